@@ -5,17 +5,17 @@ use std::io::{self, IsTerminal as _};
 use cobalt::config::Config;
 
 /// Opens an address in the browser that the variable `BROWSER` names, or that is usual.
-pub(crate) fn open(address: &str) -> Result<(), String> {
+pub fn open(address: &str) -> Result<(), String> {
     opener::open_browser(address).map_err(|error| error.to_string())
 }
 
 /// Whether somebody reads along at a terminal.
-pub(crate) fn has_reader() -> bool {
+pub fn has_reader() -> bool {
     io::stderr().is_terminal()
 }
 
 /// Whether this is CI, where nobody sees a browser: by the flag `--ci`, or by the variable that services of CI set.
-pub(crate) fn is_ci(settings: &Config) -> bool {
+pub fn is_ci(settings: &Config) -> bool {
     settings.is_ci() || is_set("CI")
 }
 

@@ -19,7 +19,7 @@ use crate::terminal::{Align, paint, print, print_json, table_up_to};
 /// The settings for the current folder: those of the nearest package or workspace that it lies in.
 ///
 /// Whatever cargo has told this process of a package is of no account: it may have been started by `cargo run`.
-pub(crate) fn settings(flags: &Flags) -> Result<Config, Error> {
+pub fn settings(flags: &Flags) -> Result<Config, Error> {
     let folder = env::current_dir().map_err(Error::CurrentFolder)?;
     let config = settings_of(&project_root(&folder), flags)?;
     set_forms(config.redacts_forms());
@@ -27,12 +27,12 @@ pub(crate) fn settings(flags: &Flags) -> Result<Config, Error> {
 }
 
 /// The settings of the package or the workspace in a folder.
-pub(crate) fn settings_of(root: &Path, flags: &Flags) -> Result<Config, Error> {
+pub fn settings_of(root: &Path, flags: &Flags) -> Result<Config, Error> {
     let environment = Environment::read(&[root, &workspace_root(root)])?;
     Ok(Config::with_flags(root, flags, |name| environment.get(name))?)
 }
 
-pub(crate) fn config(arguments: &cli::Config, flags: &Flags) -> Result<ExitCode, Error> {
+pub fn config(arguments: &cli::Config, flags: &Flags) -> Result<ExitCode, Error> {
     if arguments.schema {
         print_json(&schema()).map_err(Error::Print)?;
     } else {
@@ -66,7 +66,7 @@ fn rows(Setting { key, value, origin, .. }: &Setting) -> Vec<[String; 3]> {
 }
 
 /// A value as TOML has it, and nothing where there is none.
-pub(crate) fn written(value: &Value) -> String {
+pub fn written(value: &Value) -> String {
     match value {
         Value::Null => "none".to_owned(),
         Value::Array(list) => format!("[{}]", list.iter().map(written).collect::<Vec<_>>().join(", ")),

@@ -11,12 +11,12 @@ use cobalt::redact::register_variables;
 use crate::error::CommandError;
 
 /// The name of the files.
-pub(crate) const FILE: &str = ".env";
+pub const FILE: &str = ".env";
 
 /// A file that is not read. The line is not shown, as it may hold a secret.
 #[derive(Debug, thiserror::Error)]
 #[error("failed to read `{}`: {}", .path.display(), reason(*.line, .source))]
-pub(crate) struct EnvFileError {
+pub struct EnvFileError {
     path: PathBuf,
     line: usize,
     source: dotenvy::Error,
@@ -35,13 +35,13 @@ fn reason(line: usize, error: &dotenvy::Error) -> String {
 
 /// Variables of `.env` files that this process has not set itself.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Environment {
+pub struct Environment {
     from_files: Vec<(String, String)>,
 }
 
 impl Environment {
     /// Reads the `.env` of each folder that has one; what comes earlier wins.
-    pub(crate) fn read(folders: &[&Path]) -> Result<Self, EnvFileError> {
+    pub fn read(folders: &[&Path]) -> Result<Self, EnvFileError> {
         let mut environment = Self::default();
         for folder in folders {
             let path = folder.join(FILE);
@@ -61,13 +61,13 @@ impl Environment {
     }
 
     /// A variable as the binaries will see it.
-    pub(crate) fn get(&self, name: &str) -> Option<OsString> {
+    pub fn get(&self, name: &str) -> Option<OsString> {
         let from_file = || self.from_files.iter().find(|(set, _)| set == name).map(|(_, value)| value.into());
         std::env::var_os(name).or_else(from_file)
     }
 
     /// What the files add to the variables of this process.
-    pub(crate) fn of_files(&self) -> impl Iterator<Item = (&str, &str)> {
+    pub fn of_files(&self) -> impl Iterator<Item = (&str, &str)> {
         self.from_files.iter().map(|(name, value)| (&**name, &**value))
     }
 }

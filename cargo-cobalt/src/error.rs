@@ -15,7 +15,7 @@ use crate::terminal::for_stderr;
 
 /// What kind of mistake it is, on which the exit code depends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ErrorKind {
+pub enum ErrorKind {
     /// What was typed cannot be meant.
     Arguments,
     /// There is nothing of the name, or of the filters, that were typed.
@@ -27,7 +27,7 @@ pub(crate) enum ErrorKind {
 }
 
 /// An error of one room. `?` turns it into [`Error`].
-pub(crate) trait CommandError: StdError + Send + Sync + 'static {
+pub trait CommandError: StdError + Send + Sync + 'static {
     fn kind(&self) -> ErrorKind {
         ErrorKind::Setup
     }
@@ -41,7 +41,7 @@ impl CommandError for ConfigError {}
 
 /// What ends a command.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Error {
+pub enum Error {
     #[error("{error}")]
     Room { kind: ErrorKind, error: BoxError },
 
@@ -111,14 +111,14 @@ impl<E: CommandError> From<E> for Error {
 
 impl Error {
     /// The error of a room, if it is one of this type.
-    pub(crate) fn of_room<E: CommandError>(&self) -> Option<&E> {
+    pub fn of_room<E: CommandError>(&self) -> Option<&E> {
         match self {
             Self::Room { error, .. } => error.downcast_ref(),
             _ => None,
         }
     }
 
-    pub(crate) fn kind(&self) -> ErrorKind {
+    pub fn kind(&self) -> ErrorKind {
         match self {
             Self::Room { kind, .. } => *kind,
             Self::Arguments(_) => ErrorKind::Arguments,
@@ -129,7 +129,7 @@ impl Error {
     }
 
     /// Says it on stderr. Who has stopped reading wants to hear no more.
-    pub(crate) fn tell(&self) {
+    pub fn tell(&self) {
         match self {
             // Whoever pressed Ctrl-C made no mistake: it is how `watch` is ended.
             Self::Interrupted => eprintln!("{}", for_stderr(&self.to_string())),
@@ -139,11 +139,11 @@ impl Error {
     }
 
     /// Whether whoever read our output has stopped, as `head` does.
-    pub(crate) fn is_broken_pipe(&self) -> bool {
+    pub fn is_broken_pipe(&self) -> bool {
         matches!(self, Self::Print(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }
 
-    pub(crate) fn exit_code(&self) -> ExitCode {
+    pub fn exit_code(&self) -> ExitCode {
         match self.kind() {
             _ if self.is_broken_pipe() => ExitCode::SUCCESS,
             ErrorKind::Arguments => ExitCode::from(2),

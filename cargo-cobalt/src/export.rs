@@ -16,7 +16,7 @@ use crate::runs::{FoundRun, KnownRuns, report_of};
 use crate::terminal::{one_line, print};
 use crate::written::write;
 
-pub(crate) fn export(arguments: &Export, flags: &Flags) -> Result<ExitCode, Error> {
+pub fn export(arguments: &Export, flags: &Flags) -> Result<ExitCode, Error> {
     let format = format(arguments)?;
     let settings = settings(flags)?;
     let found = KnownRuns::open(settings.layout())?.resolve(&arguments.runs)?;

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 /// What git does with files.
 #[derive(Debug)]
-pub(crate) enum Kept {
+pub enum Kept {
     /// It can keep all of them.
     All,
     /// It leaves one out, by this rule: `<file>:<line>:<pattern>`.
@@ -13,7 +13,7 @@ pub(crate) enum Kept {
 }
 
 /// Asks git about files of one folder. There is no answer where there is no git.
-pub(crate) fn kept(files: &[PathBuf]) -> Option<Kept> {
+pub fn kept(files: &[PathBuf]) -> Option<Kept> {
     let output = Command::new("git")
         .args(["check-ignore", "--verbose", "--"])
         .args(files)

@@ -24,7 +24,7 @@ enum Outcome {
     There(PathBuf),
 }
 
-pub(crate) fn import(arguments: &Import, flags: &Flags) -> Result<ExitCode, Error> {
+pub fn import(arguments: &Import, flags: &Flags) -> Result<ExitCode, Error> {
     let settings = settings(flags)?;
     let root = [settings.workspace_root().to_owned()];
     let paths = if arguments.paths.is_empty() { &root[..] } else { &arguments.paths };

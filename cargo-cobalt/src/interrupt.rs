@@ -17,12 +17,12 @@ static BELOW: AtomicU32 = AtomicU32::new(0);
 
 #[derive(Debug, thiserror::Error)]
 #[error("failed to catch Ctrl-C: {0}")]
-pub(crate) struct SignalError(ctrlc::Error);
+pub struct SignalError(ctrlc::Error);
 
 impl CommandError for SignalError {}
 
 /// From now on a request to end is noted and passed on, and does not end this program. To say so again changes nothing.
-pub(crate) fn pass_on() -> Result<(), SignalError> {
+pub fn pass_on() -> Result<(), SignalError> {
     if LISTENING.swap(true, Ordering::SeqCst) {
         return Ok(());
     }
@@ -35,12 +35,12 @@ pub(crate) fn pass_on() -> Result<(), SignalError> {
 }
 
 /// Whether this program was asked to end.
-pub(crate) fn was_heard() -> bool {
+pub fn was_heard() -> bool {
     HEARD.load(Ordering::SeqCst)
 }
 
 /// Waits until this program is asked to end.
-pub(crate) async fn heard() {
+pub async fn heard() {
     // From here on no call is missed.
     let woken = WAITING.notified();
     if !was_heard() {
@@ -50,10 +50,10 @@ pub(crate) async fn heard() {
 
 /// Takes a program for the one that runs below, until this is dropped.
 #[derive(Debug)]
-pub(crate) struct Below;
+pub struct Below;
 
 impl Below {
-    pub(crate) fn runs(child: &Child) -> Self {
+    pub fn runs(child: &Child) -> Self {
         BELOW.store(child.id(), Ordering::SeqCst);
         if was_heard() {
             interrupt(child.id());

@@ -21,12 +21,12 @@ use crate::terminal::{Align, paint, print, print_json, table};
 /// An experiment with the place that it was found in.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Row {
+pub struct Row {
     /// The package's name.
-    pub(crate) package: String,
+    pub package: String,
     /// The test target's name.
-    pub(crate) target: String,
-    pub(crate) experiment: Listed,
+    pub target: String,
+    pub experiment: Listed,
 }
 
 const TITLES: [(&str, Align); 4] = [
@@ -37,7 +37,7 @@ const TITLES: [(&str, Align); 4] = [
 ];
 
 /// Asks each binary for its experiments, which reads their data and runs nothing.
-pub(crate) fn list(arguments: &List, flags: &Flags, color: Color) -> Result<ExitCode, Error> {
+pub fn list(arguments: &List, flags: &Flags, color: Color) -> Result<ExitCode, Error> {
     let project = Project::read(&arguments.build)?;
     let candidates = project.candidates(&arguments.selection, &arguments.build, flags)?;
     let mut rows = Vec::new();

@@ -9,22 +9,22 @@ use cobalt::wording::cut;
 use crate::terminal::one_line;
 
 /// The longest text in a block, in characters.
-pub(crate) const LONGEST_TEXT: usize = 600;
+pub const LONGEST_TEXT: usize = 600;
 
 /// A text in a block of code under a label, cut to [`LONGEST_TEXT`].
-pub(crate) fn block(text: &mut String, label: &str, content: &str) {
+pub fn block(text: &mut String, label: &str, content: &str) {
     let _ = write!(text, "\n{label}:\n\n{}", fenced(&cut(content, LONGEST_TEXT)));
 }
 
 /// A text in a block of code.
-pub(crate) fn fenced(content: &str) -> String {
+pub fn fenced(content: &str) -> String {
     let content = printable(content);
     let fence = "`".repeat(longest_run(&content).max(2) + 1);
     format!("{fence}text\n{content}\n{fence}\n")
 }
 
 /// A text in a code span, on one line.
-pub(crate) fn code(text: &str) -> String {
+pub fn code(text: &str) -> String {
     let text = one_line(text);
     if text.trim().is_empty() {
         return "(empty)".to_owned();
@@ -36,7 +36,7 @@ pub(crate) fn code(text: &str) -> String {
 }
 
 /// What stands in a cell of a table: even in a code span, a bar would end it.
-pub(crate) fn cell(text: &str) -> String {
+pub fn cell(text: &str) -> String {
     text.replace('|', "\\|")
 }
 
@@ -47,7 +47,7 @@ fn longest_run(text: &str) -> usize {
 
 /// A sentence of ours, in which names of others stand in backticks. Where these have backticks themselves, so that parts of
 /// them may stand outside, all is code: a backslash would not keep an `@` from mentioning somebody.
-pub(crate) fn sentence(text: &str) -> String {
+pub fn sentence(text: &str) -> String {
     let text = one_line(text);
     let is_ours = |character: char| character.is_ascii_alphanumeric() || " ,;:()'✅❌".contains(character);
     let parts: Vec<_> = text.split('`').collect();

@@ -24,7 +24,7 @@ use crate::reporters::Reporters;
 use crate::results::{Finished, Output as _};
 use crate::run::{Call, FAILS_WITH_CI, Screen};
 
-pub(crate) fn merge(arguments: &Merge, flags: &Flags) -> Result<ExitCode, Error> {
+pub fn merge(arguments: &Merge, flags: &Flags) -> Result<ExitCode, Error> {
     let given = match &arguments.outcome.baseline {
         Some(name) => Some(Given::by(name, settings(flags)?.layout())?),
         None => None,

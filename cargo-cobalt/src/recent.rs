@@ -8,7 +8,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 /// Values by their keys, the last used first.
-pub(crate) struct Recent<K, V> {
+pub struct Recent<K, V> {
     entries: Mutex<Vec<Entry<K, V>>>,
     /// What was made and may be in use still, though it is kept here no more.
     in_use: Mutex<Vec<(K, Weak<V>)>>,
@@ -27,13 +27,13 @@ struct Entry<K, V> {
 type Slot<V> = Arc<Mutex<Option<Arc<V>>>>;
 
 impl<K: Clone + PartialEq, V> Recent<K, V> {
-    pub(crate) const fn new(room: usize) -> Self {
+    pub const fn new(room: usize) -> Self {
         Self { entries: Mutex::new(Vec::new()), in_use: Mutex::new(Vec::new()), room }
     }
 
     /// The value of a key, made where there is none. Others who ask for the same wait for it. `size` tells how many bytes a
     /// value takes.
-    pub(crate) fn get<E>(
+    pub fn get<E>(
         &self,
         key: &K,
         size: impl FnOnce(&V) -> usize,
@@ -103,7 +103,7 @@ impl<K, V> fmt::Debug for Recent<K, V> {
 }
 
 /// A value that nothing is left half done in, whoever panicked.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

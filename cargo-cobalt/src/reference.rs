@@ -14,7 +14,7 @@ use crate::error::{CommandError, Error};
 use crate::terminal::print;
 
 /// The command as a user sees it: `cargo cobalt`, with its subcommands below it.
-pub(crate) fn command() -> Command {
+pub fn command() -> Command {
     let cargo = Cargo::command();
     let cobalt = cargo.get_subcommands().next().expect("`cargo` has the one command `cobalt`");
     cobalt.clone().name("cargo-cobalt").bin_name("cargo cobalt").display_name("cargo-cobalt")
@@ -26,7 +26,7 @@ const NAME: &str = "cargo-cobalt";
 /// Fish completes `cargo` by rules of its own, and leaves other commands to them.
 const FISH: &str = include_str!("reference/completions.fish");
 
-pub(crate) fn completions(arguments: &Completions) -> Result<ExitCode, Error> {
+pub fn completions(arguments: &Completions) -> Result<ExitCode, Error> {
     print(&script(arguments.shell)).map_err(Error::Print)?;
     Ok(ExitCode::SUCCESS)
 }
@@ -56,7 +56,7 @@ fn generated(shell: Shell, mut command: Command, name: &str) -> String {
     String::from_utf8_lossy(&script).into_owned()
 }
 
-pub(crate) fn man(arguments: &cli::Man) -> Result<ExitCode, Error> {
+pub fn man(arguments: &cli::Man) -> Result<ExitCode, Error> {
     match &arguments.dir {
         Some(folder) => write(folder)?,
         None if arguments.markdown => print(&markdown()).map_err(Error::Print)?,

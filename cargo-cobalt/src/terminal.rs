@@ -13,12 +13,12 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 const USUAL: usize = 80;
 
 /// The width of the terminal that stdout goes to, in columns; `None` where none reads.
-pub(crate) fn stdout_width() -> Option<usize> {
+pub fn stdout_width() -> Option<usize> {
     width(io::stdout().is_terminal(), terminal_size_of(io::stdout()))
 }
 
 /// The same for stderr.
-pub(crate) fn stderr_width() -> Option<usize> {
+pub fn stderr_width() -> Option<usize> {
     width(io::stderr().is_terminal(), terminal_size_of(io::stderr()))
 }
 
@@ -28,7 +28,7 @@ fn width(is_terminal: bool, told: Option<(Width, Height)>) -> Option<usize> {
 }
 
 /// How text may look on a stream, by `--color`, the variables that are usual for it, and what the stream is.
-pub(crate) fn paint(stream: &impl anstream::stream::RawStream) -> Paint {
+pub fn paint(stream: &impl anstream::stream::RawStream) -> Paint {
     match anstream::AutoStream::choice(stream) {
         anstream::ColorChoice::Never => Paint::Plain,
         _ => Paint::Coloured,
@@ -36,27 +36,27 @@ pub(crate) fn paint(stream: &impl anstream::stream::RawStream) -> Paint {
 }
 
 /// Prints all at once on stdout.
-pub(crate) fn print(text: &str) -> io::Result<()> {
+pub fn print(text: &str) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
     stdout.write_all(text.as_bytes())?;
     stdout.flush()
 }
 
 /// Prints a value as JSON on stdout.
-pub(crate) fn print_json(value: &impl Serialize) -> io::Result<()> {
+pub fn print_json(value: &impl Serialize) -> io::Result<()> {
     let text = serde_json::to_string_pretty(value)?;
     print(&(text + "\n"))
 }
 
 /// Where the cells of a column stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Align {
+pub enum Align {
     Left,
     Right,
 }
 
 /// Lines with aligned columns, below their titles.
-pub(crate) fn table<const N: usize>(
+pub fn table<const N: usize>(
     titles: [(&str, Align); N],
     rows: impl IntoIterator<Item = [String; N]>,
     paint: Paint,
@@ -65,7 +65,7 @@ pub(crate) fn table<const N: usize>(
 }
 
 /// The same, but a cell that is wider than `widest` moves only what follows on its own line.
-pub(crate) fn table_up_to<const N: usize>(
+pub fn table_up_to<const N: usize>(
     widest: usize,
     titles: [(&str, Align); N],
     rows: impl IntoIterator<Item = [String; N]>,
@@ -90,23 +90,23 @@ pub(crate) fn table_up_to<const N: usize>(
 
 /// Text of any origin as a terminal may show it, on one line: control characters, with which it could be steered, are
 /// written out.
-pub(crate) fn one_line(text: &str) -> String {
+pub fn one_line(text: &str) -> String {
     cobalt::reporters::printable(text).replace('\n', "\\n").replace('\t', "\\t")
 }
 
 /// A path as seen from the current folder.
-pub(crate) fn seen(path: &Path) -> String {
+pub fn seen(path: &Path) -> String {
     let folder = env::current_dir().unwrap_or_default();
     one_line(&path.strip_prefix(&folder).unwrap_or(path).display().to_string())
 }
 
 /// How many columns a text takes.
-pub(crate) fn columns(text: &str) -> usize {
+pub fn columns(text: &str) -> usize {
     text.width()
 }
 
 /// A text that takes at most so many columns; `…` stands for what is left out.
-pub(crate) fn fit(text: &str, most: usize) -> String {
+pub fn fit(text: &str, most: usize) -> String {
     if columns(text) <= most {
         return text.to_owned();
     }
@@ -124,7 +124,7 @@ pub(crate) fn fit(text: &str, most: usize) -> String {
 
 /// A text in lines of at most so many columns, at most so many of them: `…` stands for what is left out. Lines end between
 /// words; a word that is wider than a line is broken.
-pub(crate) fn wrap(text: &str, width: usize, most: usize) -> Vec<String> {
+pub fn wrap(text: &str, width: usize, most: usize) -> Vec<String> {
     let (mut lines, mut line) = (Vec::new(), String::new());
     for piece in text.split_whitespace().flat_map(|word| pieces(word, width)) {
         if line.is_empty() {
@@ -144,17 +144,17 @@ pub(crate) fn wrap(text: &str, width: usize, most: usize) -> Vec<String> {
 }
 
 /// A text as stdout shows it: where that is a terminal, lines that are wider end between words.
-pub(crate) fn for_stdout(text: &str) -> String {
+pub fn for_stdout(text: &str) -> String {
     stdout_width().map_or_else(|| text.to_owned(), |width| folded(text, width))
 }
 
 /// The same for stderr.
-pub(crate) fn for_stderr(text: &str) -> String {
+pub fn for_stderr(text: &str) -> String {
     stderr_width().map_or_else(|| text.to_owned(), |width| folded(text, width))
 }
 
 /// Prints a text on stderr, in lines that end between words where that is a terminal.
-pub(crate) fn eprint_folded(text: &str) {
+pub fn eprint_folded(text: &str) {
     eprintln!("{}", for_stderr(text));
 }
 

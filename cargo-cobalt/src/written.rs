@@ -9,17 +9,17 @@ use tempfile::{Builder, NamedTempFile};
 
 /// What became of a file.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Line {
+pub struct Line {
     /// In a word or two: `created`, `kept`.
-    pub(crate) verb: &'static str,
+    pub verb: &'static str,
     /// As seen from the root of the workspace.
-    pub(crate) path: String,
+    pub path: String,
     /// What is in it, or why it is as it is.
-    pub(crate) content: String,
+    pub content: String,
 }
 
 /// The lines below each other, in columns.
-pub(crate) fn listing(lines: &[Line]) -> String {
+pub fn listing(lines: &[Line]) -> String {
     let widest = |width: fn(&Line) -> usize| lines.iter().map(width).max().unwrap_or_default();
     let verbs = widest(|line| line.verb.chars().count()).max(8);
     let paths = widest(|line| line.path.chars().count());
@@ -31,7 +31,7 @@ pub(crate) fn listing(lines: &[Line]) -> String {
 }
 
 /// The permissions of a file, if these let it be written. Another in its place would not ask for leave.
-pub(crate) fn replaceable(path: &Path) -> io::Result<Permissions> {
+pub fn replaceable(path: &Path) -> io::Result<Permissions> {
     let permissions = fs::metadata(path)?.permissions();
     match permissions.readonly() {
         true => Err(io::Error::new(ErrorKind::PermissionDenied, "it is read-only; make it writable")),
@@ -40,12 +40,12 @@ pub(crate) fn replaceable(path: &Path) -> io::Result<Permissions> {
 }
 
 /// Puts a new text in the place of a file at once, so that it is never cut short.
-pub(crate) fn replace(path: &Path, text: &str) -> io::Result<()> {
+pub fn replace(path: &Path, text: &str) -> io::Result<()> {
     replace_if(path, text, |_| Ok(()))
 }
 
 /// The same, unless the file has other bytes by then than these: then somebody has changed it meanwhile.
-pub(crate) fn replace_unchanged(path: &Path, before: &[u8], text: &str) -> io::Result<()> {
+pub fn replace_unchanged(path: &Path, before: &[u8], text: &str) -> io::Result<()> {
     replace_if(path, text, |path| match fs::read(path)? == before {
         true => Ok(()),
         false => Err(io::Error::new(ErrorKind::AlreadyExists, "it was changed meanwhile")),
@@ -69,12 +69,12 @@ fn replace_if(path: &Path, text: &str, check: impl FnOnce(&Path) -> io::Result<(
 }
 
 /// Writes a file, new or in the place of another, and the folders above it. What is no file, as a pipe, is written to.
-pub(crate) fn write(path: &Path, text: &str) -> io::Result<()> {
+pub fn write(path: &Path, text: &str) -> io::Result<()> {
     put(path, text, fs::metadata(path).ok().map(|there| there.permissions()))
 }
 
 /// The same, where a new file may be read by whoever may read this one, and another in its place would not ask for leave.
-pub(crate) fn write_like(model: &Path, path: &Path, text: &str) -> io::Result<()> {
+pub fn write_like(model: &Path, path: &Path, text: &str) -> io::Result<()> {
     if path.is_file() {
         return replace(path, text);
     }
@@ -133,13 +133,13 @@ fn writable(permissions: Permissions) -> Permissions {
 }
 
 /// Writes a file that nobody but its owner may read, new or in the place of another.
-pub(crate) fn write_private(path: &Path, text: &str) -> io::Result<()> {
+pub fn write_private(path: &Path, text: &str) -> io::Result<()> {
     let draft = NamedTempFile::new_in(path.parent().unwrap_or(path))?;
     write_whole(draft, text, path, |draft| Ok(draft.persist(path)?))
 }
 
 /// Makes a file and the folders above it at once; one that has come into being since is not overwritten.
-pub(crate) fn create(path: &Path, text: &str) -> io::Result<()> {
+pub fn create(path: &Path, text: &str) -> io::Result<()> {
     let folder = path.parent().unwrap_or(path);
     fs::create_dir_all(folder)?;
     write_whole(draft().tempfile_in(folder)?, text, path, |draft| Ok(draft.persist_noclobber(path)?))

@@ -5,22 +5,22 @@ use quote::{ToTokens, quote};
 
 /// The mistakes found so far.
 #[derive(Default)]
-pub(crate) struct Errors(Vec<syn::Error>);
+pub struct Errors(Vec<syn::Error>);
 
 impl Errors {
     /// Adds a mistake in these tokens.
-    pub(crate) fn at(&mut self, tokens: impl ToTokens, message: impl std::fmt::Display) {
+    pub fn at(&mut self, tokens: impl ToTokens, message: impl std::fmt::Display) {
         self.0.push(syn::Error::new_spanned(tokens, message));
     }
 
-    pub(crate) fn push(&mut self, error: syn::Error) {
+    pub fn push(&mut self, error: syn::Error) {
         self.0.push(error);
     }
 
     /// The function alone, with one `compile_error!` per mistake; nothing where there was none.
     ///
     /// The function stays, so that what calls it does not fail as well.
-    pub(crate) fn into_expansion(self, function: &TokenStream) -> Option<TokenStream> {
+    pub fn into_expansion(self, function: &TokenStream) -> Option<TokenStream> {
         if self.0.is_empty() {
             return None;
         }
@@ -36,7 +36,7 @@ impl Errors {
 #[cfg(test)]
 impl Errors {
     /// The messages, in the order in which they were found.
-    pub(crate) fn messages(&self) -> Vec<String> {
+    pub fn messages(&self) -> Vec<String> {
         self.0.iter().map(ToString::to_string).collect()
     }
 }

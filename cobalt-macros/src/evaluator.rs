@@ -43,7 +43,7 @@ enum Source {
 }
 
 /// The function, and beside it a type of its name and its registration, or the errors.
-pub(crate) fn expand(attribute: TokenStream, function: TokenStream) -> TokenStream {
+pub fn expand(attribute: TokenStream, function: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let hash = source_hash(attribute.clone(), function.clone());
     let evaluator = Evaluator::parse(attribute, function.clone(), &mut errors);

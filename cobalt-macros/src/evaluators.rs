@@ -16,7 +16,7 @@ use crate::function::{at, listed};
 use crate::library::Library;
 
 /// The list of an experiment's evaluators.
-pub(crate) struct Evaluators {
+pub struct Evaluators {
     library: Library,
     entries: Vec<Entry>,
     /// Whether there is no list, so that the evaluators are those of `cobalt.toml`.
@@ -35,7 +35,7 @@ enum Entry {
 
 impl Evaluators {
     /// Reads the list.
-    pub(crate) fn parse(list: &[&Expr], library: &Library, errors: &mut Errors) -> Self {
+    pub fn parse(list: &[&Expr], library: &Library, errors: &mut Errors) -> Self {
         let mut entries: Vec<Entry> = Vec::new();
         for (index, expression) in list.iter().enumerate() {
             let entry = Entry::parse(expression, index, errors);
@@ -54,19 +54,14 @@ impl Evaluators {
     }
 
     /// Those that an experiment without a list has; nothing is known of them here.
-    pub(crate) fn of_the_configuration(library: &Library) -> Self {
+    pub fn of_the_configuration(library: &Library) -> Self {
         Self { library: library.clone(), entries: Vec::new(), unlisted: true }
     }
 
     /// Refuses a bare name that is most likely a misspelt category.
     ///
     /// Functions are known by name; of values only the text is known, so a name that occurs in it is trusted.
-    pub(crate) fn check_name(
-        &self,
-        category: &Category,
-        bare: bool,
-        tokens: &TokenStream,
-    ) -> syn::Result<()> {
+    pub fn check_name(&self, category: &Category, bare: bool, tokens: &TokenStream) -> syn::Result<()> {
         let Category::Evaluator(name) = category else { return Ok(()) };
         if !bare || self.entries.iter().any(|entry| entry.mentions(name)) {
             return Ok(());
@@ -95,7 +90,7 @@ impl Evaluators {
     ///
     /// A function is found by its Rust name too, whatever name it goes by. Where all evaluators are functions, a name
     /// that none of them has does not compile.
-    pub(crate) fn name_expression(&self, name: &str, bare: bool, span: Span) -> TokenStream {
+    pub fn name_expression(&self, name: &str, bare: bool, span: Span) -> TokenStream {
         let span = at(span);
         let library = self.library.at(span);
         if let Some(alias) = self.alias_of(name).filter(|_| bare) {
@@ -126,12 +121,12 @@ impl Evaluators {
     }
 
     /// The path of the library, as the attribute has it.
-    pub(crate) fn library(&self) -> &Library {
+    pub fn library(&self) -> &Library {
         &self.library
     }
 
     /// Statements that add the evaluators to the experiment of this name.
-    pub(crate) fn expand(&self, experiment: &Ident) -> TokenStream {
+    pub fn expand(&self, experiment: &Ident) -> TokenStream {
         self.entries.iter().map(|entry| entry.expand(experiment, &self.library)).collect()
     }
 }
@@ -206,7 +201,7 @@ fn tokens_mention(tokens: TokenStream, name: &str) -> bool {
 
 /// What is wrong with a name in the list, where the file of `span` has a plain function of that name at its top, and nothing
 /// else that could be meant.
-pub(crate) fn problem(name: &str, span: Span) -> Option<String> {
+pub fn problem(name: &str, span: Span) -> Option<String> {
     // Only in a real expansion there is a file to look at.
     if !proc_macro::is_available() {
         return None;
@@ -310,7 +305,7 @@ fn mentions(tokens: proc_macro2::TokenStream, name: &str) -> bool {
 }
 
 /// The elements of a list in brackets. Anything else is refused with the form to write.
-pub(crate) fn elements<'a>(key: &Ident, value: &'a Expr, errors: &mut Errors) -> Option<Vec<&'a Expr>> {
+pub fn elements<'a>(key: &Ident, value: &'a Expr, errors: &mut Errors) -> Option<Vec<&'a Expr>> {
     if let Expr::Array(list) = bare(value) {
         return Some(list.elems.iter().map(bare).collect());
     }
@@ -319,7 +314,7 @@ pub(crate) fn elements<'a>(key: &Ident, value: &'a Expr, errors: &mut Errors) ->
 }
 
 /// An expression without the invisible brackets in which a `macro_rules!` macro hands it on.
-pub(crate) fn bare(expression: &Expr) -> &Expr {
+pub fn bare(expression: &Expr) -> &Expr {
     match expression {
         Expr::Group(group) => bare(&group.expr),
         expression => expression,

@@ -57,7 +57,7 @@ struct Form {
 /// The function, and beside it its registration or the errors.
 ///
 /// `in_test_target` says whether cargo builds a target of tests or benches, whose experiments no other target runs.
-pub(crate) fn expand(attribute: TokenStream, function: TokenStream, in_test_target: bool) -> TokenStream {
+pub fn expand(attribute: TokenStream, function: TokenStream, in_test_target: bool) -> TokenStream {
     let mut errors = Errors::default();
     let hash = source_hash(attribute.clone(), function.clone());
     let experiment = Experiment::parse(attribute, function.clone(), &mut errors);

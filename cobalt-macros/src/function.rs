@@ -9,12 +9,12 @@ use crate::errors::Errors;
 use crate::library::Library;
 
 /// The place of these tokens, for code that nobody wrote: names in it meet no local names, lints leave it alone.
-pub(crate) fn at(span: Span) -> Span {
+pub fn at(span: Span) -> Span {
     Span::mixed_site().located_at(span)
 }
 
 /// Reads the function. `what` is what the attribute makes of it, as in "an experiment".
-pub(crate) fn parse(tokens: TokenStream, what: &str, errors: &mut Errors) -> Option<ItemFn> {
+pub fn parse(tokens: TokenStream, what: &str, errors: &mut Errors) -> Option<ItemFn> {
     match syn::parse2::<ItemFn>(tokens.clone()) {
         Ok(function) => {
             check(&function, what, errors);
@@ -77,12 +77,12 @@ fn check_parameter(ty: &Type, what: &str, errors: &mut Errors) {
 }
 
 /// The function's name, `type` for `r#type`.
-pub(crate) fn name(function: &ItemFn) -> String {
+pub fn name(function: &ItemFn) -> String {
     function.sig.ident.unraw().to_string()
 }
 
 /// The parameters; receivers are refused elsewhere.
-pub(crate) fn parameters(function: &ItemFn) -> impl Iterator<Item = &PatType> {
+pub fn parameters(function: &ItemFn) -> impl Iterator<Item = &PatType> {
     function.sig.inputs.iter().filter_map(|input| match input {
         FnArg::Typed(parameter) => Some(parameter),
         FnArg::Receiver(_) => None,
@@ -90,7 +90,7 @@ pub(crate) fn parameters(function: &ItemFn) -> impl Iterator<Item = &PatType> {
 }
 
 /// The name of a parameter that is a plain name, without a leading underscore.
-pub(crate) fn parameter_name(parameter: &PatType) -> Option<String> {
+pub fn parameter_name(parameter: &PatType) -> Option<String> {
     match &*parameter.pat {
         Pat::Ident(pattern) => Some(pattern.ident.unraw().to_string().trim_start_matches('_').to_owned()),
         _ => None,
@@ -98,7 +98,7 @@ pub(crate) fn parameter_name(parameter: &PatType) -> Option<String> {
 }
 
 /// Whether a call gives a future: an `async fn`, or one that returns `impl Future`.
-pub(crate) fn is_async(function: &ItemFn) -> bool {
+pub fn is_async(function: &ItemFn) -> bool {
     function.sig.asyncness.is_some() || returned_future(&function.sig.output).is_some()
 }
 
@@ -112,7 +112,7 @@ fn returned_future(output: &ReturnType) -> Option<()> {
 }
 
 /// The span of the return type; an error where the function returns nothing.
-pub(crate) fn returned(function: &ItemFn, advice: &str, errors: &mut Errors) -> Span {
+pub fn returned(function: &ItemFn, advice: &str, errors: &mut Errors) -> Span {
     match &function.sig.output {
         ReturnType::Type(_, ty) => syn::spanned::Spanned::span(ty),
         ReturnType::Default => {
@@ -124,7 +124,7 @@ pub(crate) fn returned(function: &ItemFn, advice: &str, errors: &mut Errors) -> 
 
 /// What a function returned, with its error as text that has all causes. Method calls choose by the error's type, for which
 /// the traits have to be in scope.
-pub(crate) fn with_causes(result: &Ident, library: &Library) -> TokenStream {
+pub fn with_causes(result: &Ident, library: &Library) -> TokenStream {
     let library = library.at(result.span());
     quote_spanned! {result.span()=> {
         use #library::private::returned::*;
@@ -133,7 +133,7 @@ pub(crate) fn with_causes(result: &Ident, library: &Library) -> TokenStream {
 }
 
 /// Whether a type is one of cobalt's, written `Context` or with the path to it: `cobalt::Context`.
-pub(crate) fn is_named(ty: &Type, name: &str, library: &Library) -> bool {
+pub fn is_named(ty: &Type, name: &str, library: &Library) -> bool {
     let Type::Path(ty) = ty else { return false };
     let segments: Vec<_> = ty.path.segments.iter().map(|segment| &segment.ident).collect();
     match segments.as_slice() {
@@ -144,7 +144,7 @@ pub(crate) fn is_named(ty: &Type, name: &str, library: &Library) -> bool {
 }
 
 /// The path of a function that stands in a list by its name: `concise`, `evals::concise`.
-pub(crate) fn listed(path: &Path) -> Option<&Ident> {
+pub fn listed(path: &Path) -> Option<&Ident> {
     let last = path.segments.last()?;
     let bare = path.segments.iter().all(|segment| segment.arguments.is_none());
     let lower =

@@ -10,11 +10,11 @@ use crate::settings::Settings;
 
 /// The path of the library: `::cobalt`, unless the attribute says otherwise.
 #[derive(Clone)]
-pub(crate) struct Library(TokenStream);
+pub struct Library(TokenStream);
 
 impl Library {
     /// Reads the setting `crate`.
-    pub(crate) fn parse(settings: &Settings, errors: &mut Errors) -> Self {
+    pub fn parse(settings: &Settings, errors: &mut Errors) -> Self {
         match settings.get("crate") {
             None => Self::default(),
             Some((_, Expr::Path(path)))
@@ -32,7 +32,7 @@ impl Library {
     }
 
     /// The path, at the place of the code that it is part of: an error there points at what the user wrote.
-    pub(crate) fn at(&self, span: Span) -> TokenStream {
+    pub fn at(&self, span: Span) -> TokenStream {
         let placed = |mut token: TokenTree| {
             token.set_span(at(span));
             token
@@ -41,7 +41,7 @@ impl Library {
     }
 
     /// Whether this is the name by which the user writes the library: `cobalt`, or the last of the path.
-    pub(crate) fn is_called(&self, name: &Ident) -> bool {
+    pub fn is_called(&self, name: &Ident) -> bool {
         let last = self.0.clone().into_iter().last();
         name == "cobalt" || matches!(last, Some(TokenTree::Ident(last)) if last == *name)
     }

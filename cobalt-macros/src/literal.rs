@@ -6,16 +6,16 @@ use quote::{ToTokens as _, quote};
 use syn::{Expr, ExprLit, ExprUnary, Lit, UnOp};
 
 /// A number with the letters behind it, which may be a unit.
-pub(crate) struct Number {
-    pub(crate) value: f64,
-    pub(crate) suffix: String,
+pub struct Number {
+    pub value: f64,
+    pub suffix: String,
     /// The digits as written, without underscores and without a Rust type.
-    pub(crate) text: String,
+    pub text: String,
 }
 
 impl Number {
     /// The number that an expression is, if it is nothing but that.
-    pub(crate) fn of(expression: &Expr) -> Option<Self> {
+    pub fn of(expression: &Expr) -> Option<Self> {
         match expression {
             Expr::Lit(ExprLit { lit: Lit::Int(literal), .. }) => {
                 Self::new(literal.base10_digits(), literal.suffix())
@@ -39,12 +39,12 @@ impl Number {
     }
 
     /// Whether the letters behind the number are a unit, not a Rust type.
-    pub(crate) fn has_unit(&self) -> bool {
+    pub fn has_unit(&self) -> bool {
         !is_type(&self.suffix)
     }
 
     /// The length in nanoseconds of `30s`; why it has none otherwise.
-    pub(crate) fn nanos(&self) -> Result<u64, String> {
+    pub fn nanos(&self) -> Result<u64, String> {
         rules::duration_nanos(self.value, &self.suffix)
     }
 }
@@ -57,12 +57,12 @@ fn is_type(suffix: &str) -> bool {
 }
 
 /// Whether an expression is a literal, and so needs no type check to be judged.
-pub(crate) fn is_literal(expression: &Expr) -> bool {
+pub fn is_literal(expression: &Expr) -> bool {
     matches!(expression, Expr::Lit(_)) || Number::of(expression).is_some()
 }
 
 /// An expression of type `Duration`: from `30s`, or as it stands where it is no number.
-pub(crate) fn duration(key: &str, expression: &Expr) -> Result<TokenStream, String> {
+pub fn duration(key: &str, expression: &Expr) -> Result<TokenStream, String> {
     let Some(number) = Number::of(expression) else {
         return Ok(expression.to_token_stream());
     };

@@ -12,7 +12,7 @@ use crate::errors::Errors;
 use crate::evaluators::bare;
 
 /// The settings of one attribute.
-pub(crate) struct Settings {
+pub struct Settings {
     settings: Vec<(Ident, Expr)>,
     /// Keys that were written, or meant, whatever became of their values.
     mentioned: Vec<String>,
@@ -22,7 +22,7 @@ pub(crate) struct Settings {
 
 impl Settings {
     /// Reads the inside of an attribute that knows these keys. What cannot be read is skipped up to the next setting.
-    pub(crate) fn parse(tokens: TokenStream, known: &[&str], errors: &mut Errors) -> Self {
+    pub fn parse(tokens: TokenStream, known: &[&str], errors: &mut Errors) -> Self {
         let parser = |input: ParseStream<'_>| {
             let mut settings = Self { settings: Vec::new(), mentioned: Vec::new(), garbled: false };
             while !input.is_empty() {
@@ -103,12 +103,12 @@ impl Settings {
     }
 
     /// The value of a key, with the key for complaints.
-    pub(crate) fn get(&self, name: &str) -> Option<(&Ident, &Expr)> {
+    pub fn get(&self, name: &str) -> Option<(&Ident, &Expr)> {
         self.settings.iter().find(|(key, _)| key == name).map(|(key, value)| (key, bare(value)))
     }
 
     /// The `name`, where one is set: a text or an expression. `what` has it, as in "an experiment".
-    pub(crate) fn name(&self, what: &str, errors: &mut Errors) -> Option<TokenStream> {
+    pub fn name(&self, what: &str, errors: &mut Errors) -> Option<TokenStream> {
         let (_, value) = self.get("name")?;
         match value {
             Expr::Lit(ExprLit { lit: Lit::Str(name), .. }) if name.value().trim().is_empty() => {
@@ -122,7 +122,7 @@ impl Settings {
     }
 
     /// Those of the keys that nobody can have meant to write.
-    pub(crate) fn missing<'a>(&self, required: &[&'a str]) -> Vec<&'a str> {
+    pub fn missing<'a>(&self, required: &[&'a str]) -> Vec<&'a str> {
         if self.garbled {
             return Vec::new();
         }

@@ -20,7 +20,7 @@ macro_rules! assert_messages {
 }
 pub(crate) use assert_messages;
 
-pub(crate) fn settings() -> insta::Settings {
+pub fn settings() -> insta::Settings {
     let mut settings = insta::Settings::clone_current();
     settings.set_snapshot_path(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/snapshots"));
     settings.set_omit_expression(true);
@@ -29,12 +29,12 @@ pub(crate) fn settings() -> insta::Settings {
     settings
 }
 
-pub(crate) fn pretty(expansion: TokenStream) -> String {
+pub fn pretty(expansion: TokenStream) -> String {
     prettyplease::unparse(&syn::parse2(expansion).expect("an expansion is made of items"))
 }
 
 /// Each mistake with its one message.
-pub(crate) fn listing(mistakes: impl IntoIterator<Item = (TokenStream, Vec<String>)>) -> String {
+pub fn listing(mistakes: impl IntoIterator<Item = (TokenStream, Vec<String>)>) -> String {
     let entry = |(written, messages): (TokenStream, Vec<String>)| {
         let [message] = &messages[..] else { panic!("expected one message for `{written}`: {messages:?}") };
         let is_code =

@@ -30,7 +30,7 @@ impl Hasher {
 }
 
 /// The hash of an attribute and of the function below it.
-pub(crate) fn source_hash(attribute: TokenStream, function: TokenStream) -> u64 {
+pub fn source_hash(attribute: TokenStream, function: TokenStream) -> u64 {
     let mut hasher = Hasher(0xcbf2_9ce4_8422_2325);
     hasher.write_tokens(attribute);
     hasher.write("function");

@@ -20,7 +20,7 @@ use crate::literal::{Number, is_literal};
 const EXAMPLE: &str = "a threshold is written like `score.avg >= 0.8`";
 
 /// A threshold that makes sense, as far as can be told from its text.
-pub(crate) struct Threshold {
+pub struct Threshold {
     figure: Figure,
     comparison: Comparison,
     bound: Bound,
@@ -34,7 +34,7 @@ enum Bound {
 }
 
 /// Reads the list. Errors are those of single thresholds, each at its place.
-pub(crate) fn parse(list: &[&Expr], evaluators: &Evaluators, errors: &mut Errors) -> Vec<Threshold> {
+pub fn parse(list: &[&Expr], evaluators: &Evaluators, errors: &mut Errors) -> Vec<Threshold> {
     let mut seen = Vec::new();
     let mut thresholds = Vec::new();
     for expression in list {
@@ -196,16 +196,16 @@ fn squeezed(expression: &impl ToTokens) -> String {
 }
 
 /// The figure that a threshold looks at.
-pub(super) struct Figure {
-    pub(super) category: Category,
+pub struct Figure {
+    pub category: Category,
     /// The evaluator's name, where it is computed.
-    pub(super) computed_name: Option<Expr>,
+    pub computed_name: Option<Expr>,
     /// Whether the evaluator's name stands without quotes.
-    pub(super) bare: bool,
-    pub(super) category_span: Span,
-    pub(super) metric: Metric,
-    pub(super) computed_mark: Option<Expr>,
-    pub(super) metric_span: Span,
+    pub bare: bool,
+    pub category_span: Span,
+    pub metric: Metric,
+    pub computed_mark: Option<Expr>,
+    pub metric_span: Span,
 }
 
 impl Figure {
@@ -368,7 +368,7 @@ fn without_metric(path: &Path, sides: &Sides<'_>) -> syn::Error {
 
 impl Threshold {
     /// An expression of type `cobalt::Threshold`.
-    pub(crate) fn expand(&self, evaluators: &Evaluators) -> TokenStream {
+    pub fn expand(&self, evaluators: &Evaluators) -> TokenStream {
         let span = at(self.span);
         let category = self.figure.expand_category(evaluators);
         let metric = self.figure.expand_metric(evaluators.library());

@@ -29,7 +29,7 @@ impl<E: Into<BoxError>> IntoReason for E {
 
 /// An error and its causes, from the outermost to the innermost. A cause that the message before it states already, as many
 /// do, is not repeated.
-pub(crate) fn with_causes(error: &dyn Error) -> String {
+pub fn with_causes(error: &dyn Error) -> String {
     let mut text = error.to_string();
     // Some types have their causes in the alternate form, and no other way to them.
     let alternate = format!("{error:#}");

@@ -24,7 +24,7 @@ use crate::threads::{self, AbortOnDrop, catch_panic, join_all};
 const FINISHING: Duration = Duration::from_secs(10);
 
 /// An experiment's work: which items to run, and all that it takes.
-pub(crate) struct Work {
+pub struct Work {
     /// The number under which events speak of the experiment.
     pub(crate) experiment: usize,
     pub(crate) definition: Arc<Definition>,
@@ -45,7 +45,7 @@ pub(crate) struct Work {
 
 /// What happens in a run. The events of all experiments go through one channel, which puts them in one order.
 #[derive(Debug)]
-pub(crate) enum Event {
+pub enum Event {
     /// An agent's output was evaluated, or the agent failed: in this run of the item with this index.
     ExecutionFinished { experiment: usize, index: usize, run: usize },
     /// All runs of an item are done.
@@ -58,7 +58,7 @@ pub(crate) enum Event {
 
 impl Event {
     /// The experiment that it is about; none where it is about all.
-    pub(crate) fn experiment(&self) -> Option<usize> {
+    pub fn experiment(&self) -> Option<usize> {
         match self {
             Self::ExecutionFinished { experiment, .. }
             | Self::ItemFinished { experiment, .. }
@@ -69,7 +69,7 @@ impl Event {
 }
 
 /// Runs the items, `concurrency` of them at a time. Dropping the future cancels what is going on.
-pub(crate) async fn run(work: Work, events: Sender<Event>) {
+pub async fn run(work: Work, events: Sender<Event>) {
     // Told however this ends, so that nobody waits for items that will not come.
     let _told_at_the_end = TellsAtTheEnd { experiment: work.experiment, events: events.clone() };
     let work = Arc::new(work);
@@ -129,7 +129,7 @@ fn send(events: &Sender<Event>, event: Event) {
 }
 
 /// Runs an item, one run after another, and calls `executed` with its number after each.
-pub(super) async fn run_item(work: &Work, index: usize, executed: impl Fn(usize)) -> ItemResult {
+pub async fn run_item(work: &Work, index: usize, executed: impl Fn(usize)) -> ItemResult {
     let key = &work.keys[index];
     let mut runs = Vec::with_capacity(work.definition.runs);
     for run_index in 0..work.definition.runs {

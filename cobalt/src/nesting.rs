@@ -4,10 +4,10 @@ use serde_json::Value;
 
 /// The most levels of lists and objects in an item's field, an agent's output or what an evaluator keeps. The reader of
 /// JSON stops at 128, and a result file adds a few levels of its own.
-pub(crate) const DEEPEST: usize = 100;
+pub const DEEPEST: usize = 100;
 
 /// Whether a value has more levels than can be kept. Takes no more of the stack for a deep value than for a flat one.
-pub(crate) fn is_too_deep(value: &Value) -> bool {
+pub fn is_too_deep(value: &Value) -> bool {
     if !has_levels(value) {
         return false;
     }
@@ -22,7 +22,7 @@ pub(crate) fn is_too_deep(value: &Value) -> bool {
 }
 
 /// What to say where something, `what`, has more levels.
-pub(crate) fn too_deep(what: &str) -> String {
+pub fn too_deep(what: &str) -> String {
     format!(
         "{what} is nested more than {DEEPEST} levels deep, which no result file can hold; make it flatter, or return the \
          deep part as text"
@@ -42,7 +42,7 @@ fn inside(value: &Value) -> Box<dyn Iterator<Item = &Value> + '_> {
 }
 
 /// Drops a value level by level: by itself it would do so by recursion, and could overflow the stack.
-pub(crate) fn dismantle(value: Value) {
+pub fn dismantle(value: Value) {
     let mut left = vec![value];
     while let Some(value) = left.pop() {
         match value {

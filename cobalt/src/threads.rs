@@ -24,7 +24,7 @@ use tokio::sync::oneshot;
 use tokio::task::{JoinError, JoinHandle};
 
 /// How many threads may be held by calls that nobody waits for any more.
-pub(crate) const MOST_ABANDONED: usize = 64;
+pub const MOST_ABANDONED: usize = 64;
 /// How many calls may run at a time; further ones wait for a thread.
 const MOST_RUNNING: usize = 512;
 /// How long a thread without work is kept.
@@ -37,7 +37,7 @@ static CORES: LazyLock<usize> = LazyLock::new(|| thread::available_parallelism()
 
 /// Why a call gave no result.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum CallError {
+pub enum CallError {
     #[error("{0}")]
     Panicked(String),
     #[error(
@@ -48,7 +48,7 @@ pub(crate) enum CallError {
 }
 
 /// Calls `work` on a thread of the pool. The call starts at once; dropping the future abandons it.
-pub(crate) fn run<R: Send + 'static>(work: impl FnOnce() -> R + Send + 'static) -> Call<R> {
+pub fn run<R: Send + 'static>(work: impl FnOnce() -> R + Send + 'static) -> Call<R> {
     let (sender, result) = oneshot::channel();
     let stage = Arc::new(Stage::default());
     let job = Job {
@@ -64,13 +64,13 @@ pub(crate) fn run<R: Send + 'static>(work: impl FnOnce() -> R + Send + 'static) 
 }
 
 /// How many threads are held at this moment by calls that were given up.
-pub(crate) fn abandoned() -> usize {
+pub fn abandoned() -> usize {
     POOL.lock().abandoned()
 }
 
 /// A call on its way; resolves to what the function returned.
 #[derive(Debug)]
-pub(crate) struct Call<R> {
+pub struct Call<R> {
     result: oneshot::Receiver<Result<R, CallError>>,
     stage: Arc<Stage>,
     refused: bool,
@@ -283,14 +283,14 @@ impl Pool {
 }
 
 /// A task that ends with whoever waits for it.
-pub(crate) struct AbortOnDrop<T>(JoinHandle<T>);
+pub struct AbortOnDrop<T>(JoinHandle<T>);
 
 impl<T> AbortOnDrop<T> {
-    pub(crate) fn new(task: JoinHandle<T>) -> Self {
+    pub fn new(task: JoinHandle<T>) -> Self {
         Self(task)
     }
 
-    pub(crate) async fn join(&mut self) -> Result<T, JoinError> {
+    pub async fn join(&mut self) -> Result<T, JoinError> {
         (&mut self.0).await
     }
 }
@@ -302,7 +302,7 @@ impl<T> Drop for AbortOnDrop<T> {
 }
 
 /// Waits for a future; a panic in it is handed over rather than passed on.
-pub(crate) async fn catch_panic<F: Future + Unpin>(mut future: F) -> Result<F::Output, Box<dyn Any + Send>> {
+pub async fn catch_panic<F: Future + Unpin>(mut future: F) -> Result<F::Output, Box<dyn Any + Send>> {
     poll_fn(|cx| match catch_unwind(AssertUnwindSafe(|| Pin::new(&mut future).poll(cx))) {
         Ok(poll) => poll.map(Ok),
         Err(panic) => Poll::Ready(Err(panic)),
@@ -311,7 +311,7 @@ pub(crate) async fn catch_panic<F: Future + Unpin>(mut future: F) -> Result<F::O
 }
 
 /// Waits for all futures side by side.
-pub(crate) async fn join_all<'a, T>(futures: Vec<Pin<Box<dyn Future<Output = T> + Send + 'a>>>) -> Vec<T> {
+pub async fn join_all<'a, T>(futures: Vec<Pin<Box<dyn Future<Output = T> + Send + 'a>>>) -> Vec<T> {
     let mut results: Vec<Option<T>> = futures.iter().map(|_| None).collect();
     let mut waiting: Vec<_> = futures.into_iter().enumerate().collect();
     poll_fn(|cx| {
@@ -334,7 +334,7 @@ thread_local! {
 }
 
 /// Keeps the place of each panic from now on, besides what the hook that is there does.
-pub(crate) fn note_places() {
+pub fn note_places() {
     let hook = panic::take_hook();
     panic::set_hook(Box::new(move |info| {
         let place = info.location().map(ToString::to_string);
@@ -345,7 +345,7 @@ pub(crate) fn note_places() {
 }
 
 /// A panic that was caught on this thread, in a sentence: its place, where it is known, and its message.
-pub(crate) fn describe(payload: &(dyn Any + Send)) -> String {
+pub fn describe(payload: &(dyn Any + Send)) -> String {
     let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
     let text =
         text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".to_owned());

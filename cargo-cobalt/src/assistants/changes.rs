@@ -15,7 +15,7 @@ const INSTRUCTIONS: [&str; 4] = ["CLAUDE.md", "AGENTS.md", ".github/copilot-inst
 
 /// The files, each with what becomes of it.
 #[derive(Debug)]
-pub(crate) struct Changes(Vec<Change>);
+pub struct Changes(Vec<Change>);
 
 #[derive(Debug)]
 struct Change {
@@ -35,7 +35,7 @@ enum Action {
 
 impl Changes {
     /// Compares the files below the root of a workspace, which may be still to be made, with what they should be.
-    pub(crate) fn plan(root: &Path) -> Result<Self, AssistantsError> {
+    pub fn plan(root: &Path) -> Result<Self, AssistantsError> {
         let mut changes = Self(Vec::new());
         if let Place::Absent(path) = Place::of(root, ".cobalt") {
             let action = Action::Create { path: path.join(".gitignore"), text: GITIGNORE.to_owned() };
@@ -103,11 +103,11 @@ impl Changes {
     }
 
     /// Whether all files are as they should be.
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.0.iter().all(|change| matches!(change.action, Action::Keep { .. } | Action::LeaveAlone))
     }
 
-    pub(crate) fn carry_out(&self) -> Result<(), AssistantsError> {
+    pub fn carry_out(&self) -> Result<(), AssistantsError> {
         for change in &self.0 {
             match &change.action {
                 Action::Create { path, text } => {
@@ -123,7 +123,7 @@ impl Changes {
     }
 
     /// A line for each file. Where the files are only checked, it says what would be done.
-    pub(crate) fn lines(&self, is_check: bool) -> impl Iterator<Item = Line> {
+    pub fn lines(&self, is_check: bool) -> impl Iterator<Item = Line> {
         let verb = move |action: &Action| match action {
             Action::Create { .. } if is_check => "missing",
             Action::Create { .. } => "created",
@@ -140,7 +140,7 @@ impl Changes {
     }
 
     /// What the user reads: a line for each file, and what is left to do.
-    pub(super) fn text(&self, is_check: bool) -> String {
+    pub fn text(&self, is_check: bool) -> String {
         let lines = listing(&self.lines(is_check).collect::<Vec<_>>());
         let last = match (self.is_empty(), is_check) {
             (true, _) => "\nAll of it is up to date.\n",
@@ -161,7 +161,7 @@ fn marked(path: &Path, text: &str, content: &str) -> Result<String, AssistantsEr
 
 /// What a name stands for.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub enum Place {
     Absent(PathBuf),
     /// The file, without links.
     Present(PathBuf),
@@ -171,7 +171,7 @@ pub(super) enum Place {
 
 impl Place {
     /// The place of a file, named as seen from the root of the workspace.
-    pub(super) fn of(root: &Path, name: &str) -> Self {
+    pub fn of(root: &Path, name: &str) -> Self {
         let path = root.join(name);
         let is_there = |path: &&Path| path.symlink_metadata().is_ok();
         let existing = path.ancestors().find(is_there).unwrap_or(&path);
@@ -219,7 +219,7 @@ mod tests {
 }
 
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum AssistantsError {
+pub enum AssistantsError {
     #[error("failed to {action} `{}`: {source}; see that you may", .path.display())]
     File { action: &'static str, path: PathBuf, source: io::Error },
 
@@ -239,14 +239,14 @@ pub(crate) enum AssistantsError {
 impl CommandError for AssistantsError {}
 
 impl AssistantsError {
-    pub(super) fn file(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+    pub fn file(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::File { action, path: path.to_owned(), source }
     }
 }
 
 /// What is wrong with a mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Fault {
+pub enum Fault {
     #[error("`{BEGIN}` has no `{END}` after it: add that where the part of Cobalt ends, or remove this line")]
     NoEnd,
     #[error(

@@ -8,16 +8,16 @@ use jsonc_parser::{ParseOptions, json};
 use super::changes::{AssistantsError, Fault};
 
 /// The line before our part.
-pub(super) const BEGIN: &str = "<!-- cobalt:begin -->";
+pub const BEGIN: &str = "<!-- cobalt:begin -->";
 /// The line after it.
-pub(super) const END: &str = "<!-- cobalt:end -->";
+pub const END: &str = "<!-- cobalt:end -->";
 
 /// The text with this content between the marks; a text without marks gets them at its end.
 ///
 /// # Errors
 ///
 /// If the marks are no pair: the line, from 1, and what is wrong with it.
-pub(super) fn with_part(text: &str, content: &str) -> Result<String, (usize, Fault)> {
+pub fn with_part(text: &str, content: &str) -> Result<String, (usize, Fault)> {
     let line_end = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let content = content.trim_end().lines().map(|line| format!("{line}{line_end}")).collect::<String>();
     if let Some((begin, end)) = part(text)? {
@@ -70,7 +70,7 @@ const OPTIONS: ParseOptions = ParseOptions {
 };
 
 /// A file with nothing but our server.
-pub(super) fn file() -> String {
+pub fn file() -> String {
     let root = CstRootNode::parse("{\n}\n", &OPTIONS);
     let root = root.expect("an empty object is JSON");
     root.object_value_or_set().append("mcpServers", CstInputValue::Object(vec![(NAME.to_owned(), server())]));
@@ -82,7 +82,7 @@ pub(super) fn file() -> String {
 /// # Errors
 ///
 /// If the text is no JSON, or servers have no place in it.
-pub(super) fn with_server(path: &Path, text: &str) -> Result<String, AssistantsError> {
+pub fn with_server(path: &Path, text: &str) -> Result<String, AssistantsError> {
     let bare = text.strip_prefix('\u{feff}').unwrap_or(text);
     if bare.trim().is_empty() {
         return Ok(file());

@@ -14,14 +14,14 @@ use crate::cli::Update;
 use crate::error::Error;
 use crate::git_ignored::{Kept, kept};
 use crate::terminal::{one_line, print};
-pub(crate) use changes::Changes;
-pub(crate) use skills::how_to_write;
+pub use changes::Changes;
+pub use skills::how_to_write;
 
 /// Where assistants read how to work with Cobalt, seen from the root of the workspace.
 const SKILLS: &str = ".cobalt/SKILLS.md";
 
 /// Works out everything, then writes it, so that an error leaves all files as they were.
-pub(crate) fn update(arguments: &Update) -> Result<ExitCode, Error> {
+pub fn update(arguments: &Update) -> Result<ExitCode, Error> {
     let folder = env::current_dir().map_err(Error::CurrentFolder)?;
     let root = workspace_root(&folder);
     if !root.join("Cargo.toml").exists() {
@@ -41,7 +41,7 @@ pub(crate) fn update(arguments: &Update) -> Result<ExitCode, Error> {
 }
 
 /// Says by which line git leaves the file out, which is meant to be committed.
-pub(crate) fn left_out(root: &Path) -> Option<String> {
+pub fn left_out(root: &Path) -> Option<String> {
     match kept(&[root.join(SKILLS)]) {
         Some(Kept::LeftOut { rule }) => Some(format!(
             "git leaves `{SKILLS}` out, by `{}`; to share it, write `**/.cobalt/*` and `!**/{SKILLS}` there instead",

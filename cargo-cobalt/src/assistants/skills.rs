@@ -17,14 +17,14 @@ const CONFIGURATION: &str = include_str!("../../../cobalt/docs/configuration.md"
 const FILES: &str = include_str!("../../../cobalt/docs/files.md");
 
 /// What stands in the files that assistants read anyway.
-pub(super) const REFERENCE: &str = "\
+pub const REFERENCE: &str = "\
 ## Experiments
 
 The agents of this project are measured by experiments, with Cobalt: `cargo cobalt run`. Before you write, run or change an
 experiment, or change what an agent does, read [.cobalt/SKILLS.md](/.cobalt/SKILLS.md).
 ";
 
-pub(super) fn text() -> String {
+pub fn text() -> String {
     let mut text = String::with_capacity(2 * PAGE.len());
     for line in PAGE.lines() {
         match line.strip_prefix('@') {
@@ -37,7 +37,7 @@ pub(super) fn text() -> String {
 }
 
 /// The sections of the page with these headings, which tell how experiments are written.
-pub(crate) fn how_to_write() -> String {
+pub fn how_to_write() -> String {
     let text = text();
     let wanted = ["An experiment", "Evaluators", "Thresholds"];
     let sections =
@@ -112,7 +112,7 @@ fn flag(argument: &Arg) -> String {
 }
 
 /// The tables of a section of a page, with no more than the first columns.
-pub(super) fn tables(page: &str, heading: &str, columns: usize) -> String {
+pub fn tables(page: &str, heading: &str, columns: usize) -> String {
     let mut section = Section { heading, columns, ..Section::default() };
     // The page's links are to documentation, not to anything that it defines itself.
     let define = |_: BrokenLink<'_>| Some((CowStr::from(""), CowStr::from("")));

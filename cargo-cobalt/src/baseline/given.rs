@@ -19,10 +19,10 @@ use crate::terminal::{eprint_folded, seen};
 
 /// The baselines that were asked for.
 #[derive(Debug, Default)]
-pub(crate) struct Given {
+pub struct Given {
     /// Result files and baseline files, of which the first with an experiment's name is its baseline, or a folder without
     /// any.
-    pub(crate) files: Vec<PathBuf>,
+    pub files: Vec<PathBuf>,
     /// The experiments that they are of.
     experiments: BTreeSet<String>,
     /// What was typed, where it names runs or a file, and no git revision, which may have none of an experiment that is new.
@@ -39,7 +39,7 @@ impl CommandError for LayOutError {}
 
 impl Given {
     /// The files that a name means.
-    pub(crate) fn by(name: &RunName, layout: &Layout) -> Result<Self, Error> {
+    pub fn by(name: &RunName, layout: &Layout) -> Result<Self, Error> {
         let typed = name.to_string();
         let folder = Path::new(&typed);
         if typed.contains(is_separator) && folder.is_dir() {
@@ -81,7 +81,7 @@ impl Given {
     }
 
     /// Refuses runs of which none is of an experiment that is run: these would be compared with nothing.
-    pub(crate) fn check(&self, selected: &[&str]) -> Result<(), Error> {
+    pub fn check(&self, selected: &[&str]) -> Result<(), Error> {
         let Some(typed) = &self.runs else { return Ok(()) };
         if selected.is_empty() || selected.iter().any(|name| self.experiments.contains(*name)) {
             return Ok(());
@@ -176,28 +176,28 @@ impl Given {
 
 /// What both kinds of files begin with.
 #[derive(Debug, Deserialize)]
-pub(super) struct Head {
-    pub(super) id: String,
-    pub(super) name: String,
-    pub(super) timestamp: Timestamp,
+pub struct Head {
+    pub id: String,
+    pub name: String,
+    pub timestamp: Timestamp,
     #[serde(default)]
-    pub(super) partial: bool,
+    pub partial: bool,
 }
 
 impl Head {
-    pub(super) fn read(path: &Path) -> Result<Self, Error> {
+    pub fn read(path: &Path) -> Result<Self, Error> {
         let bytes = fs::read(path).map_err(|error| unfit(path, &error))?;
         Self::parse(&bytes).map_err(|reason| unfit(path, &reason))
     }
 
     /// Reads the text of a file, or says why it is none of the two.
-    pub(super) fn parse(bytes: &[u8]) -> Result<Self, String> {
+    pub fn parse(bytes: &[u8]) -> Result<Self, String> {
         serde_json::from_slice(without_mark(bytes))
             .map_err(|error| format!("neither a baseline file nor a result file: {error}"))
     }
 
     /// Says that the run is no measure, where it is of some of the items.
-    pub(super) fn refuse_partial(&self) -> Result<(), Error> {
+    pub fn refuse_partial(&self) -> Result<(), Error> {
         let Self { id, name, .. } = self;
         match self.partial {
             true => Err(Error::Arguments(format!(
@@ -215,13 +215,13 @@ fn unfit(path: &Path, reason: &impl ToString) -> Error {
 
 /// A file of a commit.
 #[derive(Debug)]
-pub(super) struct Committed {
-    pub(super) name: String,
-    pub(super) bytes: Vec<u8>,
+pub struct Committed {
+    pub name: String,
+    pub bytes: Vec<u8>,
 }
 
 /// The baseline files that a commit has where this project has its own. None where git has no such folder.
-pub(super) fn committed(layout: &Layout, commit: &str) -> Vec<Committed> {
+pub fn committed(layout: &Layout, commit: &str) -> Vec<Committed> {
     let folder = layout.baselines();
     // The folder need not be there any more, or not yet.
     let Some(there) = folder.ancestors().skip(1).find(|folder| folder.is_dir()) else { return Vec::new() };
@@ -255,7 +255,7 @@ fn git(folder: &Path, arguments: &[&str]) -> Option<Vec<u8>> {
 }
 
 /// The JSON files in a folder, sorted by their names. A folder that is not there has none.
-pub(crate) fn json_files(folder: &Path) -> Result<Vec<PathBuf>, IndexError> {
+pub fn json_files(folder: &Path) -> Result<Vec<PathBuf>, IndexError> {
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries.and_then(Iterator::collect::<io::Result<Vec<_>>>),

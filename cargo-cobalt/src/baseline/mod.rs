@@ -10,9 +10,9 @@ use cobalt::config::Flags;
 
 use crate::cli::BaselineCommand;
 use crate::error::Error;
-pub(crate) use given::{Given, json_files};
+pub use given::{Given, json_files};
 
-pub(crate) fn baseline(command: &BaselineCommand, flags: &Flags) -> Result<ExitCode, Error> {
+pub fn baseline(command: &BaselineCommand, flags: &Flags) -> Result<ExitCode, Error> {
     match command {
         BaselineCommand::Set(arguments) => set::set(arguments, flags),
         BaselineCommand::Show(arguments) => show::show(arguments, flags),

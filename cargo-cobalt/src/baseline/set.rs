@@ -19,7 +19,7 @@ use crate::git_ignored::{Kept, kept};
 use crate::runs::KnownRuns;
 use crate::terminal::{eprint_folded, one_line, print, seen};
 
-pub(super) fn set(arguments: &SetBaseline, flags: &Flags) -> Result<ExitCode, Error> {
+pub fn set(arguments: &SetBaseline, flags: &Flags) -> Result<ExitCode, Error> {
     let settings = settings(flags)?;
     let files = files(arguments, &settings)?;
     // All are read before the first is written: a mistake in one of several runs changes nothing.
@@ -197,7 +197,7 @@ fn warnings(run: &Measurements, before: Option<&Measurements>) -> Vec<String> {
 }
 
 /// Says what stands in the way, or only that they are to be committed. Nothing where there is no git.
-pub(super) fn to_be_committed(files: &[PathBuf]) -> Option<String> {
+pub fn to_be_committed(files: &[PathBuf]) -> Option<String> {
     let folder = files.first()?.parent()?;
     match kept(files)? {
         Kept::LeftOut { rule } => {

@@ -23,7 +23,7 @@ use crate::terminal::{Align, eprint_folded, for_stdout, one_line, paint, print, 
 /// What to do about stale ones.
 const WHEN_STALE: &str = "a stale baseline still counts; if the newest run is good enough, keep that one with `cargo cobalt baseline set`";
 
-pub(super) fn show(arguments: &ShowBaselines, flags: &Flags) -> Result<ExitCode, Error> {
+pub fn show(arguments: &ShowBaselines, flags: &Flags) -> Result<ExitCode, Error> {
     let settings = settings(flags)?;
     let known = KnownRuns::open(settings.layout())?;
     let (mut all, mut errors) = (Vec::new(), Vec::new());
@@ -93,38 +93,38 @@ fn note(shown: usize, all: usize, without: &[&str], settings: &Config) -> Option
 /// A baseline, without its items.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Shown {
-    pub(super) name: String,
+pub struct Shown {
+    pub name: String,
     /// The path of its file, as seen from the current folder.
-    pub(super) file: String,
+    pub file: String,
     /// The run's.
-    pub(super) id: String,
-    pub(super) timestamp: Timestamp,
-    pub(super) git: Option<GitState>,
-    pub(super) dataset: Option<DatasetSummary>,
-    pub(super) items: usize,
-    pub(super) runs: usize,
-    pub(super) evaluators: Vec<Mean>,
+    pub id: String,
+    pub timestamp: Timestamp,
+    pub git: Option<GitState>,
+    pub dataset: Option<DatasetSummary>,
+    pub items: usize,
+    pub runs: usize,
+    pub evaluators: Vec<Mean>,
     /// The id of the experiment's newest whole run.
-    pub(super) newest_run: Option<String>,
-    pub(super) state: State,
+    pub newest_run: Option<String>,
+    pub state: State,
     /// Why it is stale, each in a sentence.
-    pub(super) notes: Vec<String>,
+    pub notes: Vec<String>,
 }
 
 /// What an evaluator found.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Mean {
-    pub(super) name: String,
+pub struct Mean {
+    pub name: String,
     /// The mean over the items, of each item's mean over its runs; absent where there is no score.
-    pub(super) mean: Option<f64>,
+    pub mean: Option<f64>,
 }
 
 /// How a baseline stands to the newest run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum State {
+pub enum State {
     /// It is the newest run's.
     Newest,
     /// The newest run can well be held against it.
@@ -136,7 +136,7 @@ pub(super) enum State {
 }
 
 impl State {
-    pub(super) fn words(self) -> &'static str {
+    pub fn words(self) -> &'static str {
         match self {
             Self::Newest => "the newest run",
             Self::Current => "current",
@@ -148,7 +148,7 @@ impl State {
 
 impl Shown {
     /// `newest` is the experiment's newest whole run, and `max_age` how old a baseline may be.
-    pub(super) fn of(
+    pub fn of(
         baseline: Measurements,
         file: String,
         newest: Option<&Measurements>,
@@ -207,7 +207,7 @@ const TITLES: [(&str, Align); 7] = [
 /// How many digits of a commit are shown.
 const COMMIT: usize = 7;
 
-pub(super) fn lines(baselines: &[&Shown], paint: Paint) -> String {
+pub fn lines(baselines: &[&Shown], paint: Paint) -> String {
     let mut text = table(TITLES, baselines.iter().map(|baseline| cells(baseline)), paint);
     for baseline in baselines {
         for note in &baseline.notes {

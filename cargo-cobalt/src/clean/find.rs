@@ -20,7 +20,7 @@ use crate::terminal::{one_line, seen};
 
 /// What a file is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Kind {
+pub enum Kind {
     /// The result file of a run, or what a process that was killed left of one.
     Result,
     /// The journal of a run that was cut off.
@@ -34,10 +34,9 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    pub(super) const ALL: [Self; 5] =
-        [Self::Result, Self::Journal, Self::Report, Self::Answer, Self::Dataset];
+    pub const ALL: [Self; 5] = [Self::Result, Self::Journal, Self::Report, Self::Answer, Self::Dataset];
 
-    pub(super) fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Self::Result => "results",
             Self::Journal => "journals",
@@ -49,36 +48,36 @@ impl Kind {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Entry {
-    pub(super) kind: Kind,
-    pub(super) path: PathBuf,
+pub struct Entry {
+    pub kind: Kind,
+    pub path: PathBuf,
     /// In bytes.
-    pub(super) size: u64,
+    pub size: u64,
     /// When the run started or, for all but result files, when the file was last written.
-    pub(super) time: SystemTime,
+    pub time: SystemTime,
 }
 
 /// What would go, and what is worth knowing of it and of what stays.
 #[derive(Debug, Default)]
-pub(super) struct Found {
-    pub(super) entries: Vec<Entry>,
-    pub(super) notes: Vec<String>,
+pub struct Found {
+    pub entries: Vec<Entry>,
+    pub notes: Vec<String>,
 }
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// What stays of what is named.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Limits {
+pub struct Limits {
     now: SystemTime,
     /// What is younger stays.
     age: Option<Duration>,
     /// So many of the newest whole runs of each experiment stay.
-    pub(super) keep: Option<usize>,
+    pub keep: Option<usize>,
 }
 
 impl Limits {
-    pub(super) fn of(arguments: &Clean) -> Self {
+    pub fn of(arguments: &Clean) -> Self {
         let days = arguments.days.map(|days| u32::try_from(days.get()).unwrap_or(u32::MAX));
         Self {
             now: SystemTime::now(),
@@ -88,12 +87,12 @@ impl Limits {
     }
 
     /// Whether what is of this time is old enough to go.
-    pub(super) fn is_old(&self, time: SystemTime) -> bool {
+    pub fn is_old(&self, time: SystemTime) -> bool {
         self.age.is_none_or(|age| self.is_older(time, age))
     }
 
     /// Whether what is of this time is older than that. What is of the future is not.
-    pub(super) fn is_older(&self, time: SystemTime, age: Duration) -> bool {
+    pub fn is_older(&self, time: SystemTime, age: Duration) -> bool {
         self.now.duration_since(time).is_ok_and(|passed| passed > age)
     }
 }
@@ -103,7 +102,7 @@ const SECOND: usize = "2026-02-05T14:30:00".len();
 
 /// The runs that stay.
 #[derive(Debug)]
-pub(super) struct Kept {
+pub struct Kept {
     /// The files of the whole runs that do.
     files: HashSet<String>,
     /// The start of the oldest of them, to the second, by the experiment's name; where an experiment has fewer runs than may
@@ -115,7 +114,7 @@ pub(super) struct Kept {
 
 impl Kept {
     /// Of whole runs, the newest first, so many of each experiment.
-    pub(super) fn of(runs: &[Run], most: usize) -> Self {
+    pub fn of(runs: &[Run], most: usize) -> Self {
         let mut kept = Self { files: HashSet::new(), since: BTreeMap::new(), since_by_slug: BTreeMap::new() };
         let mut by_name = BTreeMap::<&str, Vec<&Run>>::new();
         for run in runs {
@@ -143,18 +142,18 @@ impl Kept {
     }
 
     /// Whether the whole run in this file stays.
-    pub(super) fn has(&self, file: &str) -> bool {
+    pub fn has(&self, file: &str) -> bool {
         self.files.contains(file)
     }
 
     /// Whether the run of some items, of which this is the file's name, stays.
-    pub(super) fn has_partial(&self, name: ResultFileName<'_>) -> bool {
+    pub fn has_partial(&self, name: ResultFileName<'_>) -> bool {
         let since = self.since_by_slug.get(name.experiment);
         since.is_none_or(|since| *name.start >= *since.replace(':', "-"))
     }
 
     /// Whether a run of the experiment that was cut off and started then stays.
-    pub(super) fn has_cut_off(&self, experiment: &str, timestamp: &str) -> bool {
+    pub fn has_cut_off(&self, experiment: &str, timestamp: &str) -> bool {
         self.since.get(experiment).is_none_or(|since| timestamp >= since.as_str())
     }
 }
@@ -163,7 +162,7 @@ impl Kept {
 const ABANDONED: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Looks for them, among the files of `whole` runs, of runs of some items, and of those that are no results.
-pub(super) fn results(
+pub fn results(
     settings: &Config,
     whole: &[Run],
     skipped: &[Skipped],
@@ -240,7 +239,7 @@ fn baselines(settings: &Config, ids: &HashSet<String>, found: &mut Found) -> Res
 /// How many digits a run's id has.
 const ID: usize = 12;
 
-pub(super) fn journals(
+pub fn journals(
     layout: &Layout,
     limits: &Limits,
     kept: Option<&Kept>,
@@ -302,7 +301,7 @@ fn add(
     Ok(())
 }
 
-pub(super) fn reports(layout: &Layout, limits: &Limits, found: &mut Found) -> Result<(), Error> {
+pub fn reports(layout: &Layout, limits: &Limits, found: &mut Found) -> Result<(), Error> {
     if !is_ours(&layout.reports(), layout, found) {
         return Ok(());
     }
@@ -315,7 +314,7 @@ pub(super) fn reports(layout: &Layout, limits: &Limits, found: &mut Found) -> Re
 }
 
 /// Looks for them: all, or those that are old, or too old to be used.
-pub(super) fn answers(settings: &Config, limits: &Limits, found: &mut Found) -> Result<(), Error> {
+pub fn answers(settings: &Config, limits: &Limits, found: &mut Found) -> Result<(), Error> {
     let layout = settings.layout();
     if !is_ours(layout.cache(), layout, found) {
         return Ok(());
@@ -334,7 +333,7 @@ pub(super) fn answers(settings: &Config, limits: &Limits, found: &mut Found) -> 
     Ok(())
 }
 
-pub(super) fn datasets(layout: &Layout, limits: &Limits, found: &mut Found) -> Result<(), Error> {
+pub fn datasets(layout: &Layout, limits: &Limits, found: &mut Found) -> Result<(), Error> {
     let folder = layout.datasets();
     if !is_ours(&folder, layout, found) {
         return Ok(());
@@ -351,13 +350,13 @@ pub(super) fn datasets(layout: &Layout, limits: &Limits, found: &mut Found) -> R
 
 /// Something in a folder, under a name that can be read.
 #[derive(Debug)]
-pub(super) struct Inside {
-    pub(super) name: String,
+pub struct Inside {
+    pub name: String,
     entry: DirEntry,
 }
 
 /// Whether a folder of the store may be looked into. One that is a link is left alone, and said to be.
-pub(super) fn is_ours(folder: &Path, layout: &Layout, found: &mut Found) -> bool {
+pub fn is_ours(folder: &Path, layout: &Layout, found: &mut Found) -> bool {
     let link = link(folder, layout);
     let note = |link| format!("`{}` is a symbolic link, and what it leads to is left alone", seen(link));
     found.notes.extend(link.as_deref().map(note));
@@ -365,12 +364,12 @@ pub(super) fn is_ours(folder: &Path, layout: &Layout, found: &mut Found) -> bool
 }
 
 /// The files in a folder. One that is not there has none.
-pub(super) fn files(folder: &Path) -> Result<Vec<Inside>, Error> {
+pub fn files(folder: &Path) -> Result<Vec<Inside>, Error> {
     list(folder, FileType::is_file)
 }
 
 /// The folders in a folder.
-pub(super) fn folders(folder: &Path) -> Result<Vec<Inside>, Error> {
+pub fn folders(folder: &Path) -> Result<Vec<Inside>, Error> {
     list(folder, FileType::is_dir)
 }
 
@@ -405,13 +404,13 @@ fn list(folder: &Path, is_wanted: fn(&FileType) -> bool) -> Result<Vec<Inside>, 
 }
 
 impl Inside {
-    pub(super) fn path(&self) -> PathBuf {
+    pub fn path(&self) -> PathBuf {
         self.entry.path()
     }
 
     /// The file as one that may go. `None` where it is gone already. `time` is that of its run, in place of when it was last
     /// written.
-    pub(super) fn entry(&self, kind: Kind, time: Option<SystemTime>) -> Result<Option<Entry>, Error> {
+    pub fn entry(&self, kind: Kind, time: Option<SystemTime>) -> Result<Option<Entry>, Error> {
         let read = self.entry.metadata().and_then(|metadata| {
             let time = time.map_or_else(|| metadata.modified(), Ok)?;
             Ok(Entry { kind, path: self.path(), size: metadata.len(), time })

@@ -24,7 +24,7 @@ use crate::index::{Filter, Index};
 use crate::terminal::{Align, eprint_folded, paint, print, seen, table};
 use find::{Entry, Found, Kept, Kind, Limits};
 
-pub(crate) fn clean(arguments: &Clean, flags: &Flags) -> Result<ExitCode, Error> {
+pub fn clean(arguments: &Clean, flags: &Flags) -> Result<ExitCode, Error> {
     if arguments.keep.is_some() && (arguments.cache || arguments.datasets) && !arguments.results {
         return Err(Error::Arguments("`--keep` is about runs: name `--results`, too".to_owned()));
     }

@@ -8,13 +8,13 @@ use serde_json::Value;
 use super::{RunName, Settings};
 
 #[derive(Debug, Args)]
-pub(crate) struct Dataset {
+pub struct Dataset {
     #[command(subcommand)]
-    pub(crate) command: DatasetCommand,
+    pub command: DatasetCommand,
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum DatasetCommand {
+pub enum DatasetCommand {
     /// Shows a data set as a table, with statistics of its fields
     ///
     /// Exit codes: 0; 2 wrong arguments; 3 the data set could not be read; 4 no item has the key.
@@ -46,7 +46,7 @@ pub(crate) enum DatasetCommand {
 }
 
 impl DatasetCommand {
-    pub(crate) fn settings(&self) -> &Settings {
+    pub fn settings(&self) -> &Settings {
         match self {
             Self::Show(show) => &show.settings,
             Self::Check(check) => &check.settings,
@@ -56,7 +56,7 @@ impl DatasetCommand {
     }
 
     /// How data sets from elsewhere are had, where the command takes any.
-    pub(crate) fn fetching(&self) -> Option<&Fetching> {
+    pub fn fetching(&self) -> Option<&Fetching> {
         match self {
             Self::Show(show) => Some(&show.fetching),
             Self::Check(check) => Some(&check.fetching),
@@ -67,143 +67,143 @@ impl DatasetCommand {
 
 /// How data sets from elsewhere are had.
 #[derive(Debug, Args)]
-pub(crate) struct Fetching {
+pub struct Fetching {
     /// Fetches what comes from elsewhere anew, in place of using the copy that is kept
     #[arg(long, conflicts_with = "offline")]
-    pub(crate) refresh: bool,
+    pub refresh: bool,
 
     /// Uses the copy that is kept, however old it is
     #[arg(long)]
-    pub(crate) offline: bool,
+    pub offline: bool,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct ShowDataset {
+pub struct ShowDataset {
     /// A file; NAME of a table `[datasets.NAME]` in cobalt.toml; or a source of which a copy is kept, as `langfuse:support`
     #[arg(value_name = "SET")]
-    pub(crate) set: String,
+    pub set: String,
 
     /// The most items to show, the first ones; the statistics are of all
     #[arg(long, value_name = "N", default_value = "10")]
-    pub(crate) limit: usize,
+    pub limit: usize,
 
     /// Shows the item of this key alone, and all of it
     #[arg(long, value_name = "KEY", conflicts_with = "limit")]
-    pub(crate) key: Option<String>,
+    pub key: Option<String>,
 
     /// Prints a JSON object
     #[arg(long)]
-    pub(crate) json: bool,
+    pub json: bool,
 
     #[command(flatten)]
-    pub(crate) fetching: Fetching,
+    pub fetching: Fetching,
 
     #[command(flatten)]
-    pub(crate) settings: Settings,
+    pub settings: Settings,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct CheckDatasets {
+pub struct CheckDatasets {
     /// Files; names of tables `[datasets.NAME]` in cobalt.toml; or sources of which a copy is kept, as `langfuse:support`
     #[arg(value_name = "SET", required = true)]
-    pub(crate) sets: Vec<String>,
+    pub sets: Vec<String>,
 
     /// How much alike the inputs of near duplicates are: from 0.5 to 1, the Jaccard similarity of the runs of five
     /// characters in them, whatever the case and white space
     #[arg(long, value_name = "SIMILARITY", default_value = "0.9", value_parser = similarity)]
-    pub(crate) near: f64,
+    pub near: f64,
 
     /// Exits with 1 also where there are only notes
     #[arg(long)]
-    pub(crate) strict: bool,
+    pub strict: bool,
 
     /// Prints a JSON object
     #[arg(long)]
-    pub(crate) json: bool,
+    pub json: bool,
 
     #[command(flatten)]
-    pub(crate) fetching: Fetching,
+    pub fetching: Fetching,
 
     #[command(flatten)]
-    pub(crate) settings: Settings,
+    pub settings: Settings,
 }
 
 /// Reads how much alike two texts are. Below one half, too much would be alike to be of use.
-pub(super) fn similarity(text: &str) -> Result<f64, &'static str> {
+pub fn similarity(text: &str) -> Result<f64, &'static str> {
     text.parse().ok().filter(|number| (0.5..=1.0).contains(number)).ok_or("expected a number from 0.5 to 1")
 }
 
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("which").required(true).multiple(true).args(["items", "failed"]))]
-pub(crate) struct AddItems {
+pub struct AddItems {
     /// The data file, whose ending tells the format; it and the folders above it are made where they are not there
     #[arg(value_name = "FILE")]
-    pub(crate) file: PathBuf,
+    pub file: PathBuf,
 
     /// The run that has the items: by id, `latest~1`, `help-desk@latest`, git revision or result file
     #[arg(long, value_name = "RUN")]
-    pub(crate) from_run: RunName,
+    pub from_run: RunName,
 
     /// An item, by its key, its name in test cases or its index; may be given more than once
     #[arg(long = "item", value_name = "KEY")]
-    pub(crate) items: Vec<String>,
+    pub items: Vec<String>,
 
     /// All items that are in error, timed out, or have a score below its pass mark
     #[arg(long)]
-    pub(crate) failed: bool,
+    pub failed: bool,
 
     /// The field `expectedOutput` of the item, or the one that it has in its place, as `answer`: JSON where it is JSON, and text
     /// elsewhere
     #[arg(long, value_name = "TEXT|JSON", allow_hyphen_values = true, value_parser = value)]
-    pub(crate) expected: Option<Value>,
+    pub expected: Option<Value>,
 
     /// Takes what the agent gave in the run as the expected output
     #[arg(long, conflicts_with = "expected")]
-    pub(crate) output_as_expected: bool,
+    pub output_as_expected: bool,
 
     /// Sets a field of every item, as in `source=regression`: JSON where it is JSON, and text elsewhere; may be given more than
     /// once
     #[arg(long, value_name = "FIELD=VALUE", value_parser = field)]
-    pub(crate) set: Vec<(String, Value)>,
+    pub set: Vec<(String, Value)>,
 
     /// The id of the item in the file
     #[arg(long, value_name = "ID")]
-    pub(crate) id: Option<String>,
+    pub id: Option<String>,
 
     /// Prints what would be written, and writes nothing
     #[arg(long)]
-    pub(crate) dry_run: bool,
+    pub dry_run: bool,
 
     #[command(flatten)]
-    pub(crate) settings: Settings,
+    pub settings: Settings,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct DedupeDataset {
+pub struct DedupeDataset {
     /// The data file: JSONL, JSON, CSV or TSV
     #[arg(value_name = "FILE")]
-    pub(crate) file: PathBuf,
+    pub file: PathBuf,
 
     /// Items are duplicates where this field of them is equal, as in `--by input`, also where other fields differ
     #[arg(long, value_name = "FIELD")]
-    pub(crate) by: Option<String>,
+    pub by: Option<String>,
 
     /// Items are duplicates where their inputs are nearly equal and their expected outputs equal: from 0.5 to 1, the Jaccard
     /// similarity of the runs of five characters in them, whatever the case and white space [without a number: 0.9]
     #[arg(long, value_name = "SIMILARITY", num_args = 0..=1, default_missing_value = "0.9", value_parser = similarity,
         conflicts_with = "by")]
-    pub(crate) near: Option<f64>,
+    pub near: Option<f64>,
 
     /// Says what would be removed, and writes nothing
     #[arg(long)]
-    pub(crate) dry_run: bool,
+    pub dry_run: bool,
 
     /// Writes to this file, in place of one that is there, and leaves the data file as it is
     #[arg(short, long, value_name = "PATH")]
-    pub(crate) output: Option<PathBuf>,
+    pub output: Option<PathBuf>,
 
     #[command(flatten)]
-    pub(crate) settings: Settings,
+    pub settings: Settings,
 }
 
 /// Reads a value: JSON, or else a text. A number that would be written otherwise than it was typed, as `19.90`, is a text.

@@ -13,38 +13,36 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-pub(crate) use dataset::{AddItems, CheckDatasets, Dataset, DatasetCommand, DedupeDataset, ShowDataset};
-pub(crate) use past::{
+pub use dataset::{AddItems, CheckDatasets, Dataset, DatasetCommand, DedupeDataset, ShowDataset};
+pub use past::{
     Baseline, BaselineCommand, Clean, Compare, Export, Format, History, Import, SetBaseline, Show,
     ShowBaselines,
 };
-pub(crate) use run::{
-    Build, Color, Data, List, Merge, MessageFormat, Outcome, Run, RunOptions, Selection, Watch,
-};
-pub(crate) use serve::{Completions, Man, Mcp, Serve, Update};
-pub(crate) use values::{ExperimentName, Meaning, RunName, Since};
+pub use run::{Build, Color, Data, List, Merge, MessageFormat, Outcome, Run, RunOptions, Selection, Watch};
+pub use serve::{Completions, Man, Mcp, Serve, Update};
+pub use values::{ExperimentName, Meaning, RunName, Since};
 
 /// What cargo calls: `cargo-cobalt cobalt …`.
 #[derive(Debug, Parser)]
 #[command(name = "cargo", bin_name = "cargo", styles = clap::builder::Styles::plain())]
-pub(crate) enum Cargo {
+pub enum Cargo {
     /// Runs experiments: `cargo test` for AI agents
     #[command(version)]
     Cobalt(Cobalt),
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Cobalt {
+pub struct Cobalt {
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub command: Command,
 
     /// When to use colours
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
-    pub(crate) color: Color,
+    pub color: Color,
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Command {
+pub enum Command {
     /// Builds and runs the experiments of a workspace
     ///
     /// Experiments are the test targets with `harness = false` that call `cobalt::main()`.
@@ -165,31 +163,31 @@ pub(crate) enum Command {
 
 /// Where the settings are.
 #[derive(Debug, Args)]
-pub(crate) struct Settings {
+pub struct Settings {
     /// Reads the settings from this file instead of the nearest cobalt.toml
     #[arg(long, value_name = "PATH")]
-    pub(crate) config: Option<PathBuf>,
+    pub config: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Init {
+pub struct Init {
     /// The folder of the project
     #[arg(value_name = "DIR", default_value = ".")]
-    pub(crate) dir: PathBuf,
+    pub dir: PathBuf,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Config {
+pub struct Config {
     /// Prints a JSON object
     #[arg(long)]
-    pub(crate) json: bool,
+    pub json: bool,
 
     /// Prints the JSON schema of cobalt.toml instead
     #[arg(long)]
-    pub(crate) schema: bool,
+    pub schema: bool,
 
     #[command(flatten)]
-    pub(crate) settings: Settings,
+    pub settings: Settings,
 }
 
 /// Reads a number that is not 0.

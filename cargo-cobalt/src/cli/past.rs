@@ -9,87 +9,87 @@ use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 use super::{ExperimentName, RunName, Settings, Since, count};
 
 #[derive(Debug, Args)]
-pub(crate) struct History {
+pub struct History {
     /// The most runs to show, the newest first
     #[arg(short = 'n', long, value_name = "N", default_value = "20", value_parser = count)]
-    pub(crate) limit: NonZeroUsize,
+    pub limit: NonZeroUsize,
 
     /// Only the experiment of this name, as declared or as in test cases; or, with `*`, `?` or `[…]`, those that match
     #[arg(short = 'e', long = "experiment", value_name = "NAME")]
-    pub(crate) experiment: Option<ExperimentName>,
+    pub experiment: Option<ExperimentName>,
 
     /// Only runs with this tag
     #[arg(long, value_name = "TAG")]
-    pub(crate) tag: Option<String>,
+    pub tag: Option<String>,
 
     /// Only runs since then: a date such as 2026-02-05, a time such as 2026-02-05T14:30:00Z, or an age such as 7d or 12h
     #[arg(long, value_name = "WHEN")]
-    pub(crate) since: Option<Since>,
+    pub since: Option<Since>,
 
     /// Prints a JSON list
     #[arg(long)]
-    pub(crate) json: bool,
+    pub json: bool,
 
     #[command(flatten)]
-    pub(crate) settings: Settings,
+    pub settings: Settings,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Show {
+pub struct Show {
     /// A run by id, `latest~1`, `help-desk@latest`, git revision or result file
     #[arg(value_name = "RUN", default_value = "latest")]
-    pub(crate) run: RunName,
+    pub run: RunName,
 
     /// The item to show in full: its key, the beginning of it, its index, or its name in test cases
     #[arg(value_name = "ITEM")]
-    pub(crate) item: Option<String>,
+    pub item: Option<String>,
 
     /// Only items below a pass mark or in error
     #[arg(long, conflicts_with = "item")]
-    pub(crate) low: bool,
+    pub low: bool,
 
     /// Prints the item, or a list of the items, as JSON in the shape of result files
     #[arg(long)]
-    pub(crate) json: bool,
+    pub json: bool,
 
     #[command(flatten)]
-    pub(crate) settings: Settings,
+    pub settings: Settings,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Compare {
+pub struct Compare {
     /// The run to compare with, and one or more that are compared with it
     #[arg(value_name = "RUN", required = true, num_args = 2..)]
-    pub(crate) runs: Vec<RunName>,
+    pub runs: Vec<RunName>,
 
     /// How many of the items that changed most are shown
     #[arg(long, value_name = "N", default_value = "5")]
-    pub(crate) items: usize,
+    pub items: usize,
 
     /// Prints a JSON object
     #[arg(long)]
-    pub(crate) json: bool,
+    pub json: bool,
 
     /// Prints Markdown, as for a comment on a pull request
     #[arg(long, conflicts_with = "json")]
-    pub(crate) markdown: bool,
+    pub markdown: bool,
 
     /// Exits with 1 if an evaluator or the share of errors is worse, beyond noise
     #[arg(long)]
-    pub(crate) fail_on_regression: bool,
+    pub fail_on_regression: bool,
 
     #[command(flatten)]
-    pub(crate) settings: Settings,
+    pub settings: Settings,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Baseline {
+pub struct Baseline {
     #[command(subcommand)]
-    pub(crate) command: BaselineCommand,
+    pub command: BaselineCommand,
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum BaselineCommand {
+pub enum BaselineCommand {
     /// Makes runs the baselines that later ones are held against
     ///
     /// Each is a small file in `.cobalt/baselines`, to be committed: numbers of each item, and no inputs or outputs.
@@ -99,7 +99,7 @@ pub(crate) enum BaselineCommand {
 }
 
 impl BaselineCommand {
-    pub(crate) fn settings(&self) -> &Settings {
+    pub fn settings(&self) -> &Settings {
         match self {
             Self::Set(set) => &set.settings,
             Self::Show(show) => &show.settings,
@@ -108,59 +108,59 @@ impl BaselineCommand {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct SetBaseline {
+pub struct SetBaseline {
     /// Runs by id, `latest~1`, `help-desk@latest`, git revision or result file [default: the newest whole run of each
     /// experiment]
     #[arg(value_name = "RUN")]
-    pub(crate) runs: Vec<RunName>,
+    pub runs: Vec<RunName>,
 
     /// Only the experiment of this name, as declared or as in test cases; or, with `*`, `?` or `[…]`, those that match
     #[arg(long = "experiment", value_name = "NAME")]
-    pub(crate) experiment: Option<ExperimentName>,
+    pub experiment: Option<ExperimentName>,
 
     /// Keeps runs that failed, too: later runs that are as bad then count as no worse
     #[arg(long)]
-    pub(crate) allow_failed: bool,
+    pub allow_failed: bool,
 
     #[command(flatten)]
-    pub(crate) settings: Settings,
+    pub settings: Settings,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct ShowBaselines {
+pub struct ShowBaselines {
     /// Only the experiment of this name, as declared or as in test cases; or, with `*`, `?` or `[…]`, those that match
     #[arg(long = "experiment", value_name = "NAME")]
-    pub(crate) experiment: Option<ExperimentName>,
+    pub experiment: Option<ExperimentName>,
 
     /// Prints a JSON list
     #[arg(long)]
-    pub(crate) json: bool,
+    pub json: bool,
 
     #[command(flatten)]
-    pub(crate) settings: Settings,
+    pub settings: Settings,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Export {
+pub struct Export {
     /// Runs by id, `latest~1`, `help-desk@latest`, git revision or result file; all in one file
     #[arg(value_name = "RUN", required = true)]
-    pub(crate) runs: Vec<RunName>,
+    pub runs: Vec<RunName>,
 
     /// The format, which otherwise the ending of the output tells
     #[arg(long, value_name = "FORMAT")]
-    pub(crate) format: Option<Format>,
+    pub format: Option<Format>,
 
     /// The file to write, in place of one that is there; the folders above it are made
     #[arg(short, long, value_name = "PATH")]
-    pub(crate) output: Option<PathBuf>,
+    pub output: Option<PathBuf>,
 
     #[command(flatten)]
-    pub(crate) settings: Settings,
+    pub settings: Settings,
 }
 
 /// How a run can be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
+pub enum Format {
     /// A row for each run of each item
     Csv,
     /// A page of its own, for a browser
@@ -175,47 +175,47 @@ pub(crate) enum Format {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Import {
+pub struct Import {
     /// Result files, or folders: of a folder the files `*.json` in it and in its folder of results (of a project's root only those
     /// with names of result files) [default: the project's root, without the folder of results of its own]
     #[arg(value_name = "PATH")]
-    pub(crate) paths: Vec<PathBuf>,
+    pub paths: Vec<PathBuf>,
 
     #[command(flatten)]
-    pub(crate) settings: Settings,
+    pub settings: Settings,
 }
 
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("what").multiple(true).args(["results", "cache", "datasets"]))]
-pub(crate) struct Clean {
+pub struct Clean {
     /// Runs: result files, the journals of runs that were cut off, and the files of reporters
     #[arg(short, long)]
-    pub(crate) results: bool,
+    pub results: bool,
 
     /// Answers of models, which will be asked for again
     #[arg(short, long)]
-    pub(crate) cache: bool,
+    pub cache: bool,
 
     /// Copies of data sets that were fetched, which will be fetched again
     #[arg(long)]
-    pub(crate) datasets: bool,
+    pub datasets: bool,
 
     /// Only what is older than so many days; of answers, also those that are too old to be used
     #[arg(short, long, value_name = "N", value_parser = count)]
-    pub(crate) days: Option<NonZeroUsize>,
+    pub days: Option<NonZeroUsize>,
 
     /// The newest N whole runs of each experiment stay, and what is newer than the oldest of these; files of reporters do, too
     #[arg(long, value_name = "N", value_parser = count)]
-    pub(crate) keep: Option<NonZeroUsize>,
+    pub keep: Option<NonZeroUsize>,
 
     /// Removes without asking
     #[arg(short, long, requires = "what", visible_alias = "force", visible_short_alias = 'f')]
-    pub(crate) yes: bool,
+    pub yes: bool,
 
     /// Names each file
     #[arg(short, long)]
-    pub(crate) verbose: bool,
+    pub verbose: bool,
 
     #[command(flatten)]
-    pub(crate) settings: Settings,
+    pub settings: Settings,
 }

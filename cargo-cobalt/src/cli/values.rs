@@ -13,14 +13,14 @@ const LATEST: &str = "latest";
 
 /// A run as it was typed, which `KnownRuns` can find.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct RunName {
+pub struct RunName {
     typed: String,
-    pub(crate) meaning: Meaning,
+    pub meaning: Meaning,
 }
 
 /// What a name can mean without a look at the runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Meaning {
+pub enum Meaning {
     /// The newest run but so many, of an experiment or of any.
     Latest { experiment: Option<String>, back: usize },
     /// A file, an id, the beginning of one, or a git revision.
@@ -29,15 +29,15 @@ pub(crate) enum Meaning {
 
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected a whole number after `latest~`, as in `latest~1` for the run before the newest one")]
-pub(crate) struct RunNameError;
+pub struct RunNameError;
 
 impl RunName {
-    pub(crate) fn as_str(&self) -> &str {
+    pub fn as_str(&self) -> &str {
         &self.typed
     }
 
     /// The newest run of an experiment.
-    pub(crate) fn latest_of(experiment: &str) -> Self {
+    pub fn latest_of(experiment: &str) -> Self {
         Self {
             typed: format!("{experiment}@{LATEST}"),
             meaning: Meaning::Latest { experiment: Some(experiment.to_owned()), back: 0 },
@@ -73,14 +73,14 @@ impl FromStr for RunName {
 
 /// The whole name of an experiment, as declared or as in test cases; or with `*`, `?` or `[…]` a pattern of such names.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum ExperimentName {
+pub enum ExperimentName {
     Whole(String),
     /// With the text, as a name may have brackets itself.
     Pattern(Pattern, String),
 }
 
 impl ExperimentName {
-    pub(crate) fn matches(&self, declared: &str) -> bool {
+    pub fn matches(&self, declared: &str) -> bool {
         match self {
             Self::Whole(typed) => names::is_name_of(typed, declared),
             Self::Pattern(pattern, typed) => {
@@ -115,17 +115,17 @@ const END: Duration = Duration::from_secs(253_402_300_800);
 
 /// The moment from which on runs are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Since(SystemTime);
+pub struct Since(SystemTime);
 
 #[derive(Debug, thiserror::Error)]
 #[error(
     "expected a date such as 2026-02-05, a time such as 2026-02-05T14:30:00Z, or an age such as 7d or 12h"
 )]
-pub(crate) struct SinceError;
+pub struct SinceError;
 
 impl Since {
     /// The moment as a run's timestamp is written.
-    pub(crate) fn timestamp(self) -> String {
+    pub fn timestamp(self) -> String {
         Timestamp::from(self.0).to_string()
     }
 

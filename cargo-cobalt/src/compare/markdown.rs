@@ -10,7 +10,7 @@ use super::view::{Compared, ComparisonView, ItemView, Row, RunLine, TITLES};
 use crate::markdown::{LONGEST_TEXT, block, cell, code, sentence};
 
 /// The comparison as Markdown in GitHub's dialect.
-pub(super) fn markdown(compared: &Compared) -> String {
+pub fn markdown(compared: &Compared) -> String {
     let view = ComparisonView::of(&compared.comparison);
     let mut text = format!("### {}: {}\n\n{}", code(&view.title), view.headline(code), tables(&view));
     if !compared.most_changed.is_empty() {
@@ -22,17 +22,17 @@ pub(super) fn markdown(compared: &Compared) -> String {
 }
 
 /// What can be said of a comparison in a line.
-pub(crate) fn headline(comparison: &Comparison) -> String {
+pub fn headline(comparison: &Comparison) -> String {
     ComparisonView::of(comparison).headline(code)
 }
 
 /// Which runs are compared, and all figures, without the items.
-pub(crate) fn figures(comparison: &Comparison) -> String {
+pub fn figures(comparison: &Comparison) -> String {
     tables(&ComparisonView::of(comparison))
 }
 
 /// A table of differences, with an empty line before it; empty without any.
-pub(crate) fn table<'a>(title: &str, differences: impl IntoIterator<Item = &'a Difference>) -> String {
+pub fn table<'a>(title: &str, differences: impl IntoIterator<Item = &'a Difference>) -> String {
     let rows: Vec<_> = differences.into_iter().map(Row::of).collect();
     rows_table(title, &rows)
 }
@@ -55,7 +55,7 @@ fn tables(view: &ComparisonView<'_>) -> String {
 }
 
 /// Which runs are compared.
-pub(crate) fn runs(view: &ComparisonView<'_>) -> String {
+pub fn runs(view: &ComparisonView<'_>) -> String {
     let mut text = String::from("| | run | start (UTC) | commit | size |\n|---|---|---|---|---|\n");
     for RunLine { label, id, start, commit, size } in &view.runs {
         let commit = cell(&sentence(commit.as_deref().unwrap_or_default()));

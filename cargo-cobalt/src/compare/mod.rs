@@ -1,12 +1,12 @@
 //! `cargo cobalt compare`: whether a run is better or worse than another, and by which items.
 
-pub(crate) mod markdown;
+pub mod markdown;
 mod text;
-pub(crate) mod view;
+pub mod view;
 
-pub(crate) use self::view as words;
+pub use self::view as words;
 use self::view::Compared;
-pub(crate) use self::view::regressions;
+pub use self::view::regressions;
 
 use std::io;
 use std::panic::resume_unwind;
@@ -28,7 +28,7 @@ use crate::error::Error;
 use crate::runs::KnownRuns;
 use crate::terminal::{eprint_folded, for_stdout, one_line, paint, print, print_json, stdout_width};
 
-pub(crate) fn compare(arguments: &Compare, flags: &Flags) -> Result<ExitCode, Error> {
+pub fn compare(arguments: &Compare, flags: &Flags) -> Result<ExitCode, Error> {
     let settings = settings(flags)?;
     let found = KnownRuns::open(settings.layout())?.resolve(&arguments.runs)?;
     for note in found.iter().filter_map(|run| run.note.as_ref()) {
@@ -113,11 +113,7 @@ fn matched(comparison: Comparison) -> Result<Comparison, Error> {
 }
 
 /// Compares two reports.
-pub(crate) fn compare_reports(
-    base: &Report,
-    other: &Report,
-    prices: &PriceTable,
-) -> Result<Comparison, Error> {
+pub fn compare_reports(base: &Report, other: &Report, prices: &PriceTable) -> Result<Comparison, Error> {
     let [base, other] = [base, other].map(|report| Measurements::of(report, prices));
     matched(comparison::compare(&base, &[&other]).remove(0))
 }

@@ -25,7 +25,7 @@ const LINES: usize = 3;
 const USUAL: usize = 120;
 
 /// The comparison as text, cut to a terminal's width.
-pub(super) fn text(compared: &Compared, width: Option<usize>, paint: Paint) -> String {
+pub fn text(compared: &Compared, width: Option<usize>, paint: Paint) -> String {
     let view = ComparisonView::of(&compared.comparison);
     let mut text = String::new();
     headline(&mut text, &view, width, paint);

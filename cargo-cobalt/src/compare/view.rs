@@ -14,8 +14,7 @@ use crate::runs::{self, short};
 use crate::terminal::one_line;
 
 /// The titles of a table of differences, but that of the first column.
-pub(crate) const TITLES: [&str; 7] =
-    ["base", "other", "change", "95 % interval", "p", "detectable", "verdict"];
+pub const TITLES: [&str; 7] = ["base", "other", "change", "95 % interval", "p", "detectable", "verdict"];
 /// The most keys of items that are named.
 const KEYS: usize = 3;
 /// So many equal characters at the beginning of two outputs are left out.
@@ -25,44 +24,44 @@ const KEPT: usize = 20;
 
 /// Two runs held against each other.
 #[derive(Debug)]
-pub(crate) struct ComparisonView<'a> {
+pub struct ComparisonView<'a> {
     /// The experiments that are compared.
-    pub(crate) title: String,
+    pub title: String,
     /// The base and the other run.
-    pub(crate) runs: [RunLine<'a>; 2],
+    pub runs: [RunLine<'a>; 2],
     /// Which items the runs have in common.
-    pub(crate) matching: &'a Matching,
-    pub(crate) notes: &'a [String],
-    pub(crate) scores: Vec<Row<'a>>,
-    pub(crate) amounts: Vec<Row<'a>>,
-    pub(crate) headline: Headline<'a>,
+    pub matching: &'a Matching,
+    pub notes: &'a [String],
+    pub scores: Vec<Row<'a>>,
+    pub amounts: Vec<Row<'a>>,
+    pub headline: Headline<'a>,
     /// How p-values are to be read, where several were corrected together.
-    pub(crate) correction: Option<&'static str>,
-    pub(crate) finding: Finding,
+    pub correction: Option<&'static str>,
+    pub finding: Finding,
 }
 
 /// A run of a comparison.
 #[derive(Debug)]
-pub(crate) struct RunLine<'a> {
+pub struct RunLine<'a> {
     /// `base` or `other`.
-    pub(crate) label: &'static str,
-    pub(crate) id: &'a str,
-    pub(crate) start: String,
-    pub(crate) commit: Option<String>,
-    pub(crate) size: String,
+    pub label: &'static str,
+    pub id: &'a str,
+    pub start: String,
+    pub commit: Option<String>,
+    pub size: String,
 }
 
 /// A score or an amount of both runs.
 #[derive(Debug)]
-pub(crate) struct Row<'a> {
-    pub(crate) difference: &'a Difference,
+pub struct Row<'a> {
+    pub difference: &'a Difference,
     /// In the columns of [`TITLES`].
-    pub(crate) cells: [String; TITLES.len()],
+    pub cells: [String; TITLES.len()],
 }
 
 /// What is said first.
 #[derive(Debug)]
-pub(crate) enum Headline<'a> {
+pub enum Headline<'a> {
     /// There is no verdict that deserves it: why.
     Nothing(&'static str),
     /// The verdicts, each with the names of what it is on.
@@ -72,7 +71,7 @@ pub(crate) enum Headline<'a> {
 /// What can be said of the scores and errors of the second run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) enum Finding {
+pub enum Finding {
     /// More than noise explains, and nothing is worse.
     Better,
     /// More than noise explains, and nothing is better.
@@ -88,7 +87,7 @@ pub(crate) enum Finding {
 }
 
 impl<'a> ComparisonView<'a> {
-    pub(crate) fn of(comparison: &'a Comparison) -> Self {
+    pub fn of(comparison: &'a Comparison) -> Self {
         let rows = |differences: &'a [Difference]| differences.iter().map(Row::of).collect();
         Self {
             title: experiments(comparison),
@@ -107,26 +106,26 @@ impl<'a> ComparisonView<'a> {
     }
 
     /// The tables of scores and of amounts, each with the title of its first column; none without a row.
-    pub(crate) fn tables(&self) -> impl Iterator<Item = (&'static str, &[Row<'a>])> {
+    pub fn tables(&self) -> impl Iterator<Item = (&'static str, &[Row<'a>])> {
         [("score", &*self.scores), ("amount", &*self.amounts)]
             .into_iter()
             .filter(|(_, rows)| !rows.is_empty())
     }
 
     /// All that was compared.
-    pub(crate) fn rows(&self) -> impl Iterator<Item = &Row<'a>> {
+    pub fn rows(&self) -> impl Iterator<Item = &Row<'a>> {
         self.scores.iter().chain(&self.amounts)
     }
 
     /// The same, what matters most first.
-    pub(crate) fn by_weight(&self) -> Vec<&Row<'a>> {
+    pub fn by_weight(&self) -> Vec<&Row<'a>> {
         let mut rows: Vec<_> = self.rows().collect();
         rows.sort_by_key(|row| weight(row.difference.verdict));
         rows
     }
 
     /// What can be said in a line; names are set off as `quote` does it.
-    pub(crate) fn headline(&self, quote: impl Fn(&str) -> String) -> String {
+    pub fn headline(&self, quote: impl Fn(&str) -> String) -> String {
         match &self.headline {
             Headline::Nothing(nothing) => (*nothing).to_owned(),
             Headline::Verdicts(verdicts) => {
@@ -140,7 +139,7 @@ impl<'a> ComparisonView<'a> {
     }
 
     /// Which items the runs have in common; keys are set off as `quote` does it.
-    pub(crate) fn matching(&self, quote: impl Fn(&str) -> String) -> String {
+    pub fn matching(&self, quote: impl Fn(&str) -> String) -> String {
         matching(self.matching, quote)
     }
 }
@@ -152,16 +151,16 @@ impl<'a> RunLine<'a> {
 }
 
 impl<'a> Row<'a> {
-    pub(crate) fn of(difference: &'a Difference) -> Self {
+    pub fn of(difference: &'a Difference) -> Self {
         Self { difference, cells: cells(difference) }
     }
 
-    pub(crate) fn name(&self) -> &'a str {
+    pub fn name(&self) -> &'a str {
         &self.difference.name
     }
 
     /// What the verdict rests on.
-    pub(crate) fn explained(&self) -> String {
+    pub fn explained(&self) -> String {
         explained(self.difference)
     }
 }
@@ -185,7 +184,7 @@ impl Finding {
 
 /// An item that changed from one run to the other.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct ItemView<'a> {
+pub struct ItemView<'a> {
     change: &'a ItemChange,
     /// The scores that are told of.
     scores: &'a [ScoreChange],
@@ -195,37 +194,37 @@ pub(crate) struct ItemView<'a> {
 
 /// What one of the runs made of an item.
 #[derive(Debug)]
-pub(crate) struct SideView<'a> {
+pub struct SideView<'a> {
     /// `base` or `other`.
-    pub(crate) label: &'static str,
+    pub label: &'static str,
     /// Which of several trials this is, from 1, and how many there are.
-    pub(crate) trial: Option<(usize, usize)>,
+    pub trial: Option<(usize, usize)>,
     /// The output, or the error in its place.
-    pub(crate) output: String,
+    pub output: String,
     side: &'a ItemSide,
     scores: &'a [ScoreChange],
 }
 
 impl<'a> ItemView<'a> {
-    pub(crate) fn of(comparison: &Comparison, change: &'a ItemChange) -> Self {
+    pub fn of(comparison: &Comparison, change: &'a ItemChange) -> Self {
         Self { change, scores: &change.scores, trials: [comparison.base.runs, comparison.other.runs] }
     }
 
     /// The same with so many of its scores at the most.
-    pub(crate) fn with_scores(self, most: usize) -> Self {
+    pub fn with_scores(self, most: usize) -> Self {
         Self { scores: &self.scores[..self.scores.len().min(most)], ..self }
     }
 
-    pub(crate) fn key(&self) -> &'a str {
+    pub fn key(&self) -> &'a str {
         &self.change.key
     }
 
-    pub(crate) fn is_worse(&self) -> bool {
+    pub fn is_worse(&self) -> bool {
         self.change.change < 0.0
     }
 
     /// How its scores changed: `right 1.000 → 0.000`.
-    pub(crate) fn scores(&self, quote: impl Fn(&str) -> String) -> String {
+    pub fn scores(&self, quote: impl Fn(&str) -> String) -> String {
         let changed =
             |it: &ScoreChange| format!("{} {} → {}", quote(&it.evaluator), score(it.base), score(it.other));
         match self.scores {
@@ -235,12 +234,12 @@ impl<'a> ItemView<'a> {
     }
 
     /// What stands behind its key or its scores where the item itself is another.
-    pub(crate) fn content(&self) -> &'static str {
+    pub fn content(&self) -> &'static str {
         if self.change.content_changed { ", with other content" } else { "" }
     }
 
     /// Its input, or all of the item where it has no field of that name.
-    pub(crate) fn input(&self) -> String {
+    pub fn input(&self) -> String {
         match self.change.input.get("input") {
             Some(serde_json::Value::String(text)) => text.clone(),
             Some(other) => other.to_string(),
@@ -250,7 +249,7 @@ impl<'a> ItemView<'a> {
 
     /// What both runs made of it. Of long outputs that begin alike, the beginning is left out, so that the difference is in sight;
     /// `most` characters have room.
-    pub(crate) fn sides(&self, most: usize) -> [SideView<'a>; 2] {
+    pub fn sides(&self, most: usize) -> [SideView<'a>; 2] {
         let [base, other] = outputs(self.change, most);
         let side = |label, side: &'a ItemSide, output, trials| SideView {
             label,
@@ -264,7 +263,7 @@ impl<'a> ItemView<'a> {
     }
 
     /// Why the other run came to what it did: its error, or the first reason of an evaluator whose score changed.
-    pub(crate) fn why(&self) -> Option<String> {
+    pub fn why(&self) -> Option<String> {
         let other = &self.change.other;
         other.error.clone().or_else(|| reasons(self.scores, other, str::to_owned).into_iter().next())
     }
@@ -272,7 +271,7 @@ impl<'a> ItemView<'a> {
 
 impl SideView<'_> {
     /// What the evaluators whose scores changed said of it, those that gave no reason left out.
-    pub(crate) fn reasons(&self, quote: impl Fn(&str) -> String) -> Vec<String> {
+    pub fn reasons(&self, quote: impl Fn(&str) -> String) -> Vec<String> {
         reasons(self.scores, self.side, quote)
     }
 }
@@ -313,24 +312,24 @@ fn output(side: &ItemSide) -> String {
 /// A comparison with the items that changed most.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Compared {
+pub struct Compared {
     #[serde(flatten)]
-    pub(crate) comparison: Comparison,
-    pub(crate) most_changed: Vec<ItemChange>,
+    pub comparison: Comparison,
+    pub most_changed: Vec<ItemChange>,
     /// Whether one of the runs is known by its numbers alone, as from a baseline file.
     #[serde(skip)]
-    pub(crate) is_without_outputs: bool,
+    pub is_without_outputs: bool,
 }
 
 impl Compared {
     /// The items that changed most.
-    pub(crate) fn items(&self) -> impl Iterator<Item = ItemView<'_>> {
+    pub fn items(&self) -> impl Iterator<Item = ItemView<'_>> {
         self.most_changed.iter().map(|change| ItemView::of(&self.comparison, change))
     }
 }
 
 /// What is worth telling first.
-pub(crate) fn weight(verdict: Verdict) -> u8 {
+pub fn weight(verdict: Verdict) -> u8 {
     match verdict {
         Verdict::Worse => 0,
         Verdict::Better => 1,
@@ -340,13 +339,13 @@ pub(crate) fn weight(verdict: Verdict) -> u8 {
 }
 
 /// The evaluators, and the errors, of which the other run has worse ones.
-pub(crate) fn regressions(comparison: &Comparison) -> impl Iterator<Item = &Difference> {
+pub fn regressions(comparison: &Comparison) -> impl Iterator<Item = &Difference> {
     let errors = comparison.amounts.iter().filter(|amount| amount.quantity == Quantity::Errors);
     comparison.evaluators.iter().chain(errors).filter(|it| it.verdict == Verdict::Worse)
 }
 
 /// A difference in the columns of [`TITLES`].
-pub(crate) fn cells(difference: &Difference) -> [String; TITLES.len()] {
+pub fn cells(difference: &Difference) -> [String; TITLES.len()] {
     let figures = DifferenceFigures::from(difference);
     [
         figures.base,
@@ -380,7 +379,7 @@ fn experiments(comparison: &Comparison) -> String {
 }
 
 /// What is said where there is no verdict to be said first.
-pub(crate) fn without_headline(comparison: &Comparison) -> Option<&'static str> {
+pub fn without_headline(comparison: &Comparison) -> Option<&'static str> {
     if differences(comparison).next().is_none() {
         Some("nothing to compare: no figure is in both runs")
     } else if verdicts(comparison).is_empty() {
@@ -391,35 +390,35 @@ pub(crate) fn without_headline(comparison: &Comparison) -> Option<&'static str> 
 }
 
 /// When a run started, in UTC and to the minute.
-pub(crate) fn start(run: &RunIdentity) -> String {
+pub fn start(run: &RunIdentity) -> String {
     minute(run.timestamp)
 }
 
 /// A moment in UTC and to the minute.
-pub(crate) fn minute(moment: Timestamp) -> String {
+pub fn minute(moment: Timestamp) -> String {
     runs::minute(&moment.to_string())
 }
 
 /// The commit that a run was made on.
-pub(crate) fn commit(run: &RunIdentity) -> Option<String> {
+pub fn commit(run: &RunIdentity) -> Option<String> {
     commit_of(run.git.as_ref())
 }
 
 /// A commit, and whether files differed from it.
-pub(crate) fn commit_of(git: Option<&GitState>) -> Option<String> {
+pub fn commit_of(git: Option<&GitState>) -> Option<String> {
     let git = git?;
     let hash = one_line(short(&git.commit));
     Some(if git.dirty { format!("{hash} with changes") } else { hash })
 }
 
 /// How large a run is.
-pub(crate) fn size(run: &RunIdentity) -> String {
+pub fn size(run: &RunIdentity) -> String {
     let items = format!("{} item{}", run.items, if run.items == 1 { "" } else { "s" });
     if run.runs > 1 { format!("{items}, {} runs each", run.runs) } else { items }
 }
 
 /// Which items the runs have in common; names of items are set off as `quote` does it.
-pub(crate) fn matching(items: &Matching, quote: impl Fn(&str) -> String) -> String {
+pub fn matching(items: &Matching, quote: impl Fn(&str) -> String) -> String {
     let keys = |keys: &[String]| {
         let mut named: Vec<_> = keys.iter().take(KEYS).map(|key| quote(key)).collect();
         if keys.len() > KEYS {
@@ -439,7 +438,7 @@ pub(crate) fn matching(items: &Matching, quote: impl Fn(&str) -> String) -> Stri
 }
 
 /// How p-values are to be read, where several were corrected together.
-pub(crate) fn correction(comparison: &Comparison) -> Option<&'static str> {
+pub fn correction(comparison: &Comparison) -> Option<&'static str> {
     let corrected = comparison.evaluators.iter().any(|it| it.p_adjusted != it.p_value);
     let amounts = comparison.amounts.iter().any(|it| it.p_adjusted != it.p_value);
     (corrected || amounts)
@@ -447,7 +446,7 @@ pub(crate) fn correction(comparison: &Comparison) -> Option<&'static str> {
 }
 
 /// Why two runs cannot be compared.
-pub(crate) fn nothing_in_common(comparison: &Comparison) -> String {
+pub fn nothing_in_common(comparison: &Comparison) -> String {
     let (base, other) = (&comparison.base, &comparison.other);
     let key = |keys: &[String]| keys.first().map_or("none".to_owned(), |key| format!("`{}`", one_line(key)));
     format!(

@@ -23,7 +23,7 @@ use crate::formats::notable;
 use crate::runs::{KnownRuns, report_of};
 use crate::terminal::{one_line, print};
 
-pub(super) fn add(arguments: &AddItems, flags: &Flags) -> Result<ExitCode, Error> {
+pub fn add(arguments: &AddItems, flags: &Flags) -> Result<ExitCode, Error> {
     let settings = settings(flags)?;
     let run = KnownRuns::open(settings.layout())?.resolve(slice::from_ref(&arguments.from_run))?.remove(0);
     run.note.iter().for_each(|note| eprintln!("note: {}", one_line(note)));
@@ -101,18 +101,14 @@ fn any_text(value: &Value, holds: fn(&str) -> bool) -> bool {
 
 /// An item of a run that is to be added.
 #[derive(Debug)]
-pub(super) struct Wanted<'a> {
+pub struct Wanted<'a> {
     /// The item's key in the run.
-    pub(super) name: String,
-    pub(super) item: &'a ItemResult,
+    pub name: String,
+    pub item: &'a ItemResult,
 }
 
 /// The items that are named, and those that failed if these are asked for, in the order of the data set.
-pub(super) fn wanted<'a>(
-    report: &'a Report,
-    named: &[String],
-    failed: bool,
-) -> Result<Vec<Wanted<'a>>, Error> {
+pub fn wanted<'a>(report: &'a Report, named: &[String], failed: bool) -> Result<Vec<Wanted<'a>>, Error> {
     let mut names = ItemNames::new(report.partial);
     report.items.iter().for_each(|item| names.add(item));
     let (keys, cases) = (names.keys(), names.case_names());
@@ -128,7 +124,7 @@ pub(super) fn wanted<'a>(
 }
 
 /// By the key, else the name in test cases, also behind that of the experiment, else the index.
-pub(crate) fn place(report: &Report, name: &str, keys: &[String], cases: &[String]) -> Option<usize> {
+pub fn place(report: &Report, name: &str, keys: &[String], cases: &[String]) -> Option<usize> {
     let find = |known: &[String], name: &str| known.iter().position(|known| known == name);
     let index = || {
         name.parse().ok().and_then(|index: usize| report.items.iter().position(|item| item.index == index))
@@ -140,7 +136,7 @@ pub(crate) fn place(report: &Report, name: &str, keys: &[String], cases: &[Strin
 }
 
 /// What stands behind the experiment's name and `::`, in either form of that name.
-pub(crate) fn within<'n>(report: &Report, name: &'n str) -> Option<&'n str> {
+pub fn within<'n>(report: &Report, name: &'n str) -> Option<&'n str> {
     let forms = [report.name.clone(), case_name(&report.name)];
     forms.iter().find_map(|form| name.strip_prefix(form.as_str())?.strip_prefix("::"))
 }
@@ -169,7 +165,7 @@ fn unknown(report: &Report, name: &str, keys: &[String]) -> Error {
 }
 
 /// The items as they are to be written.
-pub(super) fn changed(wanted: &[Wanted<'_>], arguments: &AddItems) -> Result<Vec<Item>, Error> {
+pub fn changed(wanted: &[Wanted<'_>], arguments: &AddItems) -> Result<Vec<Item>, Error> {
     let of_one = [("--expected", arguments.expected.is_some()), ("--id", arguments.id.is_some())];
     if let Some((flag, _)) = of_one.iter().find(|(_, is_given)| *is_given && wanted.len() > 1) {
         let items = wanted.len();
@@ -202,26 +198,23 @@ fn one(wanted: &Wanted<'_>, arguments: &AddItems) -> Result<Item, Error> {
 
 /// An item that comes into the file.
 #[derive(Debug)]
-pub(super) struct New {
-    pub(super) name: String,
-    pub(super) item: Item,
+pub struct New {
+    pub name: String,
+    pub item: Item,
 }
 
 /// What becomes of the items.
 #[derive(Debug, Default)]
-pub(super) struct Sorted {
-    pub(super) new: Vec<New>,
+pub struct Sorted {
+    pub new: Vec<New>,
     /// Of those that are there already, a sentence each.
-    pub(super) kept: Vec<String>,
+    pub kept: Vec<String>,
     /// Of those that cannot be added, why.
-    pub(super) refused: Vec<String>,
+    pub refused: Vec<String>,
 }
 
 /// Tells new items from those that are there, and from those that are called as another one is.
-pub(super) fn sorted(
-    file: &DataFile,
-    items: impl Iterator<Item = (String, Result<Item, WriteError>)>,
-) -> Sorted {
+pub fn sorted(file: &DataFile, items: impl Iterator<Item = (String, Result<Item, WriteError>)>) -> Sorted {
     let mut places: HashMap<String, Vec<usize>> = HashMap::new();
     for (index, item) in file.items().iter().enumerate() {
         places.entry(key(item)).or_default().push(index);

@@ -18,7 +18,7 @@ use crate::config::settings;
 use crate::error::Error;
 use crate::terminal::{one_line, print};
 
-pub(super) fn dedupe(arguments: &DedupeDataset, flags: &Flags) -> Result<ExitCode, Error> {
+pub fn dedupe(arguments: &DedupeDataset, flags: &Flags) -> Result<ExitCode, Error> {
     let file = DataFile::read_existing(&arguments.file, &settings(flags)?.layout().datasets())?;
     let found = Duplicates::find(file.items(), arguments)?;
     let listing = listing(&file, &found, arguments.by.as_deref());
@@ -79,7 +79,7 @@ fn listing(file: &DataFile, found: &Duplicates, by: Option<&str>) -> String {
 
 /// Why an item goes, in what it has of an earlier one.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Reason {
+pub enum Reason {
     /// All fields are equal.
     Equal,
     /// The inputs are equal.
@@ -92,17 +92,17 @@ pub(super) enum Reason {
 
 /// The duplicates among items, by their indexes.
 #[derive(Debug, Default)]
-pub(super) struct Duplicates {
+pub struct Duplicates {
     /// Those that go, each with the one that stays and why.
-    pub(super) removed: BTreeMap<usize, (usize, Reason)>,
+    pub removed: BTreeMap<usize, (usize, Reason)>,
     /// Of those that go, the ones whose expected output is another than that of the one that stays.
-    pub(super) differing: BTreeSet<usize>,
+    pub differing: BTreeSet<usize>,
     /// Those that stay although they have the input of an earlier one, as their expected outputs differ.
-    pub(super) conflicts: Vec<(usize, usize)>,
+    pub conflicts: Vec<(usize, usize)>,
 }
 
 impl Duplicates {
-    pub(super) fn find(items: &[Item], arguments: &DedupeDataset) -> Result<Self, Error> {
+    pub fn find(items: &[Item], arguments: &DedupeDataset) -> Result<Self, Error> {
         let mut found = Self::default();
         let all: Vec<_> = items.iter().collect();
         found.add(items, equal_items(&all), Reason::Equal);

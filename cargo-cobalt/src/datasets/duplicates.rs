@@ -11,7 +11,7 @@ use super::near::{NearDuplicates, near_duplicates};
 
 /// In what items of one input are alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Likeness {
+pub enum Likeness {
     /// All their fields are equal.
     Items,
     /// They have no different expected outputs, and other fields differ.
@@ -21,12 +21,12 @@ pub(super) enum Likeness {
 }
 
 /// The indexes of items that are equal in all their fields, in groups of two or more.
-pub(super) fn equal_items(items: &[&Item]) -> Vec<Vec<usize>> {
+pub fn equal_items(items: &[&Item]) -> Vec<Vec<usize>> {
     groups(items, item_hash)
 }
 
 /// The indexes of items with equal inputs, in groups of two or more. Of an item without an input, all fields but its id count.
-pub(super) fn equal_inputs(items: &[&Item]) -> Vec<Vec<usize>> {
+pub fn equal_inputs(items: &[&Item]) -> Vec<Vec<usize>> {
     groups(items, |item| match input(item) {
         Some(input) => format!("input {}", value_hash(input)),
         None => item_hash(&without_id(item)),
@@ -34,7 +34,7 @@ pub(super) fn equal_inputs(items: &[&Item]) -> Vec<Vec<usize>> {
 }
 
 /// In what these items of one input are alike.
-pub(super) fn likeness<'i>(items: impl Iterator<Item = &'i Item> + Clone) -> Likeness {
+pub fn likeness<'i>(items: impl Iterator<Item = &'i Item> + Clone) -> Likeness {
     let has_several = |mut hashes: Vec<String>| {
         hashes.sort_unstable();
         hashes.dedup();
@@ -52,7 +52,7 @@ pub(super) fn likeness<'i>(items: impl Iterator<Item = &'i Item> + Clone) -> Lik
 }
 
 /// Items whose inputs are nearly the same, see [`near_duplicates`]. Of items with equal inputs only the first one counts.
-pub(super) fn near_inputs(items: &[&Item], bound: f64) -> Vec<NearDuplicates> {
+pub fn near_inputs(items: &[&Item], bound: f64) -> Vec<NearDuplicates> {
     let mut is_repeated = vec![false; items.len()];
     for group in equal_inputs(items) {
         group[1..].iter().for_each(|index| is_repeated[*index] = true);
@@ -63,7 +63,7 @@ pub(super) fn near_inputs(items: &[&Item], bound: f64) -> Vec<NearDuplicates> {
 }
 
 /// The expected output of an item, if it has one that is not null.
-pub(super) fn expected(item: &Item) -> Option<&Value> {
+pub fn expected(item: &Item) -> Option<&Value> {
     item.get(expected_field(item)?).filter(|expected| !expected.is_null())
 }
 

@@ -18,7 +18,7 @@ const WIDEST: usize = 100;
 const LONGEST: usize = 1000;
 
 /// A column with its title.
-pub(crate) struct Column {
+pub struct Column {
     title: String,
     align: Align,
     cells: Vec<String>,
@@ -26,7 +26,7 @@ pub(crate) struct Column {
 }
 
 impl Column {
-    pub(crate) fn new(title: &str, align: Align, cells: impl Iterator<Item = String>) -> Self {
+    pub fn new(title: &str, align: Align, cells: impl Iterator<Item = String>) -> Self {
         let shown = |text: &str| one_line(&cut(text, LONGEST));
         let cells: Vec<_> = cells.map(|cell| shown(&cell)).collect();
         let title = shown(title);
@@ -42,12 +42,12 @@ impl Column {
 }
 
 /// Whether all columns have room side by side.
-pub(crate) fn fits(all: &[Column], width: usize) -> bool {
+pub fn fits(all: &[Column], width: usize) -> bool {
     widths(all, Some(width)).len() == all.len()
 }
 
 /// The columns side by side, at most so wide together. The last ones, where there is no room, are named below.
-pub(crate) fn grid(all: &[Column], width: Option<usize>, paint: Paint) -> String {
+pub fn grid(all: &[Column], width: Option<usize>, paint: Paint) -> String {
     let widths = widths(all, width);
     let (shown, missed) = all.split_at(widths.len());
     let line = |cell: &dyn Fn(&Column) -> String| {
@@ -92,7 +92,7 @@ fn widths(all: &[Column], width: Option<usize>) -> Vec<usize> {
 
 /// The types of JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Type {
+pub enum Type {
     Array,
     Boolean,
     Null,
@@ -102,7 +102,7 @@ pub(super) enum Type {
 }
 
 impl Type {
-    pub(super) fn of(value: &Value) -> Self {
+    pub fn of(value: &Value) -> Self {
         match value {
             Value::Null => Self::Null,
             Value::Bool(_) => Self::Boolean,
@@ -113,7 +113,7 @@ impl Type {
         }
     }
 
-    pub(super) fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Self::Array => "array",
             Self::Boolean => "boolean",
@@ -126,7 +126,7 @@ impl Type {
 }
 
 /// Whether a value is a text, a list or an object with nothing in it.
-pub(super) fn is_empty(value: &Value) -> bool {
+pub fn is_empty(value: &Value) -> bool {
     match value {
         Value::String(text) => text.is_empty(),
         Value::Array(values) => values.is_empty(),
@@ -136,12 +136,12 @@ pub(super) fn is_empty(value: &Value) -> bool {
 }
 
 /// Whether a value is a text of white space alone.
-pub(super) fn is_blank(value: &Value) -> bool {
+pub fn is_blank(value: &Value) -> bool {
     value.as_str().is_some_and(|text| !text.is_empty() && text.trim().is_empty())
 }
 
 /// A text as it is, any other value as JSON on one line.
-pub(crate) fn plain(value: &Value) -> Cow<'_, str> {
+pub fn plain(value: &Value) -> Cow<'_, str> {
     match value {
         Value::String(text) => Cow::Borrowed(text),
         other => Cow::Owned(other.to_string()),

@@ -4,7 +4,7 @@ mod add;
 mod check;
 mod dedupe;
 mod duplicates;
-pub(crate) mod grid;
+pub mod grid;
 mod near;
 mod resolve;
 mod show;
@@ -16,9 +16,9 @@ use cobalt::config::Flags;
 
 use crate::cli::DatasetCommand;
 use crate::error::Error;
-pub(crate) use add::{place, within};
+pub use add::{place, within};
 
-pub(crate) fn dataset(command: &DatasetCommand, flags: &Flags) -> Result<ExitCode, Error> {
+pub fn dataset(command: &DatasetCommand, flags: &Flags) -> Result<ExitCode, Error> {
     match command {
         DatasetCommand::Show(arguments) => show::show(arguments, flags),
         DatasetCommand::Check(arguments) => check::check(arguments, flags),

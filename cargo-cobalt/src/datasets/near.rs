@@ -12,17 +12,17 @@ const ROUNDING: f64 = 1e-9;
 
 /// A text, and later ones that are nearly the same as it.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct NearDuplicates {
+pub struct NearDuplicates {
     /// The index of the text that comes first.
-    pub(super) first: usize,
+    pub first: usize,
     /// The indexes of the others, with their similarity to the first one.
-    pub(super) others: Vec<(usize, f64)>,
+    pub others: Vec<(usize, f64)>,
 }
 
 /// Goes through the texts in their order. Each belongs to the first of the earlier ones that begins a group and is at least as
 /// similar as `bound`, above 0 and up to 1; else it begins a group. Groups of one are left out, as are texts without any
 /// character to be seen.
-pub(super) fn near_duplicates(texts: &[String], bound: f64) -> Vec<NearDuplicates> {
+pub fn near_duplicates(texts: &[String], bound: f64) -> Vec<NearDuplicates> {
     let sets = shingle_sets(texts);
     let mut groups: HashMap<usize, Vec<(usize, f64)>> = HashMap::new();
     let mut beginnings = Beginnings::new(&sets, bound);
@@ -154,7 +154,7 @@ const CHARACTER: u32 = 21;
 /// Case and the kind and length of white space make no difference. A shingle that occurs again in a text counts as another one
 /// (so that the sets stand for bags, and a long text is not like every other long one). A text that is shorter than a shingle
 /// is one; an empty one has none.
-pub(super) fn shingle_sets(texts: &[String]) -> Vec<Vec<u32>> {
+pub fn shingle_sets(texts: &[String]) -> Vec<Vec<u32>> {
     let mut numbers: HashMap<(u128, u32), u32> = HashMap::new();
     let mut frequencies: Vec<u32> = Vec::new();
     let mut number = |shingle| {

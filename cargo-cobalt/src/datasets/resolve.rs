@@ -14,21 +14,21 @@ use crate::error::Error;
 
 /// A data set as far as it can be read.
 #[derive(Debug)]
-pub(super) struct Set {
+pub struct Set {
     /// What it is called: the path as it was typed, or the source that it was fetched from.
-    pub(super) source: String,
+    pub source: String,
     /// When it was fetched, if it was.
-    pub(super) fetched: Option<Fetch>,
+    pub fetched: Option<Fetch>,
     /// The places of its file, or its items.
-    pub(super) rows: Vec<Row>,
+    pub rows: Vec<Row>,
     /// Why what follows them cannot be read, if that is so.
-    pub(super) end: Option<String>,
+    pub end: Option<String>,
 }
 
 impl Set {
     /// The data set of a file, where a relative path begins at the current folder; else that of a table `[datasets.NAME]`; else
     /// the newest copy of a source.
-    pub(super) fn find(name: &str, flags: &Flags) -> Result<Self, Error> {
+    pub fn find(name: &str, flags: &Flags) -> Result<Self, Error> {
         let folder = env::current_dir().map_err(Error::CurrentFolder)?;
         let path = folder.join(name);
         let root = project_root(&folder);
@@ -102,7 +102,7 @@ impl Set {
     }
 
     /// The items, with the lines that they begin on. The error names the first place that is no item.
-    pub(super) fn whole(self) -> Result<(Dataset, Vec<Option<usize>>), Error> {
+    pub fn whole(self) -> Result<(Dataset, Vec<Option<usize>>), Error> {
         let Self { source, rows, end, .. } = self;
         let mut lines = Vec::with_capacity(rows.len());
         let mut items: Vec<Item> = Vec::with_capacity(rows.len());
@@ -148,7 +148,7 @@ fn feature_off(format: &str, feature: &str) -> String {
 }
 
 /// A reason with the line that it is about.
-pub(super) fn place(line: Option<usize>, reason: &str) -> String {
+pub fn place(line: Option<usize>, reason: &str) -> String {
     line.map_or_else(|| reason.to_owned(), |line| format!("line {line}: {reason}"))
 }
 

@@ -39,7 +39,7 @@ const DANGEROUS: [char; 11] = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋
 
 /// A row for each run of each item, below a header; `docs/formats.md` says what the columns hold. Costs are worked out by
 /// `prices`.
-pub(crate) fn csv(results: &Results, prices: &PriceTable) -> String {
+pub fn csv(results: &Results, prices: &PriceTable) -> String {
     let evaluators = evaluators(results);
     let mut writer = WriterBuilder::new().terminator(Terminator::CRLF).from_writer(Vec::new());
     let of_evaluator = |name: &&str| ["score", "reason", "error"].map(|what| format!("{name}.{what}"));

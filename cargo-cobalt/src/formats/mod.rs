@@ -4,14 +4,14 @@
 mod csv;
 mod html;
 mod junit;
-pub(crate) mod markdown;
+pub mod markdown;
 mod notable;
 mod pr_comment;
 #[cfg(test)]
 mod sample;
 
-pub(crate) use self::csv::csv;
-pub(crate) use self::html::html;
-pub(crate) use self::junit::junit;
-pub(crate) use self::notable::{Gravity, Notable, notable};
-pub(crate) use self::pr_comment::{fitting, pr_comment};
+pub use self::csv::csv;
+pub use self::html::html;
+pub use self::junit::junit;
+pub use self::notable::{Gravity, Notable, notable};
+pub use self::pr_comment::{fitting, pr_comment};

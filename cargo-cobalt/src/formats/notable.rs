@@ -6,7 +6,7 @@ use cobalt::reporters::figure;
 
 /// How bad an item is. Ordered from the gravest on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Gravity {
+pub enum Gravity {
     /// The agent or an evaluator failed.
     Error,
     /// A score is below its pass mark, where every item has to pass.
@@ -17,22 +17,18 @@ pub(crate) enum Gravity {
 
 /// An item that somebody should look at.
 #[derive(Debug)]
-pub(crate) struct Notable<'a> {
+pub struct Notable<'a> {
     /// The item's name in test cases.
-    pub(crate) name: String,
-    pub(crate) item: &'a ItemResult,
-    pub(crate) gravity: Gravity,
+    pub name: String,
+    pub item: &'a ItemResult,
+    pub gravity: Gravity,
     /// The evaluators that scored it below their pass mark, and the lowest of these scores.
-    pub(crate) low: Vec<(&'a str, f64)>,
+    pub low: Vec<(&'a str, f64)>,
 }
 
 impl Notable<'_> {
     /// What is wrong, in a line. Names of evaluators are set off as `quote` does it, errors as `quote_error` does.
-    pub(crate) fn reason(
-        &self,
-        quote: impl Fn(&str) -> String,
-        quote_error: impl Fn(&str) -> String,
-    ) -> String {
+    pub fn reason(&self, quote: impl Fn(&str) -> String, quote_error: impl Fn(&str) -> String) -> String {
         match self.item.why_in_error() {
             Some(error) => format!("in error: {}", quote_error(&error)),
             None => {
@@ -44,7 +40,7 @@ impl Notable<'_> {
 }
 
 /// The items to look at, the gravest first, else in the order of the data set.
-pub(crate) fn notable(report: &Report) -> Vec<Notable<'_>> {
+pub fn notable(report: &Report) -> Vec<Notable<'_>> {
     let judged = report.case_names().into_iter().zip(&report.items).filter_map(|(name, item)| {
         let low: Vec<_> = report.config.low_scores(item).collect();
         let gravity = match item.is_in_error() {

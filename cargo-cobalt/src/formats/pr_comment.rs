@@ -13,7 +13,7 @@ use crate::markdown::code;
 use crate::results::{Finished, Results};
 
 /// By this line, which is not shown, the comment is found again when there is something new to say.
-pub(crate) const MARKER: &str = "<!-- cobalt -->\n";
+pub const MARKER: &str = "<!-- cobalt -->\n";
 /// GitHub refuses a comment that is longer, in characters; in bytes, that is at least as many.
 const LARGEST: usize = 65_536;
 /// What is said where not all has room.
@@ -24,7 +24,7 @@ const MOST_ITEMS: usize = 10;
 const LONGEST: usize = 120;
 
 /// The comment.
-pub(crate) fn pr_comment(results: &Results) -> String {
+pub fn pr_comment(results: &Results) -> String {
     let experiments = results.failed_first().map(experiment);
     let sections: Vec<_> = [conclusion(results), troubles(results)].into_iter().chain(experiments).collect();
     let room = LARGEST - MARKER.len();
@@ -86,7 +86,7 @@ fn failed(report: &Report) -> String {
 }
 
 /// As many of the sections as have room in so many bytes, and a note where these are not all. Nothing where even that has none.
-pub(crate) fn fitting(sections: &[String], room: usize, note: &str) -> String {
+pub fn fitting(sections: &[String], room: usize, note: &str) -> String {
     let all: usize = sections.iter().map(String::len).sum();
     if all <= room {
         return sections.concat();

@@ -6,17 +6,17 @@ use serde_json::{Value, json};
 use crate::results::{Finished, Results};
 
 /// The results of runs with these reports.
-pub(crate) fn results(reports: Vec<Value>) -> Results {
+pub fn results(reports: Vec<Value>) -> Results {
     Results::of(reports.into_iter().map(finished).collect())
 }
 
-pub(crate) fn finished(report: Value) -> Finished {
+pub fn finished(report: Value) -> Finished {
     let report: Report = serde_json::from_value(report).unwrap();
     Finished { report, path: None, without_items: None }
 }
 
 /// The report of a run of `desk` with these items, which the evaluator `right` scored.
-pub(crate) fn report(items: &[Value]) -> Value {
+pub fn report(items: &[Value]) -> Value {
     json!({
         "schema": 1, "id": "0123456789ab", "name": "desk", "timestamp": "2026-02-05T14:30:00.123Z", "tags": ["smoke", "v1"],
         "config": { "runs": 1, "concurrency": 1, "timeout": 1000, "evaluators": ["right"], "passMarks": [0.5] },
@@ -25,7 +25,7 @@ pub(crate) fn report(items: &[Value]) -> Value {
 }
 
 /// An item that was answered with an output and scored.
-pub(crate) fn item(index: usize, output: &Value, score: f64) -> Value {
+pub fn item(index: usize, output: &Value, score: f64) -> Value {
     json!({
         "index": index, "key": format!("k{index}"), "status": "ok", "passed": score >= 0.5, "latencyMs": 250.0,
         "input": { "id": format!("item {index}"), "input": "what now?", "expectedOutput": 4 },
@@ -34,7 +34,7 @@ pub(crate) fn item(index: usize, output: &Value, score: f64) -> Value {
 }
 
 /// An item whose agent gave no output.
-pub(crate) fn broken(index: usize, status: &str, error: &str) -> Value {
+pub fn broken(index: usize, status: &str, error: &str) -> Value {
     json!({
         "index": index, "key": format!("k{index}"), "status": status, "passed": false, "latencyMs": 250.0,
         "input": { "input": "what now?" }, "output": { "output": "" }, "evaluations": {}, "error": error,

@@ -18,7 +18,7 @@ use crate::index::{Filter, Found, Index};
 use crate::runs::RunView;
 use crate::terminal::{columns, eprint_folded, fit, one_line, paint, print, print_json, stdout_width};
 
-pub(crate) fn history(arguments: &History, flags: &Flags) -> Result<ExitCode, Error> {
+pub fn history(arguments: &History, flags: &Flags) -> Result<ExitCode, Error> {
     let folder = env::current_dir().map_err(Error::CurrentFolder)?;
     let settings = settings(flags)?;
     let layout = settings.layout();
@@ -91,7 +91,7 @@ struct Trend<'a> {
 }
 
 /// The lines, at most so wide, for runs of which the newest is the first. An experiment with a single run has none.
-pub(super) fn trends(runs: &[RunView], width: Option<usize>, paint: Paint) -> String {
+pub fn trends(runs: &[RunView], width: Option<usize>, paint: Paint) -> String {
     let trends = collect(runs);
     let names: Vec<_> = trends.iter().map(Trend::name).collect();
     let widest = names.iter().map(|name| columns(name)).max().unwrap_or(0);

@@ -52,7 +52,7 @@ impl Column {
 }
 
 /// The runs as a table that is at most so wide. Where there is little room, the dates of `today`'s year go without it.
-pub(super) fn table(runs: &[RunView], width: Option<usize>, today: &str, paint: Paint) -> String {
+pub fn table(runs: &[RunView], width: Option<usize>, today: &str, paint: Paint) -> String {
     let mut rows: Vec<_> = runs.iter().map(cells).collect();
     let is_of_this_year = |row: &Row| row[START].get(..YEAR).is_some_and(|year| today.starts_with(year));
     let is_too_wide = width.is_some_and(|width| total(&natural(&widest(&rows)).map(Some)) > width);
@@ -197,14 +197,14 @@ fn line(text: &mut String, cells: &[(String, Look); 8], widths: &[Option<usize>;
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub mod tests {
     use super::*;
     use crate::index::Run;
     use crate::runs::RunFigures;
 
     const TODAY: &str = "2026-02-06";
 
-    pub(crate) fn run(name: &str, scores: &[(&str, f64)], tags: &[&str]) -> RunView {
+    pub fn run(name: &str, scores: &[(&str, f64)], tags: &[&str]) -> RunView {
         let run = Run {
             id: "0123456789ab".to_owned(),
             name: name.to_owned(),

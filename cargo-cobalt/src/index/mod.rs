@@ -15,21 +15,21 @@ use std::path::{Path, PathBuf};
 use cobalt::store::Layout;
 use rusqlite::{Connection, Error as SqliteError, ErrorCode};
 
-pub(crate) use run::{Filter, Found, IndexError, Run, RunStatus};
-pub(crate) use update::{Skipped, Stamp, result_files};
+pub use run::{Filter, Found, IndexError, Run, RunStatus};
+pub use update::{Skipped, Stamp, result_files};
 
 /// The runs that there are.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct AllRuns {
+pub struct AllRuns {
     /// Those of all items, the newest first.
-    pub(crate) whole: Vec<Run>,
+    pub whole: Vec<Run>,
     /// Those of some of the items, the newest first.
-    pub(crate) partial: Vec<Run>,
+    pub partial: Vec<Run>,
 }
 
 /// The index of the result files in a folder.
 #[derive(Debug)]
-pub(crate) struct Index {
+pub struct Index {
     results: PathBuf,
     connection: Connection,
     /// Whether it has been made anew already: what fails then would fail again.
@@ -38,7 +38,7 @@ pub(crate) struct Index {
 
 impl Index {
     /// Opens the index, which may be behind the files.
-    pub(crate) fn open(layout: &Layout) -> Result<Self, IndexError> {
+    pub fn open(layout: &Layout) -> Result<Self, IndexError> {
         Self::open_at(layout.results(), layout.history())
     }
 
@@ -54,12 +54,12 @@ impl Index {
     /// first, and the files that are left out.
     ///
     /// Whatever other processes do to the index at the same time, no run is missing.
-    pub(crate) fn runs(&mut self, filter: &Filter) -> Result<(Found, Vec<Skipped>), IndexError> {
+    pub fn runs(&mut self, filter: &Filter) -> Result<(Found, Vec<Skipped>), IndexError> {
         self.ask(|connection| run::runs(connection, filter))
     }
 
     /// The same of all runs, with the partial ones beside the whole ones, each the newest first.
-    pub(crate) fn with_partial(&mut self) -> Result<(AllRuns, Vec<Skipped>), IndexError> {
+    pub fn with_partial(&mut self) -> Result<(AllRuns, Vec<Skipped>), IndexError> {
         self.ask(|connection| {
             let whole = run::runs(connection, &Filter::ALL)?.runs;
             Ok(AllRuns { whole, partial: run::partial_runs(connection)? })

@@ -18,7 +18,7 @@ use super::run::{Run, RunStatus};
 
 /// What a file holds.
 #[derive(Debug)]
-pub(super) enum Content {
+pub enum Content {
     Run(Box<Run>),
     /// The run of some of the items, which is no measure of the agent.
     Partial(Box<Run>),
@@ -84,7 +84,7 @@ struct Evaluation {
 }
 
 /// Reads a file of the folder.
-pub(super) fn read(folder: &Path, file: &str) -> Content {
+pub fn read(folder: &Path, file: &str) -> Content {
     match fs::read(folder.join(file)) {
         Ok(bytes) => parse(without_mark(&bytes), file)
             .unwrap_or_else(|error| Content::Problem(format!("no result file: {error}"))),

@@ -15,44 +15,44 @@ use crate::error::CommandError;
 /// A run, whole or partial. Counts are as SQLite holds them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Run {
-    pub(crate) id: String,
+pub struct Run {
+    pub id: String,
     /// The experiment's.
-    pub(crate) name: String,
+    pub name: String,
     /// The start, ISO 8601 in UTC with milliseconds: the order of the texts is that of the times.
-    pub(crate) timestamp: String,
-    pub(crate) tags: Vec<String>,
+    pub timestamp: String,
+    pub tags: Vec<String>,
     /// Each evaluator's mean; one that gave no score is absent.
-    pub(crate) scores: BTreeMap<String, f64>,
+    pub scores: BTreeMap<String, f64>,
     /// The agent's, in USD; absent where it is not known.
-    pub(crate) cost: Option<f64>,
-    pub(crate) total_items: i64,
-    pub(crate) status: RunStatus,
-    pub(crate) duration_ms: i64,
-    pub(crate) avg_latency_ms: f64,
-    pub(crate) total_tokens: Option<i64>,
+    pub cost: Option<f64>,
+    pub total_items: i64,
+    pub status: RunStatus,
+    pub duration_ms: i64,
+    pub avg_latency_ms: f64,
+    pub total_tokens: Option<i64>,
     /// The judges', in USD.
-    pub(crate) judge_cost: Option<f64>,
+    pub judge_cost: Option<f64>,
     /// Items at or above every pass mark, without an error.
-    pub(crate) passed_items: i64,
+    pub passed_items: i64,
     /// Items below a pass mark, without an error.
-    pub(crate) low_items: i64,
+    pub low_items: i64,
     /// Items whose agent failed or timed out in some run.
-    pub(crate) failed_items: i64,
+    pub failed_items: i64,
     /// Evaluations without a score.
-    pub(crate) eval_errors: i64,
-    pub(crate) git_commit: Option<String>,
+    pub eval_errors: i64,
+    pub git_commit: Option<String>,
     /// Whether tracked files differed from the commit.
-    pub(crate) git_dirty: Option<bool>,
-    pub(crate) dataset_hash: Option<String>,
+    pub git_dirty: Option<bool>,
+    pub dataset_hash: Option<String>,
     /// The name of the result file.
-    pub(crate) file: String,
+    pub file: String,
 }
 
 /// What became of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) enum RunStatus {
+pub enum RunStatus {
     Passed,
     /// The thresholds were not evaluated, as only some of the items were run; nothing failed.
     NotEvaluated,
@@ -63,7 +63,7 @@ pub(crate) enum RunStatus {
 }
 
 impl RunStatus {
-    pub(crate) fn as_str(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Passed => "passed",
             Self::NotEvaluated => "not evaluated",
@@ -91,7 +91,7 @@ impl FromSql for RunStatus {
 
 impl Run {
     /// Reads a row that has all columns.
-    pub(super) fn from_row(row: &Row<'_>) -> Result<Self> {
+    pub fn from_row(row: &Row<'_>) -> Result<Self> {
         Ok(Self {
             id: row.get("id")?,
             name: row.get("name")?,
@@ -118,7 +118,7 @@ impl Run {
 
     /// Whether it stands for its id rather than a run of the same id in another file: the one whose file still has the name that
     /// it was written under, then the one of the later start, then the first by name.
-    pub(super) fn goes_before(&self, file: &str, timestamp: &str) -> bool {
+    pub fn goes_before(&self, file: &str, timestamp: &str) -> bool {
         let ending = format!("_{}.json", self.id);
         let mine = (self.file.ends_with(&ending), &*self.timestamp);
         let other = (file.ends_with(&ending), timestamp);
@@ -126,7 +126,7 @@ impl Run {
     }
 
     /// Writes the run, in place of another one of its id.
-    pub(super) fn replace(&self, connection: &Connection) -> Result<()> {
+    pub fn replace(&self, connection: &Connection) -> Result<()> {
         let sql = "INSERT OR REPLACE INTO runs (id, name, timestamp, tags, scores, cost, total_items, status, \
                    duration_ms, avg_latency_ms, total_tokens, judge_cost, passed_items, low_items, failed_items, eval_errors, \
                    git_commit, git_dirty, dataset_hash, file) VALUES (:id, :name, :timestamp, :tags, :scores, :cost, :total_items, \
@@ -158,47 +158,47 @@ impl Run {
     }
 }
 
-pub(super) fn json<T: DeserializeOwned>(row: &Row<'_>, column: &'static str) -> Result<T> {
+pub fn json<T: DeserializeOwned>(row: &Row<'_>, column: &'static str) -> Result<T> {
     let index = row.as_ref().column_index(column)?;
     let text = row.get_ref(index)?.as_str()?;
     serde_json::from_str(text)
         .map_err(|error| rusqlite::Error::FromSqlConversionFailure(index, Type::Text, error.into()))
 }
 
-pub(super) fn json_text(value: &impl Serialize) -> Result<String> {
+pub fn json_text(value: &impl Serialize) -> Result<String> {
     serde_json::to_string(value).map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))
 }
 
 /// Which runs.
 #[derive(Clone, Debug)]
-pub(crate) struct Filter {
-    pub(crate) experiment: Option<ExperimentName>,
-    pub(crate) tag: Option<String>,
+pub struct Filter {
+    pub experiment: Option<ExperimentName>,
+    pub tag: Option<String>,
     /// The earliest start, as a run's timestamp is written.
-    pub(crate) since: Option<String>,
+    pub since: Option<String>,
     /// The most runs to answer with.
-    pub(crate) limit: usize,
+    pub limit: usize,
 }
 
 impl Filter {
     /// All runs.
-    pub(crate) const ALL: Self = Self { experiment: None, tag: None, since: None, limit: usize::MAX };
+    pub const ALL: Self = Self { experiment: None, tag: None, since: None, limit: usize::MAX };
 }
 
 /// What was found.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Found {
+pub struct Found {
     /// The newest of the runs that match.
-    pub(crate) runs: Vec<Run>,
+    pub runs: Vec<Run>,
     /// How many match.
-    pub(crate) matching: usize,
+    pub matching: usize,
     /// How many there are.
-    pub(crate) known: usize,
+    pub known: usize,
     /// How many partial runs there are beside them.
-    pub(crate) partial: usize,
+    pub partial: usize,
 }
 
-pub(super) fn runs(connection: &Connection, filter: &Filter) -> Result<Found> {
+pub fn runs(connection: &Connection, filter: &Filter) -> Result<Found> {
     let sql = "SELECT * FROM runs WHERE (:since IS NULL OR timestamp >= :since) \
                AND (:tag IS NULL OR EXISTS (SELECT 1 FROM json_each(tags) WHERE value = :tag)) \
                ORDER BY timestamp DESC, id";
@@ -223,7 +223,7 @@ pub(super) fn runs(connection: &Connection, filter: &Filter) -> Result<Found> {
 }
 
 /// The partial runs, the newest first; none of which the whole run is there under the same id.
-pub(super) fn partial_runs(connection: &Connection) -> Result<Vec<Run>> {
+pub fn partial_runs(connection: &Connection) -> Result<Vec<Run>> {
     let sql = "SELECT partial_run FROM files WHERE partial_run IS NOT NULL \
                AND partial_run ->> 'id' NOT IN (SELECT id FROM runs)";
     let mut query = connection.prepare_cached(sql)?;
@@ -242,7 +242,7 @@ pub(super) fn partial_runs(connection: &Connection) -> Result<Vec<Run>> {
 }
 
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum IndexError {
+pub enum IndexError {
     #[error("failed to list the results in `{}`: {source}; make the folder readable, or name another one in COBALT_DIR", .path.display())]
     Results { path: PathBuf, source: io::Error },
 

@@ -48,7 +48,7 @@ const TABLES: &str = "
 ";
 
 /// Opens a database, whatever is in it.
-pub(super) fn open(path: &Path) -> Result<Connection> {
+pub fn open(path: &Path) -> Result<Connection> {
     // Without the default flag for URIs: a path is a path.
     let flags =
         OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -58,14 +58,14 @@ pub(super) fn open(path: &Path) -> Result<Connection> {
 }
 
 /// An index that lasts as long as this process.
-pub(super) fn in_memory() -> Result<Connection> {
+pub fn in_memory() -> Result<Connection> {
     let mut connection = Connection::open_in_memory()?;
     prepare(&mut connection)?;
     Ok(connection)
 }
 
 /// Gives a new database its tables, and empties one of another version.
-pub(super) fn prepare(connection: &mut Connection) -> Result<()> {
+pub fn prepare(connection: &mut Connection) -> Result<()> {
     match version(connection)? {
         VERSION => Ok(()),
         0 if is_empty(connection)? => create(connection),
@@ -75,7 +75,7 @@ pub(super) fn prepare(connection: &mut Connection) -> Result<()> {
 
 /// Whether a file is likely to hold something of value to somebody else: a database with other tables, or no database under
 /// another name than ours.
-pub(super) fn is_foreign(connection: &Connection, path: &Path) -> bool {
+pub fn is_foreign(connection: &Connection, path: &Path) -> bool {
     let others =
         "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name NOT IN ('runs', 'files'))";
     let has_other_tables: Result<bool> = connection.query_row(others, [], |row| row.get(0));
@@ -110,7 +110,7 @@ fn create(connection: &mut Connection) -> Result<()> {
 /// another process has it open can spoil the one that takes its place.
 ///
 /// Another process may have emptied and filled it just before. It has its answer, and what it filled is filled again.
-pub(super) fn reset(connection: &mut Connection) -> Result<()> {
+pub fn reset(connection: &mut Connection) -> Result<()> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_RESET_DATABASE, true)?;
     let emptied = connection.execute_batch("VACUUM");
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_RESET_DATABASE, false)?;

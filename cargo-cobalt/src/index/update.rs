@@ -22,20 +22,20 @@ const FILES_PER_THREAD: usize = 16;
 
 /// A file that is not in the index, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Skipped {
-    pub(crate) file: String,
-    pub(crate) reason: String,
+pub struct Skipped {
+    pub file: String,
+    pub reason: String,
 }
 
 /// By what a file is known again: its size in bytes and its time in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Stamp {
+pub struct Stamp {
     size: i64,
     modified: i64,
 }
 
 impl Stamp {
-    pub(crate) fn of(metadata: &Metadata) -> Self {
+    pub fn of(metadata: &Metadata) -> Self {
         let modified =
             metadata.modified().ok().and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
         Self {
@@ -74,7 +74,7 @@ type Contents = HashMap<String, Content>;
 
 /// Brings the index up to date with the folder and puts a question to it, in one transaction. Answers with the files that
 /// are left out, too.
-pub(super) fn update<T>(
+pub fn update<T>(
     connection: &mut Connection,
     folder: &Path,
     question: impl FnOnce(&Connection) -> SqliteResult<T>,
@@ -104,7 +104,7 @@ pub(super) fn update<T>(
 }
 
 /// The folder's files that may be results. What is being written begins with a dot.
-pub(crate) fn result_files(folder: &Path) -> io::Result<BTreeMap<String, Stamp>> {
+pub fn result_files(folder: &Path) -> io::Result<BTreeMap<String, Stamp>> {
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(BTreeMap::new()),
         entries => entries?,

@@ -6,13 +6,13 @@ use std::path::Path;
 use super::plan::{Plan, is_there};
 
 /// The settings, each commented out.
-pub(super) const SETTINGS: &str = include_str!("templates/cobalt.toml");
+pub const SETTINGS: &str = include_str!("templates/cobalt.toml");
 /// The items of the example.
-pub(super) const ITEMS: &str = include_str!("templates/messages.jsonl");
+pub const ITEMS: &str = include_str!("templates/messages.jsonl");
 
 /// Where the agent of the example lies, and what an experiment can call.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Agent {
+pub enum Agent {
     /// In the new library of this name.
     InLibrary(String),
     /// In the file of the experiment; the package has a library of this name.
@@ -22,14 +22,14 @@ pub(super) enum Agent {
 }
 
 /// The library of a new package.
-pub(super) fn library() -> String {
+pub fn library() -> String {
     format!("//! A support desk that sends each message to a team: an agent to start from.\n\n{AGENT}")
 }
 
 const AGENT: &str = include_str!("templates/agent.rs");
 
 /// The source of the test target, with an experiment of this name.
-pub(super) fn experiments(agent: &Agent, name: &str, target: &str, dataset: &str) -> String {
+pub fn experiments(agent: &Agent, name: &str, target: &str, dataset: &str) -> String {
     let (mut imports, advice) = match agent {
         Agent::InLibrary(library) => (
             vec![format!("use {library}::route;")],
@@ -68,14 +68,14 @@ pub(super) fn experiments(agent: &Agent, name: &str, target: &str, dataset: &str
 }
 
 /// How nextest is to treat the test target.
-pub(super) fn nextest(target: &str) -> String {
+pub fn nextest(target: &str) -> String {
     include_str!("templates/nextest.toml").replace("@TARGET@", target)
 }
 
 /// The example: an experiment and its data set.
 ///
 /// It bears the name of its package: the packages of a workspace share one history.
-pub(super) fn add_example(plan: &mut Plan, package: &str, agent: &Agent) {
+pub fn add_example(plan: &mut Plan, package: &str, agent: &Agent) {
     let dataset = free_dataset(&plan.package);
     let text = experiments(agent, package, &plan.target, &dataset);
     plan.file(plan.package.join(format!("tests/{}.rs", plan.target)), "an experiment to start from", &text);
@@ -96,7 +96,7 @@ fn free_dataset(package: &Path) -> String {
 ///
 /// No file is made where it would hide settings that are there: the package's file comes before that of the
 /// workspace, and both before those in the manifest.
-pub(super) fn add_settings(plan: &mut Plan, manifest_has_settings: bool) {
+pub fn add_settings(plan: &mut Plan, manifest_has_settings: bool) {
     let own = plan.package.join("cobalt.toml");
     if is_there(&own) {
         plan.keep(own);
@@ -106,7 +106,7 @@ pub(super) fn add_settings(plan: &mut Plan, manifest_has_settings: bool) {
 }
 
 /// A profile for nextest, which takes an experiment for one test.
-pub(super) fn add_nextest(plan: &mut Plan) {
+pub fn add_nextest(plan: &mut Plan) {
     let path = plan.root.join(".config/nextest.toml");
     let profile = nextest(&plan.target);
     let filter = format!("binary({})", plan.target);

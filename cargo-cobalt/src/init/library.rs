@@ -10,7 +10,7 @@ use crate::error::CommandError;
 
 /// What stands behind `cobalt` in a manifest.
 #[derive(Clone, Debug)]
-pub(super) enum Dependency {
+pub enum Dependency {
     /// As the workspace says.
     Workspace,
     Path(PathBuf),
@@ -26,7 +26,7 @@ impl Dependency {
     /// The library that this command was built with. `manifest` is where one could name it by hand.
     ///
     /// The crate `cobalt` of the package registry is another one, so that a version is no way to name it.
-    pub(super) fn locate(manifest: Option<&Path>) -> Result<Self, InitError> {
+    pub fn locate(manifest: Option<&Path>) -> Result<Self, InitError> {
         let source_folder = source_folder();
         let folder = source_folder.with_file_name("cobalt");
         // The source of what was installed from a repository lies among cargo's own files, which it clears away.
@@ -37,7 +37,7 @@ impl Dependency {
     }
 
     /// One that is there, and no longer optional.
-    pub(super) fn like(optional: &Item) -> Self {
+    pub fn like(optional: &Item) -> Self {
         let fields = optional.as_table_like().into_iter().flat_map(|table| table.iter());
         let mut table = InlineTable::new();
         for (key, value) in fields.filter(|(key, _)| *key != "optional") {
@@ -49,7 +49,7 @@ impl Dependency {
     }
 
     /// What to do before the manifest is shared, if that names a place that others do not have.
-    pub(super) fn note(&self) -> Option<String> {
+    pub fn note(&self) -> Option<String> {
         let Self::Path(path) = self else { return None };
         Some(format!(
             "the dependency `cobalt` is a path of this machine, `{}`. To share the package, name the repository, as in \
@@ -58,7 +58,7 @@ impl Dependency {
         ))
     }
 
-    pub(super) fn to_table(&self) -> InlineTable {
+    pub fn to_table(&self) -> InlineTable {
         let mut table = InlineTable::new();
         match self {
             Self::Workspace => {
@@ -85,7 +85,7 @@ fn source_folder() -> PathBuf {
 }
 
 /// The folder of this package where `cargo run` has started this program, as the alias of a clone does.
-pub(super) fn run_from() -> Option<PathBuf> {
+pub fn run_from() -> Option<PathBuf> {
     let is_run_by_cargo = env::var_os("CARGO_PKG_NAME").is_some_and(|name| name == env!("CARGO_PKG_NAME"));
     env::var_os("CARGO_MANIFEST_DIR").filter(|_| is_run_by_cargo).map(PathBuf::from)
 }
@@ -119,7 +119,7 @@ fn without_password(url: &str) -> String {
 }
 
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum InitError {
+pub enum InitError {
     #[error("failed to {action} `{}`: {source}; see that you may, or name another folder", .path.display())]
     File { action: &'static str, path: PathBuf, source: io::Error },
 
@@ -185,7 +185,7 @@ impl CommandError for InitError {}
 
 impl InitError {
     /// A manifest that is no TOML; `text` is what was parsed.
-    pub(super) fn syntax(path: &Path, text: &str, error: &TomlError) -> Self {
+    pub fn syntax(path: &Path, text: &str, error: &TomlError) -> Self {
         let (line, column) = line_and_column(text, error.span().map_or(0, |span| span.start));
         Self::Syntax {
             path: path.to_owned(),
@@ -195,7 +195,7 @@ impl InitError {
         }
     }
 
-    pub(crate) fn file(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+    pub fn file(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::File { action, path: path.to_owned(), source }
     }
 }

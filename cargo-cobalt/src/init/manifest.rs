@@ -18,7 +18,7 @@ const TARGET_COMMENT: &str =
 
 /// A `Cargo.toml`, as it is and as it is to be.
 #[derive(Debug)]
-pub(super) struct Manifest {
+pub struct Manifest {
     path: PathBuf,
     document: DocumentMut,
     encoding: Encoding,
@@ -49,12 +49,12 @@ impl Encoding {
 }
 
 impl Manifest {
-    pub(super) fn read(path: &Path) -> Result<Self, InitError> {
+    pub fn read(path: &Path) -> Result<Self, InitError> {
         let text = fs::read_to_string(path).map_err(InitError::file("read", path))?;
         Self::parse(path, &text)
     }
 
-    pub(super) fn parse(path: &Path, text: &str) -> Result<Self, InitError> {
+    pub fn parse(path: &Path, text: &str) -> Result<Self, InitError> {
         let bare = text.strip_prefix('\u{feff}').unwrap_or(text);
         let document: DocumentMut = bare.parse().map_err(|error| InitError::syntax(path, bare, &error))?;
         let encoding =
@@ -65,45 +65,45 @@ impl Manifest {
         Ok(Self { path: path.to_owned(), document, encoding, is_faithful, additions: Vec::new() })
     }
 
-    pub(super) fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         &self.path
     }
 
-    pub(super) fn folder(&self) -> &Path {
+    pub fn folder(&self) -> &Path {
         self.path.parent().unwrap_or(&self.path)
     }
 
-    pub(super) fn has_package(&self) -> bool {
+    pub fn has_package(&self) -> bool {
         self.document.contains_key("package")
     }
 
-    pub(super) fn has_workspace(&self) -> bool {
+    pub fn has_workspace(&self) -> bool {
         self.document.contains_key("workspace")
     }
 
     /// The manifest's own settings of Cobalt.
-    pub(super) fn has_settings(&self) -> bool {
+    pub fn has_settings(&self) -> bool {
         self.get(&["package", "metadata", "cobalt"]).is_some()
     }
 
     /// The paths and patterns in a list of the workspace: `members` or `exclude`.
-    pub(super) fn workspace_list(&self, key: &str) -> Vec<&str> {
+    pub fn workspace_list(&self, key: &str) -> Vec<&str> {
         let list = self.get(&["workspace", key]).and_then(Item::as_array);
         list.into_iter().flatten().filter_map(Value::as_str).collect()
     }
 
     /// How the workspace's members depend on the library, if it says so.
-    pub(super) fn workspace_dependency(&self) -> Option<&Item> {
+    pub fn workspace_dependency(&self) -> Option<&Item> {
         self.get(&["workspace", "dependencies", "cobalt"])
     }
 
     /// How the package depends on the library, whatever features are on.
-    pub(super) fn dependency(&self) -> Option<&Item> {
+    pub fn dependency(&self) -> Option<&Item> {
         self.dependencies().find(|dependency| !is_optional(dependency))
     }
 
     /// How the package depends on the library if a feature is on.
-    pub(super) fn optional_dependency(&self) -> Option<&Item> {
+    pub fn optional_dependency(&self) -> Option<&Item> {
         self.dependencies().find(|dependency| is_optional(dependency))
     }
 
@@ -118,7 +118,7 @@ impl Manifest {
     }
 
     /// Whether a test target has a front end of its own; `None` where the manifest does not list it.
-    pub(super) fn harness(&self, target: &str) -> Option<bool> {
+    pub fn harness(&self, target: &str) -> Option<bool> {
         harness(&self.document, target)
     }
 
@@ -126,7 +126,7 @@ impl Manifest {
         path.iter().try_fold(self.document.as_item(), |item, key| item.get(key))
     }
 
-    pub(super) fn add_dependency(&mut self, dependency: &Dependency) {
+    pub fn add_dependency(&mut self, dependency: &Dependency) {
         let dependency = dependency.to_table();
         let dotted = if dependency.is_dotted() { ".workspace = true" } else { &format!(" = {dependency}") };
         let by_hand = format!("[dev-dependencies]\ncobalt{dotted}\n");
@@ -152,7 +152,7 @@ impl Manifest {
     }
 
     /// Adds a test target with a front end of its own; `path` is its file, where it is not the one that cargo looks for.
-    pub(super) fn add_test(&mut self, target: &str, path: Option<&str>) {
+    pub fn add_test(&mut self, target: &str, path: Option<&str>) {
         let by_path = path.map(|path| format!("path = \"{path}\"\n")).unwrap_or_default();
         let by_hand = format!("[[test]]\nname = \"{target}\"\n{by_path}harness = false\n");
         self.additions.push(Addition { by_hand, words: format!("the test target `{target}`") });
@@ -177,7 +177,7 @@ impl Manifest {
         }
     }
 
-    pub(super) fn add_member(&mut self, member: &str) {
+    pub fn add_member(&mut self, member: &str) {
         let by_hand = format!("[workspace]\nmembers = [\"{member}\"]\n");
         self.additions.push(Addition { by_hand, words: format!("the member `{member}`") });
         if let Some(workspace) = self.document.get_mut("workspace").and_then(Item::as_table_like_mut) {
@@ -189,7 +189,7 @@ impl Manifest {
     }
 
     /// What was added, in a few words.
-    pub(super) fn additions(&self) -> String {
+    pub fn additions(&self) -> String {
         let words: Vec<_> = self.additions.iter().map(|addition| addition.words.as_str()).collect();
         words.join(", ")
     }
@@ -206,7 +206,7 @@ impl Manifest {
     }
 
     /// The text with the additions; `None` where there are none.
-    pub(super) fn changed(&self) -> Result<Option<String>, InitError> {
+    pub fn changed(&self) -> Result<Option<String>, InitError> {
         if self.additions.is_empty() {
             return Ok(None);
         }

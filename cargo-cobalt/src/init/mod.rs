@@ -16,13 +16,13 @@ use crate::assistants::{Changes, left_out};
 use crate::cli::Init;
 use crate::error::Error;
 use crate::written::{Line, listing};
-pub(crate) use library::InitError;
-pub(crate) use package::{library_of, with_target};
+pub use library::InitError;
+pub use package::{library_of, with_target};
 use plan::{File, Plan};
-pub(crate) use plan::{create, is_there};
+pub use plan::{create, is_there};
 
 /// Works out everything, then writes it, so that an error leaves the folder as it was.
-pub(crate) fn init(arguments: &Init) -> Result<ExitCode, Error> {
+pub fn init(arguments: &Init) -> Result<ExitCode, Error> {
     let folder = plan::resolve(&arguments.dir)?;
     let mut plan = match folder.join("Cargo.toml").exists() {
         true => package::plan(&folder)?,

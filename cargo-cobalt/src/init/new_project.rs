@@ -13,7 +13,7 @@ use super::package::free_name;
 use super::plan::{Edit, Plan, is_there};
 use crate::error::Error;
 
-pub(super) fn plan(folder: &Path) -> Result<Plan, Error> {
+pub fn plan(folder: &Path) -> Result<Plan, Error> {
     let name = package_name(folder);
     let joins = Workspace::around(folder)?;
     let root = joins.as_ref().map_or(folder, |workspace| workspace.root());
@@ -142,7 +142,7 @@ const RESERVED: [&str; 58] = [
 ];
 
 /// A name that cargo accepts: small letters, digits, `-` and `_`, with a letter in front.
-pub(super) fn package_name(folder: &Path) -> String {
+pub fn package_name(folder: &Path) -> String {
     let folder = folder.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
     let words = folder.split(|character: char| !character.is_ascii_alphanumeric() && character != '_');
     let name = words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-");
@@ -155,19 +155,19 @@ pub(super) fn package_name(folder: &Path) -> String {
 }
 
 /// The name by which code refers to the library of a package.
-pub(super) fn crate_name(package: &str) -> String {
+pub fn crate_name(package: &str) -> String {
     package.replace('-', "_")
 }
 
 #[derive(Debug)]
-pub(super) struct Workspace {
-    pub(super) manifest: Manifest,
-    pub(super) membership: Membership,
+pub struct Workspace {
+    pub manifest: Manifest,
+    pub membership: Membership,
 }
 
 /// What a workspace says of a folder.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Membership {
+pub enum Membership {
     Member,
     /// Nothing, which cargo refuses; by this path it can become a member.
     Unlisted(String),
@@ -175,7 +175,7 @@ pub(super) enum Membership {
 
 impl Workspace {
     /// The one that counts for a folder without a manifest.
-    pub(super) fn around(folder: &Path) -> Result<Option<Self>, InitError> {
+    pub fn around(folder: &Path) -> Result<Option<Self>, InitError> {
         let root = workspace_root(folder);
         // The library passes over a manifest that is broken, and cargo does not.
         for between in folder.ancestors().skip(1).take_while(|ancestor| *ancestor != root) {
@@ -192,7 +192,7 @@ impl Workspace {
         Ok(Some(Self { manifest, membership }))
     }
 
-    pub(super) fn root(&self) -> &Path {
+    pub fn root(&self) -> &Path {
         self.manifest.folder()
     }
 }

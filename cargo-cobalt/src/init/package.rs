@@ -12,7 +12,7 @@ use super::manifest::Manifest;
 use super::plan::{Edit, Plan, is_there};
 use crate::error::Error;
 
-pub(super) fn plan(folder: &Path) -> Result<Plan, Error> {
+pub fn plan(folder: &Path) -> Result<Plan, Error> {
     let mut manifest = Manifest::read(&folder.join("Cargo.toml"))?;
     let metadata = MetadataCommand::new().current_dir(folder).no_deps().exec();
     if manifest.has_workspace() && !manifest.has_package() {
@@ -44,16 +44,16 @@ pub(super) fn plan(folder: &Path) -> Result<Plan, Error> {
 
 /// A manifest with a test target for experiments.
 #[derive(Debug)]
-pub(crate) struct WithTarget {
+pub struct WithTarget {
     /// Its text; `None` where it has all of it already.
-    pub(crate) text: Option<String>,
+    pub text: Option<String>,
     /// What the user should know.
-    pub(crate) notes: Vec<String>,
+    pub notes: Vec<String>,
 }
 
 /// What the manifest of the package in a folder becomes when it gets a test target for experiments and, where it is missing,
 /// the library. `path` is the target's file, where it is not the one that cargo looks for.
-pub(crate) fn with_target(
+pub fn with_target(
     folder: &Path,
     metadata: &Metadata,
     manifest: &str,
@@ -143,7 +143,7 @@ fn is_of_registry(dependency: &Item) -> bool {
 }
 
 /// The library that tests of a package can call.
-pub(crate) fn library_of(package: &Package) -> Option<&Target> {
+pub fn library_of(package: &Package) -> Option<&Target> {
     let is_library =
         |kinds: &[TargetKind]| kinds.contains(&TargetKind::Lib) || kinds.contains(&TargetKind::RLib);
     package.targets.iter().find(|target| is_library(&target.kind))
@@ -157,13 +157,13 @@ fn agent(package: &Package) -> Agent {
 }
 
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Experiments {
+pub enum Experiments {
     Present { target: String, source: PathBuf },
     Missing { target: String },
 }
 
 impl Experiments {
-    pub(super) fn find(package: &Package, manifest: &Manifest) -> Self {
+    pub fn find(package: &Package, manifest: &Manifest) -> Self {
         let tests = package.targets.iter().filter(|target| target.kind.contains(&TargetKind::Test));
         let tests: Vec<_> = tests.collect();
         let ready = |test: &&&Target| {
@@ -184,7 +184,7 @@ impl Experiments {
         Self::Missing { target: free_name(manifest.folder(), is_taken) }
     }
 
-    pub(super) fn target(&self) -> &str {
+    pub fn target(&self) -> &str {
         match self {
             Self::Present { target, .. } | Self::Missing { target } => target,
         }
@@ -196,7 +196,7 @@ fn code_of(test: &Target) -> String {
 }
 
 /// The usual name, or the first that no target has and no file in the package's `tests`.
-pub(super) fn free_name(package: &Path, is_taken: impl Fn(&str) -> bool) -> String {
+pub fn free_name(package: &Path, is_taken: impl Fn(&str) -> bool) -> String {
     let tests = package.join("tests");
     let is_free = |name: &String| {
         !is_taken(name) && !is_there(&tests.join(name)) && !is_there(&tests.join(format!("{name}.rs")))
@@ -207,7 +207,7 @@ pub(super) fn free_name(package: &Path, is_taken: impl Fn(&str) -> bool) -> Stri
 }
 
 /// The code, with a space for each comment and each text.
-pub(super) fn code(source: &str) -> String {
+pub fn code(source: &str) -> String {
     let mut code = String::with_capacity(source.len());
     let mut rest = source;
     let mut is_in_name = false;

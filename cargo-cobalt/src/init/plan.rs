@@ -9,23 +9,23 @@ use super::manifest::Manifest;
 use crate::written::replace;
 
 #[derive(Debug)]
-pub(super) struct Plan {
+pub struct Plan {
     /// The root of the workspace, from where paths are shown.
-    pub(super) root: PathBuf,
+    pub root: PathBuf,
     /// The folder of the package.
-    pub(super) package: PathBuf,
+    pub package: PathBuf,
     /// The test target that holds experiments.
-    pub(super) target: String,
-    pub(super) files: Vec<File>,
+    pub target: String,
+    pub files: Vec<File>,
     /// The manifest that is changed; there is one at most.
-    pub(super) edit: Option<Edit>,
+    pub edit: Option<Edit>,
     /// What the user should know beside.
-    pub(super) notes: Vec<String>,
+    pub notes: Vec<String>,
 }
 
 /// A file that the project needs.
 #[derive(Debug)]
-pub(super) enum File {
+pub enum File {
     New {
         path: PathBuf,
         text: String,
@@ -39,21 +39,21 @@ pub(super) enum File {
 }
 
 #[derive(Debug)]
-pub(super) struct Edit {
-    pub(super) path: PathBuf,
-    pub(super) text: String,
+pub struct Edit {
+    pub path: PathBuf,
+    pub text: String,
     /// What is added, in a few words.
-    pub(super) additions: String,
+    pub additions: String,
 }
 
 impl Edit {
-    pub(super) fn new(manifest: &Manifest, text: String) -> Self {
+    pub fn new(manifest: &Manifest, text: String) -> Self {
         Self { path: manifest.path().to_owned(), text, additions: manifest.additions() }
     }
 }
 
 impl Plan {
-    pub(super) fn new(root: &Path, package: &Path, target: &str) -> Self {
+    pub fn new(root: &Path, package: &Path, target: &str) -> Self {
         Self {
             root: root.to_owned(),
             package: package.to_owned(),
@@ -65,7 +65,7 @@ impl Plan {
     }
 
     /// A file that is made where it is not there yet.
-    pub(super) fn file(&mut self, path: PathBuf, content: &str, text: &str) {
+    pub fn file(&mut self, path: PathBuf, content: &str, text: &str) {
         self.files.push(if is_there(&path) {
             File::Kept(path)
         } else {
@@ -74,7 +74,7 @@ impl Plan {
     }
 
     /// Sees that git ignores `.env`, where keys are kept. A new `.gitignore` ignores `others`, too.
-    pub(super) fn ignore_keys(&mut self, folder: &Path, others: &str) {
+    pub fn ignore_keys(&mut self, folder: &Path, others: &str) {
         let path = folder.join(".gitignore");
         if !is_there(&path) {
             let content =
@@ -94,16 +94,16 @@ impl Plan {
         self.files.push(File::Appended { path, text, content: "`.env`, where keys are kept".to_owned() });
     }
 
-    pub(super) fn keep(&mut self, path: PathBuf) {
+    pub fn keep(&mut self, path: PathBuf) {
         self.files.push(File::Kept(path));
     }
 
-    pub(super) fn changes_nothing(&self) -> bool {
+    pub fn changes_nothing(&self) -> bool {
         self.edit.is_none() && self.files.iter().all(|file| matches!(file, File::Kept(_)))
     }
 
     /// Writes all of it, or nothing.
-    pub(super) fn carry_out(&self) -> Result<(), InitError> {
+    pub fn carry_out(&self) -> Result<(), InitError> {
         let mut made = Vec::new();
         let result = self.write(&mut made);
         if result.is_err() {
@@ -136,12 +136,12 @@ impl Plan {
 }
 
 /// Whether there is anything of this name, if only a link that leads nowhere.
-pub(crate) fn is_there(path: &Path) -> bool {
+pub fn is_there(path: &Path) -> bool {
     path.symlink_metadata().is_ok()
 }
 
 /// Makes a file and the folders above it, and notes what was `made`; one that has come into being since is not overwritten.
-pub(crate) fn create(path: &Path, text: &str, made: &mut Vec<PathBuf>) -> io::Result<()> {
+pub fn create(path: &Path, text: &str, made: &mut Vec<PathBuf>) -> io::Result<()> {
     let missing: Vec<_> = path.ancestors().skip(1).take_while(|folder| !folder.exists()).collect();
     for folder in missing.into_iter().rev() {
         fs::create_dir(folder)?;
@@ -153,7 +153,7 @@ pub(crate) fn create(path: &Path, text: &str, made: &mut Vec<PathBuf>) -> io::Re
 }
 
 /// The folder as cargo names it: absolute, and without links as far as it is there.
-pub(super) fn resolve(folder: &Path) -> Result<PathBuf, InitError> {
+pub fn resolve(folder: &Path) -> Result<PathBuf, InitError> {
     let absolute = std::path::absolute(folder).map_err(InitError::file("find", folder))?;
     let is_there = |ancestor: &&Path| ancestor.symlink_metadata().is_ok();
     let existing = absolute.ancestors().find(is_there).unwrap_or(&absolute);

@@ -35,17 +35,17 @@ const LAST_LINES: usize = 200;
 
 /// How a command ended.
 #[derive(Debug)]
-pub(super) struct Ended {
-    pub(super) status: ExitStatus,
+pub struct Ended {
+    pub status: ExitStatus,
     /// Whether it was told to end.
-    pub(super) was_cancelled: bool,
+    pub was_cancelled: bool,
     /// The last lines of stderr.
-    pub(super) stderr: Vec<String>,
+    pub stderr: Vec<String>,
 }
 
 /// Starts commands, and sees that none outlives this one.
 #[derive(Clone, Debug)]
-pub(super) struct Commands {
+pub struct Commands {
     /// This program: the path that it was started by, under which a later build lies, too.
     program: Arc<PathBuf>,
     running: TaskTracker,
@@ -56,7 +56,7 @@ pub(super) struct Commands {
 
 impl Commands {
     /// Those of a server: when it is to `end`, they are.
-    pub(super) fn new(end: CancellationToken) -> Result<Self, Error> {
+    pub fn new(end: CancellationToken) -> Result<Self, Error> {
         let program = std::env::current_exe()
             .map_err(|source| Error::Start { program: "cargo cobalt".to_owned(), source })?;
         Ok(Self { program: Arc::new(program), running: TaskTracker::new(), turns: Turns::default(), end })
@@ -64,7 +64,7 @@ impl Commands {
 
     /// Waits until no other call runs experiments of a project; where it `has_to`, that is said first. The turn lasts until it
     /// is dropped.
-    pub(super) async fn turn(
+    pub async fn turn(
         &self,
         project: &Project,
         cancelled: &CancellationToken,
@@ -75,7 +75,7 @@ impl Commands {
     }
 
     /// Starts `cargo cobalt` with arguments. When `cancelled`, or when nobody waits for it any more, it is told to end.
-    pub(super) fn start(
+    pub fn start(
         &self,
         project: &Project,
         arguments: &[String],
@@ -87,7 +87,7 @@ impl Commands {
     }
 
     /// The same with cargo itself.
-    pub(super) fn start_cargo(
+    pub fn start_cargo(
         &self,
         project: &Project,
         arguments: &[String],
@@ -130,7 +130,7 @@ impl Commands {
 
     /// Sees work through that must not be cut off, even where nobody waits for it any more. It is told when it has to end early:
     /// when `cancelled`, or with the server.
-    pub(super) fn see_to<Work: Future<Output: Send> + Send + 'static>(
+    pub fn see_to<Work: Future<Output: Send> + Send + 'static>(
         &self,
         cancelled: &CancellationToken,
         work: impl FnOnce(CancellationToken) -> Work,
@@ -148,7 +148,7 @@ impl Commands {
     }
 
     /// Waits for the end of all commands, once they were told.
-    pub(super) async fn ended(&self) {
+    pub async fn ended(&self) {
         self.running.close();
         self.running.wait().await;
     }
@@ -156,7 +156,7 @@ impl Commands {
 
 /// A command that was started; told to end when this is dropped.
 #[derive(Debug)]
-pub(super) struct Running {
+pub struct Running {
     lines: Receiver<String>,
     ended: JoinHandle<io::Result<Ended>>,
     build: Arc<Mutex<Build>>,
@@ -188,17 +188,17 @@ impl Build {
 
 impl Running {
     /// The next line of its stdout.
-    pub(super) async fn line(&mut self) -> Option<String> {
+    pub async fn line(&mut self) -> Option<String> {
         self.lines.recv().await
     }
 
     /// How many seconds ago it was started.
-    pub(super) fn seconds(&self) -> u64 {
+    pub fn seconds(&self) -> u64 {
         self.begun.elapsed().as_secs()
     }
 
     /// How far the build is: `12 s, crate 31: Compiling serde v1.0.228`.
-    pub(super) fn build(&self) -> String {
+    pub fn build(&self) -> String {
         let seconds = self.seconds();
         let build = self.build.lock().unwrap_or_else(PoisonError::into_inner);
         match (build.crates, &*build.doing) {
@@ -209,7 +209,7 @@ impl Running {
     }
 
     /// Waits for its end; lines that nobody has taken are lost.
-    pub(super) async fn end(mut self) -> Result<Ended, Error> {
+    pub async fn end(mut self) -> Result<Ended, Error> {
         while self.line().await.is_some() {}
         let ended = self.ended.await.unwrap_or_else(|error| Err(error.into()));
         ended.map_err(|source| Error::Wait { program: "`cargo cobalt`".to_owned(), source })

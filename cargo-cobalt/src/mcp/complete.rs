@@ -26,10 +26,7 @@ const LATEST: &str = "latest";
 const MOST_FILES: usize = 20_000;
 
 /// Completes an argument: values that begin with what is typed, the newest first.
-pub(super) fn complete(
-    projects: &Projects,
-    request: CompleteRequestParams,
-) -> Result<CompleteResult, ErrorData> {
+pub fn complete(projects: &Projects, request: CompleteRequestParams) -> Result<CompleteResult, ErrorData> {
     check(&request.r#ref)?;
     let asked = Asked::of(projects, request.context.unwrap_or_default());
     let (argument, typed) = (request.argument.name, request.argument.value);

@@ -4,33 +4,31 @@ use tokio::process::Command;
 
 /// The processes below a command.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Group(
-    #[cfg_attr(not(unix), expect(dead_code, reason = "there are no groups"))] Option<u32>,
-);
+pub struct Group(#[cfg_attr(not(unix), expect(dead_code, reason = "there are no groups"))] Option<u32>);
 
 impl Group {
     /// Has a command begin a group of its own once it starts.
     #[cfg(unix)]
-    pub(super) fn begin(command: &mut Command) {
+    pub fn begin(command: &mut Command) {
         command.process_group(0);
     }
 
     #[cfg(not(unix))]
-    pub(super) fn begin(_: &mut Command) {}
+    pub fn begin(_: &mut Command) {}
 
     /// The group of the process that began it.
-    pub(super) fn of(leader: Option<u32>) -> Self {
+    pub fn of(leader: Option<u32>) -> Self {
         Self(leader)
     }
 
     /// Asks all of them to end, as Ctrl-C does. What hears of it twice at once takes it for one.
-    pub(super) fn interrupt(self) {
+    pub fn interrupt(self) {
         #[cfg(unix)]
         self.send(nix::sys::signal::Signal::SIGINT);
     }
 
     /// Ends those that have not.
-    pub(super) fn kill(self) {
+    pub fn kill(self) {
         #[cfg(unix)]
         self.send(nix::sys::signal::Signal::SIGKILL);
     }

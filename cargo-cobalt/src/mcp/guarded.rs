@@ -24,7 +24,7 @@ use crate::error::Error;
 
 /// Answers as what is within does; where that panics, with an error.
 #[derive(Debug)]
-pub(super) struct Guarded<S>(pub(super) S);
+pub struct Guarded<S>(pub S);
 
 impl<S: Service<RoleServer>> Service<RoleServer> for Guarded<S> {
     async fn handle_request(
@@ -66,15 +66,11 @@ fn fault() -> ErrorData {
 
 /// Whose turn it is, by the folders of projects.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Turns(Arc<Mutex<HashMap<PathBuf, Arc<Turn<()>>>>>);
+pub struct Turns(Arc<Mutex<HashMap<PathBuf, Arc<Turn<()>>>>>);
 
 impl Turns {
     /// Waits for a turn in a project, in the order of the calls; says first that it has to. It lasts until it is dropped.
-    pub(super) async fn wait(
-        &self,
-        project: PathBuf,
-        has_to: impl Future<Output = ()>,
-    ) -> OwnedMutexGuard<()> {
+    pub async fn wait(&self, project: PathBuf, has_to: impl Future<Output = ()>) -> OwnedMutexGuard<()> {
         let turn =
             Arc::clone(self.0.lock().unwrap_or_else(PoisonError::into_inner).entry(project).or_default());
         match Arc::clone(&turn).try_lock_owned() {
@@ -91,7 +87,7 @@ impl Turns {
 const LONGEST: usize = 4_000;
 
 /// Its text. What it quotes of a file may hold a key.
-pub(super) fn text(error: &Error) -> String {
+pub fn text(error: &Error) -> String {
     printable(&cut(&redacted(&plain(&error.to_string())), LONGEST)).into_owned()
 }
 

@@ -46,7 +46,7 @@ use wire::Wire;
 const TIME_FOR_LAST_ANSWERS: Duration = Duration::from_secs(1);
 
 /// Answers an assistant until it hangs up.
-pub(crate) fn mcp(arguments: &Mcp) -> Result<ExitCode, Error> {
+pub fn mcp(arguments: &Mcp) -> Result<ExitCode, Error> {
     let end = CancellationToken::new();
     let (projects, commands) = (Projects::of(&arguments.project)?, Commands::new(end.clone())?);
     interrupt::pass_on()?;

@@ -16,7 +16,7 @@ use crate::cli::RunName;
 use crate::error::Error;
 use crate::index::{Index, Run, Skipped};
 use crate::recent::Recent;
-pub(super) use crate::runs::RunState as State;
+pub use crate::runs::RunState as State;
 use crate::runs::{FoundRun, KnownRuns, RunView, UnknownRun, journals, so_far};
 
 /// How many runs a message names.
@@ -24,24 +24,24 @@ const MOST_NAMED: usize = 5;
 
 /// The past runs of a project, as they were when it was looked at.
 #[derive(Debug)]
-pub(super) struct Past {
+pub struct Past {
     settings: Config,
     known: KnownRuns,
     /// The runs of some of the items, the newest first.
     partial: Vec<Run>,
     /// The files that are no results, and why.
-    pub(super) skipped: Vec<Skipped>,
+    pub skipped: Vec<Skipped>,
     /// The journals of runs that have not ended, by the runs' ids.
     journals: BTreeMap<String, PathBuf>,
 }
 
 /// A run that was found by its name, and read.
 #[derive(Debug)]
-pub(super) struct FoundReport {
-    pub(super) report: Arc<Report>,
-    pub(super) state: State,
+pub struct FoundReport {
+    pub report: Arc<Report>,
+    pub state: State,
     /// What is worth knowing of the choice, in a sentence.
-    pub(super) note: Option<String>,
+    pub note: Option<String>,
 }
 
 /// Where a name was found.
@@ -52,7 +52,7 @@ enum Place {
 
 impl Past {
     /// Looks at the store of a project.
-    pub(super) fn of(project: &Project) -> Result<Self, Error> {
+    pub fn of(project: &Project) -> Result<Self, Error> {
         let settings = project.settings()?;
         let layout = settings.layout();
         let (all, skipped) = Index::open(layout)?.with_partial()?;
@@ -64,51 +64,51 @@ impl Past {
     }
 
     /// All runs that have ended, the newest first.
-    pub(super) fn runs(&self) -> Vec<RunView> {
+    pub fn runs(&self) -> Vec<RunView> {
         let whole = self.known.whole().iter().map(|run| RunView::ended(run.clone(), false));
         let partial = self.partial.iter().map(|run| RunView::ended(run.clone(), true));
         RunView::newest_first(whole.chain(partial))
     }
 
     /// The whole runs as the index has them, the newest first.
-    pub(super) fn whole(&self) -> &[Run] {
+    pub fn whole(&self) -> &[Run] {
         self.known.whole()
     }
 
     /// All that have ended as the index has them, the whole ones before those of some of the items.
-    pub(super) fn rows(&self) -> impl Iterator<Item = &Run> {
+    pub fn rows(&self) -> impl Iterator<Item = &Run> {
         self.known.whole().iter().chain(&self.partial)
     }
 
     /// The names of the experiments that have whole runs, that of the newest run first.
-    pub(super) fn experiments(&self) -> Vec<&str> {
+    pub fn experiments(&self) -> Vec<&str> {
         self.known.experiments()
     }
 
     /// The runs that have not ended, the newest first. Of each, only its header is understood.
-    pub(super) fn unfinished(&self) -> Vec<RunView> {
+    pub fn unfinished(&self) -> Vec<RunView> {
         RunView::newest_first(self.journals.values().filter_map(|path| RunView::of_journal(path)))
     }
 
     /// The prices of models.
-    pub(super) fn prices(&self) -> &PriceTable {
+    pub fn prices(&self) -> &PriceTable {
         self.settings.prices()
     }
 
     /// Reads the run of a name: `latest`, `latest~1`, `experiment@latest`, an id or its beginning, or a git revision.
-    pub(super) fn find(&self, name: &str) -> Result<FoundReport, Error> {
+    pub fn find(&self, name: &str) -> Result<FoundReport, Error> {
         self.read(self.places(&[name])?.remove(0))
     }
 
     /// Reads the runs that two names mean together: of the same experiment, where a name would do for several.
-    pub(super) fn find_two(&self, names: [&str; 2]) -> Result<[FoundReport; 2], Error> {
+    pub fn find_two(&self, names: [&str; 2]) -> Result<[FoundReport; 2], Error> {
         let mut places = self.places(&names)?.into_iter();
         let mut next = || self.read(places.next().expect("there is a place for each name"));
         Ok([next()?, next()?])
     }
 
     /// Whether a name is the id of a run, or the beginning of one.
-    pub(super) fn has_id(&self, name: &str) -> bool {
+    pub fn has_id(&self, name: &str) -> bool {
         let runs = self.rows().map(|run| &*run.id);
         !name.is_empty()
             && runs.chain(self.journals.keys().map(String::as_str)).any(|id| id.starts_with(name))
@@ -162,7 +162,7 @@ impl Past {
 
 /// The project in which a run is to be looked for: the one that is named, or the only one; where there are several, that which
 /// has a run of such an id.
-pub(super) fn project_of(
+pub fn project_of(
     projects: &Projects,
     project: Option<&str>,
     run: &str,

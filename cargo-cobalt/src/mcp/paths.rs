@@ -7,7 +7,7 @@ use super::projects::Project;
 use crate::error::Error;
 
 /// The file or folder that an argument names, without links. It must be there, and inside of the project.
-pub(super) fn inside(project: &Project, argument: &str, path: &str) -> Result<PathBuf, Error> {
+pub fn inside(project: &Project, argument: &str, path: &str) -> Result<PathBuf, Error> {
     let named = named(project, argument, path)?;
     let found = named.canonicalize().map_err(|error| unreadable(project, argument, path, &error))?;
     if found.starts_with(&project.root) { Ok(found) } else { Err(outside(project, argument, path)) }
@@ -15,7 +15,7 @@ pub(super) fn inside(project: &Project, argument: &str, path: &str) -> Result<Pa
 
 /// The file that an argument names to be written, without links. It may be there already; as much of its path as is there must
 /// be inside of the project, and the rest may go down only.
-pub(super) fn inside_new(project: &Project, argument: &str, path: &str) -> Result<PathBuf, Error> {
+pub fn inside_new(project: &Project, argument: &str, path: &str) -> Result<PathBuf, Error> {
     let named = named(project, argument, path)?;
     // A link is there even where what it leads to is not.
     let there = named.ancestors().find(|ancestor| ancestor.symlink_metadata().is_ok());

@@ -26,7 +26,7 @@ const KINDS: [(&str, &str); 8] = [
 ];
 
 /// A message in which no type of Rust and no word of a deserializer is left.
-pub(super) fn plain(message: &str) -> String {
+pub fn plain(message: &str) -> String {
     let mut text = message.to_owned();
     for complaint in COMPLAINTS {
         let mut done = String::new();
@@ -90,15 +90,15 @@ const LONGEST_RENDERED: usize = 1500;
 
 /// The errors of a build: the first of them, and how many there are.
 #[derive(Clone, Debug, Default)]
-pub(super) struct CompileErrors {
-    pub(super) first: Vec<Diagnostic>,
+pub struct CompileErrors {
+    pub first: Vec<Diagnostic>,
     /// How many there are beside them.
-    pub(super) more: usize,
+    pub more: usize,
 }
 
 impl CompileErrors {
     /// Takes in a line of what a command prints; whether it is an error of the compiler.
-    pub(super) fn hear(&mut self, line: &str) -> bool {
+    pub fn hear(&mut self, line: &str) -> bool {
         let Some(error) = Diagnostic::read(line) else { return false };
         if self.first.contains(&error) {
             // Of a file that is part of several targets.
@@ -111,13 +111,13 @@ impl CompileErrors {
     }
 
     /// Keeps the first errors that have room, and counts the others.
-    pub(super) fn cut(&mut self, room: usize) {
+    pub fn cut(&mut self, room: usize) {
         let all = self.first.len();
         keep(&mut self.first, room, "compileErrors", &mut Vec::new());
         self.more += all - self.first.len();
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.first.is_empty()
     }
 }
@@ -125,28 +125,28 @@ impl CompileErrors {
 /// An error of the compiler.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Diagnostic {
+pub struct Diagnostic {
     /// What is wrong, in a sentence.
-    pub(super) message: String,
+    pub message: String,
     /// The compiler's code for it, such as `E0308`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) code: Option<String>,
+    pub code: Option<String>,
     /// The file, as the compiler names it: as seen from the root of the workspace.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) file: Option<String>,
+    pub file: Option<String>,
     /// The line in that file, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) line: Option<usize>,
+    pub line: Option<usize>,
     /// The column in that line, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) column: Option<usize>,
+    pub column: Option<usize>,
     /// All of it, as the compiler prints it.
-    pub(super) rendered: String,
+    pub rendered: String,
 }
 
 impl Diagnostic {
     /// The error in a line of what a command prints, if it is one.
-    pub(super) fn read(line: &str) -> Option<Self> {
+    pub fn read(line: &str) -> Option<Self> {
         if !line.starts_with(r#"{"reason":"compiler-message""#) {
             return None;
         }

@@ -33,11 +33,11 @@ const MOST_BELOW: usize = 50;
 
 /// A package, or a workspace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub(super) struct Project {
+pub struct Project {
     /// The name of its folder.
-    pub(super) name: String,
+    pub name: String,
     /// Its folder, without links.
-    pub(super) root: PathBuf,
+    pub root: PathBuf,
 }
 
 impl Project {
@@ -52,7 +52,7 @@ impl Project {
     }
 
     /// The project around a folder or, where it is in none, those below it.
-    pub(super) fn around_or_below(folder: &Path) -> Result<Vec<Self>, Error> {
+    pub fn around_or_below(folder: &Path) -> Result<Vec<Self>, Error> {
         let nowhere = match Self::around(folder) {
             Err(error @ Error::NoProject(_)) => error,
             around => return around.map(|project| vec![project]),
@@ -73,7 +73,7 @@ impl Project {
     }
 
     /// Its settings, as they are now.
-    pub(super) fn settings(&self) -> Result<Config, Error> {
+    pub fn settings(&self) -> Result<Config, Error> {
         settings_of(&self.root, &Flags::default())
     }
 }
@@ -92,21 +92,21 @@ fn below(folder: &Path) -> Vec<PathBuf> {
 
 /// What the assistant's roots come to.
 #[derive(Debug, Default)]
-pub(super) struct OfRoots {
-    pub(super) projects: Vec<Arc<Project>>,
+pub struct OfRoots {
+    pub projects: Vec<Arc<Project>>,
     /// Why others are left out.
-    pub(super) left_out: Vec<String>,
+    pub left_out: Vec<String>,
 }
 
 impl OfRoots {
-    pub(super) fn add(&mut self, project: Project) {
+    pub fn add(&mut self, project: Project) {
         add(&mut self.projects, project);
     }
 }
 
 /// All of them.
 #[derive(Debug)]
-pub(super) struct Projects {
+pub struct Projects {
     /// Those named on the command line; else that of the current folder.
     given: Vec<Arc<Project>>,
     of_roots: watch::Sender<OfRoots>,
@@ -114,7 +114,7 @@ pub(super) struct Projects {
 
 impl Projects {
     /// The projects of the folders that were named, or else that of the current one.
-    pub(super) fn of(folders: &[PathBuf]) -> Result<Self, Error> {
+    pub fn of(folders: &[PathBuf]) -> Result<Self, Error> {
         let mut given = Vec::new();
         for folder in folders {
             add(&mut given, Project::around(folder)?);
@@ -128,7 +128,7 @@ impl Projects {
     }
 
     /// Takes over what the assistant's roots come to, in place of what they were.
-    pub(super) fn set_roots(&self, of_roots: OfRoots) {
+    pub fn set_roots(&self, of_roots: OfRoots) {
         self.of_roots.send_if_modified(|before| {
             let are_others = self.with(before) != self.with(&of_roots);
             *before = of_roots;
@@ -137,12 +137,12 @@ impl Projects {
     }
 
     /// Tells from now on when the projects are others than before.
-    pub(super) fn changes(&self) -> watch::Receiver<OfRoots> {
+    pub fn changes(&self) -> watch::Receiver<OfRoots> {
         self.of_roots.subscribe()
     }
 
     /// All of them, those of the command line first.
-    pub(super) fn all(&self) -> Vec<Arc<Project>> {
+    pub fn all(&self) -> Vec<Arc<Project>> {
         self.with(&self.of_roots.borrow())
     }
 
@@ -157,12 +157,12 @@ impl Projects {
     }
 
     /// Whether there is one of that name or folder; without one, any at all.
-    pub(super) fn knows(&self, name: Option<&str>) -> bool {
+    pub fn knows(&self, name: Option<&str>) -> bool {
         self.all().iter().any(|project| name.is_none_or(|name| project.is_called(name)))
     }
 
     /// The project of that name or folder; without one, the only project that there is.
-    pub(super) fn choose(&self, name: Option<&str>) -> Result<Arc<Project>, Error> {
+    pub fn choose(&self, name: Option<&str>) -> Result<Arc<Project>, Error> {
         let all = self.all();
         let mut meant = all.iter().filter(|project| name.is_none_or(|name| project.is_called(name)));
         match (meant.next(), meant.next()) {
@@ -209,7 +209,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const NAME: &str = "roots";
 
 #[derive(Debug)]
-pub(super) struct Roots {
+pub struct Roots {
     projects: Arc<Projects>,
     /// One question at a time, so that the last answer counts.
     asking: Mutex<()>,
@@ -218,17 +218,17 @@ pub(super) struct Roots {
 }
 
 impl Roots {
-    pub(super) fn new(projects: Arc<Projects>) -> Self {
+    pub fn new(projects: Arc<Projects>) -> Self {
         Self { projects, asking: Mutex::default(), are_awaited: watch::Sender::new(false) }
     }
 
     /// The assistant has said hello, and will be asked when it is there.
-    pub(super) fn await_from(&self, peer: &Peer<RoleServer>) {
+    pub fn await_from(&self, peer: &Peer<RoleServer>) {
         self.are_awaited.send_replace(tells(peer));
     }
 
     /// Asks for them, where the assistant tells them.
-    pub(super) async fn ask(&self, peer: &Peer<RoleServer>) {
+    pub async fn ask(&self, peer: &Peer<RoleServer>) {
         if !tells(peer) {
             return;
         }
@@ -246,7 +246,7 @@ impl Roots {
 
     /// Sees that the project that a request is about is known, as far as roots can help; they may be in `responses` to what was
     /// asked for before. What has to be asked for first, if anything.
-    pub(super) async fn needed(
+    pub async fn needed(
         &self,
         project: Option<&str>,
         responses: Option<&InputResponses>,
@@ -271,7 +271,7 @@ impl Roots {
     }
 
     /// Waits until they are told; not again for an assistant that does not.
-    pub(super) async fn wait(&self) {
+    pub async fn wait(&self) {
         let mut are_awaited = self.are_awaited.subscribe();
         if timeout(PATIENCE, are_awaited.wait_for(|awaited| !awaited)).await.is_err() {
             self.are_awaited.send_replace(false);

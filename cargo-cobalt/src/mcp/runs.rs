@@ -36,7 +36,7 @@ const DIGITS: usize = 16;
 /// Runs, the newest first.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct RunList {
+pub struct RunList {
     /// The runs that have ended, the newest first.
     runs: Vec<RunRow>,
     /// How many there are of those that were asked for.
@@ -54,7 +54,7 @@ pub(crate) struct RunList {
 
 impl RunList {
     /// The runs that are wanted, from a cursor on.
-    pub(crate) fn of(
+    pub fn of(
         past: &Past,
         wanted: &WantedRuns,
         limit: Option<usize>,
@@ -97,7 +97,7 @@ impl RunList {
     }
 
     /// The list in Markdown.
-    pub(crate) fn text(&self) -> String {
+    pub fn text(&self) -> String {
         let mut text = String::new();
         if self.runs.is_empty() {
             text += "No run has ended yet, or none that was asked for; `cobalt_run` makes one.\n";
@@ -273,9 +273,9 @@ impl RunRow {
 
 /// Which runs are wanted.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub(crate) struct WantedRuns {
-    pub(crate) experiment: Option<String>,
-    pub(crate) status: Option<Status>,
+pub struct WantedRuns {
+    pub experiment: Option<String>,
+    pub status: Option<Status>,
 }
 
 impl WantedRuns {
@@ -339,7 +339,7 @@ impl WantedRuns {
 /// What became of a run or an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Status {
+pub enum Status {
     /// A run: nothing failed, and its thresholds were evaluated. An item: it is at or above every pass mark, without an error.
     Passed,
     /// A run: a threshold or, in a strict experiment, an item missed. An item: it is below a pass mark, or in error.

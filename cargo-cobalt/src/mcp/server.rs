@@ -43,7 +43,7 @@ const METHODS: [&str; 8] = [
 
 /// The server's end of a conversation.
 #[derive(Debug)]
-pub(super) struct Server {
+pub struct Server {
     projects: Arc<Projects>,
     roots: Roots,
     commands: Commands,
@@ -51,7 +51,7 @@ pub(super) struct Server {
 }
 
 impl Server {
-    pub(super) fn new(projects: Projects, commands: Commands) -> Self {
+    pub fn new(projects: Projects, commands: Commands) -> Self {
         let projects = Arc::new(projects);
         let changes = Arc::new(Changes::of(&projects));
         Self { roots: Roots::new(Arc::clone(&projects)), projects, commands, changes }

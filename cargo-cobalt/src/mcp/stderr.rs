@@ -11,7 +11,7 @@ const MOST: usize = 20;
 const LONGEST: usize = 600;
 
 /// The errors, without what stands before the first; the lines below an error belong to it.
-pub(super) fn errors(stderr: &[String]) -> Vec<String> {
+pub fn errors(stderr: &[String]) -> Vec<String> {
     let mut errors: Vec<String> = Vec::new();
     for line in stderr {
         match (line.strip_prefix("error: "), errors.last_mut()) {
@@ -24,14 +24,14 @@ pub(super) fn errors(stderr: &[String]) -> Vec<String> {
 }
 
 /// The last lines. A key may have several, and is known by all of them only.
-pub(super) fn last_lines(stderr: &[String]) -> Vec<String> {
+pub fn last_lines(stderr: &[String]) -> Vec<String> {
     let text = redacted(&stderr.join("\n")).into_owned();
     let lines: Vec<_> = text.lines().collect();
     lines[lines.len().saturating_sub(MOST)..].iter().map(|line| cut(line, LONGEST).into_owned()).collect()
 }
 
 /// Any of it may hold a key.
-pub(super) fn told(text: &str) -> String {
+pub fn told(text: &str) -> String {
     cut(&redacted(text), LONGEST).into_owned()
 }
 

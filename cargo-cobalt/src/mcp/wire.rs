@@ -16,7 +16,7 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
-pub(super) struct Wire {
+pub struct Wire {
     lines: AsyncRwTransport<RoleServer, StdioReader, StdioWriter>,
     has_begun: bool,
     hung_up: CancellationToken,
@@ -24,7 +24,7 @@ pub(super) struct Wire {
 
 impl Wire {
     /// The one of this process. When the assistant hangs up, `hung_up` is cancelled at once.
-    pub(super) fn new(hung_up: CancellationToken) -> Self {
+    pub fn new(hung_up: CancellationToken) -> Self {
         let (stdin, stdout) = stdio_pipes();
         Self { lines: AsyncRwTransport::new_server(stdin, stdout), has_begun: false, hung_up }
     }
@@ -107,7 +107,7 @@ const TIME_AFTER_END: Duration = Duration::from_secs(1);
 const MOST_AFTER_END: usize = 1 << 20;
 
 /// The lines of an output.
-pub(super) struct Lines<T> {
+pub struct Lines<T> {
     output: BufReader<T>,
     /// What there is of the next one.
     begun: Vec<u8>,
@@ -118,12 +118,12 @@ pub(super) struct Lines<T> {
 
 impl<T: AsyncRead + Unpin> Lines<T> {
     /// Those of a command, which says when it has `ended`.
-    pub(super) fn of(output: T, ended: CancellationToken) -> Self {
+    pub fn of(output: T, ended: CancellationToken) -> Self {
         Self { output: BufReader::new(output), begun: Vec::new(), ended, after_end: None }
     }
 
     /// The next line, unless that was the last that was printed until the command ended.
-    pub(super) async fn next(&mut self) -> Option<String> {
+    pub async fn next(&mut self) -> Option<String> {
         if self.after_end.is_none() {
             if let Some(line) = self.ended.clone().run_until_cancelled(self.read()).await {
                 return line;

@@ -21,34 +21,34 @@ use crate::terminal::print;
 
 /// A test binary that calls `cobalt::main()`.
 #[derive(Clone, Debug)]
-pub(crate) struct Binary {
-    pub(crate) path: PathBuf,
+pub struct Binary {
+    pub path: PathBuf,
     /// The name of its target.
-    pub(crate) target: String,
-    pub(crate) package: Rc<Package>,
+    pub target: String,
+    pub package: Rc<Package>,
     /// The package's folder.
-    pub(crate) root: PathBuf,
+    pub root: PathBuf,
     /// What cargo sets in its environment.
-    pub(crate) variables: Vec<(String, String)>,
+    pub variables: Vec<(String, String)>,
 }
 
 impl Binary {
     /// The package and the target, as messages name it.
-    pub(crate) fn name(&self) -> String {
+    pub fn name(&self) -> String {
         format!("`{}/{}`", self.package.name, self.target)
     }
 }
 
 /// What cargo has built: the binaries that hold experiments, and why others are left alone.
 #[derive(Debug, Default)]
-pub(crate) struct Built {
-    pub(crate) binaries: Vec<Binary>,
+pub struct Built {
+    pub binaries: Vec<Binary>,
     /// What keeps a target from being run, in a sentence for each.
-    pub(crate) foreign: Vec<String>,
+    pub foreign: Vec<String>,
 }
 
 /// Builds the targets, in one call of cargo; diagnostics go to stderr as usual, or to stdout as JSON.
-pub(crate) fn compile(candidates: &[Candidate], build: &Build, color: Color) -> Result<Built, Error> {
+pub fn compile(candidates: &[Candidate], build: &Build, color: Color) -> Result<Built, Error> {
     let mut built = Built {
         foreign: candidates.iter().filter_map(Candidate::needs_features).collect(),
         ..Built::default()
@@ -114,7 +114,7 @@ pub(crate) fn compile(candidates: &[Candidate], build: &Build, color: Color) -> 
 }
 
 /// The cargo that started this program, if one did.
-pub(crate) fn cargo() -> String {
+pub fn cargo() -> String {
     std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned())
 }
 
@@ -208,7 +208,7 @@ impl Messages {
 const CHUNK: usize = 1 << 20;
 
 /// Whether a binary holds the text that `cobalt::main()` greets the command with, in whatever version.
-pub(super) fn calls_cobalt(binary: &Path) -> io::Result<bool> {
+pub fn calls_cobalt(binary: &Path) -> io::Result<bool> {
     contains(&mut File::open(binary)?, greeting().as_bytes())
 }
 
@@ -235,7 +235,7 @@ fn contains(file: &mut impl Read, text: &[u8]) -> io::Result<bool> {
 
 impl Project {
     /// What the first build takes, in a sentence; `None` if the library has been built before.
-    pub(crate) fn first_build(&self, build: &Build) -> Option<String> {
+    pub fn first_build(&self, build: &Build) -> Option<String> {
         let folder = build.target_dir.as_deref().unwrap_or_else(|| self.build_folder());
         first_build(folder, profile(build), &self.root().join("Cargo.lock"))
     }

@@ -20,26 +20,26 @@ const LIBRARY: &str = "cobalt";
 
 /// A workspace, or a package by itself.
 #[derive(Debug)]
-pub(crate) struct Project {
+pub struct Project {
     metadata: Metadata,
 }
 
 /// A test target that brings its own `main`, in a package that depends on the library.
 #[derive(Clone, Debug)]
-pub(crate) struct Candidate {
-    pub(crate) package: Rc<Package>,
-    pub(crate) target: String,
+pub struct Candidate {
+    pub package: Rc<Package>,
+    pub target: String,
     /// Its source file.
-    pub(crate) file: PathBuf,
+    pub file: PathBuf,
     /// The features that it requires and that are off. Without them it is left out, unless it was asked for.
-    pub(crate) missing_features: Vec<String>,
+    pub missing_features: Vec<String>,
     /// Whether this very target was asked for, by its name or its file.
-    pub(crate) is_named: bool,
+    pub is_named: bool,
 }
 
 impl Candidate {
     /// Says that it needs features that are off.
-    pub(super) fn needs_features(&self) -> Option<String> {
+    pub fn needs_features(&self) -> Option<String> {
         let features = wording::list(self.missing_features.iter().map(String::as_str));
         let word = if self.missing_features.len() == 1 { "feature" } else { "features" };
         (!self.missing_features.is_empty()).then(|| format!("`{self}` needs the {word} {features}"))
@@ -54,7 +54,7 @@ impl fmt::Display for Candidate {
 
 impl Project {
     /// Reads the project of the current folder, or that of the manifest that is named.
-    pub(crate) fn read(build: &Build) -> Result<Self, Error> {
+    pub fn read(build: &Build) -> Result<Self, Error> {
         let mut command = MetadataCommand::new();
         command.no_deps();
         if let Some(manifest) = &build.manifest_path {
@@ -74,28 +74,28 @@ impl Project {
     }
 
     /// What cargo says of the workspace.
-    pub(super) fn metadata(&self) -> &Metadata {
+    pub fn metadata(&self) -> &Metadata {
         &self.metadata
     }
 
     /// The root of the workspace.
-    pub(crate) fn root(&self) -> &Path {
+    pub fn root(&self) -> &Path {
         self.metadata.workspace_root.as_std_path()
     }
 
     /// The folder that cargo builds in.
-    pub(crate) fn target_folder(&self) -> &Path {
+    pub fn target_folder(&self) -> &Path {
         self.metadata.target_directory.as_std_path()
     }
 
     /// The folder of what cargo compiles on the way, which its settings may move.
-    pub(super) fn build_folder(&self) -> &Path {
+    pub fn build_folder(&self) -> &Path {
         self.metadata.build_directory.as_ref().unwrap_or(&self.metadata.target_directory).as_std_path()
     }
 
     /// The test targets that are meant and may hold experiments: those that were asked for; else those that the packages'
     /// settings name.
-    pub(crate) fn candidates(
+    pub fn candidates(
         &self,
         selection: &Selection,
         build: &Build,
@@ -236,7 +236,7 @@ fn read_manifest(path: &Path) -> Result<DocumentMut, ProjectError> {
 }
 
 /// Whether a test target has the usual front end; `None` where the manifest does not list it.
-pub(crate) fn harness(manifest: &DocumentMut, target: &str) -> Option<bool> {
+pub fn harness(manifest: &DocumentMut, target: &str) -> Option<bool> {
     let tests: Vec<&dyn TableLike> = match manifest.get("test")? {
         Item::ArrayOfTables(tables) => tables.iter().map(|table| table as &dyn TableLike).collect(),
         Item::Value(Value::Array(values)) => {
@@ -256,7 +256,7 @@ fn target_name(test: &dyn TableLike) -> Option<&str> {
 }
 
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum ProjectError {
+pub enum ProjectError {
     #[error("failed to read `{}`: {source}", .path.display())]
     Manifest { path: PathBuf, source: BoxError },
 

@@ -6,7 +6,7 @@ mod sources;
 mod variables;
 mod wanted;
 
-pub(crate) use compile::{Binary, Built, cargo, compile};
-pub(crate) use discover::{Project, harness};
-pub(crate) use sources::{CACHE, LOCK, MANIFEST};
-pub(crate) use variables::of_this_process as variables_of_this_process;
+pub use compile::{Binary, Built, cargo, compile};
+pub use discover::{Project, harness};
+pub use sources::{CACHE, LOCK, MANIFEST};
+pub use variables::of_this_process as variables_of_this_process;

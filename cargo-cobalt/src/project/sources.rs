@@ -11,19 +11,19 @@ use super::discover::{Project, ProjectError};
 use crate::error::Error;
 
 /// The file by which programs tell that a folder holds what can be made anew. Cargo puts it into its target folder.
-pub(crate) const CACHE: &str = "CACHEDIR.TAG";
-pub(crate) const MANIFEST: &str = "Cargo.toml";
-pub(crate) const LOCK: &str = "Cargo.lock";
+pub const CACHE: &str = "CACHEDIR.TAG";
+pub const MANIFEST: &str = "Cargo.toml";
+pub const LOCK: &str = "Cargo.lock";
 
 impl Project {
     /// A hash of what a package is built from: of its own files and those of all path dependencies (all of `src`, and `*.rs`
     /// elsewhere; hidden files and data are none), of their manifests and that of the workspace, and of `Cargo.lock`.
-    pub(crate) fn sources(&self, package: &Package) -> Result<String, Error> {
+    pub fn sources(&self, package: &Package) -> Result<String, Error> {
         hash(self.metadata(), package)
     }
 
     /// The folders of a package and of all path dependencies.
-    pub(crate) fn local_folders(&self, package: &Package) -> Result<Vec<PathBuf>, Error> {
+    pub fn local_folders(&self, package: &Package) -> Result<Vec<PathBuf>, Error> {
         Ok(local_packages(self.metadata(), package)?.into_iter().map(|local| local.folder).collect())
     }
 }

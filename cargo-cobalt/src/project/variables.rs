@@ -11,7 +11,7 @@ use super::discover::ProjectError;
 use crate::error::Error;
 
 /// Those that come from the package.
-pub(super) fn of_package(package: &Package) -> Vec<(String, String)> {
+pub fn of_package(package: &Package) -> Vec<(String, String)> {
     let version = &package.version;
     let path = |path: &Option<cargo_metadata::camino::Utf8PathBuf>| path.as_ref().map(ToString::to_string);
     let or_empty = |text: Option<String>| text.unwrap_or_default();
@@ -39,7 +39,7 @@ pub(super) fn of_package(package: &Package) -> Vec<(String, String)> {
 
 /// The names of those that this process has of its own package, as where `cargo run` started it. They say nothing of what is
 /// built below, and build scripts that ask for them would run again.
-pub(crate) fn of_this_process() -> impl Iterator<Item = OsString> {
+pub fn of_this_process() -> impl Iterator<Item = OsString> {
     let names = std::env::vars_os().map(|(name, _)| name);
     let is_of_package = |name: &str| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
     names.filter(move |name| name.to_str().is_some_and(is_of_package))
@@ -47,11 +47,7 @@ pub(crate) fn of_this_process() -> impl Iterator<Item = OsString> {
 
 /// The search path for shared libraries: the folders of build scripts that lie in what cargo has built, then cargo's own,
 /// then those of the toolchain, then those of this process.
-pub(super) fn library_path(
-    binary: &Path,
-    linked: &[PathBuf],
-    toolchain: &[PathBuf],
-) -> Option<(String, String)> {
+pub fn library_path(binary: &Path, linked: &[PathBuf], toolchain: &[PathBuf]) -> Option<(String, String)> {
     let name = if cfg!(target_os = "macos") {
         "DYLD_FALLBACK_LIBRARY_PATH"
     } else if cfg!(windows) {
@@ -86,7 +82,7 @@ fn without_kind(folder: &Path) -> &Path {
 /// The folders of the standard library, found beside cargo: to ask the compiler would cost a process.
 ///
 /// Those of other platforms do no harm, as each library's name holds a hash.
-pub(super) fn toolchain_libraries(cargo: &Path) -> Vec<PathBuf> {
+pub fn toolchain_libraries(cargo: &Path) -> Vec<PathBuf> {
     let Some(toolchain) = cargo.parent().and_then(Path::parent) else { return Vec::new() };
     let platforms = fs::read_dir(toolchain.join("lib/rustlib")).into_iter().flatten().flatten();
     let of_this_processor =
@@ -104,7 +100,7 @@ const FOLDER: &str = ".cargo";
 const NAMES: [&str; 2] = ["config", "config.toml"];
 
 /// The variables for programs that are started from here, without those that this process has set and that are not forced.
-pub(super) fn configured() -> Result<Vec<(String, String)>, Error> {
+pub fn configured() -> Result<Vec<(String, String)>, Error> {
     let here = env::current_dir().map_err(Error::CurrentFolder)?;
     let home = env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| Some(env::home_dir()?.join(FOLDER)));

@@ -14,7 +14,7 @@ use crate::error::Error;
 
 /// Which targets were asked for; without any, all are meant.
 #[derive(Debug)]
-pub(super) struct Wanted {
+pub struct Wanted {
     /// Names, or else folders.
     words: Vec<String>,
     names: Vec<String>,
@@ -29,7 +29,7 @@ struct Place {
 }
 
 impl Wanted {
-    pub(super) fn new(selection: &Selection, build: &Build) -> Self {
+    pub fn new(selection: &Selection, build: &Build) -> Self {
         let looks_like_a_path = |target: &String| target.contains(['/', '\\']) || target.ends_with(".rs");
         let (paths, words): (Vec<_>, Vec<_>) = selection.targets.iter().cloned().partition(looks_like_a_path);
         let paths = paths.into_iter().map(PathBuf::from).chain(selection.file.iter().cloned());
@@ -37,12 +37,12 @@ impl Wanted {
     }
 
     /// Whether nothing was asked for.
-    pub(super) fn is_all(&self) -> bool {
+    pub fn is_all(&self) -> bool {
         self.words.is_empty() && self.names.is_empty() && self.places.is_empty()
     }
 
     /// Those of the candidates that are wanted; each name and each path must bring something in.
-    pub(super) fn choose(mut self, all: Vec<Candidate>) -> Result<Vec<Candidate>, Error> {
+    pub fn choose(mut self, all: Vec<Candidate>) -> Result<Vec<Candidate>, Error> {
         self.tell_names_from_folders(&all);
         for name in &self.names {
             if !all.iter().any(|candidate| candidate.target == *name) {
@@ -126,13 +126,13 @@ fn instead(meant: Option<&str>, all: &[Candidate]) -> String {
 }
 
 /// The targets as `package/target`.
-pub(super) fn names(candidates: &[Candidate]) -> String {
+pub fn names(candidates: &[Candidate]) -> String {
     let names: Vec<_> = candidates.iter().map(ToString::to_string).collect();
     wording::list(names.iter().map(String::as_str))
 }
 
 /// The features that a target requires and that are off, where these packages are built with these flags.
-pub(super) fn missing_features(
+pub fn missing_features(
     target: &Target,
     package: &Package,
     selected: &[Rc<Package>],

@@ -14,11 +14,11 @@ use crate::webhooks::Webhooks;
 use crate::written::write;
 
 /// All that show a run, but for the screen.
-pub(crate) struct Reporters(Vec<Box<dyn Reporter>>);
+pub struct Reporters(Vec<Box<dyn Reporter>>);
 
 impl Reporters {
     /// Those that the settings ask for. Files of an earlier run are removed, so that none stands for a run that ends early.
-    pub(crate) fn of(settings: &Config) -> Result<Self, Error> {
+    pub fn of(settings: &Config) -> Result<Self, Error> {
         let mut all: Vec<Box<dyn Reporter>> = Vec::new();
         for reporter in settings.reporters() {
             if let (Some(render), Some(path)) = (rendering(reporter.kind), &reporter.path) {
@@ -33,18 +33,18 @@ impl Reporters {
     }
 
     /// The same, and webhooks. They come last, as they take the longest.
-    pub(crate) fn with_webhooks(settings: &Config) -> Result<Self, Error> {
+    pub fn with_webhooks(settings: &Config) -> Result<Self, Error> {
         let mut all = Self::of(settings)?;
         all.0.push(Box::new(Webhooks(settings.webhooks().to_vec())));
         Ok(all)
     }
 
-    pub(crate) fn on_event(&mut self, event: &Event, state: &RunState, output: &dyn Output) {
+    pub fn on_event(&mut self, event: &Event, state: &RunState, output: &dyn Output) {
         self.0.iter_mut().for_each(|reporter| reporter.on_event(event, state, output));
     }
 
     /// Lets all show what the run came to, also where one of them fails; of several errors the first is returned.
-    pub(crate) fn finish(&mut self, results: &Results, output: &dyn Output) -> Result<(), Error> {
+    pub fn finish(&mut self, results: &Results, output: &dyn Output) -> Result<(), Error> {
         let finished: Vec<_> = self.0.iter_mut().map(|reporter| reporter.finish(results, output)).collect();
         finished.into_iter().collect()
     }

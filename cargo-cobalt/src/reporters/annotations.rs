@@ -21,11 +21,11 @@ const LONGEST_TITLE: usize = 200;
 
 /// Where files lie.
 #[derive(Debug)]
-pub(super) struct Places {
+pub struct Places {
     /// The root of the cargo workspace, as seen from which the compiler names the files of its members.
-    pub(super) workspace: PathBuf,
+    pub workspace: PathBuf,
     /// The root of the repository, as seen from which GitHub names files.
-    pub(super) repository: Option<PathBuf>,
+    pub repository: Option<PathBuf>,
 }
 
 impl Places {
@@ -42,7 +42,7 @@ impl Places {
 }
 
 /// The annotations, of each level as many as are shown: where there are more, the last one says how many.
-pub(super) fn annotations(results: &Results, places: &Places) -> Vec<Annotation> {
+pub fn annotations(results: &Results, places: &Places) -> Vec<Annotation> {
     let mut all = of_the_call(results, places);
     for finished in &results.experiments {
         all.extend(of_experiment(finished, places));

@@ -7,11 +7,11 @@ use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Write};
 
 /// The end of a group.
-pub(crate) const END_GROUP: &str = "::endgroup::";
+pub const END_GROUP: &str = "::endgroup::";
 
 /// How an annotation is shown. Ordered from the gravest on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Level {
+pub enum Level {
     Error,
     Warning,
     Notice,
@@ -19,12 +19,12 @@ pub(crate) enum Level {
 
 /// A note that GitHub shows at the top of a run and, where it has a place, beside the line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Annotation {
-    pub(crate) level: Level,
-    pub(crate) title: String,
-    pub(crate) message: String,
+pub struct Annotation {
+    pub level: Level,
+    pub title: String,
+    pub message: String,
     /// A file as seen from the root of the repository, and a line from 1.
-    pub(crate) place: Option<(String, u32)>,
+    pub place: Option<(String, u32)>,
 }
 
 impl fmt::Display for Annotation {
@@ -43,7 +43,7 @@ impl fmt::Display for Annotation {
 }
 
 /// The beginning of lines that are folded away under a title, until [`END_GROUP`].
-pub(crate) fn group(title: &str) -> String {
+pub fn group(title: &str) -> String {
     format!("::group::{}", data(title))
 }
 
@@ -60,7 +60,7 @@ fn property(text: &str) -> String {
 
 /// A stream on which commands and other lines follow each other.
 #[derive(Debug)]
-pub(crate) struct Guard {
+pub struct Guard {
     /// Whether stdout is for something else.
     is_stderr: bool,
     token: String,
@@ -69,12 +69,12 @@ pub(crate) struct Guard {
 }
 
 impl Guard {
-    pub(crate) fn new(is_stderr: bool) -> Self {
+    pub fn new(is_stderr: bool) -> Self {
         Self { is_stderr, token: token(), is_stopped: Cell::new(false) }
     }
 
     /// Writes text that is no command, whatever it looks like.
-    pub(crate) fn text(&self, text: &str) -> io::Result<()> {
+    pub fn text(&self, text: &str) -> io::Result<()> {
         let stop = if self.is_stopped.replace(true) {
             String::new()
         } else {
@@ -85,7 +85,7 @@ impl Guard {
     }
 
     /// Writes a command, in a line.
-    pub(crate) fn command(&self, command: &str) -> io::Result<()> {
+    pub fn command(&self, command: &str) -> io::Result<()> {
         let resume =
             if self.is_stopped.replace(false) { format!("::{}::\n", self.token) } else { String::new() };
         self.write(&format!("{resume}{command}\n"))

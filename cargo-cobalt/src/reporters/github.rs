@@ -29,13 +29,13 @@ const LARGEST: u64 = 1024 * 1024;
 const CUT: &str = "\n> The rest has no room in a summary: the reporters `markdown` and `html` write all of it into a file.\n";
 
 /// Whether a run is shown for GitHub Actions: where that is asked for, and of itself in its jobs.
-pub(crate) fn is_wanted(reporters: &[Chosen]) -> bool {
+pub fn is_wanted(reporters: &[Chosen]) -> bool {
     env::var_os("GITHUB_ACTIONS").is_some_and(|value| value == "true")
         || reporters.iter().any(|reporter| reporter.kind == ReporterKind::GithubActions)
 }
 
 /// Tells GitHub Actions, and people, of what ended a whole call. Who has stopped reading wants to hear no more.
-pub(crate) fn tell(error: &Error) {
+pub fn tell(error: &Error) {
     if error.is_broken_pipe() {
         return;
     }
@@ -60,7 +60,7 @@ fn path(name: &str) -> Option<PathBuf> {
 
 /// Shows a run in a job of GitHub Actions.
 #[derive(Debug)]
-pub(super) struct GithubActions {
+pub struct GithubActions {
     places: Places,
     /// The file with the summary of the step.
     summary: Option<PathBuf>,
@@ -68,7 +68,7 @@ pub(super) struct GithubActions {
 }
 
 impl GithubActions {
-    pub(super) fn new(settings: &Config) -> Self {
+    pub fn new(settings: &Config) -> Self {
         let places =
             Places { workspace: settings.workspace_root().to_owned(), repository: path("GITHUB_WORKSPACE") };
         Self { places, summary: path("GITHUB_STEP_SUMMARY"), progress: Progress::new() }

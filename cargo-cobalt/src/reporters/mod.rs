@@ -3,7 +3,7 @@
 mod all;
 mod annotations;
 mod commands;
-pub(crate) mod github;
+pub mod github;
 
-pub(crate) use self::all::Reporters;
-pub(crate) use self::commands::{END_GROUP, Guard, group};
+pub use self::all::Reporters;
+pub use self::commands::{END_GROUP, Guard, group};

@@ -3,5 +3,5 @@
 mod outcome;
 mod state;
 
-pub(crate) use outcome::{Broken, CutOff, Finished, Output, Reporter, Results};
-pub(crate) use state::{Experiment, NoResult, Problem, RunState};
+pub use outcome::{Broken, CutOff, Finished, Output, Reporter, Results};
+pub use state::{Experiment, NoResult, Problem, RunState};

@@ -12,63 +12,63 @@ use crate::error::Error;
 
 /// What a whole call came to.
 #[derive(Debug, Default)]
-pub(crate) struct Results {
+pub struct Results {
     /// The experiments that came to their end, in the order in which they stand in the source.
-    pub(crate) experiments: Vec<Finished>,
+    pub experiments: Vec<Finished>,
     /// Experiments that could not be run.
-    pub(crate) broken: Vec<Broken>,
+    pub broken: Vec<Broken>,
     /// Runs that were stopped before their end.
-    pub(crate) cut_off: Vec<CutOff>,
+    pub cut_off: Vec<CutOff>,
     /// Experiments that were not run for want of a variable, each with the variable.
-    pub(crate) ignored: Vec<(String, String)>,
+    pub ignored: Vec<(String, String)>,
     /// Experiments of which no item was to be run, each with the reason.
-    pub(crate) skipped: Vec<(String, String)>,
+    pub skipped: Vec<(String, String)>,
     /// Experiments that earlier results fail, which nothing of this call replaces, each with the reason.
-    pub(crate) still_failed: Vec<(String, String)>,
+    pub still_failed: Vec<(String, String)>,
     /// What went wrong beside: a binary that could not be run, a run that could not be resumed.
-    pub(crate) errors: Vec<String>,
+    pub errors: Vec<String>,
     /// What is probably not as it was meant, each once.
-    pub(crate) warnings: Vec<Warning>,
+    pub warnings: Vec<Warning>,
 }
 
 /// An experiment that came to its end.
 #[derive(Debug)]
-pub(crate) struct Finished {
+pub struct Finished {
     /// The report with its items; without them where it is not kept.
-    pub(crate) report: Report,
+    pub report: Report,
     /// The result file.
-    pub(crate) path: Option<PathBuf>,
+    pub path: Option<PathBuf>,
     /// Why the items are not known: the results could not be kept, or not be read again.
-    pub(crate) without_items: Option<String>,
+    pub without_items: Option<String>,
 }
 
 /// An experiment that could not be run.
 #[derive(Debug)]
-pub(crate) struct Broken {
+pub struct Broken {
     /// The experiment's name.
-    pub(crate) name: String,
+    pub name: String,
     /// What is wrong, and what to do.
-    pub(crate) error: String,
+    pub error: String,
     /// Where the experiment is declared.
-    pub(crate) declared_at: Option<SourcePlace>,
+    pub declared_at: Option<SourcePlace>,
 }
 
 /// A run that was stopped before its end.
 #[derive(Debug)]
-pub(crate) struct CutOff {
+pub struct CutOff {
     /// The experiment's name.
-    pub(crate) name: String,
+    pub name: String,
     /// The run's id, under which it can be resumed.
-    pub(crate) id: String,
+    pub id: String,
     /// Whether any item is kept: else there is nothing to resume.
-    pub(crate) kept: bool,
+    pub kept: bool,
     /// Where the experiment is declared, where that is known.
-    pub(crate) declared_at: Option<SourcePlace>,
+    pub declared_at: Option<SourcePlace>,
 }
 
 impl CutOff {
     /// How to run what is missing, as a sentence about the command; `code` sets the command off.
-    pub(crate) fn advice(&self, code: impl Fn(&str) -> String) -> String {
+    pub fn advice(&self, code: impl Fn(&str) -> String) -> String {
         match self.kept {
             true => format!("finished items are saved; {} runs the rest", code(&self.resume())),
             false => "no item was finished; run it again".to_owned(),
@@ -76,32 +76,32 @@ impl CutOff {
     }
 
     /// The command that runs the rest.
-    pub(crate) fn resume(&self) -> String {
+    pub fn resume(&self) -> String {
         format!("cargo cobalt run --resume {}", self.id)
     }
 }
 
 impl Results {
     /// Reports of runs that came to their end.
-    pub(crate) fn of(experiments: Vec<Finished>) -> Self {
+    pub fn of(experiments: Vec<Finished>) -> Self {
         Self { experiments, ..Self::default() }
     }
 
     /// Whether there is nothing to tell: cases were listed, or help was asked for.
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         let Self { experiments, broken, cut_off, ignored, skipped, still_failed, errors, warnings: _ } = self;
         let not_run = ignored.is_empty() && skipped.is_empty() && still_failed.is_empty();
         experiments.is_empty() && broken.is_empty() && cut_off.is_empty() && not_run && errors.is_empty()
     }
 
     /// The experiments that came to their end, those that failed before the others.
-    pub(crate) fn failed_first(&self) -> impl Iterator<Item = &Finished> {
+    pub fn failed_first(&self) -> impl Iterator<Item = &Finished> {
         let those = |failed| self.with_verdict(move |verdict| (verdict == RunVerdict::Failed) == failed);
         those(true).chain(those(false))
     }
 
     /// The finished experiments with such a verdict. One that earlier results still fail has failed, whatever ran of it.
-    pub(crate) fn with_verdict(&self, is: impl Fn(RunVerdict) -> bool) -> impl Iterator<Item = &Finished> {
+    pub fn with_verdict(&self, is: impl Fn(RunVerdict) -> bool) -> impl Iterator<Item = &Finished> {
         self.experiments.iter().filter(move |finished| {
             let still_failed = self.still_failed.iter().any(|(name, _)| *name == finished.report.name);
             is(if still_failed { RunVerdict::Failed } else { finished.report.verdict })
@@ -109,7 +109,7 @@ impl Results {
     }
 
     /// The names of the experiments that earlier results fail, and that this call has nothing else to say of.
-    pub(crate) fn only_still_failed(&self) -> impl Iterator<Item = &str> {
+    pub fn only_still_failed(&self) -> impl Iterator<Item = &str> {
         let finished = self.experiments.iter().map(|finished| &*finished.report.name);
         let broken = self.broken.iter().map(|broken| &*broken.name);
         let known: Vec<_> = finished.chain(broken).chain(self.cut_off.iter().map(|run| &*run.name)).collect();
@@ -118,7 +118,7 @@ impl Results {
 
     /// The verdict on the whole: failed where an experiment failed, or could not be run to its end; else not evaluated where
     /// one was not.
-    pub(crate) fn verdict(&self) -> RunVerdict {
+    pub fn verdict(&self) -> RunVerdict {
         let Self { broken, cut_off, still_failed, errors, .. } = self;
         if !(broken.is_empty() && cut_off.is_empty() && still_failed.is_empty() && errors.is_empty()) {
             return RunVerdict::Failed;
@@ -128,14 +128,14 @@ impl Results {
     }
 
     /// Whether anything failed.
-    pub(crate) fn failed(&self) -> bool {
+    pub fn failed(&self) -> bool {
         self.verdict() == RunVerdict::Failed
     }
 }
 
 impl Finished {
     /// What was told of an experiment's end, with the items out of its result file.
-    pub(crate) fn read(finished: &ExperimentFinished) -> Self {
+    pub fn read(finished: &ExperimentFinished) -> Self {
         let path = finished.path.as_ref().map(PathBuf::from);
         let read = path.as_deref().map(read_report);
         let (report, without_items) = match read {
@@ -148,7 +148,7 @@ impl Finished {
 }
 
 /// Something that shows a call.
-pub(crate) trait Reporter {
+pub trait Reporter {
     /// Shows something as it happens. The state includes it already.
     fn on_event(&mut self, _event: &Event, _state: &RunState, _output: &dyn Output) {}
 
@@ -157,7 +157,7 @@ pub(crate) trait Reporter {
 }
 
 /// Where a reporter speaks to people, and to GitHub Actions.
-pub(crate) trait Output {
+pub trait Output {
     /// Prints a line on stderr.
     fn eprintln(&self, line: &str);
 

@@ -9,47 +9,47 @@ use super::{Broken, CutOff, Finished, Results};
 
 /// What is known of a call. Test binaries run one after another, and each numbers its experiments by itself.
 #[derive(Debug, Default)]
-pub(crate) struct RunState {
+pub struct RunState {
     /// Whether a binary has started, so that the build is over.
-    pub(crate) has_begun: bool,
+    pub has_begun: bool,
     /// Whether the binary at hand has said hello.
-    pub(crate) has_greeted: bool,
+    pub has_greeted: bool,
     /// The experiments of the binary at hand that have started, by their numbers.
     experiments: BTreeMap<usize, Experiment>,
     /// The finished experiments; those of a binary that has ended in the order in which they stand in the source.
-    pub(crate) finished: Vec<ExperimentFinished>,
+    pub finished: Vec<ExperimentFinished>,
     /// How many of these are of earlier binaries.
     finished_before: usize,
     /// The experiments that have no result, in the order in which that became known.
-    pub(crate) without_result: Vec<WithoutResult>,
+    pub without_result: Vec<WithoutResult>,
     /// The names of the experiments that could not be run or, in a binary that has ended, did not finish.
-    pub(crate) unfinished: Vec<String>,
+    pub unfinished: Vec<String>,
     /// Experiments that earlier results fail, which nothing of this call replaces, each with the reason.
-    pub(crate) still_failed: Vec<(String, String)>,
+    pub still_failed: Vec<(String, String)>,
     /// What went wrong beside.
-    pub(crate) problems: Vec<Problem>,
+    pub problems: Vec<Problem>,
     /// What is probably not as it was meant, each once: several binaries may give the same warning.
-    pub(crate) warnings: Vec<Warning>,
+    pub warnings: Vec<Warning>,
     /// The ids of the runs that have started.
     started: Vec<String>,
     /// Runs that a binary did not resume, and why.
     not_resumed: BTreeMap<String, String>,
     /// How many experiments were selected, broken ones too.
-    pub(crate) selected: usize,
+    pub selected: usize,
     /// How many items are done, of all experiments.
-    pub(crate) items_done: usize,
+    pub items_done: usize,
     /// How many items the experiments have that have started.
-    pub(crate) items: usize,
+    pub items: usize,
 }
 
 /// An experiment that has started.
 #[derive(Debug)]
-pub(crate) struct Experiment {
-    pub(crate) started: ExperimentStarted,
+pub struct Experiment {
+    pub started: ExperimentStarted,
     /// How many of its items are done.
-    pub(crate) done: usize,
+    pub done: usize,
     /// How many of those fail by themselves.
-    pub(crate) failed: usize,
+    pub failed: usize,
     phase: Phase,
 }
 
@@ -62,17 +62,17 @@ enum Phase {
 
 /// An experiment that has no result.
 #[derive(Debug)]
-pub(crate) struct WithoutResult {
+pub struct WithoutResult {
     /// The experiment's name.
-    pub(crate) name: String,
+    pub name: String,
     /// Where the experiment is declared, where that is known.
-    pub(crate) declared_at: Option<SourcePlace>,
-    pub(crate) why: NoResult,
+    pub declared_at: Option<SourcePlace>,
+    pub why: NoResult,
 }
 
 /// Why an experiment has no result.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum NoResult {
+pub enum NoResult {
     /// Its data or its declaration is at fault.
     Broken { error: String },
     /// A variable that it asks for is not set.
@@ -87,7 +87,7 @@ pub(crate) enum NoResult {
 
 /// Something that went wrong and is no experiment's result.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Problem {
+pub enum Problem {
     /// A binary, or a run that was to be resumed, could not be run.
     OfCall(String),
     /// An experiment was stopped, as its items could no longer be kept.
@@ -98,7 +98,7 @@ pub(crate) enum Problem {
 
 impl Problem {
     /// What is wrong, and what to do.
-    pub(crate) fn text(&self) -> &str {
+    pub fn text(&self) -> &str {
         match self {
             Self::OfCall(error) | Self::OfInterrupted(error) | Self::Unsaved { error, .. } => error,
         }
@@ -107,7 +107,7 @@ impl Problem {
 
 impl RunState {
     /// Folds an event in. Answers with whether it is news: several binaries may give the same warning or error.
-    pub(crate) fn apply(&mut self, event: &Event) -> bool {
+    pub fn apply(&mut self, event: &Event) -> bool {
         match event {
             Event::Hello { .. } => self.greeted(),
             Event::TestOutput { experiments } => self.selected += experiments,
@@ -152,12 +152,12 @@ impl RunState {
     }
 
     /// Adds an error that no event reports.
-    pub(crate) fn fail(&mut self, error: String) {
+    pub fn fail(&mut self, error: String) {
         self.problems.push(Problem::OfCall(error));
     }
 
     /// The binary at hand has ended, and what of it still runs was cut off. One that sent no event has printed its help.
-    pub(crate) fn binary_ended(&mut self) {
+    pub fn binary_ended(&mut self) {
         self.selected += usize::from(!self.has_greeted);
         self.has_greeted = false;
         self.finished[self.finished_before..].sort_by_key(|finished| finished.experiment);
@@ -175,38 +175,38 @@ impl RunState {
     }
 
     /// An experiment of the binary at hand that has started.
-    pub(crate) fn experiment(&self, number: usize) -> Option<&Experiment> {
+    pub fn experiment(&self, number: usize) -> Option<&Experiment> {
         self.experiments.get(&number)
     }
 
     /// The experiments of the binary at hand that have started and not ended.
-    pub(crate) fn running(&self) -> impl Iterator<Item = &Experiment> {
+    pub fn running(&self) -> impl Iterator<Item = &Experiment> {
         self.experiments.values().filter(|experiment| experiment.phase == Phase::Running)
     }
 
     /// Takes out the runs that were to be resumed, and that no binary did resume, as errors.
-    pub(crate) fn take_not_resumed(&mut self) -> Vec<String> {
+    pub fn take_not_resumed(&mut self) -> Vec<String> {
         let left = std::mem::take(&mut self.not_resumed).into_iter();
         left.filter(|(id, _)| !self.started.contains(id)).map(|(_, why)| why).collect()
     }
 
     /// Whether a binary was asked to resume runs that it does not have.
-    pub(crate) fn has_not_resumed(&self) -> bool {
+    pub fn has_not_resumed(&self) -> bool {
         !self.not_resumed.is_empty()
     }
 
     /// Whether earlier results fail an experiment.
-    pub(crate) fn is_still_failed(&self, name: &str) -> bool {
+    pub fn is_still_failed(&self, name: &str) -> bool {
         self.still_failed.iter().any(|(failed, _)| failed == name)
     }
 
     /// How many experiments have no result for such a reason.
-    pub(crate) fn count(&self, is: impl Fn(&NoResult) -> bool) -> usize {
+    pub fn count(&self, is: impl Fn(&NoResult) -> bool) -> usize {
         self.without_result.iter().filter(|experiment| is(&experiment.why)).count()
     }
 
     /// The results of the call, with the finished experiments.
-    pub(crate) fn into_results(self, experiments: Vec<Finished>) -> Results {
+    pub fn into_results(self, experiments: Vec<Finished>) -> Results {
         let Self { without_result, still_failed, problems, warnings, .. } = self;
         let errors = problems.iter().map(|problem| problem.text().to_owned()).collect();
         let mut results = Results { experiments, still_failed, errors, warnings, ..Results::default() };

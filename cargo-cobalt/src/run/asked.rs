@@ -18,7 +18,7 @@ use crate::project::Binary;
 /// Sees that each name that was typed is that of an experiment in one of the binaries, and answers with the experiments of
 /// different binaries that have the same name, in a sentence for each. Where names were typed, a binary that does not answer at
 /// all may be of a version that knows no names, and would run all that it has: nothing is run.
-pub(crate) fn check_names(binaries: &[WithVariables<'_>], named: &[String]) -> Result<Vec<String>, Error> {
+pub fn check_names(binaries: &[WithVariables<'_>], named: &[String]) -> Result<Vec<String>, Error> {
     if named.is_empty() && binaries.len() < 2 {
         return Ok(Vec::new());
     }
@@ -34,7 +34,7 @@ pub(crate) fn check_names(binaries: &[WithVariables<'_>], named: &[String]) -> R
 }
 
 /// Says that the filters select nothing, with what was typed, the name that was probably meant, and how to select.
-pub(super) fn nothing_matched(binaries: &[WithVariables<'_>], arguments: &RunOptions) -> Error {
+pub fn nothing_matched(binaries: &[WithVariables<'_>], arguments: &RunOptions) -> Error {
     let listed = ask(binaries, &Selection::default(), false).map(|(listed, _)| listed).unwrap_or_default();
     let targets: Vec<_> = binaries.iter().map(|(binary, _)| binary.name()).collect();
     let patterns = arguments.selection.filter.iter().map(ToString::to_string);
@@ -83,7 +83,7 @@ fn filters(typed: &[String]) -> Vec<&str> {
 }
 
 /// Sees that runs that are to be compared with are of some experiment that is selected.
-pub(super) fn check_baseline(
+pub fn check_baseline(
     binaries: &[WithVariables<'_>],
     selection: &Selection,
     given: &Given,
@@ -146,13 +146,13 @@ fn clashes(listed: &[Listed]) -> Vec<String> {
 }
 
 /// What is told of a binary that did not name its experiments, with what it `said` on stderr.
-pub(crate) fn unnamed(binary: &Binary, status: ExitStatus, said: &[String]) -> String {
+pub fn unnamed(binary: &Binary, status: ExitStatus, said: &[String]) -> String {
     format!("{} ended ({status}) before it named its experiments\n{}", binary.name(), said.join("\n"))
 }
 
 /// The keys that are missing, each once with all experiments that need it. A single binary is not asked: it says so by
 /// itself before it runs anything.
-pub(super) fn missing_keys(
+pub fn missing_keys(
     binaries: &[WithVariables<'_>],
     arguments: &RunOptions,
 ) -> Result<Vec<MissingKey>, Error> {

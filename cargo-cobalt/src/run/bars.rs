@@ -16,7 +16,7 @@ const TICK: Duration = Duration::from_millis(250);
 
 /// The bars of one binary's experiments.
 #[derive(Debug)]
-pub(super) struct Bars {
+pub struct Bars {
     all: MultiProgress,
     /// By the numbers of their experiments.
     bars: BTreeMap<usize, Bar>,
@@ -32,17 +32,17 @@ struct Bar {
 
 impl Bars {
     /// Bars on stderr; none are drawn unless `shown`.
-    pub(super) fn new(shown: bool, paint: Paint) -> Self {
+    pub fn new(shown: bool, paint: Paint) -> Self {
         let target = if shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         Self { all: MultiProgress::with_draw_target(target), bars: BTreeMap::new(), paint }
     }
 
     /// Prints lines above the bars.
-    pub(super) fn above(&self, print: impl FnOnce()) {
+    pub fn above(&self, print: impl FnOnce()) {
         self.all.suspend(print);
     }
 
-    pub(super) fn start(&mut self, started: &ExperimentStarted) {
+    pub fn start(&mut self, started: &ExperimentStarted) {
         let executions = started.items * started.runs;
         let bar = self.all.add(ProgressBar::new(executions as u64));
         bar.set_style(style(self.paint));
@@ -52,7 +52,7 @@ impl Bars {
     }
 
     /// A run of an item of this experiment is done.
-    pub(super) fn run_finished(&mut self, run: RunFinished, experiment: &Experiment) {
+    pub fn run_finished(&mut self, run: RunFinished, experiment: &Experiment) {
         if let Some(bar) = self.bars.get_mut(&run.experiment) {
             let ExperimentStarted { items, runs, .. } = experiment.started;
             let item = (experiment.done + 1).min(items);
@@ -63,7 +63,7 @@ impl Bars {
     }
 
     /// An item of this experiment is done, and counted there.
-    pub(super) fn item_finished(&mut self, item: &ItemFinished, experiment: &Experiment) {
+    pub fn item_finished(&mut self, item: &ItemFinished, experiment: &Experiment) {
         if let Some(bar) = self.bars.get(&item.experiment) {
             let runs = experiment.started.runs;
             // Several runs of an item were counted one by one, but for those of an earlier process.
@@ -73,14 +73,14 @@ impl Bars {
         }
     }
 
-    pub(super) fn end(&self, experiment: usize) {
+    pub fn end(&self, experiment: usize) {
         if let Some(bar) = self.bars.get(&experiment) {
             bar.bar.finish_and_clear();
         }
     }
 
     /// Removes all bars: the binary has ended.
-    pub(super) fn clear(&mut self) {
+    pub fn clear(&mut self) {
         std::mem::take(&mut self.bars).values().for_each(|bar| bar.bar.finish_and_clear());
     }
 }

@@ -16,19 +16,19 @@ use crate::reporters::Reporters;
 use crate::results::{Finished, Output as _, Results, RunState};
 
 /// What is said where something failed, and that does not count.
-pub(crate) const FAILS_WITH_CI: &str = "the exit code is 0 all the same; with --ci it is 1";
+pub const FAILS_WITH_CI: &str = "the exit code is 0 all the same; with --ci it is 1";
 
 /// What is known of a call, and all that show it.
-pub(crate) struct Call {
-    pub(crate) state: RunState,
-    pub(crate) screen: Screen,
+pub struct Call {
+    pub state: RunState,
+    pub screen: Screen,
     reporters: Reporters,
     /// The gravest exit code of a binary.
     worst: i32,
 }
 
 impl Call {
-    pub(crate) fn new(screen: Screen, reporters: Reporters) -> Self {
+    pub fn new(screen: Screen, reporters: Reporters) -> Self {
         Self { state: RunState::default(), screen, reporters, worst: 0 }
     }
 
@@ -40,18 +40,14 @@ impl Call {
     }
 
     /// Takes in an event of this process.
-    pub(crate) fn emit(&mut self, event: &Event) -> Result<(), Error> {
+    pub fn emit(&mut self, event: &Event) -> Result<(), Error> {
         let line = serde_json::to_string(event).map_err(|error| Error::Print(error.into()))?;
         self.on_event(event, &line);
         Ok(())
     }
 
     /// Runs the binaries one after another, until Ctrl-C.
-    pub(super) fn run(
-        &mut self,
-        binaries: &[WithVariables<'_>],
-        arguments: &RunOptions,
-    ) -> Result<(), Error> {
+    pub fn run(&mut self, binaries: &[WithVariables<'_>], arguments: &RunOptions) -> Result<(), Error> {
         let RunOptions { selection, harness: arguments, .. } = arguments;
         for (binary, variables) in binaries {
             let asked = Asked { selection, wanted: Wanted::Run, arguments, variables };
@@ -70,7 +66,7 @@ impl Call {
     }
 
     /// No binary is run, for this reason, which is shown as if one of them had sent it.
-    pub(super) fn refuse(&mut self, error: String) -> Result<(), Error> {
+    pub fn refuse(&mut self, error: String) -> Result<(), Error> {
         self.worst = UNFIT;
         self.emit(&Event::Failed { error })
     }
@@ -124,14 +120,14 @@ impl Call {
     }
 
     /// Prints the summaries of the experiments.
-    pub(crate) fn summaries(&mut self) {
+    pub fn summaries(&mut self) {
         self.screen.summaries(&self.state);
     }
 
     /// Says what is left to do, and gives the exit code and the results. `ci` is whether failures count; `has_exit_code` is whether
     /// the exit code is that of this run; `is_empty` is whether there was no binary to run, and `nothing_matched` the error where
     /// no experiment was selected.
-    pub(super) fn conclude(
+    pub fn conclude(
         &mut self,
         ci: bool,
         has_exit_code: bool,
@@ -177,7 +173,7 @@ impl Call {
     }
 
     /// Lets the reporters show the results.
-    pub(crate) fn finish(&mut self, results: &Results) -> Result<(), Error> {
+    pub fn finish(&mut self, results: &Results) -> Result<(), Error> {
         self.reporters.finish(results, &self.screen)
     }
 }

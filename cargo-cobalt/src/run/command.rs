@@ -25,15 +25,15 @@ use crate::{browser, interrupt, serve};
 
 /// What is left of a run when it is done.
 #[derive(Debug)]
-pub(crate) struct Ran {
-    pub(crate) code: ExitCode,
+pub struct Ran {
+    pub code: ExitCode,
     /// A dashboard that was asked for and does not run yet: the settings for it, and the path to be opened.
-    pub(crate) dashboard: Option<(Config, String)>,
+    pub dashboard: Option<(Config, String)>,
 }
 
 /// Whether the program goes on after a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Repeats {
+pub enum Repeats {
     /// It ends with the exit code of the run, and webhooks are called.
     No,
     /// It waits for changes and runs again: there is no exit code to speak of, and nobody else is notified.
@@ -41,7 +41,7 @@ pub(crate) enum Repeats {
 }
 
 /// `cargo cobalt run`: a run, and the dashboard behind it where one is asked for.
-pub(crate) fn run(arguments: &RunOptions, flags: &Flags, color: Color) -> Result<ExitCode, Error> {
+pub fn run(arguments: &RunOptions, flags: &Flags, color: Color) -> Result<ExitCode, Error> {
     let Ran { code, dashboard } = once(arguments, flags, color, Repeats::No)?;
     if let Some((settings, path)) = dashboard {
         // How the run went counts, and not what became of the dashboard.
@@ -53,12 +53,7 @@ pub(crate) fn run(arguments: &RunOptions, flags: &Flags, color: Color) -> Result
 }
 
 /// Runs the selected experiments, one test binary after another, and shows them by reporters from the settings.
-pub(crate) fn once(
-    arguments: &RunOptions,
-    flags: &Flags,
-    color: Color,
-    repeats: Repeats,
-) -> Result<Ran, Error> {
+pub fn once(arguments: &RunOptions, flags: &Flags, color: Color, repeats: Repeats) -> Result<Ran, Error> {
     let project = Project::read(&arguments.build)?;
     let candidates = project.candidates(&arguments.selection, &arguments.build, flags)?;
     let settings = match &arguments.build.manifest_path {
@@ -134,7 +129,7 @@ fn with_variables<'a>(
 
 /// What is added to a binary's variables, what counts more behind what counts less: those from `.env` files, of its package
 /// before those of the workspace; then cargo's; then the flags.
-pub(crate) fn variables(
+pub fn variables(
     project: &Project,
     binary: &Binary,
     flags: &Flags,

@@ -7,8 +7,8 @@ mod command;
 mod process;
 mod screen;
 
-pub(crate) use self::asked::{check_names, unnamed};
-pub(crate) use self::call::{Call, FAILS_WITH_CI};
-pub(crate) use self::command::{Repeats, once, run, variables};
-pub(crate) use self::process::{Asked, Message, run as run_binary};
-pub(crate) use self::screen::Screen;
+pub use self::asked::{check_names, unnamed};
+pub use self::call::{Call, FAILS_WITH_CI};
+pub use self::command::{Repeats, once, run, variables};
+pub use self::process::{Asked, Message, run as run_binary};
+pub use self::screen::Screen;

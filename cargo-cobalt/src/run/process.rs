@@ -28,7 +28,7 @@ const LISTENERS: usize = 3;
 
 /// Something that came from a binary.
 #[derive(Debug)]
-pub(crate) enum Message {
+pub enum Message {
     /// An event, and the line it came in.
     Event(Box<Event>, String),
     /// A line that the agent, or anything else in it, printed.
@@ -47,36 +47,36 @@ enum Heard {
 
 /// What a binary is asked to do.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Asked<'a> {
+pub struct Asked<'a> {
     /// Which experiments.
-    pub(crate) selection: &'a Selection,
-    pub(crate) wanted: Wanted,
+    pub selection: &'a Selection,
+    pub wanted: Wanted,
     /// Arguments for the harness.
-    pub(crate) arguments: &'a [String],
+    pub arguments: &'a [String],
     /// What is added to the variables of this process; of two with a name, the later counts.
-    pub(crate) variables: &'a [(String, OsString)],
+    pub variables: &'a [(String, OsString)],
 }
 
 /// A binary, and what is added to its variables.
-pub(crate) type WithVariables<'a> = (&'a Binary, Vec<(String, OsString)>);
+pub type WithVariables<'a> = (&'a Binary, Vec<(String, OsString)>);
 
 /// How a binary ended.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Ended {
-    pub(crate) status: ExitStatus,
+pub struct Ended {
+    pub status: ExitStatus,
     /// The exit code that it told as its last event. It counts, too: a library in the binary may end it with another one.
-    pub(crate) told: Option<i32>,
+    pub told: Option<i32>,
 }
 
 impl Ended {
     /// Whether it did all that it was asked for, by its exit code and by its last event.
-    pub(crate) fn is_success(self) -> bool {
+    pub fn is_success(self) -> bool {
         self.status.success() && self.told == Some(0)
     }
 }
 
 /// Runs a binary to its end, hands over what comes from it, and answers with how it ended.
-pub(crate) fn run(binary: &Binary, asked: Asked<'_>, mut hear: impl FnMut(Message)) -> Result<Ended, Error> {
+pub fn run(binary: &Binary, asked: Asked<'_>, mut hear: impl FnMut(Message)) -> Result<Ended, Error> {
     let pipe = Pipe::new().map_err(PipeError)?;
     let ends = pipe.ends().map_err(PipeError)?;
     let child = start(binary, asked, &pipe)?;

@@ -42,7 +42,7 @@ struct Look {
 
 /// Shows events.
 #[derive(Debug)]
-pub(crate) struct Screen {
+pub struct Screen {
     look: Look,
     bars: Bars,
     /// Where GitHub Actions reads along, all that is shown goes through it.
@@ -72,7 +72,7 @@ impl Look {
 
 impl Screen {
     /// A screen as the reporters ask for it, where items that pass may have no line; paths are shown as seen from a folder.
-    pub(crate) fn of(settings: &Config, quiet: bool, seen_from: PathBuf) -> Self {
+    pub fn of(settings: &Config, quiet: bool, seen_from: PathBuf) -> Self {
         let look = Look::of(settings, quiet, seen_from);
         let bars = Bars::new(look.live && look.cli, look.paint_stderr);
         let guard = look.github.then(|| Guard::new(look.json));
@@ -80,12 +80,12 @@ impl Screen {
     }
 
     /// Whatever comes next is another binary's.
-    pub(crate) fn binary_ended(&mut self) {
+    pub fn binary_ended(&mut self) {
         self.bars.clear();
     }
 
     /// Shows an event, which came in this line and is in the state already; for people only if it is new to them.
-    pub(super) fn show(&mut self, event: &Event, line: &str, is_new: bool, state: &RunState) {
+    pub fn show(&mut self, event: &Event, line: &str, is_new: bool, state: &RunState) {
         if self.look.json && (is_new || !matches!(event, Event::Warning(_))) {
             // In JSON, this stands within texts only; a command may begin with it anywhere in a line.
             let line = if self.guard.is_some() { &line.replace("##[", "#\\u0023[") } else { line };
@@ -140,7 +140,7 @@ impl Screen {
     }
 
     /// A line that came from the agent goes where it was printed to.
-    pub(super) fn printed_to_stdout(&mut self, line: &str) {
+    pub fn printed_to_stdout(&mut self, line: &str) {
         if self.look.json {
             self.eprintln(line);
         } else {
@@ -161,26 +161,26 @@ impl Screen {
     }
 
     /// Prints on stderr what people want to know beside.
-    pub(super) fn note(&self, line: &str) {
+    pub fn note(&self, line: &str) {
         if self.look.cli {
             self.eprintln(&for_stderr(line));
         }
     }
 
     /// Prints on stderr what people might do next, where one sits at a terminal and wants to read.
-    pub(super) fn hint(&self, line: &str) {
+    pub fn hint(&self, line: &str) {
         if self.look.cli && self.look.live && !self.look.json && !self.look.quiet {
             self.eprintln(&self.look.paint_stderr.faint(for_stderr(line)));
         }
     }
 
-    pub(super) fn error(&self, error: &str) {
+    pub fn error(&self, error: &str) {
         let line = format!("{}: {}", self.look.paint_stderr.bad("error"), printable(error));
         self.eprintln(&for_stderr(&line));
     }
 
     /// What the experiments came to, in the order in which they stand in the source.
-    pub(super) fn summaries(&mut self, state: &RunState) {
+    pub fn summaries(&mut self, state: &RunState) {
         if !self.look.cli {
             return;
         }
@@ -210,7 +210,7 @@ impl Screen {
     }
 
     /// Why not all could be written to stdout. That nobody reads any more is no error.
-    pub(crate) fn into_result(self) -> Result<(), Error> {
+    pub fn into_result(self) -> Result<(), Error> {
         self.stdout_failed.filter(|error| !error.is_broken_pipe()).map_or(Ok(()), Err)
     }
 }

@@ -17,20 +17,20 @@ const SHORTEST_HASH: usize = 7;
 
 /// The runs of a store.
 #[derive(Debug)]
-pub(crate) struct KnownRuns {
+pub struct KnownRuns {
     /// The whole runs, the newest first.
-    pub(super) whole: Vec<Run>,
+    pub whole: Vec<Run>,
     /// The folder of the result files.
-    pub(super) results: PathBuf,
+    pub results: PathBuf,
     /// The folder from which paths are told and git is asked: the current one, or that of a project.
-    pub(super) folder: PathBuf,
+    pub folder: PathBuf,
     /// Whether a name may be the path of a file.
-    pub(super) takes_paths: bool,
+    pub takes_paths: bool,
 }
 
 impl KnownRuns {
     /// Reads which runs there are. Files that are no results are left out, and said to be.
-    pub(crate) fn open(layout: &Layout) -> Result<Self, Error> {
+    pub fn open(layout: &Layout) -> Result<Self, Error> {
         let folder = env::current_dir().map_err(Error::CurrentFolder)?;
         let (found, skipped) = Index::open(layout)?.runs(&Filter::ALL)?;
         let known = Self { takes_paths: true, ..Self::of(found.runs, layout, &folder) };
@@ -42,18 +42,18 @@ impl KnownRuns {
     }
 
     /// These whole runs, the newest first, of the project in a folder. No file is read that is not of its store: a name is no path.
-    pub(crate) fn of(whole: Vec<Run>, layout: &Layout, folder: &Path) -> Self {
+    pub fn of(whole: Vec<Run>, layout: &Layout, folder: &Path) -> Self {
         let (results, folder) = (layout.results().to_owned(), folder.to_owned());
         Self { whole, results, folder, takes_paths: false }
     }
 
     /// The whole runs, the newest first.
-    pub(crate) fn whole(&self) -> &[Run] {
+    pub fn whole(&self) -> &[Run] {
         &self.whole
     }
 
     /// The names of the experiments that have whole runs, that of the newest run first.
-    pub(crate) fn experiments(&self) -> Vec<&str> {
+    pub fn experiments(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
         for run in &self.whole {
             if !names.contains(&&*run.name) {
@@ -64,18 +64,18 @@ impl KnownRuns {
     }
 
     /// The declared name of the experiment that a name means, where it has whole runs.
-    pub(crate) fn experiment(&self, typed: &str) -> Option<&str> {
+    pub fn experiment(&self, typed: &str) -> Option<&str> {
         names::find(typed, self.whole.iter().map(|run| &*run.name))
     }
 
     /// The whole runs of an experiment, the newest first.
-    pub(super) fn of_experiment(&self, typed: &str) -> impl Iterator<Item = &Run> {
+    pub fn of_experiment(&self, typed: &str) -> impl Iterator<Item = &Run> {
         let name = self.experiment(typed);
         self.whole.iter().filter(move |run| Some(&*run.name) == name)
     }
 
     /// The newest whole run of each experiment that was made on a commit. One without changes beside the commit goes before.
-    pub(super) fn of_commit(&self, commit: &str) -> Vec<&Run> {
+    pub fn of_commit(&self, commit: &str) -> Vec<&Run> {
         let mut runs: Vec<_> =
             self.whole.iter().filter(|run| run.git_commit.as_deref() == Some(commit)).collect();
         // Stable: the newest stay first.
@@ -90,7 +90,7 @@ impl KnownRuns {
     }
 
     /// The commit that a revision names: in git or, as runs may come from elsewhere, by the beginning of its hash in those.
-    pub(super) fn commit(&self, revision: &str) -> Option<String> {
+    pub fn commit(&self, revision: &str) -> Option<String> {
         commit(&self.folder, revision).or_else(|| {
             let commits = self.whole.iter().filter_map(|run| run.git_commit.as_deref());
             let mut meant =
@@ -101,7 +101,7 @@ impl KnownRuns {
     }
 
     /// Runs of some of the items whose ids begin so: their files, and their ids.
-    pub(super) fn partial(&self, beginning: &str) -> Vec<(String, PathBuf)> {
+    pub fn partial(&self, beginning: &str) -> Vec<(String, PathBuf)> {
         let entries = fs::read_dir(&self.results).into_iter().flatten().flatten();
         let files = entries.map(|entry| entry.path());
         let mut partial: Vec<_> = files
@@ -118,7 +118,7 @@ impl KnownRuns {
     }
 
     /// A path as seen from the current folder.
-    pub(crate) fn shown(&self, path: &Path) -> String {
+    pub fn shown(&self, path: &Path) -> String {
         one_line(&path.strip_prefix(&self.folder).unwrap_or(path).display().to_string())
     }
 }
@@ -130,7 +130,7 @@ const SHORT_HASH: usize = 10;
 
 /// A name that no run has, or several.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum UnknownRun {
+pub enum UnknownRun {
     #[error(
         "no run is named `{typed}`: it is no result file, no beginning of a run's id and no git revision; {hint}"
     )]
@@ -170,7 +170,7 @@ const LIST: &str = "`cargo cobalt history` lists all runs";
 impl UnknownRun {
     /// `known` are the runs that there are, the newest first, and `experiments` the names of theirs. `fetch` says what to
     /// do if it is a revision.
-    pub(super) fn unknown(typed: &str, known: &[Run], experiments: &[&str], fetch: Option<String>) -> Self {
+    pub fn unknown(typed: &str, known: &[Run], experiments: &[&str], fetch: Option<String>) -> Self {
         let hint =
             meant(typed, experiments).map(|meant| format!("did you mean `{meant}`?")).unwrap_or_else(|| {
                 let runs = if known.is_empty() {
@@ -185,7 +185,7 @@ impl UnknownRun {
     }
 
     /// A revision may be the name of an experiment, too.
-    pub(super) fn no_run_of_commit(typed: String, commit: String, experiments: &[&str]) -> Self {
+    pub fn no_run_of_commit(typed: String, commit: String, experiments: &[&str]) -> Self {
         let hint = match names::find(&typed, experiments.iter().copied()).is_some() {
             true => format!("`{typed}@latest` is the newest run of the experiment"),
             false => format!("check it out and run it, or {LIST}"),
@@ -193,7 +193,7 @@ impl UnknownRun {
         Self::NoRunOfCommit { typed, commit, hint }
     }
 
-    pub(super) fn unknown_experiment(typed: &str, experiment: &str, experiments: &[&str]) -> Self {
+    pub fn unknown_experiment(typed: &str, experiment: &str, experiments: &[&str]) -> Self {
         let hint = if experiments.is_empty() {
             "make one with `cargo cobalt run`".to_owned()
         } else {
@@ -203,7 +203,7 @@ impl UnknownRun {
     }
 
     /// `runs` are described.
-    pub(super) fn ambiguous(typed: &str, mut runs: Vec<String>) -> Self {
+    pub fn ambiguous(typed: &str, mut runs: Vec<String>) -> Self {
         let more = runs.len().saturating_sub(SHOWN);
         runs.truncate(SHOWN);
         if more > 0 {
@@ -225,18 +225,18 @@ fn meant(typed: &str, experiments: &[&str]) -> Option<String> {
 }
 
 /// A run as a message names it.
-pub(super) fn described(run: &Run) -> String {
+pub fn described(run: &Run) -> String {
     format!("{} (`{}`, {})", one_line(&run.id), one_line(&run.name), minute(&run.timestamp))
 }
 
 /// A commit as a message names it.
-pub(crate) fn short(commit: &str) -> &str {
+pub fn short(commit: &str) -> &str {
     commit.get(..SHORT_HASH).unwrap_or(commit)
 }
 
 /// The full hash of the commit that a revision names in the repository around a folder; `None` where it names none, or
 /// there is no git.
-pub(super) fn commit(folder: &Path, revision: &str) -> Option<String> {
+pub fn commit(folder: &Path, revision: &str) -> Option<String> {
     // It would be taken for an option.
     if revision.is_empty() || revision.starts_with('-') {
         return None;
@@ -245,7 +245,7 @@ pub(super) fn commit(folder: &Path, revision: &str) -> Option<String> {
 }
 
 /// What to do where a revision is not there, but may be in another repository that this one knows.
-pub(super) fn how_to_fetch(folder: &Path, revision: &str) -> Option<String> {
+pub fn how_to_fetch(folder: &Path, revision: &str) -> Option<String> {
     let remotes = git(folder, &["remote"])?;
     let at_remote = remotes.lines().map(|remote| format!("{remote}/{revision}"));
     if let Some(there) = at_remote.into_iter().find(|branch| commit(folder, branch).is_some()) {

@@ -12,6 +12,6 @@ mod known;
 mod resolve;
 mod view;
 
-pub(crate) use known::{KnownRuns, UnknownRun, short};
-pub(crate) use resolve::{FoundRun, report_of};
-pub(crate) use view::{ItemCounts, RunFigures, RunState, RunVerdict, RunView, journals, minute, so_far};
+pub use known::{KnownRuns, UnknownRun, short};
+pub use resolve::{FoundRun, report_of};
+pub use view::{ItemCounts, RunFigures, RunState, RunVerdict, RunView, journals, minute, so_far};

@@ -15,20 +15,20 @@ use crate::index::Run;
 
 /// A run that was found by its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct FoundRun {
+pub struct FoundRun {
     /// The run's id.
-    pub(crate) id: String,
+    pub id: String,
     /// The experiment's name.
-    pub(crate) experiment: String,
+    pub experiment: String,
     /// The result file, or a baseline file.
-    pub(crate) path: PathBuf,
+    pub path: PathBuf,
     /// What is worth knowing of the choice, in a sentence.
-    pub(crate) note: Option<String>,
+    pub note: Option<String>,
 }
 
 /// What a name means by itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Named {
+pub enum Named {
     /// One run, whatever else is named.
     One(FoundRun),
     /// A run of each experiment that has one, the newest first; never empty.
@@ -37,7 +37,7 @@ pub(crate) enum Named {
 
 impl KnownRuns {
     /// The commit that a name tells, where its runs are those that a git revision stands for.
-    pub(crate) fn commit_of(&self, name: &RunName, runs: &[FoundRun]) -> Option<String> {
+    pub fn commit_of(&self, name: &RunName, runs: &[FoundRun]) -> Option<String> {
         let commit = self.commit(name.as_str())?;
         let of_commit = self.of_commit(&commit);
         let is_of_commit = |run: &FoundRun| of_commit.iter().any(|known| known.id == run.id);
@@ -46,7 +46,7 @@ impl KnownRuns {
 
     /// The runs that several names mean together: where a name would do for several experiments, that of the first name
     /// that tells one is meant, and else that of the newest run.
-    pub(crate) fn resolve(&self, names: &[RunName]) -> Result<Vec<FoundRun>, Error> {
+    pub fn resolve(&self, names: &[RunName]) -> Result<Vec<FoundRun>, Error> {
         let named = names.iter().map(|name| self.find(name)).collect::<Result<Vec<_>, _>>()?;
         let told = named.iter().find_map(|named| match named {
             Named::One(run) => Some(run.experiment.clone()),
@@ -64,7 +64,7 @@ impl KnownRuns {
     }
 
     /// What a name means by itself.
-    pub(crate) fn find(&self, name: &RunName) -> Result<Named, Error> {
+    pub fn find(&self, name: &RunName) -> Result<Named, Error> {
         match &name.meaning {
             Meaning::Latest { experiment: Some(experiment), back } => {
                 Ok(Named::One(self.latest_of(name, experiment, *back)?))
@@ -208,7 +208,7 @@ impl KnownRuns {
 
 impl Named {
     /// The run, or those of all experiments.
-    pub(crate) fn runs(self) -> Vec<FoundRun> {
+    pub fn runs(self) -> Vec<FoundRun> {
         match self {
             Self::One(run) => vec![run],
             Self::OfEach(runs) => runs,
@@ -232,7 +232,7 @@ fn of_file(path: &Path) -> Result<FoundRun, Error> {
 }
 
 /// Reads the report of a run. A baseline, which a name may mean, is none.
-pub(crate) fn report_of(run: &FoundRun, prices: &PriceTable) -> Result<Report, Error> {
+pub fn report_of(run: &FoundRun, prices: &PriceTable) -> Result<Report, Error> {
     match read_report(&run.path) {
         Ok(report) => Ok(report),
         Err(_) if read_measurements(&run.path, prices).is_ok() => {

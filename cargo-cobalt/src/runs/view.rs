@@ -18,34 +18,34 @@ use crate::index::{Run, RunStatus};
 
 /// A run, whether it has ended or not.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct RunView {
-    pub(crate) id: String,
+pub struct RunView {
+    pub id: String,
     /// The experiment's name.
-    pub(crate) experiment: String,
+    pub experiment: String,
     /// The start, ISO 8601 in UTC with milliseconds: the order of the texts is that of the times.
-    pub(crate) timestamp: String,
-    pub(crate) tags: Vec<String>,
-    pub(crate) state: RunState,
+    pub timestamp: String,
+    pub tags: Vec<String>,
+    pub state: RunState,
     /// Whether only some of the items were run.
-    pub(crate) is_partial: bool,
+    pub is_partial: bool,
     /// What became of it; not evaluated until it has ended.
-    pub(crate) status: RunStatus,
-    pub(crate) items: ItemCounts,
+    pub status: RunStatus,
+    pub items: ItemCounts,
     /// Each evaluator's mean; one that gave no score is absent.
-    pub(crate) scores: BTreeMap<String, f64>,
+    pub scores: BTreeMap<String, f64>,
     /// In milliseconds, so far.
-    pub(crate) duration_ms: i64,
+    pub duration_ms: i64,
     /// What is summed up when it has ended.
-    pub(crate) figures: RunFigures,
+    pub figures: RunFigures,
     /// The name of its result file, where the index has it.
-    pub(crate) file: String,
+    pub file: String,
 }
 
 /// Whether a run has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "State")]
-pub(crate) enum RunState {
+pub enum RunState {
     /// It has ended: its file has all that it found.
     Ended,
     /// It goes on: further items will be finished.
@@ -57,7 +57,7 @@ pub(crate) enum RunState {
 /// What became of a run, from the best to the worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum RunVerdict {
+pub enum RunVerdict {
     Passed,
     /// Only some of the items were run, whatever became of them.
     Partial,
@@ -69,42 +69,42 @@ pub(crate) enum RunVerdict {
 
 /// How many items a run has, and how they ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct ItemCounts {
+pub struct ItemCounts {
     /// How many there are to run.
-    pub(crate) total: usize,
-    pub(crate) finished: usize,
+    pub total: usize,
+    pub finished: usize,
     /// At or above every pass mark, without an error.
-    pub(crate) passed: usize,
+    pub passed: usize,
     /// Below a pass mark in some trial, without an error.
-    pub(crate) below_pass_mark: usize,
+    pub below_pass_mark: usize,
     /// The agent failed or took too long, or an evaluator gave no score.
-    pub(crate) in_error: usize,
+    pub in_error: usize,
 }
 
 /// The figures of a run that has ended. Counts are as the index holds them.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct RunFigures {
+pub struct RunFigures {
     /// In milliseconds.
-    pub(crate) avg_latency_ms: f64,
+    pub avg_latency_ms: f64,
     /// The agent's; absent where none were reported.
-    pub(crate) total_tokens: Option<i64>,
+    pub total_tokens: Option<i64>,
     /// The agent's, in USD; absent where it is not known.
-    pub(crate) cost: Option<f64>,
+    pub cost: Option<f64>,
     /// The judges', in USD.
-    pub(crate) judge_cost: Option<f64>,
+    pub judge_cost: Option<f64>,
     /// Items whose agent failed or timed out in some trial.
-    pub(crate) failed_items: i64,
+    pub failed_items: i64,
     /// Evaluations without a score.
-    pub(crate) eval_errors: i64,
-    pub(crate) git_commit: Option<String>,
+    pub eval_errors: i64,
+    pub git_commit: Option<String>,
     /// Whether tracked files differed from the commit.
-    pub(crate) git_dirty: Option<bool>,
-    pub(crate) dataset_hash: Option<String>,
+    pub git_dirty: Option<bool>,
+    pub dataset_hash: Option<String>,
 }
 
 impl RunView {
     /// A run that has ended, as the index has it.
-    pub(crate) fn ended(run: Run, is_partial: bool) -> Self {
+    pub fn ended(run: Run, is_partial: bool) -> Self {
         let number = |integer| usize::try_from(integer).unwrap_or_default();
         Self {
             items: ItemCounts::ended(
@@ -137,7 +137,7 @@ impl RunView {
     }
 
     /// A run that has not ended, of which so many items are finished; nothing more is known of them.
-    pub(crate) fn unfinished(header: &JournalHeader, state: RunState, finished: usize) -> Self {
+    pub fn unfinished(header: &JournalHeader, state: RunState, finished: usize) -> Self {
         Self {
             id: header.id.clone(),
             experiment: header.name.clone(),
@@ -155,7 +155,7 @@ impl RunView {
     }
 
     /// The same of the journal at a path, of which only the header is understood; `None` where it is gone meanwhile, or not begun.
-    pub(crate) fn of_journal(path: &Path) -> Option<Self> {
+    pub fn of_journal(path: &Path) -> Option<Self> {
         let bytes = fs::read(path).ok()?;
         let mut lines = memchr::memchr_iter(b'\n', &bytes);
         let header = read_journal(&bytes[..=lines.next()?]).ok()?.header;
@@ -164,14 +164,14 @@ impl RunView {
     }
 
     /// The newest first.
-    pub(crate) fn newest_first(runs: impl Iterator<Item = Self>) -> Vec<Self> {
+    pub fn newest_first(runs: impl Iterator<Item = Self>) -> Vec<Self> {
         let mut runs: Vec<_> = runs.collect();
         runs.sort_by(|one, two| two.timestamp.cmp(&one.timestamp));
         runs
     }
 
     /// What became of it. Only runs of some of the items are not evaluated.
-    pub(crate) fn verdict(&self) -> RunVerdict {
+    pub fn verdict(&self) -> RunVerdict {
         match self.status {
             _ if self.is_partial => RunVerdict::Partial,
             RunStatus::NotEvaluated => RunVerdict::Partial,
@@ -182,18 +182,18 @@ impl RunView {
     }
 
     /// Items and evaluations in error.
-    pub(crate) fn errors(&self) -> i64 {
+    pub fn errors(&self) -> i64 {
         self.figures.failed_items.saturating_add(self.figures.eval_errors)
     }
 
     /// The mean over the evaluators.
-    pub(crate) fn mean_score(&self) -> Option<f64> {
+    pub fn mean_score(&self) -> Option<f64> {
         let total = self.scores.values().sum::<f64>();
         (!self.scores.is_empty()).then(|| total / self.scores.len() as f64)
     }
 
     /// The agent's and the judges', in USD.
-    pub(crate) fn total_cost(&self) -> Option<f64> {
+    pub fn total_cost(&self) -> Option<f64> {
         match (self.figures.cost, self.figures.judge_cost) {
             (None, None) => None,
             (agent, judges) => Some(agent.unwrap_or(0.0) + judges.unwrap_or(0.0)),
@@ -216,25 +216,25 @@ impl From<&Summary> for ItemCounts {
 }
 
 impl RunState {
-    pub(crate) fn of_journal(path: &Path) -> io::Result<Self> {
+    pub fn of_journal(path: &Path) -> io::Result<Self> {
         Ok(if is_going_on(path)? { Self::GoingOn } else { Self::CutOff })
     }
 }
 
 /// A start as texts have it: in UTC and to the minute.
-pub(crate) fn minute(timestamp: &str) -> String {
+pub fn minute(timestamp: &str) -> String {
     timestamp.get(..16).unwrap_or(timestamp).replace('T', " ")
 }
 
 /// The journals in a folder, by the ids of their runs.
-pub(crate) fn journals(folder: &Path) -> BTreeMap<String, PathBuf> {
+pub fn journals(folder: &Path) -> BTreeMap<String, PathBuf> {
     let paths = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     let journals = paths.filter(|path| path.extension() == Some(OsStr::new("jsonl")));
     journals.filter_map(|path| Some((path.file_stem()?.to_str()?.to_owned(), path))).collect()
 }
 
 /// What is finished of a run. An item that was run again counts by its later line.
-pub(crate) fn so_far(contents: JournalContents, settings: &Config) -> Report {
+pub fn so_far(contents: JournalContents, settings: &Config) -> Report {
     let JournalContents { header, items, elapsed, .. } = contents;
     let items: BTreeMap<_, _> = items.into_iter().map(|item| (item.index, item)).collect();
     header.report_so_far(items.into_values().collect(), elapsed, settings.prices())

@@ -19,7 +19,7 @@ use super::store::Store;
 use crate::error::Error;
 
 /// A server that listens, and answers once it runs.
-pub(crate) struct Dashboard {
+pub struct Dashboard {
     listener: TcpListener,
     address: SocketAddr,
     store: Arc<Store>,
@@ -30,7 +30,7 @@ pub(crate) struct Dashboard {
 
 impl Dashboard {
     /// A server of the project's runs. Whoever asks needs a token where one is given, or where other machines can ask.
-    pub(crate) fn of(settings: &Config, listener: TcpListener, given: Option<&str>) -> Result<Self, Error> {
+    pub fn of(settings: &Config, listener: TcpListener, given: Option<&str>) -> Result<Self, Error> {
         let address = listener.local_addr().map_err(Error::Server)?;
         let token = |text: &str| Some(Token::of(text, address.port()));
         let (token, asked) = match given {
@@ -48,19 +48,19 @@ impl Dashboard {
 
     /// Its address, where a browser needs no more than that. A token is never handed to a browser: other users of this machine
     /// can read what programs are started with.
-    pub(crate) fn url(&self) -> Option<String> {
+    pub fn url(&self) -> Option<String> {
         matches!(self.asked, Asked::Nothing).then(|| url(self.address))
     }
 
     /// Says where it is to be found.
-    pub(crate) fn announce(&self) -> Result<(), Error> {
+    pub fn announce(&self) -> Result<(), Error> {
         let runs = self.store.count()?;
         eprintln!("{}", announcement(&self.settings, runs, self.address, &self.asked));
         Ok(())
     }
 
     /// Answers until this program is asked to end.
-    pub(crate) fn run(self) -> Result<(), Error> {
+    pub fn run(self) -> Result<(), Error> {
         let advertised = self.url().map(|url| Advertised::at(&self.settings, &url));
         if let Some(Err(error)) = &advertised {
             eprintln!("warning: `cargo cobalt run` will not find this dashboard: {error}");
@@ -134,7 +134,7 @@ const FOR_EVER: &str = "public, max-age=31536000, immutable";
 const ASKED_AGAIN: &str = "no-cache";
 
 /// The file of an address, or the page, whose own addresses are all those that no file can have.
-pub(super) async fn file(request: Request) -> Response {
+pub async fn file(request: Request) -> Response {
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
         return (StatusCode::METHOD_NOT_ALLOWED, [(ALLOW, "GET, HEAD")]).into_response();
     }

@@ -10,43 +10,43 @@ use crate::error::Error;
 
 /// Why there is no answer.
 #[derive(Debug)]
-pub(crate) struct ApiError {
+pub struct ApiError {
     status: StatusCode,
     message: String,
 }
 
 /// The body of each answer whose status is no success.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Problem {
+pub struct Problem {
     /// What went wrong, and what to do.
     error: String,
 }
 
 impl ApiError {
-    pub(crate) fn new(status: StatusCode, message: impl Into<String>) -> Self {
+    pub fn new(status: StatusCode, message: impl Into<String>) -> Self {
         Self { status, message: message.into() }
     }
 
     /// What was asked cannot be understood.
-    pub(crate) fn bad_request(message: impl Into<String>) -> Self {
+    pub fn bad_request(message: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, message)
     }
 
-    pub(crate) fn not_found(message: impl Into<String>) -> Self {
+    pub fn not_found(message: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_FOUND, message)
     }
 
-    pub(crate) fn method() -> Self {
+    pub fn method() -> Self {
         Self::new(StatusCode::METHOD_NOT_ALLOWED, "nothing can be changed here; ask with GET")
     }
 
     /// What works on the answer has panicked.
-    pub(crate) fn broken() -> Self {
+    pub fn broken() -> Self {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "the server failed to answer; its terminal tells why")
     }
 
     /// The thread that worked on the answer has panicked.
-    pub(crate) fn lost(_: tokio::task::JoinError) -> Self {
+    pub fn lost(_: tokio::task::JoinError) -> Self {
         Self::broken()
     }
 }

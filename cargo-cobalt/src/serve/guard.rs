@@ -26,14 +26,14 @@ use crate::environment::Environment;
 use crate::error::{CommandError, Error};
 
 /// What is asked of those who ask.
-pub(super) struct Guard {
+pub struct Guard {
     names: Names,
     token: Option<Token>,
 }
 
 impl Guard {
     /// Of a server that listens there, where whoever asks needs the token if there is one.
-    pub(super) fn of(address: SocketAddr, token: Option<Token>) -> Self {
+    pub fn of(address: SocketAddr, token: Option<Token>) -> Self {
         // A page of another server has no token, by whatever name it asks.
         let names = if token.is_some() { Names::Any } else { Names::of(address) };
         Self { names, token }
@@ -55,7 +55,7 @@ fn is_api(path: &str) -> bool {
 }
 
 /// Refuses those who may not ask, and says in each answer what its page may do.
-pub(super) async fn check(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
+pub async fn check(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
     let is_api = is_api(request.uri().path());
     let mut response = match guard.answer(&request) {
         Some(answer) => answer,
@@ -69,7 +69,7 @@ pub(super) async fn check(State(guard): State<Arc<Guard>>, request: Request, nex
 const PARAMETER: &str = "token";
 
 /// What is answered to those who are not let in yet, or come by the link; `None` for the others.
-pub(super) fn answer(token: &Token, request: &Request, is_api: bool) -> Option<Response> {
+pub fn answer(token: &Token, request: &Request, is_api: bool) -> Option<Response> {
     let uri = request.uri();
     let is_in = token.is_in(request.headers());
     let mut parameters = form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes());
@@ -113,7 +113,7 @@ const USUAL_PORT: u16 = 80;
 
 /// The names that the server may be asked by.
 #[derive(Debug)]
-pub(super) enum Names {
+pub enum Names {
     /// These, each with the port; the first is the one to be told.
     Known(Vec<String>),
     /// Any: something else tells who may ask.
@@ -122,7 +122,7 @@ pub(super) enum Names {
 
 impl Names {
     /// Those of a server that listens there, for this machine alone.
-    pub(super) fn of(address: SocketAddr) -> Self {
+    pub fn of(address: SocketAddr) -> Self {
         let port = address.port();
         let hosts = ["localhost", "127.0.0.1", "[::1]"].map(|host| format!("{host}:{port}"));
         let mut names: Vec<_> = std::iter::once(address.to_string()).chain(hosts).collect();
@@ -135,7 +135,7 @@ impl Names {
     }
 
     /// Refuses a request by another name, and one of a page of another server.
-    pub(super) fn check(&self, request: &Request, is_api: bool) -> Result<(), Refusal> {
+    pub fn check(&self, request: &Request, is_api: bool) -> Result<(), Refusal> {
         let host = self.host(request)?;
         let header = |name| request.headers().get(name).map(|value| value.to_str().unwrap_or_default());
         let is_own = |origin: &str| {
@@ -190,7 +190,7 @@ const ALWAYS: [(HeaderName, &str); 5] = [
 ];
 
 /// Adds what an answer does not say by itself.
-pub(super) fn complete(headers: &mut HeaderMap, is_api: bool) {
+pub fn complete(headers: &mut HeaderMap, is_api: bool) {
     for (name, value) in ALWAYS {
         headers.insert(name, HeaderValue::from_static(value));
     }
@@ -202,7 +202,7 @@ pub(super) fn complete(headers: &mut HeaderMap, is_api: bool) {
 
 /// Why a request is refused, and what to do.
 #[derive(Debug)]
-pub(super) struct Refusal {
+pub struct Refusal {
     status: StatusCode,
     message: String,
     /// The address to go on to, for whoever has just been let in.
@@ -210,24 +210,24 @@ pub(super) struct Refusal {
 }
 
 impl Refusal {
-    pub(super) fn bad_request(message: impl Into<String>) -> Self {
+    pub fn bad_request(message: impl Into<String>) -> Self {
         Self { status: StatusCode::BAD_REQUEST, message: message.into(), onward: None }
     }
 
-    pub(super) fn forbidden(message: impl Into<String>) -> Self {
+    pub fn forbidden(message: impl Into<String>) -> Self {
         Self { status: StatusCode::FORBIDDEN, message: message.into(), onward: None }
     }
 
     /// Whoever asks has no token. A link of another site that brings it sets the cookie, which the browser keeps back until one
     /// goes on from a page of this server.
-    pub(super) fn no_token(path: &str) -> Self {
+    pub fn no_token(path: &str) -> Self {
         let message = "this dashboard is for those who have its token; open the link that `cargo cobalt serve` has printed, \
                        or put `?token=` and the token of COBALT_TOKEN behind the address; programs send it in the header \
                        `Authorization: Bearer`";
         Self { status: StatusCode::UNAUTHORIZED, message: message.into(), onward: Some(path.to_owned()) }
     }
 
-    pub(super) fn answer(self, is_api: bool) -> Response {
+    pub fn answer(self, is_api: bool) -> Response {
         let status = self.status;
         let mut response = match is_api {
             true => ApiError::new(status, self.message).into_response(),
@@ -269,7 +269,7 @@ const SHORTEST: usize = 16;
 const RANDOM: usize = 32;
 
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum TokenError {
+pub enum TokenError {
     #[error(
         "COBALT_TOKEN is no token: it has at least {SHORTEST} characters, each a letter, a digit or another visible one of ASCII"
     )]
@@ -282,7 +282,7 @@ pub(crate) enum TokenError {
 impl CommandError for TokenError {}
 
 /// What is known of the token: hashes, compared in constant time.
-pub(crate) struct Token {
+pub struct Token {
     hash: Secret,
     /// What stands in the cookie in its place, so that it may hold characters that cookies may not.
     stand_in: String,
@@ -293,7 +293,7 @@ pub(crate) struct Token {
 
 impl Token {
     /// The text of the token that the environment gives.
-    pub(crate) fn given(settings: &Config) -> Result<Option<String>, Error> {
+    pub fn given(settings: &Config) -> Result<Option<String>, Error> {
         let environment = Environment::read(&[settings.workspace_root()])?;
         let Some(text) = environment.get(VARIABLE).filter(|text| !text.is_empty()) else { return Ok(None) };
         let is_visible =
@@ -305,14 +305,14 @@ impl Token {
     }
 
     /// The text of a token that nobody can guess.
-    pub(crate) fn random() -> Result<String, TokenError> {
+    pub fn random() -> Result<String, TokenError> {
         let mut bytes = [0; RANDOM];
         getrandom::fill(&mut bytes).map_err(TokenError::NoRandom)?;
         Ok(hex(&bytes))
     }
 
     /// The token of this text, for a server at this port.
-    pub(crate) fn of(text: &str, port: u16) -> Self {
+    pub fn of(text: &str, port: u16) -> Self {
         let stand_in =
             hex(&code(text.as_bytes(), "the cookie of the dashboard of Cobalt").finalize().into_bytes());
         Self {
@@ -324,12 +324,12 @@ impl Token {
     }
 
     /// Whether a text is the token.
-    pub(super) fn is(&self, text: &str) -> bool {
+    pub fn is(&self, text: &str) -> bool {
         self.hash.is(text)
     }
 
     /// Whether a request brings the token, or the cookie that stands for it.
-    pub(super) fn is_in(&self, headers: &HeaderMap) -> bool {
+    pub fn is_in(&self, headers: &HeaderMap) -> bool {
         let texts = |name| headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
         let is_token = |text: &str| {
             let (scheme, token) = text.split_once(' ').unwrap_or_default();
@@ -344,7 +344,7 @@ impl Token {
     }
 
     /// The cookie by which a browser is let in from now on, until it is closed. No script can read it, and no other site send it.
-    pub(super) fn cookie(&self) -> String {
+    pub fn cookie(&self) -> String {
         format!("{}={}; Path=/; HttpOnly; SameSite=Strict", self.cookie_name, self.stand_in)
     }
 }
@@ -371,7 +371,7 @@ fn code(key: &[u8], text: &str) -> Hmac<Sha256> {
 }
 
 /// Bytes as hexadecimal digits.
-pub(crate) fn hex(bytes: &[u8]) -> String {
+pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

@@ -24,7 +24,7 @@ use tokio::sync::broadcast::{Receiver, Sender, channel};
 use tokio::time::{MissedTickBehavior, interval};
 
 use self::journal::Journal;
-pub(crate) use self::journal::{LiveRun, RunState};
+pub use self::journal::{LiveRun, RunState};
 use crate::index::{Stamp, result_files};
 use crate::recent::lock;
 
@@ -39,7 +39,7 @@ const BEHIND: usize = 8 * ITEMS;
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase", tag = "type")]
 #[schemars(rename = "Happening")]
-pub(crate) enum ServerEvent {
+pub enum ServerEvent {
     /// The runs that have not ended, at first and whenever one of them is new, has got further, or has ended.
     Live { runs: Vec<LiveRun> },
     /// An item of a run was finished.
@@ -63,7 +63,7 @@ pub(crate) enum ServerEvent {
 
 /// What happens in a store.
 #[derive(Debug)]
-pub(crate) struct Live {
+pub struct Live {
     seen: Mutex<Seen>,
     /// Tells the listeners; absent when it is over.
     listeners: Mutex<Option<Sender<ServerEvent>>>,
@@ -118,7 +118,7 @@ impl Seen {
 }
 
 impl Live {
-    pub(crate) fn of(layout: &Layout) -> Self {
+    pub fn of(layout: &Layout) -> Self {
         Self::of_folders(&layout.journals(), layout.results())
     }
 
@@ -134,21 +134,21 @@ impl Live {
     }
 
     /// The runs that have not ended, the newest first.
-    pub(crate) fn runs(&self) -> Vec<LiveRun> {
+    pub fn runs(&self) -> Vec<LiveRun> {
         let mut seen = lock(&self.seen);
         seen.look();
         seen.runs()
     }
 
     /// The journal of the run of this id, where it has not ended.
-    pub(crate) fn journal(&self, id: &str) -> Option<PathBuf> {
+    pub fn journal(&self, id: &str) -> Option<PathBuf> {
         let mut seen = lock(&self.seen);
         seen.look();
         seen.journals.path(id).filter(|_| !seen.results.have(id)).map(Path::to_owned)
     }
 
     /// Begins to listen: the runs that have not ended, and what happens from now on; `None` when it is over.
-    pub(crate) fn listen(&self) -> Option<(Vec<LiveRun>, Receiver<ServerEvent>)> {
+    pub fn listen(&self) -> Option<(Vec<LiveRun>, Receiver<ServerEvent>)> {
         let mut seen = lock(&self.seen);
         seen.look();
         let listener = {
@@ -165,13 +165,13 @@ impl Live {
     }
 
     /// Ends what is told to all listeners.
-    pub(crate) fn end(&self) {
+    pub fn end(&self) {
         lock(&self.listeners).take();
         self.called.notify_one();
     }
 
     /// Tells the listeners what happens, until it is over.
-    pub(crate) async fn tell(self: Arc<Self>) {
+    pub async fn tell(self: Arc<Self>) {
         let mut ticks = interval(PERIOD);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {

@@ -24,10 +24,10 @@ use crate::terminal::print_json;
 use crate::{browser, interrupt};
 use dashboard::Dashboard;
 use guard::Token;
-pub(crate) use running::find as running;
+pub use running::find as running;
 use server::{Listening, listen};
 
-pub(crate) fn serve(arguments: &Serve, flags: &Flags) -> Result<ExitCode, Error> {
+pub fn serve(arguments: &Serve, flags: &Flags) -> Result<ExitCode, Error> {
     if arguments.openapi {
         print_json(&api::description()).map_err(Error::Print)?;
         return Ok(ExitCode::SUCCESS);
@@ -44,7 +44,7 @@ pub(crate) fn serve(arguments: &Serve, flags: &Flags) -> Result<ExitCode, Error>
 }
 
 /// Serves at this machine and opens a path of the dashboard in the browser, until this program is asked to end.
-pub(crate) fn show(settings: &Config, path: &str) -> Result<(), Error> {
+pub fn show(settings: &Config, path: &str) -> Result<(), Error> {
     let host = Ipv4Addr::LOCALHOST.into();
     match begin(settings, host, settings.dashboard().port(), Some(path))? {
         Some(dashboard) => dashboard.run(),

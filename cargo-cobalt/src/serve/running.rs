@@ -29,14 +29,14 @@ struct Entry {
 
 /// That the server runs, said in a file until this is dropped.
 #[derive(Debug)]
-pub(crate) struct Advertised {
+pub struct Advertised {
     path: PathBuf,
     text: String,
 }
 
 impl Advertised {
     /// Says that this process serves at an address.
-    pub(crate) fn at(settings: &Config, url: &str) -> io::Result<Self> {
+    pub fn at(settings: &Config, url: &str) -> io::Result<Self> {
         let layout = settings.layout();
         let path = layout.server();
         if let Some(folder) = path.parent() {
@@ -58,7 +58,7 @@ impl Drop for Advertised {
 }
 
 /// The address of the project's server, where it runs and everybody on this machine may ask it.
-pub(crate) fn find(settings: &Config) -> Option<String> {
+pub fn find(settings: &Config) -> Option<String> {
     let text = fs::read_to_string(settings.layout().server()).ok()?;
     let Entry { url, .. } = serde_json::from_str(&text).ok()?;
     (is_of_this_machine(&url) && answers(settings, &url)).then_some(url)
@@ -76,7 +76,7 @@ fn is_of_this_machine(url: &str) -> bool {
 }
 
 /// Whether the server at an address is one of this project.
-pub(crate) fn answers(settings: &Config, url: &str) -> bool {
+pub fn answers(settings: &Config, url: &str) -> bool {
     let Ok(runtime) = Builder::new_current_thread().enable_all().build() else { return false };
     runtime.block_on(project_at(url)).is_some_and(|hash| hash == project_hash(settings))
 }
@@ -95,13 +95,13 @@ async fn project_at(url: &str) -> Option<String> {
 }
 
 /// The name of the project's folder.
-pub(crate) fn project_name(settings: &Config) -> String {
+pub fn project_name(settings: &Config) -> String {
     let name = settings.workspace_root().file_name();
     name.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
 /// A hash of where the project and its results lie, however their paths are written.
-pub(crate) fn project_hash(settings: &Config) -> String {
+pub fn project_hash(settings: &Config) -> String {
     let mut hash = Sha256::new();
     for path in [settings.workspace_root(), settings.layout().results()] {
         hash.update(settled(path).as_bytes());

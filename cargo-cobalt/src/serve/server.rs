@@ -42,7 +42,7 @@ const WORKERS: usize = 4;
 const PAGE_COMPRESSION: CompressionLevel = CompressionLevel::Precise(6);
 
 /// Serves until this program is asked to end.
-pub(super) fn run(listener: TcpListener, store: Arc<Store>, guard: Guard) -> Result<(), Error> {
+pub fn run(listener: TcpListener, store: Arc<Store>, guard: Guard) -> Result<(), Error> {
     let mut runtime = Builder::new_multi_thread();
     runtime.worker_threads(2).max_blocking_threads(WORKERS).enable_all();
     let runtime = runtime.build().map_err(Error::Server)?;
@@ -130,7 +130,7 @@ impl CommandError for ListenError {}
 
 /// Who listens.
 #[derive(Debug)]
-pub(super) enum Listening {
+pub enum Listening {
     /// This process.
     Here(TcpListener),
     /// The server of this project that runs already, at this address.
@@ -139,7 +139,7 @@ pub(super) enum Listening {
 
 /// Listens on a host: on the port that was asked for, else on the usual one or another near it, which is told. Where the project's
 /// own server will do that this machine asks without a token, that is named.
-pub(super) fn listen(
+pub fn listen(
     settings: &Config,
     host: IpAddr,
     port: Option<u16>,

@@ -24,11 +24,11 @@ use cobalt::report::comparison::Comparison;
 use cobalt::store::{Layout, read_report};
 use serde_json::Value;
 
-pub(crate) use self::file::{FileProblem, ItemReader, RunFile};
-pub(crate) use self::known::Known;
+pub use self::file::{FileProblem, ItemReader, RunFile};
+pub use self::known::Known;
 use self::known::KnownRuns;
-pub(crate) use self::loaded::{LoadedItem, LoadedRun};
-pub(crate) use self::matched::{Matched, change};
+pub use self::loaded::{LoadedItem, LoadedRun};
+pub use self::matched::{Matched, change};
 use self::unfinished::Unfinished;
 use super::error::ApiError;
 use super::live::Live;
@@ -55,7 +55,7 @@ const TRIES: usize = 3;
 
 /// The runs of a project.
 #[derive(Debug)]
-pub(crate) struct Store {
+pub struct Store {
     settings: Config,
     live: Arc<Live>,
     known: KnownRuns,
@@ -67,7 +67,7 @@ pub(crate) struct Store {
     comparisons: Recent<Vec<RunFile>, Vec<Comparison>>,
     /// The items of compared runs, matched; by the runs and the evaluator whose changes count alone.
     matches: Recent<(Vec<RunFile>, Option<String>), Vec<Matched>>,
-    pub(crate) comparers: Gate,
+    pub comparers: Gate,
     /// Answers as they are sent, by their tags.
     answers: Recent<String, Bytes>,
     /// Another number for each start, as other prices and other versions make other answers.
@@ -75,7 +75,7 @@ pub(crate) struct Store {
 }
 
 impl Store {
-    pub(crate) fn open(settings: &Config) -> Result<Self, Error> {
+    pub fn open(settings: &Config) -> Result<Self, Error> {
         Ok(Self {
             settings: settings.clone(),
             live: Arc::new(Live::of(settings.layout())),
@@ -92,23 +92,23 @@ impl Store {
     }
 
     /// What happens in it.
-    pub(crate) fn live(&self) -> Arc<Live> {
+    pub fn live(&self) -> Arc<Live> {
         Arc::clone(&self.live)
     }
 
     /// How many runs have ended, those of some of the items among them.
-    pub(crate) fn count(&self) -> Result<usize, Error> {
+    pub fn count(&self) -> Result<usize, Error> {
         let known = self.known.now(self.layout())?;
         Ok(known.runs.len() + known.partial.len())
     }
 
     /// The name of the project's folder.
-    pub(crate) fn project_name(&self) -> String {
+    pub fn project_name(&self) -> String {
         running::project_name(&self.settings)
     }
 
     /// A hash of where the project lies.
-    pub(crate) fn project_hash(&self) -> String {
+    pub fn project_hash(&self) -> String {
         running::project_hash(&self.settings)
     }
 
@@ -117,12 +117,12 @@ impl Store {
     }
 
     /// The runs that there are.
-    pub(crate) fn known(&self) -> Result<Arc<Known>, ApiError> {
+    pub fn known(&self) -> Result<Arc<Known>, ApiError> {
         Ok(self.known.now(self.layout())?)
     }
 
     /// The file of a run. An id is looked for among those that are known; no path is made of it.
-    pub(crate) fn file(&self, id: &str) -> Result<RunFile, ApiError> {
+    pub fn file(&self, id: &str) -> Result<RunFile, ApiError> {
         let found = |known: &Known| {
             let run = known.run(id)?;
             RunFile::find(&self.layout().results().join(&run.file)).ok()
@@ -151,7 +151,7 @@ impl Store {
     }
 
     /// Asks for a run; again where its file is another one meanwhile.
-    pub(crate) fn of_run<T>(
+    pub fn of_run<T>(
         &self,
         id: &str,
         ask: impl Fn(&LoadedRun) -> Result<T, FileProblem>,
@@ -160,7 +160,7 @@ impl Store {
     }
 
     /// Asks for runs; again where a file is another one meanwhile.
-    pub(crate) fn of_runs<T>(
+    pub fn of_runs<T>(
         &self,
         ids: &[&str],
         ask: impl Fn(&[Arc<LoadedRun>]) -> Result<T, FileProblem>,
@@ -201,17 +201,17 @@ impl Store {
     }
 
     /// What all that is answered of runs that have ended follows from.
-    pub(crate) fn runs_state(&self) -> Result<String, ApiError> {
+    pub fn runs_state(&self) -> Result<String, ApiError> {
         Ok(format!("{}\0{}\0", self.start, self.known()?.version))
     }
 
     /// What the list of runs follows from.
-    pub(crate) fn list_state(&self) -> Result<String, ApiError> {
+    pub fn list_state(&self) -> Result<String, ApiError> {
         Ok(self.runs_state()? + &format!("{:?}", self.live.runs()))
     }
 
     /// What all that is answered of a run follows from.
-    pub(crate) fn run_state(&self, id: &str) -> Result<String, ApiError> {
+    pub fn run_state(&self, id: &str) -> Result<String, ApiError> {
         let file = self.file(id)?;
         // A run is cut off without a change of its journal.
         let live = file.is_journal().then(|| self.live.runs().into_iter().find(|run| run.id == id));
@@ -220,7 +220,7 @@ impl Store {
     }
 
     /// An answer by its tag, made where it is not kept.
-    pub(crate) fn answer(
+    pub fn answer(
         &self,
         tag: &str,
         make: impl FnOnce() -> Result<Bytes, ApiError>,
@@ -229,7 +229,7 @@ impl Store {
     }
 
     /// The text of a run with all of its items: its file where it has ended, else what is finished.
-    pub(crate) fn text(&self, id: &str) -> Result<RunText, ApiError> {
+    pub fn text(&self, id: &str) -> Result<RunText, ApiError> {
         self.of_files(&[id], |files| match files[0].is_journal() {
             true => Ok(RunText::Unfinished(Box::new(self.unfinished(&files[0])?))),
             false => Ok(RunText::File(files[0].open_text()?)),
@@ -237,12 +237,12 @@ impl Store {
     }
 
     /// The prices of models.
-    pub(crate) fn prices(&self) -> &PriceTable {
+    pub fn prices(&self) -> &PriceTable {
         self.settings.prices()
     }
 
     /// Reads the file of a run, which is not loaded.
-    pub(crate) fn read<T>(&self, id: &str, read: impl FnOnce(&[u8]) -> T) -> Result<T, FileProblem> {
+    pub fn read<T>(&self, id: &str, read: impl FnOnce(&[u8]) -> T) -> Result<T, FileProblem> {
         let _pass = self.loaders.pass();
         Ok(read(&self.file(id)?.read()?))
     }
@@ -252,7 +252,7 @@ impl Store {
     }
 
     /// A run with all of its items, as far as they are finished.
-    pub(crate) fn report(&self, id: &str) -> Result<Report, ApiError> {
+    pub fn report(&self, id: &str) -> Result<Report, ApiError> {
         self.of_files(&[id], |files| match files[0].is_journal() {
             true => self.unfinished(&files[0]),
             false => Ok(read_report(files[0].path()).map_err(|error| ApiError::from(Error::from(error)))?),
@@ -260,7 +260,7 @@ impl Store {
     }
 
     /// The places of the items with a text in their key, input, output or error, whatever its case.
-    pub(crate) fn found(&self, run: &LoadedRun, text: &str) -> Result<Arc<Vec<usize>>, FileProblem> {
+    pub fn found(&self, run: &LoadedRun, text: &str) -> Result<Arc<Vec<usize>>, FileProblem> {
         let wanted = text.to_lowercase();
         let size = |found: &Vec<usize>| size_of_val(&**found) + wanted.len();
         self.found.get(&(run.file.clone(), wanted.clone()), size, || {
@@ -297,13 +297,13 @@ fn is_in(value: &Value, wanted: &str) -> bool {
 }
 
 /// Whether a text has another one, which is in small letters.
-pub(crate) fn has_text(text: &str, wanted: &str) -> bool {
+pub fn has_text(text: &str, wanted: &str) -> bool {
     text.to_lowercase().contains(wanted)
 }
 
 /// A run with all of its items.
 #[derive(Debug)]
-pub(crate) enum RunText {
+pub enum RunText {
     /// As it is kept, behind the byte order mark if there is one.
     File(File),
     Unfinished(Box<Report>),
@@ -311,23 +311,23 @@ pub(crate) enum RunText {
 
 /// Lets so many do something at a time, so that what they need of memory stays bounded.
 #[derive(Debug)]
-pub(crate) struct Gate {
+pub struct Gate {
     free: Mutex<usize>,
     freed: Condvar,
 }
 
 /// One of the places; it is free again when this is dropped.
 #[derive(Debug)]
-pub(crate) struct Pass<'a>(&'a Gate);
+pub struct Pass<'a>(&'a Gate);
 
 impl Gate {
     /// With so many places.
-    pub(crate) fn new(places: usize) -> Self {
+    pub fn new(places: usize) -> Self {
         Self { free: Mutex::new(places), freed: Condvar::new() }
     }
 
     /// Waits for a place.
-    pub(crate) fn pass(&self) -> Pass<'_> {
+    pub fn pass(&self) -> Pass<'_> {
         let free = self.freed.wait_while(lock(&self.free), |free| *free == 0);
         *free.unwrap_or_else(PoisonError::into_inner) -= 1;
         Pass(self)

@@ -14,7 +14,7 @@ use crate::datasets::grid::plain;
 use crate::terminal::one_line;
 
 /// The item as people read it.
-pub(super) fn text(report: &Report, named: &Named<'_>, prices: &PriceTable, paint: Paint) -> String {
+pub fn text(report: &Report, named: &Named<'_>, prices: &PriceTable, paint: Paint) -> String {
     let Named { key, case, item } = named;
     let mut text = format!(
         "{}: {}\n",

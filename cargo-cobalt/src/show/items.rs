@@ -16,15 +16,15 @@ use crate::terminal::{Align, one_line};
 const MOST_NAMED: usize = 5;
 
 /// An item with the names by which it is found.
-pub(super) struct Named<'r> {
-    pub(super) key: String,
+pub struct Named<'r> {
+    pub key: String,
     /// Its name in test cases.
-    pub(super) case: String,
-    pub(super) item: &'r ItemResult,
+    pub case: String,
+    pub item: &'r ItemResult,
 }
 
 /// All items.
-pub(super) fn named(report: &Report) -> Vec<Named<'_>> {
+pub fn named(report: &Report) -> Vec<Named<'_>> {
     let mut names = ItemNames::new(report.partial);
     report.items.iter().for_each(|item| names.add(item));
     let named = names.keys().into_iter().zip(names.case_names()).zip(&report.items);
@@ -32,16 +32,12 @@ pub(super) fn named(report: &Report) -> Vec<Named<'_>> {
 }
 
 /// Whether an item is below a pass mark or in error.
-pub(super) fn is_low(report: &Report, item: &ItemResult) -> bool {
+pub fn is_low(report: &Report, item: &ItemResult) -> bool {
     item.is_in_error() || report.config.low_scores(item).next().is_some()
 }
 
 /// By its key, its name in test cases, its index, or the only one whose key or name begins so.
-pub(super) fn find<'n, 'r>(
-    report: &Report,
-    named: &'n [Named<'r>],
-    typed: &str,
-) -> Result<&'n Named<'r>, Error> {
+pub fn find<'n, 'r>(report: &Report, named: &'n [Named<'r>], typed: &str) -> Result<&'n Named<'r>, Error> {
     let of = |name: fn(&Named<'_>) -> String| named.iter().map(name).collect::<Vec<_>>();
     let (keys, cases) = (of(|named| named.key.clone()), of(|named| named.case.clone()));
     if let Some(place) = place(report, typed, &keys, &cases) {
@@ -70,7 +66,7 @@ pub(super) fn find<'n, 'r>(
 }
 
 /// An item in the shape of result files. Those of the original have no key.
-pub(super) fn as_in_file(named: &Named<'_>) -> Value {
+pub fn as_in_file(named: &Named<'_>) -> Value {
     let mut item = serde_json::to_value(named.item).unwrap_or_default();
     if let Some(key) = item.get_mut("key") {
         *key = named.key.clone().into();
@@ -79,7 +75,7 @@ pub(super) fn as_in_file(named: &Named<'_>) -> Value {
 }
 
 /// How an item ended, in a word or two.
-pub(super) fn result(report: &Report, item: &ItemResult) -> &'static str {
+pub fn result(report: &Report, item: &ItemResult) -> &'static str {
     match item.status() {
         Status::Error => "error",
         Status::Timeout => "timeout",
@@ -90,7 +86,7 @@ pub(super) fn result(report: &Report, item: &ItemResult) -> &'static str {
 }
 
 /// Below a line on the run, the items that are shown.
-pub(super) fn text(report: &Report, shown: &[&Named<'_>], width: Option<usize>, paint: Paint) -> String {
+pub fn text(report: &Report, shown: &[&Named<'_>], width: Option<usize>, paint: Paint) -> String {
     let mut text = heading(report, paint);
     if shown.is_empty() {
         let nothing = if report.items.is_empty() {

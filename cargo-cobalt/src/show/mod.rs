@@ -17,7 +17,7 @@ use crate::runs::{KnownRuns, journals, report_of, so_far};
 use crate::terminal::{one_line, paint, print, print_json, stdout_width};
 use items::{Named, as_in_file, find, is_low, named};
 
-pub(crate) fn show(arguments: &Show, flags: &Flags) -> Result<ExitCode, Error> {
+pub fn show(arguments: &Show, flags: &Flags) -> Result<ExitCode, Error> {
     let settings = settings(flags)?;
     let known = KnownRuns::open(settings.layout())?;
     let (run, item) = asked(arguments, &known);

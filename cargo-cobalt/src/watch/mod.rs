@@ -21,13 +21,13 @@ use crate::error::{Error, ErrorKind};
 use crate::interrupt;
 use crate::run::{self, Repeats};
 use crate::terminal::{eprint_folded, seen};
-pub(crate) use scope::{Scope, Watched, folders, is_change, is_made};
+pub use scope::{Scope, Watched, folders, is_change, is_made};
 use scope::{WatchError, files};
 
 /// How many of the files that have changed are named.
 const MOST_NAMED: usize = 3;
 
-pub(crate) fn watch(options: &RunOptions, flags: &Flags, color: Color) -> Result<ExitCode, Error> {
+pub fn watch(options: &RunOptions, flags: &Flags, color: Color) -> Result<ExitCode, Error> {
     interrupt::pass_on()?;
     // What changes from here on is noticed, also while something runs.
     let mut changes = Changes::of(Scope::read(&options.selection, &options.build, flags)?)?;
@@ -99,8 +99,8 @@ const TICK: Duration = Duration::from_millis(100);
 
 /// The files that are watched.
 #[derive(Debug)]
-pub(super) struct Changes {
-    pub(super) scope: Scope,
+pub struct Changes {
+    pub scope: Scope,
     watched: Watched,
     events: Receiver<notify::Result<Event>>,
     /// The lock file as the latest build has left it.
@@ -121,7 +121,7 @@ struct Gathered {
 
 impl Changes {
     /// Changes from now on.
-    pub(super) fn of(scope: Scope) -> Result<Self, Error> {
+    pub fn of(scope: Scope) -> Result<Self, Error> {
         let (sender, events) = channel();
         let watched = Watched::telling(sender)?;
         let mut changes = Self { scope: scope.clone(), watched, events, lock: None };
@@ -130,13 +130,13 @@ impl Changes {
     }
 
     /// Watches the folders that there are by now, and tells those that are new.
-    pub(super) fn follow(&mut self, scope: Scope) -> Result<Vec<PathBuf>, Error> {
+    pub fn follow(&mut self, scope: Scope) -> Result<Vec<PathBuf>, Error> {
         self.scope = scope;
         Ok(self.watched.follow(folders(&self.scope))?)
     }
 
     /// A run has come to its end. That its build has written the lock file is no change.
-    pub(super) fn has_run(&mut self) {
+    pub fn has_run(&mut self) {
         self.lock = fs::read(&self.scope.lock).ok();
     }
 
@@ -146,7 +146,7 @@ impl Changes {
     }
 
     /// Waits for a change of files that count, and names them; none where there were too many.
-    pub(super) fn wait(&mut self) -> Result<Vec<PathBuf>, Error> {
+    pub fn wait(&mut self) -> Result<Vec<PathBuf>, Error> {
         loop {
             let mut gathered = self.gather()?;
             // What came and went, as the file that an editor then gives another's name, is no change.

@@ -24,19 +24,19 @@ const PROBE: &str = "4913";
 
 /// The folders to look into, and what of them to leave out.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Scope {
+pub struct Scope {
     /// The root of the workspace, the packages that are run, and all that they depend on by their paths.
-    pub(super) roots: BTreeSet<PathBuf>,
+    pub roots: BTreeSet<PathBuf>,
     /// Files and folders that runs and builds write.
     written: Vec<PathBuf>,
     /// The settings, where a flag names them.
     settings: Option<PathBuf>,
     /// The lock file of the workspace, which a build may write.
-    pub(super) lock: PathBuf,
+    pub lock: PathBuf,
 }
 
 impl Scope {
-    pub(crate) fn read(selection: &Selection, build: &Build, flags: &Flags) -> Result<Self, Error> {
+    pub fn read(selection: &Selection, build: &Build, flags: &Flags) -> Result<Self, Error> {
         let project = Project::read(build)?;
         let mut roots = BTreeSet::from([project.root().to_owned()]);
         let mut written = vec![project.target_folder().to_owned()];
@@ -60,19 +60,19 @@ impl Scope {
     }
 
     /// The whole folder of a project of which no more is known, as cargo cannot read it.
-    pub(crate) fn around(root: &Path) -> Self {
+    pub fn around(root: &Path) -> Self {
         let roots = BTreeSet::from([root.to_owned()]);
         Self { roots, written: Vec::new(), settings: None, lock: root.join(LOCK) }
     }
 
     /// Whether a folder within another that is looked into is looked into, too.
-    pub(super) fn has_folder(&self, folder: &Path) -> bool {
+    pub fn has_folder(&self, folder: &Path) -> bool {
         let is_other = || folder.join(MANIFEST).exists();
         self.roots.contains(folder) || !(is_made(folder) || self.is_written(folder) || is_other())
     }
 
     /// Whether a file in a folder that is looked into counts.
-    pub(super) fn has_file(&self, file: &Path) -> bool {
+    pub fn has_file(&self, file: &Path) -> bool {
         if self.settings.as_deref() == Some(file) {
             return true;
         }
@@ -85,12 +85,12 @@ impl Scope {
     }
 
     /// Whether a file that someone writes counts, and not a build.
-    pub(crate) fn has_source(&self, file: &Path) -> bool {
+    pub fn has_source(&self, file: &Path) -> bool {
         file != self.lock && self.has_file(file)
     }
 
     /// The folder of the settings, where a flag names them.
-    pub(super) fn folder_of_settings(&self) -> Option<&Path> {
+    pub fn folder_of_settings(&self) -> Option<&Path> {
         self.settings.as_deref()?.parent()
     }
 
@@ -108,7 +108,7 @@ fn is_beside(path: &Path, database: &Path) -> bool {
 }
 
 /// Whether a folder is one of a program, or of what was built or fetched, rather than of what people write.
-pub(crate) fn is_made(folder: &Path) -> bool {
+pub fn is_made(folder: &Path) -> bool {
     is_hidden(folder) || MADE.iter().any(|made| folder.ends_with(made)) || folder.join(CACHE).exists()
 }
 
@@ -117,7 +117,7 @@ fn is_hidden(path: &Path) -> bool {
 }
 
 /// All of them that there are now. What cannot be read is left out: the run tells of it, if it matters.
-pub(crate) fn folders(scope: &Scope) -> BTreeSet<PathBuf> {
+pub fn folders(scope: &Scope) -> BTreeSet<PathBuf> {
     let (mut folders, mut seen) = (BTreeSet::new(), BTreeSet::new());
     for root in &scope.roots {
         add(root, scope, &mut seen, &mut folders);
@@ -142,14 +142,14 @@ fn add(folder: &Path, scope: &Scope, seen: &mut BTreeSet<PathBuf>, folders: &mut
 }
 
 /// The files in a folder that count.
-pub(super) fn files(folder: &Path, scope: &Scope) -> Vec<PathBuf> {
+pub fn files(folder: &Path, scope: &Scope) -> Vec<PathBuf> {
     let paths = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     paths.filter(|path| path.is_file() && scope.has_file(path)).collect()
 }
 
 #[derive(Debug, thiserror::Error)]
 #[error("failed to watch for changes: {0}{hint}", hint = hint(.0))]
-pub(crate) struct WatchError(#[from] pub(super) notify::Error);
+pub struct WatchError(#[from] pub notify::Error);
 
 impl CommandError for WatchError {}
 
@@ -164,19 +164,19 @@ fn hint(error: &notify::Error) -> &'static str {
 }
 
 #[derive(Debug)]
-pub(crate) struct Watched {
+pub struct Watched {
     watcher: RecommendedWatcher,
     folders: BTreeSet<PathBuf>,
 }
 
 impl Watched {
     /// No folder yet; what happens in those to come is told to the listener.
-    pub(crate) fn telling(listener: impl EventHandler) -> Result<Self, WatchError> {
+    pub fn telling(listener: impl EventHandler) -> Result<Self, WatchError> {
         Ok(Self { watcher: recommended_watcher(listener)?, folders: BTreeSet::new() })
     }
 
     /// Watches these folders and no others, and tells those that are new.
-    pub(crate) fn follow(&mut self, folders: BTreeSet<PathBuf>) -> Result<Vec<PathBuf>, WatchError> {
+    pub fn follow(&mut self, folders: BTreeSet<PathBuf>) -> Result<Vec<PathBuf>, WatchError> {
         for gone in self.folders.difference(&folders) {
             // The system may have ended that by itself.
             let _ = self.watcher.unwatch(gone);
@@ -196,12 +196,12 @@ impl Watched {
     }
 
     /// Whether a folder is one of them.
-    pub(crate) fn has(&self, folder: &Path) -> bool {
+    pub fn has(&self, folder: &Path) -> bool {
         self.folders.contains(folder)
     }
 
     /// A folder that is gone, or has another in its place, is to be watched anew, with all that lay in it.
-    pub(crate) fn forget(&mut self, folder: &Path, kind: &EventKind) {
+    pub fn forget(&mut self, folder: &Path, kind: &EventKind) {
         if matches!(
             kind,
             EventKind::Remove(_) | EventKind::Create(_) | EventKind::Modify(ModifyKind::Name(_))
@@ -219,7 +219,7 @@ impl Watched {
 }
 
 /// Whether this happens to what a file holds: to read it, as a build does, or to touch it, is no change.
-pub(crate) fn is_change(kind: &EventKind) -> bool {
+pub fn is_change(kind: &EventKind) -> bool {
     !matches!(kind, EventKind::Access(_) | EventKind::Modify(ModifyKind::Metadata(_)))
 }
 

@@ -17,19 +17,19 @@ use crate::results::{Finished, Results};
 /// The version of the body's shape: fields are added to it, never renamed.
 const SCHEMA: u32 = 1;
 /// What the body tells of.
-pub(super) const EVENT: &str = "run.finished";
+pub const EVENT: &str = "run.finished";
 /// The most items named of those with low scores, and of those in error.
 const MOST_NAMED: usize = 8;
 
 /// The body of a request.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Body<'a> {
+pub struct Body<'a> {
     schema: u32,
     event: &'static str,
     /// Differs with every body; the same where one is sent again.
-    pub(super) delivery: String,
-    pub(super) timestamp: Timestamp,
+    pub delivery: String,
+    pub timestamp: Timestamp,
     /// The verdicts in a sentence, for a person.
     text: String,
     passed: bool,
@@ -76,7 +76,7 @@ struct Stopped<'a> {
 }
 
 impl<'a> Body<'a> {
-    pub(super) fn of(results: &'a Results, ci: Option<&'a Ci>) -> Self {
+    pub fn of(results: &'a Results, ci: Option<&'a Ci>) -> Self {
         let names = |list: &'a [(String, String)]| list.iter().map(|(name, _)| &**name).collect();
         let reports = || results.experiments.iter().map(|finished| &finished.report);
         Self {
@@ -129,7 +129,7 @@ fn worse(report: &Report) -> impl Iterator<Item = &Difference> {
 }
 
 /// Whether the run is worse than its baseline, beyond noise, or misses a threshold against it.
-pub(super) fn is_worse(report: &Report) -> bool {
+pub fn is_worse(report: &Report) -> bool {
     let missed = |threshold: &cobalt::report::ThresholdOutcome| {
         threshold.against_baseline && threshold.finding == Finding::Missed
     };
@@ -171,7 +171,7 @@ fn text(results: &Results) -> String {
 /// A job of a CI server.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Ci {
+pub struct Ci {
     provider: &'static str,
     /// The page of the job.
     url: Option<String>,
@@ -183,7 +183,7 @@ pub(super) struct Ci {
 }
 
 impl Ci {
-    pub(super) fn of(variable: impl Fn(&str) -> Option<String>) -> Option<Self> {
+    pub fn of(variable: impl Fn(&str) -> Option<String>) -> Option<Self> {
         let get = |name: &str| variable(name).filter(|value| !value.is_empty());
         if get("GITHUB_ACTIONS").is_some_and(|value| value == "true") {
             Some(Self::github(get))

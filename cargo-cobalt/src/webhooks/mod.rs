@@ -3,4 +3,4 @@
 mod body;
 mod send;
 
-pub(crate) use self::send::Webhooks;
+pub use self::send::Webhooks;

@@ -24,7 +24,7 @@ use crate::{interrupt, requests};
 const TICK: Duration = Duration::from_millis(50);
 
 /// Tells those webhooks of the end of a run that are to hear of it, side by side. What fails is a warning, and no more.
-pub(crate) struct Webhooks(pub(crate) Vec<Webhook>);
+pub struct Webhooks(pub Vec<Webhook>);
 
 impl Reporter for Webhooks {
     fn finish(&mut self, results: &Results, output: &dyn Output) -> Result<(), Error> {

@@ -39,7 +39,7 @@ fn every_form_of_function_is_taken() {
             }
         ),
         quote!(
-            pub(crate) async fn f(Question { input, .. }: Question, ctx: Context) -> Value {
+            pub async fn f(Question { input, .. }: Question, ctx: Context) -> Value {
                 g()
             }
         ),

@@ -22,7 +22,7 @@ const DEFAULT_MAX_AGE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 #[derive(Debug, Default, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table of settings")]
-pub(super) struct Baseline {
+pub struct Baseline {
     /// What becomes of a threshold of which noise may hide whether it is met, or that has no baseline; "pass" unless it is
     /// set.
     on_inconclusive: Option<OnInconclusive>,
@@ -80,7 +80,7 @@ impl<'de> Deserialize<'de> for OnInconclusive {
 }
 
 impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
-    pub(super) fn baseline(&mut self, written: Baseline) -> Result<BaselineSettings, ConfigError> {
+    pub fn baseline(&mut self, written: Baseline) -> Result<BaselineSettings, ConfigError> {
         let any = |files: Vec<PathBuf>| (!files.is_empty()).then_some(files);
         let files = first([
             (any(self.flags.baseline()), Origin::Flag),
@@ -125,6 +125,6 @@ impl Flags {
 }
 
 /// A path of a flag, which begins at the current folder.
-pub(super) fn absolute(path: &Path) -> PathBuf {
+pub fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }

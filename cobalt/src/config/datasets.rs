@@ -22,11 +22,7 @@ pub(super) struct NamedSets {
 
 impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
     /// The data sets that the file, if there is one, names.
-    pub(super) fn datasets(
-        &mut self,
-        file: Option<PathBuf>,
-        written: BTreeMap<String, DatasetTable>,
-    ) -> NamedSets {
+    pub fn datasets(&mut self, file: Option<PathBuf>, written: BTreeMap<String, DatasetTable>) -> NamedSets {
         let mut sets = BTreeMap::new();
         for (name, entry) in written {
             let key = dotted("datasets", &name);

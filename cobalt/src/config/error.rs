@@ -142,7 +142,7 @@ impl Place {
 }
 
 /// What the reader of a file says, in its place; without one, at the byte `around`, where what was read begins.
-pub(super) fn malformed(path: &Path, text: &str, error: &toml::de::Error, around: usize) -> ConfigError {
+pub fn malformed(path: &Path, text: &str, error: &toml::de::Error, around: usize) -> ConfigError {
     let at = error.span().map_or(around, |span| span.start);
     Place::of(path, text, at).error(&problem(error.message()))
 }

@@ -29,7 +29,7 @@ use crate::wording::Cursor;
 #[derive(Debug, Default, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(title = "cobalt.toml"))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table of settings")]
-pub(super) struct File {
+pub struct File {
     /// How many items of an experiment are worked on at a time, where the experiment does not say; 5 unless it is set.
     pub(super) concurrency: Option<Count>,
     /// How long a run of an item may take, and each evaluator for its output, where the experiment does not say; "30s"
@@ -86,7 +86,7 @@ pub(super) struct File {
 #[derive(Debug, Default, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table of folders")]
-pub(super) struct Storage {
+pub struct Storage {
     /// The folder of everything that Cobalt keeps; ".cobalt" unless it is set.
     pub(super) dir: Option<PathBuf>,
     /// The folder of the result files; `results` in `dir` unless it is set.
@@ -135,7 +135,7 @@ pub(super) struct LongPrompt {
 #[derive(Debug, Default, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table of settings")]
-pub(super) struct Ci {
+pub struct Ci {
     /// Thresholds for every experiment, in addition to its own.
     #[serde(default, deserialize_with = "bounds")]
     pub(super) thresholds: Option<Vec<Bound>>,
@@ -154,7 +154,7 @@ fn left_for_later<'de, D: Deserializer<'de>, T>(deserializer: D) -> Result<Optio
 
 /// The settings of a file.
 #[derive(Debug)]
-pub(super) struct Read {
+pub struct Read {
     pub(super) path: PathBuf,
     pub(super) file: File,
     /// Where each key stands, by its dotted path.
@@ -165,7 +165,7 @@ pub(super) struct Read {
 
 impl Source {
     /// The settings, where the file has any: a manifest need not.
-    pub(super) fn read(self) -> Result<Option<Read>, ConfigError> {
+    pub fn read(self) -> Result<Option<Read>, ConfigError> {
         let Self { path, text, tables } = self;
         let root = DeTable::parse(&text).map_err(|error| malformed(&path, &text, &error, 0))?;
         let root = Spanned::new(root.span(), DeValue::Table(root.into_inner()));
@@ -266,7 +266,7 @@ fn note_places(table: &DeTable<'_>, above: &str, note: &mut impl FnMut(String, u
 }
 
 /// A key of a table as a path: `storage.dir`, and `prices."gpt-4.1"` where the key would be read otherwise without quotes.
-pub(crate) fn dotted(above: &str, key: &str) -> String {
+pub fn dotted(above: &str, key: &str) -> String {
     let is_bare = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_');
     let key = if !key.is_empty() && key.chars().all(is_bare) { key.to_owned() } else { format!("{key:?}") };
     if above.is_empty() { key } else { format!("{above}.{key}") }

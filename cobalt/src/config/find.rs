@@ -16,12 +16,12 @@ use super::variables::{
 use crate::report::Shard;
 
 /// The name of the file.
-pub(super) const FILE: &str = "cobalt.toml";
+pub const FILE: &str = "cobalt.toml";
 const MANIFEST: &str = "Cargo.toml";
 
 /// A file that may hold the settings.
 #[derive(Debug)]
-pub(super) struct Source {
+pub struct Source {
     pub(super) path: PathBuf,
     pub(super) text: String,
     /// The tables that the settings stand in; none where the whole file is about them.
@@ -29,10 +29,7 @@ pub(super) struct Source {
 }
 
 /// The files that may hold the settings of a folder, nearest first. Manifests need not hold any.
-pub(super) fn candidates(
-    folder: &Path,
-    workspace: &Path,
-) -> impl Iterator<Item = Result<Source, ConfigError>> {
+pub fn candidates(folder: &Path, workspace: &Path) -> impl Iterator<Item = Result<Source, ConfigError>> {
     let places: [(PathBuf, &'static [&'static str]); 4] = [
         (folder.join(FILE), &[]),
         (workspace.join(FILE), &[]),
@@ -43,7 +40,7 @@ pub(super) fn candidates(
 }
 
 /// A file that was asked for by its path.
-pub(super) fn asked_for(path: PathBuf, hint: &'static str) -> Result<Source, ConfigError> {
+pub fn asked_for(path: PathBuf, hint: &'static str) -> Result<Source, ConfigError> {
     let text =
         fs::read_to_string(&path).map_err(|source| ConfigError::Read { path: path.clone(), source, hint })?;
     Ok(Source { path, text, tables: &[] })

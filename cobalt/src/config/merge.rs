@@ -31,7 +31,7 @@ const DEFAULT_CONCURRENCY: usize = 5;
 const DEFAULT_POOL: Duration = Duration::from_secs(12 * 60 * 60);
 
 /// The settings of a folder.
-pub(super) fn merge(
+pub fn merge(
     folder: &Path,
     flags: &Flags,
     variable: impl Fn(&str) -> Option<OsString>,
@@ -76,7 +76,7 @@ fn read(
 }
 
 /// Merging on its way.
-pub(super) struct Merge<'a, F> {
+pub struct Merge<'a, F> {
     pub(super) workspace: PathBuf,
     pub(super) flags: &'a Flags,
     pub(super) variables: Variables<F>,
@@ -266,7 +266,7 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
     }
 
     /// What the file says, else the default.
-    pub(super) fn or_default<T: Serialize>(
+    pub fn or_default<T: Serialize>(
         &mut self,
         key: &str,
         written: Option<T>,
@@ -298,22 +298,22 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
     }
 
     /// Where a key of the file stands; meant for one that is there.
-    pub(super) fn origin(&self, key: &str) -> Origin {
+    pub fn origin(&self, key: &str) -> Origin {
         self.place(key).map_or(Origin::Default, |place| place.origin(&self.workspace))
     }
 
     /// Where a key of the file stands, if it is there.
-    pub(super) fn place(&self, key: &str) -> Option<&Place> {
+    pub fn place(&self, key: &str) -> Option<&Place> {
         self.places.get(key)
     }
 
-    pub(super) fn note_written(&mut self, key: &str, value: Option<&impl Serialize>) {
+    pub fn note_written(&mut self, key: &str, value: Option<&impl Serialize>) {
         if let Some(value) = value {
             self.note(key, value, self.origin(key));
         }
     }
 
-    pub(super) fn note(&mut self, key: &str, value: &impl Serialize, origin: Origin) {
+    pub fn note(&mut self, key: &str, value: &impl Serialize, origin: Origin) {
         // All values have a form in JSON, but for paths in another encoding.
         let value = serde_json::to_value(value).unwrap_or_default();
         self.settings.push(Setting { key: key.to_owned(), value: without_secrets(value), origin });
@@ -321,6 +321,6 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
 }
 
 /// The first value that is there.
-pub(super) fn first<T, const N: usize>(candidates: [(Option<T>, Origin); N]) -> Option<(T, Origin)> {
+pub fn first<T, const N: usize>(candidates: [(Option<T>, Origin); N]) -> Option<(T, Origin)> {
     candidates.into_iter().find_map(|(value, origin)| Some((value?, origin)))
 }

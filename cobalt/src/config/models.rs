@@ -45,7 +45,7 @@ impl llm::Judge {
 #[derive(Debug, Default, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(extend("not" = one_key())))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table of settings")]
-pub(super) struct Judge {
+pub struct Judge {
     /// The model; an inexpensive one of the vendor that there is a key for, unless it is set.
     pub(super) model: Option<Word>,
     /// Whose API is spoken; follows from the model unless it is set.
@@ -71,7 +71,7 @@ pub(super) struct Judge {
 #[derive(Debug, Default, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(extend("not" = one_key())))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table of settings")]
-pub(super) struct Embedding {
+pub struct Embedding {
     /// The model; "text-embedding-3-small" unless it or the provider is set.
     pub(super) model: Option<Word>,
     /// Whose API is spoken; follows from the model unless it is set. "local" needs no key, and knows nothing of meaning.
@@ -88,7 +88,7 @@ pub(super) struct Embedding {
 #[derive(Debug, Default, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table of settings")]
-pub(super) struct Cache {
+pub struct Cache {
     /// Whether answers are kept, and taken from there; true unless it is set.
     pub(super) enabled: Option<bool>,
     /// How long an answer is taken from there; "7d" unless it is set.
@@ -103,7 +103,7 @@ fn one_key() -> serde_json::Value {
 
 impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
     /// The settings of models; `layout` says where answers would be kept.
-    pub(super) fn models(
+    pub fn models(
         &mut self,
         judge: Judge,
         embedding: Embedding,
@@ -148,14 +148,14 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
     }
 
     /// Has the value of a variable known as a secret.
-    pub(super) fn register_variable(&self, variable: Option<&KeyVariable>) {
+    pub fn register_variable(&self, variable: Option<&KeyVariable>) {
         if let Some(KeyVariable(name)) = variable {
             self.variables.text(name).iter().for_each(|value| register_secret(name, value));
         }
     }
 
     /// Refuses a key that is written in a table, as is the variable that holds it.
-    pub(super) fn said_once(
+    pub fn said_once(
         &self,
         table: &str,
         name: &str,

@@ -15,7 +15,7 @@ use crate::settings::{Address, KeyVariable, Word};
 #[derive(Debug, Default, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table of platforms")]
-pub(super) struct Platforms {
+pub struct Platforms {
     /// Langfuse.
     pub(super) langfuse: Option<Langfuse>,
     /// LangSmith.
@@ -30,7 +30,7 @@ pub(super) struct Platforms {
 #[derive(Debug, Default, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "LangfuseAccount", extend("allOf" = keys_once())))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table of settings")]
-pub(super) struct Langfuse {
+pub struct Langfuse {
     /// Where the API is; that of `LANGFUSE_BASE_URL` or `LANGFUSE_HOST`, else the platform's own, unless it is set.
     pub(super) base_url: Option<Address>,
     /// The public key itself.
@@ -47,7 +47,7 @@ pub(super) struct Langfuse {
 #[derive(Debug, Default, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "LangSmithAccount", extend("not" = key_twice())))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table of settings")]
-pub(super) struct LangSmith {
+pub struct LangSmith {
     /// Where the API is; that of `LANGSMITH_ENDPOINT`, else the platform's own, unless it is set.
     pub(super) base_url: Option<Address>,
     /// The key itself. Better not here: the file is committed with your code.
@@ -62,7 +62,7 @@ pub(super) struct LangSmith {
 #[derive(Debug, Default, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "BraintrustAccount", extend("not" = key_twice())))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table of settings")]
-pub(super) struct Braintrust {
+pub struct Braintrust {
     /// Where the API is; that of `BRAINTRUST_API_URL`, else the platform's own, unless it is set.
     pub(super) base_url: Option<Address>,
     /// The key itself. Better not here: the file is committed with your code.
@@ -77,7 +77,7 @@ pub(super) struct Braintrust {
 #[derive(Debug, Default, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Account", extend("not" = key_twice())))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table of settings")]
-pub(super) struct OneKey {
+pub struct OneKey {
     /// Where the API is; the platform's own unless it is set, here or in its variable.
     pub(super) base_url: Option<Address>,
     /// The key itself. Better not here: the file is committed with your code.
@@ -103,10 +103,7 @@ fn keys_once() -> serde_json::Value {
 
 impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
     /// How each platform is asked that has a table.
-    pub(super) fn accounts(
-        &mut self,
-        written: Platforms,
-    ) -> Result<BTreeMap<Platform, Account>, ConfigError> {
+    pub fn accounts(&mut self, written: Platforms) -> Result<BTreeMap<Platform, Account>, ConfigError> {
         let Platforms { langfuse, langsmith, braintrust, basalt } = written;
         let accounts = [
             langfuse.map(|table| Ok((Platform::Langfuse, self.langfuse(table)?))),

@@ -78,12 +78,12 @@ impl Serialize for Origin {
 }
 
 /// A variable's value as it may be shown.
-pub(super) fn shown_variable<'a>(name: &str, value: &'a str) -> Cow<'a, str> {
+pub fn shown_variable<'a>(name: &str, value: &'a str) -> Cow<'a, str> {
     if is_secret(name) { REDACTED.into() } else { redacted(value) }
 }
 
 /// A value without keys in its texts.
-pub(super) fn without_secrets(value: Value) -> Value {
+pub fn without_secrets(value: Value) -> Value {
     match value {
         // Any parameter of an address may be a key, whatever it is called.
         Value::String(text) if text.starts_with("http") => Value::String(shown_address(&text)),
@@ -110,7 +110,7 @@ pub(super) fn without_secrets(value: Value) -> Value {
 #[derive(Debug, Default, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table of settings")]
-pub(super) struct Dashboard {
+pub struct Dashboard {
     /// The port that it listens on, 0 for any that is free; 4000, or the next that is free, unless it is set.
     port: Option<Port>,
     /// Whether it is opened in the browser at once; true unless it is set.
@@ -119,7 +119,7 @@ pub(super) struct Dashboard {
 
 /// A port: a whole number from 0 to 65535.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub(super) struct Port(u16);
+pub struct Port(u16);
 
 impl<'de> Deserialize<'de> for Port {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -167,7 +167,7 @@ impl DashboardSettings {
 }
 
 impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
-    pub(super) fn dashboard(&mut self, written: Dashboard) -> DashboardSettings {
+    pub fn dashboard(&mut self, written: Dashboard) -> DashboardSettings {
         let Dashboard { port, open } = written;
         self.or_default("dashboard.port", port, || Port(DashboardSettings::DEFAULT_PORT));
         let open = self.or_default("dashboard.open", open, || true);
@@ -179,13 +179,13 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
 #[derive(Debug, Default, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table of settings")]
-pub(super) struct Redaction {
+pub struct Redaction {
     /// Whether texts that have the form of a key are, too; true unless it is set.
     forms: Option<bool>,
 }
 
 impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
-    pub(super) fn redacts_forms(&mut self, written: Redaction) -> Result<bool, ConfigError> {
+    pub fn redacts_forms(&mut self, written: Redaction) -> Result<bool, ConfigError> {
         let key = "redaction.forms";
         let forms = first([
             (self.variables.redaction_forms()?, Origin::variable(REDACTION_FORMS)),
@@ -202,7 +202,7 @@ const DEFAULT_DIR: &str = ".cobalt";
 
 impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
     /// Where runs are kept. `COBALT_DIR` moves all of it, so that what the file says of its parts does not count then.
-    pub(super) fn layout(&mut self, storage: Storage) -> Layout {
+    pub fn layout(&mut self, storage: Storage) -> Layout {
         let dir = first([
             (self.variables.path(DIR), Origin::variable(DIR)),
             (storage.dir, self.origin("storage.dir")),
@@ -231,7 +231,7 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
 }
 
 impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
-    pub(super) fn prices(&mut self, written: BTreeMap<String, ModelPrice>) -> PriceTable {
+    pub fn prices(&mut self, written: BTreeMap<String, ModelPrice>) -> PriceTable {
         let mut table = PriceTable::default();
         for (model, price) in written {
             self.note_written(&dotted("prices", &model), Some(&price));

@@ -14,44 +14,44 @@ use crate::settings::{LONGEST_TIMEOUT, MOST_RUNS};
 use crate::wording;
 
 /// The path of the file to read.
-pub(super) const CONFIG: &str = "COBALT_CONFIG";
+pub const CONFIG: &str = "COBALT_CONFIG";
 /// Whether `[ci]` is in force.
-pub(super) const CI: &str = "COBALT_CI";
+pub const CI: &str = "COBALT_CI";
 /// How many items of an experiment are worked on at a time.
-pub(super) const CONCURRENCY: &str = "COBALT_CONCURRENCY";
+pub const CONCURRENCY: &str = "COBALT_CONCURRENCY";
 /// How often each item is run.
-pub(super) const RUNS: &str = "COBALT_RUNS";
+pub const RUNS: &str = "COBALT_RUNS";
 /// How long a run of an item may take.
-pub(super) const TIMEOUT: &str = "COBALT_TIMEOUT";
+pub const TIMEOUT: &str = "COBALT_TIMEOUT";
 /// Baseline files and result files to be held against, as a list in the form of `PATH`.
-pub(super) const BASELINE: &str = "COBALT_BASELINE";
+pub const BASELINE: &str = "COBALT_BASELINE";
 /// What becomes of a threshold that noise may hide.
-pub(super) const ON_INCONCLUSIVE: &str = "COBALT_ON_INCONCLUSIVE";
+pub const ON_INCONCLUSIVE: &str = "COBALT_ON_INCONCLUSIVE";
 /// The runs to take up again, by their ids, separated by commas.
 pub(crate) const RESUME: &str = "COBALT_RESUME";
 /// Which items are run, in place of all.
-pub(super) const ONLY: &str = "COBALT_ONLY";
+pub const ONLY: &str = "COBALT_ONLY";
 /// The share of the items that is run.
-pub(super) const SHARD: &str = "COBALT_SHARD";
+pub const SHARD: &str = "COBALT_SHARD";
 /// The variable in which `cargo cobalt run` hands over a hash of the package's sources.
 pub const SOURCES: &str = "COBALT_SOURCES";
 /// Whether data sets are never fetched.
-pub(super) const OFFLINE: &str = "COBALT_OFFLINE";
+pub const OFFLINE: &str = "COBALT_OFFLINE";
 /// Since when a copy of a data set must have been fetched: a time, or `1` for the start of this process.
-pub(super) const REFRESH: &str = "COBALT_REFRESH";
+pub const REFRESH: &str = "COBALT_REFRESH";
 /// The folder to use instead of `.cobalt`.
-pub(super) const DIR: &str = "COBALT_DIR";
+pub const DIR: &str = "COBALT_DIR";
 /// The folder of the result files.
-pub(super) const RESULTS_DIR: &str = "COBALT_RESULTS_DIR";
+pub const RESULTS_DIR: &str = "COBALT_RESULTS_DIR";
 /// The index of past runs.
-pub(super) const HISTORY_DB: &str = "COBALT_HISTORY_DB";
+pub const HISTORY_DB: &str = "COBALT_HISTORY_DB";
 /// The folder of the answers of models.
-pub(super) const CACHE_DIR: &str = "COBALT_CACHE_DIR";
+pub const CACHE_DIR: &str = "COBALT_CACHE_DIR";
 /// Whether answers of models are kept.
-pub(super) const CACHE: &str = "COBALT_CACHE";
+pub const CACHE: &str = "COBALT_CACHE";
 
 /// Whether texts that have the form of a key are redacted.
-pub(super) const REDACTION_FORMS: &str = "COBALT_REDACTION_FORMS";
+pub const REDACTION_FORMS: &str = "COBALT_REDACTION_FORMS";
 
 /// What a test binary is asked by `cargo cobalt`.
 pub(crate) const REQUEST: &str = "COBALT_REQUEST";
@@ -126,63 +126,63 @@ fn started() -> SystemTime {
 }
 
 /// The variables that are set, and where they come from.
-pub(super) struct Variables<F>(pub(super) F);
+pub struct Variables<F>(pub(super) F);
 
 impl<F: Fn(&str) -> Option<OsString>> Variables<F> {
     /// A path; an empty one counts as unset.
-    pub(super) fn path(&self, name: &str) -> Option<PathBuf> {
+    pub fn path(&self, name: &str) -> Option<PathBuf> {
         (self.0)(name).filter(|value| !value.is_empty()).map(PathBuf::from)
     }
 
     /// The text of any variable that is set, were it empty.
-    pub(super) fn text(&self, name: &str) -> Option<String> {
+    pub fn text(&self, name: &str) -> Option<String> {
         (self.0)(name).map(|value| value.to_string_lossy().into_owned())
     }
 
-    pub(super) fn concurrency(&self) -> Result<Option<usize>, ConfigError> {
+    pub fn concurrency(&self) -> Result<Option<usize>, ConfigError> {
         self.count(CONCURRENCY, "a whole number of at least 1", usize::MAX)
     }
 
-    pub(super) fn runs(&self) -> Result<Option<usize>, ConfigError> {
+    pub fn runs(&self) -> Result<Option<usize>, ConfigError> {
         self.count(RUNS, "a whole number from 1 to 10000", MOST_RUNS)
     }
 
-    pub(super) fn timeout(&self) -> Result<Option<Duration>, ConfigError> {
+    pub fn timeout(&self) -> Result<Option<Duration>, ConfigError> {
         let expected = "a duration such as `30s` or `500ms`, of `720h` at most";
         self.read(TIMEOUT, expected, |text| duration(text).ok().filter(|length| *length <= LONGEST_TIMEOUT))
     }
 
-    pub(super) fn ci(&self) -> Result<Option<bool>, ConfigError> {
+    pub fn ci(&self) -> Result<Option<bool>, ConfigError> {
         self.switch(CI)
     }
 
-    pub(super) fn only(&self) -> Result<Option<Only>, ConfigError> {
+    pub fn only(&self) -> Result<Option<Only>, ConfigError> {
         self.read(ONLY, "`failed` or `changed`", |text| text.parse().ok())
     }
 
-    pub(super) fn shard(&self) -> Result<Option<Shard>, ConfigError> {
+    pub fn shard(&self) -> Result<Option<Shard>, ConfigError> {
         let expected = "a shard such as `2/4`, from `1/4` to `4/4`";
         self.read(SHARD, expected, |text| text.parse().ok())
     }
 
-    pub(super) fn on_inconclusive(&self) -> Result<Option<OnInconclusive>, ConfigError> {
+    pub fn on_inconclusive(&self) -> Result<Option<OnInconclusive>, ConfigError> {
         self.read(ON_INCONCLUSIVE, "`pass` or `fail`", |text| text.parse().ok())
     }
 
-    pub(super) fn cache(&self) -> Result<Option<bool>, ConfigError> {
+    pub fn cache(&self) -> Result<Option<bool>, ConfigError> {
         self.switch(CACHE)
     }
 
-    pub(super) fn redaction_forms(&self) -> Result<Option<bool>, ConfigError> {
+    pub fn redaction_forms(&self) -> Result<Option<bool>, ConfigError> {
         self.switch(REDACTION_FORMS)
     }
 
-    pub(super) fn offline(&self) -> Result<Option<bool>, ConfigError> {
+    pub fn offline(&self) -> Result<Option<bool>, ConfigError> {
         self.switch(OFFLINE)
     }
 
     /// Since when copies of data sets must have been fetched, if that is asked for.
-    pub(super) fn refresh(&self) -> Result<Option<SystemTime>, ConfigError> {
+    pub fn refresh(&self) -> Result<Option<SystemTime>, ConfigError> {
         /// How far the clock of whoever gives the time may be ahead.
         const AHEAD: Duration = Duration::from_secs(60);
         let expected = "`1`, `0` or a time that has come, in UTC, such as `2026-11-20T08:00:00Z`";

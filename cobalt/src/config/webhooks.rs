@@ -14,11 +14,11 @@ use crate::report::duration;
 use crate::settings::{KeyVariable, Length, Retries, Text, host, is_address, written};
 
 /// How long an answer may take, unless something is set.
-pub(super) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
+pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
 /// How often a request is sent again, unless something is set.
-pub(super) const DEFAULT_RETRIES: u32 = 3;
+pub const DEFAULT_RETRIES: u32 = 3;
 /// How long all webhooks together may hold up the end of a run.
-pub(super) const LONGEST_WAIT: Duration = Duration::from_secs(60);
+pub const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
 /// Whom `cargo cobalt run` and `merge` tell of the end of a run, see [`webhooks`](crate::webhooks). Its debug form shows no secret.
 #[derive(Clone, Debug)]
@@ -112,7 +112,7 @@ impl Source {
 #[derive(Debug, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Webhook", extend("oneOf" = one_address())))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table with `url` or `url-env`")]
-pub(super) struct Table {
+pub struct Table {
     /// The address. One that is a secret, as those of chat servers are, belongs into a variable.
     url: Option<HookAddress>,
     /// The environment variable that holds the address.
@@ -131,7 +131,7 @@ pub(super) struct Table {
 /// A table of which it is known that it has one address.
 #[derive(Debug, Deserialize)]
 #[serde(try_from = "Table", expecting = "a table with `url` or `url-env`")]
-pub(super) struct Hook {
+pub struct Hook {
     pub(super) url: Address,
     pub(super) secret_env: Option<String>,
     pub(super) on: WebhookOn,
@@ -141,7 +141,7 @@ pub(super) struct Hook {
 
 /// Where an address is.
 #[derive(Debug)]
-pub(super) enum Address {
+pub enum Address {
     /// In the file.
     Written(String),
     /// In the variable of this name.
@@ -177,7 +177,7 @@ fn one_address() -> serde_json::Value {
 
 /// An address that requests are sent to.
 #[derive(Debug)]
-pub(super) struct HookAddress(pub(super) String);
+pub struct HookAddress(pub(super) String);
 
 impl<'de> Deserialize<'de> for HookAddress {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -192,7 +192,7 @@ impl<'de> Deserialize<'de> for HookAddress {
 
 /// How long an answer may take.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct HookTimeout(pub(super) Duration);
+pub struct HookTimeout(pub(super) Duration);
 
 impl<'de> Deserialize<'de> for HookTimeout {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -209,7 +209,7 @@ impl<'de> Deserialize<'de> for HookTimeout {
 
 impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
     /// Who is told of the end of a run.
-    pub(super) fn webhooks(&mut self, written: Option<Vec<Hook>>) -> Vec<Webhook> {
+    pub fn webhooks(&mut self, written: Option<Vec<Hook>>) -> Vec<Webhook> {
         let origin = if written.is_some() { self.origin("webhooks") } else { Origin::Default };
         let written = written.unwrap_or_default();
         let shown: Vec<_> = written.iter().map(shown).collect();

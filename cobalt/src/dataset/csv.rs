@@ -38,12 +38,7 @@ pub fn csv_records(
 }
 
 /// Hands over what each row holds. After one that is refused, it goes on with the next line.
-pub(super) fn each_row(
-    reader: impl BufRead,
-    file: &str,
-    delimiter: u8,
-    take: Take<'_>,
-) -> Result<(), DatasetError> {
+pub fn each_row(reader: impl BufRead, file: &str, delimiter: u8, take: Take<'_>) -> Result<(), DatasetError> {
     let mut records = Records::new(text::without_mark(reader, file)?, file, delimiter);
     let Some(header) = records.next()? else {
         return Err(DatasetError::empty(file, "the file has no text"));

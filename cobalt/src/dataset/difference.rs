@@ -8,7 +8,7 @@ use crate::wording::count;
 
 /// How many items differ between two states of a data set, which are told apart by their [keys](Dataset::keys).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Difference {
+pub struct Difference {
     added: usize,
     removed: usize,
     /// Those that both have, with other fields or values.
@@ -18,7 +18,7 @@ pub(super) struct Difference {
 }
 
 impl Difference {
-    pub(super) fn between(old: &Dataset, new: &Dataset) -> Self {
+    pub fn between(old: &Dataset, new: &Dataset) -> Self {
         let mut old: HashMap<_, _> = old.keys().into_iter().zip(old.iter().enumerate()).collect();
         let mut difference = Self { added: 0, removed: 0, changed: 0, is_reordered: false };
         let mut last = None;
@@ -35,7 +35,7 @@ impl Difference {
         Self { removed: old.len(), ..difference }
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         *self == Self { added: 0, removed: 0, changed: 0, is_reordered: false }
     }
 }

@@ -188,7 +188,7 @@ impl DatasetError {
 
 /// Why reading stops where a file holds more than it may.
 #[cfg(any(feature = "remote", feature = "parquet"))]
-pub(super) fn too_large(max_bytes: u64) -> io::Error {
+pub fn too_large(max_bytes: u64) -> io::Error {
     let max_bytes = crate::wording::thousands(max_bytes);
     let text = format!(
         "it holds more than {max_bytes} bytes once it is unpacked: raise `max_bytes`, in cobalt.toml `max-bytes`, if that is right"

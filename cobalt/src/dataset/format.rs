@@ -107,7 +107,7 @@ impl FromStr for Format {
 
 /// What is known of a file besides its content.
 #[derive(Clone, Debug, Default)]
-pub(in crate::dataset) struct Told {
+pub struct Told {
     /// The format that was asked for; nothing else counts then.
     pub(in crate::dataset) format: Option<Format>,
     /// Names whose extension may tell the format, the best first: of the file, of an address, of a download.
@@ -121,13 +121,13 @@ pub(in crate::dataset) struct Told {
 
 impl Told {
     /// What the name of a file tells.
-    pub(in crate::dataset) fn by_name(name: impl Into<String>) -> Told {
+    pub fn by_name(name: impl Into<String>) -> Told {
         Told { names: vec![name.into()], ..Told::default() }
     }
 
     /// The format of a file that begins with `head`: what was asked for, else what no other format begins with,
     /// else by extension, media type, and the looks of the content.
-    pub(in crate::dataset) fn format(&self, head: &[u8], shown: &str) -> Result<Format, DatasetError> {
+    pub fn format(&self, head: &[u8], shown: &str) -> Result<Format, DatasetError> {
         if let Some(format) = self.format {
             return Ok(format);
         }
@@ -163,7 +163,7 @@ fn by_magic_bytes(head: &[u8]) -> Option<Format> {
 }
 
 /// By the extension of a name, without one that tells how the file is compressed.
-pub(in crate::dataset) fn by_extension(name: &str) -> Option<Format> {
+pub fn by_extension(name: &str) -> Option<Format> {
     let mut path = Path::new(name);
     if let Some("gz" | "gzip" | "zst" | "zstd") = extension(path).as_deref() {
         path = Path::new(path.file_stem()?);

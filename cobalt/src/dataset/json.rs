@@ -19,7 +19,7 @@ pub fn parse_json(reader: impl BufRead, file: &str) -> Result<Vec<Item>, Dataset
 }
 
 /// Hands over what each element of the list holds, with the line that it begins on. Behind what is no JSON, nothing can be read.
-pub(super) fn each_element(reader: impl BufRead, file: &str, take: Take<'_>) -> Result<(), DatasetError> {
+pub fn each_element(reader: impl BufRead, file: &str, take: Take<'_>) -> Result<(), DatasetError> {
     let reader = text::without_mark(reader, file)?;
     let position = Position { line: Cell::new(1), blank: Cell::new(true), item: Cell::new(None) };
     let taker = Taker { position: &position, take: RefCell::new(take), refused: RefCell::new(None) };
@@ -56,7 +56,7 @@ fn explain(error: serde_json::Error, position: &Position, file: &str) -> Dataset
 }
 
 /// What serde_json says, without the position at its end.
-pub(super) fn message(error: &serde_json::Error) -> String {
+pub fn message(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let position = format!(" at line {} column {}", error.line(), error.column());
     text.strip_suffix(&position).unwrap_or(&text).to_owned()

@@ -16,7 +16,7 @@ pub fn parse_jsonl(reader: impl BufRead, file: &str) -> Result<Vec<Item>, Datase
 }
 
 /// Hands over what each line holds, but blank ones.
-pub(super) fn each_line(reader: impl BufRead, file: &str, take: Take<'_>) -> Result<(), DatasetError> {
+pub fn each_line(reader: impl BufRead, file: &str, take: Take<'_>) -> Result<(), DatasetError> {
     let mut reader = text::without_mark(reader, file)?;
     let mut line = Vec::new();
     let (mut number, mut is_empty) = (0, true);
@@ -35,7 +35,7 @@ pub(super) fn each_line(reader: impl BufRead, file: &str, take: Take<'_>) -> Res
 }
 
 /// Reads one object.
-pub(super) fn parse_line(line: &[u8]) -> Result<Item, String> {
+pub fn parse_line(line: &[u8]) -> Result<Item, String> {
     let line = std::str::from_utf8(line).map_err(|error| {
         format!("expected UTF-8, found another encoding at byte {}", error.valid_up_to() + 1)
     })?;

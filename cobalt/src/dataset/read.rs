@@ -16,20 +16,20 @@ const HEAD_BYTES: u64 = 64 * 1024;
 const LONGEST_HEAD: usize = 16 * 1024 * 1024;
 
 /// The items of the file at `path`, which errors call `shown`.
-pub(in crate::dataset) fn read(path: &Path, shown: &str, told: &Told) -> Result<Vec<Item>, DatasetError> {
+pub fn read(path: &Path, shown: &str, told: &Told) -> Result<Vec<Item>, DatasetError> {
     let (content, format) = open(path, shown, told)?;
     content.items(format, shown, told.max_bytes)
 }
 
 /// The content of the file at `path`, without its compression, and its format.
-pub(super) fn open(path: &Path, shown: &str, told: &Told) -> Result<(Content, Format), DatasetError> {
+pub fn open(path: &Path, shown: &str, told: &Told) -> Result<(Content, Format), DatasetError> {
     let content = content(path, shown, told)?;
     let format = told.format(&content.head, shown)?;
     Ok((content, format))
 }
 
 /// The content of the file at `path`, without its compression.
-pub(in crate::dataset) fn content(path: &Path, shown: &str, told: &Told) -> Result<Content, DatasetError> {
+pub fn content(path: &Path, shown: &str, told: &Told) -> Result<Content, DatasetError> {
     let unread = |error| DatasetError::read(shown, error);
     let mut file = File::open(path).map_err(unread)?;
     let start = head(&mut file).map_err(unread)?;
@@ -73,14 +73,14 @@ fn starts_long_line(head: &[u8]) -> bool {
 }
 
 /// What a file holds, without its compression.
-pub(in crate::dataset) struct Content {
+pub struct Content {
     /// The beginning, which was read already.
     pub(in crate::dataset) head: Vec<u8>,
     pub(in crate::dataset) rest: Rest,
 }
 
 /// What follows the beginning.
-pub(in crate::dataset) enum Rest {
+pub enum Rest {
     /// As the file has it.
     File(File),
     /// As it comes out of a decoder.
@@ -89,7 +89,7 @@ pub(in crate::dataset) enum Rest {
 
 impl Content {
     /// The items.
-    pub(super) fn items(
+    pub fn items(
         self,
         format: Format,
         shown: &str,
@@ -106,7 +106,7 @@ impl Content {
     }
 
     /// All of it, from its beginning to its end.
-    pub(super) fn text(self) -> impl BufRead {
+    pub fn text(self) -> impl BufRead {
         BufReader::new(Cursor::new(self.head).chain(self.rest))
     }
 }
@@ -168,7 +168,7 @@ fn with_hint(error: DatasetError, path: &Path, root: &Root<'_>) -> DatasetError 
 }
 
 /// Adds to an error about a file that is not there the name of one that may be meant.
-pub(super) fn with_similar_name(error: DatasetError, path: &Path) -> DatasetError {
+pub fn with_similar_name(error: DatasetError, path: &Path) -> DatasetError {
     match error {
         DatasetError::Read { file, cause, .. } if cause.kind() == io::ErrorKind::NotFound => {
             DatasetError::Read { file, cause, hint: similar_name(path) }

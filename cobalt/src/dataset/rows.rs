@@ -14,7 +14,7 @@ use crate::nesting::{DEEPEST, is_too_deep};
 
 /// What is given each place in turn: the line that it begins on, and the item or what is wrong with it. Its error ends the
 /// reading.
-pub(super) type Take<'t> = &'t mut dyn FnMut(usize, Result<Item, String>) -> Result<(), DatasetError>;
+pub type Take<'t> = &'t mut dyn FnMut(usize, Result<Item, String>) -> Result<(), DatasetError>;
 
 /// A place of a file that holds an item, or should.
 #[derive(Debug)]
@@ -59,7 +59,7 @@ pub fn read_rows(path: &Path, shown: &str) -> Result<Rows, DatasetError> {
 }
 
 /// The items of a file of JSON, by what hands over its places. The first of them that holds none is an error, with its index.
-pub(super) fn all_items(
+pub fn all_items(
     file: &str,
     each: impl FnOnce(Take<'_>) -> Result<(), DatasetError>,
 ) -> Result<Vec<Item>, DatasetError> {
@@ -92,7 +92,7 @@ const OPTIONS: MatchOptions =
 
 /// The files that a path stands for, sorted, as they are found below a folder: itself where it has no wildcards, or
 /// where a file has just that name.
-pub(super) fn files(root: &Path, path: &Path, shown: &str) -> Result<Vec<PathBuf>, DatasetError> {
+pub fn files(root: &Path, path: &Path, shown: &str) -> Result<Vec<PathBuf>, DatasetError> {
     if !shown.contains(['*', '?', '[']) || root.join(path).exists() {
         return Ok(vec![path.to_owned()]);
     }

@@ -5,10 +5,7 @@ use std::io::{BufRead, Cursor, Read};
 use super::DatasetError;
 
 /// Drops a UTF-8 byte order mark; refuses the marks of other encodings.
-pub(super) fn without_mark<R: BufRead>(
-    mut reader: R,
-    file: &str,
-) -> Result<impl BufRead + use<R>, DatasetError> {
+pub fn without_mark<R: BufRead>(mut reader: R, file: &str) -> Result<impl BufRead + use<R>, DatasetError> {
     let mut start = Vec::with_capacity(4);
     reader.by_ref().take(4).read_to_end(&mut start).map_err(|error| DatasetError::read(file, error))?;
     let mark =
@@ -19,7 +16,7 @@ pub(super) fn without_mark<R: BufRead>(
 }
 
 /// The length of the UTF-8 byte order mark, 0 without one, or the name of the encoding that is not UTF-8.
-pub(super) fn mark_length(start: &[u8]) -> Result<usize, &'static str> {
+pub fn mark_length(start: &[u8]) -> Result<usize, &'static str> {
     match start {
         [0xef, 0xbb, 0xbf, ..] => Ok(3),
         [0xff, 0xfe, 0, 0, ..] => Err("UTF-32 (little endian)"),

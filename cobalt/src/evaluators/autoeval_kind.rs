@@ -39,7 +39,7 @@ pub enum AutoevalKind {
 }
 
 /// Further names, as other lists have them.
-pub(crate) const ALIASES: [(&str, AutoevalKind); 4] = [
+pub const ALIASES: [(&str, AutoevalKind); 4] = [
     ("Json", AutoevalKind::ValidJson),
     ("Embedding", AutoevalKind::EmbeddingSimilarity),
     ("JSONDiff", AutoevalKind::JsonDiff),

@@ -43,7 +43,7 @@ impl Distance {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Preset {
+pub enum Preset {
     /// Whether what the output claims is in the context.
     Hallucination,
     /// Whether the output is free of what hurts.
@@ -58,11 +58,11 @@ pub(crate) enum Preset {
 
 impl Preset {
     /// All of them.
-    pub(crate) const ALL: [Self; 5] =
+    pub const ALL: [Self; 5] =
         [Self::Hallucination, Self::Toxicity, Self::Bias, Self::TaskCompletion, Self::Summarisation];
 
     /// The name, as `cobalt.toml` has it.
-    pub(crate) fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Self::Hallucination => "hallucination",
             Self::Toxicity => "toxicity",

@@ -222,13 +222,13 @@ decided; then `score`, a whole number from 1 (the criterion is not met at all) t
 
 /// A rating, and why.
 #[derive(Debug)]
-pub(super) struct Rating {
+pub struct Rating {
     rating: u8,
     reason: Option<String>,
 }
 
 /// The question for one output.
-pub(super) fn prompt(criterion: &str, steps: &[String], texts: &[(&str, String)]) -> String {
+pub fn prompt(criterion: &str, steps: &[String], texts: &[(&str, String)]) -> String {
     let steps: Vec<_> =
         steps.iter().enumerate().map(|(index, step)| format!("{}. {step}", index + 1)).collect();
     let task = format!("{RATING_TASK}\n\nThe criterion: {criterion}\n\nThe steps:\n{}", steps.join("\n"));
@@ -237,7 +237,7 @@ pub(super) fn prompt(criterion: &str, steps: &[String], texts: &[(&str, String)]
 }
 
 /// Asks for so many ratings, side by side.
-pub(super) async fn ask(
+pub async fn ask(
     asking: &Asking,
     model: &ModelChoice,
     prompt: &str,
@@ -266,7 +266,7 @@ fn read_rating(answer: &Map<String, Value>) -> Result<Rating, String> {
 }
 
 /// The mean of at least one rating, brought to 0..=1.
-pub(super) fn score(ratings: &[Rating]) -> Score {
+pub fn score(ratings: &[Rating]) -> Score {
     let sum: f64 = ratings.iter().map(|rating| f64::from(rating.rating)).sum();
     let mean = sum / ratings.len() as f64;
     let value = (mean - f64::from(LOWEST)) / f64::from(HIGHEST - LOWEST);
@@ -298,19 +298,19 @@ shown the texts.";
 
 /// Evaluation steps.
 #[derive(Default)]
-pub(super) struct Steps {
+pub struct Steps {
     given: Option<Vec<String>>,
     /// Those that a model wrote: all outputs are rated by the same ones, with or without a cache.
     written: OnceLock<Vec<String>>,
 }
 
 impl Steps {
-    pub(super) fn given(steps: Vec<String>) -> Self {
+    pub fn given(steps: Vec<String>) -> Self {
         Self { given: Some(steps), ..Self::default() }
     }
 
     /// What is wrong with the given ones.
-    pub(super) fn problem(&self) -> Option<String> {
+    pub fn problem(&self) -> Option<String> {
         let steps = self.given.as_ref()?;
         if steps.is_empty() {
             return Some("there are no steps; write at least one, or leave `steps` out".to_owned());
@@ -323,7 +323,7 @@ impl Steps {
     }
 
     /// The given ones, or those that a model has written or now writes for the criterion.
-    pub(super) async fn find(
+    pub async fn find(
         &self,
         asking: &Asking,
         model: &ModelChoice,

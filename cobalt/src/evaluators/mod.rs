@@ -18,7 +18,7 @@ mod function;
 mod g_eval;
 #[cfg(feature = "judge")]
 mod llm_judge;
-pub(crate) mod options;
+pub mod options;
 #[cfg(feature = "judge")]
 mod pairwise;
 mod places;
@@ -29,7 +29,7 @@ mod score;
 #[cfg(feature = "judge")]
 mod similarity;
 #[cfg(all(test, feature = "judge"))]
-pub(crate) mod tests;
+pub mod tests;
 mod text;
 
 use std::fmt::Debug;

@@ -26,7 +26,7 @@ pub(crate) trait Options: Clone + Serialize + DeserializeOwned {
 }
 
 /// The whole table of an evaluator.
-pub(crate) type OptionsTable<Own> = Table<Own, <Own as Options>::Shared>;
+pub type OptionsTable<Own> = Table<Own, <Own as Options>::Shared>;
 
 impl<Own: Options> OptionsTable<Own> {
     /// Reads a table, which stands at `span`, and refuses settings that contradict each other.
@@ -44,7 +44,7 @@ impl<Own: Options> OptionsTable<Own> {
 
 /// Refuses none of the keys, and more than one, where each says the same in another way. Each comes with whether it is
 /// written; `what` is what they say.
-pub(super) fn exactly_one(what: &str, keys: &[(&str, bool)]) -> Result<(), String> {
+pub fn exactly_one(what: &str, keys: &[(&str, bool)]) -> Result<(), String> {
     let written: Vec<_> = keys.iter().filter(|(_, written)| *written).map(|(key, _)| *key).collect();
     match written[..] {
         [_] => Ok(()),
@@ -58,6 +58,6 @@ pub(super) fn exactly_one(what: &str, keys: &[(&str, bool)]) -> Result<(), Strin
 
 /// The same, as a schema has it.
 #[cfg(feature = "schema")]
-pub(super) fn one_of(keys: &[&str]) -> serde_json::Value {
+pub fn one_of(keys: &[&str]) -> serde_json::Value {
     keys.iter().map(|key| serde_json::json!({ "required": [key] })).collect()
 }

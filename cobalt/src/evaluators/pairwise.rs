@@ -184,7 +184,7 @@ criterion neither is better, it is a tie. Give first `reason`, one to three sent
 
 /// The answers to be compared.
 #[derive(Debug)]
-pub(super) struct Sides<'a> {
+pub struct Sides<'a> {
     pub(super) criterion: &'a str,
     pub(super) output: String,
     pub(super) other: String,
@@ -211,10 +211,10 @@ struct Verdict {
 
 impl Sides<'_> {
     /// What the answers are called: nothing tells which is whose.
-    pub(super) const TAGS: [&'static str; 2] = ["first", "second"];
+    pub const TAGS: [&'static str; 2] = ["first", "second"];
 
     /// Asks in both orders, side by side.
-    pub(super) async fn compare(&self, asking: &Asking, model: &ModelChoice) -> Result<Score, EvalError> {
+    pub async fn compare(&self, asking: &Asking, model: &ModelChoice) -> Result<Score, EvalError> {
         if self.output == self.other {
             return Ok(
                 Score::new(0.5).reason(format!("a tie: the output is the same text as `{}`", self.field))

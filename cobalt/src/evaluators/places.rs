@@ -12,9 +12,9 @@ use crate::template::Variable;
 use crate::wording;
 
 /// The agent's output.
-pub(super) const OUTPUT: &str = "output";
+pub const OUTPUT: &str = "output";
 /// What the agent reported about itself.
-pub(super) const METADATA: &str = "metadata";
+pub const METADATA: &str = "metadata";
 
 /// A field of the item, or a path into it such as `answers[0].text`.
 #[derive(Clone, Debug, Deserialize, Serialize)]

@@ -17,7 +17,7 @@ const NAMED: usize = 3;
 const LONGEST: usize = 200;
 
 /// What a schema demands, which may be written as text, as in a table. Nothing is fetched for it.
-pub(super) fn validator(schema: &Value) -> Result<Validator, String> {
+pub fn validator(schema: &Value) -> Result<Validator, String> {
     let invalid = |problem: String| format!("the schema is no valid JSON schema: {problem}");
     let schema = match schema {
         Value::String(text) => {
@@ -41,7 +41,7 @@ fn problem(error: &ValidationError<'_>) -> String {
 }
 
 /// 1 where an output, or the JSON that its text is, has the form that is demanded, and 0 elsewhere.
-pub(super) fn conforms(output: &Value, validator: &Validator) -> Result<Score, EvalError> {
+pub fn conforms(output: &Value, validator: &Validator) -> Result<Score, EvalError> {
     let output = match output {
         Value::String(text) => match serde_json::from_str(text) {
             Ok(value) => Cow::Owned(value),

@@ -9,7 +9,7 @@ use crate::llm::{Asking, JudgeUsage, Models};
 use crate::threads::join_all;
 
 /// Scores with the models of a configuration, without a cache, where every key is `k`.
-pub(super) fn asked_by(
+pub fn asked_by(
     evaluator: &dyn Evaluator,
     cx: &EvalContext,
     config: &str,
@@ -21,10 +21,7 @@ pub(super) fn asked_by(
 }
 
 /// Scores all of these side by side, with the same models and without a cache.
-pub(super) fn all_asked_by(
-    evaluator: &dyn Evaluator,
-    contexts: &[EvalContext],
-) -> Vec<Result<Score, String>> {
+pub fn all_asked_by(evaluator: &dyn Evaluator, contexts: &[EvalContext]) -> Vec<Result<Score, String>> {
     let asking = Asking::new(models("", |name| name.ends_with("_API_KEY").then(|| "k".to_owned())));
     let contexts: Vec<_> = contexts.iter().map(|cx| cx.asking(asking.clone())).collect();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -33,7 +30,7 @@ pub(super) fn all_asked_by(
 }
 
 /// Checks against these items, where no key is set.
-pub(crate) fn without_models(evaluator: &dyn Evaluator, items: &[Item]) -> Result<(), CheckError> {
+pub fn without_models(evaluator: &dyn Evaluator, items: &[Item]) -> Result<(), CheckError> {
     let dataset = Dataset::from_items(items.iter().cloned());
     evaluator.check(&Setup { dataset, models: models("", |_| None) })
 }

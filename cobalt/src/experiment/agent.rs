@@ -25,9 +25,9 @@ impl AgentError {
 }
 
 /// What an agent gave, and how long it took from when it was started.
-pub(crate) type Answer = (Result<Output, AgentError>, Duration);
+pub type Answer = (Result<Output, AgentError>, Duration);
 type AgentFuture = Pin<Box<dyn Future<Output = Answer> + Send>>;
-pub(crate) type AgentFn = Arc<dyn Fn(Context) -> AgentFuture + Send + Sync>;
+pub type AgentFn = Arc<dyn Fn(Context) -> AgentFuture + Send + Sync>;
 
 /// A function that an experiment can call: async or plain, of the item, of the [`Context`], or of both.
 ///

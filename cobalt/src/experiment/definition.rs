@@ -16,7 +16,7 @@ use crate::wording;
 
 /// What an experiment is, apart from its data and its agent.
 #[derive(Clone, Debug)]
-pub(crate) struct Definition {
+pub struct Definition {
     pub(crate) name: String,
     pub(crate) runs: usize,
     pub(crate) concurrency: usize,
@@ -36,7 +36,7 @@ pub(crate) struct Definition {
 
 impl Definition {
     /// Text that changes with whatever makes results incomparable, except the data.
-    pub(crate) fn fingerprint(&self) -> String {
+    pub fn fingerprint(&self) -> String {
         let mut parts = vec![
             format!("runs {}", self.runs),
             format!("timeout {:?}", self.timeout),
@@ -52,7 +52,7 @@ impl Definition {
     }
 
     /// A hash of each evaluator's settings, with those of the models that judges ask: 16 hexadecimal digits.
-    pub(crate) fn evaluator_hashes(&self) -> Vec<String> {
+    pub fn evaluator_hashes(&self) -> Vec<String> {
         let hash = |evaluator: &Arc<dyn Evaluator>| {
             let settings = [evaluator.fingerprint(), self.models.clone().unwrap_or_default()];
             let mut hash = crate::hash::sha256_hex(&settings);
@@ -63,7 +63,7 @@ impl Definition {
     }
 
     /// Says what cannot be right, and what to change.
-    pub(crate) fn check(&self) -> Result<(), String> {
+    pub fn check(&self) -> Result<(), String> {
         if self.name.trim().is_empty() {
             return Err("its name is empty; give it one".to_owned());
         }
@@ -143,7 +143,7 @@ impl Definition {
     }
 }
 
-pub(crate) type Progress = Arc<dyn Fn(usize, usize) + Send + Sync>;
+pub type Progress = Arc<dyn Fn(usize, usize) + Send + Sync>;
 
 /// An experiment: it runs an agent over a data set and scores each output.
 ///

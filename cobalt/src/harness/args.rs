@@ -14,7 +14,7 @@ use crate::reporters::Paint;
 
 /// What was asked for on the command line.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Args {
+pub struct Args {
     /// What libtest-mimic sees, without any filter.
     pub(super) mimic: Arguments,
     filters: Vec<String>,
@@ -34,7 +34,7 @@ const WITHOUT_MEANING: [&str; 5] =
 
 impl Args {
     /// Reads the arguments of this process; prints help or what is wrong, and exits, where that is due.
-    pub(super) fn from_process() -> Self {
+    pub fn from_process() -> Self {
         let mut arguments = std::env::args();
         let program = arguments.next().unwrap_or_default();
         match Self::read(program, arguments.collect(), |name| std::env::var(name).ok()) {
@@ -96,7 +96,7 @@ impl Args {
     }
 
     /// The same where experiments are found by the names that they are declared with, too.
-    pub(super) fn knowing(&self, declared: impl Iterator<Item = String>) -> Self {
+    pub fn knowing(&self, declared: impl Iterator<Item = String>) -> Self {
         let both = declared.map(|declared| (case_name(&declared), declared));
         let declared = both.filter(|(case_name, declared)| case_name != declared).collect();
         Self { declared, ..self.clone() }
@@ -111,7 +111,7 @@ impl Args {
     }
 
     /// Whether a case is to be told of: run, ignored or listed.
-    pub(super) fn selects(&self, case: &str, is_ignored: bool) -> bool {
+    pub fn selects(&self, case: &str, is_ignored: bool) -> bool {
         // No case is a benchmark.
         if self.mimic.ignored && !is_ignored || self.mimic.bench {
             return false;
@@ -128,24 +128,24 @@ impl Args {
     }
 
     /// Whether every case is selected, whatever its name.
-    pub(super) fn selects_all(&self, is_ignored: bool) -> bool {
+    pub fn selects_all(&self, is_ignored: bool) -> bool {
         self.filters.is_empty() && self.mimic.skip.is_empty() && self.selects("", is_ignored)
     }
 
     /// Whether cases are run that are else ignored.
-    pub(super) fn runs_ignored(&self) -> bool {
+    pub fn runs_ignored(&self) -> bool {
         self.mimic.ignored || self.mimic.include_ignored
     }
 
     /// Whether the case of an experiment whose items are not known is selected, or one of those items could be.
-    pub(super) fn may_concern(&self, case: &str, is_ignored: bool) -> bool {
+    pub fn may_concern(&self, case: &str, is_ignored: bool) -> bool {
         let experiment = case.rsplit_once("::").map_or(case, |(experiment, _)| experiment);
         let begins_so = |filter: &String| self.is_of(filter, experiment, |rest| rest.starts_with("::"));
         self.selects(case, is_ignored) || self.filters.iter().any(begins_so)
     }
 
     /// Whether any case whose name starts with the experiment's can be selected, so that its data must be read.
-    pub(super) fn may_select(&self, experiment: &str) -> bool {
+    pub fn may_select(&self, experiment: &str) -> bool {
         let belongs = |filter: &String| {
             self.is_of(filter, experiment, |rest| rest.is_empty() || rest.starts_with("::"))
         };
@@ -159,7 +159,7 @@ impl Args {
 
     /// What libtest-mimic is to run the cases with: those that are flagged as ignored are run, and all others are
     /// counted as filtered out. By itself it knows a single filter only.
-    pub(super) fn for_mimic(&self) -> Arguments {
+    pub fn for_mimic(&self) -> Arguments {
         Arguments {
             ignored: true,
             include_ignored: true,
@@ -171,12 +171,12 @@ impl Args {
     }
 
     /// Whether only the lines that libtest prints can be the answer.
-    pub(super) fn asks_for_test_output(&self) -> bool {
+    pub fn asks_for_test_output(&self) -> bool {
         self.mimic.list || self.mimic.format.is_some() || self.mimic.logfile.is_some()
     }
 
     /// Whether what is printed beside the cases has colours.
-    pub(super) fn paint(&self) -> Paint {
+    pub fn paint(&self) -> Paint {
         match self.mimic.color {
             Some(ColorSetting::Always) => Paint::Coloured,
             Some(ColorSetting::Never) => Paint::Plain,
@@ -186,12 +186,12 @@ impl Args {
     }
 
     /// Whether as little as possible is to be printed.
-    pub(super) fn is_terse(&self) -> bool {
+    pub fn is_terse(&self) -> bool {
         self.mimic.quiet || self.mimic.format == Some(FormatSetting::Terse)
     }
 
     /// Whether what goes to stdout is read by a program.
-    pub(super) fn is_json(&self) -> bool {
+    pub fn is_json(&self) -> bool {
         self.mimic.format == Some(FormatSetting::Json)
     }
 }

@@ -19,7 +19,7 @@ use crate::session::{Ending, Interrupted, Listener, MissingKeys};
 
 /// What became of a case.
 #[derive(Clone, Debug)]
-pub(super) enum Verdict {
+pub enum Verdict {
     Passed,
     /// Failed, and why.
     Failed(Arc<str>),
@@ -37,7 +37,7 @@ impl Verdict {
 const MOST_TOLD: usize = 20;
 
 /// The cases of all experiments that run.
-pub(super) struct Board {
+pub struct Board {
     experiments: Vec<Slots>,
     /// Set when the process is about to end: what is not told by then never will be.
     closed: AtomicBool,
@@ -63,7 +63,7 @@ struct State {
 
 impl Board {
     /// A board for experiments with so many items each.
-    pub(super) fn new(items: impl Iterator<Item = usize>) -> Self {
+    pub fn new(items: impl Iterator<Item = usize>) -> Self {
         let slots = |items| Slots {
             state: Mutex::new(State { items: vec![None; items], ..State::default() }),
             changed: Condvar::new(),
@@ -72,7 +72,7 @@ impl Board {
     }
 
     /// Waits for an item.
-    pub(super) fn item(&self, experiment: usize, index: usize) -> Verdict {
+    pub fn item(&self, experiment: usize, index: usize) -> Verdict {
         let slots = &self.experiments[experiment];
         let waiting = |state: &mut State| state.items[index].is_none() && !state.ended;
         let state = slots.changed.wait_while(slots.lock(), waiting).unwrap_or_else(PoisonError::into_inner);
@@ -82,7 +82,7 @@ impl Board {
     }
 
     /// Waits for a threshold.
-    pub(super) fn threshold(&self, experiment: usize, index: usize) -> Verdict {
+    pub fn threshold(&self, experiment: usize, index: usize) -> Verdict {
         let state = self.experiments[experiment].wait_for_end();
         let verdict = state.thresholds.get(index).cloned().unwrap_or(Verdict::NotRun);
         drop(state);
@@ -90,7 +90,7 @@ impl Board {
     }
 
     /// Waits for all items and thresholds of an experiment.
-    pub(super) fn whole(&self, experiment: usize) -> Verdict {
+    pub fn whole(&self, experiment: usize) -> Verdict {
         let state = self.experiments[experiment].wait_for_end();
         if !matches!(state.summary, Some(Ok(_))) {
             drop(state);
@@ -116,7 +116,7 @@ impl Board {
     }
 
     /// No case is told any more.
-    pub(super) fn close(&self) {
+    pub fn close(&self) {
         self.closed.store(true, Ordering::Release);
     }
 
@@ -129,18 +129,18 @@ impl Board {
     }
 
     /// Waits until every experiment has come to its end.
-    pub(super) fn wait_for_all(&self) {
+    pub fn wait_for_all(&self) {
         self.experiments.iter().for_each(|slots| drop(slots.wait_for_end()));
     }
 
     /// The outcome of each experiment, or how it was stopped before.
-    pub(super) fn take_summaries(&self) -> impl Iterator<Item = Result<Summary, Interrupted>> {
+    pub fn take_summaries(&self) -> impl Iterator<Item = Result<Summary, Interrupted>> {
         self.experiments.iter().filter_map(|slots| slots.lock().summary.take())
     }
 }
 
 /// What is left to say of an experiment when its cases are told.
-pub(super) struct Summary {
+pub struct Summary {
     pub(super) text: String,
     /// Models that used tokens and have no price.
     pub(super) unpriced_models: Vec<String>,
@@ -162,7 +162,7 @@ impl Slots {
 }
 
 /// Puts what the session tells on the board.
-pub(super) struct Writer {
+pub struct Writer {
     pub(super) board: Arc<Board>,
     pub(super) experiments: Vec<Shown>,
     /// The root of the workspace, from which paths are seen.
@@ -224,7 +224,7 @@ impl Listener for Writer {
 }
 
 /// The keys that are missing, each once. What else is wrong is told when the experiments are run.
-pub(super) fn missing(
+pub fn missing(
     definitions: &[&'static ExperimentDefinition],
     filter: &Filter<'_>,
     args: &Args,

@@ -24,21 +24,21 @@ use crate::store::{CutOff, namesake};
 use crate::{names, paths, threads};
 
 /// An experiment that was read, or the case that says why it could not be.
-pub(super) struct Suite {
+pub struct Suite {
     /// The experiment's name as it stands in case names.
     pub(super) name: String,
     pub(super) plan: Result<Plan, Broken>,
 }
 
 /// Why an experiment cannot be run, and the name of the case that says so.
-pub(super) struct Broken {
+pub struct Broken {
     pub(super) case: &'static str,
     pub(super) error: Error,
 }
 
 /// What a case shows of an experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum View {
+pub enum View {
     /// An item, by its index in the data set.
     Item(usize),
     /// A threshold, by its place among the experiment's.
@@ -49,7 +49,7 @@ pub(super) enum View {
 
 impl View {
     /// Whether it shows something of a run of the items with these indexes, or of all.
-    pub(super) fn is_of(self, items: Option<&[usize]>) -> bool {
+    pub fn is_of(self, items: Option<&[usize]>) -> bool {
         match (items, self) {
             // The thresholds are not judged by some of the items.
             (Some(_), Self::Threshold(_)) => false,
@@ -60,7 +60,7 @@ impl View {
 }
 
 /// The registered experiments, in the order of their files and lines.
-pub(super) fn definitions() -> Result<Vec<&'static ExperimentDefinition>, String> {
+pub fn definitions() -> Result<Vec<&'static ExperimentDefinition>, String> {
     let mut definitions: Vec<_> = inventory::iter::<ExperimentDefinition>.into_iter().collect();
     definitions.sort_by_key(|definition| (definition.file, definition.line));
     if definitions.is_empty() {
@@ -79,7 +79,7 @@ pub(super) fn definitions() -> Result<Vec<&'static ExperimentDefinition>, String
 }
 
 /// An experiment's name as it stands in case names.
-pub(super) fn case_name(definition: &ExperimentDefinition) -> String {
+pub fn case_name(definition: &ExperimentDefinition) -> String {
     names::case_name(&(definition.name)())
 }
 
@@ -89,14 +89,14 @@ fn place(definition: &ExperimentDefinition) -> SourcePlace {
 }
 
 /// An experiment whose declaration was read, and not its data.
-pub(super) struct Declared {
+pub struct Declared {
     definition: &'static ExperimentDefinition,
     prepared: Result<Prepared, Broken>,
 }
 
 impl Declared {
     /// Reads what is declared apart from the data.
-    pub(super) fn new(definition: &'static ExperimentDefinition) -> Self {
+    pub fn new(definition: &'static ExperimentDefinition) -> Self {
         let name = (definition.name)();
         let mut experiment = Experiment::new(name.clone(), Dataset::from_items([] as [Item; 0]));
         experiment.declaration.source_hash = Some(definition.source_hash);
@@ -109,41 +109,41 @@ impl Declared {
     }
 
     /// What is declared apart from the data, as far as it can be read.
-    pub(super) fn declaration(&self) -> Option<&Declaration> {
+    pub fn declaration(&self) -> Option<&Declaration> {
         self.prepared.as_ref().ok().map(|prepared| &prepared.experiment.declaration)
     }
 
     /// The experiment's tags, as far as its declaration can be read.
-    pub(super) fn tags(&self) -> &[String] {
+    pub fn tags(&self) -> &[String] {
         self.declaration().map_or(&[], |declaration| &declaration.tags)
     }
 
     /// Where it is declared.
-    pub(super) fn place(&self) -> SourcePlace {
+    pub fn place(&self) -> SourcePlace {
         place(self.definition)
     }
 
     /// The experiment's name.
-    pub(super) fn name(&self) -> String {
+    pub fn name(&self) -> String {
         (self.definition.name)()
     }
 
     /// The experiment's name as it stands in case names.
-    pub(super) fn case_name(&self) -> String {
+    pub fn case_name(&self) -> String {
         case_name(self.definition)
     }
 
     /// The variable for want of which the experiment is one case that is ignored, as far as its declaration can be read.
-    pub(super) fn ignored_without(&self) -> Option<String> {
+    pub fn ignored_without(&self) -> Option<String> {
         self.declaration()?.ignored_without().map(str::to_owned)
     }
 
-    pub(super) fn is_selected_by(&self, filter: &Filter<'_>) -> bool {
+    pub fn is_selected_by(&self, filter: &Filter<'_>) -> bool {
         filter.selects(&(self.definition.name)(), self.tags().iter().map(String::as_str))
     }
 
     /// Reads the data, and completes the settings.
-    pub(super) fn load(self, config: &Config) -> Suite {
+    pub fn load(self, config: &Config) -> Suite {
         Suite { name: case_name(self.definition), plan: self.plan(config) }
     }
 
@@ -178,7 +178,7 @@ impl Declared {
 }
 
 /// The cases of an experiment that are seen by item and by threshold, in order.
-pub(super) fn cases_of(name: &str, plan: &Plan) -> Vec<(String, View)> {
+pub fn cases_of(name: &str, plan: &Plan) -> Vec<(String, View)> {
     let items = plan.dataset().case_keys().into_iter().enumerate();
     let items = items.map(|(index, key)| (format!("{name}::{key}"), View::Item(index)));
     let thresholds = plan.definition().thresholds.iter().enumerate().map(|(index, threshold)| {
@@ -193,7 +193,7 @@ fn guarded<T>(declared: impl FnOnce() -> Result<T, BoxError>) -> Result<T, BoxEr
 }
 
 /// The items to run for the selected cases of an experiment: none, some, or all.
-pub(super) fn selection(cases: &[(String, View)], selects: impl Fn(&str) -> bool) -> Selection {
+pub fn selection(cases: &[(String, View)], selects: impl Fn(&str) -> bool) -> Selection {
     let mut items = Vec::new();
     let mut all = true;
     for (name, view) in cases {
@@ -213,7 +213,7 @@ pub(super) fn selection(cases: &[(String, View)], selects: impl Fn(&str) -> bool
 }
 
 /// The names of an experiment's cases.
-pub(super) fn names_of(suite: &Suite) -> Vec<String> {
+pub fn names_of(suite: &Suite) -> Vec<String> {
     match &suite.plan {
         Ok(plan) => cases_of(&suite.name, plan).into_iter().map(|(name, _)| name).collect(),
         Err(broken) => vec![broken_case(&suite.name, broken)],
@@ -221,13 +221,13 @@ pub(super) fn names_of(suite: &Suite) -> Vec<String> {
 }
 
 /// The name of the case that says why an experiment cannot be run.
-pub(super) fn broken_case(suite: &str, broken: &Broken) -> String {
+pub fn broken_case(suite: &str, broken: &Broken) -> String {
     format!("{suite}::{}", broken.case)
 }
 
 /// How much of an experiment is to be run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Selection {
+pub enum Selection {
     Nothing,
     /// The items with these indexes.
     Some(Vec<usize>),
@@ -235,7 +235,7 @@ pub(super) enum Selection {
 }
 
 /// The experiments of a process, and what it was asked to resume beside them.
-pub(super) struct Chosen {
+pub struct Chosen {
     /// The experiments in their order, each with the run of it that is resumed.
     pub(super) experiments: Vec<(Declared, Option<CutOff>)>,
     /// Runs to resume that are of none of them.
@@ -246,11 +246,7 @@ pub(super) struct Chosen {
 
 impl Chosen {
     /// Reads the declarations, and no data.
-    pub(super) fn of(
-        definitions: &[&'static ExperimentDefinition],
-        filter: &Filter<'_>,
-        config: &Config,
-    ) -> Self {
+    pub fn of(definitions: &[&'static ExperimentDefinition], filter: &Filter<'_>, config: &Config) -> Self {
         let (mut resume, unknown) = named_to_resume(config.layout());
         let resumes = !(resume.is_empty() && unknown.is_empty());
         let mut experiments = Vec::with_capacity(definitions.len());
@@ -270,7 +266,7 @@ impl Chosen {
 }
 
 /// Turns cases into trials that wait at the board.
-pub(super) struct Trials {
+pub struct Trials {
     board: Arc<Board>,
     /// Stops the session after the first failure, where that was asked for.
     stop: Option<Interrupter>,
@@ -279,11 +275,11 @@ pub(super) struct Trials {
 
 impl Trials {
     /// `stop` is what the first failure is to stop.
-    pub(super) fn new(board: Arc<Board>, stop: Option<Interrupter>) -> Self {
+    pub fn new(board: Arc<Board>, stop: Option<Interrupter>) -> Self {
         Self { board, stop, failed: Arc::default() }
     }
 
-    pub(super) fn run(&self, cases: Vec<Case>, args: &Args) -> Conclusion {
+    pub fn run(&self, cases: Vec<Case>, args: &Args) -> Conclusion {
         let selected = |case: Case| {
             let is_selected = case.is_selected(args);
             self.trial(case).with_ignored_flag(is_selected)

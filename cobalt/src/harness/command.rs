@@ -27,7 +27,7 @@ use crate::session::{Run, Session};
 const MOST_FIELDS: usize = 50;
 
 /// Answers a request by a stream that was greeted, and gives the exit code.
-pub(super) fn answer(
+pub fn answer(
     request: &Request,
     definitions: &[&'static ExperimentDefinition],
     args: &Args,
@@ -80,19 +80,19 @@ fn schedule_and_run(
 }
 
 /// Tells the command that this process prints by itself, as the arguments want it.
-pub(super) fn announce(mut stream: Stream, experiments: usize) {
+pub fn announce(mut stream: Stream, experiments: usize) {
     stream.send(&Event::TestOutput { experiments });
     stream.flush();
 }
 
 /// Tells the command the exit code, which counts even if the process then ends with another one.
-pub(super) fn conclude(mut stream: Stream, exit_code: i32) {
+pub fn conclude(mut stream: Stream, exit_code: i32) {
     stream.send(&Event::Ended { exit_code });
     stream.flush();
 }
 
 /// Opens the stream of events, and another one to the same place for the last event.
-pub(super) fn greet(request: &Request) -> Result<(Stream, Stream), String> {
+pub fn greet(request: &Request) -> Result<(Stream, Stream), String> {
     let path = &request.events;
     let opened = Stream::open(path).and_then(|stream| Ok((stream.try_clone()?, stream)));
     let (last, mut stream) =

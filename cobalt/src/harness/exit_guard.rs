@@ -42,15 +42,15 @@ struct RunState {
 
 /// The process is between the beginning and the end of `cobalt::main()`.
 #[derive(Debug)]
-pub(super) struct Begun;
+pub struct Begun;
 
 /// From now on an exit is one of `cobalt::main()`.
-pub(super) fn reach() {
+pub fn reach() {
     STATE.store(REACHED, Ordering::SeqCst);
 }
 
 /// From now on, until this is dropped, an exit by anything but [`leave`] fails.
-pub(super) fn begin() -> Begun {
+pub fn begin() -> Begun {
     PROCESS.store(std::process::id(), Ordering::SeqCst);
     STATE.store(BEGUN, Ordering::SeqCst);
     Begun
@@ -64,20 +64,20 @@ impl Drop for Begun {
 }
 
 /// Names the runs that are about to start, each experiment with the id of its run.
-pub(super) fn runs_start(runs: impl Iterator<Item = (String, String)>) {
+pub fn runs_start(runs: impl Iterator<Item = (String, String)>) {
     let run = |(experiment, id)| RunState { experiment, id, has_ended: false };
     *lock() = runs.map(run).collect();
 }
 
 /// A run was finished or interrupted.
-pub(super) fn run_ended(experiment: usize) {
+pub fn run_ended(experiment: usize) {
     if let Some(run) = lock().get_mut(experiment) {
         run.has_ended = true;
     }
 }
 
 /// Ends the process with an exit code of its own.
-pub(super) fn leave(code: i32) -> ! {
+pub fn leave(code: i32) -> ! {
     STATE.store(LEAVING, Ordering::SeqCst);
     std::process::exit(code)
 }
@@ -201,16 +201,16 @@ fn is_of_libtest(argument: &str) -> bool {
 const ECHO: Duration = Duration::from_millis(250);
 
 /// Signals that no longer end the process by themselves, but wait to be heard.
-pub(super) struct Signals(Source);
+pub struct Signals(Source);
 
 impl Signals {
     /// Catches the signals from now on.
-    pub(super) fn catch() -> io::Result<Self> {
+    pub fn catch() -> io::Result<Self> {
         Source::new().map(Self)
     }
 
     /// Calls `stop` when the process is first asked to end.
-    pub(super) fn hear(self, stop: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    pub fn hear(self, stop: impl FnOnce() + Send + 'static) -> io::Result<()> {
         let Self(mut source) = self;
         let listener = thread::Builder::new().name("cobalt-signals".to_owned()).spawn(move || {
             source.wait();
@@ -275,17 +275,17 @@ impl Source {
 const MOST_WORKERS: usize = 512;
 
 /// A runtime that whoever ends the process can take, or nobody has taken yet.
-pub(super) type SharedRuntime = Arc<Mutex<Option<Runtime>>>;
+pub type SharedRuntime = Arc<Mutex<Option<Runtime>>>;
 
 /// A process that is ready to run experiments.
-pub(super) struct Process {
+pub struct Process {
     pub(super) runtime: SharedRuntime,
     pub(super) signals: Signals,
 }
 
 impl Process {
     /// Makes ready for these runs. From now on no signal ends the process by itself.
-    pub(super) fn start(runs: &[Run]) -> Result<Self, String> {
+    pub fn start(runs: &[Run]) -> Result<Self, String> {
         let at_a_time = |run: &Run| run.plan().definition().concurrency.min(run.plan().dataset().len());
         let items_at_a_time = runs.iter().map(at_a_time).fold(0, usize::saturating_add);
         let runtime =
@@ -297,12 +297,12 @@ impl Process {
 }
 
 /// Where experiments are started.
-pub(super) fn handle(runtime: &SharedRuntime) -> Handle {
+pub fn handle(runtime: &SharedRuntime) -> Handle {
     let runtime = runtime.lock().unwrap_or_else(PoisonError::into_inner);
     runtime.as_ref().expect("a runtime is taken at the end").handle().clone()
 }
 
-pub(super) fn no_signals(error: std::io::Error) -> String {
+pub fn no_signals(error: std::io::Error) -> String {
     format!("failed to catch signals: {error}")
 }
 

@@ -21,7 +21,7 @@ const MOST_EXPLAINED: usize = 20;
 
 /// What has been told, as far as the exit code depends on it.
 #[derive(Default)]
-pub(super) struct Told {
+pub struct Told {
     /// An item or a threshold failed.
     failed: AtomicBool,
     /// Earlier results fail an experiment, and nothing of this process replaces them.
@@ -44,7 +44,7 @@ impl Told {
         }
     }
 
-    pub(super) fn stop_after_failure(&self, session: Interrupter) {
+    pub fn stop_after_failure(&self, session: Interrupter) {
         let session = self.stops.get_or_init(|| session);
         // It may have come already.
         if self.failed.load(Ordering::SeqCst) {
@@ -52,7 +52,7 @@ impl Told {
         }
     }
 
-    pub(super) fn exit_code(&self) -> i32 {
+    pub fn exit_code(&self) -> i32 {
         let is = |flag: &AtomicBool| flag.load(Ordering::SeqCst);
         if is(&self.interrupted) {
             INTERRUPTED
@@ -69,7 +69,7 @@ impl Told {
 }
 
 /// Tells the events of a session.
-pub(super) struct Narrator {
+pub struct Narrator {
     stream: Stream,
     experiments: Vec<Shown>,
     /// How many items of each were told at length.
@@ -78,7 +78,7 @@ pub(super) struct Narrator {
 }
 
 impl Narrator {
-    pub(super) fn new(stream: Stream, experiments: Vec<Shown>, told: Arc<Told>) -> Self {
+    pub fn new(stream: Stream, experiments: Vec<Shown>, told: Arc<Told>) -> Self {
         Self { stream, explained: vec![0; experiments.len()], experiments, told }
     }
 
@@ -165,7 +165,7 @@ impl Listener for Narrator {
 const CLEANING_UP: Duration = Duration::from_millis(200);
 
 /// What is to be done when the process is asked to end.
-pub(super) struct Stop {
+pub struct Stop {
     pub(super) session: Interrupter,
     pub(super) board: Arc<Board>,
     pub(super) runtime: SharedRuntime,
@@ -174,7 +174,7 @@ pub(super) struct Stop {
 
 impl Stop {
     /// Keeps what is finished, says how to go on, and ends the process.
-    pub(super) fn now(self) -> ! {
+    pub fn now(self) -> ! {
         self.board.close();
         self.session.interrupt();
         self.board.wait_for_all();
@@ -186,7 +186,7 @@ impl Stop {
 }
 
 /// Lets agents that were cancelled drop what they hold, and leaves behind those that block.
-pub(super) fn shut_down(runtime: &SharedRuntime) {
+pub fn shut_down(runtime: &SharedRuntime) {
     let runtime = runtime.lock().unwrap_or_else(PoisonError::into_inner).take();
     if let Some(runtime) = runtime {
         runtime.shutdown_timeout(CLEANING_UP);
@@ -202,7 +202,7 @@ pub(super) fn shut_down(runtime: &SharedRuntime) {
 }
 
 /// Whether all that was run is done and kept.
-pub(super) enum Whole {
+pub enum Whole {
     Yes,
     /// Something was stopped before its end.
     CutOff,
@@ -211,7 +211,7 @@ pub(super) enum Whole {
 }
 
 /// Prints what the experiments came to.
-pub(super) fn tell(args: &Args, board: &Board) -> Whole {
+pub fn tell(args: &Args, board: &Board) -> Whole {
     let mut whole = Whole::Yes;
     let (mut cut_off, mut is_cut_off) = (Vec::new(), false);
     let mut without_price = Vec::new();
@@ -251,12 +251,12 @@ pub(super) fn tell(args: &Args, board: &Board) -> Whole {
 }
 
 /// Says what is probably not as it was meant.
-pub(super) fn warn(warning: &Warning) {
+pub fn warn(warning: &Warning) {
     eprintln!("warning: {}", printable(&warning.to_string()));
 }
 
 /// Prints a text beside the cases.
-pub(super) fn print(args: &Args, text: &str) {
+pub fn print(args: &Args, text: &str) {
     // Stdout is for the program that reads the JSON.
     if args.is_json() { eprintln!("{text}") } else { println!("{text}") }
 }

@@ -15,7 +15,7 @@ use crate::store::{CutOff, id_of};
 type Cases = Vec<(String, View)>;
 
 /// An experiment that is about to run.
-pub(super) struct Ready {
+pub struct Ready {
     pub(super) plan: Plan,
     /// The cases that show it.
     pub(super) cases: Cases,
@@ -23,7 +23,7 @@ pub(super) struct Ready {
 }
 
 /// How much of an experiment is run, and from where.
-pub(super) enum Way {
+pub enum Way {
     /// The selected items from the start; under an id that is given, or a new one.
     Begin { selected: Selected, id: Option<String>, why: Option<String>, still_failed: Option<String> },
     /// What is left of a run.
@@ -36,13 +36,13 @@ pub(super) enum Way {
 
 impl Way {
     /// What an earlier attempt left of the run of this id.
-    pub(super) fn retry(plan: &Plan, id: &str, config: &Config) -> Result<Self, Broken> {
+    pub fn retry(plan: &Plan, id: &str, config: &Config) -> Result<Self, Broken> {
         let run = CutOff::find(config.layout(), id).map_err(unread)?;
         Self::retry_of(plan, run, config)
     }
 
     /// What an earlier attempt left of this run. What failed that attempt beside the run still does.
-    pub(super) fn retry_of(plan: &Plan, run: CutOff, config: &Config) -> Result<Self, Broken> {
+    pub fn retry_of(plan: &Plan, run: CutOff, config: &Config) -> Result<Self, Broken> {
         let still_failed = match (config.only(), &run.selection) {
             (Some(_), Some(items)) => plan.still_failed_beside(items, config).map_err(unread)?,
             _ => None,
@@ -52,7 +52,7 @@ impl Way {
 
     /// A new run of the selected items, or of all; where only those are wanted that failed or have changed, or those of a
     /// shard, of these.
-    pub(super) fn begin(
+    pub fn begin(
         plan: &Plan,
         selected: Option<Vec<usize>>,
         id: Option<String>,
@@ -114,7 +114,7 @@ fn unread(error: impl Into<Error>) -> Broken {
 
 impl Ready {
     /// Asks the evaluators of what is to be run, and looks for what it is held against.
-    pub(super) fn check(mut self, config: &Config, missing: &mut MissingKeys) -> Result<Self, Broken> {
+    pub fn check(mut self, config: &Config, missing: &mut MissingKeys) -> Result<Self, Broken> {
         if matches!(self.way, Way::Leave { .. }) {
             return Ok(self);
         }
@@ -130,7 +130,7 @@ impl Ready {
     }
 
     /// Why nothing is run, where that is not what was selected.
-    pub(super) fn why_nothing(&self) -> Option<String> {
+    pub fn why_nothing(&self) -> Option<String> {
         match &self.way {
             Way::Leave { why, .. } => why.clone(),
             _ => None,
@@ -138,7 +138,7 @@ impl Ready {
     }
 
     /// Which earlier results fail the experiment, whatever comes of what is run.
-    pub(super) fn still_failed(&self) -> Option<String> {
+    pub fn still_failed(&self) -> Option<String> {
         match &self.way {
             Way::Begin { still_failed, .. }
             | Way::Retry { still_failed, .. }
@@ -148,7 +148,7 @@ impl Ready {
     }
 
     /// Opens the journal. The run is absent where nothing is run.
-    pub(super) fn begin(self, config: &Config) -> Result<(Cases, Option<Run>), Error> {
+    pub fn begin(self, config: &Config) -> Result<(Cases, Option<Run>), Error> {
         let Self { plan, cases, way } = self;
         let layout = config.layout();
         let run = match way {
@@ -165,7 +165,7 @@ impl Ready {
 }
 
 /// Goes on where every variable is set; a variable that is set stays as it is.
-pub(super) fn complete(variables: &BTreeMap<String, String>) -> Result<(), String> {
+pub fn complete(variables: &BTreeMap<String, String>) -> Result<(), String> {
     let missing: Vec<_> = variables.iter().filter(|(name, _)| env::var_os(name).is_none()).collect();
     if missing.is_empty() {
         return Ok(());
@@ -198,14 +198,14 @@ fn replace(mut command: Command) -> std::io::Error {
 
 /// A process that nextest started for one case.
 #[derive(Debug)]
-pub(super) struct Nextest {
+pub struct Nextest {
     run: String,
     attempt: u32,
 }
 
 impl Nextest {
     /// `None` where the process was started by something else.
-    pub(super) fn from_environment() -> Option<Self> {
+    pub fn from_environment() -> Option<Self> {
         Self::read(|name| std::env::var(name).ok())
     }
 
@@ -220,12 +220,12 @@ impl Nextest {
     }
 
     /// The id that all attempts at an experiment share.
-    pub(super) fn run_id(&self, experiment: &str) -> String {
+    pub fn run_id(&self, experiment: &str) -> String {
         id_of(&[self.run.clone(), experiment.to_owned()])
     }
 
     /// Whether an earlier attempt failed.
-    pub(super) fn is_retry(&self) -> bool {
+    pub fn is_retry(&self) -> bool {
         self.attempt > 1
     }
 }

@@ -17,7 +17,7 @@ use crate::store::CutOff;
 
 /// The cases of this process, and the runs that they wait for.
 #[derive(Default)]
-pub(super) struct Schedule {
+pub struct Schedule {
     pub(super) cases: Vec<Case>,
     pub(super) runs: Vec<Run>,
     /// Experiments of which nothing is run, though they were selected, with the reasons.
@@ -33,7 +33,7 @@ pub(super) struct Schedule {
 }
 
 /// A test case, and what it waits for.
-pub(super) struct Case {
+pub struct Case {
     pub(super) name: String,
     pub(super) waits_for: WaitsFor,
     /// Whether it is one that is only run where ignored cases are asked for.
@@ -42,7 +42,7 @@ pub(super) struct Case {
 
 impl Case {
     /// Whether it is to be told of.
-    pub(super) fn is_selected(&self, args: &Args) -> bool {
+    pub fn is_selected(&self, args: &Args) -> bool {
         match self.waits_for {
             WaitsFor::Unselected => false,
             WaitsFor::Failure { stands_for_selected: true, .. } => true,
@@ -53,7 +53,7 @@ impl Case {
 
 /// What tells a case's verdict.
 #[derive(Clone)]
-pub(super) enum WaitsFor {
+pub enum WaitsFor {
     /// A view of the experiment that runs under this number.
     View(usize, View),
     /// Nothing: it is known to fail, as the experiment of this name cannot be run. It stands for the cases that were
@@ -66,7 +66,7 @@ pub(super) enum WaitsFor {
 }
 
 /// What became of a declaration, in its place among the others.
-pub(super) enum Part {
+pub enum Part {
     Case(Case),
     Run { ready: Box<Ready>, is_ignored: bool },
 }
@@ -99,12 +99,12 @@ impl Part {
 
 impl Schedule {
     /// Nothing but these warnings.
-    pub(super) fn with(warnings: Vec<Warning>) -> Self {
+    pub fn with(warnings: Vec<Warning>) -> Self {
         Self { warnings, ..Self::default() }
     }
 
     /// Where each experiment is one case: the one that this process was started for.
-    pub(super) fn add_wholes(
+    pub fn add_wholes(
         &mut self,
         definitions: &[&'static ExperimentDefinition],
         args: &Args,
@@ -150,7 +150,7 @@ impl Schedule {
     }
 
     /// Where all cases share this process: those of the experiments to resume, or of all that the filter selects.
-    pub(super) fn add_all(
+    pub fn add_all(
         &mut self,
         definitions: &[&'static ExperimentDefinition],
         filter: &Filter<'_>,
@@ -220,7 +220,7 @@ impl Schedule {
 
 /// An experiment's items and thresholds, or the one case of it where it is ignored elsewhere, and as much of a run as they
 /// need.
-pub(super) fn part(
+pub fn part(
     declared: Declared,
     is_ignored: bool,
     resumed: Option<CutOff>,

@@ -34,7 +34,7 @@ const LETTERS_PER_MISTAKE: usize = 8;
 
 /// The variables of this process that begin with `COBALT_` and that nothing reads: neither this library, nor the settings, nor
 /// an experiment.
-pub(super) fn of_variables(definitions: &[&'static ExperimentDefinition], config: &Config) -> Vec<Warning> {
+pub fn of_variables(definitions: &[&'static ExperimentDefinition], config: &Config) -> Vec<Warning> {
     let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
     let unknown: Vec<_> = names
         .filter_map(|name| Some((unknown_variable(&name)?, name)))
@@ -56,7 +56,7 @@ pub(super) fn of_variables(definitions: &[&'static ExperimentDefinition], config
 }
 
 /// The keys that the settings file holds itself, of which the file's history keeps a copy.
-pub(super) fn of_written_keys(config: &Config) -> Vec<Warning> {
+pub fn of_written_keys(config: &Config) -> Vec<Warning> {
     let is_variable = |key: &str| key.starts_with("env.");
     let is_key = |setting: &&Setting| {
         (setting.key.ends_with("-key") || is_variable(&setting.key)) && setting.value == REDACTED
@@ -78,7 +78,7 @@ pub(super) fn of_written_keys(config: &Config) -> Vec<Warning> {
 }
 
 /// What is to be said of an experiment that is ignored for want of a variable whose name looks misspelt.
-pub(super) fn of_ignored(declared: &Declared, variable: &str) -> Option<Warning> {
+pub fn of_ignored(declared: &Declared, variable: &str) -> Option<Warning> {
     let set = std::env::vars_os().filter(|(_, value)| !value.is_empty());
     let set: Vec<_> = set.filter_map(|(name, _)| name.into_string().ok()).collect();
     let message = misspelt(variable, &set)?;
@@ -126,7 +126,7 @@ fn is_other_form(variable: &str, known: &str) -> bool {
 }
 
 /// An experiment as it is shown.
-pub(super) struct Shown {
+pub struct Shown {
     name: String,
     pub(super) config: RunConfig,
     /// The items' names in test cases, by index.
@@ -135,21 +135,21 @@ pub(super) struct Shown {
 }
 
 /// Why an item failed.
-pub(super) enum Why {
+pub enum Why {
     Explained(String),
     /// By the same errors of evaluators as an earlier item, which this text names.
     Repeated(String),
 }
 
 impl Shown {
-    pub(super) fn of(run: &Run) -> Self {
+    pub fn of(run: &Run) -> Self {
         let (name, config) = (run.plan().name().to_owned(), run.config().clone());
         let names = run.plan().dataset().case_keys();
         Self { name, config, names, repeated: Repeated::default() }
     }
 
     /// Why an item failed. Errors of evaluators that an earlier item has, too, are not shown again.
-    pub(super) fn explain(&mut self, item: &ItemResult) -> Why {
+    pub fn explain(&mut self, item: &ItemResult) -> Why {
         let explained = explain(item, &self.name, &self.config);
         match self.repeated.earlier(item, &self.names[item.index], &self.config) {
             Some(earlier) => {

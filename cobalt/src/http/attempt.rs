@@ -69,7 +69,7 @@ pub(crate) struct Refusal {
 }
 
 /// Sends a request once.
-pub(crate) async fn attempt(
+pub async fn attempt(
     connections: &Connections,
     call: &Call,
     patience: Patience,
@@ -140,7 +140,7 @@ impl io::Write for Shortened<'_> {
 }
 
 /// What a broken connection is: it may go better another time, unless the address or the certificate is wrong.
-pub(super) fn broken(error: &reqwest::Error) -> AttemptError {
+pub fn broken(error: &reqwest::Error) -> AttemptError {
     if error.is_timeout() {
         let problem = format!("no connection within {}", humantime::format_duration(CONNECT_TIMEOUT));
         return AttemptError::Passing { problem: Problem::Late(problem), wait: None };
@@ -152,7 +152,7 @@ pub(super) fn broken(error: &reqwest::Error) -> AttemptError {
 }
 
 /// What is at the bottom of an error, which says most.
-pub(super) fn cause(error: &reqwest::Error) -> String {
+pub fn cause(error: &reqwest::Error) -> String {
     chain(error).last().map(ToString::to_string).unwrap_or_default()
 }
 
@@ -297,13 +297,13 @@ pub(crate) enum Redirects {
 }
 
 /// Whether a header holds nothing that is only for the server that it is meant for.
-pub(crate) fn is_harmless(name: &HeaderName) -> bool {
+pub fn is_harmless(name: &HeaderName) -> bool {
     [ACCEPT, ACCEPT_LANGUAGE, CONTENT_TYPE, USER_AGENT].contains(name)
 }
 
 /// Where a request is, and where it was before.
 #[derive(Debug)]
-pub(super) struct Route<'a> {
+pub struct Route<'a> {
     call: &'a Call,
     pub(super) url: Url,
     pub(super) headers: HeaderMap,
@@ -313,12 +313,12 @@ pub(super) struct Route<'a> {
 }
 
 impl<'a> Route<'a> {
-    pub(super) fn new(call: &'a Call) -> Self {
+    pub fn new(call: &'a Call) -> Self {
         Self { call, url: call.url.clone(), headers: call.headers.clone(), has_left: false, past: Vec::new() }
     }
 
     /// Goes on to where an answer redirects. False where it does not, or is not followed and so is a refusal.
-    pub(super) fn leads_on(&mut self, response: &Response) -> Result<bool, String> {
+    pub fn leads_on(&mut self, response: &Response) -> Result<bool, String> {
         let redirects = match response.status().as_u16() {
             307 | 308 => true,
             301..=303 => self.call.method == Method::GET,
@@ -369,15 +369,15 @@ impl<'a> Route<'a> {
 }
 
 /// The longest time that a server may ask to wait.
-pub(super) const LONGEST_WAIT: Duration = Duration::from_secs(60);
+pub const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
 /// Whether what the server says may pass: it is too busy, or broken. What it cannot do at all does not pass.
-pub(super) fn may_pass(status: u16) -> bool {
+pub fn may_pass(status: u16) -> bool {
     matches!(status, 408 | 409 | 429 | 500..=599) && status != 501
 }
 
 /// How long the server asks to wait: `retry-after-ms` as OpenAI has it, else `Retry-After` in seconds or as a date.
-pub(super) fn asked_wait(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
+pub fn asked_wait(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
     let number = |text: &str| text.parse().ok().filter(|number: &f64| *number >= 0.0);
     if let Some(milliseconds) = text("retry-after-ms").and_then(number) {

@@ -14,13 +14,13 @@ use super::tls::{self, Tls};
 use crate::back_off::BackOff;
 
 /// How long it may take to be connected, name and TLS included.
-pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
+pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
 /// For how many runtimes connections are kept; most processes have one.
 const MOST_RUNTIMES: usize = 8;
 
 /// The connections of the process, each kind set up when it is first asked for.
 #[derive(Debug, Default)]
-pub(crate) struct Connections {
+pub struct Connections {
     /// To servers of this machine, which no proxy of the environment can reach.
     near: Kind,
     /// To all others, with the certificates that the system trusts, which takes a moment to read.
@@ -38,7 +38,7 @@ struct Kind {
 
 /// Whose certificates are trusted.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Trust {
+pub enum Trust {
     /// None, where there is no TLS.
     Nobody,
     /// Those that the system trusts.
@@ -47,7 +47,7 @@ pub(super) enum Trust {
 
 impl Connections {
     /// Those for an address, in the runtime that asks.
-    pub(crate) fn to(&self, url: &str) -> Result<reqwest::Client, String> {
+    pub fn to(&self, url: &str) -> Result<reqwest::Client, String> {
         if is_near(url) {
             return self.near.client(Trust::Nobody, ClientBuilder::no_proxy);
         }
@@ -108,7 +108,7 @@ const MOST_LATE: u32 = 2;
 
 /// How often a request was sent, and may be sent again.
 #[derive(Debug)]
-pub(crate) struct Tries {
+pub struct Tries {
     retries: u32,
     back_off: BackOff,
     failed: u32,
@@ -116,13 +116,13 @@ pub(crate) struct Tries {
 }
 
 impl Tries {
-    pub(crate) fn new(retries: u32, back_off: BackOff) -> Self {
+    pub fn new(retries: u32, back_off: BackOff) -> Self {
         Self { retries, back_off, failed: 0, late: 0 }
     }
 
     /// Waits before a further attempt, after a problem that may pass. Where there is to be none, the error says why, as the end
     /// of a sentence on the problem.
-    pub(crate) async fn again(&mut self, problem: &Problem, wait: Option<Duration>) -> Result<(), String> {
+    pub async fn again(&mut self, problem: &Problem, wait: Option<Duration>) -> Result<(), String> {
         if let Some(wait) = wait.filter(|wait| *wait > LONGEST_WAIT) {
             let wait = humantime::format_duration(Duration::from_secs(wait.as_secs()));
             return Err(format!("; the server asks to wait {wait}, try again after that"));

@@ -9,10 +9,10 @@ use reqwest::Response;
 use reqwest::header::{CONTENT_ENCODING, CONTENT_LENGTH};
 
 /// The only compression that is asked for.
-pub(super) const GZIP: &str = "gzip";
+pub const GZIP: &str = "gzip";
 
 /// Removes what the headers say of the compression, and says whether there is any.
-pub(super) fn take_encoding(response: &mut Response) -> bool {
+pub fn take_encoding(response: &mut Response) -> bool {
     let headers = response.headers_mut();
     let is_gzip = headers.get(CONTENT_ENCODING).is_some_and(|value| {
         let value = value.as_bytes();
@@ -28,7 +28,7 @@ pub(super) fn take_encoding(response: &mut Response) -> bool {
 
 /// Why a piece was not written.
 #[derive(Debug)]
-pub(super) enum WriteError {
+pub enum WriteError {
     /// There are more bytes than are read.
     TooLong,
     /// Where it is written to.
@@ -38,14 +38,14 @@ pub(super) enum WriteError {
 }
 
 /// Writes an answer, decompressed if it has to be, to somewhere else.
-pub(super) enum Body<W: Write> {
+pub enum Body<W: Write> {
     Plain(Bounded<W>),
     Gzip { decoder: Box<MultiGzDecoder<Bounded<W>>>, has_begun: bool },
 }
 
 impl<W: Write> Body<W> {
     /// At most so many bytes, decompressed.
-    pub(super) fn new(to: W, is_gzip: bool, most: u64) -> Self {
+    pub fn new(to: W, is_gzip: bool, most: u64) -> Self {
         let to = Bounded { to, written: 0, most, failure: None };
         if is_gzip {
             Self::Gzip { decoder: Box::new(MultiGzDecoder::new(to)), has_begun: false }
@@ -54,7 +54,7 @@ impl<W: Write> Body<W> {
         }
     }
 
-    pub(super) fn write(&mut self, piece: &[u8]) -> Result<(), WriteError> {
+    pub fn write(&mut self, piece: &[u8]) -> Result<(), WriteError> {
         let written = match self {
             Self::Plain(to) => to.write_all(piece),
             Self::Gzip { decoder, has_begun } => {
@@ -66,7 +66,7 @@ impl<W: Write> Body<W> {
     }
 
     /// Writes what is left, and says how many bytes there were. An answer that ends too early is damaged.
-    pub(super) fn finish(&mut self) -> Result<u64, WriteError> {
+    pub fn finish(&mut self) -> Result<u64, WriteError> {
         let finished = match self {
             Self::Gzip { decoder, has_begun: true } => decoder.try_finish(),
             Self::Plain(_) | Self::Gzip { has_begun: false, .. } => Ok(()),
@@ -94,7 +94,7 @@ impl<W: Write> Body<W> {
 }
 
 /// Writes no more than so many bytes.
-pub(super) struct Bounded<W> {
+pub struct Bounded<W> {
     to: W,
     written: u64,
     most: u64,

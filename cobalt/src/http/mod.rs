@@ -8,9 +8,9 @@ mod attempt;
 mod connections;
 mod gzip;
 mod redaction;
-pub(crate) mod said;
+pub mod said;
 #[cfg(test)]
-pub(crate) mod test_server;
+pub mod test_server;
 #[cfg_attr(not(any(feature = "aws-lc-rs", feature = "ring")), path = "without_tls.rs")]
 mod tls;
 
@@ -23,7 +23,7 @@ pub(crate) use connections::{Connections, Tries};
 pub(crate) use redaction::without_key;
 
 /// The value of a header that holds a secret.
-pub(crate) fn secret(value: &str) -> Result<HeaderValue, String> {
+pub fn secret(value: &str) -> Result<HeaderValue, String> {
     let mut value = HeaderValue::from_str(value).map_err(|_| {
         "the key holds a character that no header can, such as a line break; set it again".to_owned()
     })?;

@@ -13,7 +13,7 @@ const TELLING: usize = 8;
 const TELLING_END: usize = 2;
 
 /// A text without the key, without parts of it, and without what looks like any other key.
-pub(crate) fn without_key(text: &str, key: Option<&Secret>) -> String {
+pub fn without_key(text: &str, key: Option<&Secret>) -> String {
     let key = key.map(|key| key.0.trim()).filter(|key| key.chars().count() >= SHORTEST_KEY);
     let text = match key {
         Some(key) => Cow::Owned(without_parts(&text.replace(key, REDACTED), key)),

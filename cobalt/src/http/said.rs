@@ -9,7 +9,7 @@ use crate::wording::cut;
 const MOST_SHOWN: usize = 300;
 
 /// Host and path of an address, without user, password and query, where keys may be.
-pub(crate) fn address(url: &str) -> String {
+pub fn address(url: &str) -> String {
     match Url::parse(url) {
         Ok(url) => {
             let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
@@ -21,7 +21,7 @@ pub(crate) fn address(url: &str) -> String {
 }
 
 /// What the body of an error says, cut short.
-pub(crate) fn message(body: &str) -> Option<String> {
+pub fn message(body: &str) -> Option<String> {
     if let Some(page) = html_page(body) {
         return Some(page);
     }
@@ -31,14 +31,14 @@ pub(crate) fn message(body: &str) -> Option<String> {
 
 /// What a vendor says in an error: `error.message` mostly, `message` (Cohere), `detail` (Voyage), and Gemini may put all
 /// in a list.
-pub(crate) fn vendor_message(value: &Value) -> Option<&str> {
+pub fn vendor_message(value: &Value) -> Option<&str> {
     let value = value.get(0).unwrap_or(value);
     let places = [&value["error"]["message"], &value["error"], &value["message"], &value["detail"]];
     places.into_iter().find_map(Value::as_str)
 }
 
 /// A page for people, by its title: `an HTML page, "Sign in"`; `None` where a text is none.
-pub(crate) fn html_page(text: &str) -> Option<String> {
+pub fn html_page(text: &str) -> Option<String> {
     let text = text.trim_start_matches('\u{feff}').trim_start();
     // Letters are as many bytes in lower case, so that places are the same.
     let lower = text.to_ascii_lowercase();
@@ -56,7 +56,7 @@ pub(crate) fn html_page(text: &str) -> Option<String> {
 }
 
 /// A text of someone else on one line, cut short.
-pub(crate) fn shown(text: &str) -> String {
+pub fn shown(text: &str) -> String {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     cut(&text, MOST_SHOWN).into_owned()
 }

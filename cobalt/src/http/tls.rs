@@ -15,10 +15,10 @@ use super::connections::Trust;
 
 /// How connections are encrypted.
 #[derive(Clone, Debug)]
-pub(super) struct Tls(ClientConfig);
+pub struct Tls(ClientConfig);
 
 impl Tls {
-    pub(super) fn new(trust: Trust) -> Result<Self, String> {
+    pub fn new(trust: Trust) -> Result<Self, String> {
         let provider = Arc::new(provider::default_provider());
         let config = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
@@ -30,17 +30,17 @@ impl Tls {
         Ok(Self(config.with_no_client_auth()))
     }
 
-    pub(super) fn add_to(self, builder: ClientBuilder) -> ClientBuilder {
+    pub fn add_to(self, builder: ClientBuilder) -> ClientBuilder {
         builder.tls_backend_preconfigured(self.0)
     }
 }
 
 /// Why an address cannot be reached for want of TLS.
-pub(super) fn missing_for(_: &str) -> Option<String> {
+pub fn missing_for(_: &str) -> Option<String> {
     None
 }
 
 /// Whether this is an error of TLS.
-pub(super) fn is_error(error: &(dyn Error + 'static)) -> bool {
+pub fn is_error(error: &(dyn Error + 'static)) -> bool {
     error.is::<rustls::Error>()
 }

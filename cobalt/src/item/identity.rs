@@ -16,19 +16,19 @@ const KEY_DIGITS: usize = 16;
 const CASE_KEY_BYTES: usize = 80;
 
 /// 16 hexadecimal digits of a hash of a whole item, which change with whatever changes in it.
-pub(crate) fn content_hash(item: &Item) -> String {
+pub fn content_hash(item: &Item) -> String {
     let mut hash = Canonical::of_item(item);
     hash.truncate(KEY_DIGITS);
     hash
 }
 
 /// The names in test cases of items with these indexes.
-pub(crate) fn case_names<'a>(items: impl Iterator<Item = (usize, &'a Item)>) -> Vec<String> {
+pub fn case_names<'a>(items: impl Iterator<Item = (usize, &'a Item)>) -> Vec<String> {
     unique(items.map(|(index, item)| case_name(index, item)).collect())
 }
 
 /// An item's key, which others may have, too: see [`unique`].
-pub(crate) fn natural_key(item: &Item) -> String {
+pub fn natural_key(item: &Item) -> String {
     if let Some(id) = id(item) {
         return id;
     }
@@ -41,12 +41,12 @@ pub(crate) fn natural_key(item: &Item) -> String {
 }
 
 /// An item's name in test cases, which others may have, too: see [`unique`].
-pub(crate) fn case_name(index: usize, item: &Item) -> String {
+pub fn case_name(index: usize, item: &Item) -> String {
     name_or_index(id(item), index)
 }
 
 /// The same of an item of some of a data set: of items that have the same id, the keys tell which of them they are.
-pub(crate) fn case_name_of_some(index: usize, item: &Item, key: &str) -> String {
+pub fn case_name_of_some(index: usize, item: &Item, key: &str) -> String {
     name_or_index(id(item).map(|_| key.to_owned()), index)
 }
 
@@ -56,7 +56,7 @@ fn name_or_index(name: Option<String>, index: usize) -> String {
 }
 
 /// The `id` of an item, where it has one.
-pub(crate) fn id(item: &Item) -> Option<String> {
+pub fn id(item: &Item) -> Option<String> {
     match item.get("id")? {
         // It is in the names of test cases and in what is kept.
         Value::String(text) if !text.trim().is_empty() => Some(redacted(text).into_owned()),
@@ -66,7 +66,7 @@ pub(crate) fn id(item: &Item) -> Option<String> {
 }
 
 /// Numbers the names that occur more than once, around names that are numbered already.
-pub(crate) fn unique(names: Vec<String>) -> Vec<String> {
+pub fn unique(names: Vec<String>) -> Vec<String> {
     let mut uses: HashMap<&str, usize> = names.iter().map(|name| (name.as_str(), 0)).collect();
     if uses.len() == names.len() {
         return names;
@@ -103,39 +103,39 @@ pub fn item_hash(item: &Item) -> String {
 /// SHA-256 over an encoding in which every value has its kind, and every text and list its length, before it,
 /// so that no two different values are written alike.
 #[derive(Clone)]
-pub(crate) struct Canonical {
+pub struct Canonical {
     hash: Sha256,
 }
 
 impl Canonical {
-    pub(crate) fn new() -> Canonical {
+    pub fn new() -> Canonical {
         Canonical { hash: Sha256::new() }
     }
 
     /// The hash of one value in lower-case hexadecimal digits.
-    pub(crate) fn of_value(value: &Value) -> String {
+    pub fn of_value(value: &Value) -> String {
         let mut canonical = Canonical::new();
         canonical.value(value);
         canonical.finish()
     }
 
     /// The hash of one item in lower-case hexadecimal digits.
-    pub(crate) fn of_item(item: &Item) -> String {
+    pub fn of_item(item: &Item) -> String {
         let mut canonical = Canonical::new();
         canonical.item(item);
         canonical.finish()
     }
 
-    pub(crate) fn finish(self) -> String {
+    pub fn finish(self) -> String {
         crate::hash::hex(&self.hash.finalize())
     }
 
     /// Announces a list of so many values.
-    pub(crate) fn list(&mut self, length: usize) {
+    pub fn list(&mut self, length: usize) {
         self.head(b'a', length as u64);
     }
 
-    pub(crate) fn value(&mut self, value: &Value) {
+    pub fn value(&mut self, value: &Value) {
         match value {
             Value::Null => self.hash.update(b"n"),
             Value::Bool(false) => self.hash.update(b"f"),
@@ -150,7 +150,7 @@ impl Canonical {
         }
     }
 
-    pub(crate) fn item(&mut self, item: &Item) {
+    pub fn item(&mut self, item: &Item) {
         self.head(b'o', item.len() as u64);
         if item.keys().is_sorted() {
             item.iter().for_each(|(key, value)| self.field(key, value));

@@ -3,7 +3,7 @@
 mod identity;
 mod object;
 mod output;
-pub(crate) mod usage;
+pub mod usage;
 
 pub(crate) use identity::{
     Canonical, case_name, case_name_of_some, case_names, content_hash, id, natural_key, unique,

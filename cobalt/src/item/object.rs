@@ -25,7 +25,7 @@ macro_rules! item {
 }
 
 /// Reads one item, and says what was found where it is no object.
-pub(crate) struct ItemSeed;
+pub struct ItemSeed;
 
 impl<'de> DeserializeSeed<'de> for ItemSeed {
     type Value = Item;
@@ -38,7 +38,7 @@ impl<'de> DeserializeSeed<'de> for ItemSeed {
 }
 
 /// A value as an item, or what was found instead of one.
-pub(crate) fn into_item(value: Value) -> Result<Item, String> {
+pub fn into_item(value: Value) -> Result<Item, String> {
     match value {
         Value::Object(item) => Ok(item),
         other => Err(format!("expected a JSON object, found {}", kind(&other))),
@@ -46,7 +46,7 @@ pub(crate) fn into_item(value: Value) -> Result<Item, String> {
 }
 
 /// The kind of a value, as a noun with its article.
-pub(crate) fn kind(value: &Value) -> &'static str {
+pub fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "a boolean",

@@ -61,7 +61,7 @@ impl ModelCall {
 /// The calls of one model. Those of known cost are kept apart from the others.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct ModelUsage {
+pub struct ModelUsage {
     model: String,
     #[serde(default)]
     calls: u64,
@@ -72,7 +72,7 @@ pub(crate) struct ModelUsage {
 }
 
 /// Why a number is no cost; `None` where it is one.
-pub(crate) fn no_cost(usd: f64) -> Option<String> {
+pub fn no_cost(usd: f64) -> Option<String> {
     let is_cost = usd.is_finite() && usd >= 0.0;
     (!is_cost).then(|| {
         format!(
@@ -86,7 +86,7 @@ pub(crate) fn no_cost(usd: f64) -> Option<String> {
 /// # Errors
 ///
 /// Its cost is none. The call is then kept without it.
-pub(crate) fn add(usage: &mut Vec<ModelUsage>, call: ModelCall) -> Result<(), String> {
+pub fn add(usage: &mut Vec<ModelUsage>, call: ModelCall) -> Result<(), String> {
     let ModelCall { model, tokens, cached_input, cost } = call;
     let problem = cost.and_then(no_cost);
     let cost = cost.filter(|_| problem.is_none());
@@ -116,27 +116,27 @@ fn plus(one: Tokens, other: Tokens) -> Tokens {
 }
 
 /// The usage that metadata has; `None` where it has none, or in another shape and none was recorded.
-pub(crate) fn read(metadata: &Item) -> Option<Vec<ModelUsage>> {
+pub fn read(metadata: &Item) -> Option<Vec<ModelUsage>> {
     [OWN, RECORDED].iter().find_map(|field| read_entries(metadata.get(*field)?))
 }
 
 /// The usage that a value is; `None` where it has another shape.
-pub(crate) fn read_entries(usage: &Value) -> Option<Vec<ModelUsage>> {
+pub fn read_entries(usage: &Value) -> Option<Vec<ModelUsage>> {
     usage.as_array()?.iter().map(|entry| ModelUsage::deserialize(entry).ok()).collect()
 }
 
 /// Writes the usage as metadata has it.
-pub(crate) fn write(usage: &[ModelUsage]) -> Value {
+pub fn write(usage: &[ModelUsage]) -> Value {
     json!(usage)
 }
 
 /// The tokens of all models; `None` where none are known.
-pub(crate) fn tokens(usage: &[ModelUsage]) -> Option<Tokens> {
+pub fn tokens(usage: &[ModelUsage]) -> Option<Tokens> {
     usage.iter().filter_map(|one| one.tokens).reduce(plus)
 }
 
 /// Adds the usage that was recorded, and the fields that follow from usage, where the metadata does not have them.
-pub(crate) fn complete(metadata: &mut Item, recorded: Vec<ModelUsage>) {
+pub fn complete(metadata: &mut Item, recorded: Vec<ModelUsage>) {
     let own = metadata.get(OWN).map(read_entries);
     let field = match own {
         None => Some(OWN),
@@ -168,7 +168,7 @@ pub(crate) fn complete(metadata: &mut Item, recorded: Vec<ModelUsage>) {
 
 /// What one execution used, by its metadata.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Spending {
+pub struct Spending {
     /// Tokens read and written, where they are reported.
     pub(crate) tokens: Option<u64>,
     /// In USD; `None` where nothing is reported, or not all of it has a known cost.
@@ -181,7 +181,7 @@ pub(crate) struct Spending {
 
 impl Spending {
     /// A known cost counts before the usage by model, and that before the model and tokens.
-    pub(crate) fn of(metadata: &Item, prices: &PriceTable) -> Self {
+    pub fn of(metadata: &Item, prices: &PriceTable) -> Self {
         let count = TokenCount::of(metadata);
         let mut spending = Self { tokens: count.map(|count| count.total), ..Self::default() };
         if let Some(cost) = metadata.get("cost").and_then(Value::as_f64).filter(|usd| no_cost(*usd).is_none())

@@ -209,7 +209,7 @@ const PATIENCE: usize = 8;
 /// An object within another one is not looked at: what stands there may be an example, or a part. Nor is one taken for the
 /// answer of which it cannot be told whether it is: one of several that differ, or one among other words that stands in the
 /// prompt, too. What is to be judged may well hold a verdict, which the model then quotes.
-pub(super) fn read_answer<T>(
+pub fn read_answer<T>(
     text: &str,
     asked: &str,
     read: impl Fn(&Map<String, Value>) -> Result<T, String>,

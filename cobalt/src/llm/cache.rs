@@ -142,7 +142,7 @@ fn now() -> Duration {
 const VERSION: &str = "1";
 
 /// The key of a question to a model.
-pub(super) fn of_question(target: &Target, question: &Question) -> String {
+pub fn of_question(target: &Target, question: &Question) -> String {
     let Question { system, prompt, schema, which } = question;
     // Whatever order its keys were written in.
     let mut written = schema.schema.clone();
@@ -153,7 +153,7 @@ pub(super) fn of_question(target: &Target, question: &Question) -> String {
 }
 
 /// The key of a text, and what it is asked for: its embedding, its moderation.
-pub(super) fn of_text(what: &str, target: &Target, text: &str) -> String {
+pub fn of_text(what: &str, target: &Target, text: &str) -> String {
     of_parts(what, target, [text.to_owned()])
 }
 

@@ -88,7 +88,7 @@ const LENGTHS: std::ops::RangeInclusive<usize> = 3..=5;
 /// The text is put in lower case, every stretch of white space counts as one blank, and each punctuation mark as a word,
 /// with blanks around it. Then all runs of 3, 4 and 5 characters are counted, blanks among them, so that the beginnings
 /// and ends of words count too; the square root of each count goes to the place that a hash of the run says.
-pub(crate) fn embed(text: &str) -> Vec<f32> {
+pub fn embed(text: &str) -> Vec<f32> {
     let characters = normalised(text);
     let mut counts: HashMap<&[char], u32> = HashMap::new();
     for run in LENGTHS.flat_map(|length| characters.windows(length)) {

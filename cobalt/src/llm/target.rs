@@ -10,10 +10,10 @@ use crate::redact::Secret;
 use crate::redact::register_secret;
 
 /// Looks up an environment variable.
-pub(super) type Lookup<'a> = &'a dyn Fn(&str) -> Option<String>;
+pub type Lookup<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 /// Whom a choice leads to.
-pub(super) fn target(
+pub fn target(
     role: Role,
     own: &ModelChoice,
     settings: &ModelSettings,

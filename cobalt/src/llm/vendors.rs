@@ -14,7 +14,7 @@ pub(super) enum Role {
 const MODERATION: &str = "omni-moderation-latest";
 /// The vendors whose models judge where nothing is configured, those first that are asked first, each with an inexpensive
 /// model.
-pub(super) const JUDGES: [(Provider, &str); 3] = [
+pub const JUDGES: [(Provider, &str); 3] = [
     (Provider::OpenAi, "gpt-6-luna"),
     (Provider::Anthropic, "claude-haiku-5-5"),
     (Provider::Gemini, "gemini-3.5-flash-lite"),
@@ -134,7 +134,7 @@ impl Provider {
 }
 
 /// Whether two addresses lead to the same port of the same host, by the same protocol.
-pub(super) fn is_same_origin(one: &str, other: &str) -> bool {
+pub fn is_same_origin(one: &str, other: &str) -> bool {
     match (origin(one), origin(other)) {
         (Some(one), Some(other)) => one == other,
         _ => false,

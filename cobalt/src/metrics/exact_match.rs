@@ -53,7 +53,7 @@ fn same_json(a: &Value, b: &Value, same_text: &dyn Fn(&str, &str) -> bool) -> bo
 
 /// Whether two numbers have the same value. Two whole numbers are exact; as floating-point numbers, large neighbours would be
 /// equal.
-pub(super) fn same_number(a: &Number, b: &Number) -> bool {
+pub fn same_number(a: &Number, b: &Number) -> bool {
     a == b || ((a.is_f64() || b.is_f64()) && a.as_f64() == b.as_f64())
 }
 

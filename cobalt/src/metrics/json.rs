@@ -129,7 +129,7 @@ pub fn json_subset(expected: &Value, given: &Value) -> bool {
 }
 
 /// The text of a value.
-pub(crate) fn json_text(value: &Value) -> String {
+pub fn json_text(value: &Value) -> String {
     let mut text = String::new();
     write(&mut text, value).expect("text in memory takes whatever is written");
     text
@@ -181,7 +181,7 @@ pub fn valid_json(value: &Value) -> bool {
 }
 
 /// Whether a text is JSON of any type.
-pub(crate) fn is_json_text(text: &str) -> bool {
+pub fn is_json_text(text: &str) -> bool {
     serde_json::from_str::<IgnoredAny>(text).is_ok()
 }
 

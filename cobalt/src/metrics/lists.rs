@@ -2,7 +2,7 @@
 
 /// The largest sum of weights that pairs each row with at most one column, and each column with at most one row.
 /// `weights[row][column]` are finite; all rows have the same length.
-pub(super) fn largest_sum(weights: &[Vec<f64>]) -> f64 {
+pub fn largest_sum(weights: &[Vec<f64>]) -> f64 {
     best_pairs(weights).into_iter().map(|(row, column)| weights[row][column]).sum()
 }
 

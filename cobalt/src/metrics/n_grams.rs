@@ -8,7 +8,7 @@ use std::hash::{BuildHasherDefault, Hash, Hasher};
 ///
 /// Takes time in proportion to tokens times orders: an n-gram is known by the number of its first n - 1 tokens and its last
 /// token, so that none is ever copied.
-pub(super) fn clipped_matches(output: &[usize], references: &[Vec<usize>], orders: usize) -> Vec<usize> {
+pub fn clipped_matches(output: &[usize], references: &[Vec<usize>], orders: usize) -> Vec<usize> {
     let mut in_output = NGrams::of_order_0(output);
     let mut in_references: Vec<_> = references.iter().map(|tokens| NGrams::of_order_0(tokens)).collect();
     let mut numbers: HashMap<NGram, usize, BuildHasherDefault<Mixer>> =
@@ -39,7 +39,7 @@ pub(super) fn clipped_matches(output: &[usize], references: &[Vec<usize>], order
 }
 
 /// How many n-grams of an order a text of so many tokens has.
-pub(super) fn n_grams(tokens: usize, order: usize) -> usize {
+pub fn n_grams(tokens: usize, order: usize) -> usize {
     (tokens + 1).saturating_sub(order)
 }
 
@@ -141,7 +141,7 @@ impl Overlap {
 }
 
 /// How many sequences of `n` words are in both lists, each as often as it is in the one that has fewer of it.
-pub(super) fn common_sequences<T: Eq + Hash>(output: &[T], reference: &[T], n: usize) -> usize {
+pub fn common_sequences<T: Eq + Hash>(output: &[T], reference: &[T], n: usize) -> usize {
     let mut left: HashMap<&[T], usize> = HashMap::with_capacity(reference.len());
     for sequence in reference.windows(n) {
         *left.entry(sequence).or_default() += 1;
@@ -157,12 +157,12 @@ pub(super) fn common_sequences<T: Eq + Hash>(output: &[T], reference: &[T], n: u
 }
 
 /// The words between white space, as `str.split()` of Python has them, which the reference libraries are written in.
-pub(super) fn words(text: &str) -> impl Iterator<Item = &str> {
+pub fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(is_white_space).filter(|word| !word.is_empty())
 }
 
 /// Whether a letter is white space: by Unicode, or one of the four separators of ASCII.
-pub(super) fn is_white_space(letter: char) -> bool {
+pub fn is_white_space(letter: char) -> bool {
     letter.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&letter)
 }
 

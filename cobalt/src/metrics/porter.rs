@@ -6,7 +6,7 @@
 
 /// Puts the stem of a word at its start, and gives the length of the stem, which is never longer. The word has at least three
 /// letters, all of them `a` to `z` or digits.
-pub(super) fn stem(letters: &mut [u8]) -> usize {
+pub fn stem(letters: &mut [u8]) -> usize {
     let length = letters.len();
     let mut word = Word { letters, length };
     if let Some((_, stem)) = IRREGULAR.iter().find(|(form, _)| form.as_bytes() == word.as_bytes()) {
@@ -192,7 +192,7 @@ fn ends_short(letters: &[u8]) -> bool {
 }
 
 /// Words with stems that no rule gives.
-pub(super) const IRREGULAR: [(&str, &str); 16] = [
+pub const IRREGULAR: [(&str, &str); 16] = [
     ("sky", "sky"),
     ("skies", "sky"),
     ("dying", "die"),
@@ -212,9 +212,9 @@ pub(super) const IRREGULAR: [(&str, &str); 16] = [
 ];
 
 /// Endings and what is put in their place. The first that fits decides, whether or not the rest of the word allows it.
-pub(super) type Rules = [(&'static str, &'static str)];
+pub type Rules = [(&'static str, &'static str)];
 
-pub(super) const STEP_2: &Rules = &[
+pub const STEP_2: &Rules = &[
     ("ational", "ate"),
     ("tional", "tion"),
     ("enci", "ence"),
@@ -237,7 +237,7 @@ pub(super) const STEP_2: &Rules = &[
     ("fulli", "ful"),
 ];
 
-pub(super) const STEP_3: &Rules = &[
+pub const STEP_3: &Rules = &[
     ("icate", "ic"),
     ("ative", ""),
     ("alize", "al"),
@@ -247,7 +247,7 @@ pub(super) const STEP_3: &Rules = &[
     ("ness", ""),
 ];
 
-pub(super) const STEP_4: &Rules = &[
+pub const STEP_4: &Rules = &[
     ("al", ""),
     ("ance", ""),
     ("ence", ""),

@@ -172,21 +172,21 @@ const LONGEST_WITHOUT_STEM: usize = 3;
 
 /// The words of a text, one after another in one buffer.
 #[derive(Default)]
-pub(super) struct RougeWords {
+pub struct RougeWords {
     letters: Vec<u8>,
     /// Where each word ends.
     ends: Vec<usize>,
 }
 
 impl RougeWords {
-    pub(super) fn of(text: &str, stem: bool) -> Self {
+    pub fn of(text: &str, stem: bool) -> Self {
         let mut words = Self { letters: Vec::with_capacity(text.len()), ends: Vec::new() };
         words.add(text, stem);
         words
     }
 
     /// Adds the words of a text. All else parts words, letters of other alphabets too.
-    pub(super) fn add(&mut self, text: &str, stem: bool) {
+    pub fn add(&mut self, text: &str, stem: bool) {
         for letter in text.chars() {
             if letter.is_ascii() {
                 self.add_letter(letter.to_ascii_lowercase(), stem);
@@ -198,11 +198,11 @@ impl RougeWords {
         self.end_word(stem);
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &[u8]> {
+    pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
         let mut start = 0;
         self.ends.iter().map(move |end| &self.letters[std::mem::replace(&mut start, *end)..*end])
     }

@@ -9,7 +9,7 @@ use super::word_errors::{Block, advance, start, without_common_ends};
 
 /// What is done with a part to make one sequence of the other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Edit {
+pub enum Edit {
     /// Kept.
     Hit,
     /// Another one put in its place.
@@ -25,7 +25,7 @@ pub(crate) enum Edit {
 /// Where there are several ways, takes the one that is found from the end, once the common start and end are set apart: a
 /// deletion before an insertion, and a substitution before an insertion that is no better. Takes time in proportion to the
 /// product of both lengths, divided by 64.
-pub(crate) fn align(from: &[usize], to: &[usize], numbers: usize, mut each: impl FnMut(Edit)) {
+pub fn align(from: &[usize], to: &[usize], numbers: usize, mut each: impl FnMut(Edit)) {
     let (rows, columns) = without_common_ends(from, to);
     (rows.len()..from.len()).for_each(|_| each(Edit::Hit));
     let (mut row, mut column) = (rows.len(), columns.len());
@@ -60,7 +60,7 @@ const HELD: usize = 1 << 14;
 ///
 /// Holds a stretch of them, and the column before each stretch: with stretches as long as the square root of their number,
 /// a long table takes little room, and each column is made at most twice.
-pub(super) struct Columns<C, F> {
+pub struct Columns<C, F> {
     columns: usize,
     /// The cells of a column.
     cells: usize,
@@ -76,7 +76,7 @@ pub(super) struct Columns<C, F> {
 
 impl<C: Clone, F: FnMut(usize, &mut [C])> Columns<C, F> {
     /// `columns` columns that follow on `start`. `advance` makes the column of an index, counted from 0, of the one before.
-    pub(super) fn new(start: Vec<C>, columns: usize, mut advance: F) -> Self {
+    pub fn new(start: Vec<C>, columns: usize, mut advance: F) -> Self {
         let cells = start.len();
         let length = columns.isqrt().max(HELD / cells.max(1)).max(1);
         let last = columns.saturating_sub(1) / length;
@@ -95,7 +95,7 @@ impl<C: Clone, F: FnMut(usize, &mut [C])> Columns<C, F> {
     }
 
     /// The column of an index, which is not above those asked for before.
-    pub(super) fn get(&mut self, index: usize) -> &[C] {
+    pub fn get(&mut self, index: usize) -> &[C] {
         let stretch = index / self.length;
         if stretch != self.stretch {
             self.hold(stretch);
@@ -123,31 +123,31 @@ impl<C: Clone, F: FnMut(usize, &mut [C])> Columns<C, F> {
 const ASCII: usize = 128;
 
 /// Numbers for parts of type `T`, given as the parts come.
-pub(crate) struct Numbers<T> {
+pub struct Numbers<T> {
     known: HashMap<T, usize>,
     first: usize,
 }
 
 impl<T: Eq + Hash> Numbers<T> {
     /// Numbers from 0 on.
-    pub(crate) fn new() -> Self {
+    pub fn new() -> Self {
         Self { known: HashMap::new(), first: 0 }
     }
 
-    pub(crate) fn of(&mut self, part: T) -> usize {
+    pub fn of(&mut self, part: T) -> usize {
         let next = self.first + self.known.len();
         *self.known.entry(part).or_insert(next)
     }
 
     /// How many numbers there are: each is below this.
-    pub(crate) fn count(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.first + self.known.len()
     }
 }
 
 impl Numbers<char> {
     /// The letters of two texts as numbers, and how many numbers there are. Those of ASCII need no look-up.
-    pub(crate) fn of_letters(texts: [&str; 2]) -> ([Vec<usize>; 2], usize) {
+    pub fn of_letters(texts: [&str; 2]) -> ([Vec<usize>; 2], usize) {
         let mut numbers = Self { known: HashMap::new(), first: ASCII };
         let sequences = texts.map(|text| {
             let number = |letter: char| if letter.is_ascii() { letter as usize } else { numbers.of(letter) };
@@ -158,13 +158,13 @@ impl Numbers<char> {
 }
 
 /// How many rows of the table one block holds.
-pub(super) const ROWS: usize = u64::BITS as usize;
+pub const ROWS: usize = u64::BITS as usize;
 
 /// Stands where no further entry follows.
 const NONE: usize = usize::MAX;
 
 /// The rows of each number.
-pub(super) struct Places {
+pub struct Places {
     /// The first entry of each number.
     first: Vec<usize>,
     entries: Vec<Entry>,
@@ -180,19 +180,19 @@ struct Entry {
 
 impl Places {
     /// For numbers below `numbers`, with no rows yet.
-    pub(super) fn new(numbers: usize) -> Self {
+    pub fn new(numbers: usize) -> Self {
         Self { first: vec![NONE; numbers], entries: Vec::new(), rows: Vec::new() }
     }
 
     /// The places of the numbers in `rows`.
-    pub(super) fn of_rows(rows: &[usize], numbers: usize) -> Self {
+    pub fn of_rows(rows: &[usize], numbers: usize) -> Self {
         let mut places = Self::new(numbers);
         places.set_rows(rows);
         places
     }
 
     /// Puts these rows in place of those before.
-    pub(super) fn set_rows(&mut self, rows: &[usize]) {
+    pub fn set_rows(&mut self, rows: &[usize]) {
         for number in self.rows.drain(..) {
             self.first[number] = NONE;
         }
@@ -210,16 +210,16 @@ impl Places {
         self.rows.extend_from_slice(rows);
     }
 
-    pub(super) fn rows(&self) -> &[usize] {
+    pub fn rows(&self) -> &[usize] {
         &self.rows
     }
 
-    pub(super) fn blocks(&self) -> usize {
+    pub fn blocks(&self) -> usize {
         self.rows.len().div_ceil(ROWS)
     }
 
     /// The rows of a number, block by block.
-    pub(super) fn of(&self, number: usize) -> impl Iterator<Item = u64> {
+    pub fn of(&self, number: usize) -> impl Iterator<Item = u64> {
         let mut next = self.first[number];
         (0..).map(move |block| match self.entries.get(next) {
             Some(entry) if entry.block == block => {
@@ -233,7 +233,7 @@ impl Places {
 
 /// The length of the longest common subsequence. All numbers are below `numbers`. Takes time in proportion to the product of
 /// both lengths, divided by 64.
-pub(crate) fn common_length(a: &[usize], b: &[usize], numbers: usize) -> usize {
+pub fn common_length(a: &[usize], b: &[usize], numbers: usize) -> usize {
     let (rows, columns) = without_common_ends(a, b);
     let ends = a.len() - rows.len();
     if rows.is_empty() || columns.is_empty() {
@@ -248,24 +248,24 @@ pub(crate) fn common_length(a: &[usize], b: &[usize], numbers: usize) -> usize {
 }
 
 /// Which places of a sequence are in a longest common subsequence with others.
-pub(crate) struct Subsequences {
+pub struct Subsequences {
     places: Places,
 }
 
 impl Subsequences {
     /// For numbers below `numbers`.
-    pub(crate) fn new(numbers: usize) -> Self {
+    pub fn new(numbers: usize) -> Self {
         Self { places: Places::new(numbers) }
     }
 
     /// Sets the sequence to compare with the others.
-    pub(crate) fn set(&mut self, sequence: &[usize]) {
+    pub fn set(&mut self, sequence: &[usize]) {
         self.places.set_rows(sequence);
     }
 
     /// Marks the places of one longest common subsequence with `other`: of several, the one that is found from the end, where
     /// what `other` alone has is left out before what the sequence alone has.
-    pub(crate) fn mark(&self, other: &[usize], marks: &mut [bool]) {
+    pub fn mark(&self, other: &[usize], marks: &mut [bool]) {
         let places = &self.places;
         let rows = places.rows();
         let mut columns = Columns::new(start_bits(places), other.len(), |index, column| {

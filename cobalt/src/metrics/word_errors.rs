@@ -199,7 +199,7 @@ fn over_corpus(
 
 /// The least number of parts to insert, delete or replace to make one sequence of the other. All numbers are below
 /// `numbers`. Takes time in proportion to the product of both lengths, divided by 64.
-pub(crate) fn edit_distance(a: &[usize], b: &[usize], numbers: usize) -> usize {
+pub fn edit_distance(a: &[usize], b: &[usize], numbers: usize) -> usize {
     let (rows, columns) = without_common_ends(a, b);
     if rows.is_empty() || columns.is_empty() {
         return rows.len().max(columns.len());
@@ -222,7 +222,7 @@ pub(crate) fn edit_distance(a: &[usize], b: &[usize], numbers: usize) -> usize {
 }
 
 /// What is left of two sequences without the parts that both begin and end with: these need no edit.
-pub(super) fn without_common_ends<'a>(mut a: &'a [usize], mut b: &'a [usize]) -> (&'a [usize], &'a [usize]) {
+pub fn without_common_ends<'a>(mut a: &'a [usize], mut b: &'a [usize]) -> (&'a [usize], &'a [usize]) {
     while let ([first, rest_a @ ..], [other, rest_b @ ..]) = (a, b)
         && first == other
     {
@@ -237,13 +237,13 @@ pub(super) fn without_common_ends<'a>(mut a: &'a [usize], mut b: &'a [usize]) ->
 }
 
 /// The column before the first: the distance grows by 1 from row to row.
-pub(super) fn start(places: &Places) -> Vec<Block> {
+pub fn start(places: &Places) -> Vec<Block> {
     vec![Block { rises: u64::MAX, falls: 0 }; places.blocks()]
 }
 
 /// Goes on to the next column, in which `same` are the rows with its number.
 #[inline]
-pub(super) fn advance(column: &mut [Block], same: impl Iterator<Item = u64>) {
+pub fn advance(column: &mut [Block], same: impl Iterator<Item = u64>) {
     // In the row above the first one, the distance grows by 1 from column to column.
     let mut above = Step { rises: 1, falls: 0 };
     for (block, same) in column.iter_mut().zip(same) {
@@ -260,19 +260,19 @@ struct Step {
 
 /// By how much the distance differs from the row above, in 64 rows of one column.
 #[derive(Clone)]
-pub(super) struct Block {
+pub struct Block {
     rises: u64,
     falls: u64,
 }
 
 impl Block {
     /// Whether the distance is higher by 1 than in the row above a row of this block.
-    pub(super) fn rises_at(&self, row: usize) -> bool {
+    pub fn rises_at(&self, row: usize) -> bool {
         self.rises & 1 << (row % ROWS) != 0
     }
 
     /// Whether the distance is lower by 1 than in the row above a row of this block.
-    pub(super) fn falls_at(&self, row: usize) -> bool {
+    pub fn falls_at(&self, row: usize) -> bool {
         self.falls & 1 << (row % ROWS) != 0
     }
 

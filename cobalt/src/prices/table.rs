@@ -7,7 +7,7 @@ use super::{Price, Vendor};
 pub const PRICES_AS_OF: &str = "2026-11-20";
 
 /// One line of the table.
-pub(super) struct Listed {
+pub struct Listed {
     pub(super) model: &'static str,
     pub(super) vendor: Vendor,
     pub(super) price: Price,
@@ -51,7 +51,7 @@ const GOOGLE_LONG: u64 = 200_000;
 
 /// All models with a known price. A name is listed without the date of its snapshots, unless a snapshot has a price of
 /// its own or writes its date otherwise.
-pub(super) const TABLE: &[Listed] = &[
+pub const TABLE: &[Listed] = &[
     // OpenAI, standard tier. Source: https://developers.openai.com/api/docs/pricing, as transcribed by public price lists
     // up to 2026-10-18; models before GPT-5.6 also in LiteLLM's model_prices_and_context_window.json of July 2026.
     openai("gpt-6-astra", 10.0, 50.0).cached(1.0).long(OPENAI_LONG, 20.0, 75.0),

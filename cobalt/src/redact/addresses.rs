@@ -54,7 +54,7 @@ fn scheme(text: &[u8], mark: usize) -> Option<&str> {
 }
 
 /// The password in an address, `postgres://user:password@host`, by the place of its `://`.
-pub(super) fn password(text: &[u8], mark: usize) -> Option<Range<usize>> {
+pub fn password(text: &[u8], mark: usize) -> Option<Range<usize>> {
     let scheme = scheme(text, mark)?;
     let start = mark + 3;
     let end = reach(text, start, |byte| b"/?#".contains(&byte));
@@ -109,7 +109,7 @@ fn is_host(text: &[u8]) -> bool {
 }
 
 /// The path by which anybody may write to a chat, `https://hooks.slack.com/services/…`, by the place of `://`.
-pub(super) fn webhook(text: &[u8], mark: usize) -> Option<Range<usize>> {
+pub fn webhook(text: &[u8], mark: usize) -> Option<Range<usize>> {
     if !text[..mark].ends_with(b"http") && !text[..mark].ends_with(b"https") {
         return None;
     }
@@ -134,7 +134,7 @@ pub(super) fn webhook(text: &[u8], mark: usize) -> Option<Range<usize>> {
 
 /// A text with its escapes undone.
 #[derive(Debug)]
-pub(super) struct Decoded {
+pub struct Decoded {
     pub(super) bytes: Vec<u8>,
     /// Behind each escape: the place in `bytes`, and the place in the text.
     places: Vec<(usize, usize)>,
@@ -142,7 +142,7 @@ pub(super) struct Decoded {
 
 impl Decoded {
     /// The place in the text of what is at `range` here.
-    pub(super) fn place(&self, range: &Range<usize>) -> Range<usize> {
+    pub fn place(&self, range: &Range<usize>) -> Range<usize> {
         let place = |at: usize| match self.places.partition_point(|(here, _)| *here <= at).checked_sub(1) {
             Some(last) => self.places[last].1 + at - self.places[last].0,
             None => at,
@@ -152,7 +152,7 @@ impl Decoded {
 }
 
 /// Whether an escape of JSON may stand for a byte of this alphabet. One that stands for a backslash is followed by another.
-pub(super) fn hides_in_json(text: &[u8], alphabet: &[bool; 256]) -> bool {
+pub fn hides_in_json(text: &[u8], alphabet: &[bool; 256]) -> bool {
     memchr::memchr_iter(b'\\', text).any(|at| match text.get(at + 1) {
         Some(b'u') => true,
         Some(byte @ (b'"' | b'/')) => alphabet[usize::from(*byte)],
@@ -167,7 +167,7 @@ pub(super) fn hides_in_json(text: &[u8], alphabet: &[bool; 256]) -> bool {
 }
 
 /// Whether percent-encoding may stand for a byte of this alphabet, or for the sign itself.
-pub(super) fn hides_in_percent(text: &[u8], alphabet: &[bool; 256]) -> bool {
+pub fn hides_in_percent(text: &[u8], alphabet: &[bool; 256]) -> bool {
     memchr::memchr_iter(b'%', text).any(|at| {
         let digit = |at: usize| text.get(at).and_then(|digit| char::from(*digit).to_digit(16));
         let byte = digit(at + 1).zip(digit(at + 2)).map(|(high, low)| (high * 16 + low) as u8);
@@ -176,7 +176,7 @@ pub(super) fn hides_in_percent(text: &[u8], alphabet: &[bool; 256]) -> bool {
 }
 
 /// A text without percent-encoding; `None` where it has none.
-pub(super) fn percent(text: &[u8]) -> Option<Decoded> {
+pub fn percent(text: &[u8]) -> Option<Decoded> {
     undone(text, b'%', |escape, bytes| {
         let [high, low] = [escape.get(1)?, escape.get(2)?].map(|digit| char::from(*digit).to_digit(16));
         bytes.push((high? * 16 + low?) as u8);
@@ -185,7 +185,7 @@ pub(super) fn percent(text: &[u8]) -> Option<Decoded> {
 }
 
 /// A text without the escapes of JSON; `None` where it has none.
-pub(super) fn json(text: &[u8]) -> Option<Decoded> {
+pub fn json(text: &[u8]) -> Option<Decoded> {
     undone(text, b'\\', |escape, bytes| {
         let byte = match escape.get(1)? {
             b'u' => return unicode(escape, bytes),

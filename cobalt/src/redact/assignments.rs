@@ -62,7 +62,7 @@ const HARMLESS_TOKENS: [&str; 20] = [
 
 /// What a name says of its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub enum Kind {
     Key,
     Password,
     Secret,
@@ -71,7 +71,7 @@ pub(super) enum Kind {
 
 impl Kind {
     /// What a name says, if it says anything.
-    pub(super) fn of(name: &[u8]) -> Option<Self> {
+    pub fn of(name: &[u8]) -> Option<Self> {
         let (mut letters, mut length) = ([0; LONGEST_NAME], 0);
         for byte in
             name[name.len().saturating_sub(LONGEST_NAME)..].iter().filter(|byte| byte.is_ascii_alphanumeric())
@@ -98,7 +98,7 @@ impl Kind {
     }
 
     /// What stands in the mark.
-    pub(super) fn id(self) -> &'static str {
+    pub fn id(self) -> &'static str {
         match self {
             Self::Key => "api-key",
             Self::Password => "password",
@@ -108,7 +108,7 @@ impl Kind {
     }
 
     /// Whether a value is what its name says, and neither a place for it nor an ordinary word.
-    pub(super) fn fits(self, value: &[u8]) -> bool {
+    pub fn fits(self, value: &[u8]) -> bool {
         if value.len() < 8 || value.len() > LONGEST_VALUE || is_placeholder(value) {
             return false;
         }
@@ -134,7 +134,7 @@ fn is_placeholder(value: &[u8]) -> bool {
 }
 
 /// The value behind a name that ends at `end`, with the name's kind.
-pub(super) fn value(text: &[u8], end: usize) -> Option<(Range<usize>, Kind)> {
+pub fn value(text: &[u8], end: usize) -> Option<(Range<usize>, Kind)> {
     // Most names end with nothing to follow.
     let after = text.get(end).filter(|byte| b"=:\"'`\\ \t]".contains(byte) || byte.is_ascii_digit())?;
     let end = if after.is_ascii_digit() { run(text, end, super::table::DIGIT, 4) } else { end };
@@ -313,7 +313,7 @@ const OPEN: [&str; 40] = [
 
 /// Whether the value of a variable or a parameter of this name is to be kept out of all texts. What only describes a
 /// secret is not, as other texts may have it, too.
-pub(super) fn holds_secret(name: &str) -> bool {
+pub fn holds_secret(name: &str) -> bool {
     let words = words_of_name(name);
     let is_open = match &*words {
         // Vault's, which is as secret as a password.

@@ -24,18 +24,18 @@ const END: &[u8] = b"-----END";
 const LENIENT: GeneralPurposeConfig = GeneralPurposeConfig::new()
     .with_decode_padding_mode(DecodePaddingMode::Indifferent)
     .with_decode_allow_trailing_bits(true);
-pub(super) const STANDARD: GeneralPurpose = GeneralPurpose::new(&alphabet::STANDARD, LENIENT);
+pub const STANDARD: GeneralPurpose = GeneralPurpose::new(&alphabet::STANDARD, LENIENT);
 const OF_ADDRESSES: GeneralPurpose = GeneralPurpose::new(&alphabet::URL_SAFE, LENIENT);
 
 /// How far the bytes of an alphabet reach from `start`; `most` of them are looked at.
-pub(super) fn run(text: &[u8], start: usize, alphabet: Alphabet, most: usize) -> usize {
+pub fn run(text: &[u8], start: usize, alphabet: Alphabet, most: usize) -> usize {
     let rest = &text[start.min(text.len())..];
     let rest = &rest[..rest.len().min(most)];
     start + rest.iter().position(|byte| !is_of(*byte, alphabet)).unwrap_or(rest.len())
 }
 
 /// Whether a key of this alphabet can begin here: behind nothing that would be a part of it.
-pub(super) fn begins_at(text: &[u8], at: usize, alphabet: Alphabet) -> bool {
+pub fn begins_at(text: &[u8], at: usize, alphabet: Alphabet) -> bool {
     let Some(&before) = at.checked_sub(1).and_then(|before| text.get(before)) else { return true };
     if before == b']' {
         return !scan::ends_at(text, at);
@@ -57,7 +57,7 @@ fn is_escape(text: &[u8]) -> bool {
 }
 
 /// Whether a key can end here.
-pub(super) fn ends_at(text: &[u8], at: usize) -> bool {
+pub fn ends_at(text: &[u8], at: usize) -> bool {
     match text.get(at) {
         None => true,
         Some(b'[') => !scan::begins_at(text, at),
@@ -66,7 +66,7 @@ pub(super) fn ends_at(text: &[u8], at: usize) -> bool {
 }
 
 /// The key of a form whose beginning stands at `start`.
-pub(super) fn key(text: &[u8], start: usize, form: &Form) -> Option<Range<usize>> {
+pub fn key(text: &[u8], start: usize, form: &Form) -> Option<Range<usize>> {
     // `cache-key-<hash>` is a name in which the beginning of another form happens to stand.
     let is_in_name = form.prefix.contains('-') && text[..start].ends_with(b"-");
     if is_in_name || !begins_at(text, start, form.alphabet) {
@@ -100,7 +100,7 @@ fn is_uuid(characters: &[u8]) -> bool {
 }
 
 /// A token of signed JSON, `header.payload.signature`: the header is a JSON object with the field `alg`.
-pub(super) fn signed_token(text: &[u8], start: usize) -> Option<Range<usize>> {
+pub fn signed_token(text: &[u8], start: usize) -> Option<Range<usize>> {
     if !begins_at(text, start, URL_SAFE) {
         return None;
     }
@@ -128,7 +128,7 @@ fn part_behind(text: &[u8], stop: usize) -> Option<usize> {
 
 /// Where the next private key ends, so that a text with many beginnings is searched once.
 #[derive(Debug, Default)]
-pub(super) struct Ends {
+pub struct Ends {
     next: Option<Option<usize>>,
 }
 
@@ -147,7 +147,7 @@ impl Ends {
 }
 
 /// A private key from its first line to its last, or as much of it as there is.
-pub(super) fn private_key(text: &[u8], start: usize, ends: &mut Ends) -> Option<Range<usize>> {
+pub fn private_key(text: &[u8], start: usize, ends: &mut Ends) -> Option<Range<usize>> {
     const BEGIN: usize = "-----BEGIN".len();
     let line = &text[start + BEGIN..text.len().min(start + BEGIN + 100)];
     let title = &line[..memchr::memmem::find(line, b"-----")?];
@@ -211,7 +211,7 @@ fn base64_at_start(text: &[u8]) -> Option<usize> {
 }
 
 /// The token of a bot of Telegram, by its middle `:AA`.
-pub(super) fn telegram(text: &[u8], middle: usize) -> Option<Range<usize>> {
+pub fn telegram(text: &[u8], middle: usize) -> Option<Range<usize>> {
     let digits = text[..middle].iter().rev().take(11).take_while(|byte| byte.is_ascii_digit()).count();
     let start = middle - digits;
     let end = run(text, middle + 1, URL_SAFE, 40);
@@ -220,7 +220,7 @@ pub(super) fn telegram(text: &[u8], middle: usize) -> Option<Range<usize>> {
 }
 
 /// The secret of an application of Azure, by its middle `Q~`.
-pub(super) fn azure_secret(text: &[u8], middle: usize) -> Option<Range<usize>> {
+pub fn azure_secret(text: &[u8], middle: usize) -> Option<Range<usize>> {
     const AZURE: Alphabet = URL_SAFE | DOT | table::TILDE;
     let start = middle.checked_sub(4)?;
     let end = run(text, middle + 2, AZURE, 40);
@@ -231,7 +231,7 @@ pub(super) fn azure_secret(text: &[u8], middle: usize) -> Option<Range<usize>> {
 }
 
 /// What stands behind `Bearer`. In a header it may be short.
-pub(super) fn bearer(text: &[u8], start: usize) -> Option<Range<usize>> {
+pub fn bearer(text: &[u8], start: usize) -> Option<Range<usize>> {
     let token = behind_scheme(text, start, b"bearer".len())?;
     let characters = &text[token.clone()];
     let has_digit = || characters.iter().any(u8::is_ascii_digit);
@@ -242,7 +242,7 @@ pub(super) fn bearer(text: &[u8], start: usize) -> Option<Range<usize>> {
 }
 
 /// What stands behind `Basic`: base64 of a user, a colon and a password.
-pub(super) fn basic(text: &[u8], start: usize) -> Option<Range<usize>> {
+pub fn basic(text: &[u8], start: usize) -> Option<Range<usize>> {
     let token = behind_scheme(text, start, b"basic".len())?;
     let characters = &text[token.clone()];
     let is_word = characters.iter().skip(1).all(u8::is_ascii_lowercase);
@@ -278,7 +278,7 @@ fn is_in_header(text: &[u8], at: usize) -> bool {
 const LONGEST_WORD: usize = 14;
 
 /// How varied bytes are: Shannon's entropy of their counts, in bits a byte. The first 256 bytes count.
-pub(super) fn entropy(bytes: &[u8]) -> f64 {
+pub fn entropy(bytes: &[u8]) -> f64 {
     let bytes = &bytes[..bytes.len().min(256)];
     let mut counts = [0_u16; 256];
     bytes.iter().for_each(|byte| counts[usize::from(*byte)] += 1);
@@ -343,7 +343,7 @@ fn is_odd(part: &[u8]) -> bool {
 }
 
 /// Whether a key may look so: letters and digits in no order that a name would have.
-pub(super) fn is_random(bytes: &[u8], shortest: usize) -> bool {
+pub fn is_random(bytes: &[u8], shortest: usize) -> bool {
     let counts = Counts::of(&bytes[..bytes.len().min(256)]);
     let Counts { letters_and_digits, digits, upper, lower, turns, has_odd_part, is_hex, .. } = counts;
     if letters_and_digits < shortest || !has_odd_part || entropy(bytes) < 2.75 {
@@ -362,7 +362,7 @@ pub(super) fn is_random(bytes: &[u8], shortest: usize) -> bool {
 }
 
 /// Whether a text is such as people take for passwords: letters with digits among them, or with digits and signs.
-pub(super) fn is_password(bytes: &[u8]) -> bool {
+pub fn is_password(bytes: &[u8]) -> bool {
     let Counts { letters_and_digits, digits, turns, .. } = Counts::of(&bytes[..bytes.len().min(256)]);
     let has_sign = bytes.iter().any(|byte| b"!@#$%^&*?".contains(byte));
     let has_both = digits > 0 && letters_and_digits > digits;

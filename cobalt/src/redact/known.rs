@@ -17,7 +17,7 @@ const SHORTEST: usize = 8;
 /// A value of words alone that is not longer is one that ordinary texts have, too: `development`.
 const LONGEST_WORDS: usize = 15;
 /// A number of fewer digits may be a date, a time or an amount.
-pub(super) const FEWEST_DIGITS: usize = 12;
+pub const FEWEST_DIGITS: usize = 12;
 /// A longer value is a file, and no key.
 const LONGEST: usize = 64 * 1024;
 /// Parameters of an address whose values are not secret, whatever they are.
@@ -29,7 +29,7 @@ const SHORTEST_PART: usize = 12;
 
 /// A secret as it may be written in a text.
 #[derive(Clone, Debug)]
-pub(super) struct Pattern {
+pub struct Pattern {
     pub(super) bytes: Vec<u8>,
     pub(super) name: Arc<str>,
 }
@@ -45,10 +45,10 @@ struct Registry {
 
 static REGISTRY: RwLock<Registry> = RwLock::new(Registry { secrets: Vec::new(), forms: true, scanner: None });
 /// Finds keys by their forms alone.
-pub(super) static FORMS: LazyLock<Arc<Scanner>> = LazyLock::new(|| Arc::new(Scanner::new(Vec::new(), true)));
+pub static FORMS: LazyLock<Arc<Scanner>> = LazyLock::new(|| Arc::new(Scanner::new(Vec::new(), true)));
 
 /// What finds the secrets that are known now, and the forms of keys unless they are turned off.
-pub(super) fn scanner() -> Arc<Scanner> {
+pub fn scanner() -> Arc<Scanner> {
     if let Some(scanner) = &REGISTRY.read().unwrap_or_else(PoisonError::into_inner).scanner {
         return Arc::clone(scanner);
     }
@@ -268,7 +268,7 @@ fn unescaped(value: &str) -> String {
 }
 
 /// Whether a value is such as no ordinary text has.
-pub(super) fn is_telling(value: &str) -> bool {
+pub fn is_telling(value: &str) -> bool {
     let is_number = value
         .chars()
         .all(|letter| letter.is_ascii_digit() || letter.is_whitespace() || ".,:_+-/".contains(letter));
@@ -299,7 +299,7 @@ fn is_path(value: &str) -> bool {
 
 /// How a secret may be written. Percent-encoding and the escapes of JSON are undone in the text instead, as there are many
 /// ways to write them.
-pub(super) fn patterns((name, value): &(Arc<str>, String)) -> Vec<Pattern> {
+pub fn patterns((name, value): &(Arc<str>, String)) -> Vec<Pattern> {
     let bytes = value.as_bytes();
     let mut written = vec![bytes.to_vec(), hex(bytes).into_bytes(), hex(bytes).to_uppercase().into_bytes()];
     if value.contains(' ') {

@@ -76,7 +76,7 @@ enum Rank {
 
 /// A secret in a text.
 #[derive(Debug)]
-pub(super) struct Found {
+pub struct Found {
     pub(super) range: Range<usize>,
     rank: Rank,
     pub(super) name: Name,
@@ -84,7 +84,7 @@ pub(super) struct Found {
 
 /// What stands in the mark.
 #[derive(Clone, Debug)]
-pub(super) enum Name {
+pub enum Name {
     Rule(&'static str),
     Secret(Arc<str>),
 }
@@ -99,7 +99,7 @@ impl fmt::Display for Name {
 }
 
 /// Finds secrets in texts.
-pub(super) struct Scanner {
+pub struct Scanner {
     /// For everything.
     all: Machine,
     /// For the secrets that are known, in texts whose escapes are undone; absent where none is.
@@ -143,7 +143,7 @@ impl Machine {
 }
 
 impl Scanner {
-    pub(super) fn new(patterns: Vec<Pattern>, with_forms: bool) -> Self {
+    pub fn new(patterns: Vec<Pattern>, with_forms: bool) -> Self {
         let head = |(at, pattern): (usize, &Pattern)| {
             (pattern.bytes[..pattern.bytes.len().min(HEAD)].to_vec(), Trigger::Known(at))
         };
@@ -169,17 +169,17 @@ impl Scanner {
     }
 
     /// Whether keys are found by their forms, too.
-    pub(super) fn finds_forms(&self) -> bool {
+    pub fn finds_forms(&self) -> bool {
         self.with_forms
     }
 
     /// Whether any value is known to be secret.
-    pub(super) fn knows_secrets(&self) -> bool {
+    pub fn knows_secrets(&self) -> bool {
         self.known.is_some()
     }
 
     /// The secrets of a text in their order, none of which touches another's inside.
-    pub(super) fn find(&self, text: &str) -> Vec<Found> {
+    pub fn find(&self, text: &str) -> Vec<Found> {
         let bytes = text.as_bytes();
         let (mut found, mut marks) = (Vec::new(), Vec::new());
         let (mut ends, mut signed) = (forms::Ends::default(), 0);
@@ -209,7 +209,7 @@ impl Scanner {
 
     /// The known secrets in the strings of a JSON document, of which no escape is cut. Whatever replaces them, the document
     /// stays JSON.
-    pub(super) fn find_in_document(&self, text: &str) -> Vec<Found> {
+    pub fn find_in_document(&self, text: &str) -> Vec<Found> {
         let Some(machine) = &self.known else { return Vec::new() };
         let (bytes, mut found) = (text.as_bytes(), Vec::new());
         machine.run(bytes, |trigger, at| match trigger {
@@ -335,17 +335,17 @@ fn merged(mut found: Vec<Found>, marks: &[Range<usize>]) -> Vec<Found> {
 /// What stands for a secret of which nothing more is to be said.
 pub const REDACTED: &str = "[redacted]";
 /// How every mark begins.
-pub(super) const BEGIN: &str = "[redacted";
+pub const BEGIN: &str = "[redacted";
 /// The longest name in a mark.
 const LONGEST_NAME: usize = 64;
 
 /// The mark with a name: of the rule that found the secret, or of the variable or setting that holds it.
-pub(super) fn mark(name: &str) -> String {
+pub fn mark(name: &str) -> String {
     format!("{BEGIN}:{name}]")
 }
 
 /// A name as it may stand in a mark.
-pub(super) fn name(name: &str) -> String {
+pub fn name(name: &str) -> String {
     let fit = |letter: char| if is_of_name(letter) { letter } else { '-' };
     let name: String = name.chars().take(LONGEST_NAME).map(fit).collect();
     if name.is_empty() { "secret".to_owned() } else { name }
@@ -356,7 +356,7 @@ fn is_of_name(letter: char) -> bool {
 }
 
 /// The mark that begins at `start`.
-pub(super) fn mark_at(text: &[u8], start: usize) -> Option<Range<usize>> {
+pub fn mark_at(text: &[u8], start: usize) -> Option<Range<usize>> {
     let rest = text.get(start..)?.strip_prefix(BEGIN.as_bytes())?;
     let length = match rest {
         [b']', ..] => 1,
@@ -374,12 +374,12 @@ pub(super) fn mark_at(text: &[u8], start: usize) -> Option<Range<usize>> {
 }
 
 /// Whether a mark begins at `start`.
-pub(super) fn begins_at(text: &[u8], start: usize) -> bool {
+pub fn begins_at(text: &[u8], start: usize) -> bool {
     mark_at(text, start).is_some()
 }
 
 /// Whether a mark ends at `end`.
-pub(super) fn ends_at(text: &[u8], end: usize) -> bool {
+pub fn ends_at(text: &[u8], end: usize) -> bool {
     let before = &text[end.saturating_sub(BEGIN.len() + LONGEST_NAME + 2)..end];
     let start = before.iter().rposition(|byte| *byte == b'[').map(|mark_at| end - before.len() + mark_at);
     start.and_then(|start| mark_at(text, start)).is_some_and(|mark| mark.end == end)

@@ -4,28 +4,28 @@
 //! beginning, its length and its variety together cannot be anything else.
 
 /// Characters that a key is made of, as a set of the groups below.
-pub(super) type Alphabet = u16;
+pub type Alphabet = u16;
 
-pub(super) const DIGIT: Alphabet = 1;
-pub(super) const LOWER_HEX: Alphabet = 2;
-pub(super) const LOWER_REST: Alphabet = 4;
-pub(super) const UPPER: Alphabet = 8;
-pub(super) const UNDERSCORE: Alphabet = 16;
-pub(super) const DASH: Alphabet = 32;
-pub(super) const DOT: Alphabet = 64;
-pub(super) const PLUS_SLASH: Alphabet = 128;
-pub(super) const EQUALS: Alphabet = 256;
-pub(super) const TILDE: Alphabet = 512;
+pub const DIGIT: Alphabet = 1;
+pub const LOWER_HEX: Alphabet = 2;
+pub const LOWER_REST: Alphabet = 4;
+pub const UPPER: Alphabet = 8;
+pub const UNDERSCORE: Alphabet = 16;
+pub const DASH: Alphabet = 32;
+pub const DOT: Alphabet = 64;
+pub const PLUS_SLASH: Alphabet = 128;
+pub const EQUALS: Alphabet = 256;
+pub const TILDE: Alphabet = 512;
 
 const HEX: Alphabet = DIGIT | LOWER_HEX;
 const LOWER: Alphabet = LOWER_HEX | LOWER_REST;
 const CAPITALS: Alphabet = DIGIT | UPPER;
-pub(super) const ALNUM: Alphabet = DIGIT | LOWER | UPPER;
+pub const ALNUM: Alphabet = DIGIT | LOWER | UPPER;
 /// Letters, digits and `_`.
 const WORD: Alphabet = ALNUM | UNDERSCORE;
 /// The letters of base64 in addresses.
-pub(super) const URL_SAFE: Alphabet = WORD | DASH;
-pub(super) const BASE64: Alphabet = ALNUM | PLUS_SLASH | EQUALS;
+pub const URL_SAFE: Alphabet = WORD | DASH;
+pub const BASE64: Alphabet = ALNUM | PLUS_SLASH | EQUALS;
 
 /// The groups of each byte.
 static GROUPS: [Alphabet; 256] = groups();
@@ -53,13 +53,13 @@ const fn groups() -> [Alphabet; 256] {
 }
 
 /// Whether a byte is of an alphabet.
-pub(super) fn is_of(byte: u8, alphabet: Alphabet) -> bool {
+pub fn is_of(byte: u8, alphabet: Alphabet) -> bool {
     GROUPS[usize::from(byte)] & alphabet != 0
 }
 
 /// What the characters behind a beginning have to be, besides of their alphabet.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Check {
+pub enum Check {
     /// At least so many bits of entropy a character.
     Entropy(f64),
     /// As a generator makes them, and no name.
@@ -72,7 +72,7 @@ pub(super) enum Check {
 
 /// The form of a key.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Form {
+pub struct Form {
     /// What stands in the mark.
     pub(super) id: &'static str,
     pub(super) prefix: &'static str,
@@ -98,7 +98,7 @@ const VARIED: Check = Check::Entropy(3.0);
 const VARIED_HEX: Check = Check::Entropy(2.5);
 
 /// All forms recognised by their prefix.
-pub(super) const FORMS: &[Form] = &[
+pub const FORMS: &[Form] = &[
     // Models.
     form("openai-key", "sk-", ALNUM, (24, 64), Check::OpenAi),
     form("openai-key", "sk-proj-", URL_SAFE, (20, 220), Check::OpenAi),

@@ -262,12 +262,12 @@ impl<'a> EvaluatorFigures<'a> {
     }
 }
 
-pub(super) fn share(part: usize, whole: usize) -> Option<f64> {
+pub fn share(part: usize, whole: usize) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 
 /// What an item's executions used.
-pub(super) struct Usage {
+pub struct Usage {
     pub(super) tokens: Option<u64>,
     cost: Option<f64>,
     /// Whether an output reports no tokens.
@@ -282,11 +282,11 @@ pub(super) struct Usage {
 
 impl Usage {
     /// What it cost in USD, where that is known of all tokens.
-    pub(super) fn known_cost(&self) -> Option<f64> {
+    pub fn known_cost(&self) -> Option<f64> {
         self.cost.filter(|_| !self.unpriced)
     }
 
-    pub(super) fn of(item: &ItemResult, prices: &PriceTable) -> Self {
+    pub fn of(item: &ItemResult, prices: &PriceTable) -> Self {
         let mut usage = Self {
             tokens: None,
             cost: None,
@@ -320,7 +320,7 @@ const OF_SHARES: usize = 3;
 const SECOND: f64 = 1000.0;
 
 /// A figure with its unit. What is rounded to the other side of the bound is shown with more decimals, or in full.
-pub(crate) fn with_unit(threshold: &Threshold, actual: f64) -> String {
+pub fn with_unit(threshold: &Threshold, actual: f64) -> String {
     let is_ratio = threshold.metric() == Metric::Ratio;
     let (unit, name) = match threshold.category() {
         Category::Latency if !is_ratio && actual.abs() >= SECOND => (SECOND, "s"),

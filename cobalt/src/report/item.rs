@@ -341,7 +341,7 @@ impl<'a> From<&'a Execution> for ExecutionOut<'a> {
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Item"))]
 #[serde(rename_all = "camelCase")]
-pub(super) struct ItemOut<'a> {
+pub struct ItemOut<'a> {
     index: usize,
     key: &'a str,
     input: &'a Item,

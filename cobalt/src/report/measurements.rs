@@ -200,14 +200,14 @@ fn trials(runs: &[Execution], prices: &PriceTable) -> Vec<TrialAmounts> {
 }
 
 /// The items' keys.
-pub(super) fn keys(items: &[ItemResult]) -> Vec<String> {
+pub fn keys(items: &[ItemResult]) -> Vec<String> {
     let mut names = ItemNames::new(false);
     items.iter().for_each(|item| names.add(item));
     names.keys()
 }
 
 /// The item's field `cluster`, if it names one.
-pub(super) fn cluster(item: &Item) -> Option<String> {
+pub fn cluster(item: &Item) -> Option<String> {
     match item.get("cluster")? {
         Value::String(text) if !text.trim().is_empty() => Some(text.clone()),
         Value::Number(number) => Some(number.to_string()),

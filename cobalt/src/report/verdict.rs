@@ -81,7 +81,7 @@ pub fn judge(threshold: &Threshold, figures: &Figures<'_>) -> ThresholdOutcome {
 }
 
 /// The outcome of a threshold for which the run has nothing to measure.
-pub(super) fn unmeasurable(threshold: &Threshold, figures: &Figures<'_>) -> Option<ThresholdOutcome> {
+pub fn unmeasurable(threshold: &Threshold, figures: &Figures<'_>) -> Option<ThresholdOutcome> {
     measure(threshold, figures).err().map(|reason| nothing_to_measure(threshold, &reason))
 }
 
@@ -198,7 +198,7 @@ fn add_prices(models: &BTreeSet<String>) -> String {
 }
 
 /// Says that there is no evaluator of that name, and which there are.
-pub(super) fn unknown<'a>(
+pub fn unknown<'a>(
     name: &str,
     threshold: &Threshold,
     names: impl Iterator<Item = &'a str> + Clone,

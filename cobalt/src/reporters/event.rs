@@ -495,7 +495,7 @@ fn pattern(error: &str) -> String {
 }
 
 /// Puts items with equal errors together, in the order of the first of each.
-pub(super) fn fold(items: impl IntoIterator<Item = FailedItem>) -> Vec<FailedItem> {
+pub fn fold(items: impl IntoIterator<Item = FailedItem>) -> Vec<FailedItem> {
     let mut places: HashMap<String, usize> = HashMap::new();
     let mut folded: Vec<FailedItem> = Vec::new();
     for item in items {

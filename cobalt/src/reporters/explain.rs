@@ -157,7 +157,7 @@ fn shortened(text: &str) -> Cow<'_, str> {
 }
 
 /// The lines: what the run is held against, each figure, and what speaks against the comparison.
-pub(super) fn lines(comparison: &Comparison, paint: Paint) -> Vec<String> {
+pub fn lines(comparison: &Comparison, paint: Paint) -> Vec<String> {
     let figures = comparison.evaluators.iter().chain(&comparison.amounts);
     let rows: Vec<_> = figures.map(|difference| row(difference, paint)).collect();
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);

@@ -55,7 +55,7 @@ impl From<MissingKeys> for Vec<MissingKey> {
 
 impl Plan {
     /// Asks each evaluator whether it can score the selected items, or all. Keys that are missing are collected.
-    pub(crate) fn check(&self, items: Option<&[usize]>, missing: &mut MissingKeys) -> Result<(), Error> {
+    pub fn check(&self, items: Option<&[usize]>, missing: &mut MissingKeys) -> Result<(), Error> {
         let setup = Setup { dataset: selected(&self.dataset, items), models: Arc::clone(&self.models) };
         match problems(&self.definition, &setup, missing).next() {
             Some(problem) => Err(Error::Definition { experiment: self.name().to_owned(), problem }),

@@ -18,7 +18,7 @@ use crate::wording::{self, count};
 /// Adds to a report with all its items what they come to, by the evaluators of its settings. A run of some of the items has
 /// no thresholds. In CI, the scores of earlier runs of the same commit count in the thresholds and, if there are any, in the
 /// comparison with the baseline.
-pub(crate) fn judge(
+pub fn judge(
     report: &mut Report,
     thresholds: &[Threshold],
     baseline: &Baseline,
@@ -91,12 +91,12 @@ fn difference(baseline: &Measurements, now: &Measurements, max_age: Duration) ->
 const SET_ONE: &str = "keep a run that is good enough with `cargo cobalt baseline set`";
 
 /// What is said of a baseline that is a run that failed.
-pub(super) const FAILED: &str = "the baseline is a run that failed: a run as bad as that counts as no worse; keep one that \
+pub const FAILED: &str = "the baseline is a run that failed: a run as bad as that counts as no worse; keep one that \
                                  passed with `cargo cobalt baseline set`";
 
 /// A run to be held against.
 #[derive(Debug)]
-pub(crate) enum Baseline {
+pub enum Baseline {
     Found(Box<Measurements>),
     /// There is none, for a reason that says what to do.
     Absent(String),
@@ -106,12 +106,12 @@ pub(crate) enum Baseline {
 
 impl Baseline {
     /// Of a run of some items, which is held against nothing.
-    pub(super) fn of_some_items() -> Self {
+    pub fn of_some_items() -> Self {
         Self::Absent("only some of the items are run".to_owned())
     }
 
     /// What is to be said of it before anything runs. Of a run without thresholds against a baseline, `is_needed` is false.
-    pub(super) fn warning(&self, is_needed: bool) -> Option<String> {
+    pub fn warning(&self, is_needed: bool) -> Option<String> {
         match self {
             Self::Found(run) if run.failed => Some(format!("{FAILED} (run {})", run.id)),
             Self::OfOthers(reason) if is_needed => {
@@ -122,7 +122,7 @@ impl Baseline {
     }
 
     /// That of the experiment of this name. A file that is there and cannot be read is an error.
-    pub(crate) fn find(experiment: &str, config: &Config) -> Result<Self, Error> {
+    pub fn find(experiment: &str, config: &Config) -> Result<Self, Error> {
         let path = match config.baseline_files() {
             Some(files) => match among(files, experiment)? {
                 Ok(path) => path,
@@ -203,7 +203,7 @@ fn files(path: &Path) -> Result<Vec<PathBuf>, Error> {
 /// `None` where there are none: pooling is not in force, or no run fits. One does that was begun not long before, of the
 /// same commit without changes, on the same items, by the same evaluators, in which nothing ended in an error (what a
 /// broken connection left out says nothing of the agent), and that is not the baseline itself.
-pub(super) fn pooled(report: &Report, baseline: Option<&str>, config: &Config) -> Option<Report> {
+pub fn pooled(report: &Report, baseline: Option<&str>, config: &Config) -> Option<Report> {
     let mut attempts = attempts(report, config.pools_reruns_for()?, config);
     attempts.retain(|attempt| Some(&*attempt.id) != baseline);
     if attempts.is_empty() {
@@ -324,7 +324,7 @@ mod tests {
     }
 
     /// A run of two items, so many minutes after the first.
-    pub(in crate::session) fn run(id: &str, minute: u32, change: impl FnOnce(&mut Value)) -> Report {
+    pub fn run(id: &str, minute: u32, change: impl FnOnce(&mut Value)) -> Report {
         let item = |index: usize| {
             json!({ "index": index, "key": index.to_string(), "input": {}, "passed": true, "output": { "output": id },
                 "latencyMs": 1, "evaluations": { "e": { "score": 1 } } })

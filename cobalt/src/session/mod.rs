@@ -28,14 +28,14 @@ pub(crate) use run::{Run, Selected, named_to_resume, to_resume};
 
 /// Experiments on their way.
 #[derive(Debug)]
-pub(crate) struct Session {
+pub struct Session {
     interrupter: Interrupter,
     recorder: JoinHandle<()>,
 }
 
 impl Session {
     /// Starts all runs at once on `runtime`. Experiments are numbered as they stand in `runs`.
-    pub(crate) fn start(
+    pub fn start(
         runs: Vec<Run>,
         config: Config,
         listener: impl Listener + 'static,
@@ -56,12 +56,12 @@ impl Session {
     }
 
     /// A hand on the session with which to stop it.
-    pub(crate) fn interrupter(&self) -> Interrupter {
+    pub fn interrupter(&self) -> Interrupter {
         self.interrupter.clone()
     }
 
     /// Waits until everything is written and the listener has heard of it.
-    pub(crate) fn wait(self) {
+    pub fn wait(self) {
         if let Err(panic) = self.recorder.join() {
             std::panic::resume_unwind(panic);
         }
@@ -70,14 +70,14 @@ impl Session {
 
 /// Stops a session before its end.
 #[derive(Clone, Debug)]
-pub(crate) struct Interrupter {
+pub struct Interrupter {
     tasks: Arc<[AbortHandle]>,
     events: mpsc::Sender<Event>,
 }
 
 impl Interrupter {
     /// Cancels what is going on; what is finished stays in the journals.
-    pub(crate) fn interrupt(&self) {
+    pub fn interrupt(&self) {
         for task in &*self.tasks {
             task.abort();
         }

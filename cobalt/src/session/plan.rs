@@ -16,7 +16,7 @@ use crate::report::{DatasetSummary, Report, RunConfig, Threshold};
 use crate::reporters::{ExperimentFinished, Warning};
 
 /// An experiment fit to run, with its items and their identities.
-pub(crate) struct Plan {
+pub struct Plan {
     pub(super) definition: Arc<Definition>,
     pub(super) agent: AgentFn,
     pub(super) dataset: Dataset,
@@ -32,7 +32,7 @@ pub(crate) struct Plan {
 
 impl Plan {
     /// Completes the settings, and checks them and the data.
-    pub(crate) fn new(prepared: Prepared, config: &Config) -> Result<Self, Error> {
+    pub fn new(prepared: Prepared, config: &Config) -> Result<Self, Error> {
         let Prepared { experiment: Experiment { declaration, dataset, progress, save }, agent } = prepared;
         let definition = Arc::new(resolve(declaration, config)?);
         let unfit = |source| Error::DatasetOf { experiment: definition.name.clone(), source };
@@ -52,13 +52,13 @@ impl Plan {
     }
 
     /// Looks for what a run of all items is held against.
-    pub(crate) fn find_baseline(&mut self, config: &Config) -> Result<(), Error> {
+    pub fn find_baseline(&mut self, config: &Config) -> Result<(), Error> {
         self.baseline = Baseline::find(self.name(), config)?;
         Ok(())
     }
 
     /// What is to be said before it is run.
-    pub(crate) fn warnings(&self) -> impl Iterator<Item = Warning> {
+    pub fn warnings(&self) -> impl Iterator<Item = Warning> {
         let is_needed = self.definition.thresholds.iter().any(Threshold::is_against_baseline);
         let warning = |message| Warning {
             experiment: Some(self.name().to_owned()),
@@ -68,24 +68,24 @@ impl Plan {
         self.baseline.warning(is_needed).into_iter().chain(self.dataset.repeated_ids()).map(warning)
     }
 
-    pub(crate) fn name(&self) -> &str {
+    pub fn name(&self) -> &str {
         &self.definition.name
     }
 
-    pub(crate) fn definition(&self) -> &Arc<Definition> {
+    pub fn definition(&self) -> &Arc<Definition> {
         &self.definition
     }
 
     /// The identity of the item with this index.
-    pub(crate) fn key(&self, index: usize) -> &str {
+    pub fn key(&self, index: usize) -> &str {
         &self.keys[index]
     }
 
-    pub(crate) fn dataset(&self) -> &Dataset {
+    pub fn dataset(&self) -> &Dataset {
         &self.dataset
     }
 
-    pub(super) fn config(&self) -> RunConfig {
+    pub fn config(&self) -> RunConfig {
         let Definition { runs, concurrency, timeout, evaluators, thresholds, .. } = &*self.definition;
         let mut config = RunConfig {
             runs: *runs,
@@ -101,7 +101,7 @@ impl Plan {
         config
     }
 
-    pub(crate) fn dataset_summary(&self) -> DatasetSummary {
+    pub fn dataset_summary(&self) -> DatasetSummary {
         DatasetSummary {
             source: self.dataset.source().to_owned(),
             items: self.dataset.len(),
@@ -123,7 +123,7 @@ fn fit(dataset: Dataset) -> Result<Dataset, BoxError> {
 }
 
 /// The definition that is run. A declared value comes before one of the file, see [`crate::config`] for all of the order.
-pub(super) fn resolve(declaration: Declaration, config: &Config) -> Result<Definition, Error> {
+pub fn resolve(declaration: Declaration, config: &Config) -> Result<Definition, Error> {
     let Declaration {
         name,
         runs,
@@ -163,14 +163,14 @@ pub(super) fn resolve(declaration: Declaration, config: &Config) -> Result<Defin
 }
 
 /// Adds the thresholds that are not there yet under the same name.
-pub(crate) fn add_missing(thresholds: &mut Vec<Threshold>, more: &[Threshold]) {
+pub fn add_missing(thresholds: &mut Vec<Threshold>, more: &[Threshold]) {
     let declared: HashSet<_> = thresholds.iter().map(Threshold::case_name).collect();
     thresholds.extend(more.iter().filter(|threshold| !declared.contains(&threshold.case_name())).cloned());
 }
 
 /// How an experiment ended.
 #[derive(Debug)]
-pub(crate) enum Ending {
+pub enum Ending {
     /// All items are done.
     Finished(Box<Outcome>),
     /// It was stopped before.
@@ -196,7 +196,7 @@ impl From<Interrupted> for Error {
 
 /// What a finished experiment came to.
 #[derive(Debug)]
-pub(crate) struct Outcome {
+pub struct Outcome {
     pub(crate) report: Report,
     /// The result file, where one is written.
     pub(crate) path: Option<PathBuf>,
@@ -206,13 +206,13 @@ pub(crate) struct Outcome {
 
 impl Outcome {
     /// The event of the end of a run, its results kept or not. `names` are those of its items in test cases.
-    pub(crate) fn finished(&self, experiment: usize, names: &[String]) -> ExperimentFinished {
+    pub fn finished(&self, experiment: usize, names: &[String]) -> ExperimentFinished {
         let unsaved = self.unsaved.as_ref().map(ToString::to_string);
         let finished = ExperimentFinished::of(experiment, &self.report, names, self.path.as_deref());
         ExperimentFinished { unsaved, ..finished }
     }
 
-    pub(crate) fn into_report(self) -> Result<Report, Error> {
+    pub fn into_report(self) -> Result<Report, Error> {
         match self.unsaved {
             None => Ok(self.report),
             Some(source) => Err(Error::Unsaved { report: Box::new(self.report), source: Box::new(source) }),

@@ -19,7 +19,7 @@ use crate::report::{GitState, ItemResult, Report};
 use crate::store::{JournalHeader, JournalWriter, Layout, StoreError, git_state, write_report};
 
 /// One experiment's record.
-pub(crate) struct Record {
+pub struct Record {
     header: JournalHeader,
     definition: Arc<Definition>,
     progress: Option<Progress>,
@@ -47,7 +47,7 @@ pub(crate) struct Record {
 
 impl Record {
     /// The record of what `work` adds to the items that are done.
-    pub(super) fn new(
+    pub fn new(
         work: &Work,
         header: JournalHeader,
         progress: Option<Progress>,
@@ -81,7 +81,7 @@ impl Record {
         self.before + self.started.elapsed()
     }
 
-    pub(super) fn executed(&mut self) {
+    pub fn executed(&mut self) {
         self.executed += 1;
         let Some(progress) = &self.progress else { return };
         let (done, total) = (self.executed, self.expected * self.definition.runs);
@@ -91,19 +91,19 @@ impl Record {
         }
     }
 
-    pub(super) fn add_to_journal(&mut self, item: &ItemResult) {
+    pub fn add_to_journal(&mut self, item: &ItemResult) {
         let at = self.elapsed();
         self.with_journal(|journal| journal.push(at, item));
         self.arrived += 1;
     }
 
     /// Gives the record a handle on the engine's work.
-    pub(super) fn stops(&mut self, engine: AbortHandle) {
+    pub fn stops(&mut self, engine: AbortHandle) {
         self.engine = Some(engine);
     }
 
     /// Puts the batch on disk, and lets the engine start further items.
-    pub(super) fn flush(&mut self) {
+    pub fn flush(&mut self) {
         if self.arrived > 0 {
             self.with_journal(JournalWriter::flush);
             let arrived = std::mem::take(&mut self.arrived);
@@ -114,12 +114,12 @@ impl Record {
     }
 
     /// When [`sync`](Self::sync) is to be called next, if it is.
-    pub(super) fn sync_due(&self) -> Option<Instant> {
+    pub fn sync_due(&self) -> Option<Instant> {
         self.journal.as_ref()?.sync_due()
     }
 
     /// Waits until the journal is on the device.
-    pub(super) fn sync(&mut self) {
+    pub fn sync(&mut self) {
         self.with_journal(JournalWriter::sync);
     }
 
@@ -136,7 +136,7 @@ impl Record {
         }
     }
 
-    pub(super) fn interrupt(&mut self) -> Ending {
+    pub fn interrupt(&mut self) -> Ending {
         // Where it could not be written, there may be room by now.
         self.with_journal(JournalWriter::flush);
         self.sync();
@@ -154,7 +154,7 @@ impl Record {
         Ending::Interrupted(Interrupted { experiment: self.header.name.clone(), id, kept, error })
     }
 
-    pub(super) fn finish(&mut self, config: &Config, git: Option<GitState>) -> Ending {
+    pub fn finish(&mut self, config: &Config, git: Option<GitState>) -> Ending {
         if self.items.len() < self.expected {
             return self.interrupt();
         }
@@ -210,7 +210,7 @@ const BATCH: usize = 256;
 const GIT_PATIENCE: Duration = Duration::from_secs(5);
 
 /// Hears what is recorded, in one order.
-pub(crate) trait Listener: Send {
+pub trait Listener: Send {
     /// A run of an item is done: its index and the run's number.
     fn run(&mut self, _experiment: usize, _index: usize, _run: usize) {}
 
@@ -230,7 +230,7 @@ pub(crate) trait Listener: Send {
 }
 
 /// Records until every experiment has come to an end.
-pub(super) fn record(
+pub fn record(
     mut records: Vec<Record>,
     config: Config,
     mut listener: impl Listener,

@@ -18,7 +18,7 @@ use crate::store::{Earlier, latest_runs};
 use crate::wording::count;
 
 /// The items that are left of those that were selected, and why it is these.
-pub(crate) struct Rerun {
+pub struct Rerun {
     /// Their indexes; `None` where all items are run.
     pub(crate) items: Option<Vec<usize>>,
     /// Why, for people.
@@ -75,12 +75,7 @@ const MOST_NAMED: usize = 5;
 
 impl Plan {
     /// Which of the selected items are run, where `None` means all items.
-    pub(crate) fn rerun(
-        &self,
-        only: Only,
-        selected: Option<Vec<usize>>,
-        config: &Config,
-    ) -> Result<Rerun, Error> {
+    pub fn rerun(&self, only: Only, selected: Option<Vec<usize>>, config: &Config) -> Result<Rerun, Error> {
         let runs = latest_runs(config.layout(), self.name())?;
         let Some(newest) = runs.first().map(|run| run.report.id.clone()) else {
             let why = "all, as there is no earlier run".to_owned();
@@ -114,11 +109,7 @@ impl Plan {
     }
 
     /// Which earlier results fail the experiment, whatever comes of a run of these items.
-    pub(crate) fn still_failed_beside(
-        &self,
-        items: &[usize],
-        config: &Config,
-    ) -> Result<Option<String>, Error> {
+    pub fn still_failed_beside(&self, items: &[usize], config: &Config) -> Result<Option<String>, Error> {
         let runs = latest_runs(config.layout(), self.name())?;
         let (latest, all) = (self.latest(&runs, config), 0..self.dataset.len());
         Ok(self.failed_beside(items, all, &latest, self.failed_thresholds(&runs)))

@@ -22,13 +22,13 @@ use crate::timestamp::Timestamp;
 /// The runs that `COBALT_RESUME` names. An id that is not known is an error.
 ///
 /// A run that is finished is among them: another process may have resumed it that was started with the same list.
-pub(crate) fn to_resume(layout: &Layout) -> Result<Vec<CutOff>, Error> {
+pub fn to_resume(layout: &Layout) -> Result<Vec<CutOff>, Error> {
     let (known, unknown) = named_to_resume(layout);
     unknown.into_iter().next().map_or(Ok(known), |(_, error)| Err(error))
 }
 
 /// The same, and beside them the ids that are not known here, each with the reason.
-pub(crate) fn named_to_resume(layout: &Layout) -> (Vec<CutOff>, Vec<(String, Error)>) {
+pub fn named_to_resume(layout: &Layout) -> (Vec<CutOff>, Vec<(String, Error)>) {
     let ids = std::env::var(RESUME).unwrap_or_default();
     let (mut known, mut unknown) = (Vec::new(), Vec::new());
     for id in ids.split(',').map(str::trim).filter(|id| !id.is_empty()) {
@@ -42,7 +42,7 @@ pub(crate) fn named_to_resume(layout: &Layout) -> (Vec<CutOff>, Vec<(String, Err
 
 /// What a run is about.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Selected {
+pub struct Selected {
     /// The indexes of the items, where these are not all.
     pub(crate) items: Option<Vec<usize>>,
     /// The shard that they are of.
@@ -97,7 +97,7 @@ fn common(then: Option<String>, plan: &Plan) -> Option<String> {
 }
 
 /// A plan with the items to run, what is done of them, and the journal.
-pub(crate) struct Run {
+pub struct Run {
     plan: Plan,
     header: JournalHeader,
     journal: Option<JournalWriter>,
@@ -109,50 +109,45 @@ pub(crate) struct Run {
 
 impl Run {
     /// A new run of what is selected.
-    pub(crate) fn new(plan: Plan, selected: Selected, layout: &Layout) -> Result<Self, Error> {
+    pub fn new(plan: Plan, selected: Selected, layout: &Layout) -> Result<Self, Error> {
         Self::with_id(plan, selected, layout, new_run_id())
     }
 
     /// The same under an id that is given.
-    pub(crate) fn with_id(
-        plan: Plan,
-        selected: Selected,
-        layout: &Layout,
-        id: String,
-    ) -> Result<Self, Error> {
+    pub fn with_id(plan: Plan, selected: Selected, layout: &Layout, id: String) -> Result<Self, Error> {
         let sources = plan.sources.clone();
         Self::begin(plan, selected, layout, id, Done { sources, ..Done::default() })
     }
 
     /// The same run, with the reason why it is of these items.
-    pub(crate) fn because(self, why: Option<String>) -> Self {
+    pub fn because(self, why: Option<String>) -> Self {
         Self { why, ..self }
     }
 
     /// Why it is of these items, where that is not what was selected alone.
-    pub(crate) fn why(&self) -> Option<&str> {
+    pub fn why(&self) -> Option<&str> {
         self.why.as_deref()
     }
 
-    pub(crate) fn plan(&self) -> &Plan {
+    pub fn plan(&self) -> &Plan {
         &self.plan
     }
 
-    pub(crate) fn id(&self) -> &str {
+    pub fn id(&self) -> &str {
         &self.header.id
     }
 
-    pub(crate) fn config(&self) -> &RunConfig {
+    pub fn config(&self) -> &RunConfig {
         &self.header.config
     }
 
     /// How many items earlier processes have finished.
-    pub(crate) fn done(&self) -> usize {
+    pub fn done(&self) -> usize {
         self.done.iter().map(|item| item.index).collect::<HashSet<_>>().len()
     }
 
     /// The indexes of the items that the run is about, where these are not all.
-    pub(crate) fn selection(&self) -> Option<&[usize]> {
+    pub fn selection(&self) -> Option<&[usize]> {
         self.header.selection.as_deref()
     }
 
@@ -190,7 +185,7 @@ impl Run {
     }
 
     /// The rest of a run that was cut off. Refused where its results would not fit to those of the rest.
-    pub(crate) fn resume(mut plan: Plan, layout: &Layout, id: &str) -> Result<Self, Error> {
+    pub fn resume(mut plan: Plan, layout: &Layout, id: &str) -> Result<Self, Error> {
         let Resumed { mut contents, journal, path, is_locked } = Resumed::open(layout, id)?;
         let refuse = |reason: String| Err(StoreError::Resume { id: id.to_owned(), reason }.into());
         let mut header = contents.header;
@@ -229,7 +224,7 @@ impl Run {
     /// The same run once more, of which only what ended in an error is run again; a new one where there is none yet.
     ///
     /// For a test runner that retries a failed case in a new process: `id` is the same in both.
-    pub(crate) fn retry(plan: Plan, layout: &Layout, id: String) -> Result<Self, Error> {
+    pub fn retry(plan: Plan, layout: &Layout, id: String) -> Result<Self, Error> {
         if layout.journal(&id).exists() {
             let mut run = Self::resume(plan, layout, &id)?;
             run.done.retain(|item| !item.is_in_error());
@@ -250,7 +245,7 @@ impl Run {
     }
 
     /// What the engine needs, and what the recorder does.
-    pub(super) fn split(self, experiment: usize) -> (Work, Record) {
+    pub fn split(self, experiment: usize) -> (Work, Record) {
         let Self { plan, header, journal, mut done, elapsed, why: _ } = self;
         let expected = header.selection.clone().unwrap_or_else(|| (0..plan.dataset.len()).collect());
         // An item that was run again after an error stands in the journal twice; the later one counts.

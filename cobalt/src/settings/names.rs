@@ -6,7 +6,7 @@ macro_rules! names {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, serde::Serialize)]
         #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transparent))]
-        pub(crate) struct $name(pub(crate) $type);
+        pub struct $name(pub(crate) $type);
 
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

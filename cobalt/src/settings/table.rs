@@ -166,7 +166,7 @@ impl<Own: schemars::JsonSchema, Shared: schemars::JsonSchema> schemars::JsonSche
 }
 
 /// Takes the `type` out of a table, as its index in the list of types.
-pub(crate) fn take_type(noun: &str, types: &[&str], table: &mut DeTable<'_>) -> Result<usize, Error> {
+pub fn take_type(noun: &str, types: &[&str], table: &mut DeTable<'_>) -> Result<usize, Error> {
     let Some(kind) = table.remove("type") else {
         let known = wording::list(types.iter().copied());
         return Err(serde::de::Error::custom(format!(

@@ -11,24 +11,24 @@ use crate::redact::looks_like_key;
 use crate::report::{Threshold, duration};
 
 /// How long an agent may take for an item, and an evaluator for its output, unless something is set.
-pub(crate) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
+pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The most runs of an item.
-pub(crate) const MOST_RUNS: usize = 10_000;
+pub const MOST_RUNS: usize = 10_000;
 
 /// The longest that a run of an item may take: 720 hours.
-pub(crate) const LONGEST_TIMEOUT: Duration = Duration::from_secs(720 * 60 * 60);
+pub const LONGEST_TIMEOUT: Duration = Duration::from_secs(720 * 60 * 60);
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
 /// A whole number of at least 1.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub(crate) struct Count(pub(crate) usize);
+pub struct Count(pub(crate) usize);
 
 impl Count {
     /// The number, or the largest that fits.
     #[cfg(feature = "judge")]
-    pub(crate) fn to_u32(self) -> u32 {
+    pub fn to_u32(self) -> u32 {
         u32::try_from(self.0).unwrap_or(u32::MAX)
     }
 }
@@ -56,7 +56,7 @@ impl<'de> Deserialize<'de> for Count {
 
 /// The most that there may be of something: a whole number from 0.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub(crate) struct Limit(pub(crate) usize);
+pub struct Limit(pub(crate) usize);
 
 impl<'de> Deserialize<'de> for Limit {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -70,7 +70,7 @@ impl<'de> Deserialize<'de> for Limit {
 
 /// A score: a number from 0 to 1.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub(crate) struct Score(pub(crate) f64);
+pub struct Score(pub(crate) f64);
 
 impl<'de> Deserialize<'de> for Score {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -81,7 +81,7 @@ impl<'de> Deserialize<'de> for Score {
 
 /// What a part counts in a whole: a number that is 0 or more.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub(crate) struct Weight(pub(crate) f64);
+pub struct Weight(pub(crate) f64);
 
 impl<'de> Deserialize<'de> for Weight {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -104,7 +104,7 @@ impl<'de> Deserialize<'de> for Dollars {
 
 /// A duration: a number and its unit, one of `ns`, `us`, `ms`, `s`, `m` and `h`, as in `30s`, `1.5s` or `500ms`.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Length(pub(crate) Duration);
+pub struct Length(pub(crate) Duration);
 
 impl<'de> Deserialize<'de> for Length {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -115,7 +115,7 @@ impl<'de> Deserialize<'de> for Length {
 
 /// A threshold: `<category>.<metric> <comparison> <bound>`, as in `score.avg >= 0.8` or `latency.p95 <= 5s`.
 #[derive(Clone, Debug)]
-pub(crate) struct Bound(pub(crate) Threshold);
+pub struct Bound(pub(crate) Threshold);
 
 impl<'de> Deserialize<'de> for Bound {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -126,7 +126,7 @@ impl<'de> Deserialize<'de> for Bound {
 }
 
 /// The list of thresholds; a table says how it is written as a list.
-pub(crate) fn bounds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<Bound>>, D::Error> {
+pub fn bounds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<Bound>>, D::Error> {
     struct Bounds;
 
     impl<'de> Visitor<'de> for Bounds {
@@ -159,7 +159,7 @@ pub(crate) fn bounds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Optio
 }
 
 /// A list that is not empty.
-pub(crate) fn at_least_one<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+pub fn at_least_one<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     deserializer: D,
 ) -> Result<Option<Vec<T>>, D::Error> {
     let list = Vec::deserialize(deserializer)?;
@@ -193,7 +193,7 @@ impl<'de> Deserialize<'de> for Target {
 
 /// The name of an environment variable.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub(crate) struct EnvironmentName(pub(crate) String);
+pub struct EnvironmentName(pub(crate) String);
 
 impl EnvironmentName {
     fn read(name: &str) -> Result<Self, String> {
@@ -212,7 +212,7 @@ impl<'de> Deserialize<'de> for EnvironmentName {
 
 /// The name of an environment variable that the file may set.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct VariableName(pub(crate) String);
+pub struct VariableName(pub(crate) String);
 
 impl VariableName {
     fn read(name: &str) -> Result<Self, String> {
@@ -237,7 +237,7 @@ impl<'de> Deserialize<'de> for VariableName {
 
 /// The value of an environment variable.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct VariableValue(pub(crate) String);
+pub struct VariableValue(pub(crate) String);
 
 impl<'de> Deserialize<'de> for VariableValue {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -251,7 +251,7 @@ impl<'de> Deserialize<'de> for VariableValue {
 
 /// A program, or one of its arguments.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct Argument(pub(crate) String);
+pub struct Argument(pub(crate) String);
 
 impl<'de> Deserialize<'de> for Argument {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -264,7 +264,7 @@ impl<'de> Deserialize<'de> for Argument {
 }
 
 /// Reads one kind of text.
-pub(crate) struct Text<F> {
+pub struct Text<F> {
     pub(crate) expected: &'static str,
     pub(crate) read: F,
 }
@@ -282,7 +282,7 @@ impl<T, F: Fn(&str) -> Result<T, String>> Visitor<'_> for Text<F> {
 }
 
 /// Reads a number in a range.
-pub(crate) struct Number<F> {
+pub struct Number<F> {
     pub(crate) expected: &'static str,
     pub(crate) range: F,
 }
@@ -331,7 +331,7 @@ impl Serialize for Target {
 }
 
 /// A duration in the largest unit of which it is a whole number.
-pub(crate) fn written(duration: Duration) -> String {
+pub fn written(duration: Duration) -> String {
     let nanos = duration.as_nanos();
     let units = [
         ("h", 3_600_000_000_000),
@@ -389,7 +389,7 @@ impl<'de> Deserialize<'de> for KeyVariable {
 
 /// The address of an API.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct Address(pub(crate) String);
+pub struct Address(pub(crate) String);
 
 impl<'de> Deserialize<'de> for Address {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -407,7 +407,7 @@ impl<'de> Deserialize<'de> for Address {
 
 /// A provider of models that judge, by its name.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub(crate) struct JudgeVendor(pub(crate) Provider);
+pub struct JudgeVendor(pub(crate) Provider);
 
 impl<'de> Deserialize<'de> for JudgeVendor {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -417,7 +417,7 @@ impl<'de> Deserialize<'de> for JudgeVendor {
 
 /// A provider of embeddings, by its name.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub(crate) struct EmbeddingVendor(pub(crate) Provider);
+pub struct EmbeddingVendor(pub(crate) Provider);
 
 impl<'de> Deserialize<'de> for EmbeddingVendor {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -441,7 +441,7 @@ fn vendor<'de, D: Deserializer<'de>>(
 
 /// A temperature: from 0 to 2.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub(crate) struct Temperature(pub(crate) f64);
+pub struct Temperature(pub(crate) f64);
 
 impl<'de> Deserialize<'de> for Temperature {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -452,7 +452,7 @@ impl<'de> Deserialize<'de> for Temperature {
 
 /// How often something is tried again: from 0 to 20.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub(crate) struct Retries(pub(crate) u32);
+pub struct Retries(pub(crate) u32);
 
 impl<'de> Deserialize<'de> for Retries {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -464,7 +464,7 @@ impl<'de> Deserialize<'de> for Retries {
 
 /// A duration that may be long: `7d` as well as `12h` or `90s`.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Age(pub(crate) Duration);
+pub struct Age(pub(crate) Duration);
 
 impl Age {
     fn read(text: &str) -> Result<Self, String> {
@@ -493,7 +493,7 @@ impl<'de> Deserialize<'de> for Age {
 
 /// A duration that may be long, or `off`.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct AgeOrOff(pub(crate) Option<Age>);
+pub struct AgeOrOff(pub(crate) Option<Age>);
 
 impl<'de> Deserialize<'de> for AgeOrOff {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -567,14 +567,14 @@ super::schema::schema_of! {
 }
 
 /// Whether a text has the form of an address of HTTP: a host and nothing that no address holds.
-pub(crate) fn is_address(text: &str) -> bool {
+pub fn is_address(text: &str) -> bool {
     let rest = ["https://", "http://"].iter().find_map(|scheme| text.strip_prefix(scheme));
     let is_odd = |letter: char| letter.is_whitespace() || letter.is_control();
     rest.is_some_and(|rest| !host(rest).is_empty() && !rest.contains(is_odd))
 }
 
 /// The host, and the port if one is written, of an address without its scheme.
-pub(crate) fn host(rest: &str) -> &str {
+pub fn host(rest: &str) -> &str {
     let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
     authority.rsplit_once('@').map_or(authority, |(_, host)| host)
 }

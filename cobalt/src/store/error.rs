@@ -29,9 +29,9 @@ pub enum StoreError {
 }
 
 /// The action of making a folder.
-pub(crate) const CREATE: &str = "create the folder";
+pub const CREATE: &str = "create the folder";
 
-pub(crate) fn storage(action: &'static str, path: &Path, source: io::Error) -> StoreError {
+pub fn storage(action: &'static str, path: &Path, source: io::Error) -> StoreError {
     StoreError::Storage { action, path: path.to_owned(), source }
 }
 

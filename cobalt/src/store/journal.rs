@@ -460,7 +460,7 @@ const LENGTH: usize = FIELD.len() + DIGITS + END.len();
 
 /// What a line says of itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Checksum {
+pub enum Checksum {
     Right,
     /// The line has none, as in journals of earlier versions.
     Missing,
@@ -468,7 +468,7 @@ pub(super) enum Checksum {
 }
 
 /// Adds its checksum to the object that begins at `start` and ends with the text.
-pub(super) fn add(text: &mut Vec<u8>, start: usize) {
+pub fn add(text: &mut Vec<u8>, start: usize) {
     let checksum = crc32fast::hash(&text[start..]);
     debug_assert_eq!(text.last(), Some(&b'}'), "only objects have a checksum");
     text.pop();
@@ -478,7 +478,7 @@ pub(super) fn add(text: &mut Vec<u8>, start: usize) {
 }
 
 /// Compares a line with its checksum, which is that of the object without it.
-pub(super) fn verify(line: &[u8]) -> Checksum {
+pub fn verify(line: &[u8]) -> Checksum {
     let line = line.trim_ascii_end();
     let Some((object, field)) = line.len().checked_sub(LENGTH).map(|end| line.split_at(end)) else {
         return Checksum::Missing;

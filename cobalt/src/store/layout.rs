@@ -19,12 +19,12 @@ const LONGEST_SLUG: usize = 120;
 const DATASET_LOCK: &str = "lock";
 
 /// How the name of a file begins that a data set is downloaded to.
-pub(crate) const DOWNLOAD: &str = ".download-";
+pub const DOWNLOAD: &str = ".download-";
 /// Such a file that nobody has written to for so long belongs to a process that was killed.
 const ABANDONED: Duration = Duration::from_secs(60 * 60);
 
 /// How many digits of a hash of what was asked for stand in the name of a copy of a data set.
-pub(crate) const REQUEST: usize = 8;
+pub const REQUEST: usize = 8;
 
 /// How many digits the key of an answer has, and how many of them name its folder.
 const ANSWER: usize = 64;
@@ -185,7 +185,7 @@ impl Layout {
 }
 
 /// Makes a folder, and tells git to leave out what is generated where the folder of everything, `root`, is new with it.
-pub(crate) fn create_folder(root: &Path, folder: &Path) -> io::Result<()> {
+pub fn create_folder(root: &Path, folder: &Path) -> io::Result<()> {
     let was_there = root.exists();
     fs::create_dir_all(folder)?;
     // It may lie elsewhere.
@@ -196,7 +196,7 @@ pub(crate) fn create_folder(root: &Path, folder: &Path) -> io::Result<()> {
 }
 
 /// An experiment's name as it stands in the names of files.
-pub(super) fn file_slug(experiment: &str) -> String {
+pub fn file_slug(experiment: &str) -> String {
     let name = slug(experiment, LONGEST_SLUG);
     if name.is_empty() { "experiment".to_owned() } else { name }
 }
@@ -251,7 +251,7 @@ const PATIENCE: Duration = Duration::from_millis(200);
 
 /// Whether this process has a file to itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Lock {
+pub enum Lock {
     /// It has, until the file is closed.
     Held,
     /// Another process has.
@@ -262,17 +262,17 @@ pub(super) enum Lock {
 
 impl Lock {
     /// Locks a file if no other process has it.
-    pub(super) fn try_on(file: &File) -> io::Result<Self> {
+    pub fn try_on(file: &File) -> io::Result<Self> {
         Self::of(file.try_lock())
     }
 
     /// Shares a file with other readers, if no process has it to itself.
-    pub(super) fn try_shared_on(file: &File) -> io::Result<Self> {
+    pub fn try_shared_on(file: &File) -> io::Result<Self> {
         Self::of(file.try_lock_shared())
     }
 
     /// The same as [`try_on`](Self::try_on), and waits a little for a process that has just ended.
-    pub(super) fn on(file: &File) -> io::Result<Self> {
+    pub fn on(file: &File) -> io::Result<Self> {
         let deadline = Instant::now() + PATIENCE;
         loop {
             match Self::try_on(file)? {

@@ -94,7 +94,7 @@ pub fn without_mark(bytes: &[u8]) -> &[u8] {
 
 /// Writes a file whole or not at all: indented, but for the items, which stand one a line, so that large files stay small
 /// and can be searched by line. `head` must end with its items, and have none.
-pub(super) fn write_by_line(
+pub fn write_by_line(
     path: &Path,
     draft: &Path,
     head: &impl Serialize,
@@ -104,7 +104,7 @@ pub(super) fn write_by_line(
 }
 
 /// Writes a file whole or not at all, by a draft that is synced and renamed.
-pub(crate) fn write_whole(
+pub fn write_whole(
     path: &Path,
     draft: &Path,
     write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,

@@ -163,7 +163,7 @@ fn so_far(path: &Path, experiment: &str) -> Option<Earlier> {
 }
 
 /// The newest result file that has the experiment's name, or one that is written alike in names of files.
-pub(super) fn newest_file(layout: &Layout, experiment: &str) -> Option<PathBuf> {
+pub fn newest_file(layout: &Layout, experiment: &str) -> Option<PathBuf> {
     let files = result_files(layout, experiment).ok()?;
     files.into_iter().next().map(|(_, path)| path)
 }

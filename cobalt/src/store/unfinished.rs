@@ -110,7 +110,7 @@ pub fn is_going_on(path: &Path) -> io::Result<bool> {
 
 /// The bytes of the journal of an experiment's run that no process writes to, as far as locks tell. `None` for a run in
 /// progress, and for one of another experiment.
-pub(super) fn read_interrupted(path: &Path, experiment: &str) -> io::Result<Option<Vec<u8>>> {
+pub fn read_interrupted(path: &Path, experiment: &str) -> io::Result<Option<Vec<u8>>> {
     let file = File::open(path)?;
     // Its writer may be about to lock it.
     if file.metadata()?.len() == 0 {

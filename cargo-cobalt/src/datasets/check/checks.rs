@@ -11,7 +11,7 @@ use crate::datasets::duplicates::{Likeness, equal_inputs, expected, likeness, ne
 use crate::datasets::grid::{Type, is_blank, is_empty};
 
 /// What is found of fields.
-pub(super) fn fields(items: &Items<'_>) -> Vec<Finding> {
+pub fn fields(items: &Items<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     let input = |item: &Item| item.get("input").is_some_and(says_something);
     found.extend(lacking(items, Check::NoInput, "`input`", input));
@@ -111,7 +111,7 @@ const WINDOWS_1252: [char; 32] = [
 ];
 
 /// The fields with such text.
-pub(super) fn encoding(items: &Items<'_>) -> Vec<Finding> {
+pub fn encoding(items: &Items<'_>) -> Vec<Finding> {
     let mut fields: BTreeMap<(&str, &str), Vec<usize>> = BTreeMap::new();
     for (index, item) in items.items.iter().enumerate() {
         for (name, value) in *item {
@@ -175,7 +175,7 @@ fn windows_1252(character: char) -> Option<u8> {
 }
 
 /// Groups of items with equal inputs.
-pub(super) fn equal(items: &Items<'_>) -> Vec<Finding> {
+pub fn equal(items: &Items<'_>) -> Vec<Finding> {
     let all = &items.items;
     let finding = |group: Vec<usize>| match likeness(group.iter().map(|index| all[*index])) {
         Likeness::Items => {
@@ -196,7 +196,7 @@ pub(super) fn equal(items: &Items<'_>) -> Vec<Finding> {
 }
 
 /// Groups of items whose inputs are nearly the same.
-pub(super) fn near(items: &Items<'_>, bound: f64) -> Vec<Finding> {
+pub fn near(items: &Items<'_>, bound: f64) -> Vec<Finding> {
     let groups = near_inputs(&items.items, bound).into_iter();
     groups
         .map(|group| {

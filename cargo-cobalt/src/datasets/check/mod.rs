@@ -34,7 +34,7 @@ struct All<'c> {
     sets: &'c [Checked],
 }
 
-pub(super) fn check(arguments: &CheckDatasets, flags: &Flags) -> Result<ExitCode, Error> {
+pub fn check(arguments: &CheckDatasets, flags: &Flags) -> Result<ExitCode, Error> {
     let (mut all, mut errors) = (Vec::new(), Vec::new());
     for set in &arguments.sets {
         match Set::find(set, flags) {
@@ -87,7 +87,7 @@ fn unreadable(reason: &str) -> Finding {
 /// How bad it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) enum Level {
+pub enum Level {
     /// Something is lost, or read wrongly.
     Error,
     /// Something deserves a look.
@@ -97,7 +97,7 @@ pub(super) enum Level {
 /// What was looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Check {
+pub enum Check {
     /// A place that holds no item.
     Unreadable,
     /// Items without an input, where others have one.
@@ -121,7 +121,7 @@ pub(super) enum Check {
 }
 
 impl Check {
-    pub(super) fn level(self) -> Level {
+    pub fn level(self) -> Level {
         match self {
             Self::Unreadable | Self::NoInput | Self::RepeatedId | Self::Conflict => Level::Error,
             Self::Missing
@@ -137,17 +137,17 @@ impl Check {
 /// Something that was found.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Finding {
-    pub(super) check: Check,
-    pub(super) level: Level,
-    pub(super) message: String,
+pub struct Finding {
+    pub check: Check,
+    pub level: Level,
+    pub message: String,
     /// The items that it is about.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) items: Vec<Place>,
+    pub items: Vec<Place>,
 }
 
 impl Finding {
-    pub(super) fn new(check: Check, message: impl Into<String>, items: Vec<Place>) -> Self {
+    pub fn new(check: Check, message: impl Into<String>, items: Vec<Place>) -> Self {
         Self { check, level: check.level(), message: message.into(), items }
     }
 }
@@ -155,43 +155,43 @@ impl Finding {
 /// An item that something was found of.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Place {
+pub struct Place {
     /// Its place among the items that can be read, from 0.
-    pub(super) index: usize,
-    pub(super) key: String,
+    pub index: usize,
+    pub key: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) line: Option<usize>,
+    pub line: Option<usize>,
     /// The value that it is about.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) value: Option<Value>,
+    pub value: Option<Value>,
     /// How similar its input is to that of the first one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) similarity: Option<f64>,
+    pub similarity: Option<f64>,
 }
 
 /// The items that can be read.
-pub(super) struct Items<'d> {
-    pub(super) items: Vec<&'d Item>,
+pub struct Items<'d> {
+    pub items: Vec<&'d Item>,
     keys: Vec<String>,
     lines: Vec<Option<usize>>,
 }
 
 impl<'d> Items<'d> {
-    pub(super) fn new(dataset: &'d Dataset, lines: Vec<Option<usize>>) -> Self {
+    pub fn new(dataset: &'d Dataset, lines: Vec<Option<usize>>) -> Self {
         Self { items: dataset.iter().collect(), keys: dataset.keys(), lines }
     }
 
-    pub(super) fn place(&self, index: usize, value: Option<&Value>) -> Place {
+    pub fn place(&self, index: usize, value: Option<&Value>) -> Place {
         let (key, line) = (self.keys[index].clone(), self.lines[index]);
         Place { index, key, line, value: value.cloned(), similarity: None }
     }
 
-    pub(super) fn places(&self, indexes: &[usize]) -> Vec<Place> {
+    pub fn places(&self, indexes: &[usize]) -> Vec<Place> {
         indexes.iter().map(|index| self.place(*index, None)).collect()
     }
 
     /// The indexes of the items of which this is true.
-    pub(super) fn those(&self, is_meant: impl Fn(&Item) -> bool) -> Vec<usize> {
+    pub fn those(&self, is_meant: impl Fn(&Item) -> bool) -> Vec<usize> {
         (0..self.items.len()).filter(|index| is_meant(self.items[*index])).collect()
     }
 }

@@ -45,7 +45,7 @@ struct ShownItem<'s> {
     item: &'s Item,
 }
 
-pub(super) fn show(arguments: &ShowDataset, flags: &Flags) -> Result<ExitCode, Error> {
+pub fn show(arguments: &ShowDataset, flags: &Flags) -> Result<ExitCode, Error> {
     let set = Set::find(&arguments.set, flags)?;
     let (source, fetched) = (set.source.clone(), set.fetched.clone());
     let (dataset, lines) = set.whole()?;
@@ -214,7 +214,7 @@ fn spreads(field: &FieldStatistics) -> String {
 }
 
 /// What a data set is: where it is from, how many items it has, which version it is.
-pub(super) fn heading(source: &str, fetch: Option<&Fetch>, dataset: &Dataset, paint: Paint) -> String {
+pub fn heading(source: &str, fetch: Option<&Fetch>, dataset: &Dataset, paint: Paint) -> String {
     let source = match fetch {
         Some(fetch) => fetched(source, fetch),
         None => source.to_owned(),

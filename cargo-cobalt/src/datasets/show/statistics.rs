@@ -13,41 +13,41 @@ use crate::datasets::grid::{Type, is_empty};
 /// What the values of one field are like.
 #[derive(Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct FieldStatistics {
+pub struct FieldStatistics {
     /// The name, of a field of an object with that of the object before it: `metadata.topic`.
-    pub(super) name: String,
+    pub name: String,
     /// The field whose objects it is in: `metadata`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) within: Option<String>,
+    pub within: Option<String>,
     /// How many items have it, be it null.
-    pub(super) items: usize,
+    pub items: usize,
     /// How many items lack it.
-    pub(super) missing: usize,
+    pub missing: usize,
     /// In how many it is null.
-    pub(super) null: usize,
+    pub null: usize,
     /// In how many it is a text, a list or an object with nothing in it.
-    pub(super) empty: usize,
+    pub empty: usize,
     /// How many different values it has.
-    pub(super) distinct: usize,
+    pub distinct: usize,
     /// In how many items it is of which type, null left out.
-    pub(super) types: BTreeMap<&'static str, usize>,
+    pub types: BTreeMap<&'static str, usize>,
     /// The lengths of its texts in characters.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) characters: Option<Spread>,
+    pub characters: Option<Spread>,
     /// Its numbers.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) numbers: Option<Spread>,
+    pub numbers: Option<Spread>,
     /// The lengths of its lists.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) elements: Option<Spread>,
+    pub elements: Option<Spread>,
 }
 
 /// Where figures lie.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub(super) struct Spread {
-    pub(super) min: f64,
-    pub(super) median: f64,
-    pub(super) max: f64,
+pub struct Spread {
+    pub min: f64,
+    pub median: f64,
+    pub max: f64,
 }
 
 impl Spread {
@@ -58,7 +58,7 @@ impl Spread {
 }
 
 /// The fields, `id`, `input` and the expected output before all that occur otherwise, each followed by those of its objects; no deeper ones.
-pub(super) fn statistics<'i>(items: impl ExactSizeIterator<Item = &'i Item>) -> Vec<FieldStatistics> {
+pub fn statistics<'i>(items: impl ExactSizeIterator<Item = &'i Item>) -> Vec<FieldStatistics> {
     let all = items.len();
     let mut fields: HashMap<(&str, Option<&str>), Values<'_>> = HashMap::new();
     for item in items {

@@ -11,13 +11,13 @@ use super::file::{Edit, line_end, missing_line_end};
 use super::layout::in_order;
 
 /// The records below the header, each with its end. The text has been read as CSV.
-pub(super) fn places(text: &str, delimiter: u8) -> Vec<Range<usize>> {
+pub fn places(text: &str, delimiter: u8) -> Vec<Range<usize>> {
     csv_records(text, "", delimiter).skip(1).map_while(Result::ok).map(|(place, _)| place).collect()
 }
 
 /// The names of the columns.
 #[derive(Debug)]
-pub(super) struct Header {
+pub struct Header {
     names: Vec<String>,
     /// Whether the text has none yet.
     is_new: bool,
@@ -25,7 +25,7 @@ pub(super) struct Header {
 
 impl Header {
     /// The header of a text; of one without any, the fields of the items that come into it.
-    pub(super) fn of(text: &str, delimiter: u8, items: &[Item]) -> Self {
+    pub fn of(text: &str, delimiter: u8, items: &[Item]) -> Self {
         let first = csv_records(text, "", delimiter).next().and_then(Result::ok).map(|(_, names)| names);
         match first {
             Some(names) => Self { names, is_new: false },
@@ -38,7 +38,7 @@ impl Header {
     }
 
     /// An item as it comes back from a record: texts alone, one for each name. Or why it does not fit.
-    pub(super) fn as_read(&self, item: &Item) -> Result<Item, String> {
+    pub fn as_read(&self, item: &Item) -> Result<Item, String> {
         item.iter().try_for_each(|(name, value)| cell(name, Some(value)).map(drop))?;
         let unknown = item.keys().filter(|name| !self.names.contains(name)).map(String::as_str);
         let unknown: Vec<_> = unknown.collect();
@@ -56,7 +56,7 @@ impl Header {
 }
 
 /// Whether cells can hold all values of an item.
-pub(super) fn fits_cells(item: &Item) -> bool {
+pub fn fits_cells(item: &Item) -> bool {
     item.iter().all(|(name, value)| cell(name, Some(value)).is_ok())
 }
 
@@ -85,7 +85,7 @@ fn kind(value: &Value) -> &'static str {
 }
 
 /// Records at the end of the text, below a header where there is none.
-pub(super) fn insertion(text: &str, delimiter: u8, items: &[Item]) -> Edit {
+pub fn insertion(text: &str, delimiter: u8, items: &[Item]) -> Edit {
     let Header { names, is_new } = Header::of(text, delimiter, items);
     let cells = |item: &Item| -> Vec<String> {
         names
@@ -113,6 +113,6 @@ fn written(cells: &[String], delimiter: u8, line_end: &str) -> String {
 }
 
 /// The record of an item goes, with its end.
-pub(super) fn removal(places: &[Range<usize>], index: usize) -> Edit {
+pub fn removal(places: &[Range<usize>], index: usize) -> Edit {
     Edit::removal(places[index].clone())
 }

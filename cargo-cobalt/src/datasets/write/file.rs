@@ -16,7 +16,7 @@ use crate::written;
 
 /// A data file as it was read. One that is not there has no text.
 #[derive(Debug)]
-pub(crate) struct DataFile {
+pub struct DataFile {
     path: PathBuf,
     is_there: bool,
     text: String,
@@ -31,7 +31,7 @@ pub(crate) struct DataFile {
 impl DataFile {
     /// Reads a file; one that is not there has the format that its ending tells. Those in the folder of
     /// copies of fetched data sets are refused.
-    pub(crate) fn read(path: &Path, copies: &Path) -> Result<Self, WriteError> {
+    pub fn read(path: &Path, copies: &Path) -> Result<Self, WriteError> {
         let typed = path.display().to_string();
         if typed.contains("://") {
             return Err(WriteError::Remote(typed));
@@ -57,13 +57,13 @@ impl DataFile {
     }
 
     /// Reads a file that has to be there.
-    pub(crate) fn read_existing(path: &Path, copies: &Path) -> Result<Self, WriteError> {
+    pub fn read_existing(path: &Path, copies: &Path) -> Result<Self, WriteError> {
         let file = Self::read(path, copies)?;
         if file.is_there { Ok(file) } else { Err(WriteError::Missing(path.to_owned())) }
     }
 
     /// A file with these bytes.
-    pub(super) fn of(path: &Path, is_there: bool, bytes: Vec<u8>) -> Result<Self, WriteError> {
+    pub fn of(path: &Path, is_there: bool, bytes: Vec<u8>) -> Result<Self, WriteError> {
         let format = TextFormat::of(path, &bytes)?;
         let text = String::from_utf8(bytes).map_err(|error| {
             let at = error.utf8_error().valid_up_to() + 1;
@@ -81,22 +81,22 @@ impl DataFile {
     }
 
     /// The items in their order.
-    pub(crate) fn items(&self) -> &[Item] {
+    pub fn items(&self) -> &[Item] {
         &self.items
     }
 
     /// Whether there is such a file.
-    pub(crate) fn is_there(&self) -> bool {
+    pub fn is_there(&self) -> bool {
         self.is_there
     }
 
     /// The line that an item begins on, counted from 1.
-    pub(crate) fn line(&self, index: usize) -> usize {
+    pub fn line(&self, index: usize) -> usize {
         self.lines[index]
     }
 
     /// Items as they will be read from this file: of CSV, cells are texts. Or why one does not fit.
-    pub(crate) fn fitted(&self, items: Vec<Item>) -> Vec<Result<Item, WriteError>> {
+    pub fn fitted(&self, items: Vec<Item>) -> Vec<Result<Item, WriteError>> {
         let TextFormat::Csv(delimiter) = self.format else { return items.into_iter().map(Ok).collect() };
         let fit: Vec<_> = items.iter().filter(|item| csv::fits_cells(item)).cloned().collect();
         let header = csv::Header::of(&self.text, delimiter, &fit);
@@ -105,7 +105,7 @@ impl DataFile {
     }
 
     /// The file with these items behind the others, if it is read back so.
-    pub(crate) fn with(self, items: Vec<Item>) -> Result<Draft, WriteError> {
+    pub fn with(self, items: Vec<Item>) -> Result<Draft, WriteError> {
         let edit = match self.format {
             TextFormat::Json => json::insertion(&self.text, &items),
             TextFormat::Jsonl => jsonl::insertion(&self.text, &self.places, &items),
@@ -117,7 +117,7 @@ impl DataFile {
     }
 
     /// The file without the items at these places, which are sorted and do not hold the first item, if it is read back so.
-    pub(crate) fn without(self, indexes: &[usize]) -> Result<Draft, WriteError> {
+    pub fn without(self, indexes: &[usize]) -> Result<Draft, WriteError> {
         let removal = match self.format {
             TextFormat::Json => json::removal,
             TextFormat::Jsonl => jsonl::removal,
@@ -147,7 +147,7 @@ impl DataFile {
 
 /// What is to take the place of a data file. It has been read back.
 #[derive(Debug)]
-pub(crate) struct Draft {
+pub struct Draft {
     file: DataFile,
     text: String,
     inserted: String,
@@ -155,7 +155,7 @@ pub(crate) struct Draft {
 
 impl Draft {
     /// What comes into the file, without what separates it from the rest.
-    pub(crate) fn inserted(&self) -> &str {
+    pub fn inserted(&self) -> &str {
         match self.file.format {
             TextFormat::Json => self.inserted.trim_start_matches([',', ' ', '\t', '\r', '\n']).trim_end(),
             TextFormat::Jsonl | TextFormat::Csv(_) => self.inserted.trim_matches(['\r', '\n']),
@@ -163,7 +163,7 @@ impl Draft {
     }
 
     /// Puts it in the place of the file, unless somebody has changed that meanwhile.
-    pub(crate) fn save(&self) -> Result<(), WriteError> {
+    pub fn save(&self) -> Result<(), WriteError> {
         let DataFile { path, is_there, text: before, .. } = &self.file;
         let written = match is_there {
             true => written::replace_unchanged(path, before.as_bytes(), &self.text),
@@ -176,7 +176,7 @@ impl Draft {
     }
 
     /// Writes it to another file, in place of one that is there.
-    pub(crate) fn save_as(&self, path: &Path) -> Result<(), WriteError> {
+    pub fn save_as(&self, path: &Path) -> Result<(), WriteError> {
         let [this, other] = [&*self.file.path, path].map(|path| path.canonicalize().ok());
         if this.is_some() && this == other {
             return self.save();
@@ -203,23 +203,23 @@ fn lines(text: &str, places: &[Range<usize>]) -> Vec<usize> {
 
 /// What takes the place of a part of a text; an empty range is an insertion.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Edit {
-    pub(super) range: Range<usize>,
-    pub(super) text: String,
+pub struct Edit {
+    pub range: Range<usize>,
+    pub text: String,
 }
 
 impl Edit {
-    pub(super) fn insertion(at: usize, text: String) -> Self {
+    pub fn insertion(at: usize, text: String) -> Self {
         Self { range: at..at, text }
     }
 
-    pub(super) fn removal(range: Range<usize>) -> Self {
+    pub fn removal(range: Range<usize>) -> Self {
         Self { range, text: String::new() }
     }
 }
 
 /// The text after all edits, which are sorted and do not overlap.
-pub(super) fn edited(text: &str, edits: &[Edit]) -> String {
+pub fn edited(text: &str, edits: &[Edit]) -> String {
     let mut edited =
         String::with_capacity(text.len() + edits.iter().map(|edit| edit.text.len()).sum::<usize>());
     let mut done = 0;
@@ -233,27 +233,27 @@ pub(super) fn edited(text: &str, edits: &[Edit]) -> String {
 }
 
 /// How lines end in a text: as its first line does, and with LF where there is none.
-pub(super) fn line_end(text: &str) -> &'static str {
+pub fn line_end(text: &str) -> &'static str {
     let first = text.find('\n').unwrap_or(0);
     if text[..first].ends_with('\r') { "\r\n" } else { "\n" }
 }
 
 /// What a text needs before a line can follow: nothing, or the end of its last line.
-pub(super) fn missing_line_end(text: &str) -> &'static str {
+pub fn missing_line_end(text: &str) -> &'static str {
     if text.is_empty() || text == BYTE_ORDER_MARK || text.ends_with('\n') { "" } else { line_end(text) }
 }
 
 /// What a text in UTF-8 may begin with.
-pub(super) const BYTE_ORDER_MARK: &str = "\u{feff}";
+pub const BYTE_ORDER_MARK: &str = "\u{feff}";
 
 /// How long the byte order mark is that a text begins with, in bytes.
-pub(super) fn mark_length(text: &str) -> usize {
+pub fn mark_length(text: &str) -> usize {
     if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 }
 }
 
 /// Why a data file was not read, or not written: it is as it was.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum WriteError {
+pub enum WriteError {
     #[error("failed to read `{}`: {source}", shown(.path))]
     Read { path: PathBuf, source: io::Error },
 
@@ -297,6 +297,6 @@ pub(crate) enum WriteError {
 impl CommandError for WriteError {}
 
 /// A path as messages show it.
-pub(super) fn shown(path: &Path) -> String {
+pub fn shown(path: &Path) -> String {
     one_line(&path.display().to_string())
 }

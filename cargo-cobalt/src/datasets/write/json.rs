@@ -11,9 +11,9 @@ use super::layout::Layout;
 
 /// Where the list is, with its brackets, and where its items are. The text has been read as JSON.
 #[derive(Debug)]
-pub(super) struct List {
-    pub(super) range: Range<usize>,
-    pub(super) items: Vec<Range<usize>>,
+pub struct List {
+    pub range: Range<usize>,
+    pub items: Vec<Range<usize>>,
 }
 
 /// An object around the list.
@@ -24,7 +24,7 @@ struct Document<'a> {
 }
 
 /// Finds the list; `None` where there is none, as in a file without text.
-pub(super) fn list(text: &str) -> Option<List> {
+pub fn list(text: &str) -> Option<List> {
     let body = &text[mark_length(text)..];
     let list = match body.trim_start().starts_with('{') {
         true => serde_json::from_str::<Document<'_>>(body).ok()?.items,
@@ -42,7 +42,7 @@ fn place(text: &str, part: &str) -> Range<usize> {
 }
 
 /// Elements at the end of the list, laid out as the last one is.
-pub(super) fn insertion(text: &str, items: &[Item]) -> Edit {
+pub fn insertion(text: &str, items: &[Item]) -> Edit {
     let end = line_end(text);
     let list = list(text);
     let mut edit = match &list {
@@ -89,6 +89,6 @@ fn indentation(text: &str, at: usize) -> &str {
 }
 
 /// An element goes, with what separates it from the one before; the first of a list is never removed.
-pub(super) fn removal(places: &[Range<usize>], index: usize) -> Edit {
+pub fn removal(places: &[Range<usize>], index: usize) -> Edit {
     Edit::removal(places[index - 1].end..places[index].end)
 }

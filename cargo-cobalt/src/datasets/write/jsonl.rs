@@ -8,7 +8,7 @@ use super::file::{Edit, line_end, mark_length, missing_line_end};
 use super::layout::Layout;
 
 /// The lines that hold items, each with its end.
-pub(super) fn places(text: &str) -> Vec<Range<usize>> {
+pub fn places(text: &str) -> Vec<Range<usize>> {
     let mut at = mark_length(text);
     let lines = text[at..].split_inclusive('\n').map(|line| {
         at += line.len();
@@ -18,7 +18,7 @@ pub(super) fn places(text: &str) -> Vec<Range<usize>> {
 }
 
 /// Lines at the end of the text.
-pub(super) fn insertion(text: &str, places: &[Range<usize>], items: &[Item]) -> Edit {
+pub fn insertion(text: &str, places: &[Range<usize>], items: &[Item]) -> Edit {
     let last = places.last().map(|place| text[place.clone()].trim_ascii());
     let layout = last.map_or_else(Layout::on_a_line, |last| Layout::of(last, ""));
     let end = line_end(text);
@@ -27,6 +27,6 @@ pub(super) fn insertion(text: &str, places: &[Range<usize>], items: &[Item]) -> 
 }
 
 /// The line of an item goes, with its end.
-pub(super) fn removal(places: &[Range<usize>], index: usize) -> Edit {
+pub fn removal(places: &[Range<usize>], index: usize) -> Edit {
     Edit::removal(places[index].clone())
 }

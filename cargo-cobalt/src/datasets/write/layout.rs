@@ -15,7 +15,7 @@ use super::file::{WriteError, shown};
 
 /// How items are laid out as JSON.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Layout {
+pub struct Layout {
     spacing: Spacing,
     /// The order of their fields.
     fields: Vec<String>,
@@ -33,7 +33,7 @@ enum Spacing {
 
 impl Layout {
     /// As another item in the file is, which its line begins with this indentation.
-    pub(super) fn of(item: &str, indentation: &str) -> Self {
+    pub fn of(item: &str, indentation: &str) -> Self {
         let spacing = match item.split_once('\n') {
             Some((_, second)) => {
                 let second = &second[..second.len() - second.trim_start().len()];
@@ -47,17 +47,17 @@ impl Layout {
     }
 
     /// An item to a line, where there is no other.
-    pub(super) fn on_a_line() -> Self {
+    pub fn on_a_line() -> Self {
         Self { spacing: Spacing::Spaced, fields: Vec::new() }
     }
 
     /// An item on several lines, where there is no other.
-    pub(super) fn indented(unit: &str) -> Self {
+    pub fn indented(unit: &str) -> Self {
         Self { spacing: Spacing::Indented(unit.to_owned()), fields: Vec::new() }
     }
 
     /// An item as JSON. Its lines end in LF, and all but the first begin with the indentation.
-    pub(super) fn write(&self, item: &Item, indentation: &str) -> String {
+    pub fn write(&self, item: &Item, indentation: &str) -> String {
         let fields = Ordered(in_order(item, &self.fields));
         match &self.spacing {
             Spacing::Dense => json(&fields, CompactFormatter),
@@ -79,7 +79,7 @@ fn is_dense(item: &str) -> bool {
 }
 
 /// The names of an item's fields, in the order in which they are written.
-pub(super) fn names(item: &str) -> Vec<String> {
+pub fn names(item: &str) -> Vec<String> {
     struct Names;
 
     impl<'de> Visitor<'de> for Names {
@@ -147,7 +147,7 @@ impl Formatter for SpacedFormatter {
 
 /// A format whose files are text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum TextFormat {
+pub enum TextFormat {
     Json,
     Jsonl,
     /// With this between its fields.
@@ -156,7 +156,7 @@ pub(super) enum TextFormat {
 
 impl TextFormat {
     /// The format of a file with these bytes, of which there may be none, as the library tells it.
-    pub(super) fn of(path: &Path, bytes: &[u8]) -> Result<Self, WriteError> {
+    pub fn of(path: &Path, bytes: &[u8]) -> Result<Self, WriteError> {
         if is_compressed(path, bytes) {
             let instead = "unpack it, change what is in it, and pack it again";
             return Err(WriteError::Unchangeable { path: path.to_owned(), kind: "compressed", instead });
@@ -177,7 +177,7 @@ impl TextFormat {
     }
 
     /// Reads the items of a text as the library does; one without any has none.
-    pub(super) fn read(self, text: &str, file: &str) -> Result<Vec<Item>, DatasetError> {
+    pub fn read(self, text: &str, file: &str) -> Result<Vec<Item>, DatasetError> {
         let read = match self {
             Self::Json => parse_json(text.as_bytes(), file),
             Self::Jsonl => parse_jsonl(text.as_bytes(), file),
@@ -200,7 +200,7 @@ fn is_compressed(path: &Path, bytes: &[u8]) -> bool {
 }
 
 /// What an item is found by in other runs: its `id`, else a hash of its `input`, else of all of it. Others may have the same.
-pub(crate) fn key(item: &Item) -> String {
+pub fn key(item: &Item) -> String {
     Dataset::from_items([item.clone()]).keys().swap_remove(0)
 }
 
@@ -208,7 +208,7 @@ pub(crate) fn key(item: &Item) -> String {
 const FIRST: [&str; 3] = ["id", "input", "expectedOutput"];
 
 /// The fields of an item: those that are named in their order, then the usual ones, then the others.
-pub(super) fn in_order<'a>(item: &'a Item, named: &[String]) -> Vec<(&'a str, &'a Value)> {
+pub fn in_order<'a>(item: &'a Item, named: &[String]) -> Vec<(&'a str, &'a Value)> {
     let place = |name: &str| {
         let shown = named.iter().position(|known| known == name).map(|place| (0, place));
         let usual = || FIRST.iter().position(|known| *known == name).map(|place| (1, place));

@@ -8,6 +8,6 @@ mod layout;
 #[cfg(test)]
 mod tests;
 
-pub(super) use file::DataFile;
-pub(crate) use file::WriteError;
-pub(super) use layout::key;
+pub use file::DataFile;
+pub use file::WriteError;
+pub use layout::key;

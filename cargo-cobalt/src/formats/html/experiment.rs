@@ -20,7 +20,7 @@ const FEW: usize = 3;
 const TITLES: [&str; 6] = ["Baseline", "This run", "Change", "95 % interval", "P", "Detectable"];
 
 /// An experiment. Its place among all gives it a name within the page.
-pub(super) fn section(index: usize, finished: &Finished, results: &Results) -> Markup {
+pub fn section(index: usize, finished: &Finished, results: &Results) -> Markup {
     let report = &finished.report;
     let is_open = report.verdict == RunVerdict::Failed || results.experiments.len() <= FEW;
     html! {

@@ -7,4 +7,4 @@ mod parts;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use page::html;
+pub use page::html;

@@ -16,13 +16,13 @@ use super::parts::{Mark, badge, code, name, verdict_badge};
 use crate::results::{Finished, Results};
 
 /// The style of the page.
-pub(super) const STYLE: &str = concat!(include_str!("page.css"), include_str!("items.css"));
+pub const STYLE: &str = concat!(include_str!("page.css"), include_str!("items.css"));
 /// The script of the page.
-pub(super) const SCRIPT: &str =
+pub const SCRIPT: &str =
     concat!(include_str!("values.js"), include_str!("detail.js"), include_str!("table.js"));
 
 /// What a call came to, as a page.
-pub(crate) fn html(results: &Results) -> String {
+pub fn html(results: &Results) -> String {
     let title = title(results);
     let word = verdict(results).1;
     let page = html! {
@@ -186,7 +186,7 @@ fn overview_row(index: usize, report: &Report) -> Markup {
 }
 
 /// The content security policy: this style, this script, and nothing else.
-pub(super) fn policy() -> String {
+pub fn policy() -> String {
     format!(
         "default-src 'none'; style-src {}; script-src {}; base-uri 'none'; form-action 'none'",
         source(STYLE),

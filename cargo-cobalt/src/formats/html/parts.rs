@@ -20,7 +20,7 @@ const HEIGHT: f64 = 30.0;
 
 /// How something came out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Mark {
+pub enum Mark {
     Good,
     Bad,
     Odd,
@@ -28,11 +28,11 @@ pub(super) enum Mark {
 }
 
 impl Mark {
-    pub(super) fn of(passed: bool) -> Self {
+    pub fn of(passed: bool) -> Self {
         if passed { Self::Good } else { Self::Bad }
     }
 
-    pub(super) fn of_verdict(verdict: RunVerdict) -> Self {
+    pub fn of_verdict(verdict: RunVerdict) -> Self {
         match verdict {
             RunVerdict::Passed => Self::Good,
             RunVerdict::NotEvaluated => Self::Odd,
@@ -41,7 +41,7 @@ impl Mark {
     }
 
     /// The class of what is marked so.
-    pub(super) fn class(self) -> &'static str {
+    pub fn class(self) -> &'static str {
         match self {
             Self::Good => "good",
             Self::Bad => "bad",
@@ -62,29 +62,29 @@ impl Mark {
 }
 
 /// A verdict in a word, set off by its colour and its sign.
-pub(super) fn badge(mark: Mark, word: &str) -> Markup {
+pub fn badge(mark: Mark, word: &str) -> Markup {
     html! { span.badge.(mark.class()) { span aria-hidden="true" { (mark.sign()) " " } (word) } }
 }
 
 /// The verdict on a run.
-pub(super) fn verdict_badge(verdict: RunVerdict) -> Markup {
+pub fn verdict_badge(verdict: RunVerdict) -> Markup {
     badge(Mark::of_verdict(verdict), &verdict.to_string())
 }
 
 /// A text that others wrote, in letters of one width. It keeps to itself whichever way it is written.
-pub(super) fn code(text: &str) -> Markup {
+pub fn code(text: &str) -> Markup {
     html! { code dir="auto" { (printable(text)) } }
 }
 
 /// A name that others chose, which may go on in another line behind what joins its words.
-pub(super) fn name(text: &str) -> Markup {
+pub fn name(text: &str) -> Markup {
     let text = printable(text);
     let parts = text.split_inclusive(['_', '-', '.', '/']).enumerate();
     html! { bdi { @for (index, part) in parts { @if index > 0 { wbr; } (part) } } }
 }
 
 /// A mean between 0 and 1 as a bar, with its interval and the pass mark.
-pub(super) fn mean_chart(stats: &ScoreStats, mark: f64) -> Markup {
+pub fn mean_chart(stats: &ScoreStats, mark: f64) -> Markup {
     let label = format!("mean {:.3}, pass mark {mark}", stats.avg);
     html! {
         svg.mean role="img" aria-label=(label) viewBox="0 0 100 16" preserveAspectRatio="none" {
@@ -103,7 +103,7 @@ pub(super) fn mean_chart(stats: &ScoreStats, mark: f64) -> Markup {
 }
 
 /// How many scores lie in each tenth, those below the pass mark set off.
-pub(super) fn scores_chart(scores: &[f64], mark: f64) -> Markup {
+pub fn scores_chart(scores: &[f64], mark: f64) -> Markup {
     let low: Vec<_> = scores.iter().copied().filter(|score| *score < mark).collect();
     let of = |scores: &[f64]| bins(scores, 0.0, 1.0, SCORE_BINS);
     let bars = of(scores).into_iter().zip(of(&low)).enumerate().map(|(place, (number, low))| {
@@ -114,7 +114,7 @@ pub(super) fn scores_chart(scores: &[f64], mark: f64) -> Markup {
 }
 
 /// How many latencies in milliseconds lie in each of several equal parts.
-pub(super) fn latencies_chart(latencies: &[f64]) -> Markup {
+pub fn latencies_chart(latencies: &[f64]) -> Markup {
     let low = latencies.iter().copied().fold(f64::INFINITY, f64::min);
     let high = latencies.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     if latencies.len() < 2 || low >= high {
@@ -135,7 +135,7 @@ pub(super) fn latencies_chart(latencies: &[f64]) -> Markup {
 }
 
 /// The interval of a difference around zero; `largest` is how far the chart reaches to both sides.
-pub(super) fn difference_chart(difference: &Difference, class: &str, largest: f64) -> Markup {
+pub fn difference_chart(difference: &Difference, class: &str, largest: f64) -> Markup {
     let Some(ci) = difference.ci95.filter(|_| largest > 0.0) else { return Markup::default() };
     let place = |value: f64| format!("{:.2}", 50.0 + 48.0 * (value / largest).clamp(-1.0, 1.0));
     html! {
@@ -205,7 +205,7 @@ fn percent(share: f64) -> String {
 const WITHOUT_SCRIPT: usize = 50;
 
 /// The items, or why they are not known.
-pub(super) fn section(index: usize, finished: &Finished) -> Markup {
+pub fn section(index: usize, finished: &Finished) -> Markup {
     let report = &finished.report;
     html! {
         h3 { "Items" }

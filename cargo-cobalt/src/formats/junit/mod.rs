@@ -17,4 +17,4 @@ mod suites;
 mod tests;
 mod xml;
 
-pub(crate) use self::xml::junit;
+pub use self::xml::junit;

@@ -10,36 +10,36 @@ use crate::results::{Broken, CutOff, Finished, Results};
 
 /// A suite: an experiment, or what went wrong beside all of them.
 #[derive(Debug, Default)]
-pub(super) struct Suite {
-    pub(super) name: String,
+pub struct Suite {
+    pub name: String,
     /// The class of its test cases: the name, or more where another suite has the same.
-    pub(super) class: String,
+    pub class: String,
     /// The file that the experiment is declared in.
-    pub(super) file: Option<String>,
+    pub file: Option<String>,
     /// The start in UTC, as `2026-02-05T14:30:00`: some readers take no zone.
-    pub(super) timestamp: Option<String>,
+    pub timestamp: Option<String>,
     /// How long it took, in seconds.
-    pub(super) seconds: f64,
+    pub seconds: f64,
     /// What else is known of it.
-    pub(super) properties: Vec<(String, String)>,
-    pub(super) cases: Vec<Case>,
+    pub properties: Vec<(String, String)>,
+    pub cases: Vec<Case>,
 }
 
 /// A test case.
 #[derive(Debug)]
-pub(super) struct Case {
+pub struct Case {
     /// The name that it has under `cargo test`.
-    pub(super) name: String,
+    pub name: String,
     /// How long it took, in seconds.
-    pub(super) seconds: f64,
-    pub(super) outcome: Outcome,
+    pub seconds: f64,
+    pub outcome: Outcome,
     /// What is worth knowing though nothing is wrong.
-    pub(super) output: Option<String>,
+    pub output: Option<String>,
 }
 
 /// What became of a test case.
 #[derive(Debug)]
-pub(super) enum Outcome {
+pub enum Outcome {
     Passed,
     /// It was not run, or nothing is known of it: why.
     Skipped(String),
@@ -51,39 +51,39 @@ pub(super) enum Outcome {
 
 /// Why a test case did not pass.
 #[derive(Debug)]
-pub(super) struct Problem {
+pub struct Problem {
     /// What kind of problem it is, in one word.
-    pub(super) kind: &'static str,
+    pub kind: &'static str,
     /// The same in a line.
-    pub(super) message: String,
+    pub message: String,
     /// The same at length.
-    pub(super) text: String,
+    pub text: String,
 }
 
 impl Case {
-    pub(super) fn new(name: String, outcome: Outcome) -> Self {
+    pub fn new(name: String, outcome: Outcome) -> Self {
         Self { name, seconds: 0.0, outcome, output: None }
     }
 }
 
 impl Problem {
     /// A problem of which no more is known than what its message says.
-    pub(super) fn new(kind: &'static str, message: &str) -> Self {
+    pub fn new(kind: &'static str, message: &str) -> Self {
         Self { kind, message: message.to_owned(), text: message.to_owned() }
     }
 }
 
 /// How many test cases there are, of which kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Counts {
-    pub(super) tests: usize,
-    pub(super) failures: usize,
-    pub(super) errors: usize,
-    pub(super) skipped: usize,
+pub struct Counts {
+    pub tests: usize,
+    pub failures: usize,
+    pub errors: usize,
+    pub skipped: usize,
 }
 
 impl Counts {
-    pub(super) fn of<'a>(cases: impl Iterator<Item = &'a Case>) -> Self {
+    pub fn of<'a>(cases: impl Iterator<Item = &'a Case>) -> Self {
         let mut counts = Self::default();
         for case in cases {
             counts.tests += 1;
@@ -99,7 +99,7 @@ impl Counts {
 }
 
 /// The suites of what a call came to.
-pub(super) fn suites(results: &Results) -> Vec<Suite> {
+pub fn suites(results: &Results) -> Vec<Suite> {
     let mut suites: Vec<_> = results.experiments.iter().map(finished).collect();
     suites.extend(results.broken.iter().map(broken));
     suites.extend(results.cut_off.iter().map(cut_off));
@@ -212,7 +212,7 @@ fn properties(report: &Report) -> Vec<(String, String)> {
 }
 
 /// A test case for each item, in their order, then one for each threshold.
-pub(super) fn cases(finished: &Finished) -> Vec<Case> {
+pub fn cases(finished: &Finished) -> Vec<Case> {
     let report = &finished.report;
     let names = report.case_names();
     let items = report.items.iter().zip(&names).map(|(item, name)| item_case(report, item, name));

@@ -14,7 +14,7 @@ use crate::terminal::one_line;
 type Xml = Writer<Vec<u8>>;
 
 /// What a call came to, as the text of an XML file.
-pub(crate) fn junit(results: &Results) -> String {
+pub fn junit(results: &Results) -> String {
     let mut writer = Writer::new_with_indent(Vec::new(), b' ', 2);
     write_all(&mut writer, &suites(results)).expect("writing to memory cannot fail");
     let mut text = String::from_utf8(writer.into_inner()).expect("it is made of texts alone");

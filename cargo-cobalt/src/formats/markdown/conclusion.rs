@@ -21,18 +21,18 @@ const MOST_NAMES: usize = 5;
 const LONGEST_NAME: usize = 80;
 
 /// All that a call came to.
-pub(crate) fn markdown(results: &Results) -> String {
+pub fn markdown(results: &Results) -> String {
     sections(results, MOST_ITEMS).concat()
 }
 
 /// The same in sections: the conclusion, what went wrong, and each experiment with at most so many items.
-pub(crate) fn sections(results: &Results, items: usize) -> Vec<String> {
+pub fn sections(results: &Results, items: usize) -> Vec<String> {
     let experiments = results.failed_first().map(|finished| experiment(finished, items));
     [conclusion(results), troubles(results)].into_iter().chain(experiments).collect()
 }
 
 /// A heading with the verdict, and a table of the experiments.
-pub(crate) fn conclusion(results: &Results) -> String {
+pub fn conclusion(results: &Results) -> String {
     let mut text = format!("## {}\n", verdict(results));
     if selected(results) > 1 {
         text += "\n| experiment | verdict | items | average scores | cost |\n|---|---|--:|---|--:|\n";
@@ -143,7 +143,7 @@ fn average(report: &Report, evaluator: &str) -> String {
 }
 
 /// What kept experiments from their end; empty where nothing did.
-pub(crate) fn troubles(results: &Results) -> String {
+pub fn troubles(results: &Results) -> String {
     let mut text = String::new();
     for Broken { name, error, .. } in &results.broken {
         let _ = write!(text, "\n### {}: ❌ could not be run\n\n{}", code(name), error_text(error));

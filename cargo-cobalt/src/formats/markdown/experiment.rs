@@ -24,7 +24,7 @@ const LONGEST_EXPLANATION: usize = 3000;
 const LONGEST_ERROR: usize = 200;
 
 /// A section on an experiment, with at most so many of its items.
-pub(crate) fn experiment(finished: &Finished, most_items: usize) -> String {
+pub fn experiment(finished: &Finished, most_items: usize) -> String {
     let report = &finished.report;
     let mut text = format!("\n### {}: {}\n\n{}\n", code(&report.name), verdict(report), origin(report));
     text += &scores(report);
@@ -49,7 +49,7 @@ pub(crate) fn experiment(finished: &Finished, most_items: usize) -> String {
 }
 
 /// The verdict with what it rests on.
-pub(crate) fn verdict(report: &Report) -> String {
+pub fn verdict(report: &Report) -> String {
     let in_error = report.items.iter().filter(|item| item.is_in_error()).count();
     let in_error = if report.items.is_empty() { report.summary.failed_items } else { in_error };
     let grounds = grounds(report, in_error);
@@ -61,7 +61,7 @@ pub(crate) fn verdict(report: &Report) -> String {
 }
 
 /// A run's verdict in a word.
-pub(super) fn word(report: &Report) -> &'static str {
+pub fn word(report: &Report) -> &'static str {
     match report.verdict {
         RunVerdict::Passed => "✅ passed",
         RunVerdict::NotEvaluated => "⚪ not evaluated",
@@ -70,7 +70,7 @@ pub(super) fn word(report: &Report) -> &'static str {
 }
 
 /// Which run this is.
-pub(crate) fn origin(report: &Report) -> String {
+pub fn origin(report: &Report) -> String {
     let runs =
         if report.config.runs > 1 { format!(" × {} runs", report.config.runs) } else { String::new() };
     let mut parts = vec![
@@ -112,7 +112,7 @@ fn amounts(report: &Report) -> String {
 }
 
 /// How many items are at their pass marks, in a line; empty in a strict experiment, of which the verdict says it.
-pub(crate) fn at_marks(report: &Report) -> String {
+pub fn at_marks(report: &Report) -> String {
     let Summary { passed_items, total_items, .. } = report.summary;
     if report.config.strict || report.config.evaluators.is_empty() {
         return String::new();
@@ -121,7 +121,7 @@ pub(crate) fn at_marks(report: &Report) -> String {
 }
 
 /// Tokens and costs, a line each; empty where they are not known.
-pub(crate) fn usage(report: &Report) -> String {
+pub fn usage(report: &Report) -> String {
     let known = [("tokens", agent_usage(&report.summary)), ("judges", judge_usage(&report.summary))];
     let known = known.into_iter().filter_map(|(name, amount)| Some((name, amount?)));
     known.map(|(name, amount)| format!("- {name}: {}\n", sentence_of_figures(&amount))).collect()
@@ -167,7 +167,7 @@ fn violations(report: &Report) -> String {
 }
 
 /// A table of the items, folded away; empty where there are none.
-pub(crate) fn regressed(against: &Comparison) -> String {
+pub fn regressed(against: &Comparison) -> String {
     if against.regressed.is_empty() {
         return String::new();
     }
@@ -215,7 +215,7 @@ fn items(report: &Report, notable: &[Notable<'_>], most: usize) -> String {
 }
 
 /// How many items there are of each kind.
-pub(crate) fn title(notable: &[Notable<'_>]) -> String {
+pub fn title(notable: &[Notable<'_>]) -> String {
     let kinds =
         [(Gravity::Error, "in error"), (Gravity::Failed, "failed"), (Gravity::Low, "with low scores")];
     let counted = kinds.into_iter().filter_map(|(gravity, what)| {

@@ -3,5 +3,5 @@
 mod conclusion;
 mod experiment;
 
-pub(crate) use self::conclusion::{conclusion, markdown, sections, troubles};
-pub(crate) use self::experiment::{at_marks, origin, regressed, title, usage, verdict};
+pub use self::conclusion::{conclusion, markdown, sections, troubles};
+pub use self::experiment::{at_marks, origin, regressed, title, usage, verdict};

@@ -19,7 +19,7 @@ const MOST_WAITING: usize = 16;
 
 /// Whom news are told.
 #[derive(Clone, Debug)]
-pub(super) enum Told {
+pub enum Told {
     /// The assistant of a session.
     Session(Peer<RoleServer>),
     /// An assistant by a request that goes on.
@@ -67,20 +67,20 @@ struct Wanted {
 
 /// A resource of a project.
 #[derive(Debug)]
-pub(super) struct Resource {
+pub struct Resource {
     project: Arc<Project>,
     place: Place,
 }
 
 /// What a URI names.
-pub(super) fn resource(projects: &Projects, uri: &str) -> Result<Resource, Error> {
+pub fn resource(projects: &Projects, uri: &str) -> Result<Resource, Error> {
     let Address { place, project } = Address::read(uri)?;
     Ok(Resource { project: projects.choose(project.as_deref())?, place })
 }
 
 /// Hears until it is dropped.
 #[derive(Debug)]
-pub(super) struct Listener {
+pub struct Listener {
     told: Told,
     wanted: Arc<Mutex<Wanted>>,
     news: Sender<News>,
@@ -88,33 +88,33 @@ pub(super) struct Listener {
 }
 
 impl Listener {
-    pub(super) fn telling(told: Told) -> Self {
+    pub fn telling(told: Told) -> Self {
         let (news, heard) = channel(MOST_WAITING);
         let wanted = Arc::default();
         tokio::spawn(tell(told.clone(), Arc::clone(&wanted), heard));
         Self { told, wanted, news, watches: BTreeMap::new() }
     }
 
-    pub(super) fn wants_list(&self) -> bool {
+    pub fn wants_list(&self) -> bool {
         held(&self.wanted).list
     }
 
-    pub(super) fn want_list(&self, list: bool) {
+    pub fn want_list(&self, list: bool) {
         held(&self.wanted).list = list;
     }
 
-    pub(super) fn want(&self, projects: &Projects, uri: &str) -> Result<(), Error> {
+    pub fn want(&self, projects: &Projects, uri: &str) -> Result<(), Error> {
         let resource = resource(projects, uri)?;
         held(&self.wanted).resources.insert(uri.to_owned(), resource);
         Ok(())
     }
 
-    pub(super) fn leave(&self, uri: &str) {
+    pub fn leave(&self, uri: &str) {
         held(&self.wanted).resources.remove(uri);
     }
 
     /// Watches what is needed for what is wanted by now, and no more.
-    pub(super) async fn follow(&mut self, projects: &Projects) -> Result<(), Error> {
+    pub async fn follow(&mut self, projects: &Projects) -> Result<(), Error> {
         let needed = self.needed(projects);
         self.watches.retain(|watch, _| needed.contains_key(watch));
         for ((root, extent), project) in needed {
@@ -138,7 +138,7 @@ impl Listener {
     }
 
     /// The projects are others than before, and so is the list of resources.
-    pub(super) async fn projects_changed(&mut self, projects: &Projects) {
+    pub async fn projects_changed(&mut self, projects: &Projects) {
         if let Err(error) = self.follow(projects).await {
             error.tell();
         }
@@ -146,7 +146,7 @@ impl Listener {
     }
 
     /// Tells all that is wanted: it may have changed before it was watched.
-    pub(super) async fn tell_all(&self) {
+    pub async fn tell_all(&self) {
         let uris = held(&self.wanted).resources.keys().cloned().collect();
         self.told.all(uris, self.wants_list()).await;
     }
@@ -175,25 +175,25 @@ fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct News {
-    pub(super) project: Arc<Project>,
+pub struct News {
+    pub project: Arc<Project>,
     /// Whether settings have changed.
-    pub(super) settings: bool,
+    pub settings: bool,
     /// Whether something has changed of which experiments are made.
-    pub(super) experiments: bool,
+    pub experiments: bool,
     /// Whether result files came, went, or were replaced.
-    pub(super) results: bool,
+    pub results: bool,
     /// Whether runs came, ended or went.
-    pub(super) list: bool,
+    pub list: bool,
     /// The ids of the runs that have gone on, ended, come or gone.
-    pub(super) runs: BTreeSet<String>,
+    pub runs: BTreeSet<String>,
     /// The ids of all runs that there are now.
-    pub(super) known: BTreeSet<String>,
+    pub known: BTreeSet<String>,
 }
 
 impl News {
     /// Something has changed of which experiments are made.
-    pub(super) fn of_experiments(project: &Arc<Project>) -> Self {
+    pub fn of_experiments(project: &Arc<Project>) -> Self {
         Self {
             project: Arc::clone(project),
             settings: false,
@@ -206,12 +206,12 @@ impl News {
     }
 
     /// Whether there is any.
-    pub(super) fn is_some(&self) -> bool {
+    pub fn is_some(&self) -> bool {
         self.settings || self.experiments || self.results || self.list || !self.runs.is_empty()
     }
 
     /// Whether a resource of this project may be another than before.
-    pub(super) fn touch(&self, place: &Place) -> bool {
+    pub fn touch(&self, place: &Place) -> bool {
         match place {
             Place::Config => self.settings,
             Place::Experiments => self.experiments,

@@ -27,19 +27,19 @@ use listener::{Listener, News, Told};
 
 /// Who hears of changes.
 #[derive(Debug)]
-pub(super) struct Changes {
+pub struct Changes {
     projects: Arc<Projects>,
     /// The assistant of a session, as soon as it wants to hear of anything.
     session: Mutex<Option<Listener>>,
 }
 
 impl Changes {
-    pub(super) fn of(projects: &Arc<Projects>) -> Self {
+    pub fn of(projects: &Arc<Projects>) -> Self {
         Self { projects: Arc::clone(projects), session: Mutex::default() }
     }
 
     /// A session has begun: from now on, as long as the server runs, its assistant hears when the list of resources changes.
-    pub(super) async fn begin(&self, peer: &Peer<RoleServer>) {
+    pub async fn begin(&self, peer: &Peer<RoleServer>) {
         let mut projects = self.projects.changes();
         if !self.watch_list(peer).await {
             return;
@@ -66,7 +66,7 @@ impl Changes {
     }
 
     /// The assistant of a session wants to hear when a resource changes.
-    pub(super) async fn subscribe(&self, peer: &Peer<RoleServer>, uri: &str) -> Result<(), ErrorData> {
+    pub async fn subscribe(&self, peer: &Peer<RoleServer>, uri: &str) -> Result<(), ErrorData> {
         let mut session = self.session.lock().await;
         let listener = session.get_or_insert_with(|| Listener::telling(Told::Session(peer.clone())));
         listener.want(&self.projects, uri).map_err(|error| refused(&error, uri))?;
@@ -78,7 +78,7 @@ impl Changes {
     }
 
     /// It does not want to any more.
-    pub(super) async fn unsubscribe(&self, uri: &str) -> Result<(), ErrorData> {
+    pub async fn unsubscribe(&self, uri: &str) -> Result<(), ErrorData> {
         let mut session = self.session.lock().await;
         let Some(listener) = session.as_mut() else { return Ok(()) };
         listener.leave(uri);
@@ -86,7 +86,7 @@ impl Changes {
     }
 
     /// What can be listened to of what is asked for.
-    pub(super) fn accepted(&self, requested: &SubscriptionFilter) -> SubscriptionFilter {
+    pub fn accepted(&self, requested: &SubscriptionFilter) -> SubscriptionFilter {
         let mut accepted = requested.clone();
         if let Some(uris) = &mut accepted.resource_subscriptions {
             uris.retain(|uri| listener::resource(&self.projects, uri).is_ok());
@@ -96,7 +96,7 @@ impl Changes {
 
     /// Tells what is listened to, until that is cancelled. By then it is acknowledged: what has changed between that and the
     /// beginning of the watch is not known, so that all is told once.
-    pub(super) async fn listen(&self, subscription: &SubscriptionContext) -> Result<(), ErrorData> {
+    pub async fn listen(&self, subscription: &SubscriptionContext) -> Result<(), ErrorData> {
         let mut projects = self.projects.changes();
         let mut listener = Listener::telling(Told::Listening(subscription.sink().clone()));
         let accepted = subscription.accepted();
@@ -116,7 +116,7 @@ impl Changes {
 }
 
 #[derive(Debug)]
-pub(super) struct State {
+pub struct State {
     /// All settings as they are shown, or why they cannot be read.
     settings: String,
     /// Where runs are kept; absent as long as the settings could not be read.
@@ -129,12 +129,12 @@ pub(super) struct State {
 
 impl State {
     /// Nothing was seen yet.
-    pub(super) fn unseen() -> Self {
+    pub fn unseen() -> Self {
         Self { settings: String::new(), layout: None, results: BTreeMap::new(), journals: BTreeMap::new() }
     }
 
     /// The settings as they are now, which say where files are. With an error in them, files stay where they were.
-    pub(super) fn located(before: &Self, project: &Project) -> Self {
+    pub fn located(before: &Self, project: &Project) -> Self {
         let (settings, layout) = match project.settings() {
             Ok(config) => (shown(config.settings()), Some(config.layout().clone())),
             Err(error) => (error.to_string(), before.layout.clone()),
@@ -143,7 +143,7 @@ impl State {
     }
 
     /// The folders in which something happens when it changes. Where one is not there yet, that in which it will be made.
-    pub(super) fn folders(&self, project: &Project) -> BTreeSet<PathBuf> {
+    pub fn folders(&self, project: &Project) -> BTreeSet<PathBuf> {
         let mut folders = vec![project.root.clone(), workspace_root(&project.root)];
         if let Some(layout) = &self.layout {
             folders.extend([layout.results().to_owned(), layout.journals()]);
@@ -152,7 +152,7 @@ impl State {
     }
 
     /// Looks at the files, and tells what is not as it was `before`.
-    pub(super) fn look(&mut self, before: &Self, project: &Arc<Project>) -> News {
+    pub fn look(&mut self, before: &Self, project: &Arc<Project>) -> News {
         if let Some(layout) = &self.layout {
             // Where a folder cannot be listed, that is told to whoever asks for runs.
             self.results = result_files(layout.results()).unwrap_or_default();
@@ -194,7 +194,7 @@ fn id_of(file: &str) -> &str {
 }
 
 /// The nearest folder to a path that is there.
-pub(super) fn nearest(path: &Path) -> Option<PathBuf> {
+pub fn nearest(path: &Path) -> Option<PathBuf> {
     path.ancestors().find(|folder| folder.is_dir()).map(Path::to_owned)
 }
 

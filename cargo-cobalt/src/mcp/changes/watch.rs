@@ -29,7 +29,7 @@ type Told = notify::Result<Event>;
 
 /// What is watched of a project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Extent {
+pub enum Extent {
     /// Its settings and runs, which lie in a few folders.
     Records,
     /// All of which experiments are made.
@@ -38,17 +38,13 @@ pub(super) enum Extent {
 
 /// Goes on until it is dropped.
 #[derive(Debug)]
-pub(super) struct Watch {
+pub struct Watch {
     _end: DropGuard,
 }
 
 impl Watch {
     /// What happens from its return on is told.
-    pub(super) async fn start(
-        project: Arc<Project>,
-        extent: Extent,
-        tell: Sender<News>,
-    ) -> Result<Self, Error> {
+    pub async fn start(project: Arc<Project>, extent: Extent, tell: Sender<News>) -> Result<Self, Error> {
         let (sender, events) = unbounded_channel();
         let listener = move |event: Told| {
             if event.as_ref().map_or(true, |event| is_change(&event.kind)) {

@@ -21,27 +21,27 @@ const LIBRARY: [&str; 2] = ["cobalt", "cobalt-macros"];
 
 /// A function in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub struct Place {
     /// The function as it is called.
-    pub(super) function: String,
+    pub function: String,
     /// Its file, as seen from the project's folder.
-    pub(super) file: String,
+    pub file: String,
     /// Its line, from 1.
-    pub(super) line: usize,
+    pub line: usize,
 }
 
 /// The function that declares an experiment, as it is now.
 #[derive(Debug)]
-pub(super) struct Declared {
+pub struct Declared {
     /// Its source with its attributes.
-    pub(super) source: String,
+    pub source: String,
     /// The functions of the project that it calls by itself or through others of its file; those of other files first.
-    pub(super) calls: Vec<Place>,
+    pub calls: Vec<Place>,
 }
 
 /// Looks up the function that declares the experiment of a run, below a folder. None where the run does not tell of it, or the
 /// source has it no longer.
-pub(super) fn declared(root: &Path, report: &Report) -> Option<Declared> {
+pub fn declared(root: &Path, report: &Report) -> Option<Declared> {
     let place = report.declared_at.as_ref()?;
     let workspace = workspace_root(root).canonicalize().ok()?;
     // A member's file is told as seen from the workspace.
@@ -65,7 +65,7 @@ pub(super) fn declared(root: &Path, report: &Report) -> Option<Declared> {
 }
 
 /// The functions of the same file that a function calls, by itself or through others of them.
-pub(super) fn reached<'a>(from: &'a Function, functions: &'a [Function]) -> Vec<&'a Function> {
+pub fn reached<'a>(from: &'a Function, functions: &'a [Function]) -> Vec<&'a Function> {
     let mut reached: Vec<&Function> = Vec::new();
     let mut waiting = vec![from];
     while let Some(function) = waiting.pop() {
@@ -115,12 +115,12 @@ fn folders(path: &Path) -> Vec<PathBuf> {
 }
 
 /// The folder of the package that a file belongs to.
-pub(super) fn package_of(path: &Path) -> Option<&Path> {
+pub fn package_of(path: &Path) -> Option<&Path> {
     path.ancestors().find(|folder| folder.join("Cargo.toml").is_file())
 }
 
 /// The sources below a folder, sorted.
-pub(super) fn rust_files(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+pub fn rust_files(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     let is_hidden =
         |entry: &DirEntry| entry.depth() > 0 && entry.file_name().to_string_lossy().starts_with('.');
     let entries =
@@ -130,12 +130,12 @@ pub(super) fn rust_files(folder: &Path) -> impl Iterator<Item = PathBuf> + use<>
 }
 
 /// A function's place, as seen from a folder.
-pub(super) fn at(root: &Path, path: &Path, function: &Function) -> Place {
+pub fn at(root: &Path, path: &Path, function: &Function) -> Place {
     Place { function: function.path(), file: shown(root, path), line: function.line }
 }
 
 /// A path as seen from a folder.
-pub(super) fn shown(root: &Path, path: &Path) -> String {
+pub fn shown(root: &Path, path: &Path) -> String {
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     path.strip_prefix(root).unwrap_or(&path).display().to_string()
 }

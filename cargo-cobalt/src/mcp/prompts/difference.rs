@@ -27,7 +27,7 @@ const LONGEST_SIDE: usize = 1000;
 const LONGEST_NOTE: usize = 300;
 
 /// What became of an experiment, in so many bytes as far as items go.
-pub(super) fn section(past: &Past, tools: &Tools, base: &Report, newest: &Report, room: usize) -> String {
+pub fn section(past: &Past, tools: &Tools, base: &Report, newest: &Report, room: usize) -> String {
     let [before, after] = [base, newest].map(|report| Measurements::of(report, past.prices()));
     let Some(comparison) = compare(&before, &[&after]).pop() else { return String::new() };
     let mut text = format!("\n## {}\n\n", name(&newest.name));

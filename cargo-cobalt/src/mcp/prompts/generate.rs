@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::mcp::paths::inside;
 use crate::mcp::projects::Project;
 
-pub(super) const NAME: &str = "generate-tests";
+pub const NAME: &str = "generate-tests";
 /// The most functions that are named.
 const MOST_FUNCTIONS: usize = 40;
 /// The most experiments that are named.
@@ -28,7 +28,7 @@ const LONGEST_CONTEXT: usize = 4000;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct Arguments {
+pub struct Arguments {
     /// The agent's source file, relative to the project's root, such as `src/agents/summarizer.rs`: for a new experiment.
     agent_file: Option<String>,
     /// An existing file of experiments, such as `tests/evals.rs`: for 5 to 10 more items of its dataset.

@@ -21,7 +21,7 @@ use crate::markdown::cell;
 use crate::mcp::past::Past;
 use crate::mcp::projects::Project;
 
-pub(super) const NAME: &str = "improve-agent";
+pub const NAME: &str = "improve-agent";
 /// The most bytes of the function that declares the experiment.
 const LONGEST_SOURCE: usize = 3000;
 /// The most rows of a table.
@@ -31,7 +31,7 @@ const MOST_OTHERS: usize = 10;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct Arguments {
+pub struct Arguments {
     /// The experiment's name; else that of the newest run that did not pass or, where all did, of the newest run.
     experiment: Option<String>,
     /// The run to go by, in place of the newest: its id or the beginning of it, `latest~2`, or a git revision.

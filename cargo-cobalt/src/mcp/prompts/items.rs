@@ -18,8 +18,8 @@ const MOST_LOW: usize = 5;
 
 /// An item that needs work.
 #[derive(Debug)]
-pub(super) struct Wanting<'a> {
-    pub(super) item: &'a ItemResult,
+pub struct Wanting<'a> {
+    pub item: &'a ItemResult,
     /// The evaluators that scored it too low, with the lowest of these scores, the lowest first.
     low: Vec<(&'a str, f64)>,
 }
@@ -32,7 +32,7 @@ impl Wanting<'_> {
 }
 
 /// The items that are in error, or that some evaluator scored below its pass mark or the aim, the worst first.
-pub(super) fn wanting(report: &Report, aim: Option<f64>) -> Vec<Wanting<'_>> {
+pub fn wanting(report: &Report, aim: Option<f64>) -> Vec<Wanting<'_>> {
     let aim = aim.unwrap_or(0.0);
     let judged = report.items.iter().filter_map(|item| {
         let scores = report.config.evaluators().filter_map(|(name, mark)| {
@@ -53,7 +53,7 @@ pub(super) fn wanting(report: &Report, aim: Option<f64>) -> Vec<Wanting<'_>> {
 }
 
 /// As many of the items as have room in so many bytes, and how many these are.
-pub(super) fn written(report: &Report, wanting: &[Wanting<'_>], room: usize) -> (String, usize) {
+pub fn written(report: &Report, wanting: &[Wanting<'_>], room: usize) -> (String, usize) {
     let (mut text, mut shown) = (String::new(), 0);
     for item in wanting {
         let next = section(report, item);
@@ -85,12 +85,12 @@ fn section(report: &Report, wanting: &Wanting<'_>) -> String {
 }
 
 /// An item by its key and its index.
-pub(super) fn heading(item: &ItemResult) -> String {
+pub fn heading(item: &ItemResult) -> String {
     format!("Item {} (index {})", name(&item.key), item.index)
 }
 
 /// What is known of an item, as a block: its input, what is expected, the outputs, the scores and reasons, other fields.
-pub(super) fn known(report: &Report, item: &ItemResult, most: usize) -> String {
+pub fn known(report: &Report, item: &ItemResult, most: usize) -> String {
     let mut text = explain(item, &report.name, &report.config);
     let expected = expected_field(&item.input);
     let fields = item

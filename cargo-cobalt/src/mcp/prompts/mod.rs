@@ -25,7 +25,7 @@ use crate::error::{Error, ErrorKind};
 use text::{Arguments, Tools};
 
 /// All prompts.
-pub(super) fn all() -> Vec<Prompt> {
+pub fn all() -> Vec<Prompt> {
     vec![
         prompt::<improve::Arguments>(
             improve::NAME,
@@ -50,10 +50,7 @@ fn prompt<A: Arguments>(name: &'static str, title: &str, description: &'static s
 }
 
 /// Writes a prompt.
-pub(super) async fn get(
-    projects: &Projects,
-    request: GetPromptRequestParams,
-) -> Result<GetPromptResult, ErrorData> {
+pub async fn get(projects: &Projects, request: GetPromptRequestParams) -> Result<GetPromptResult, ErrorData> {
     let arguments = request.arguments.unwrap_or_default();
     match &*request.name {
         improve::NAME => write::<improve::Arguments>(projects, arguments).await,

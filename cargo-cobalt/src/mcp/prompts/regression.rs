@@ -16,7 +16,7 @@ use crate::error::{Error, ErrorKind};
 use crate::mcp::past::Past;
 use crate::mcp::projects::Project;
 
-pub(super) const NAME: &str = "regression-check";
+pub const NAME: &str = "regression-check";
 /// The baseline where none is named: the run before the newest.
 const BEFORE: &str = "latest~1";
 /// The most experiments that are gone into.
@@ -28,7 +28,7 @@ const REST: usize = 2500;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct Arguments {
+pub struct Arguments {
     /// The experiment's name; else all that have two runs.
     experiment: Option<String>,
     /// What the newest run is held against: a run's id, `latest~2`, or a git revision such as `main`; else the run before it.

@@ -14,26 +14,26 @@ const LARGEST: u64 = 1 << 20;
 
 /// A function, or a method.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Function {
-    pub(super) name: String,
+pub struct Function {
+    pub name: String,
     /// The type that it is a method of, or a function within.
-    pub(super) owner: Option<String>,
+    pub owner: Option<String>,
     /// Its lines from the first attribute to the end, counted from 1.
-    pub(super) lines: RangeInclusive<usize>,
+    pub lines: RangeInclusive<usize>,
     /// The line of its name.
-    pub(super) line: usize,
+    pub line: usize,
     /// Everything before its body, without attributes and the visibility.
-    pub(super) signature: String,
-    pub(super) is_public: bool,
+    pub signature: String,
+    pub is_public: bool,
     /// Whether it has the attribute of an experiment.
-    pub(super) is_experiment: bool,
+    pub is_experiment: bool,
     /// What it calls or hands on to be called, in the order of the source, each once.
-    pub(super) calls: Vec<Call>,
+    pub calls: Vec<Call>,
 }
 
 impl Function {
     /// Its name as it is called from elsewhere.
-    pub(super) fn path(&self) -> String {
+    pub fn path(&self) -> String {
         match &self.owner {
             Some(owner) => format!("{owner}::{}", self.name),
             None => self.name.clone(),
@@ -42,7 +42,7 @@ impl Function {
 }
 
 /// The text of a file; none where it cannot be read, is no text, or is too large.
-pub(super) fn read(path: &Path) -> Option<String> {
+pub fn read(path: &Path) -> Option<String> {
     let mut text = String::new();
     fs::File::open(path).ok()?.take(LARGEST + 1).read_to_string(&mut text).ok()?;
     (text.len() as u64 <= LARGEST).then_some(text)
@@ -53,7 +53,7 @@ pub(super) fn read(path: &Path) -> Option<String> {
 /// # Errors
 ///
 /// The text is not Rust.
-pub(super) fn functions(text: &str) -> syn::Result<Vec<Function>> {
+pub fn functions(text: &str) -> syn::Result<Vec<Function>> {
     let mut found = Found::default();
     let parsed = syn::parse_file(text);
     if let Ok(file) = &parsed {
@@ -137,7 +137,7 @@ fn is_experiment(attribute: &syn::Attribute) -> bool {
 
 /// What is called.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Call {
+pub enum Call {
     /// A function that belongs to no type.
     Free(String),
     /// A function of a type.
@@ -147,14 +147,14 @@ pub(super) enum Call {
 }
 
 impl Call {
-    pub(super) fn name(&self) -> &str {
+    pub fn name(&self) -> &str {
         match self {
             Self::Free(name) | Self::Of(_, name) | Self::Method(name) => name,
         }
     }
 
     /// Whether it may be a call of that function.
-    pub(super) fn may_mean(&self, function: &Function) -> bool {
+    pub fn may_mean(&self, function: &Function) -> bool {
         self.name() == function.name
             && match self {
                 Self::Free(_) => function.owner.is_none(),
@@ -165,7 +165,7 @@ impl Call {
 }
 
 /// What a function calls or hands on to be called, as in `.map(answer)`, in the order of the source, each once.
-pub(super) fn calls(signature: &syn::Signature, body: &syn::Block) -> Vec<Call> {
+pub fn calls(signature: &syn::Signature, body: &syn::Block) -> Vec<Call> {
     let mut calls = Calls::default();
     calls.visit_signature(signature);
     calls.visit_block(body);

@@ -25,7 +25,7 @@ const MATTERS: f32 = 0.6;
 const IS_DETAIL: f32 = 0.3;
 
 /// The resources of these projects.
-pub(super) fn all(projects: &[Arc<Project>]) -> Result<Vec<Resource>, Error> {
+pub fn all(projects: &[Arc<Project>]) -> Result<Vec<Resource>, Error> {
     let mut resources = Vec::new();
     let mut runs = Vec::new();
     for project in projects {
@@ -100,7 +100,7 @@ fn fixed(project: &Project, projects: &[Arc<Project>]) -> Result<[Resource; 3], 
 }
 
 /// The templates of what is not listed.
-pub(crate) fn templates(projects: &[Arc<Project>]) -> Vec<ResourceTemplate> {
+pub fn templates(projects: &[Arc<Project>]) -> Vec<ResourceTemplate> {
     let query = if projects.len() > 1 { OF_PROJECT } else { "" };
     let template = |template: &str, query: &str, name: &str, title, description| {
         ResourceTemplate::new(format!("{template}{query}"), name)
@@ -136,7 +136,7 @@ pub(crate) fn templates(projects: &[Arc<Project>]) -> Vec<ResourceTemplate> {
 }
 
 /// Whether a template is one of them.
-pub(crate) fn is_template(uri: &str) -> bool {
+pub fn is_template(uri: &str) -> bool {
     [RUN, ITEM, SCHEMA].contains(&uri.strip_suffix(OF_PROJECT).unwrap_or(uri))
 }
 

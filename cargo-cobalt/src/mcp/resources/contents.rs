@@ -16,7 +16,7 @@ use crate::mcp::shown::{self, ShownItem, ShownRun, Wanted, keep, size};
 /// How many bytes a content takes at the most, as [`size`](crate::mcp::shown::size) counts them: beside it there is only its URI.
 const ROOM: usize = 55_000;
 /// The type of all of them.
-pub(crate) const JSON: &str = "application/json";
+pub const JSON: &str = "application/json";
 
 /// How many runs are shown with items: each has room for some.
 const MOST_WITH_ITEMS: usize = 4;
@@ -26,7 +26,7 @@ const ROOM_OF_OTHERS: usize = ROOM / 5;
 /// `cobalt://config`: the settings in force, and where each comes from. Keys and passwords in the values are redacted.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Shown {
+pub struct Shown {
     project: Project,
     settings: Vec<Setting>,
     /// Why they cannot be read: with this in them, nothing runs.
@@ -37,7 +37,7 @@ pub(crate) struct Shown {
     left_out: Vec<String>,
 }
 
-pub(crate) fn config(project: &Project) -> Shown {
+pub fn config(project: &Project) -> Shown {
     let (mut settings, error) = match project.settings() {
         Ok(config) => (config.settings().to_vec(), None),
         Err(error) => (Vec::new(), Some(guarded::text(&error))),
@@ -51,7 +51,7 @@ pub(crate) fn config(project: &Project) -> Shown {
 /// room, and the others in a row each.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Latest {
+pub struct Latest {
     project: Project,
     /// Those that did not pass come first.
     runs: Vec<ShownRun>,
@@ -72,7 +72,7 @@ struct Row {
     run: Run,
 }
 
-pub(crate) fn latest(project: &Project, served: &[Arc<Project>]) -> Result<Latest, Error> {
+pub fn latest(project: &Project, served: &[Arc<Project>]) -> Result<Latest, Error> {
     let past = Past::of(project)?;
     let mut newest = newest(&past);
     newest.sort_by_key(|run| run.status == RunStatus::Passed);
@@ -107,7 +107,7 @@ fn newest(past: &Past) -> Vec<&Run> {
 /// `cobalt://runs/{runId}`: a run with the worst of its items.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct OneRun {
+pub struct OneRun {
     project: Project,
     state: State,
     /// What is worth knowing of which run it is, in a sentence.
@@ -119,7 +119,7 @@ pub(crate) struct OneRun {
 /// `cobalt://runs/{runId}/items/{key}`: an item of a run.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct OneItem {
+pub struct OneItem {
     project: Project,
     state: State,
     #[serde(flatten)]
@@ -137,18 +137,13 @@ fn find(projects: &Projects, project: Option<&str>, name: &str) -> Result<Found,
     Ok(Found { found: past.find(name)?, project })
 }
 
-pub(crate) fn run(projects: &Projects, project: Option<&str>, name: &str) -> Result<OneRun, Error> {
+pub fn run(projects: &Projects, project: Option<&str>, name: &str) -> Result<OneRun, Error> {
     let Found { project, found } = find(projects, project, name)?;
     let run = shown::run(&found.report, &Wanted::default(), None, ROOM)?;
     Ok(OneRun { project: (*project).clone(), state: found.state, note: found.note, run })
 }
 
-pub(crate) fn item(
-    projects: &Projects,
-    project: Option<&str>,
-    name: &str,
-    key: &str,
-) -> Result<OneItem, Error> {
+pub fn item(projects: &Projects, project: Option<&str>, name: &str, key: &str) -> Result<OneItem, Error> {
     let Found { project, found } = find(projects, project, name)?;
     // Nothing is at this address.
     let item = shown::item(&found.report, key, ROOM);
@@ -157,7 +152,7 @@ pub(crate) fn item(
 }
 
 /// A content as it is sent.
-pub(crate) fn json_text(content: &impl Serialize) -> Result<String, Error> {
+pub fn json_text(content: &impl Serialize) -> Result<String, Error> {
     serde_json::to_string(content).map_err(|error| Error::Print(error.into()))
 }
 
@@ -169,12 +164,12 @@ const PROJECT: &str = "project=";
 const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// The template of a run, and that of an item of one.
-pub(super) const RUN: &str = "cobalt://runs/{runId}";
-pub(super) const ITEM: &str = "cobalt://runs/{runId}/items/{key}";
+pub const RUN: &str = "cobalt://runs/{runId}";
+pub const ITEM: &str = "cobalt://runs/{runId}/items/{key}";
 /// The template of the schema of a tool's answers, which are alike for all projects.
-pub(super) const SCHEMA: &str = "cobalt://schemas/{tool}";
+pub const SCHEMA: &str = "cobalt://schemas/{tool}";
 /// What follows them where several projects are served, as RFC 6570 has it.
-pub(super) const OF_PROJECT: &str = "{?project}";
+pub const OF_PROJECT: &str = "{?project}";
 
 /// What there is, in words.
 const THERE: &str = "there are cobalt://config, cobalt://experiments, cobalt://latest-results, cobalt://runs/{runId} and \
@@ -182,15 +177,15 @@ const THERE: &str = "there are cobalt://config, cobalt://experiments, cobalt://l
 
 /// What a URI names.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Address {
-    pub(crate) place: Place,
+pub struct Address {
+    pub place: Place,
     /// The project, by its name or folder.
-    pub(crate) project: Option<String>,
+    pub project: Option<String>,
 }
 
 /// A resource of a project.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub enum Place {
     Config,
     Experiments,
     LatestResults,
@@ -207,7 +202,7 @@ pub(crate) enum Place {
 
 impl Address {
     /// Reads a URI.
-    pub(crate) fn read(uri: &str) -> Result<Self, Error> {
+    pub fn read(uri: &str) -> Result<Self, Error> {
         let unknown = || Error::NothingMatched(format!("no resource is at `{uri}`: {THERE}"));
         let rest = uri.strip_prefix(SCHEME).ok_or_else(unknown)?;
         let (path, query) = rest.split_once('?').map_or((rest, None), |(path, query)| (path, Some(query)));
@@ -232,7 +227,7 @@ impl Address {
 
 impl Place {
     /// The URI of it, which names the project where several are served.
-    pub(crate) fn uri(&self, project: &Project, all: &[Arc<Project>]) -> String {
+    pub fn uri(&self, project: &Project, all: &[Arc<Project>]) -> String {
         let path = match self {
             Self::Config => "config".to_owned(),
             Self::Experiments => "experiments".to_owned(),
@@ -251,7 +246,7 @@ impl Place {
 }
 
 /// The name of a project, or its folder where another has the same name.
-pub(crate) fn name_among(project: &Project, all: &[Arc<Project>]) -> String {
+pub fn name_among(project: &Project, all: &[Arc<Project>]) -> String {
     match all.iter().filter(|other| other.name == project.name).count() {
         0 | 1 => project.name.clone(),
         _ => project.root.display().to_string(),

@@ -14,23 +14,23 @@ use super::guarded;
 use super::projects::Project;
 use super::tools::{self, Call};
 use crate::error::{Error, ErrorKind};
-pub(super) use catalogue::{is_template, templates};
-pub(super) use contents::{Address, Place, name_among};
+pub use catalogue::{is_template, templates};
+pub use contents::{Address, Place, name_among};
 use contents::{JSON, json_text};
 
 /// All resources of these projects, but for the runs that are too old.
-pub(super) fn all(projects: &[Arc<Project>]) -> Result<Vec<Resource>, ErrorData> {
+pub fn all(projects: &[Arc<Project>]) -> Result<Vec<Resource>, ErrorData> {
     let all = block_in_place(|| catalogue::all(projects));
     all.map_err(|error| ErrorData::internal_error(guarded::text(&error), None))
 }
 
 /// The project that a URI names.
-pub(super) fn project_of(uri: &str) -> Option<String> {
+pub fn project_of(uri: &str) -> Option<String> {
     Address::read(uri).ok()?.project
 }
 
 /// Reads the resource at a URI.
-pub(super) async fn read(call: Call<'_>, uri: &str) -> Result<ReadResourceResult, ErrorData> {
+pub async fn read(call: Call<'_>, uri: &str) -> Result<ReadResourceResult, ErrorData> {
     let text = text(call, uri).await.map_err(|error| refused(&error, uri))?;
     Ok(ReadResourceResult::new(vec![ResourceContents::text(text, uri).with_mime_type(JSON)]))
 }
@@ -54,7 +54,7 @@ async fn text(call: Call<'_>, uri: &str) -> Result<String, Error> {
 }
 
 /// An error of the protocol: whether nothing is there, the URI is wrong, or what is there cannot be read.
-pub(super) fn refused(error: &Error, uri: &str) -> ErrorData {
+pub fn refused(error: &Error, uri: &str) -> ErrorData {
     let (message, data) = (guarded::text(error), Some(json!({ "uri": uri })));
     match error.kind() {
         ErrorKind::NothingMatched => ErrorData::resource_not_found(message, data),

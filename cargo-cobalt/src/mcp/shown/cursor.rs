@@ -10,12 +10,12 @@ use crate::error::Error;
 const DIGITS: usize = 16;
 
 /// The cursor of a place among the items that are wanted of a run.
-pub(super) fn at(place: usize, report: &Report, wanted: &Wanted) -> String {
+pub fn at(place: usize, report: &Report, wanted: &Wanted) -> String {
     format!("{place}-{}", choice(report, wanted))
 }
 
 /// The place of a cursor.
-pub(super) fn place(cursor: &str, report: &Report, wanted: &Wanted) -> Result<usize, Error> {
+pub fn place(cursor: &str, report: &Report, wanted: &Wanted) -> Result<usize, Error> {
     let place = cursor.split_once('-').and_then(|(place, choice)| Some((place.parse().ok()?, choice)));
     match place {
         Some((place, choice)) if choice == self::choice(report, wanted) => Ok(place),
@@ -29,7 +29,7 @@ pub(super) fn place(cursor: &str, report: &Report, wanted: &Wanted) -> Result<us
 }
 
 /// What is said of a text that is no cursor.
-pub(crate) fn malformed() -> Error {
+pub fn malformed() -> Error {
     Error::Arguments(
         "`cursor` is none of ours: give `nextCursor` of an answer as it is, or leave it out to begin anew"
             .to_owned(),

@@ -9,12 +9,12 @@ const LEAST: usize = 60;
 /// The longest name of a field.
 const LONGEST_NAME: usize = 100;
 /// The longest sentence, in bytes.
-pub(super) const LONGEST_SENTENCE: usize = 600;
+pub const LONGEST_SENTENCE: usize = 600;
 /// Under which an object has what did not fit as fields.
 const REST: &str = "…";
 
 /// A text of at most so many bytes, which tells how much was cut.
-pub(crate) fn text(text: &str, room: usize) -> String {
+pub fn text(text: &str, room: usize) -> String {
     if size_up_to(text, room) <= room {
         return text.to_owned();
     }
@@ -44,7 +44,7 @@ fn escaped(character: char) -> usize {
 }
 
 /// A value of at most so many bytes: its texts are cut; where that would leave too little of each, it is a cut text of its JSON.
-pub(super) fn value(value: Value, room: usize) -> Value {
+pub fn value(value: Value, room: usize) -> Value {
     let room = room.max(LEAST);
     if size_up_to(&value, room) <= room {
         return value;
@@ -67,7 +67,7 @@ pub(super) fn value(value: Value, room: usize) -> Value {
 }
 
 /// The same of what has to remain an object.
-pub(super) fn object(fields: Map<String, Value>, room: usize) -> Map<String, Value> {
+pub fn object(fields: Map<String, Value>, room: usize) -> Map<String, Value> {
     if size_up_to(&fields, room) <= room {
         return fields;
     }

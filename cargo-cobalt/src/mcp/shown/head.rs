@@ -10,10 +10,10 @@ use super::cut::{self, LONGEST_SENTENCE};
 use super::size::{keep, size};
 
 /// The longest name, in bytes.
-pub(super) const LONGEST_NAME: usize = 300;
+pub const LONGEST_NAME: usize = 300;
 
 /// The report without its items in about so much room, and what was left out of it. `evaluator` is the one that was asked for.
-pub(super) fn head(report: &Report, evaluator: Option<&str>, room: usize) -> (Report, Vec<String>) {
+pub fn head(report: &Report, evaluator: Option<&str>, room: usize) -> (Report, Vec<String>) {
     let (mut head, mut left_out) = (report.without_items(), Vec::new());
     // These tell whether evaluators are the same, and say the thresholds once more.
     head.config.evaluator_hashes.clear();

@@ -24,7 +24,7 @@ const LEFT_OUT: &str = "leftOut";
 type Fields = Map<String, Value>;
 
 /// The item, under the key that it is found by, in at most so many bytes, of which there are to be a thousand at least. The evaluator that was asked for stays.
-pub(super) fn item(item: &ItemResult, key: &str, evaluator: Option<&str>, room: usize) -> Fields {
+pub fn item(item: &ItemResult, key: &str, evaluator: Option<&str>, room: usize) -> Fields {
     let Ok(Value::Object(mut whole)) = serde_json::to_value(item) else { return Fields::new() };
     whole.insert("key".to_owned(), key.into());
     if size_up_to(&whole, room) <= room {
@@ -39,7 +39,7 @@ pub(super) fn item(item: &ItemResult, key: &str, evaluator: Option<&str>, room: 
 }
 
 /// An item of two runs in at most so many bytes, of which there are to be two thousand at least.
-pub(crate) fn change(change: &ItemChange, room: usize) -> Fields {
+pub fn change(change: &ItemChange, room: usize) -> Fields {
     let Ok(Value::Object(whole)) = serde_json::to_value(change) else { return Fields::new() };
     if size_up_to(&whole, room) <= room {
         return whole;
@@ -202,7 +202,7 @@ fn keep(
 /// A state of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum ItemStatus {
+pub enum ItemStatus {
     /// It is at or above every pass mark in every trial, without an error.
     Passed,
     /// It is below a pass mark, or in error.
@@ -215,21 +215,21 @@ pub(crate) enum ItemStatus {
 
 /// Which items are wanted; all of them by default.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub(crate) struct Wanted {
-    pub(crate) status: Option<ItemStatus>,
+pub struct Wanted {
+    pub status: Option<ItemStatus>,
     /// Those that this evaluator was asked about.
-    pub(crate) evaluator: Option<String>,
+    pub evaluator: Option<String>,
     /// Those whose score is at most this, by that evaluator or, where none is named, by any.
-    pub(crate) max_score: Option<f64>,
+    pub max_score: Option<f64>,
     /// The most items to show; as many as have room, where it is not given.
     #[serde(skip)]
-    pub(crate) limit: Option<usize>,
+    pub limit: Option<usize>,
 }
 
 impl Wanted {
     /// The places of the items that are wanted, the worst first: those in error, then those below a pass mark by their lowest score, then the
     /// others by theirs.
-    pub(super) fn of(&self, report: &Report) -> Result<Vec<usize>, Error> {
+    pub fn of(&self, report: &Report) -> Result<Vec<usize>, Error> {
         self.check(report)?;
         let is_wanted =
             |(_, item): &(usize, &ItemResult)| self.has_status(report, item) && self.has_score(report, item);
@@ -296,7 +296,7 @@ impl Wanted {
 }
 
 /// The mean of an evaluator's scores over the runs of an item.
-pub(super) fn mean(item: &ItemResult, evaluator: &str) -> Option<f64> {
+pub fn mean(item: &ItemResult, evaluator: &str) -> Option<f64> {
     let (count, sum) =
         item.scores(evaluator).fold((0_u32, 0.0), |(count, sum), score| (count + 1, sum + score));
     (count > 0).then(|| sum / f64::from(count))

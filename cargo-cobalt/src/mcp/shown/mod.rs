@@ -8,8 +8,8 @@
 //! | [`cut`], [`mod@size`] | texts and JSON of any size, cut; how large they are |
 //! | [`mod@text`] | the same for who reads |
 
-pub(super) mod cursor;
-pub(super) mod cut;
+pub mod cursor;
+pub mod cut;
 mod head;
 mod item;
 mod size;
@@ -27,22 +27,22 @@ use serde_json::{Map, Value};
 use crate::error::Error;
 use crate::formats::markdown::verdict;
 use crate::runs::ItemCounts;
-pub(super) use item::{ItemStatus, Wanted, change};
-pub(super) use size::{keep, size};
-pub(super) use text::{ROOM, list, text, up_to};
+pub use item::{ItemStatus, Wanted, change};
+pub use size::{keep, size};
+pub use text::{ROOM, list, text, up_to};
 
 /// How many bytes the structured part of an answer takes at the most, as [`size()`] counts them; beside it there is the text.
-pub(super) const BUDGET: usize = 48_000;
+pub const BUDGET: usize = 48_000;
 /// How many items at the least have room side by side, however large they are.
 const FEWEST: usize = 10;
 
 /// A run with some of its items.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct ShownRun {
+pub struct ShownRun {
     /// All but the items, as far as there is room.
     #[serde(skip)]
-    pub(super) head: Report,
+    pub head: Report,
     /// Whether it passed, and why, in a sentence.
     #[serde(skip)]
     verdict: String,
@@ -60,18 +60,18 @@ pub(super) struct ShownRun {
     /// How many are in error: the agent failed or took too long, or an evaluator gave no score.
     items_in_error: usize,
     /// How many items there are of those that were asked for.
-    pub(super) items_matching: usize,
+    pub items_matching: usize,
     /// How many of them are here: the worst that were not on a page before.
-    pub(super) items_shown: usize,
+    pub items_shown: usize,
     /// What to give as `cursor` for the next page; absent on the last one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) next_cursor: Option<String>,
+    pub next_cursor: Option<String>,
     /// How to get the items that are not here; absent where these are all.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) rest: Option<String>,
+    pub rest: Option<String>,
     /// The lists of the run that had no room for all of their elements, and how many are missing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) left_out: Vec<String>,
+    pub left_out: Vec<String>,
 }
 
 /// Shows a run, from a cursor on, in so many bytes, of which there are to be 10,000 at least.
@@ -79,12 +79,7 @@ pub(super) struct ShownRun {
 /// # Errors
 ///
 /// Nothing of what is wanted can be there, or the cursor is not of this run and choice.
-pub(super) fn run(
-    report: &Report,
-    wanted: &Wanted,
-    cursor: Option<&str>,
-    budget: usize,
-) -> Result<ShownRun, Error> {
+pub fn run(report: &Report, wanted: &Wanted, cursor: Option<&str>, budget: usize) -> Result<ShownRun, Error> {
     let keys = keys(report);
     let matching = wanted.of(report)?;
     let start = cursor.map(|cursor| cursor::place(cursor, report, wanted)).transpose()?.unwrap_or(0);
@@ -145,14 +140,14 @@ fn rest(head: &Report, shown: usize, matching: usize, cursor: &str) -> String {
 /// An item of a run, all of it as far as there is room.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct ShownItem {
+pub struct ShownItem {
     /// The run's id.
-    pub(super) run_id: String,
+    pub run_id: String,
     /// The experiment's name.
-    pub(super) experiment: String,
+    pub experiment: String,
     /// The item as a result file has it; texts without room are cut, and tell so.
     #[schemars(with = "ItemResult")]
-    pub(super) item: Map<String, Value>,
+    pub item: Map<String, Value>,
 }
 
 /// Shows an item of a run in so many bytes, of which there are to be 10,000 at least.
@@ -160,7 +155,7 @@ pub(super) struct ShownItem {
 /// # Errors
 ///
 /// The run has no item of this key.
-pub(super) fn item(report: &Report, key: &str, budget: usize) -> Result<ShownItem, Error> {
+pub fn item(report: &Report, key: &str, budget: usize) -> Result<ShownItem, Error> {
     let keys = keys(report);
     let (run_id, experiment) =
         (cut::text(&report.id, head::LONGEST_NAME), cut::text(&report.name, head::LONGEST_NAME));
@@ -176,7 +171,7 @@ pub(super) fn item(report: &Report, key: &str, budget: usize) -> Result<ShownIte
 }
 
 /// What each item is found by: its key, made unique.
-pub(super) fn keys(report: &Report) -> Vec<String> {
+pub fn keys(report: &Report) -> Vec<String> {
     let mut names = ItemNames::new(report.partial);
     report.items.iter().for_each(|item| names.add(item));
     names.keys()

@@ -6,12 +6,12 @@ use serde::Serialize;
 
 /// How many bytes a value takes as JSON that stands in a text of JSON itself, as clients of older versions of the protocol get
 /// it; clients of the newest get it in fewer.
-pub(crate) fn size(value: &(impl Serialize + ?Sized)) -> usize {
+pub fn size(value: &(impl Serialize + ?Sized)) -> usize {
     size_up_to(value, usize::MAX)
 }
 
 /// The same as long as it is at most so large; else a number above that. What is huge is not gone through in whole.
-pub(super) fn size_up_to(value: &(impl Serialize + ?Sized), most: usize) -> usize {
+pub fn size_up_to(value: &(impl Serialize + ?Sized), most: usize) -> usize {
     let mut counter = Counter { counted: 0, most };
     // It fails where there is more to count, and what cannot be written is not answered with.
     let _ = serde_json::to_writer(&mut counter, value);
@@ -38,7 +38,7 @@ impl Write for Counter {
 }
 
 /// Shares room out to what would take these sizes: what is small gets all that it takes, and what is large the same each.
-pub(super) fn shares(sizes: &[usize], room: usize) -> Vec<usize> {
+pub fn shares(sizes: &[usize], room: usize) -> Vec<usize> {
     let mut places: Vec<usize> = (0..sizes.len()).collect();
     places.sort_by_key(|place| sizes[*place]);
     let (mut left, mut shares) = (room, vec![0; sizes.len()]);
@@ -50,7 +50,7 @@ pub(super) fn shares(sizes: &[usize], room: usize) -> Vec<usize> {
 }
 
 /// Keeps the first elements that have room, and notes how many have not.
-pub(crate) fn keep<T: Serialize>(elements: &mut Vec<T>, room: usize, what: &str, left_out: &mut Vec<String>) {
+pub fn keep<T: Serialize>(elements: &mut Vec<T>, room: usize, what: &str, left_out: &mut Vec<String>) {
     let (mut taken, all) = (0, elements.len());
     let fits = |element: &T| {
         taken += size(element) + 1;

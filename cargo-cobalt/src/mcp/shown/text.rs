@@ -13,7 +13,7 @@ use crate::formats::markdown::{at_marks, origin, usage};
 use crate::markdown::{cell, code, sentence};
 
 /// How many bytes a text takes at the most, as [`size()`] counts them.
-pub(crate) const ROOM: usize = 7_500;
+pub const ROOM: usize = 7_500;
 /// How many of them the statistics take at the most, and the thresholds.
 const FIGURES: usize = 2_000;
 /// The longest name, and the longest reason, in bytes.
@@ -27,7 +27,7 @@ const LINE: usize = 600;
 const MOST_LOW: usize = 3;
 
 /// The run in Markdown, in some `room` bytes, up to [`ROOM`].
-pub(crate) fn text(shown: &ShownRun, room: usize) -> String {
+pub fn text(shown: &ShownRun, room: usize) -> String {
     let head = &shown.head;
     let title = format!(
         "### {}: {}",
@@ -76,7 +76,7 @@ fn items(lines: &[String], room: usize) -> String {
 }
 
 /// The first lines of a text that have room.
-pub(crate) fn up_to(text: &str, room: usize) -> String {
+pub fn up_to(text: &str, room: usize) -> String {
     let mut kept = String::new();
     for line in text.split_inclusive('\n') {
         if size(&kept) + size(line) > room {
@@ -109,7 +109,7 @@ fn whole(line: String) -> String {
 }
 
 /// As many lines as have room, and how many have not.
-pub(crate) fn list(lines: impl ExactSizeIterator<Item = String>, room: usize, what: &str) -> String {
+pub fn list(lines: impl ExactSizeIterator<Item = String>, room: usize, what: &str) -> String {
     let (all, mut text, mut taken) = (lines.len(), String::new(), 0);
     let mut left = room.saturating_sub(NAME);
     for line in lines {
@@ -156,7 +156,7 @@ fn thresholds(shown: &ShownRun) -> String {
 
 /// An item: what is wrong with it, and why. Of one that did not pass, indented lines have its input, what was expected, and its
 /// output.
-pub(super) fn line(item: &ItemResult, key: &str, config: &RunConfig) -> String {
+pub fn line(item: &ItemResult, key: &str, config: &RunConfig) -> String {
     let name = code(&cut::text(key, NAME));
     if let Some(error) = item.why_in_error() {
         let run = item.runs.iter().find(|run| run.is_in_error());

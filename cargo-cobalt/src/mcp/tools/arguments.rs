@@ -14,7 +14,7 @@ use crate::mcp::plain::plain;
 const LONGEST: usize = 80;
 
 /// Reads the arguments. Every one that is wrong is named, with what was expected and what was given.
-pub(crate) fn read<Arguments: DeserializeOwned + JsonSchema>(given: JsonObject) -> Result<Arguments, Error> {
+pub fn read<Arguments: DeserializeOwned + JsonSchema>(given: JsonObject) -> Result<Arguments, Error> {
     let schema = schema_for!(Arguments);
     let mut problems = Vec::new();
     let given = checked(schema.as_value(), given, &mut problems);

@@ -19,7 +19,7 @@ use crate::mcp::past::{Past, project_of};
 use crate::mcp::projects::Project;
 use crate::mcp::shown::{self, BUDGET, ROOM, cut, keep, size};
 
-pub(super) const NAME: &str = "cobalt_compare";
+pub const NAME: &str = "cobalt_compare";
 
 /// How many items of each kind are shown at the most.
 const MOST_ITEMS: usize = 25;
@@ -40,7 +40,7 @@ const FIGURES: usize = 3_000;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct Arguments {
+pub struct Arguments {
     /// The project, by its name or folder; may be left out where only one is served, or where only one has runs of these ids.
     project: Option<String>,
     /// The run that the other is held against, as it was before a change: `latest~1`, `EXPERIMENT@latest~1`, an id or its
@@ -53,7 +53,7 @@ pub(super) struct Arguments {
 /// Two runs held against each other.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Compared {
+pub struct Compared {
     /// The project of the second run.
     project: Project,
     /// That of the first run, where it is another.
@@ -82,7 +82,7 @@ pub(super) struct Compared {
     left_out: Vec<String>,
 }
 
-pub(super) fn description() -> Tool {
+pub fn description() -> Tool {
     tool::<Arguments, Compared>(
         NAME,
         "Compare two runs",
@@ -92,7 +92,7 @@ pub(super) fn description() -> Tool {
     )
 }
 
-pub(super) async fn call(call: Call<'_>, arguments: Arguments) -> Result<Answer<Compared>, Error> {
+pub async fn call(call: Call<'_>, arguments: Arguments) -> Result<Answer<Compared>, Error> {
     // Files are read, of which some are large.
     block_in_place(|| compare(call, &arguments))
 }

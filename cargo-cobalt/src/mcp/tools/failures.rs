@@ -11,7 +11,7 @@ use crate::mcp::plain::Diagnostic;
 const MORE: &str = "\nMore errors stand in the structured part.\n";
 
 /// The errors of the compiler, in full for as long as half of the room lasts, and other errors: in so many bytes, and [`MORE`].
-pub(super) fn failures(compile: &[Diagnostic], more: usize, errors: &[String], room: usize) -> String {
+pub fn failures(compile: &[Diagnostic], more: usize, errors: &[String], room: usize) -> String {
     let mut text = String::new();
     if !compile.is_empty() {
         let all = compile.len() + more;

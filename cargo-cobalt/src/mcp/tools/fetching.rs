@@ -3,7 +3,7 @@
 use crate::error::Error;
 
 /// The flags of `cargo cobalt` for it.
-pub(super) fn fetching(refresh: bool, offline: bool) -> Result<Vec<String>, Error> {
+pub fn fetching(refresh: bool, offline: bool) -> Result<Vec<String>, Error> {
     if refresh && offline {
         return Err(Error::Arguments(
             "`refresh` cannot stand beside `offline`: one fetches data sets, and the other does not; leave one of them out"

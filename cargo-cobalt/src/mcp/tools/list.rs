@@ -20,7 +20,7 @@ use crate::mcp::shown::{BUDGET, keep, size};
 use crate::mcp::stderr;
 use crate::runs::RunView;
 
-pub(super) const NAME: &str = "cobalt_list";
+pub const NAME: &str = "cobalt_list";
 
 /// The most experiments that are listed: `filter` finds the others.
 const MOST: usize = 200;
@@ -37,7 +37,7 @@ const LONGEST: usize = 300;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct Arguments {
+pub struct Arguments {
     /// The project, by its name or folder; may be left out where only one is served.
     project: Option<String>,
     /// Only experiments whose name or tag contains this or, with `*`, `?` or `[…]`, matches it.
@@ -52,7 +52,7 @@ pub(super) struct Arguments {
 
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Listed {
+pub struct Listed {
     project: Project,
     experiments: Vec<Declared>,
     /// How many experiments there are beside these; `filter` finds them.
@@ -98,7 +98,7 @@ struct LastRun {
     status: String,
 }
 
-pub(super) fn description() -> Tool {
+pub fn description() -> Tool {
     tool::<Arguments, Listed>(
         NAME,
         "List experiments",
@@ -112,15 +112,15 @@ pub(super) fn description() -> Tool {
 
 /// What `cargo cobalt list` says.
 #[derive(Debug, Default)]
-pub(super) struct Listing {
-    pub(super) rows: Vec<Row>,
-    pub(super) compile_errors: CompileErrors,
+pub struct Listing {
+    pub rows: Vec<Row>,
+    pub compile_errors: CompileErrors,
     errors: Vec<String>,
     is_whole: bool,
 }
 
 /// Builds the project, and names its experiments.
-pub(super) async fn rows(
+pub async fn rows(
     call: Call<'_>,
     project: &Project,
     arguments: &[String],
@@ -161,7 +161,7 @@ pub(super) async fn rows(
     Ok(listing)
 }
 
-pub(super) async fn call(call: Call<'_>, arguments: Arguments) -> Result<Answer<Listed>, Error> {
+pub async fn call(call: Call<'_>, arguments: Arguments) -> Result<Answer<Listed>, Error> {
     let project = call.projects.choose(arguments.project.as_deref())?;
     let Arguments { filter, refresh, offline, .. } = arguments;
     let filter = filter.map(|filter| format!("--filter={filter}"));

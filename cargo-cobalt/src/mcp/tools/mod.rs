@@ -17,14 +17,14 @@ use serde::Serialize;
 
 use super::projects::Project;
 use crate::error::Error;
-pub(super) use arguments::read;
+pub use arguments::read;
 use failures::failures;
 use fetching::fetching;
-pub(super) use tool_call::Call;
+pub use tool_call::Call;
 use tool_call::{Answer, answer, knows_structured, tool};
 
 /// All tools, with their whole schemas.
-pub(super) fn all() -> Vec<Tool> {
+pub fn all() -> Vec<Tool> {
     vec![
         list::description(),
         run::description(),
@@ -35,10 +35,7 @@ pub(super) fn all() -> Vec<Tool> {
 }
 
 /// Calls a tool. What goes wrong in it is its answer, so that who called it can mend the arguments or the source.
-pub(super) async fn call(
-    call: Call<'_>,
-    request: CallToolRequestParams,
-) -> Result<CallToolResponse, ErrorData> {
+pub async fn call(call: Call<'_>, request: CallToolRequestParams) -> Result<CallToolResponse, ErrorData> {
     let arguments = request.arguments.unwrap_or_default();
     let result = match &*request.name {
         generate::NAME => answer(call, arguments, |arguments| generate::call(call, arguments)).await,
@@ -57,24 +54,24 @@ fn no_tool(name: &str) -> String {
 }
 
 /// The whole schema of what a tool answers.
-pub(super) fn schema_of_answer(name: &str) -> Result<impl Serialize + use<>, Error> {
+pub fn schema_of_answer(name: &str) -> Result<impl Serialize + use<>, Error> {
     let tool = all().into_iter().find(|tool| tool.name == name);
     tool.and_then(|tool| tool.output_schema).ok_or_else(|| Error::NothingMatched(no_tool(name)))
 }
 
 /// The names of all tools.
-pub(super) fn names() -> [&'static str; 5] {
+pub fn names() -> [&'static str; 5] {
     [list::NAME, run::NAME, results::NAME, compare::NAME, generate::NAME]
 }
 
 /// What the tool that lists tells of all experiments of a project.
-pub(super) async fn experiments(call: Call<'_>, project: &Project) -> Result<impl Serialize + use<>, Error> {
+pub async fn experiments(call: Call<'_>, project: &Project) -> Result<impl Serialize + use<>, Error> {
     let named = JsonObject::from_iter([("project".to_owned(), serde_json::json!(project.root))]);
     Ok(list::call(call, read(named)?).await?.structured)
 }
 
 /// All tools as a version of the protocol has them. A client that knows a result's schema insists on a structured part.
-pub(super) fn listed(version: Option<ProtocolVersion>) -> Vec<Tool> {
+pub fn listed(version: Option<ProtocolVersion>) -> Vec<Tool> {
     let mut tools: Vec<_> = all().into_iter().map(schema::outlined).collect();
     if !knows_structured(version) {
         tools.iter_mut().for_each(|tool| tool.output_schema = None);

@@ -12,11 +12,11 @@ use crate::mcp::projects::Project;
 use crate::mcp::runs::{RunList, Status, WantedRuns};
 use crate::mcp::shown::{self, BUDGET, ItemStatus, ShownRun, Wanted};
 
-pub(super) const NAME: &str = "cobalt_results";
+pub const NAME: &str = "cobalt_results";
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct Arguments {
+pub struct Arguments {
     /// The project, by its name or folder; may be left out where only one is served, or where only one has the run of this id.
     project: Option<String>,
     /// A run, to read its items: `latest`, `latest~1` for the one before it, `EXPERIMENT@latest`, an id or its beginning, or a git
@@ -43,7 +43,7 @@ pub(super) struct Arguments {
 /// Either a list of runs, or a run.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Results {
+pub struct Results {
     project: Project,
     /// The newest runs; absent with `runId`.
     #[serde(flatten)]
@@ -59,7 +59,7 @@ pub(super) struct Results {
     note: Option<String>,
 }
 
-pub(super) fn description() -> Tool {
+pub fn description() -> Tool {
     tool::<Arguments, Results>(
         NAME,
         "Read past runs",
@@ -69,7 +69,7 @@ pub(super) fn description() -> Tool {
     )
 }
 
-pub(super) async fn call(call: Call<'_>, arguments: Arguments) -> Result<Answer<Results>, Error> {
+pub async fn call(call: Call<'_>, arguments: Arguments) -> Result<Answer<Results>, Error> {
     // Files are read, of which some are large.
     block_in_place(|| match arguments.run_id.as_deref() {
         Some(name) => run(call, name, &arguments),

@@ -14,15 +14,15 @@ const KINDS: [&str; 6] = ["string", "integer", "number", "boolean", "array", "ob
 
 /// The schema of a place, without references, and without the alternative that there is nothing.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Resolved<'a> {
+pub struct Resolved<'a> {
     /// That of all, which defines what is referred to.
-    pub(super) root: &'a Value,
-    pub(super) schema: &'a Value,
-    pub(super) is_nullable: bool,
+    pub root: &'a Value,
+    pub schema: &'a Value,
+    pub is_nullable: bool,
 }
 
 impl<'a> Resolved<'a> {
-    pub(super) fn of(root: &'a Value, schema: &'a Value) -> Self {
+    pub fn of(root: &'a Value, schema: &'a Value) -> Self {
         let (mut schema, mut is_nullable) = (schema, false);
         loop {
             let is_null = |schema: &&Value| schema["type"] == "null";
@@ -42,7 +42,7 @@ impl<'a> Resolved<'a> {
     }
 
     /// The kind of value that is expected; empty where it may be any.
-    pub(super) fn kind(&self) -> &'static str {
+    pub fn kind(&self) -> &'static str {
         let kinds = &self.schema["type"];
         let is_it = |kind: &&&str| {
             *kinds == ***kind || kinds.as_array().is_some_and(|kinds| kinds.iter().any(|it| it == **kind))
@@ -55,13 +55,13 @@ impl<'a> Resolved<'a> {
     }
 
     /// The smallest and the largest number.
-    pub(super) fn range(&self) -> (Option<f64>, Option<f64>) {
+    pub fn range(&self) -> (Option<f64>, Option<f64>) {
         (self.schema["minimum"].as_f64(), self.schema["maximum"].as_f64())
     }
 }
 
 /// The texts that a value may be, where there are only a few.
-pub(super) fn allowed(schema: &Value) -> Vec<&str> {
+pub fn allowed(schema: &Value) -> Vec<&str> {
     let parts = schema["oneOf"].as_array().into_iter().flatten().chain([schema]);
     parts.flat_map(words).collect()
 }
@@ -73,7 +73,7 @@ fn words(part: &Value) -> Vec<&str> {
 }
 
 /// Takes out of both schemas of a tool what no client makes use of.
-pub(super) fn tidy(tool: &mut Tool) {
+pub fn tidy(tool: &mut Tool) {
     transform(&mut tool.input_schema, &mut RecursiveTransform(drop_format_of_number));
     if let Some(schema) = &mut tool.output_schema {
         transform(schema, &mut RecursiveTransform(drop_format_of_number));
@@ -98,7 +98,7 @@ fn is_of_numbers(format: &str) -> bool {
 }
 
 /// The tool as it is listed: what arguments may be, and the outline of the answer.
-pub(super) fn outlined(mut tool: Tool) -> Tool {
+pub fn outlined(mut tool: Tool) -> Tool {
     tool.input_schema = Arc::new(outline(&tool.input_schema, outline_of_argument));
     tool.output_schema =
         tool.output_schema.as_deref().map(|schema| Arc::new(outline(schema, outline_of_field)));

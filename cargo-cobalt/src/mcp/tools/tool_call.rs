@@ -18,24 +18,24 @@ use crate::mcp::projects::{Project, Projects};
 
 /// What a tool has at hand.
 #[derive(Clone, Copy)]
-pub(crate) struct Call<'a> {
-    pub(crate) projects: &'a Projects,
-    pub(crate) commands: &'a Commands,
-    pub(crate) context: &'a RequestContext<RoleServer>,
+pub struct Call<'a> {
+    pub projects: &'a Projects,
+    pub commands: &'a Commands,
+    pub context: &'a RequestContext<RoleServer>,
 }
 
 /// What a tool answers.
-pub(crate) struct Answer<T> {
+pub struct Answer<T> {
     /// All of it, for programs.
-    pub(crate) structured: T,
+    pub structured: T,
     /// The same in short, for who reads.
-    pub(crate) text: String,
+    pub text: String,
     /// Whether what was asked for did not come about.
-    pub(crate) is_error: bool,
+    pub is_error: bool,
 }
 
 /// A tool with its whole schemas.
-pub(crate) fn tool<Arguments: JsonSchema + 'static, Structured: JsonSchema + 'static>(
+pub fn tool<Arguments: JsonSchema + 'static, Structured: JsonSchema + 'static>(
     name: &'static str,
     title: &str,
     description: &'static str,
@@ -51,7 +51,7 @@ pub(crate) fn tool<Arguments: JsonSchema + 'static, Structured: JsonSchema + 'st
 }
 
 /// Reads the arguments, and makes a result of what the tool answers.
-pub(crate) async fn answer<Arguments, Structured, Answering>(
+pub async fn answer<Arguments, Structured, Answering>(
     call: Call<'_>,
     arguments: JsonObject,
     tool: impl FnOnce(Arguments) -> Answering,
@@ -122,6 +122,6 @@ fn round(json: &mut Value) {
 }
 
 /// Whether results have a structured part in this version of the protocol; the dates of versions are in the order of time.
-pub(crate) fn knows_structured(version: Option<ProtocolVersion>) -> bool {
+pub fn knows_structured(version: Option<ProtocolVersion>) -> bool {
     version.is_none_or(|version| version.as_str() >= ProtocolVersion::V_2025_06_18.as_str())
 }

@@ -20,34 +20,34 @@ use crate::serve::store::{FileProblem, ItemReader, LoadedItem, LoadedRun, Matche
 /// Which runs, and which of their items.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct CompareQuery {
+pub struct CompareQuery {
     /// The id of the run that the others are held against.
-    pub(crate) a: String,
+    pub a: String,
     /// The id of another run.
-    pub(crate) b: String,
+    pub b: String,
     /// The id of a third run.
-    pub(crate) c: Option<String>,
+    pub c: Option<String>,
     /// The most items to answer with; all, where it is not given.
-    pub(crate) limit: Option<usize>,
+    pub limit: Option<usize>,
     /// How many of the first are left out.
     #[serde(default)]
-    pub(crate) offset: usize,
+    pub offset: usize,
     #[serde(default)]
-    pub(crate) sort: CompareSort,
+    pub sort: CompareSort,
     #[serde(default)]
-    pub(crate) only: Changed,
+    pub only: Changed,
     /// Only items with this text in their key, input, outputs or errors, whatever its case.
-    pub(crate) search: Option<String>,
+    pub search: Option<String>,
     /// Count changes of this evaluator's scores alone.
-    pub(crate) evaluator: Option<String>,
+    pub evaluator: Option<String>,
     /// The key of an item whose place is wanted, too.
-    pub(crate) item: Option<String>,
+    pub item: Option<String>,
 }
 
 /// What items are sorted by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) enum CompareSort {
+pub enum CompareSort {
     /// Their place in the data set.
     #[default]
     Index,
@@ -63,7 +63,7 @@ pub(crate) enum CompareSort {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::enum_variant_names, reason = "it is what the parameter is called")]
-pub(crate) enum Changed {
+pub enum Changed {
     #[default]
     All,
     /// Those with a change.
@@ -77,102 +77,102 @@ pub(crate) enum Changed {
 /// Runs held against the first of them.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Compared {
-    pub(crate) runs: Vec<ComparedRun>,
+pub struct Compared {
+    pub runs: Vec<ComparedRun>,
     /// Each evaluator's means.
-    pub(crate) score_diffs: BTreeMap<String, ScoreDiffs>,
+    pub score_diffs: BTreeMap<String, ScoreDiffs>,
     /// Each of the other runs against the first.
-    pub(crate) comparisons: Vec<Comparison>,
+    pub comparisons: Vec<Comparison>,
     /// How many items match what was asked for.
-    pub(crate) matching: usize,
+    pub matching: usize,
     /// The place of the item that was asked for among those that match, from 0; null where it is none of them.
-    pub(crate) item_at: Option<usize>,
+    pub item_at: Option<usize>,
     /// How many items the runs have in all.
-    pub(crate) total: usize,
+    pub total: usize,
     /// How many of them have the text that is searched for.
-    pub(crate) found: usize,
+    pub found: usize,
     /// How many of those that were found became worse or better in some run.
-    pub(crate) changed: usize,
+    pub changed: usize,
     /// How many of those that were found became worse in some run.
-    pub(crate) regressed: usize,
+    pub regressed: usize,
     /// How many of those that were found became better in some run.
-    pub(crate) improved: usize,
+    pub improved: usize,
     /// The last of the fields: many items are sent as they are read.
-    pub(crate) items: Vec<ComparedItem>,
+    pub items: Vec<ComparedItem>,
 }
 
 /// A run as comparisons name it.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct ComparedRun {
-    pub(crate) id: String,
+pub struct ComparedRun {
+    pub id: String,
     /// The experiment's name.
-    pub(crate) name: String,
+    pub name: String,
     /// The start, ISO 8601 in UTC.
-    pub(crate) timestamp: String,
-    pub(crate) summary: Summary,
-    pub(crate) passed: bool,
-    pub(crate) partial: bool,
-    pub(crate) tags: Vec<String>,
+    pub timestamp: String,
+    pub summary: Summary,
+    pub passed: bool,
+    pub partial: bool,
+    pub tags: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) git_commit: Option<String>,
+    pub git_commit: Option<String>,
 }
 
 /// An evaluator's means, one for each run.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct ScoreDiffs {
+pub struct ScoreDiffs {
     /// Null where a run has no score of it.
-    pub(crate) scores: Vec<Option<f64>>,
+    pub scores: Vec<Option<f64>>,
     /// How they differ from the first run's; null where one of the two has none.
-    pub(crate) diffs: Vec<Option<f64>>,
+    pub diffs: Vec<Option<f64>>,
 }
 
 /// An item in several runs.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct ComparedItem {
+pub struct ComparedItem {
     /// Its place in the last of the runs that has it, from 0.
-    pub(crate) index: usize,
+    pub index: usize,
     /// The item's identity, by which it is found in each run.
-    pub(crate) key: String,
+    pub key: String,
     /// The item, as the last of the runs has it.
-    pub(crate) input: cobalt::Item,
+    pub input: cobalt::Item,
     /// What each run made of it; null where it has no such item.
-    pub(crate) outputs: Vec<Option<ComparedOutput>>,
+    pub outputs: Vec<Option<ComparedOutput>>,
     /// For each of the other runs, the largest change of a score against the first one, below 0 where it is worse; an item that
     /// came to fail counts as -1. Null where one of the two has no such item.
-    pub(crate) changes: Vec<Option<f64>>,
+    pub changes: Vec<Option<f64>>,
     /// For each of the other runs, the scores that differ from the first one's, the largest change first.
-    pub(crate) score_changes: Vec<Vec<ScoreChange>>,
+    pub score_changes: Vec<Vec<ScoreChange>>,
     /// Whether the item itself is another in one of the runs.
-    pub(crate) content_changed: bool,
+    pub content_changed: bool,
 }
 
 /// What a run made of an item: the first of its executions, with the mean time of all.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct ComparedOutput {
+pub struct ComparedOutput {
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) output: Option<Output>,
+    pub output: Option<Output>,
     /// In milliseconds.
-    pub(crate) latency_ms: f64,
-    pub(crate) evaluations: Evaluations,
+    pub latency_ms: f64,
+    pub evaluations: Evaluations,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) error: Option<String>,
-    pub(crate) status: Status,
-    pub(crate) passed: bool,
+    pub error: Option<String>,
+    pub status: Status,
+    pub passed: bool,
     /// How often it was run.
-    pub(crate) runs: usize,
+    pub runs: usize,
     /// In how many of those runs the agent or an evaluator failed.
-    pub(crate) failed_runs: usize,
+    pub failed_runs: usize,
     /// Each evaluator's mean score over the runs.
-    pub(crate) scores: BTreeMap<String, f64>,
+    pub scores: BTreeMap<String, f64>,
 }
 
 /// More items than these are sent as they are read.
 const MANY: usize = 1000;
 
-pub(crate) async fn compare(
+pub async fn compare(
     State(store): State<Arc<Store>>,
     conditional: Conditional,
     Asked(query): Asked<CompareQuery>,
@@ -314,23 +314,23 @@ fn score_diffs(runs: &Runs) -> BTreeMap<String, ScoreDiffs> {
 
 /// A comparison whose items are known, but not read.
 #[derive(Debug)]
-pub(crate) struct Comparing {
+pub struct Comparing {
     /// All but the items.
-    pub(crate) head: Compared,
-    pub(crate) runs: Vec<Arc<LoadedRun>>,
+    pub head: Compared,
+    pub runs: Vec<Arc<LoadedRun>>,
     /// Those that are asked for, in their order.
-    pub(crate) items: Vec<Matched>,
-    pub(crate) evaluator: Option<String>,
+    pub items: Vec<Matched>,
+    pub evaluator: Option<String>,
 }
 
 impl Comparing {
     /// How many items there are to be shown.
-    pub(crate) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.items.len()
     }
 
     /// Reads the items, and hands on each.
-    pub(crate) fn each(
+    pub fn each(
         &self,
         mut hand_on: impl FnMut(ComparedItem) -> Result<(), FileProblem>,
     ) -> Result<(), FileProblem> {

@@ -26,9 +26,7 @@ fn sent(event: &ServerEvent) -> Option<Event> {
 }
 
 /// A stream of what happens. It ends with the server.
-pub(crate) async fn events(
-    State(store): State<Arc<Store>>,
-) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
+pub async fn events(State(store): State<Arc<Store>>) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
     let (sender, events) = channel(1);
     let live = store.live();
     tokio::spawn(async move {

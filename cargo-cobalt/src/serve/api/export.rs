@@ -18,16 +18,16 @@ use crate::serve::store::Store;
 /// Which run, and in which format.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct ExportQuery {
+pub struct ExportQuery {
     /// The run's id.
-    pub(crate) run: String,
-    pub(crate) format: ExportFormat,
+    pub run: String,
+    pub format: ExportFormat,
 }
 
 /// The formats of `cargo cobalt export`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum ExportFormat {
+pub enum ExportFormat {
     Csv,
     Html,
     Json,
@@ -48,7 +48,7 @@ impl ExportFormat {
     }
 }
 
-pub(crate) async fn export(
+pub async fn export(
     State(store): State<Arc<Store>>,
     Asked(query): Asked<ExportQuery>,
 ) -> Result<Response, ApiError> {

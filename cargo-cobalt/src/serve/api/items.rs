@@ -17,32 +17,32 @@ use crate::serve::store::{FileProblem, LoadedItem, LoadedRun, Store};
 /// Which items, and in which order.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub(crate) struct ItemsQuery {
+pub struct ItemsQuery {
     /// The most items to answer with: 100 where it is not given, at most 1000.
-    pub(crate) limit: Option<usize>,
+    pub limit: Option<usize>,
     /// How many of the first are left out.
-    pub(crate) offset: usize,
+    pub offset: usize,
     /// What the items are sorted by: `index`, `key`, `status`, `latency`, `tokens`, `cost`, or `score:NAME` for the mean score
     /// of that evaluator; by their index, where it is not given. Items without the figure come last.
-    pub(crate) sort: Option<String>,
+    pub sort: Option<String>,
     /// Which way; the smallest or the worst first, where it is not given.
-    pub(crate) order: Option<Order>,
+    pub order: Option<Order>,
     /// Only items with this text in their key, input, output or error, whatever its case.
-    pub(crate) search: Option<String>,
+    pub search: Option<String>,
     /// Only items of this state.
-    pub(crate) state: Option<ItemState>,
+    pub state: Option<ItemState>,
     /// Only items that this evaluator has scored, from `minScore` to `maxScore`.
-    pub(crate) evaluator: Option<String>,
+    pub evaluator: Option<String>,
     /// The lowest mean score, of `evaluator` or, where none is named, of all.
-    pub(crate) min_score: Option<f64>,
+    pub min_score: Option<f64>,
     /// The highest mean score, of `evaluator` or, where none is named, of all.
-    pub(crate) max_score: Option<f64>,
+    pub max_score: Option<f64>,
 }
 
 /// A state by which items are filtered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) enum ItemState {
+pub enum ItemState {
     /// It is at or above every pass mark, without an error.
     Passed,
     /// It is below a pass mark, or in error.
@@ -59,79 +59,79 @@ pub(crate) enum ItemState {
 
 /// The items that were asked for.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Items {
-    pub(crate) items: Vec<ItemRow>,
+pub struct Items {
+    pub items: Vec<ItemRow>,
     /// How many items match.
-    pub(crate) matching: usize,
+    pub matching: usize,
     /// How many items the run has, so far.
-    pub(crate) total: usize,
+    pub total: usize,
 }
 
 /// An item as a list has it.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct ItemRow {
+pub struct ItemRow {
     /// The item's identity.
-    pub(crate) key: String,
+    pub key: String,
     /// The item's place in the data set, from 0.
-    pub(crate) index: usize,
+    pub index: usize,
     /// The item's name in test cases.
-    pub(crate) name: String,
+    pub name: String,
     /// Whether it is at or above every pass mark in every trial, without an error.
-    pub(crate) passed: bool,
+    pub passed: bool,
     /// The worst of its runs'.
-    pub(crate) status: Status,
+    pub status: Status,
     /// How often it was run.
-    pub(crate) runs: usize,
+    pub runs: usize,
     /// The evaluators that scored it below their mark in some run.
-    pub(crate) low: Vec<String>,
+    pub low: Vec<String>,
     /// The evaluators that gave no score in some run.
-    pub(crate) eval_errors: Vec<String>,
+    pub eval_errors: Vec<String>,
     /// The beginning of its input.
-    pub(crate) input: String,
+    pub input: String,
     /// The beginning of what the agent returned in the first run; absent where it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) output: Option<String>,
+    pub output: Option<String>,
     /// The beginning of why there is no output, or of why an evaluator gave no score.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) error: Option<String>,
+    pub error: Option<String>,
     /// The mean over the runs, in milliseconds.
-    pub(crate) latency_ms: f64,
+    pub latency_ms: f64,
     /// The agent's over all runs; absent where none were reported.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) tokens: Option<u64>,
+    pub tokens: Option<u64>,
     /// The agent's over all runs, in USD; absent where it is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) cost: Option<f64>,
+    pub cost: Option<f64>,
     /// Each evaluator's mean score over the runs; one that gave none is absent.
-    pub(crate) scores: BTreeMap<String, f64>,
+    pub scores: BTreeMap<String, f64>,
 }
 
 /// An item whole.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct WholeItem {
+pub struct WholeItem {
     /// All of it.
-    pub(crate) item: ItemResult,
+    pub item: ItemResult,
     /// The same as lists have it.
-    pub(crate) row: ItemRow,
+    pub row: ItemRow,
     /// Its place among the items that were asked for, from 0; absent where it is none of them.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) position: Option<usize>,
+    pub position: Option<usize>,
     /// How many they are.
-    pub(crate) matching: usize,
+    pub matching: usize,
     /// The key of the one before it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) previous: Option<String>,
+    pub previous: Option<String>,
     /// The key of the one after it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) next: Option<String>,
+    pub next: Option<String>,
 }
 
 /// How many items are answered with where nothing is said, and how many at most.
 const PAGE: usize = 100;
 const LARGEST_PAGE: usize = 1000;
 
-pub(crate) async fn items(
+pub async fn items(
     State(store): State<Arc<Store>>,
     Named(id): Named<String>,
     conditional: Conditional,
@@ -141,7 +141,7 @@ pub(crate) async fn items(
     answer(store, conditional, move |store| store.run_state(&of), move |store| page(store, &id, &query)).await
 }
 
-pub(crate) async fn item(
+pub async fn item(
     State(store): State<Arc<Store>>,
     Named((id, key)): Named<(String, String)>,
     conditional: Conditional,
@@ -237,7 +237,7 @@ fn row(run: &LoadedRun, item: &LoadedItem) -> ItemRow {
         scores: scores.collect(),
     }
 }
-pub(crate) fn is_in(run: &LoadedRun, item: &LoadedItem, state: ItemState) -> bool {
+pub fn is_in(run: &LoadedRun, item: &LoadedItem, state: ItemState) -> bool {
     match state {
         ItemState::Passed => item.passed,
         ItemState::Failing => !item.passed,
@@ -282,7 +282,7 @@ impl ScoreRange {
 }
 
 /// The place of an evaluator that was asked for.
-pub(crate) fn evaluator_of(run: &LoadedRun, name: &str) -> Result<usize, ApiError> {
+pub fn evaluator_of(run: &LoadedRun, name: &str) -> Result<usize, ApiError> {
     run.evaluator(name).ok_or_else(|| {
         let names = run.head.config.evaluators.iter().map(String::as_str);
         let id = &run.head.id;

@@ -13,4 +13,4 @@ mod run;
 mod runs;
 mod trends;
 
-pub(crate) use openapi::{description, no_endpoint, routes};
+pub use openapi::{description, no_endpoint, routes};

@@ -21,7 +21,7 @@ use crate::serve::error::{ApiError, Problem};
 use crate::serve::live::ServerEvent;
 use crate::serve::store::Store;
 
-pub(crate) fn routes(store: Arc<Store>) -> Router {
+pub fn routes(store: Arc<Store>) -> Router {
     Router::new()
         .route("/", get(index))
         .route("/health", get(health))
@@ -41,7 +41,7 @@ pub(crate) fn routes(store: Arc<Store>) -> Router {
 }
 
 /// What is answered at an address below `/api` that there is none at.
-pub(crate) async fn no_endpoint() -> ApiError {
+pub async fn no_endpoint() -> ApiError {
     ApiError::not_found("there is no such endpoint; `/api` names those there are")
 }
 
@@ -158,7 +158,7 @@ fn endpoints() -> [Endpoint; 11] {
 }
 
 /// The addresses of the endpoints.
-pub(crate) fn paths() -> Vec<&'static str> {
+pub fn paths() -> Vec<&'static str> {
     endpoints().map(|endpoint| endpoint.path).into_iter().chain([EXPORT]).collect()
 }
 
@@ -183,7 +183,7 @@ fn questions() -> SchemaGenerator {
 }
 
 /// The description of the whole API, as OpenAPI 3.1 has it.
-pub(crate) fn description() -> Value {
+pub fn description() -> Value {
     let mut generator = answers();
     let problem = schema::<Problem>(&mut generator);
     let mut paths = serde_json::Map::new();

@@ -26,7 +26,7 @@ use crate::serve::store::Store;
 
 /// What an answer follows from: its address with all parameters, and the tags that are known already.
 #[derive(Debug)]
-pub(crate) struct Conditional {
+pub struct Conditional {
     address: String,
     known: Vec<String>,
 }
@@ -50,7 +50,7 @@ const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
 /// The tag of an answer.
 #[derive(Clone, Debug)]
-pub(crate) struct Etag(String);
+pub struct Etag(String);
 
 impl Etag {
     /// `state` is all that the answer follows from, beside the address.
@@ -60,14 +60,14 @@ impl Etag {
     }
 
     /// An answer that whoever asks has already.
-    pub(crate) fn unchanged(&self, conditional: &Conditional) -> Option<Response> {
+    pub fn unchanged(&self, conditional: &Conditional) -> Option<Response> {
         let mine = format!("\"{}\"", self.0);
         let is_known = conditional.known.iter().any(|tag| *tag == mine || tag == "*");
         is_known.then(|| self.response(StatusCode::NOT_MODIFIED, Body::empty()))
     }
 
     /// An answer in JSON.
-    pub(crate) fn json(&self, body: impl Into<Body>) -> Response {
+    pub fn json(&self, body: impl Into<Body>) -> Response {
         let mut response = self.response(StatusCode::OK, body.into());
         response.headers_mut().insert(CONTENT_TYPE, JSON);
         response
@@ -82,7 +82,7 @@ impl Etag {
 
 /// Asks the store on a thread that may wait for files, unless the answer is known to whoever asks. `state` tells what the answer
 /// follows from, beside the address; answers that are not large are kept as they are sent.
-pub(crate) async fn answer<T: Serialize>(
+pub async fn answer<T: Serialize>(
     store: Arc<Store>,
     conditional: Conditional,
     state: impl FnOnce(&Store) -> Result<String, ApiError> + Send + 'static,
@@ -99,7 +99,7 @@ pub(crate) async fn answer<T: Serialize>(
 }
 
 /// The same where the answer is no single text.
-pub(crate) async fn respond(
+pub async fn respond(
     store: Arc<Store>,
     conditional: Conditional,
     state: impl FnOnce(&Store) -> Result<String, ApiError> + Send + 'static,
@@ -113,7 +113,7 @@ pub(crate) async fn respond(
 }
 
 /// Asks the store on a thread that may wait for files.
-pub(crate) async fn with<T: Send + 'static>(
+pub async fn with<T: Send + 'static>(
     store: Arc<Store>,
     ask: impl FnOnce(&Store) -> Result<T, ApiError> + Send + 'static,
 ) -> Result<T, ApiError> {
@@ -126,7 +126,7 @@ const WAITING: usize = 4;
 
 /// The list's items, as they are written.
 #[derive(Debug)]
-pub(crate) struct Pieces {
+pub struct Pieces {
     to: Sender<io::Result<Bytes>>,
     piece: Vec<u8>,
     is_begun: bool,
@@ -134,11 +134,11 @@ pub(crate) struct Pieces {
 
 /// Whoever asked reads no more.
 #[derive(Debug)]
-pub(crate) struct Gone;
+pub struct Gone;
 
 impl Pieces {
     /// Adds an item.
-    pub(crate) fn push(&mut self, item: &impl Serialize) -> Result<(), Gone> {
+    pub fn push(&mut self, item: &impl Serialize) -> Result<(), Gone> {
         if std::mem::replace(&mut self.is_begun, true) {
             self.piece.push(b',');
         }
@@ -155,7 +155,7 @@ impl Pieces {
 
 /// A body of `head`, the text of an object whose last field is an empty list, and of the items of that list, which `write` is to push on a
 /// thread of its own. Where that fails, the body ends too early, which whoever reads notices.
-pub(crate) fn streamed<E: Send + 'static>(
+pub fn streamed<E: Send + 'static>(
     mut head: Vec<u8>,
     write: impl FnOnce(&mut Pieces) -> Result<(), E> + Send + 'static,
 ) -> Body {
@@ -184,7 +184,7 @@ pub(crate) fn streamed<E: Send + 'static>(
 
 /// Parameters that are understood, all of them.
 #[derive(Debug)]
-pub(crate) struct Asked<T>(pub(crate) T);
+pub struct Asked<T>(pub T);
 
 impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Asked<T> {
     type Rejection = ApiError;
@@ -197,7 +197,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Asked<T> {
 
 /// The parts of an address that name something.
 #[derive(Debug)]
-pub(crate) struct Named<T>(pub(crate) T);
+pub struct Named<T>(pub T);
 
 impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Named<T> {
     type Rejection = ApiError;
@@ -219,7 +219,7 @@ fn not_understood(refusal: &(dyn Error + 'static)) -> ApiError {
 /// Which way a list goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Order {
+pub enum Order {
     /// The smallest first.
     Asc,
     /// The largest first.
@@ -227,7 +227,7 @@ pub(crate) enum Order {
 }
 
 /// By a figure: those without it come last, whichever way the others go.
-pub(crate) fn known_first(one: Option<f64>, two: Option<f64>, is_descending: bool) -> Ordering {
+pub fn known_first(one: Option<f64>, two: Option<f64>, is_descending: bool) -> Ordering {
     match (one, two) {
         (Some(one), Some(two)) if is_descending => two.total_cmp(&one),
         (Some(one), Some(two)) => one.total_cmp(&two),
@@ -236,7 +236,7 @@ pub(crate) fn known_first(one: Option<f64>, two: Option<f64>, is_descending: boo
 }
 
 /// A moment as timestamps of runs are written.
-pub(crate) fn moment(name: &str, text: &str) -> Result<String, ApiError> {
+pub fn moment(name: &str, text: &str) -> Result<String, ApiError> {
     let moment: Result<Since, _> = text.parse();
     moment.map(Since::timestamp).map_err(|error| ApiError::bad_request(format!("`{name}={text}`: {error}")))
 }

@@ -23,8 +23,8 @@ use crate::serve::store::{FileProblem, LoadedRun, RunText, Store};
 
 /// A run with all of its items.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct WholeRun {
-    pub(crate) run: Report,
+pub struct WholeRun {
+    pub run: Report,
 }
 
 /// How many bytes are sent at a time.
@@ -34,7 +34,7 @@ const BEFORE: &[u8] = b"{\"run\":";
 const AFTER: &[u8] = b"}";
 
 /// The file is sent as it is read: it may be large.
-pub(crate) async fn run(
+pub async fn run(
     State(store): State<Arc<Store>>,
     Named(id): Named<String>,
     conditional: Conditional,
@@ -62,70 +62,70 @@ pub(crate) async fn run(
 /// A run without its items.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Overview {
+pub struct Overview {
     /// The report; its `items` are empty.
-    pub(crate) run: Report,
-    pub(crate) state: RunState,
+    pub run: Report,
+    pub state: RunState,
     /// How many items are finished, and can be asked for.
-    pub(crate) finished_items: usize,
+    pub finished_items: usize,
     /// How many items there are to run.
-    pub(crate) planned_items: usize,
+    pub planned_items: usize,
     /// Of each evaluator, how many items have their mean score in each of 20 equal parts of 0 to 1, 1 among the last.
-    pub(crate) histograms: BTreeMap<String, Vec<usize>>,
+    pub histograms: BTreeMap<String, Vec<usize>>,
     /// The agent's tokens for an item over all of its runs; absent where none were reported.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) tokens: Option<Amounts>,
+    pub tokens: Option<Amounts>,
     /// The agent's cost of an item over all of its runs, in USD; absent where it is known of none.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) cost: Option<Amounts>,
+    pub cost: Option<Amounts>,
     /// How many items there are of each state.
-    pub(crate) states: StateCounts,
+    pub states: StateCounts,
     /// The run of the experiment before this one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) previous: Option<Neighbour>,
+    pub previous: Option<Neighbour>,
     /// The one after it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) next: Option<Neighbour>,
+    pub next: Option<Neighbour>,
 }
 
 /// How amounts are spread over the items that have them. Percentiles interpolate linearly.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Amounts {
+pub struct Amounts {
     /// How many items have one.
-    pub(crate) count: usize,
-    pub(crate) total: f64,
-    pub(crate) avg: f64,
-    pub(crate) min: f64,
-    pub(crate) p50: f64,
-    pub(crate) p95: f64,
-    pub(crate) p99: f64,
-    pub(crate) max: f64,
+    pub count: usize,
+    pub total: f64,
+    pub avg: f64,
+    pub min: f64,
+    pub p50: f64,
+    pub p95: f64,
+    pub p99: f64,
+    pub max: f64,
 }
 
 /// How many items each filter by state lets through.
 #[derive(Debug, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct StateCounts {
-    pub(crate) passed: usize,
-    pub(crate) failing: usize,
-    pub(crate) low: usize,
-    pub(crate) error: usize,
-    pub(crate) timeout: usize,
-    pub(crate) eval_error: usize,
+pub struct StateCounts {
+    pub passed: usize,
+    pub failing: usize,
+    pub low: usize,
+    pub error: usize,
+    pub timeout: usize,
+    pub eval_error: usize,
 }
 
 /// A whole run of the same experiment.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Neighbour {
-    pub(crate) id: String,
+pub struct Neighbour {
+    pub id: String,
     /// The start, ISO 8601 in UTC.
-    pub(crate) timestamp: String,
+    pub timestamp: String,
 }
 
 /// How many equal parts a histogram has.
 const PARTS: usize = 20;
 
-pub(crate) async fn overview(
+pub async fn overview(
     State(store): State<Arc<Store>>,
     Named(id): Named<String>,
     conditional: Conditional,

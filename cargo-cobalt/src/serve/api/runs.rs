@@ -20,37 +20,37 @@ use crate::serve::store::{Known, Store, has_text};
 /// Which runs, and in which order.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub(crate) struct RunsQuery {
+pub struct RunsQuery {
     /// The most runs to answer with; all, where it is not given.
-    pub(crate) limit: Option<usize>,
+    pub limit: Option<usize>,
     /// How many of the first are left out.
-    pub(crate) offset: usize,
+    pub offset: usize,
     /// What the runs are sorted by; by their start, where it is not given.
-    pub(crate) sort: RunSort,
+    pub sort: RunSort,
     /// Which way; the largest, the latest or the worst first, where it is not given, and names from A.
-    pub(crate) order: Option<Order>,
+    pub order: Option<Order>,
     /// Only runs with this text in their name, id, tags or commit, whatever its case.
-    pub(crate) search: Option<String>,
+    pub search: Option<String>,
     /// Only runs of the experiment of this name.
-    pub(crate) experiment: Option<String>,
+    pub experiment: Option<String>,
     /// Only runs with this tag.
-    pub(crate) tag: Option<String>,
+    pub tag: Option<String>,
     /// Only runs with one of these tags, separated by commas.
-    pub(crate) tags: Option<String>,
+    pub tags: Option<String>,
     /// Only runs with this verdict.
-    pub(crate) verdict: Option<RunVerdict>,
+    pub verdict: Option<RunVerdict>,
     /// Only runs that started then or later: a date, or a time in ISO 8601.
-    pub(crate) since: Option<String>,
+    pub since: Option<String>,
     /// Only runs that started then or earlier: a date, which counts in, or a time.
-    pub(crate) until: Option<String>,
+    pub until: Option<String>,
     /// With each run, the averages of so many runs of its experiment, the last of which it is itself.
-    pub(crate) recent: usize,
+    pub recent: usize,
 }
 
 /// What runs can be sorted by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) enum RunSort {
+pub enum RunSort {
     #[default]
     Timestamp,
     Name,
@@ -71,60 +71,60 @@ pub(crate) enum RunSort {
 /// The runs that were asked for.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Runs {
-    pub(crate) runs: Vec<RunRow>,
+pub struct Runs {
+    pub runs: Vec<RunRow>,
     /// How many runs match.
-    pub(crate) matching: usize,
+    pub matching: usize,
     /// How many runs there are.
-    pub(crate) known: usize,
+    pub known: usize,
     /// The runs that have not ended, the newest first, whatever was asked for.
-    pub(crate) live: Vec<LiveRun>,
+    pub live: Vec<LiveRun>,
     /// The experiments that have runs, that of the newest run first, with how many they have.
-    pub(crate) experiments: Vec<Counted>,
+    pub experiments: Vec<Counted>,
     /// The tags that runs have, sorted, with how many runs have them.
-    pub(crate) tags: Vec<Counted>,
+    pub tags: Vec<Counted>,
     /// Files among the results that could not be read, and why.
-    pub(crate) skipped: Vec<SkippedFile>,
+    pub skipped: Vec<SkippedFile>,
 }
 
 /// A name, and how many runs have it.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Counted {
-    pub(crate) name: String,
-    pub(crate) runs: usize,
+pub struct Counted {
+    pub name: String,
+    pub runs: usize,
 }
 
 /// A file that is left out.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct SkippedFile {
-    pub(crate) file: String,
-    pub(crate) reason: String,
+pub struct SkippedFile {
+    pub file: String,
+    pub reason: String,
 }
 
 /// A run that has ended.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct RunRow {
+pub struct RunRow {
     #[serde(flatten)]
-    pub(crate) facts: RunFacts,
+    pub facts: RunFacts,
     /// The experiment's name.
-    pub(crate) name: String,
+    pub name: String,
     /// Each evaluator's mean, from 0 to 1; one that gave no score is absent.
-    pub(crate) avg_scores: BTreeMap<String, f64>,
+    pub avg_scores: BTreeMap<String, f64>,
     /// What became of it; of a partial run too, of which the verdict does not tell it.
     #[schemars(with = "Outcome")]
-    pub(crate) status: RunStatus,
+    pub status: RunStatus,
     /// Items at or above every pass mark, without an error.
-    pub(crate) passed_items: i64,
+    pub passed_items: i64,
     /// Items below a pass mark, without an error.
-    pub(crate) low_items: i64,
+    pub low_items: i64,
     /// Items whose agent failed or timed out.
-    pub(crate) failed_items: i64,
+    pub failed_items: i64,
     /// Evaluations without a score.
-    pub(crate) eval_errors: i64,
+    pub eval_errors: i64,
     /// Each evaluator's means in the runs of the experiment up to this one, oldest first; null where a run has none.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub(crate) recent_scores: BTreeMap<String, Vec<Option<f64>>>,
+    pub recent_scores: BTreeMap<String, Vec<Option<f64>>>,
 }
 
 /// The schema of [`RunStatus`].
@@ -142,7 +142,7 @@ enum Outcome {
 /// What is told of a run that has ended, wherever it is listed.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct RunFacts {
+pub struct RunFacts {
     id: String,
     /// The start, ISO 8601 in UTC.
     timestamp: String,
@@ -193,7 +193,7 @@ impl From<&RunView> for RunFacts {
     }
 }
 
-pub(crate) async fn runs(
+pub async fn runs(
     State(store): State<Arc<Store>>,
     conditional: Conditional,
     Asked(query): Asked<RunsQuery>,

@@ -20,56 +20,56 @@ use crate::serve::store::{FileProblem, Store};
 /// Which runs.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct TrendsQuery {
+pub struct TrendsQuery {
     /// The experiment's name.
-    pub(crate) experiment: String,
+    pub experiment: String,
     /// Only the scores of this evaluator.
-    pub(crate) evaluator: Option<String>,
+    pub evaluator: Option<String>,
     /// Only runs with this tag.
-    pub(crate) tag: Option<String>,
+    pub tag: Option<String>,
     /// Only runs that started then or later: a date, or a time in ISO 8601.
-    pub(crate) since: Option<String>,
+    pub since: Option<String>,
     /// The most runs, the newest of all; all, where it is not given.
-    pub(crate) limit: Option<usize>,
+    pub limit: Option<usize>,
 }
 
 /// The whole runs of an experiment, oldest first.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Trends {
-    pub(crate) trends: Vec<TrendPoint>,
+pub struct Trends {
+    pub trends: Vec<TrendPoint>,
     /// The thresholds of the newest run that can be drawn as lines.
-    pub(crate) thresholds: Vec<ThresholdLine>,
+    pub thresholds: Vec<ThresholdLine>,
 }
 
 /// A run.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct TrendPoint {
+pub struct TrendPoint {
     #[serde(flatten)]
-    pub(crate) facts: RunFacts,
+    pub facts: RunFacts,
     /// Each evaluator's mean, from 0 to 1; one that gave no score is absent.
-    pub(crate) scores: BTreeMap<String, f64>,
+    pub scores: BTreeMap<String, f64>,
     /// Items and evaluations in error.
-    pub(crate) errors: i64,
+    pub errors: i64,
 }
 
 /// A threshold whose figure the points have, too.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct ThresholdLine {
+pub struct ThresholdLine {
     /// The threshold as it is named in test cases.
-    pub(crate) name: String,
-    pub(crate) quantity: TrendQuantity,
+    pub name: String,
+    pub quantity: TrendQuantity,
     /// The evaluator whose mean it bounds; absent for the other quantities, and where it bounds all scores.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) evaluator: Option<String>,
+    pub evaluator: Option<String>,
     /// In the unit of the points: a score, milliseconds, tokens, USD.
-    pub(crate) bound: f64,
+    pub bound: f64,
 }
 
 /// What a line is drawn of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum TrendQuantity {
+pub enum TrendQuantity {
     /// The mean score.
     Score,
     /// The mean latency.
@@ -80,7 +80,7 @@ pub(crate) enum TrendQuantity {
     Cost,
 }
 
-pub(crate) async fn trends(
+pub async fn trends(
     State(store): State<Arc<Store>>,
     conditional: Conditional,
     Asked(query): Asked<TrendsQuery>,

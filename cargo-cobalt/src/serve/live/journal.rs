@@ -16,7 +16,7 @@ use crate::runs::{self, RunView};
 /// Whether a run has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum RunState {
+pub enum RunState {
     /// It has ended, and its result file is there.
     Finished,
     /// It is going on.
@@ -38,32 +38,32 @@ impl From<runs::RunState> for RunState {
 /// A run that has not ended.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct LiveRun {
-    pub(crate) id: String,
+pub struct LiveRun {
+    pub id: String,
     /// The experiment's name.
-    pub(crate) name: String,
+    pub name: String,
     /// The start, ISO 8601 in UTC.
-    pub(crate) timestamp: String,
-    pub(crate) tags: Vec<String>,
-    pub(crate) state: RunState,
+    pub timestamp: String,
+    pub tags: Vec<String>,
+    pub state: RunState,
     /// Whether it is a run of some of the items.
-    pub(crate) partial: bool,
+    pub partial: bool,
     /// How many items there are to run.
-    pub(crate) total_items: usize,
-    pub(crate) finished_items: usize,
+    pub total_items: usize,
+    pub finished_items: usize,
     /// Those of the finished items that passed.
-    pub(crate) passed_items: usize,
+    pub passed_items: usize,
     /// Those of the finished items whose agent, or an evaluator, failed.
-    pub(crate) error_items: usize,
+    pub error_items: usize,
     /// Each evaluator's mean so far.
-    pub(crate) avg_scores: BTreeMap<String, f64>,
+    pub avg_scores: BTreeMap<String, f64>,
     /// How long it has gone on, in milliseconds.
-    pub(crate) elapsed_ms: u64,
+    pub elapsed_ms: u64,
 }
 
 /// A journal as far as it was read.
 #[derive(Debug)]
-pub(crate) struct Journal {
+pub struct Journal {
     path: PathBuf,
     /// When the file was made: one that takes its place was made later.
     made: Option<SystemTime>,
@@ -90,7 +90,7 @@ struct Finished {
 
 impl Journal {
     /// A journal of which nothing has been read.
-    pub(crate) fn new(path: &Path) -> Self {
+    pub fn new(path: &Path) -> Self {
         Self {
             path: path.to_owned(),
             made: None,
@@ -109,7 +109,7 @@ impl Journal {
     /// # Errors
     ///
     /// The file is gone, or cannot be read.
-    pub(crate) fn follow(&mut self) -> io::Result<Vec<ItemResult>> {
+    pub fn follow(&mut self) -> io::Result<Vec<ItemResult>> {
         let mut file = File::open(&self.path)?;
         let metadata = file.metadata()?;
         if metadata.len() < self.read || (self.read > 0 && made(&metadata) != self.made) {
@@ -162,17 +162,17 @@ impl Journal {
         item
     }
 
-    pub(crate) fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// The run's id; `None` as long as nothing is known of it.
-    pub(crate) fn id(&self) -> Option<&str> {
+    pub fn id(&self) -> Option<&str> {
         Some(&self.header.as_ref()?.id)
     }
 
     /// The run as it stands; `None` as long as nothing is known of it.
-    pub(crate) fn run(&self) -> Option<LiveRun> {
+    pub fn run(&self) -> Option<LiveRun> {
         let header = self.header.as_ref()?;
         let count = |is: fn(&Finished) -> bool| self.finished.values().filter(|item| is(item)).count();
         let state = if self.is_going_on { runs::RunState::GoingOn } else { runs::RunState::CutOff };

@@ -20,7 +20,7 @@ const JOURNAL: &str = "jsonl";
 
 /// A file as it is at one time: after a change it is another one.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct RunFile {
+pub struct RunFile {
     path: PathBuf,
     size: u64,
     modified: Option<SystemTime>,
@@ -28,7 +28,7 @@ pub(crate) struct RunFile {
 
 /// Why something cannot be read.
 #[derive(Debug)]
-pub(crate) enum FileProblem {
+pub enum FileProblem {
     /// The file is another one now, or gone: whoever asked has to look for it again.
     Changed,
     /// There is no answer, and will be none.
@@ -43,7 +43,7 @@ impl From<ApiError> for FileProblem {
 
 impl RunFile {
     /// The file as it is now.
-    pub(crate) fn find(path: &Path) -> io::Result<Self> {
+    pub fn find(path: &Path) -> io::Result<Self> {
         Ok(Self::of(path, &std::fs::metadata(path)?))
     }
 
@@ -51,12 +51,12 @@ impl RunFile {
         Self { path: path.to_owned(), size: metadata.len(), modified: metadata.modified().ok() }
     }
 
-    pub(crate) fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// What tells it from others, and from itself after a change.
-    pub(crate) fn identity(&self) -> String {
+    pub fn identity(&self) -> String {
         format!("{}\0{}\0{:?}", self.path.display(), self.size, self.modified)
     }
 
@@ -73,12 +73,12 @@ impl RunFile {
     }
 
     /// Whether it is the journal of a run that has not ended.
-    pub(crate) fn is_journal(&self) -> bool {
+    pub fn is_journal(&self) -> bool {
         self.path.extension().is_some_and(|extension| extension == JOURNAL)
     }
 
     /// The file, behind its byte order mark if it has one.
-    pub(crate) fn open_text(&self) -> Result<File, FileProblem> {
+    pub fn open_text(&self) -> Result<File, FileProblem> {
         let mut file = self.open()?;
         let mut start = Vec::new();
         let read = file.by_ref().take(MARK).read_to_end(&mut start);
@@ -88,7 +88,7 @@ impl RunFile {
     }
 
     /// All of it.
-    pub(crate) fn read(&self) -> Result<Vec<u8>, FileProblem> {
+    pub fn read(&self) -> Result<Vec<u8>, FileProblem> {
         let mut file = self.open()?;
         let mut bytes = Vec::with_capacity(usize::try_from(self.size).unwrap_or_default());
         file.read_to_end(&mut bytes).map_err(|error| self.problem(error))?;
@@ -96,11 +96,11 @@ impl RunFile {
     }
 
     /// Reads items out of it.
-    pub(crate) fn reader(&self) -> Result<ItemReader<'_>, FileProblem> {
+    pub fn reader(&self) -> Result<ItemReader<'_>, FileProblem> {
         Ok(ItemReader { file: self.open()?, of: self, bytes: Vec::new() })
     }
 
-    pub(crate) fn problem(&self, source: io::Error) -> FileProblem {
+    pub fn problem(&self, source: io::Error) -> FileProblem {
         match source.kind() {
             io::ErrorKind::NotFound | io::ErrorKind::UnexpectedEof => FileProblem::Changed,
             _ => {
@@ -113,7 +113,7 @@ impl RunFile {
 
 /// Reads items, each by its place.
 #[derive(Debug)]
-pub(crate) struct ItemReader<'a> {
+pub struct ItemReader<'a> {
     file: File,
     of: &'a RunFile,
     bytes: Vec<u8>,
@@ -121,7 +121,7 @@ pub(crate) struct ItemReader<'a> {
 
 impl ItemReader<'_> {
     /// The item at this place.
-    pub(crate) fn item(&mut self, place: &Range<u64>) -> Result<ItemResult, FileProblem> {
+    pub fn item(&mut self, place: &Range<u64>) -> Result<ItemResult, FileProblem> {
         self.bytes.resize(usize::try_from(place.end - place.start).unwrap_or_default(), 0);
         let read =
             self.file.seek(SeekFrom::Start(place.start)).and_then(|_| self.file.read_exact(&mut self.bytes));

@@ -19,19 +19,19 @@ const TICK: Duration = Duration::from_millis(50);
 
 /// The runs at one time.
 #[derive(Debug)]
-pub(crate) struct Known {
+pub struct Known {
     /// The whole runs, the newest first.
-    pub(crate) runs: Vec<RunView>,
+    pub runs: Vec<RunView>,
     /// The runs of some of the items, the newest first.
-    pub(crate) partial: Vec<RunView>,
+    pub partial: Vec<RunView>,
     /// What could not be read.
-    pub(crate) skipped: Vec<Skipped>,
+    pub skipped: Vec<Skipped>,
     /// Of each id the place among the whole runs and, behind them, the partial ones.
     places: HashMap<String, usize>,
     /// Of each experiment the places of its whole runs, the newest first.
     of_experiments: HashMap<String, Vec<usize>>,
     /// Another number for each list that differs from the one before.
-    pub(crate) version: u64,
+    pub version: u64,
 }
 
 impl Known {
@@ -49,13 +49,13 @@ impl Known {
     }
 
     /// The whole run of this id, or the partial one.
-    pub(crate) fn run(&self, id: &str) -> Option<&RunView> {
+    pub fn run(&self, id: &str) -> Option<&RunView> {
         let place = *self.places.get(id)?;
         self.runs.get(place).or_else(|| self.partial.get(place - self.runs.len()))
     }
 
     /// The whole runs of an experiment up to one of them, or up to a partial one, the newest first.
-    pub(crate) fn up_to(&self, run: &RunView) -> impl Iterator<Item = &RunView> {
+    pub fn up_to(&self, run: &RunView) -> impl Iterator<Item = &RunView> {
         let places = self.of_experiments.get(&run.experiment).map(Vec::as_slice).unwrap_or_default();
         // Runs of the same start are in the order of their ids.
         let is_later = |later: &RunView| (&later.timestamp, &run.id) > (&run.timestamp, &later.id);
@@ -66,7 +66,7 @@ impl Known {
 
 /// Keeps the list.
 #[derive(Debug, Default)]
-pub(crate) struct KnownRuns(Mutex<Option<Seen>>);
+pub struct KnownRuns(Mutex<Option<Seen>>);
 
 /// What was seen when the folder was looked at last.
 #[derive(Debug)]
@@ -79,12 +79,12 @@ struct Seen {
 
 impl KnownRuns {
     /// The runs as they are now.
-    pub(crate) fn now(&self, layout: &Layout) -> Result<Arc<Known>, Error> {
+    pub fn now(&self, layout: &Layout) -> Result<Arc<Known>, Error> {
         self.seen_within(PATIENCE, layout)
     }
 
     /// The same, whatever was seen a moment ago.
-    pub(crate) fn anew(&self, layout: &Layout) -> Result<Arc<Known>, Error> {
+    pub fn anew(&self, layout: &Layout) -> Result<Arc<Known>, Error> {
         self.seen_within(Duration::ZERO, layout)
     }
 

@@ -15,38 +15,38 @@ use super::preview;
 
 /// A run without what only its file has.
 #[derive(Debug)]
-pub(crate) struct LoadedRun {
+pub struct LoadedRun {
     /// The report without its items.
-    pub(crate) head: Report,
+    pub head: Report,
     /// The numbers of the run without those of the items.
     measured: Measurements,
     /// In the order of the data set.
-    pub(crate) items: Vec<LoadedItem>,
+    pub items: Vec<LoadedItem>,
     /// Where the items are whole.
-    pub(crate) file: RunFile,
+    pub file: RunFile,
 }
 
 impl LoadedRun {
     /// The place of an evaluator in the run.
-    pub(crate) fn evaluator(&self, name: &str) -> Option<usize> {
+    pub fn evaluator(&self, name: &str) -> Option<usize> {
         self.head.config.evaluators.iter().position(|known| known == name)
     }
 
     /// The numbers that comparisons are made of; much larger than the run itself.
-    pub(crate) fn measurements(&self) -> Measurements {
+    pub fn measurements(&self) -> Measurements {
         let evaluators = &self.head.config.evaluators;
         let items = self.items.iter().map(|item| item.measured(evaluators));
         Measurements { items: items.collect(), ..self.measured.clone() }
     }
 
     /// The evaluators that scored an item below their marks.
-    pub(crate) fn low<'a>(&'a self, item: &'a LoadedItem) -> impl Iterator<Item = &'a str> {
+    pub fn low<'a>(&'a self, item: &'a LoadedItem) -> impl Iterator<Item = &'a str> {
         let evaluators = self.head.config.evaluators().enumerate();
         evaluators.filter(|(at, (_, mark))| item.scores.is_low(*at, *mark)).map(|(_, (name, _))| name)
     }
 
     /// About how many bytes of memory it takes.
-    pub(crate) fn size(&self) -> usize {
+    pub fn size(&self) -> usize {
         /// A report without its items.
         const HEAD: usize = 16 << 10;
         HEAD + self.items.iter().map(LoadedItem::size).sum::<usize>()
@@ -55,39 +55,39 @@ impl LoadedRun {
 
 /// What lists and comparisons need of an item.
 #[derive(Debug)]
-pub(crate) struct LoadedItem {
+pub struct LoadedItem {
     /// The item's identity.
-    pub(crate) key: Box<str>,
+    pub key: Box<str>,
     /// The item's name in test cases, where it is not its key.
-    pub(crate) name: Option<Box<str>>,
+    pub name: Option<Box<str>>,
     /// The item's place in the data set.
-    pub(crate) index: usize,
-    pub(crate) passed: bool,
-    pub(crate) status: Status,
+    pub index: usize,
+    pub passed: bool,
+    pub status: Status,
     /// How often it was run.
-    pub(crate) runs: usize,
+    pub runs: usize,
     /// The beginnings of what it was, what came of it, and what went wrong.
-    pub(crate) input: Box<str>,
-    pub(crate) output: Option<Box<str>>,
-    pub(crate) error: Option<Box<str>>,
-    pub(crate) latency_ms: f64,
-    pub(crate) tokens: Option<u64>,
-    pub(crate) cost: Option<f64>,
-    pub(crate) scores: Scores,
+    pub input: Box<str>,
+    pub output: Option<Box<str>>,
+    pub error: Option<Box<str>>,
+    pub latency_ms: f64,
+    pub tokens: Option<u64>,
+    pub cost: Option<f64>,
+    pub scores: Scores,
     /// The runs in which the agent or an evaluator failed.
-    pub(crate) failed: Box<[usize]>,
+    pub failed: Box<[usize]>,
     /// A hash of the whole item.
-    pub(crate) content: Box<str>,
+    pub content: Box<str>,
     cluster: Option<Box<str>>,
     /// What each of several trials took and used.
     trials: Box<[TrialAmounts]>,
     /// Where its JSON lies in the file.
-    pub(crate) place: Range<u64>,
+    pub place: Range<u64>,
 }
 
 impl LoadedItem {
     /// What is kept of an item; its names are known when all items are.
-    pub(crate) fn of(item: &ItemResult, place: Range<u64>, config: &RunConfig, prices: &PriceTable) -> Self {
+    pub fn of(item: &ItemResult, place: Range<u64>, config: &RunConfig, prices: &PriceTable) -> Self {
         let measured = MeasuredItem::of(item, String::new(), &config.evaluators, prices);
         Self {
             key: Box::default(),
@@ -112,11 +112,11 @@ impl LoadedItem {
     }
 
     /// The item's name in test cases.
-    pub(crate) fn name(&self) -> &str {
+    pub fn name(&self) -> &str {
         self.name.as_deref().unwrap_or(&self.key)
     }
 
-    pub(crate) fn measured(&self, evaluators: &[String]) -> MeasuredItem {
+    pub fn measured(&self, evaluators: &[String]) -> MeasuredItem {
         let scores = (0..).zip(evaluators).map(|(at, name)| (name.clone(), self.scores.given(at).collect()));
         MeasuredItem {
             key: self.key.to_string(),
@@ -131,7 +131,7 @@ impl LoadedItem {
         }
     }
 
-    pub(crate) fn size(&self) -> usize {
+    pub fn size(&self) -> usize {
         /// What the system keeps beside each piece of memory.
         const OVERHEAD: usize = 16;
         let texts = [&self.key, &self.input, &self.content].into_iter();
@@ -146,7 +146,7 @@ impl LoadedItem {
 
 /// A run of which not all items are there yet.
 #[derive(Debug)]
-pub(crate) struct Loading<'a> {
+pub struct Loading<'a> {
     config: RunConfig,
     prices: &'a PriceTable,
     names: ItemNames,
@@ -154,18 +154,18 @@ pub(crate) struct Loading<'a> {
 }
 
 impl<'a> Loading<'a> {
-    pub(crate) fn new(config: RunConfig, is_partial: bool, prices: &'a PriceTable) -> Self {
+    pub fn new(config: RunConfig, is_partial: bool, prices: &'a PriceTable) -> Self {
         Self { config, prices, names: ItemNames::new(is_partial), items: Vec::new() }
     }
 
     /// Adds an item, of which the JSON lies at this place of the file.
-    pub(crate) fn add(&mut self, place: Range<u64>, item: &ItemResult) {
+    pub fn add(&mut self, place: Range<u64>, item: &ItemResult) {
         self.names.add(item);
         self.items.push(LoadedItem::of(item, place, &self.config, self.prices));
     }
 
     /// The run, of which `head` is the report without its items, and whose items are whole in `file`.
-    pub(crate) fn finish(self, head: Report, file: RunFile) -> LoadedRun {
+    pub fn finish(self, head: Report, file: RunFile) -> LoadedRun {
         let Self { names, mut items, prices, .. } = self;
         let named = names.keys().into_iter().zip(names.case_names());
         for (item, (key, name)) in items.iter_mut().zip(named) {
@@ -180,7 +180,7 @@ impl<'a> Loading<'a> {
 
 impl LoadedRun {
     /// Reads a result file.
-    pub(crate) fn read(file: &RunFile, prices: &PriceTable) -> Result<Self, FileProblem> {
+    pub fn read(file: &RunFile, prices: &PriceTable) -> Result<Self, FileProblem> {
         let bytes = file.read()?;
         let unfit = |error: serde_json::Error| {
             file.problem(std::io::Error::new(
@@ -200,7 +200,7 @@ impl LoadedRun {
 ///
 /// For each evaluator, the score of each run: [`NO_SCORE`] where it failed, [`NOT_ASKED`] where it had nothing to score.
 #[derive(Debug)]
-pub(crate) struct Scores {
+pub struct Scores {
     runs: usize,
     scores: Box<[f64]>,
 }
@@ -210,7 +210,7 @@ const NOT_ASKED: f64 = -2.0;
 
 impl Scores {
     /// In the order of these evaluators.
-    pub(crate) fn of(item: &ItemResult, evaluators: &[String]) -> Self {
+    pub fn of(item: &ItemResult, evaluators: &[String]) -> Self {
         let score = |name: &String| {
             let evaluations = item.runs.iter().map(|run| run.evaluations.get(name));
             let scores = evaluations.map(|it| it.map_or(NOT_ASKED, |it| it.score.unwrap_or(NO_SCORE)));
@@ -224,28 +224,28 @@ impl Scores {
     }
 
     /// The scores that an evaluator gave.
-    pub(crate) fn given(&self, evaluator: usize) -> impl Iterator<Item = f64> {
+    pub fn given(&self, evaluator: usize) -> impl Iterator<Item = f64> {
         self.all(evaluator).iter().copied().filter(|score| *score != NO_SCORE && *score != NOT_ASKED)
     }
 
     /// Their mean.
-    pub(crate) fn mean(&self, evaluator: usize) -> Option<f64> {
+    pub fn mean(&self, evaluator: usize) -> Option<f64> {
         let (count, total) =
             self.given(evaluator).fold((0_u32, 0.0), |(n, total), score| (n + 1, total + score));
         (count > 0).then(|| total / f64::from(count))
     }
 
     /// Whether an evaluator scored some run below a mark.
-    pub(crate) fn is_low(&self, evaluator: usize, mark: f64) -> bool {
+    pub fn is_low(&self, evaluator: usize, mark: f64) -> bool {
         self.given(evaluator).any(|score| score < mark)
     }
 
     /// Whether an evaluator failed in some run.
-    pub(crate) fn is_missing(&self, evaluator: usize) -> bool {
+    pub fn is_missing(&self, evaluator: usize) -> bool {
         self.all(evaluator).contains(&NO_SCORE)
     }
 
-    pub(crate) fn size(&self) -> usize {
+    pub fn size(&self) -> usize {
         size_of_val(&*self.scores)
     }
 }

@@ -14,7 +14,7 @@ type Runs = [Arc<LoadedRun>];
 
 impl Store {
     /// The items of the runs, matched once for all who compare these runs.
-    pub(crate) fn matches(&self, runs: &Runs, evaluator: Option<&str>) -> Arc<Vec<Matched>> {
+    pub fn matches(&self, runs: &Runs, evaluator: Option<&str>) -> Arc<Vec<Matched>> {
         let files = runs.iter().map(|run| run.file.clone()).collect();
         let size = |items: &Vec<Matched>| items.iter().map(Matched::size).sum();
         let found = self.matches.get(&(files, evaluator.map(str::to_owned)), size, || {
@@ -28,7 +28,7 @@ impl Store {
     }
 
     /// What is to be said of all items together, which takes long to work out.
-    pub(crate) fn statistics(&self, runs: &Runs) -> Arc<Vec<Comparison>> {
+    pub fn statistics(&self, runs: &Runs) -> Arc<Vec<Comparison>> {
         let files: Vec<_> = runs.iter().map(|run| run.file.clone()).collect();
         let compare = || {
             let _pass = self.loaders.pass();
@@ -58,45 +58,45 @@ fn size_of_comparison(comparison: &Comparison) -> usize {
 
 /// An item that one of the runs has at least.
 #[derive(Clone, Debug)]
-pub(crate) struct Matched {
+pub struct Matched {
     /// Its place among the items of each run.
-    pub(crate) places: Box<[Option<usize>]>,
+    pub places: Box<[Option<usize>]>,
     /// Its place in the data set of the last run that has it.
-    pub(crate) index: usize,
+    pub index: usize,
     /// The largest change to the worse, 0 or below, and to the better, 0 or above.
-    pub(crate) worst: f64,
-    pub(crate) best: f64,
+    pub worst: f64,
+    pub best: f64,
 }
 
 impl Matched {
     /// About how many bytes of memory it takes.
-    pub(crate) fn size(&self) -> usize {
+    pub fn size(&self) -> usize {
         /// What the system keeps beside each piece of memory.
         const OVERHEAD: usize = 16;
         size_of::<Self>() + size_of_val(&*self.places) + OVERHEAD
     }
 
     /// The item's identity.
-    pub(crate) fn key<'a>(&self, runs: &'a Runs) -> Option<&'a str> {
+    pub fn key<'a>(&self, runs: &'a Runs) -> Option<&'a str> {
         let mut places = self.places.iter().zip(runs);
         places.find_map(|(place, run)| Some(&*run.items[(*place)?].key))
     }
 
-    pub(crate) fn is_changed(&self) -> bool {
+    pub fn is_changed(&self) -> bool {
         self.is_worse() || self.is_better()
     }
 
-    pub(crate) fn is_worse(&self) -> bool {
+    pub fn is_worse(&self) -> bool {
         self.worst < 0.0
     }
 
-    pub(crate) fn is_better(&self) -> bool {
+    pub fn is_better(&self) -> bool {
         self.best > 0.0
     }
 }
 
 /// All items; changes count of one evaluator alone where one is named.
-pub(crate) fn matched(runs: &Runs, evaluator: Option<&str>) -> Vec<Matched> {
+pub fn matched(runs: &Runs, evaluator: Option<&str>) -> Vec<Matched> {
     let mut by_key: HashMap<&str, usize> = HashMap::new();
     let mut items: Vec<Matched> = Vec::new();
     for (at, run) in runs.iter().enumerate() {
@@ -126,7 +126,7 @@ pub(crate) fn matched(runs: &Runs, evaluator: Option<&str>) -> Vec<Matched> {
 
 /// How an item changed from the first run to another: what makes it rank, and all scores that differ. `None` where one of the
 /// two has no such item.
-pub(crate) fn change(
+pub fn change(
     runs: &Runs,
     places: &[Option<usize>],
     other: usize,

@@ -13,13 +13,13 @@ const ASKED: [&str; 7] = ["input", "question", "prompt", "query", "text", "messa
 const IDENTITY: &str = "id";
 
 /// The beginning of a text.
-pub(crate) fn text(text: &str) -> Box<str> {
+pub fn text(text: &str) -> Box<str> {
     cut(text, LENGTH).into()
 }
 
 /// The beginning of what the agent is asked. Where no field is known to hold that, all fields of the item but its id and
 /// what is expected: `audience: customers · severity: 3`.
-pub(crate) fn input(item: &Item) -> Box<str> {
+pub fn input(item: &Item) -> Box<str> {
     let asked = ASKED.into_iter().filter_map(|name| item.get(name)).find(|value| !value.is_null());
     match asked {
         Some(Value::String(asked)) => text(asked),

@@ -17,7 +17,7 @@ use super::file::{FileProblem, RunFile};
 use super::loaded::{LoadedRun, Loading};
 
 /// What is finished of a run.
-pub(crate) struct Unfinished {
+pub struct Unfinished {
     header: JournalHeader,
     elapsed: Duration,
     /// The items by their indexes, each with its place in the journal. One that was run again counts by its later line.
@@ -34,7 +34,7 @@ struct Line<'a> {
 
 impl Unfinished {
     /// Reads a journal, as far as its lines are whole.
-    pub(crate) fn read(file: &RunFile) -> Result<Self, FileProblem> {
+    pub fn read(file: &RunFile) -> Result<Self, FileProblem> {
         let bytes = file.read()?;
         let whole = memchr::memrchr(b'\n', &bytes).map_or(0, |end| end + 1);
         let mut lines = bytes[..whole].split_inclusive(|byte| *byte == b'\n');
@@ -55,7 +55,7 @@ impl Unfinished {
     }
 
     /// The report of what is finished.
-    pub(crate) fn report(self, prices: &PriceTable) -> Report {
+    pub fn report(self, prices: &PriceTable) -> Report {
         let items = self.items.into_values().map(|(_, item)| item).collect();
         self.header.report_so_far(items, self.elapsed, prices)
     }
@@ -78,7 +78,7 @@ fn entry(header: &JournalHeader, line: &[u8], start: usize) -> Option<(u64, Rang
 
 impl LoadedRun {
     /// Reads the journal of a run that has not ended.
-    pub(crate) fn read_journal(file: &RunFile, prices: &PriceTable) -> Result<Self, FileProblem> {
+    pub fn read_journal(file: &RunFile, prices: &PriceTable) -> Result<Self, FileProblem> {
         let unfinished = Unfinished::read(file)?;
         // Other items may have the same ids, as those that are not there yet.
         let mut loading = Loading::new(unfinished.header.config.clone(), true, prices);

@@ -4,7 +4,7 @@ use super::Project;
 
 /// The error of a `cobalt.toml`, without its path.
 #[track_caller]
-pub(super) fn refused(text: &str) -> String {
+pub fn refused(text: &str) -> String {
     let error = Project::with(text).error();
     error.strip_prefix("cobalt.toml:").unwrap_or_else(|| panic!("no place: {error}")).to_owned()
 }

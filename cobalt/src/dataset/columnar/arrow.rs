@@ -20,11 +20,7 @@ const FILE_MAGIC: &[u8; 6] = b"ARROW1";
 const FEATHER_1_MAGIC: &[u8; 4] = b"FEA1";
 
 /// The items of an Arrow file or stream; those of more than `max_bytes` as JSON are refused.
-pub(in crate::dataset) fn read_arrow(
-    content: Content,
-    shown: &str,
-    max_bytes: Option<u64>,
-) -> Result<Vec<Item>, DatasetError> {
+pub fn read_arrow(content: Content, shown: &str, max_bytes: Option<u64>) -> Result<Vec<Item>, DatasetError> {
     let items = Items::new(shown, max_bytes);
     match content {
         Content { rest: Rest::File(file), .. } => caught(shown, || read(BufReader::new(file), items)),

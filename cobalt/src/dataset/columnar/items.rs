@@ -25,7 +25,7 @@ use crate::dataset::jsonl::parse_line;
 use crate::item::Item;
 
 /// The items read so far.
-pub(super) struct Items<'s> {
+pub struct Items<'s> {
     shown: &'s str,
     max_bytes: Option<u64>,
     /// How many bytes the items have as JSON.
@@ -36,16 +36,16 @@ pub(super) struct Items<'s> {
 }
 
 impl<'s> Items<'s> {
-    pub(super) fn new(shown: &'s str, max_bytes: Option<u64>) -> Self {
+    pub fn new(shown: &'s str, max_bytes: Option<u64>) -> Self {
         Items { shown, max_bytes, bytes: 0, items: Vec::new(), text: Vec::new() }
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.items.len()
     }
 
     /// Refuses a schema that JSON would lose something of.
-    pub(super) fn begin(&self, schema: &Schema) -> Result<(), DatasetError> {
+    pub fn begin(&self, schema: &Schema) -> Result<(), DatasetError> {
         match repeated(schema.fields()) {
             Some(name) => Err(self.at(
                 "schema",
@@ -56,7 +56,7 @@ impl<'s> Items<'s> {
     }
 
     /// Refuses what will have so many bytes, before any is read.
-    pub(super) fn expect_bytes(&self, bytes: u64) -> Result<(), DatasetError> {
+    pub fn expect_bytes(&self, bytes: u64) -> Result<(), DatasetError> {
         match self.max_bytes {
             Some(max_bytes) if bytes > max_bytes => Err(self.unread(too_large(max_bytes))),
             _ => Ok(()),
@@ -64,7 +64,7 @@ impl<'s> Items<'s> {
     }
 
     /// Adds the rows of a batch.
-    pub(super) fn add(&mut self, batch: &RecordBatch, place: &str) -> Result<(), DatasetError> {
+    pub fn add(&mut self, batch: &RecordBatch, place: &str) -> Result<(), DatasetError> {
         self.text.clear();
         if let Err(error) = write(batch, &mut self.text) {
             return Err(self.inexpressible(batch, place, &error));
@@ -83,7 +83,7 @@ impl<'s> Items<'s> {
     }
 
     /// All items; none is an error.
-    pub(super) fn finish(self) -> Result<Vec<Item>, DatasetError> {
+    pub fn finish(self) -> Result<Vec<Item>, DatasetError> {
         match self.items.is_empty() {
             true => Err(DatasetError::empty(self.shown, "its table has no rows")),
             false => Ok(self.items),
@@ -91,16 +91,16 @@ impl<'s> Items<'s> {
     }
 
     /// What is wrong at a place of the file.
-    pub(super) fn at(&self, place: &str, reason: impl Into<String>) -> DatasetError {
+    pub fn at(&self, place: &str, reason: impl Into<String>) -> DatasetError {
         DatasetError::Columns { file: self.shown.to_owned(), place: place.to_owned(), reason: reason.into() }
     }
 
     /// As [`at`](Items::at), where the file is not as it was written.
-    pub(super) fn damaged(&self, place: &str, reason: &(impl fmt::Display + ?Sized)) -> DatasetError {
+    pub fn damaged(&self, place: &str, reason: &(impl fmt::Display + ?Sized)) -> DatasetError {
         self.at(place, format!("the file is damaged or cut off, get or write it again: {reason}"))
     }
 
-    pub(super) fn unread(&self, error: io::Error) -> DatasetError {
+    pub fn unread(&self, error: io::Error) -> DatasetError {
         DatasetError::read(self.shown, error)
     }
 
@@ -158,7 +158,7 @@ fn within(data_type: &DataType) -> Option<&str> {
 /// Decimals as text, which keeps all their digits; times as text, or an error in place of a text that tells of one; bytes in
 /// Base64; and nulls of dictionaries as null.
 #[derive(Debug)]
-pub(super) struct Encoders;
+pub struct Encoders;
 
 impl EncoderFactory for Encoders {
     fn make_default_encoder<'a>(
@@ -264,7 +264,7 @@ impl Encoder for Dictionary<'_> {
 
 /// What `read` gives, and an error where it panics: the decoder of Arrow trusts the lengths of columns, so that a changed
 /// byte can make it look beyond the end of a buffer, though every buffer lies within its message.
-pub(super) fn caught(
+pub fn caught(
     shown: &str,
     read: impl FnOnce() -> Result<Vec<Item>, DatasetError>,
 ) -> Result<Vec<Item>, DatasetError> {

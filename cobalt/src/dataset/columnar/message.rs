@@ -12,7 +12,7 @@ use arrow_schema::ArrowError;
 const CONTINUATION: [u8; 4] = [0xff; 4];
 
 /// A message as it is in a file.
-pub(super) struct Message {
+pub struct Message {
     bytes: Vec<u8>,
     /// How many of the bytes the body follows.
     table: usize,
@@ -21,7 +21,7 @@ pub(super) struct Message {
 impl Message {
     /// The next message of a stream, none where the stream has its mark of an end. Without the mark, nothing tells whether
     /// that is its end.
-    pub(super) fn next(reader: &mut impl Read) -> Result<Option<Message>, ArrowError> {
+    pub fn next(reader: &mut impl Read) -> Result<Option<Message>, ArrowError> {
         let mut length = take::<4>(reader)?;
         let mut bytes = Vec::new();
         if length == CONTINUATION {
@@ -41,7 +41,7 @@ impl Message {
     }
 
     /// The message at a place of a file.
-    pub(super) fn at(reader: &mut (impl Read + Seek), block: &Block) -> Result<Message, ArrowError> {
+    pub fn at(reader: &mut (impl Read + Seek), block: &Block) -> Result<Message, ArrowError> {
         reader.seek(SeekFrom::Start(size(block.offset())?))?;
         let table = size(block.metaDataLength().into())?;
         let mut bytes = Vec::new();
@@ -51,7 +51,7 @@ impl Message {
     }
 
     /// What the message says of itself.
-    pub(super) fn table(&self) -> Result<arrow_ipc::Message<'_>, ArrowError> {
+    pub fn table(&self) -> Result<arrow_ipc::Message<'_>, ArrowError> {
         let start = if self.bytes.starts_with(&CONTINUATION) { 8 } else { 4 };
         let table = self.bytes.get(start..self.table).unwrap_or_default();
         root_as_message(table).map_err(|error| broken(&format!("a message has no table: {error}")))
@@ -59,7 +59,7 @@ impl Message {
 
     /// How many bytes the buffers of a batch have once they are decompressed, 0 where they are not compressed. None lies
     /// beyond the body, or says that it is larger than it can be.
-    pub(super) fn unpacked_bytes(&self) -> Result<u64, ArrowError> {
+    pub fn unpacked_bytes(&self) -> Result<u64, ArrowError> {
         let table = self.table()?;
         let batch = match table.header_type() {
             MessageHeader::DictionaryBatch => {
@@ -85,7 +85,7 @@ impl Message {
     }
 
     /// The rows, none where it has words of a dictionary, which the decoder remembers.
-    pub(super) fn decode(self, decoder: &mut FileDecoder) -> Result<Option<RecordBatch>, ArrowError> {
+    pub fn decode(self, decoder: &mut FileDecoder) -> Result<Option<RecordBatch>, ArrowError> {
         let kind = self.table()?.header_type();
         // The decoder is told the rest by the message itself.
         let block = Block::new(0, self.table as i32, 0);
@@ -114,7 +114,7 @@ fn unpacked(buffer: &[u8], codec: CompressionType) -> Result<u64, ArrowError> {
 }
 
 /// As many bytes as are expected; no memory is taken for those that are not there.
-pub(super) fn append(bytes: &mut Vec<u8>, reader: &mut impl Read, length: u64) -> Result<(), ArrowError> {
+pub fn append(bytes: &mut Vec<u8>, reader: &mut impl Read, length: u64) -> Result<(), ArrowError> {
     match reader.take(length).read_to_end(bytes)? as u64 == length {
         true => Ok(()),
         false => Err(broken("it ends too early")),

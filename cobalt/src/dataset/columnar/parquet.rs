@@ -17,7 +17,7 @@ use crate::dataset::read::{Content, Rest};
 use crate::item::Item;
 
 /// The items of a Parquet file; those of more than `max_bytes` as JSON are refused.
-pub(in crate::dataset) fn read_parquet(
+pub fn read_parquet(
     content: Content,
     shown: &str,
     max_bytes: Option<u64>,

@@ -5,10 +5,6 @@ use crate::dataset::read::Content;
 use crate::item::Item;
 
 /// Says which feature reads it.
-pub(in crate::dataset) fn refuse(
-    _content: Content,
-    shown: &str,
-    _max_bytes: Option<u64>,
-) -> Result<Vec<Item>, DatasetError> {
+pub fn refuse(_content: Content, shown: &str, _max_bytes: Option<u64>) -> Result<Vec<Item>, DatasetError> {
     Err(DatasetError::FeatureOff { file: shown.to_owned(), format: "Parquet and Arrow", feature: "parquet" })
 }

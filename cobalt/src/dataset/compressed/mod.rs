@@ -12,7 +12,7 @@ use super::DatasetError;
 
 /// How a file is compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Compression {
+pub enum Compression {
     /// RFC 1952.
     Gzip,
     /// RFC 8878.
@@ -22,7 +22,7 @@ pub(super) enum Compression {
 impl Compression {
     /// That of a file that begins with `head`. Names tell nothing: a server may send a `.gz` that its client has
     /// unpacked already.
-    pub(super) fn of(head: &[u8]) -> Option<Compression> {
+    pub fn of(head: &[u8]) -> Option<Compression> {
         match head {
             [0x1f, 0x8b, 8, ..] => Some(Compression::Gzip),
             // A frame, and one to be skipped, as parallel compressors write it first.
@@ -33,7 +33,7 @@ impl Compression {
 
     /// What was compressed. Reading it fails where the stream is damaged or cut off, or has more than `max_bytes`.
     #[cfg(feature = "remote")]
-    pub(super) fn decoder(
+    pub fn decoder(
         self,
         reader: impl std::io::BufRead + 'static,
         max_bytes: Option<u64>,
@@ -50,7 +50,7 @@ impl Compression {
 
     /// Says which feature reads it.
     #[cfg(not(feature = "remote"))]
-    pub(super) fn decoder(
+    pub fn decoder(
         self,
         _reader: impl Read,
         _max_bytes: Option<u64>,

@@ -14,13 +14,13 @@ fn unsupported(reason: &str) -> io::Error {
 }
 
 /// What the frames of a stream hold. The decoder reads one frame, and compares no checksum.
-pub(super) struct Frames<R> {
+pub struct Frames<R> {
     source: R,
     decoder: FrameDecoder,
 }
 
 impl<R: BufRead> Frames<R> {
-    pub(super) fn new(source: R) -> Self {
+    pub fn new(source: R) -> Self {
         Frames { source, decoder: FrameDecoder::new() }
     }
 
@@ -86,7 +86,7 @@ impl<R: BufRead> Read for Frames<R> {
 }
 
 /// Counts what comes of a decoder.
-pub(super) struct Limited<R> {
+pub struct Limited<R> {
     compression: Compression,
     decoder: R,
     max_bytes: Option<u64>,
@@ -95,7 +95,7 @@ pub(super) struct Limited<R> {
 }
 
 impl<R: Read> Limited<R> {
-    pub(super) fn new(compression: Compression, decoder: R, max_bytes: Option<u64>) -> Self {
+    pub fn new(compression: Compression, decoder: R, max_bytes: Option<u64>) -> Self {
         Limited { compression, decoder, max_bytes, bytes: 0 }
     }
 

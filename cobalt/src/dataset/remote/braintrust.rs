@@ -275,14 +275,14 @@ struct Page {
 
 /// A data set that was found.
 #[derive(Debug)]
-pub(super) struct Found<'a> {
+pub struct Found<'a> {
     api: &'a Bearer<'a>,
     organization: Option<&'a str>,
     id: String,
 }
 
 /// Finds a data set by its name; nothing is created.
-pub(super) async fn find<'a>(
+pub async fn find<'a>(
     api: &'a Bearer<'a>,
     organization: Option<&'a str>,
     project: &str,
@@ -340,7 +340,7 @@ fn within<'q>(organization: Option<&'q str>, query: &[(&'q str, &'q str)]) -> Ve
 
 impl Found<'_> {
     /// The transaction that a snapshot stands for.
-    pub(super) async fn snapshot(&self, name: &str) -> Result<String, FetchError> {
+    pub async fn snapshot(&self, name: &str) -> Result<String, FetchError> {
         // A list holds only so many of them.
         let named = self.snapshots(&[("dataset_snapshot_name", name)]).await?;
         if let Some(snapshot) = named.into_iter().find(|snapshot| snapshot.name == name) {
@@ -366,7 +366,7 @@ impl Found<'_> {
     }
 
     /// The transaction that an environment uses.
-    pub(super) async fn environment(&self, slug: &str) -> Result<String, FetchError> {
+    pub async fn environment(&self, slug: &str) -> Result<String, FetchError> {
         let path = ["environment-object", "dataset", &self.id, slug];
         match self.api.get::<Environment>(&path, &within(self.organization, &[])).await {
             Ok(environment) => Ok(environment.object_version),
@@ -378,12 +378,12 @@ impl Found<'_> {
     }
 
     /// The rows after a transaction.
-    pub(super) async fn at(&self, version: String) -> Result<Fetched, FetchError> {
+    pub async fn at(&self, version: String) -> Result<Fetched, FetchError> {
         Ok(Fetched { items: self.rows(Some(&version)).await?, version: Some(version) })
     }
 
     /// The rows of this moment.
-    pub(super) async fn latest(&self) -> Result<Fetched, FetchError> {
+    pub async fn latest(&self) -> Result<Fetched, FetchError> {
         let Some(Head { version, count }) = self.head().await? else {
             return Ok(Fetched { items: self.rows(None).await?, version: None });
         };

@@ -105,7 +105,7 @@ pub struct Fetched {
 }
 
 /// Refuses what can be the hash of no data set.
-pub(super) fn check_terms(label: &str, terms: &Terms) -> Result<(), DatasetError> {
+pub fn check_terms(label: &str, terms: &Terms) -> Result<(), DatasetError> {
     match terms.hash.as_ref().filter(|hash| !begins_hash(hash)) {
         None => Ok(()),
         Some(hash) => Err(DatasetError::ExpectedHash { dataset: label.to_owned(), hash: hash.clone() }),
@@ -113,13 +113,13 @@ pub(super) fn check_terms(label: &str, terms: &Terms) -> Result<(), DatasetError
 }
 
 /// Whether the items are those that are expected.
-pub(super) fn fits(dataset: &Dataset, terms: &Terms) -> bool {
+pub fn fits(dataset: &Dataset, terms: &Terms) -> bool {
     let has_hash = |expected: &String| dataset.hash().starts_with(&expected.to_ascii_lowercase());
     terms.items.is_none_or(|items| items == dataset.len()) && terms.hash.as_ref().is_none_or(has_hash)
 }
 
 /// The error for items of a source that are not, with how they differ from those of the copy that there is.
-pub(super) fn changed(dataset: &Dataset, terms: &Terms, copy: Option<&Copy>) -> DatasetError {
+pub fn changed(dataset: &Dataset, terms: &Terms, copy: Option<&Copy>) -> DatasetError {
     let difference = copy.map(|copy| (copy, Difference::between(&copy.dataset, dataset)));
     let difference = difference.filter(|(_, difference)| !difference.is_empty());
     let since = difference.map(|(copy, difference)| format!("{difference} since the copy of {copy}"));
@@ -127,7 +127,7 @@ pub(super) fn changed(dataset: &Dataset, terms: &Terms, copy: Option<&Copy>) -> 
 }
 
 /// The error for items of a copy that are not, where nothing is to be fetched.
-pub(super) fn unexpected_copy(copy: &Copy, terms: &Terms) -> DatasetError {
+pub fn unexpected_copy(copy: &Copy, terms: &Terms) -> DatasetError {
     let advice =
         format!("it is the copy of {copy}, and is fetched again without `--offline` and COBALT_OFFLINE");
     unexpected(&copy.dataset, terms, advice)
@@ -145,11 +145,11 @@ fn unexpected(dataset: &Dataset, terms: &Terms, compared: String) -> DatasetErro
 }
 
 /// How long a server may be silent.
-pub(super) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
+pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 /// How often a request is sent again after a failure that may pass.
-pub(super) const DEFAULT_RETRIES: u32 = 4;
+pub const DEFAULT_RETRIES: u32 = 4;
 /// The most bytes of a data set: 1 GiB.
-pub(super) const DEFAULT_MAX_BYTES: u64 = 1 << 30;
+pub const DEFAULT_MAX_BYTES: u64 = 1 << 30;
 
 /// What is said of fetching.
 #[derive(Clone, Debug)]
@@ -208,14 +208,14 @@ impl fmt::Display for FetchError {
 
 /// What is said in code of how a platform is asked.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Access {
+pub struct Access {
     pub(super) base_url: Option<String>,
     pub(super) key: Option<Secret>,
 }
 
 /// A platform, its key at hand.
 #[derive(Debug)]
-pub(super) struct Bearer<'a> {
+pub struct Bearer<'a> {
     session: &'a Session<'a>,
     platform: &'static Platform,
     base_url: Url,
@@ -226,7 +226,7 @@ pub(super) struct Bearer<'a> {
 
 impl<'a> Bearer<'a> {
     /// `variable` holds the key where neither the code nor the configuration says one.
-    pub(super) fn new(
+    pub fn new(
         platform: &'static Platform,
         variable: &str,
         access: &Access,
@@ -239,7 +239,7 @@ impl<'a> Bearer<'a> {
     }
 
     /// The answer at a path, whose parts may hold any character.
-    pub(super) async fn get<T: DeserializeOwned>(
+    pub async fn get<T: DeserializeOwned>(
         &self,
         path: &[&str],
         query: &[(&str, &str)],
@@ -248,16 +248,12 @@ impl<'a> Bearer<'a> {
     }
 
     /// The answer at a path to what is told in JSON.
-    pub(super) async fn post<T: DeserializeOwned>(
-        &self,
-        path: &[&str],
-        body: Value,
-    ) -> Result<T, FetchError> {
+    pub async fn post<T: DeserializeOwned>(&self, path: &[&str], body: Value) -> Result<T, FetchError> {
         self.ask(Request::post(below(&self.base_url, path, &[]), body)).await
     }
 
     /// What a refusal means, and what to do about it.
-    pub(super) fn explain(&self, error: FetchError) -> FetchError {
+    pub fn explain(&self, error: FetchError) -> FetchError {
         self.platform.explain(error, (&self.base_url, &self.origin), &[&self.key])
     }
 

@@ -20,7 +20,7 @@ const DRAFT: &str = "draft";
 
 /// Where the copy of a data set is.
 #[derive(Debug)]
-pub(super) struct Kept {
+pub struct Kept {
     pub(super) path: PathBuf,
     label: String,
     /// A hash of what is asked for.
@@ -28,7 +28,7 @@ pub(super) struct Kept {
 }
 
 impl Kept {
-    pub(super) fn new(folder: &Path, label: &str, identity: &[String]) -> Self {
+    pub fn new(folder: &Path, label: &str, identity: &[String]) -> Self {
         let request = crate::hash::sha256_hex(identity);
         let slug = Some(slug(label, LONGEST_SLUG)).filter(|slug| !slug.is_empty());
         let name = format!("{}-{}.jsonl", slug.as_deref().unwrap_or("dataset"), &request[..REQUEST]);
@@ -36,7 +36,7 @@ impl Kept {
     }
 
     /// Looks for the copy.
-    pub(super) fn read(&self) -> Result<Found, StoreError> {
+    pub fn read(&self) -> Result<Found, StoreError> {
         let file = match File::open(&self.path) {
             Ok(file) => file,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Found::Nothing),
@@ -53,7 +53,7 @@ impl Kept {
     }
 
     /// Waits until no other process fetches this data set, and makes the folder of the copies.
-    pub(super) fn lock(&self) -> Result<Lock, StoreError> {
+    pub fn lock(&self) -> Result<Lock, StoreError> {
         let folder = self.path.parent().unwrap_or(Path::new(""));
         let root = folder.parent().unwrap_or(folder);
         let is_new = !folder.exists();
@@ -68,7 +68,7 @@ impl Kept {
     }
 
     /// Keeps what was fetched.
-    pub(super) fn write(&self, dataset: &Dataset, fetch: &Fetch, lock: &Lock) -> Result<(), StoreError> {
+    pub fn write(&self, dataset: &Dataset, fetch: &Fetch, lock: &Lock) -> Result<(), StoreError> {
         if lock.is_exclusive {
             self.remove_drafts();
         }
@@ -106,7 +106,7 @@ const SHOWN_DIGITS: usize = 12;
 
 /// What is found where a copy would be.
 #[derive(Debug)]
-pub(super) enum Found {
+pub enum Found {
     /// There is none.
     Nothing,
     /// A copy that is what it says.
@@ -117,7 +117,7 @@ pub(super) enum Found {
 
 impl Found {
     /// The copy, if there is one that can be used.
-    pub(super) fn copy(self) -> Option<Copy> {
+    pub fn copy(self) -> Option<Copy> {
         match self {
             Self::Copy(copy) => Some(copy),
             Self::Nothing | Self::Damaged(_) => None,
@@ -127,7 +127,7 @@ impl Found {
 
 /// A copy that was read, and is what was fetched.
 #[derive(Debug)]
-pub(super) struct Copy {
+pub struct Copy {
     pub(super) dataset: Dataset,
     /// When it was asked for.
     pub(super) at: Timestamp,
@@ -135,7 +135,7 @@ pub(super) struct Copy {
 
 impl Copy {
     /// Reads the items behind a header, or tells what is wrong with them.
-    pub(super) fn read(header: &Header, reader: impl BufRead) -> Result<Self, String> {
+    pub fn read(header: &Header, reader: impl BufRead) -> Result<Self, String> {
         // Lines are counted with the header's.
         let items = parse_jsonl(reader, "the copy").map_err(|error| match error {
             DatasetError::Malformed { line, reason, .. } => format!("line {}: {reason}", line + 1),
@@ -168,7 +168,7 @@ const FORM: u32 = 1;
 /// The first line of a copy.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Header {
+pub struct Header {
     cobalt_dataset: u32,
     /// As of [`Dataset::source`](crate::Dataset::source).
     pub(super) source: String,
@@ -190,7 +190,7 @@ struct Form {
 }
 
 impl Header {
-    pub(super) fn new(source: &str, request: &str, fetch: &Fetch, items: usize, hash: &str) -> Self {
+    pub fn new(source: &str, request: &str, fetch: &Fetch, items: usize, hash: &str) -> Self {
         Self {
             cobalt_dataset: FORM,
             source: source.to_owned(),
@@ -203,7 +203,7 @@ impl Header {
     }
 
     /// Reads the first line, or tells what is wrong with it.
-    pub(super) fn read(reader: &mut impl BufRead) -> Result<Self, String> {
+    pub fn read(reader: &mut impl BufRead) -> Result<Self, String> {
         let mut line = Vec::new();
         reader.read_until(b'\n', &mut line).map_err(|error| error.to_string())?;
         let unread = |error| format!("its first line does not say what it is ({error})");
@@ -214,7 +214,7 @@ impl Header {
         serde_json::from_slice(&line).map_err(unread)
     }
 
-    pub(super) fn fetch(&self) -> Fetch {
+    pub fn fetch(&self) -> Fetch {
         Fetch { at: self.fetched_at, version: self.version.clone() }
     }
 }
@@ -292,7 +292,7 @@ impl KeptDataset {
 
 /// The right to fetch a data set and to write its copy, until it is dropped.
 #[derive(Debug)]
-pub(super) struct Lock {
+pub struct Lock {
     /// Closed with it, which gives the lock back, also where the process is killed.
     _file: File,
     /// Whether nobody else can have it, which is not so on file systems without locks.
@@ -301,7 +301,7 @@ pub(super) struct Lock {
 
 impl Lock {
     /// Waits until nobody else has it.
-    pub(super) fn take(path: &Path) -> io::Result<Self> {
+    pub fn take(path: &Path) -> io::Result<Self> {
         let file = File::options().create(true).write(true).truncate(false).open(path)?;
         match file.lock() {
             Ok(()) => Ok(Self { _file: file, is_exclusive: true }),

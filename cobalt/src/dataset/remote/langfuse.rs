@@ -193,10 +193,10 @@ fn time_of_version(version: &str) -> Result<SystemTime, FetchError> {
 }
 
 /// How far the clocks of a server and of its database may be apart.
-pub(super) const CLOCKS_APART: Duration = Duration::from_secs(60);
+pub const CLOCKS_APART: Duration = Duration::from_secs(60);
 
 /// A project of a server.
-pub(super) struct Api<'a> {
+pub struct Api<'a> {
     session: &'a Session<'a>,
     base_url: Url,
     /// What gives it.
@@ -206,7 +206,7 @@ pub(super) struct Api<'a> {
 }
 
 impl<'a> Api<'a> {
-    pub(super) fn new(source: &Langfuse, session: &'a Session<'a>) -> Result<Self, FetchError> {
+    pub fn new(source: &Langfuse, session: &'a Session<'a>) -> Result<Self, FetchError> {
         let (public, secret) = (source.public_key.as_ref(), source.secret_key.as_ref());
         let (base_url, origin) = LANGFUSE.address(session, source.base_url.as_deref())?;
         Ok(Self {
@@ -233,7 +233,7 @@ impl<'a> Api<'a> {
     }
 
     /// A page of items, and when it was given.
-    pub(super) async fn page(
+    pub async fn page(
         &self,
         source: &Langfuse,
         number: u64,
@@ -278,14 +278,14 @@ impl<'a> Api<'a> {
 
 /// A page of anything.
 #[derive(Deserialize)]
-pub(super) struct Page<T> {
+pub struct Page<T> {
     pub(super) data: Vec<T>,
     pub(super) meta: Meta,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Meta {
+pub struct Meta {
     pub(super) total_items: u64,
     pub(super) total_pages: u64,
 }
@@ -299,7 +299,7 @@ struct Named {
 /// An item as Langfuse has it.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Row {
+pub struct Row {
     pub(super) id: String,
     #[serde(default)]
     status: Option<String>,
@@ -315,7 +315,7 @@ pub(super) struct Row {
 
 impl Row {
     /// Whether the item can have been there at the time that was asked for. A server that knows no versions gives them all.
-    pub(super) fn check_time(&self, pinned: Option<SystemTime>) -> Result<(), FetchError> {
+    pub fn check_time(&self, pinned: Option<SystemTime>) -> Result<(), FetchError> {
         let created = self.created_at.as_deref().and_then(|time| humantime::parse_rfc3339(time).ok());
         let (Some(pinned), Some(created)) = (pinned, created) else { return Ok(()) };
         if created <= pinned + CLOCKS_APART {
@@ -330,7 +330,7 @@ impl Row {
     }
 
     /// The item, unless it is archived, which older servers give too.
-    pub(super) fn into_item(self) -> Option<Item> {
+    pub fn into_item(self) -> Option<Item> {
         let is_archived = self.status.as_deref() == Some("ARCHIVED");
         (!is_archived).then(|| item(self.id, self.input, self.expected_output, self.metadata))
     }

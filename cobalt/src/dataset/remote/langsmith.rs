@@ -227,7 +227,7 @@ const LARGEST_PAGE: usize = 100;
 
 /// A workspace of a server.
 #[derive(Debug)]
-pub(super) struct Api<'a> {
+pub struct Api<'a> {
     session: &'a Session<'a>,
     /// With the path of the first version of the API.
     base_url: Url,
@@ -239,7 +239,7 @@ pub(super) struct Api<'a> {
 
 /// An example.
 #[derive(Debug, Deserialize)]
-pub(super) struct Example {
+pub struct Example {
     pub(super) id: String,
     #[serde(default)]
     pub(super) inputs: Value,
@@ -266,7 +266,7 @@ struct Version {
 }
 
 impl<'a> Api<'a> {
-    pub(super) fn new(source: &LangSmith, session: &'a Session<'a>) -> Result<Self, FetchError> {
+    pub fn new(source: &LangSmith, session: &'a Session<'a>) -> Result<Self, FetchError> {
         let variables = ["LANGSMITH_API_KEY", "LANGCHAIN_API_KEY"];
         let configured = |account: &'a Account| account.key.as_ref();
         let (base_url, origin) = LANGSMITH.address(session, source.base_url.as_deref())?;
@@ -280,7 +280,7 @@ impl<'a> Api<'a> {
     }
 
     /// The identifier of the data set of this name.
-    pub(super) async fn dataset(&self, name: &str) -> Result<String, FetchError> {
+    pub async fn dataset(&self, name: &str) -> Result<String, FetchError> {
         let found: Vec<Listed> = self.get(&["datasets"], &[("name", name), ("limit", "1")]).await?;
         match found.into_iter().find(|dataset| dataset.name == name) {
             Some(dataset) => Ok(dataset.id),
@@ -302,7 +302,7 @@ impl<'a> Api<'a> {
     }
 
     /// The time of the version that has a tag; `None` where there is no latest one, as in servers that record none.
-    pub(super) async fn version(&self, id: &str, tag: &str) -> Result<Option<String>, FetchError> {
+    pub async fn version(&self, id: &str, tag: &str) -> Result<Option<String>, FetchError> {
         match self.get::<Version>(&["datasets", id, "version"], &[("tag", tag)]).await {
             Ok(version) => Ok(Some(version.as_of)),
             Err(FetchError::Refused { status: 404, .. }) if tag == LATEST => Ok(None),
@@ -330,7 +330,7 @@ impl<'a> Api<'a> {
     }
 
     /// A page of examples, behind so many of them.
-    pub(super) async fn examples(
+    pub async fn examples(
         &self,
         query: &[(&str, String)],
         offset: usize,

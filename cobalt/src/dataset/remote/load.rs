@@ -26,7 +26,7 @@ use crate::wording::printable;
 const UNTOLD: Duration = Duration::from_secs(1);
 
 /// The items of a source on these terms.
-pub(super) fn load(
+pub fn load(
     source: &impl Source,
     terms: &Terms,
     settings: &FetchSettings,

@@ -16,7 +16,7 @@ const ROUNDS: u32 = 3;
 
 /// A platform, as it is named and found.
 #[derive(Debug)]
-pub(super) struct Platform {
+pub struct Platform {
     pub(super) id: settings::Platform,
     pub(super) name: &'static str,
     /// Where its API is unless something else is said.
@@ -27,7 +27,7 @@ pub(super) struct Platform {
 
 impl Platform {
     /// Where its API is: what is said in code, else in the configuration, else by a variable, else where it is by itself.
-    pub(super) fn base_url(&self, session: &Session<'_>, own: Option<&str>) -> String {
+    pub fn base_url(&self, session: &Session<'_>, own: Option<&str>) -> String {
         self.found_base_url(session, own).0.trim_end_matches('/').to_owned()
     }
 
@@ -44,11 +44,7 @@ impl Platform {
 
     /// The same, ready to be asked, and what says it, or may. What is wrong with it is told without it: there may be a password
     /// in it.
-    pub(super) fn address(
-        &self,
-        session: &Session<'_>,
-        own: Option<&str>,
-    ) -> Result<(Url, String), FetchError> {
+    pub fn address(&self, session: &Session<'_>, own: Option<&str>) -> Result<(Url, String), FetchError> {
         let (written, origin) = self.found_base_url(session, own);
         let problem = |problem: &str| {
             FetchError::problem(format!(
@@ -69,7 +65,7 @@ impl Platform {
 
     /// A key: that of the code, else the configured one, else that of the first of these variables that is set. `setting` is
     /// what the configuration calls it.
-    pub(super) fn key<'a>(
+    pub fn key<'a>(
         &self,
         session: &Session<'a>,
         own: Option<&Secret>,
@@ -86,12 +82,7 @@ impl Platform {
     }
 
     /// An error with what it means here, and what to do about it. `origin` is what gives the address.
-    pub(super) fn explain(
-        &self,
-        error: FetchError,
-        (url, origin): (&Url, &str),
-        keys: &[&FoundKey],
-    ) -> FetchError {
+    pub fn explain(&self, error: FetchError, (url, origin): (&Url, &str), keys: &[&FoundKey]) -> FetchError {
         let FetchError::Refused { status, .. } = &error else { return error };
         let (name, host) = (self.name, url.origin().ascii_serialization());
         let advice = match status {
@@ -115,7 +106,7 @@ impl Platform {
 }
 
 /// The address of a path below another, whose parts may hold any character.
-pub(super) fn below(base_url: &Url, path: &[&str], query: &[(&str, &str)]) -> Url {
+pub fn below(base_url: &Url, path: &[&str], query: &[(&str, &str)]) -> Url {
     let mut url = base_url.clone();
     // Only an address that is no base, such as `mailto:`, has no segments.
     if let Ok(mut segments) = url.path_segments_mut() {
@@ -128,7 +119,7 @@ pub(super) fn below(base_url: &Url, path: &[&str], query: &[(&str, &str)]) -> Ur
 }
 
 /// Refuses what is no name: an empty one would ask for anything, and dots for another path.
-pub(super) fn check_name(of: &str, name: &str) -> Result<(), FetchError> {
+pub fn check_name(of: &str, name: &str) -> Result<(), FetchError> {
     match name.trim() {
         "" => {
             Err(FetchError::problem(format!("the name of the {of} is empty: give the one that it has there")))
@@ -140,7 +131,7 @@ pub(super) fn check_name(of: &str, name: &str) -> Result<(), FetchError> {
 
 /// The items of a data set that comes page by page.
 #[derive(Debug, Default)]
-pub(super) struct Pages {
+pub struct Pages {
     seen: HashSet<String>,
     pub(super) items: Vec<Item>,
 }
@@ -149,18 +140,18 @@ impl Pages {
     /// Whether an item is there for the first time. One that comes again has moved from one page to another meanwhile, and
     /// others may have been missed for it.
     #[must_use]
-    pub(super) fn is_new(&mut self, id: &str) -> bool {
+    pub fn is_new(&mut self, id: &str) -> bool {
         self.seen.insert(id.to_owned())
     }
 
     /// How many items came, with those that are left out.
-    pub(super) fn given(&self) -> usize {
+    pub fn given(&self) -> usize {
         self.seen.len()
     }
 }
 
 /// Fetches a data set, and anew where it was changed meanwhile, which is `None`.
-pub(super) async fn while_unchanged<T>(
+pub async fn while_unchanged<T>(
     mut fetch: impl AsyncFnMut() -> Result<Option<T>, FetchError>,
 ) -> Result<T, FetchError> {
     for _ in 0..ROUNDS {
@@ -176,12 +167,7 @@ pub(super) async fn while_unchanged<T>(
 
 /// An item with the fields that all platforms have. What is null there was never set, and is left out, but for the input:
 /// an item without one would be none.
-pub(super) fn item(
-    id: impl Into<Option<String>>,
-    input: Value,
-    expected_output: Value,
-    metadata: Value,
-) -> Item {
+pub fn item(id: impl Into<Option<String>>, input: Value, expected_output: Value, metadata: Value) -> Item {
     let id = id.into().map_or(Value::Null, Value::String);
     [("id", id), ("input", input), ("expectedOutput", expected_output), ("metadata", metadata)]
         .into_iter()

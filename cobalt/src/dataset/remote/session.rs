@@ -23,7 +23,7 @@ use crate::redact::{Secret, register_secret};
 use crate::wording::decimal;
 
 /// Looks up an environment variable.
-pub(crate) type Lookup<'a> = &'a (dyn Fn(&str) -> Option<String> + Sync);
+pub type Lookup<'a> = &'a (dyn Fn(&str) -> Option<String> + Sync);
 
 /// Fetching from one source.
 #[derive(Debug)]

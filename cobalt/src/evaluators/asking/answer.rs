@@ -5,34 +5,28 @@ use serde_json::{Map, Value};
 use crate::wording::cut;
 
 /// A field of an answer.
-pub(in crate::evaluators) fn field<'v>(
-    answer: &'v Map<String, Value>,
-    name: &str,
-) -> Result<&'v Value, String> {
+pub fn field<'v>(answer: &'v Map<String, Value>, name: &str) -> Result<&'v Value, String> {
     answer.get(name).ok_or_else(|| format!("the field `{name}` is missing"))
 }
 
 /// A field that is text.
-pub(in crate::evaluators) fn text<'v>(answer: &'v Map<String, Value>, name: &str) -> Result<&'v str, String> {
+pub fn text<'v>(answer: &'v Map<String, Value>, name: &str) -> Result<&'v str, String> {
     field(answer, name)?.as_str().ok_or_else(|| format!("`{name}` is not text"))
 }
 
 /// A field that is a list.
-pub(in crate::evaluators) fn list<'v>(
-    answer: &'v Map<String, Value>,
-    name: &str,
-) -> Result<&'v [Value], String> {
+pub fn list<'v>(answer: &'v Map<String, Value>, name: &str) -> Result<&'v [Value], String> {
     field(answer, name)?.as_array().map(Vec::as_slice).ok_or_else(|| format!("`{name}` is not a list"))
 }
 
 /// A field that is a list of texts.
-pub(in crate::evaluators) fn texts(answer: &Map<String, Value>, name: &str) -> Result<Vec<String>, String> {
+pub fn texts(answer: &Map<String, Value>, name: &str) -> Result<Vec<String>, String> {
     let texts = list(answer, name)?.iter().map(|text| text.as_str().map(str::to_owned));
     texts.collect::<Option<_>>().ok_or_else(|| format!("`{name}` holds something that is not text"))
 }
 
 /// A field that is a list of objects.
-pub(in crate::evaluators) fn objects<'v>(
+pub fn objects<'v>(
     answer: &'v Map<String, Value>,
     name: &str,
 ) -> Result<Vec<&'v Map<String, Value>>, String> {
@@ -41,7 +35,7 @@ pub(in crate::evaluators) fn objects<'v>(
 }
 
 /// A field that says yes or no: 1 or 0, or a boolean. Anything between is neither.
-pub(in crate::evaluators) fn flag(answer: &Map<String, Value>, name: &str) -> Result<bool, String> {
+pub fn flag(answer: &Map<String, Value>, name: &str) -> Result<bool, String> {
     let value = field(answer, name)?;
     match (value.as_bool(), value.as_f64()) {
         (Some(flag), _) => Ok(flag),
@@ -52,7 +46,7 @@ pub(in crate::evaluators) fn flag(answer: &Map<String, Value>, name: &str) -> Re
 }
 
 /// The reasoning, as far as there is any: text, or a list of texts, one below the other.
-pub(in crate::evaluators) fn reasons(answer: &Map<String, Value>, name: &str) -> Option<String> {
+pub fn reasons(answer: &Map<String, Value>, name: &str) -> Option<String> {
     match answer.get(name)? {
         Value::String(text) if !text.trim().is_empty() => Some(text.clone()),
         Value::Array(texts) => {
@@ -64,7 +58,7 @@ pub(in crate::evaluators) fn reasons(answer: &Map<String, Value>, name: &str) ->
 }
 
 /// A value as a message shows it.
-pub(in crate::evaluators) fn shown(value: &Value) -> String {
+pub fn shown(value: &Value) -> String {
     const LONGEST: usize = 40;
     cut(&value.to_string(), LONGEST).into_owned()
 }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 /// The schema of an object with these properties, all required.
-pub(in crate::evaluators) fn object(properties: &[(&str, Value)]) -> Value {
+pub fn object(properties: &[(&str, Value)]) -> Value {
     let names: Vec<_> = properties.iter().map(|(name, _)| *name).collect();
     let properties: Map<_, _> =
         properties.iter().map(|(name, schema)| ((*name).to_owned(), schema.clone())).collect();
@@ -11,16 +11,16 @@ pub(in crate::evaluators) fn object(properties: &[(&str, Value)]) -> Value {
 }
 
 /// The schema of a text.
-pub(in crate::evaluators) fn string(description: &str) -> Value {
+pub fn string(description: &str) -> Value {
     json!({"type": "string", "description": description})
 }
 
 /// The schema of a list.
-pub(in crate::evaluators) fn list_of(element: &Value, description: &str) -> Value {
+pub fn list_of(element: &Value, description: &str) -> Value {
     json!({"type": "array", "items": element, "description": description})
 }
 
 /// The schema of a yes or no.
-pub(in crate::evaluators) fn flag(description: &str) -> Value {
+pub fn flag(description: &str) -> Value {
     json!({"type": "integer", "enum": [0, 1], "description": description})
 }

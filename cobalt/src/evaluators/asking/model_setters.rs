@@ -39,7 +39,7 @@ impl From<JudgeOptions> for ModelChoice {
 }
 
 /// The texts, from where a table says that they come.
-pub(in crate::evaluators) fn with_fields(mut texts: Texts, fields: BTreeMap<String, Word>) -> Texts {
+pub fn with_fields(mut texts: Texts, fields: BTreeMap<String, Word>) -> Texts {
     for (name, Word(path)) in fields {
         texts.set_field(name, &path);
     }

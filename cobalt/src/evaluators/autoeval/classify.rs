@@ -14,7 +14,7 @@ use crate::metrics::embedding_similarity;
 
 /// A label that a judge may choose.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Choice {
+pub struct Choice {
     pub(super) label: String,
     pub(super) meaning: Option<&'static str>,
     /// `None` where the choice says that there is nothing to score.
@@ -22,7 +22,7 @@ pub(super) struct Choice {
 }
 
 impl Rubric {
-    pub(super) fn choices(&self) -> Vec<Choice> {
+    pub fn choices(&self) -> Vec<Choice> {
         let choice = |(label, meaning, score): &(&str, &'static str, f64)| Choice {
             label: (*label).to_owned(),
             meaning: Some(meaning),
@@ -33,7 +33,7 @@ impl Rubric {
 }
 
 /// Says what is wrong with labels.
-pub(super) fn problem_with(choices: &[Choice]) -> Option<String> {
+pub fn problem_with(choices: &[Choice]) -> Option<String> {
     if choices.iter().all(|choice| choice.score.is_none()) {
         return Some("no label has a score".to_owned());
     }
@@ -53,7 +53,7 @@ pub(super) fn problem_with(choices: &[Choice]) -> Option<String> {
 }
 
 /// Asks for a choice.
-pub(super) async fn classify(
+pub async fn classify(
     judge: &Judge<'_>,
     question: &str,
     choices: &[Choice],
@@ -107,7 +107,7 @@ fn schema(choices: &[Choice], chain_of_thought: bool) -> Schema {
 }
 
 /// A question with a choice of answers.
-pub(super) struct Rubric {
+pub struct Rubric {
     pub(super) task: &'static str,
     /// Label, meaning and score.
     pub(super) choices: &'static [(&'static str, &'static str, f64)],
@@ -115,7 +115,7 @@ pub(super) struct Rubric {
 
 impl Rubric {
     /// The rubric of a kind; `None` where the kind is no classifier.
-    pub(super) fn of(kind: AutoevalKind) -> Option<Self> {
+    pub fn of(kind: AutoevalKind) -> Option<Self> {
         let (task, choices): (_, &[_]) = match kind {
             AutoevalKind::Factuality => FACTUALITY,
             AutoevalKind::Battle => BATTLE,
@@ -212,7 +212,7 @@ const TRANSLATION: Entry = (
 
 /// The models that one evaluation asks.
 #[derive(Debug)]
-pub(super) struct Judge<'a> {
+pub struct Judge<'a> {
     pub(super) asking: Asking,
     pub(super) model: &'a ModelChoice,
     pub(super) embedding: ModelChoice,
@@ -220,7 +220,7 @@ pub(super) struct Judge<'a> {
 
 impl Judge<'_> {
     /// Asks a question, for the `which`th time.
-    pub(super) async fn ask<T>(
+    pub async fn ask<T>(
         &self,
         prompt: String,
         schema: Schema,
@@ -231,13 +231,13 @@ impl Judge<'_> {
     }
 
     /// What a moderation model finds in a text.
-    pub(super) async fn moderate(&self, text: &str) -> Result<Moderation, EvalError> {
+    pub async fn moderate(&self, text: &str) -> Result<Moderation, EvalError> {
         let Asking { models, meter } = &self.asking;
         Ok(models.moderate(self.model, text, meter).await?)
     }
 
     /// The embeddings of texts.
-    pub(super) async fn embed<'t>(
+    pub async fn embed<'t>(
         &self,
         texts: impl IntoIterator<Item = &'t str>,
     ) -> Result<Embeddings<'t>, EvalError> {
@@ -251,7 +251,7 @@ impl Judge<'_> {
     }
 
     /// The likeness of two texts by their embeddings.
-    pub(super) async fn similarity(&self, a: &str, b: &str, expected_min: f64) -> Result<f64, EvalError> {
+    pub async fn similarity(&self, a: &str, b: &str, expected_min: f64) -> Result<f64, EvalError> {
         // Most models refuse an empty text, but two of them are alike all the same.
         if a == b {
             return Ok(1.0);
@@ -262,11 +262,11 @@ impl Judge<'_> {
 
 /// Texts with their embeddings.
 #[derive(Debug)]
-pub(super) struct Embeddings<'t>(BTreeMap<&'t str, Arc<[f32]>>);
+pub struct Embeddings<'t>(BTreeMap<&'t str, Arc<[f32]>>);
 
 impl Embeddings<'_> {
     /// The likeness of two of the texts.
-    pub(super) fn similarity(&self, a: &str, b: &str, expected_min: f64) -> Result<f64, EvalError> {
+    pub fn similarity(&self, a: &str, b: &str, expected_min: f64) -> Result<f64, EvalError> {
         let vector = |text: &str| {
             self.0.get(text).ok_or_else(|| EvalError::new("fewer embeddings came back than texts were sent"))
         };

@@ -16,7 +16,7 @@ use crate::wording::count;
 
 /// What factual agreement and likeness count for in the correctness of an answer.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Weights {
+pub struct Weights {
     pub(super) factuality: f64,
     pub(super) similarity: f64,
 }
@@ -28,7 +28,7 @@ impl Default for Weights {
 }
 
 impl Weights {
-    pub(super) fn problem(self) -> Option<&'static str> {
+    pub fn problem(self) -> Option<&'static str> {
         let weights = [self.factuality, self.similarity];
         if weights.iter().any(|weight| !weight.is_finite() || *weight < 0.0) {
             return Some("a weight is negative or no number");
@@ -38,7 +38,7 @@ impl Weights {
 }
 
 /// Whether the output says what is expected: the F1 of its statements, with the likeness of both texts.
-pub(super) async fn answer_correctness(
+pub async fn answer_correctness(
     judge: &Judge<'_>,
     inputs: &Inputs,
     weights: Weights,

@@ -131,7 +131,7 @@ async fn moderation(judge: &Judge<'_>, inputs: &Inputs, threshold: Option<f64>) 
 const QUOTED: usize = 80;
 
 /// The score of a kind that asks nobody.
-pub(super) fn score(kind: AutoevalKind, options: &Options, inputs: &Inputs) -> Result<Score, EvalError> {
+pub fn score(kind: AutoevalKind, options: &Options, inputs: &Inputs) -> Result<Score, EvalError> {
     let (output, expected) = (inputs.value("output"), inputs.value("expected"));
     let score = match kind {
         AutoevalKind::NumericDiff => {
@@ -163,7 +163,7 @@ fn number(input: &str, value: &Value) -> Result<f64, EvalError> {
 }
 
 /// The elements of a list, or of text of one, as texts.
-pub(super) fn elements(input: &str, value: &Value) -> Result<Vec<String>, EvalError> {
+pub fn elements(input: &str, value: &Value) -> Result<Vec<String>, EvalError> {
     let read = if let Value::String(text) = value { tree_of(text) } else { None };
     match read.as_ref().unwrap_or(value) {
         Value::Array(elements) => Ok(elements.iter().map(|element| text_of(element).into_owned()).collect()),

@@ -9,7 +9,7 @@ use crate::metrics::DEFAULT_EXPECTED_MIN;
 
 /// The settings, with the values that hold where nothing was set.
 #[derive(Clone, Debug)]
-pub(super) struct Options {
+pub struct Options {
     pub(super) chain_of_thought: bool,
     pub(super) strictness: u32,
     pub(super) threshold: Option<f64>,
@@ -43,13 +43,13 @@ impl Default for Options {
 }
 
 impl Options {
-    pub(super) fn expected_min(&self) -> f64 {
+    pub fn expected_min(&self) -> f64 {
         self.expected_min.unwrap_or(DEFAULT_EXPECTED_MIN)
     }
 
     /// Whom texts are embedded by. Where a judge is asked as well, what is said of its address holds for embeddings, too,
     /// unless that is said apart: a gateway usually serves both. The exception is a vendor that has no embeddings.
-    pub(super) fn embedding(&self, asks_judge: bool) -> ModelChoice {
+    pub fn embedding(&self, asks_judge: bool) -> ModelChoice {
         let own = self.embedding.clone();
         let ModelChoice { base_url, api_key_env, .. } = self.model.clone();
         if !asks_judge {
@@ -72,7 +72,7 @@ impl Options {
     }
 
     /// The settings that were set although the evaluator does not have them.
-    pub(super) fn foreign(&self, takes: &[Setting]) -> Option<&'static str> {
+    pub fn foreign(&self, takes: &[Setting]) -> Option<&'static str> {
         let known = |set: &str| {
             takes.iter().any(|setting| match setting {
                 Setting::Model => {
@@ -89,7 +89,7 @@ impl Options {
     }
 
     /// Says which value makes no sense.
-    pub(super) fn problem(&self) -> Option<String> {
+    pub fn problem(&self) -> Option<String> {
         if self.strictness == 0 {
             return Some(
                 "`strictness` is 0; it is the number of questions to compare, at least 1".to_owned(),
@@ -151,7 +151,7 @@ pub(super) struct Traits {
 }
 
 /// What `ValidJson` looks at where an item has it.
-pub(super) const SCHEMA: &str = "schema";
+pub const SCHEMA: &str = "schema";
 
 const COMPARED: &[&str] = &["output", "expected"];
 const ANSWERED: &[&str] = &["input", "output", "expected"];

@@ -18,7 +18,7 @@ use crate::wording::{count, decimal};
 type Part<'a> = Pin<Box<dyn Future<Output = Result<Score, EvalError>> + Send + 'a>>;
 
 /// The arithmetic mean; its parts are kept in the metadata. Without one of them there is no score.
-pub(super) async fn ragas(judge: &Judge<'_>, inputs: &Inputs, options: &Options) -> Result<Score, EvalError> {
+pub async fn ragas(judge: &Judge<'_>, inputs: &Inputs, options: &Options) -> Result<Score, EvalError> {
     let relevancy = answer_relevancy(judge, inputs, options.strictness, options.expected_min());
     let parts: [(AutoevalKind, Part<'_>); 4] = [
         (AutoevalKind::ContextPrecision, Box::pin(context_precision(judge, inputs))),
@@ -43,7 +43,7 @@ pub(super) async fn ragas(judge: &Judge<'_>, inputs: &Inputs, options: &Options)
 }
 
 /// The share of the expected answer's statements that the context supports.
-pub(super) async fn context_recall(judge: &Judge<'_>, inputs: &Inputs) -> Result<Score, EvalError> {
+pub async fn context_recall(judge: &Judge<'_>, inputs: &Inputs) -> Result<Score, EvalError> {
     let task = "The expected text answers the input. Take it apart into its single statements. For each, decide whether it \
                 can be attributed to the context: 1 where the context says so or it plainly follows from it, 0 where it does not.";
     let texts = [inputs.text("input"), inputs.text("context"), inputs.text("expected")];
@@ -63,7 +63,7 @@ pub(super) async fn context_recall(judge: &Judge<'_>, inputs: &Inputs) -> Result
 }
 
 /// Whether the context served to reach the expected answer.
-pub(super) async fn context_precision(judge: &Judge<'_>, inputs: &Inputs) -> Result<Score, EvalError> {
+pub async fn context_precision(judge: &Judge<'_>, inputs: &Inputs) -> Result<Score, EvalError> {
     let task = "The expected text answers the input. Decide whether the context was useful to arrive at that answer: 1 where \
                 it holds what the answer is made of, 0 where it does not.";
     let texts = [inputs.text("input"), inputs.text("context"), inputs.text("expected")];
@@ -84,7 +84,7 @@ pub(super) async fn context_precision(judge: &Judge<'_>, inputs: &Inputs) -> Res
 }
 
 /// The share of the context, in code points, that is needed to answer the input.
-pub(super) async fn context_relevancy(judge: &Judge<'_>, inputs: &Inputs) -> Result<Score, EvalError> {
+pub async fn context_relevancy(judge: &Judge<'_>, inputs: &Inputs) -> Result<Score, EvalError> {
     let context = inputs.text("context");
     let length = context.chars().count();
     if length == 0 {
@@ -112,7 +112,7 @@ pub(super) async fn context_relevancy(judge: &Judge<'_>, inputs: &Inputs) -> Res
 }
 
 /// How far the context names the entities of the expected answer.
-pub(super) async fn context_entity_recall(
+pub async fn context_entity_recall(
     judge: &Judge<'_>,
     inputs: &Inputs,
     expected_min: f64,
@@ -143,7 +143,7 @@ async fn entities(judge: &Judge<'_>, name: &str, text: &str) -> Result<Vec<Strin
 }
 
 /// [`list_contains`] with a likeness that may not be had.
-pub(super) fn list_likeness(
+pub fn list_likeness(
     output: &[String],
     expected: &[String],
     allow_extra: bool,
@@ -160,7 +160,7 @@ pub(super) fn list_likeness(
 }
 
 /// What a judge found of a statement.
-pub(super) struct Finding {
+pub struct Finding {
     holds: bool,
     /// The statement and the reason, as the judge wrote them.
     written: Value,
@@ -168,13 +168,13 @@ pub(super) struct Finding {
 
 impl Finding {
     /// Reads a finding whose verdict is in this field.
-    pub(super) fn read(written: &Map<String, Value>, verdict: &str) -> Result<Self, String> {
+    pub fn read(written: &Map<String, Value>, verdict: &str) -> Result<Self, String> {
         Ok(Self { holds: answer::flag(written, verdict)?, written: Value::Object(written.clone()) })
     }
 }
 
 /// The share of statements that hold, 0 of none. What was found of each is kept.
-pub(super) fn share(findings: Vec<Finding>, what: &str) -> Score {
+pub fn share(findings: Vec<Finding>, what: &str) -> Score {
     let held = findings.iter().filter(|finding| finding.holds).count();
     let score = if findings.is_empty() { 0.0 } else { held as f64 / findings.len() as f64 };
     let reason = format!("{held} of {} {what}", count(findings.len(), "statement"));
@@ -183,7 +183,7 @@ pub(super) fn share(findings: Vec<Finding>, what: &str) -> Score {
 }
 
 /// Whether the output answers the input: questions that it would answer are compared with the one that was asked.
-pub(super) async fn answer_relevancy(
+pub async fn answer_relevancy(
     judge: &Judge<'_>,
     inputs: &Inputs,
     strictness: u32,
@@ -223,7 +223,7 @@ async fn question_for(judge: &Judge<'_>, inputs: &Inputs, which: u32) -> Result<
 }
 
 /// The share of the output's statements that follow from the context.
-pub(super) async fn faithfulness(judge: &Judge<'_>, inputs: &Inputs) -> Result<Score, EvalError> {
+pub async fn faithfulness(judge: &Judge<'_>, inputs: &Inputs) -> Result<Score, EvalError> {
     let statements = statements_of_output(judge, inputs).await?;
     if statements.is_empty() {
         return Ok(Score::new(0.0).reason("the output states nothing"));

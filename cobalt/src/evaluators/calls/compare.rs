@@ -8,7 +8,7 @@ use crate::wording::cut;
 
 /// Calls that are expected, and those that were made.
 #[derive(Debug)]
-pub(super) struct Comparison {
+pub struct Comparison {
     pub(super) expected: Vec<ToolCall>,
     pub(super) made: Vec<ToolCall>,
     /// Whether arguments matter, where an expected call has any.
@@ -16,11 +16,11 @@ pub(super) struct Comparison {
 }
 
 /// Places of expected calls, each with that of a call that was made.
-pub(super) type Pairs = Vec<(usize, usize)>;
+pub type Pairs = Vec<(usize, usize)>;
 
 /// How expected calls and calls that were made go together, as pairs of their places.
 #[derive(Debug, Default)]
-pub(super) struct Pairing {
+pub struct Pairing {
     /// The call is as expected.
     pub(super) met: Pairs,
     /// The call is as expected, but at another time. Only where the order matters.
@@ -35,14 +35,14 @@ pub(super) struct Pairing {
 
 impl Comparison {
     /// Pairs calls whatever their order, so that as many as can be are met.
-    pub(super) fn in_any_order(&self) -> Pairing {
+    pub fn in_any_order(&self) -> Pairing {
         let (expected, made) = (self.all_expected(), self.all_made());
         let (met, other_arguments) = self.pair(&expected, &made);
         self.complete(Pairing { met, other_arguments, ..Pairing::default() })
     }
 
     /// Pairs calls so that as many as can be are met in the expected order. What is left is paired whatever its order.
-    pub(super) fn in_order(&self) -> Pairing {
+    pub fn in_order(&self) -> Pairing {
         let met = self.longest_common_subsequence();
         let without = |all: Vec<usize>, taken: Vec<usize>| -> Vec<usize> {
             all.into_iter().filter(|index| !taken.contains(index)).collect()
@@ -54,7 +54,7 @@ impl Comparison {
     }
 
     /// Pairs calls of the same tool so that the shares of their arguments that are right have the largest sum.
-    pub(super) fn by_arguments(&self) -> Vec<(usize, usize, f64)> {
+    pub fn by_arguments(&self) -> Vec<(usize, usize, f64)> {
         let weigh = |expected: &ToolCall, made: &ToolCall| {
             // A pair of the same tool is better than none, even with no argument right.
             if expected.name == made.name { 1.0 + share_of_arguments(expected, made) } else { 0.0 }
@@ -135,7 +135,7 @@ impl Comparison {
     }
 
     /// Names what is in no pair.
-    pub(super) fn complete(&self, mut pairing: Pairing) -> Pairing {
+    pub fn complete(&self, mut pairing: Pairing) -> Pairing {
         let pairs = || pairing.met.iter().chain(&pairing.out_of_order).chain(&pairing.other_arguments);
         let (mut expected, mut made) = (vec![false; self.expected.len()], vec![false; self.made.len()]);
         pairs().for_each(|(one, other)| (expected[*one], made[*other]) = (true, true));
@@ -147,7 +147,7 @@ impl Comparison {
 
 /// The arguments that are expected of a call and that it does not have, by their names; those of a call that is expected to
 /// have no object have no name. `None` where it has all of them.
-pub(super) fn wrong_arguments<'e>(expected: &'e ToolCall, made: &ToolCall) -> Option<Vec<Option<&'e str>>> {
+pub fn wrong_arguments<'e>(expected: &'e ToolCall, made: &ToolCall) -> Option<Vec<Option<&'e str>>> {
     let wanted = expected.arguments.as_ref()?;
     let none = Value::Object(serde_json::Map::new());
     let given = made.arguments.as_ref().unwrap_or(&none);
@@ -189,7 +189,7 @@ fn value(value: &Value) -> String {
 }
 
 /// A call with its arguments, cut.
-pub(super) fn call(call: &ToolCall) -> String {
+pub fn call(call: &ToolCall) -> String {
     const LONGEST: usize = 100;
     let text = match &call.arguments {
         None => call.name.clone(),
@@ -204,7 +204,7 @@ pub(super) fn call(call: &ToolCall) -> String {
 }
 
 /// The first of several, and how many more there are.
-pub(super) fn list(all: &[String]) -> String {
+pub fn list(all: &[String]) -> String {
     const SHOWN: usize = 3;
     match all.len().checked_sub(SHOWN) {
         None | Some(0) => all.join(", "),
@@ -213,7 +213,7 @@ pub(super) fn list(all: &[String]) -> String {
 }
 
 /// What is wrong with the arguments of a call: `weather: day is "Sunday", expected "Friday"`.
-pub(super) fn wrong(expected: &ToolCall, made: &ToolCall) -> String {
+pub fn wrong(expected: &ToolCall, made: &ToolCall) -> String {
     let name = &made.name;
     if let Some(problem) = &made.arguments_error {
         return format!("{name}: {problem}");
@@ -239,7 +239,7 @@ pub(super) fn wrong(expected: &ToolCall, made: &ToolCall) -> String {
 }
 
 /// A call that failed, and why.
-pub(super) fn failed(call: &ToolCall) -> String {
+pub fn failed(call: &ToolCall) -> String {
     const LONGEST: usize = 80;
     let why = call.error.as_ref().or(call.arguments_error.as_ref());
     match why {

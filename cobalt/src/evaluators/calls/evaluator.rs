@@ -309,7 +309,7 @@ impl Evaluator for ToolCalls {
 
 /// A check of the calls that were made.
 #[derive(Clone, Debug)]
-pub(super) enum Check {
+pub enum Check {
     Called(String),
     NotCalled(String),
     Expected(Measure, ExpectedCalls),
@@ -320,7 +320,7 @@ pub(super) enum Check {
 
 /// What is measured of calls and the expected ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Measure {
+pub enum Measure {
     ExactOrder,
     InOrder,
     AnyOrder,
@@ -332,7 +332,7 @@ pub(super) enum Measure {
 
 impl Check {
     /// What it is, without what it is asked with.
-    pub(super) fn kind(&self) -> CallCheck {
+    pub fn kind(&self) -> CallCheck {
         match self {
             Self::Called(_) => CallCheck::Called,
             Self::NotCalled(_) => CallCheck::NotCalled,
@@ -354,7 +354,7 @@ impl Check {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum CallCheck {
+pub enum CallCheck {
     /// Whether `tool` was called.
     Called,
     /// Whether `tool` was left alone.
@@ -382,7 +382,7 @@ pub(crate) enum CallCheck {
 }
 
 impl CallCheck {
-    pub(crate) fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Self::Called => "called",
             Self::NotCalled => "not-called",
@@ -404,7 +404,7 @@ impl CallCheck {
     /// # Errors
     ///
     /// Names the setting that is missing, or that the check does not have.
-    pub(crate) fn evaluator(
+    pub fn evaluator(
         self,
         name: String,
         tool: Option<String>,
@@ -454,7 +454,7 @@ impl CallCheck {
 
 /// Settings that were made; `None` where nothing was said.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Options {
+pub struct Options {
     pub(super) tool: Option<String>,
     pub(super) match_arguments: Option<bool>,
     pub(super) ignore_failed: Option<bool>,
@@ -463,20 +463,20 @@ pub(super) struct Options {
 
 impl Options {
     /// The calls that count.
-    pub(super) fn of_made(&self, calls: Vec<ToolCall>) -> Vec<ToolCall> {
+    pub fn of_made(&self, calls: Vec<ToolCall>) -> Vec<ToolCall> {
         let ignore_failed = self.ignore_failed == Some(true);
         self.of_expected(calls).into_iter().filter(|call| !ignore_failed || call.succeeded()).collect()
     }
 
     /// The expected calls that count.
-    pub(super) fn of_expected(&self, calls: Vec<ToolCall>) -> Vec<ToolCall> {
+    pub fn of_expected(&self, calls: Vec<ToolCall>) -> Vec<ToolCall> {
         let is_top = |call: &ToolCall| self.top_level_only != Some(true) || call.depth == 0;
         let is_of_tool = |call: &ToolCall| self.tool.as_ref().is_none_or(|tool| call.name == *tool);
         calls.into_iter().filter(|call| is_top(call) && is_of_tool(call)).collect()
     }
 
     /// An error where a setting makes no sense for a check.
-    pub(super) fn check(&self, check: &Check) -> Result<(), CheckError> {
+    pub fn check(&self, check: &Check) -> Result<(), CheckError> {
         let measure = match check {
             Check::Expected(measure, _) => Some(*measure),
             _ => None,
@@ -504,14 +504,14 @@ impl Options {
 
 /// A field of the item with the expected calls.
 #[derive(Clone, Debug)]
-pub(super) struct ExpectedCalls(ItemField);
+pub struct ExpectedCalls(ItemField);
 
 impl ExpectedCalls {
-    pub(super) fn new(path: &str) -> Self {
+    pub fn new(path: &str) -> Self {
         Self(ItemField::new(path))
     }
 
-    pub(super) fn read(&self, item: &Item) -> Result<Vec<ToolCall>, EvalError> {
+    pub fn read(&self, item: &Item) -> Result<Vec<ToolCall>, EvalError> {
         let value = self.0.find(item)?;
         self.calls_of(value).map_err(|error| EvalError::new(format!("the item's {error}")))
     }
@@ -525,7 +525,7 @@ impl ExpectedCalls {
 
     /// An error where no item has the field, where what an item expects cannot be read, or where nothing that is expected
     /// is a call of the only tool that counts.
-    pub(super) fn check(&self, setup: &Setup, tool: Option<&str>) -> Result<(), CheckError> {
+    pub fn check(&self, setup: &Setup, tool: Option<&str>) -> Result<(), CheckError> {
         self.0.check(setup)?;
         let mut names = Vec::new();
         for (index, item) in setup.items().enumerate() {

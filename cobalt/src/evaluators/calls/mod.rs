@@ -3,7 +3,7 @@
 mod call;
 mod compare;
 mod evaluator;
-pub(super) mod places;
+pub mod places;
 mod read;
 mod score;
 #[cfg(test)]

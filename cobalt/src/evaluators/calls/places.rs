@@ -28,19 +28,19 @@ const PLACES: [&str; 14] = [
 
 /// Where the calls are.
 #[derive(Clone, Debug, Default)]
-pub(super) struct CallsPlace(Option<AgentField>);
+pub struct CallsPlace(Option<AgentField>);
 
 impl CallsPlace {
-    pub(super) fn at(path: &str) -> Self {
+    pub fn at(path: &str) -> Self {
         Self(Some(AgentField::new(path)))
     }
 
-    pub(super) fn check(&self) -> Result<(), CheckError> {
+    pub fn check(&self) -> Result<(), CheckError> {
         self.0.as_ref().map_or(Ok(()), AgentField::check)
     }
 
     /// The calls that an agent reported. That it reported none where it should is an error: it may have made some.
-    pub(super) fn read(&self, cx: &EvalContext) -> Result<Vec<ToolCall>, EvalError> {
+    pub fn read(&self, cx: &EvalContext) -> Result<Vec<ToolCall>, EvalError> {
         let (value, path, hint) = match &self.0 {
             Some(field) => (field.find(cx)?, field.name(), ""),
             None => {
@@ -54,7 +54,7 @@ impl CallsPlace {
 }
 
 /// What the first of the usual places has that has something, and the place.
-pub(in crate::evaluators) fn usual(cx: &EvalContext) -> Option<(&Value, &'static str)> {
+pub fn usual(cx: &EvalContext) -> Option<(&Value, &'static str)> {
     let found =
         PLACES.into_iter().filter_map(|path| AgentField::new(path).get(cx).map(|value| (value, path)));
     let mut found = found.filter(|(value, path)| match *path {
@@ -74,17 +74,17 @@ pub(in crate::evaluators) fn usual(cx: &EvalContext) -> Option<(&Value, &'static
 }
 
 /// Whether metadata has something in one of the usual places.
-pub(crate) fn reports_calls(metadata: &Item) -> bool {
+pub fn reports_calls(metadata: &Item) -> bool {
     reported(metadata).next().is_some()
 }
 
 /// Whether metadata has a call in one of the usual places.
-pub(crate) fn has_calls(metadata: &Item) -> bool {
+pub fn has_calls(metadata: &Item) -> bool {
     reported(metadata).any(|value| Reader::default().read(value, "").is_ok_and(|calls| !calls.is_empty()))
 }
 
 /// Whether a value is read as calls, and holds none.
-pub(crate) fn has_no_calls(value: &Value) -> bool {
+pub fn has_no_calls(value: &Value) -> bool {
     Reader::default().read(value, "").is_ok_and(|calls| calls.is_empty())
 }
 
@@ -124,7 +124,7 @@ fn may_be_calls(output: &Value) -> bool {
 }
 
 /// Why there are no calls in any of the usual places.
-pub(in crate::evaluators) fn nowhere() -> EvalError {
+pub fn nowhere() -> EvalError {
     EvalError::new(
         "the agent reports no calls in the usual places, such as `metadata.toolCalls` and `output.trace`; report them there, an \
          empty list where there are none, or name the place, as in `output.run.calls`",

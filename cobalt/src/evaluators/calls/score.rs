@@ -17,7 +17,7 @@ fn share(part: usize, whole: usize) -> f64 {
 }
 
 /// 1 where the tool was called with arguments that can be read.
-pub(in crate::evaluators::calls) fn called(tool: &str, calls: &[ToolCall]) -> Score {
+pub fn called(tool: &str, calls: &[ToolCall]) -> Score {
     let (right, unread): (Vec<_>, Vec<_>) =
         calls.iter().filter(|call| call.name == tool).partition(|call| call.arguments_error.is_none());
     let reason = match (right.first(), unread.first()) {
@@ -35,7 +35,7 @@ pub(in crate::evaluators::calls) fn called(tool: &str, calls: &[ToolCall]) -> Sc
 }
 
 /// 1 where the tool was not called, whatever came of it.
-pub(in crate::evaluators::calls) fn not_called(tool: &str, calls: &[ToolCall]) -> Score {
+pub fn not_called(tool: &str, calls: &[ToolCall]) -> Score {
     let of_tool: Vec<_> = calls.iter().filter(|call| call.name == tool).collect();
     let reason = match &of_tool[..] {
         [] => format!("`{tool}` was not called"),
@@ -48,7 +48,7 @@ pub(in crate::evaluators::calls) fn not_called(tool: &str, calls: &[ToolCall]) -
 }
 
 /// The share of the calls that did not fail; 1 of none.
-pub(in crate::evaluators::calls) fn succeeded(calls: &[ToolCall]) -> Score {
+pub fn succeeded(calls: &[ToolCall]) -> Score {
     let failed: Vec<_> = calls.iter().filter(|call| !call.succeeded()).map(compare::failed).collect();
     let right = calls.len() - failed.len();
     if calls.is_empty() {
@@ -63,7 +63,7 @@ pub(in crate::evaluators::calls) fn succeeded(calls: &[ToolCall]) -> Score {
 }
 
 /// 1 up to so many calls, and their share in all calls beyond.
-pub(in crate::evaluators::calls) fn at_most(most: usize, calls: &[ToolCall]) -> Score {
+pub fn at_most(most: usize, calls: &[ToolCall]) -> Score {
     let made = calls.len();
     let score = if made <= most { 1.0 } else { share(most, made) };
     let tail = if made <= most { String::new() } else { format!(": {}", compare::list(&names(calls))) };
@@ -74,7 +74,7 @@ pub(in crate::evaluators::calls) fn at_most(most: usize, calls: &[ToolCall]) -> 
 }
 
 /// 1 up to so many repeated calls; beyond, the share of the calls that are no repeat too many.
-pub(in crate::evaluators::calls) fn repeats_at_most(most: usize, calls: &[ToolCall]) -> Score {
+pub fn repeats_at_most(most: usize, calls: &[ToolCall]) -> Score {
     let repeats = Repeats::of(calls);
     let surplus = repeats.count.saturating_sub(most);
     let score = if surplus == 0 { 1.0 } else { share(calls.len() - surplus, calls.len()) };
@@ -126,7 +126,7 @@ fn times(number: usize) -> String {
 }
 
 /// The score of a measure.
-pub(in crate::evaluators::calls) fn expected(measure: Measure, calls: &Comparison) -> Score {
+pub fn expected(measure: Measure, calls: &Comparison) -> Score {
     let (expected, made) = (calls.expected.len(), calls.made.len());
     let score = match measure {
         _ if expected == 0 && made == 0 => {
@@ -250,7 +250,7 @@ fn described(
 
 /// What was called again.
 #[derive(Debug, PartialEq)]
-pub(super) struct Repeats {
+pub struct Repeats {
     /// How many calls there are beyond the first of their kind.
     pub(super) count: usize,
     /// The place of the first of each call that is made again, and how often it is made in all.
@@ -261,7 +261,7 @@ pub(super) struct Repeats {
 
 /// Calls that were made several times in a row.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Loop {
+pub struct Loop {
     /// The place of its first call.
     pub(super) start: usize,
     /// How many calls are gone round.
@@ -271,7 +271,7 @@ pub(super) struct Loop {
 }
 
 impl Repeats {
-    pub(super) fn of(calls: &[ToolCall]) -> Self {
+    pub fn of(calls: &[ToolCall]) -> Self {
         let kinds = kinds(calls);
         let times = |kind: usize| kinds.iter().filter(|other| **other == kind).count();
         let firsts = kinds.iter().enumerate().filter(|(index, kind)| index == *kind);

@@ -17,10 +17,10 @@ const SHOWN: usize = 200;
 
 /// What was written is no answer at all: whether the program and its caller still speak of the same output is not known.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct NoAnswer(pub(super) String);
+pub struct NoAnswer(pub(super) String);
 
 /// Reads the answer to a request: a score, or the program's error.
-pub(super) fn read(bytes: &[u8], request: u64) -> Result<Result<Score, EvalError>, NoAnswer> {
+pub fn read(bytes: &[u8], request: u64) -> Result<Result<Score, EvalError>, NoAnswer> {
     let text = str::from_utf8(bytes).map_err(|_| {
         NoAnswer(format!("its answer is not UTF-8: {}", quoted(&String::from_utf8_lossy(bytes))))
     })?;
@@ -47,7 +47,7 @@ fn is_for_another(fields: &Map<String, Value>, request: u64) -> bool {
 }
 
 /// What was written, as a message shows it.
-pub(super) fn quoted(text: &str) -> String {
+pub fn quoted(text: &str) -> String {
     format!("`{}`", cut(text.trim(), SHOWN).escape_debug())
 }
 
@@ -161,7 +161,7 @@ struct Fields<'a> {
 
 /// A request, as a program reads it.
 #[derive(Debug)]
-pub(super) struct Request {
+pub struct Request {
     /// Its number, which an answer may repeat.
     pub(super) id: u64,
     /// With the line break at its end.
@@ -174,7 +174,7 @@ impl Request {
     /// # Errors
     ///
     /// Never for what JSON can hold, which is all that items and outputs are made of.
-    pub(super) fn new(id: u64, cx: &EvalContext, evaluator: &str) -> Result<Self, serde_json::Error> {
+    pub fn new(id: u64, cx: &EvalContext, evaluator: &str) -> Result<Self, serde_json::Error> {
         let fields = Fields {
             version: VERSION,
             id,

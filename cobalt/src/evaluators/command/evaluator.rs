@@ -253,7 +253,7 @@ const SHORTEST_SECRET: usize = 4;
 
 /// A program with its arguments, and the variables that are set for it beside those of this process.
 #[derive(Clone, Debug)]
-pub(super) struct Program {
+pub struct Program {
     pub(super) name: String,
     pub(super) arguments: Vec<String>,
     pub(super) variables: BTreeMap<String, String>,
@@ -261,7 +261,7 @@ pub(super) struct Program {
 
 impl Program {
     /// The file that would be started, or which was looked for.
-    pub(super) fn find(&self) -> Result<PathBuf, String> {
+    pub fn find(&self) -> Result<PathBuf, String> {
         let root = paths::package_root();
         if self.name.is_empty() {
             return Err("the command is empty; name a program".to_owned());
@@ -292,7 +292,7 @@ impl Program {
     }
 
     /// The variables without the values of those that hold a secret.
-    pub(super) fn shown_variables(&self) -> BTreeMap<&str, Cow<'_, str>> {
+    pub fn shown_variables(&self) -> BTreeMap<&str, Cow<'_, str>> {
         let variables = self.variables.iter();
         let shown = variables.map(|(name, value)| match is_secret(name) {
             true => (&**name, Cow::Borrowed(REDACTED)),
@@ -302,14 +302,14 @@ impl Program {
     }
 
     /// A text, in which the program may have told of what it was given, without the secrets among its variables.
-    pub(super) fn without_secrets(&self, text: String) -> String {
+    pub fn without_secrets(&self, text: String) -> String {
         let secrets =
             self.variables.iter().filter(|(name, value)| is_secret(name) && value.len() >= SHORTEST_SECRET);
         secrets.fold(text, |text, (_, secret)| text.replace(secret, REDACTED))
     }
 
     /// What starts the program in the package's folder, with pipes to it, in a process group of its own.
-    pub(super) fn command(&self) -> Result<Command, String> {
+    pub fn command(&self) -> Result<Command, String> {
         register_variables(self.variables.iter().map(|(name, value)| (&**name, &**value)));
         let mut command = Command::new(self.find()?);
         command.args(&self.arguments).envs(&self.variables).current_dir(paths::package_root());

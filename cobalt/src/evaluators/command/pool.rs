@@ -23,7 +23,7 @@ const MOST_STARTS: usize = 5;
 
 /// The processes of a program.
 #[derive(Debug)]
-pub(super) struct Pool {
+pub struct Pool {
     free: Semaphore,
     state: Mutex<State>,
 }
@@ -39,13 +39,13 @@ struct State {
 
 impl Pool {
     /// At most so many processes side by side.
-    pub(super) fn new(processes: usize) -> Self {
+    pub fn new(processes: usize) -> Self {
         let free = Semaphore::new(processes.clamp(1, Semaphore::MAX_PERMITS));
         Self { free, state: Mutex::default() }
     }
 
     /// Asks a process that is kept for further requests.
-    pub(super) async fn ask_kept(
+    pub async fn ask_kept(
         &self,
         program: &Program,
         request: Request,
@@ -79,7 +79,7 @@ impl Pool {
     }
 
     /// Starts a process for one request, which ends with its answer.
-    pub(super) async fn ask_once(
+    pub async fn ask_once(
         &self,
         program: &Program,
         request: Request,
@@ -155,7 +155,7 @@ impl Pool {
     }
 
     /// Lets the processes end that wait for a request. Blocks for as long as they take, or are given.
-    pub(super) fn finish(&self) {
+    pub fn finish(&self) {
         let idle = std::mem::take(&mut self.state().idle);
         finish(idle, GRACE);
     }

@@ -24,7 +24,7 @@ const ENDING: Duration = Duration::from_millis(500);
 
 /// A program at work. When this is dropped it is killed, with what it has started.
 #[derive(Debug)]
-pub(super) struct Process {
+pub struct Process {
     running: Running,
     /// Its stdin, which is closed with this.
     requests: Option<mpsc::Sender<Vec<u8>>>,
@@ -35,7 +35,7 @@ pub(super) struct Process {
 }
 
 /// How a program is while nobody asks it.
-pub(super) enum Between {
+pub enum Between {
     Quiet,
     Ended,
     /// It wrote something that nobody had asked for.
@@ -43,7 +43,7 @@ pub(super) enum Between {
 }
 
 impl Process {
-    pub(super) fn start(program: &Program, ends: Ends) -> Result<Self, String> {
+    pub fn start(program: &Program, ends: Ends) -> Result<Self, String> {
         let mut command = program.command()?;
         let file = command.get_program().to_owned();
         let failed = |error| format!("failed to start `{}`: {error}", file.display());
@@ -63,7 +63,7 @@ impl Process {
     }
 
     /// Writes a request.
-    pub(super) fn ask(&self, request: Vec<u8>) {
+    pub fn ask(&self, request: Vec<u8>) {
         if let Some(requests) = &self.requests {
             // A program that has closed its stdin, or ended, is known by what it answers.
             let _ = requests.send(request);
@@ -71,17 +71,17 @@ impl Process {
     }
 
     /// Says that no further request will come.
-    pub(super) fn close_stdin(&mut self) {
+    pub fn close_stdin(&mut self) {
         self.requests = None;
     }
 
     /// Waits for an answer; `None` if none will come.
-    pub(super) async fn hear(&mut self) -> Option<Heard> {
+    pub async fn hear(&mut self) -> Option<Heard> {
         self.answers.recv().await
     }
 
     /// What became of it since its last answer.
-    pub(super) fn between(&mut self) -> Between {
+    pub fn between(&mut self) -> Between {
         match self.answers.try_recv() {
             Ok(heard) => Between::Spoke(heard),
             Err(TryRecvError::Disconnected) => Between::Ended,
@@ -90,7 +90,7 @@ impl Process {
     }
 
     /// Waits for its end and its last messages; `None` if it goes on for long, without its stdout.
-    pub(super) async fn ending(&self) -> Option<ExitStatus> {
+    pub async fn ending(&self) -> Option<ExitStatus> {
         let ended = timeout(ENDING, self.ended()).await.ok();
         let told = async {
             while !self.messages.is_complete() {
@@ -103,12 +103,12 @@ impl Process {
     }
 
     /// How it ended, if it has.
-    pub(super) fn status(&self) -> Option<ExitStatus> {
+    pub fn status(&self) -> Option<ExitStatus> {
         self.running.status()
     }
 
     /// Waits for its end.
-    pub(super) async fn ended(&self) -> ExitStatus {
+    pub async fn ended(&self) -> ExitStatus {
         loop {
             if let Some(status) = self.status() {
                 return status;
@@ -119,7 +119,7 @@ impl Process {
 
     /// Lets it end by itself until the deadline, and kills it and what it has started then. Blocks. Its stdin must be
     /// closed.
-    pub(super) fn finish(mut self, deadline: Instant) {
+    pub fn finish(mut self, deadline: Instant) {
         loop {
             // Nothing that it still says matters, and it must not wait to be heard.
             while self.answers.try_recv().is_ok() {}
@@ -132,14 +132,14 @@ impl Process {
 }
 
 /// The longest answer, in bytes.
-pub(super) const LONGEST: u64 = 64 << 20;
+pub const LONGEST: u64 = 64 << 20;
 /// How many of the last lines of stderr are kept, and how many bytes of each.
 const LINES: usize = 20;
 const LINE: usize = 500;
 
 /// What was heard of a program.
 #[derive(Debug)]
-pub(super) enum Heard {
+pub enum Heard {
     /// An answer, and whether more came with it.
     Answer { bytes: Vec<u8>, more: bool },
     /// More than an answer may have.
@@ -148,7 +148,7 @@ pub(super) enum Heard {
 
 /// How the answers are told apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ends {
+pub enum Ends {
     /// At the end of a line.
     WithLine,
     /// At the end of all.
@@ -156,7 +156,7 @@ pub(super) enum Ends {
 }
 
 /// Writes what comes through the channel. When nothing more will come, the stream is closed.
-pub(super) fn write(mut to: impl Write + Send + 'static) -> io::Result<mpsc::Sender<Vec<u8>>> {
+pub fn write(mut to: impl Write + Send + 'static) -> io::Result<mpsc::Sender<Vec<u8>>> {
     let (sender, requests) = mpsc::channel::<Vec<u8>>();
     named("stdin", move || {
         for request in requests {
@@ -170,7 +170,7 @@ pub(super) fn write(mut to: impl Write + Send + 'static) -> io::Result<mpsc::Sen
 }
 
 /// Reads answers. No further one is read before the last was taken, so that a program that never stops fills no memory.
-pub(super) fn read(from: impl Read + Send + 'static, ends: Ends) -> io::Result<channel::Receiver<Heard>> {
+pub fn read(from: impl Read + Send + 'static, ends: Ends) -> io::Result<channel::Receiver<Heard>> {
     let (sender, answers) = channel::channel(1);
     named("stdout", move || {
         let mut from = BufReader::with_capacity(1 << 16, from);
@@ -212,14 +212,14 @@ fn next_bytes<R: Read>(from: &mut BufReader<R>, ends: Ends) -> Option<Heard> {
 
 /// The last lines that a program wrote to stderr.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Messages {
+pub struct Messages {
     lines: Arc<Mutex<VecDeque<String>>>,
     is_complete: Arc<AtomicBool>,
 }
 
 impl Messages {
     /// Keeps the last lines of a stream.
-    pub(super) fn of(from: impl Read + Send + 'static) -> io::Result<Self> {
+    pub fn of(from: impl Read + Send + 'static) -> io::Result<Self> {
         let messages = Self::default();
         let kept = messages.clone();
         named("stderr", move || {
@@ -247,12 +247,12 @@ impl Messages {
     }
 
     /// Whether the stream is at its end.
-    pub(super) fn is_complete(&self) -> bool {
+    pub fn is_complete(&self) -> bool {
         self.is_complete.load(Ordering::Acquire)
     }
 
     /// What is kept at this moment.
-    pub(super) fn last_lines(&self) -> Vec<String> {
+    pub fn last_lines(&self) -> Vec<String> {
         self.lines.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
     }
 }
@@ -272,13 +272,13 @@ struct Registry {
 
 /// A process that ends with this.
 #[derive(Debug)]
-pub(super) struct Running {
+pub struct Running {
     id: u32,
     child: Arc<Mutex<Child>>,
 }
 
 impl Running {
-    pub(super) fn start(command: &mut Command) -> io::Result<Self> {
+    pub fn start(command: &mut Command) -> io::Result<Self> {
         let mut registry = lock(&RUNNING);
         if registry.closed {
             return Err(io::Error::other("the run is over"));
@@ -290,12 +290,12 @@ impl Running {
         Ok(Self { id, child })
     }
 
-    pub(super) fn child(&self) -> MutexGuard<'_, Child> {
+    pub fn child(&self) -> MutexGuard<'_, Child> {
         lock(&self.child)
     }
 
     /// How it ended, if it has.
-    pub(super) fn status(&self) -> Option<ExitStatus> {
+    pub fn status(&self) -> Option<ExitStatus> {
         self.child().try_wait().ok().flatten()
     }
 }
@@ -313,7 +313,7 @@ impl Drop for Running {
 
 /// Ends all processes when it goes, and has no further one started: for the end of this process.
 #[derive(Debug)]
-pub(crate) struct EndsAll;
+pub struct EndsAll;
 
 impl Drop for EndsAll {
     fn drop(&mut self) {
@@ -357,7 +357,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// An error with the last lines that the program wrote to stderr.
-pub(super) fn with_messages(problem: &str, process: &Process) -> EvalError {
+pub fn with_messages(problem: &str, process: &Process) -> EvalError {
     let lines = process.messages.last_lines();
     EvalError::new(match lines.is_empty() {
         true => format!("{problem}; it wrote nothing to stderr"),
@@ -366,7 +366,7 @@ pub(super) fn with_messages(problem: &str, process: &Process) -> EvalError {
 }
 
 /// How it ended, as after "the program".
-pub(super) fn ended(status: Option<ExitStatus>) -> String {
+pub fn ended(status: Option<ExitStatus>) -> String {
     match status {
         Some(status) => status.code().map_or_else(
             || format!("was ended by a {}", signal(status)),
@@ -388,7 +388,7 @@ fn signal(_: ExitStatus) -> String {
 }
 
 /// A program that is kept ended while it was asked.
-pub(super) fn ended_unasked(status: Option<ExitStatus>, answered: usize) -> String {
+pub fn ended_unasked(status: Option<ExitStatus>, answered: usize) -> String {
     let how = ended(status);
     match answered {
         0 => format!("the program {how} before its first answer"),
@@ -401,7 +401,7 @@ pub(super) fn ended_unasked(status: Option<ExitStatus>, answered: usize) -> Stri
 }
 
 /// The time is up.
-pub(super) fn too_slow(limit: Duration, keep_alive: bool, is_first: bool) -> String {
+pub fn too_slow(limit: Duration, keep_alive: bool, is_first: bool) -> String {
     let limit = humantime::format_duration(limit);
     let start = if is_first { "; its start is counted with its first answer" } else { "" };
     match keep_alive {
@@ -414,12 +414,12 @@ pub(super) fn too_slow(limit: Duration, keep_alive: bool, is_first: bool) -> Str
 }
 
 /// Nothing is heard of it any more.
-pub(super) fn too_long() -> String {
+pub fn too_long() -> String {
     format!("the program's answer is longer than {} MiB", LONGEST >> 20)
 }
 
 /// It wrote more than one answer.
-pub(super) fn too_much(heard: &Heard) -> String {
+pub fn too_much(heard: &Heard) -> String {
     match heard {
         Heard::TooLong => too_long(),
         Heard::Answer { bytes, .. } => format!(

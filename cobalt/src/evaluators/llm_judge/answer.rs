@@ -21,13 +21,13 @@ pub(super) struct Judgement {
 }
 
 /// A field of text that is not blank.
-pub(super) fn text(answer: &Map<String, Value>, field: &str) -> Option<String> {
+pub fn text(answer: &Map<String, Value>, field: &str) -> Option<String> {
     let text = answer.get(field).and_then(Value::as_str).map(str::trim)?;
     (!text.is_empty()).then(|| text.to_owned())
 }
 
 /// 1 or 0. A score stands in for a verdict that is missing.
-pub(super) fn verdict(answer: &Map<String, Value>) -> Result<f64, String> {
+pub fn verdict(answer: &Map<String, Value>) -> Result<f64, String> {
     let yes = match answer.get("verdict") {
         Some(Value::Bool(verdict)) => *verdict,
         None | Some(Value::Null) => {
@@ -40,7 +40,7 @@ pub(super) fn verdict(answer: &Map<String, Value>) -> Result<f64, String> {
 }
 
 /// A number from 0 to 1, where there is one.
-pub(super) fn score(answer: &Map<String, Value>) -> Result<Option<f64>, String> {
+pub fn score(answer: &Map<String, Value>) -> Result<Option<f64>, String> {
     match answer.get("score") {
         None | Some(Value::Null) => Ok(None),
         Some(found) => {
@@ -154,7 +154,7 @@ impl List {
 }
 
 /// The score of the lists in an answer, its reason, and what is kept: the entries, and the shares of several lists.
-pub(super) fn read(
+pub fn read(
     answer: &Map<String, Value>,
     lists: &[List],
 ) -> Result<(f64, String, Map<String, Value>), String> {

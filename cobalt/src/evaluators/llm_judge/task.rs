@@ -111,13 +111,13 @@ and holds the texts. Judge what is there: do not guess at what the agent meant, 
 your mind. Length, style and confidence count only where you are asked about them.";
 
 /// Who the judge is and by which rules it judges; a preset's knows of the tags around the texts.
-pub(super) fn role(own: Option<&str>, is_preset: bool) -> String {
+pub fn role(own: Option<&str>, is_preset: bool) -> String {
     let role = own.unwrap_or(if is_preset { ROLE_OF_PRESETS } else { ROLE }).trim_end();
     if is_preset { format!("{role}\n\n{TAGS}") } else { role.to_owned() }
 }
 
 /// The whole of it. The part on the form of the answer is there whatever the role.
-pub(super) fn system(role: &str, fields: &[Field]) -> String {
+pub fn system(role: &str, fields: &[Field]) -> String {
     let fields = fields.iter().enumerate();
     let fields: Vec<_> =
         fields.map(|(index, Field { name, text, .. })| format!("{}. `{name}`: {text}", index + 1)).collect();
@@ -128,16 +128,16 @@ pub(super) fn system(role: &str, fields: &[Field]) -> String {
 }
 
 /// The form that the answer is forced to, where the API can.
-pub(super) fn schema(fields: Vec<Field>) -> Schema {
+pub fn schema(fields: Vec<Field>) -> Schema {
     let fields: Vec<_> = fields.into_iter().map(|Field { name, schema, .. }| (name, schema)).collect();
     Schema { name: "judgement", schema: object(&fields) }
 }
 
 /// What a model of the panel found.
-pub(super) type Vote = (String, Judgement);
+pub type Vote = (String, Judgement);
 
 /// Makes one score of at least one vote. Each vote, and how far they lie apart, is kept in the metadata.
-pub(super) fn together(votes: Vec<Vote>, aggregate: Aggregate, form: Form, pass_mark: f64) -> Score {
+pub fn together(votes: Vec<Vote>, aggregate: Aggregate, form: Form, pass_mark: f64) -> Score {
     let scores: Vec<f64> = votes.iter().map(|(_, judgement)| judgement.score).collect();
     let spread = describe(&scores).expect("a panel has a judge, and a judgement is from 0 to 1");
     // A verdict passes by itself; its 1 must not be measured by a mark that is meant for the share of judges.

@@ -57,7 +57,7 @@ impl TextOptions {
 }
 
 /// What makes one of them different from the others.
-pub(super) trait TextEvaluator: Clone + Send + Sync + 'static {
+pub trait TextEvaluator: Clone + Send + Sync + 'static {
     fn common(&self) -> &Common;
 
     /// The field of the item that is looked at, unless all items are asked the same.
@@ -78,7 +78,7 @@ pub(super) trait TextEvaluator: Clone + Send + Sync + 'static {
 }
 
 /// Scores what there is to see of an execution, aside where texts are so long that it may take a while.
-pub(super) async fn evaluate<E: TextEvaluator>(evaluator: &E, cx: &EvalContext) -> Result<Score, EvalError> {
+pub async fn evaluate<E: TextEvaluator>(evaluator: &E, cx: &EvalContext) -> Result<Score, EvalError> {
     let remap = evaluator.common().remap.as_ref();
     let seen = remap.map_or_else(|| cx.clone(), |remap| remap.apply(cx));
     let looked_at = evaluator.field().and_then(|field| field.find(seen.item()).ok());
@@ -105,7 +105,7 @@ fn size(value: &Value) -> usize {
 }
 
 /// Says all that can be said before the first item is run. What items lack that are exchanged later is not known yet.
-pub(super) fn check<E: TextEvaluator>(evaluator: &E, setup: &Setup) -> Result<(), CheckError> {
+pub fn check<E: TextEvaluator>(evaluator: &E, setup: &Setup) -> Result<(), CheckError> {
     evaluator.common().output.check()?;
     evaluator.check_settings()?;
     match evaluator.common().remap {
@@ -170,10 +170,10 @@ pub(super) use text_evaluator;
 /// A field of the item with one right text, or a list of them.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline, transparent))]
-pub(crate) struct References(ItemField);
+pub struct References(ItemField);
 
 /// What the comparison with the nearest of several references gave.
-pub(super) struct Nearest<T> {
+pub struct Nearest<T> {
     pub(super) found: T,
     /// Which reference it was, from 0, and of how many.
     index: usize,
@@ -181,16 +181,16 @@ pub(super) struct Nearest<T> {
 }
 
 impl References {
-    pub(super) fn new(path: impl AsRef<str>) -> Self {
+    pub fn new(path: impl AsRef<str>) -> Self {
         Self(ItemField::new(path.as_ref()))
     }
 
-    pub(super) fn field(&self) -> &ItemField {
+    pub fn field(&self) -> &ItemField {
         &self.0
     }
 
     /// The references as templates show them: at least one.
-    pub(super) fn texts<'v>(&self, item: &'v Item) -> Result<Vec<Cow<'v, str>>, EvalError> {
+    pub fn texts<'v>(&self, item: &'v Item) -> Result<Vec<Cow<'v, str>>, EvalError> {
         let texts = texts_in(&self.0, item)?;
         if texts.is_empty() {
             let name = self.0.name();
@@ -202,7 +202,7 @@ impl References {
     }
 
     /// Compares with each reference, and takes the one with the highest score, the first of equal ones.
-    pub(super) fn nearest<T>(
+    pub fn nearest<T>(
         &self,
         item: &Item,
         compare: impl Fn(&str) -> T,
@@ -221,13 +221,13 @@ impl References {
 
 impl<T> Nearest<T> {
     /// Keeps beside a score which of several references it is for.
-    pub(super) fn kept(&self, score: Score) -> Score {
+    pub fn kept(&self, score: Score) -> Score {
         if self.of > 1 { score.metadata("reference", self.index) } else { score }
     }
 }
 
 /// The elements of a list, or the value itself, as templates show them. A list may be empty.
-pub(super) fn texts_in<'v>(field: &ItemField, item: &'v Item) -> Result<Vec<Cow<'v, str>>, EvalError> {
+pub fn texts_in<'v>(field: &ItemField, item: &'v Item) -> Result<Vec<Cow<'v, str>>, EvalError> {
     let value = field.find(item)?;
     let Value::Array(elements) = value else { return Ok(vec![to_text(value)]) };
     if let Some(index) = elements.iter().position(Value::is_null) {
@@ -238,7 +238,7 @@ pub(super) fn texts_in<'v>(field: &ItemField, item: &'v Item) -> Result<Vec<Cow<
 
 /// Something that is asked of outputs.
 #[derive(Clone, Debug)]
-pub(super) enum Wanted<T> {
+pub enum Wanted<T> {
     /// Each item has its own.
     InItem(ItemField),
     /// All items have this.
@@ -247,7 +247,7 @@ pub(super) enum Wanted<T> {
 
 impl<T> Wanted<T> {
     /// The field, where each item has its own.
-    pub(super) fn field(&self) -> Option<&ItemField> {
+    pub fn field(&self) -> Option<&ItemField> {
         match self {
             Self::InItem(field) => Some(field),
             Self::Given(_) => None,
@@ -256,7 +256,7 @@ impl<T> Wanted<T> {
 
     /// What each item asks, read of all items that have the field, so that a mistake is found before the first of them
     /// is run.
-    pub(super) fn check_items<R>(
+    pub fn check_items<R>(
         &self,
         setup: &Setup,
         read: impl Fn(&ItemField, &Item) -> Result<R, EvalError>,
@@ -275,7 +275,7 @@ impl<T> Wanted<T> {
 }
 
 /// The text of an item's field.
-pub(super) fn text_in<'v>(field: &ItemField, item: &'v Item) -> Result<&'v str, EvalError> {
+pub fn text_in<'v>(field: &ItemField, item: &'v Item) -> Result<&'v str, EvalError> {
     match field.find(item)? {
         Value::String(text) => Ok(text),
         other => Err(EvalError::new(format!(
@@ -290,7 +290,7 @@ pub(super) fn text_in<'v>(field: &ItemField, item: &'v Item) -> Result<&'v str, 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Measure {
+pub enum Measure {
     /// The harmonic mean of precision and recall.
     #[default]
     F1,
@@ -307,7 +307,7 @@ names! {
 
 impl Measure {
     /// The figure.
-    pub(super) fn of(self, overlap: &Overlap) -> f64 {
+    pub fn of(self, overlap: &Overlap) -> f64 {
         match self {
             Self::F1 => overlap.f1,
             Self::Precision => overlap.precision,
@@ -316,7 +316,7 @@ impl Measure {
     }
 
     /// The figure as a score, with the others beside it.
-    pub(super) fn score(self, overlap: &Overlap) -> Score {
+    pub fn score(self, overlap: &Overlap) -> Score {
         let Overlap { precision, recall, f1 } = *overlap;
         let value = self.of(overlap).clamp(0.0, 1.0);
         let score = Score::new(value);

@@ -100,7 +100,7 @@ names! {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Quantity {
+pub enum Quantity {
     /// Each of them.
     All,
     /// At least one of them.

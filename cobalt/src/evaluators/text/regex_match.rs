@@ -215,7 +215,7 @@ text_evaluator!(RegexMatch);
 
 /// How a pattern is to match.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Matching {
+pub struct Matching {
     /// Whether the whole text must match.
     pub(super) whole: bool,
     pub(super) case_sensitive: bool,
@@ -228,12 +228,12 @@ impl Default for Matching {
 }
 
 /// A regular expression, or what is wrong with it.
-pub(crate) fn expression(pattern: &str) -> Result<Regex, String> {
+pub fn expression(pattern: &str) -> Result<Regex, String> {
     compile(pattern, Matching::default())
 }
 
 /// A regular expression that matches in this way, or what is wrong with it.
-pub(super) fn compile(pattern: &str, matching: Matching) -> Result<Regex, String> {
+pub fn compile(pattern: &str, matching: Matching) -> Result<Regex, String> {
     let built = |pattern: &str| RegexBuilder::new(pattern).case_insensitive(!matching.case_sensitive).build();
     let broken =
         |error: Error| format!("`{}` is no regular expression: {}", super::shown(pattern), cause(&error));

@@ -72,7 +72,7 @@ names! {
 /// What is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub(crate) enum RougeVariant {
+pub enum RougeVariant {
     /// Words.
     #[serde(rename = "1")]
     One,

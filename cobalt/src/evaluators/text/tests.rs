@@ -9,7 +9,7 @@ use crate::metrics::{BleuSmoothing, BleuTokenizer};
 use crate::{Bleu, ChrF, Contains, RegexMatch, Rouge, SquadExactMatch, TokenF1, Wer, metrics};
 
 /// Scores an output for an item.
-pub(super) fn scored(evaluator: &dyn Evaluator, item: Value, output: Value) -> Result<Score, String> {
+pub fn scored(evaluator: &dyn Evaluator, item: Value, output: Value) -> Result<Score, String> {
     let Value::Object(item) = item else { panic!("an item is an object") };
     let cx = EvalContext::new(item, Output::new(output));
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
@@ -18,13 +18,13 @@ pub(super) fn scored(evaluator: &dyn Evaluator, item: Value, output: Value) -> R
 
 /// The score alone, and why.
 #[track_caller]
-pub(super) fn value(evaluator: &dyn Evaluator, item: Value, output: Value) -> (f64, Option<String>) {
+pub fn value(evaluator: &dyn Evaluator, item: Value, output: Value) -> (f64, Option<String>) {
     let score = scored(evaluator, item, output).unwrap();
     (score.value(), score.why().map(str::to_owned))
 }
 
 /// Checks against these items before anything is run.
-pub(super) fn checked(evaluator: &dyn Evaluator, items: Value) -> Result<(), String> {
+pub fn checked(evaluator: &dyn Evaluator, items: Value) -> Result<(), String> {
     let items =
         items.as_array().expect("a list of items").iter().map(|item| item.as_object().unwrap().clone());
     without_models(evaluator, &items.collect::<Vec<_>>()).map_err(|error| error.to_string())

@@ -14,9 +14,9 @@ use crate::llm::Schema;
 use crate::prices::Tokens;
 
 /// Below the base URL.
-pub(super) const PATH: &str = "/v1/messages";
+pub const PATH: &str = "/v1/messages";
 /// Of the API.
-pub(super) const VERSION: &str = "2023-06-01";
+pub const VERSION: &str = "2023-06-01";
 /// How long an answer may be, in tokens, thinking among them. The API wants a limit.
 const LONG: u32 = 16_384;
 /// The same for old models, which refuse more.
@@ -35,7 +35,7 @@ const BOUNDS: [&str; 9] = [
 ];
 
 /// The body of a request.
-pub(super) fn body(target: &Target, system: &str, prompt: &str, schema: &Schema, manner: Manner) -> Value {
+pub fn body(target: &Target, system: &str, prompt: &str, schema: &Schema, manner: Manner) -> Value {
     let mut body = Map::new();
     body.insert("model".to_owned(), json!(target.model));
     body.insert("max_tokens".to_owned(), json!(if manner.long { LONG } else { SHORT }));
@@ -74,7 +74,7 @@ fn without_bounds(schema: &Value) -> Value {
 }
 
 /// What an answer says; `name` is that of the tool that was asked for.
-pub(super) fn read(answer: &Value, name: &str) -> Result<Reply, ClientError> {
+pub fn read(answer: &Value, name: &str) -> Result<Reply, ClientError> {
     let tokens = tokens(&answer["usage"]);
     let useless = |problem: String| ClientError::malformed(problem, tokens);
     match answer["stop_reason"].as_str() {

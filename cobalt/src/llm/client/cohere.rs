@@ -9,7 +9,7 @@ use super::{ClientError, Embedded, Target, send};
 use crate::prices::Tokens;
 
 /// Below the base URL.
-pub(super) const PATH: &str = "/v2/embed";
+pub const PATH: &str = "/v2/embed";
 
 #[derive(Deserialize)]
 struct Answer {
@@ -24,12 +24,12 @@ struct Embeddings {
 }
 
 /// The body of a request. Texts are compared with each other, so none of them is a query to documents.
-pub(super) fn body(target: &Target, texts: &[&str]) -> Value {
+pub fn body(target: &Target, texts: &[&str]) -> Value {
     json!({"model": target.model, "texts": texts, "input_type": "clustering", "embedding_types": ["float"]})
 }
 
 /// What an answer says.
-pub(super) fn read(answer: &[u8]) -> Result<Embedded, ClientError> {
+pub fn read(answer: &[u8]) -> Result<Embedded, ClientError> {
     let answer: Answer = send::parsed(answer, "embeddings")?;
     let input = answer.meta["billed_units"]["input_tokens"].as_f64().unwrap_or(0.0);
     Ok(Embedded { vectors: answer.embeddings.float, tokens: Tokens::new(input as u64, 0) })

@@ -14,10 +14,10 @@ use crate::llm::Schema;
 use crate::prices::Tokens;
 
 /// Below the base URL.
-pub(super) const PATH: &str = "/chat/completions";
+pub const PATH: &str = "/chat/completions";
 
 /// The body of a request.
-pub(super) fn body(target: &Target, system: &str, prompt: &str, schema: &Schema, manner: Manner) -> Value {
+pub fn body(target: &Target, system: &str, prompt: &str, schema: &Schema, manner: Manner) -> Value {
     let mut body = Map::new();
     body.insert("model".to_owned(), json!(target.model));
     body.insert(
@@ -51,7 +51,7 @@ pub(super) fn body(target: &Target, system: &str, prompt: &str, schema: &Schema,
 }
 
 /// What an answer says; `name` is that of the tool that was asked for.
-pub(super) fn read(answer: &Value, name: &str) -> Result<Reply, ClientError> {
+pub fn read(answer: &Value, name: &str) -> Result<Reply, ClientError> {
     let tokens = tokens(&answer["usage"]);
     let useless = |problem: String| ClientError::malformed(problem, tokens);
     let choice = answer["choices"].get(0).ok_or_else(|| useless(no_choice(answer)))?;
@@ -102,7 +102,7 @@ fn text(content: &Value) -> Option<String> {
 }
 
 /// The tokens that an answer says it used; those from the cache are among those of the input.
-pub(super) fn tokens(usage: &Value) -> Tokens {
+pub fn tokens(usage: &Value) -> Tokens {
     let count = |value: &Value| value.as_u64().unwrap_or(0);
     Tokens {
         input: count(&usage["prompt_tokens"]),

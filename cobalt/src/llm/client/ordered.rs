@@ -8,11 +8,11 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value};
 
 /// A value to be written so.
-pub(in crate::llm) struct Ordered<'a>(pub(in crate::llm) &'a Value);
+pub struct Ordered<'a>(pub(in crate::llm) &'a Value);
 
 impl Ordered<'_> {
     /// The text.
-    pub(in crate::llm) fn text(&self) -> String {
+    pub fn text(&self) -> String {
         serde_json::to_string(self).expect("a JSON value is written to memory without fail")
     }
 }

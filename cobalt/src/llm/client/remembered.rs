@@ -129,7 +129,7 @@ impl Form {
 }
 
 /// The temperature to send, if any: what is set, else 0 to the models that take it.
-pub(super) fn temperature(target: &Target) -> Option<f64> {
+pub fn temperature(target: &Target) -> Option<f64> {
     target.temperature.or_else(|| takes(target).then_some(0.0))
 }
 

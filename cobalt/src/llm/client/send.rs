@@ -101,7 +101,7 @@ const LONGEST: Limit<'_> =
     Limit { bytes: 16 << 20, exceeded: "the answer is longer than the 16 MiB that are read" };
 
 /// A request, ready to be sent.
-pub(super) fn call(request: &Request) -> Result<Call, String> {
+pub fn call(request: &Request) -> Result<Call, String> {
     let mut headers = HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static("application/json"))]);
     for (name, value) in &request.headers {
         headers.insert(*name, http::secret(value)?);
@@ -116,7 +116,7 @@ pub(super) fn call(request: &Request) -> Result<Call, String> {
 }
 
 /// Sends a request once.
-pub(super) async fn attempt(
+pub async fn attempt(
     connections: &Connections,
     call: &Call,
     timeout: Duration,
@@ -135,12 +135,12 @@ pub(super) async fn attempt(
 
 /// Whether there is no money left, which no wait changes.
 /// Source: <https://platform.openai.com/docs/guides/error-codes>.
-pub(super) fn is_quota(refusal: &Refusal) -> bool {
+pub fn is_quota(refusal: &Refusal) -> bool {
     refusal.status == 429 && refusal.body.contains("insufficient_quota")
 }
 
 /// The error for a request that is refused.
-pub(super) fn refused(target: &Target, request: &Request, refusal: &Refusal) -> ClientError {
+pub fn refused(target: &Target, request: &Request, refusal: &Refusal) -> ClientError {
     match refusal.status {
         401 if target.api_key.is_none() => {
             let problem = "status 401: no key was sent, as none is said for this address; name the variable that \
@@ -153,7 +153,7 @@ pub(super) fn refused(target: &Target, request: &Request, refusal: &Refusal) -> 
 }
 
 /// What a refusal says, and what to do.
-pub(super) fn said(refusal: &Refusal) -> String {
+pub fn said(refusal: &Refusal) -> String {
     let message = message(&refusal.body);
     let advice = match (refusal.status, &refusal.location) {
         (300..=399, Some(to)) => {
@@ -171,12 +171,12 @@ pub(super) fn said(refusal: &Refusal) -> String {
 }
 
 /// The final error for a problem.
-pub(super) fn failed(target: &Target, request: &Request, problem: &str) -> ClientError {
+pub fn failed(target: &Target, request: &Request, problem: &str) -> ClientError {
     ClientError::Failed(told(target, request, problem))
 }
 
 /// An error of an answer, told with whom was asked.
-pub(super) fn of_answer(target: &Target, request: &Request, error: ClientError) -> ClientError {
+pub fn of_answer(target: &Target, request: &Request, error: ClientError) -> ClientError {
     match error {
         ClientError::Failed(problem) | ClientError::Refused(problem) => failed(target, request, &problem),
         ClientError::Malformed { problem, tokens } => {
@@ -193,12 +193,12 @@ fn told(target: &Target, request: &Request, problem: &str) -> String {
 /// The longest name of a tool that is shown, in characters.
 const LONGEST_NAME: usize = 64;
 
-pub(super) const CUT_OFF: &str = "the answer was cut off by the limit of tokens";
-pub(super) const FILTERED: &str = "the answer was held back by a content filter";
-pub(super) const EMPTY: &str = "the answer holds neither a text nor a call of a tool";
+pub const CUT_OFF: &str = "the answer was cut off by the limit of tokens";
+pub const FILTERED: &str = "the answer was held back by a content filter";
+pub const EMPTY: &str = "the answer holds neither a text nor a call of a tool";
 
 /// The answer as that which it is to hold.
-pub(super) fn parsed<T: DeserializeOwned>(answer: &[u8], what: &str) -> Result<T, ClientError> {
+pub fn parsed<T: DeserializeOwned>(answer: &[u8], what: &str) -> Result<T, ClientError> {
     serde_json::from_slice(answer).map_err(|error| {
         // It may repeat a text of the answer, however long.
         let error = shown(&error.to_string());
@@ -207,13 +207,13 @@ pub(super) fn parsed<T: DeserializeOwned>(answer: &[u8], what: &str) -> Result<T
 }
 
 /// The model would not answer, and may have said why.
-pub(super) fn refused_as_useless(why: Option<&str>) -> String {
+pub fn refused_as_useless(why: Option<&str>) -> String {
     let why = why.map(|why| format!(": {}", shown(why))).unwrap_or_default();
     format!("the model refused to answer{why}")
 }
 
 /// The model called another tool than the one that was asked for.
-pub(super) fn other_tool(called: Option<&str>, asked: &str) -> String {
+pub fn other_tool(called: Option<&str>, asked: &str) -> String {
     let called = cut(called.unwrap_or_default(), LONGEST_NAME);
     format!("the model called the tool `{called}`, but was asked to call `{asked}`")
 }

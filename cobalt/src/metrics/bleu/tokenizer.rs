@@ -119,7 +119,7 @@ fn part<'a>(
 
 /// What a letter is to a tokenizer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Class {
+pub enum Class {
     Space,
     Number,
     /// A token by itself, but for numbers beside it.
@@ -132,7 +132,7 @@ pub(super) enum Class {
 }
 
 /// The classes of mteval-v13a.
-pub(super) fn western(letter: char) -> Class {
+pub fn western(letter: char) -> Class {
     match letter {
         '0'..='9' => Class::Number,
         '.' | ',' => Class::Mark,
@@ -146,7 +146,7 @@ pub(super) fn western(letter: char) -> Class {
 
 /// The classes of sacrebleu's tokenizer for Chinese: what it takes for Chinese is a token by itself, and the rest has the classes
 /// of mteval-v13a.
-pub(super) fn chinese(letter: char) -> Class {
+pub fn chinese(letter: char) -> Class {
     /// From the first to the last letter of each stretch. The first is not of Chinese letters, but of punctuation and symbols:
     /// sacrebleu writes the five digits of rarer letters with an escape that reads four of them.
     const STRETCHES: [(char, char); 19] = [
@@ -178,7 +178,7 @@ pub(super) fn chinese(letter: char) -> Class {
 }
 
 /// The classes of mteval-v14: numbers, punctuation and symbols of Unicode.
-pub(super) fn international(letter: char) -> Class {
+pub fn international(letter: char) -> Class {
     match letter {
         'a'..='z' | 'A'..='Z' => Class::Other,
         ' ' => Class::Space,

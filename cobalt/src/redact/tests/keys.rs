@@ -1,15 +1,15 @@
 //! Keys in the forms of vendors, made here, so that no key stands in a file.
 
-pub(super) const HEX: &str = "0123456789abcdef";
-pub(super) const CAPITALS: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
-pub(super) const ALNUM: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+pub const HEX: &str = "0123456789abcdef";
+pub const CAPITALS: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+pub const ALNUM: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 const LETTERS: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const URL_SAFE: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 const BASE64: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const DIGITS: &str = "0123456789";
 
 /// Random characters of an alphabet, the same for the same seed.
-pub(super) fn random(seed: u64, alphabet: &str, length: usize) -> String {
+pub fn random(seed: u64, alphabet: &str, length: usize) -> String {
     let alphabet = alphabet.as_bytes();
     let mut random = fastrand::Rng::with_seed(seed);
     let mut text: String =
@@ -121,7 +121,7 @@ const NAMED: [&str; 18] = [
 ];
 
 /// Every form: its name, a text with a key of it, and the key.
-pub(super) fn forms() -> Vec<(String, String, String)> {
+pub fn forms() -> Vec<(String, String, String)> {
     let mut forms = Vec::new();
     for (seed, (beginning, alphabet, length)) in (1_u64..).zip(BEGINNINGS) {
         let key = format!("{beginning}{}", random(seed, alphabet, length));

@@ -218,7 +218,7 @@ fn structured(random: &mut Rng) -> String {
 }
 
 /// So many texts: those that were seen, then generated ones.
-pub(super) fn texts(count: usize) -> Vec<String> {
+pub fn texts(count: usize) -> Vec<String> {
     let mut random = Rng::with_seed(13);
     let kinds = [prose, identifier, data, hash, address, structured];
     let mut texts: Vec<_> = SEEN.map(str::to_owned).into();

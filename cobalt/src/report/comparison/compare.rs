@@ -209,7 +209,7 @@ impl Pair<'_> {
 }
 
 /// The items of the same key, in the base's order. An item that names no cluster is one by itself.
-pub(super) fn pairs<'a>(base: &'a Measurements, other: &'a Measurements) -> Vec<Pair<'a>> {
+pub fn pairs<'a>(base: &'a Measurements, other: &'a Measurements) -> Vec<Pair<'a>> {
     let by_key: HashMap<&str, &MeasuredItem> = other.items.iter().map(|item| (&*item.key, item)).collect();
     let mut named: HashMap<&str, usize> = HashMap::new();
     let mut clusters = 0;
@@ -243,7 +243,7 @@ const TO_RULE_OUT: f64 = 1.959_964 + 1.281_552;
 
 /// The verdict on a difference whose p-value is corrected for so many that are `tested` together, and, where it is open, what
 /// would settle it.
-pub(super) fn decide(
+pub fn decide(
     difference: &Difference,
     estimate: &Estimate,
     log_ratio: Option<&LogRatio>,
@@ -308,7 +308,7 @@ fn margin(difference: &Difference) -> f64 {
 /// comes from how much the runs of an item differ.
 ///
 /// `None` for one cluster, whose spread is not known, and where no number of items would do.
-pub(super) fn settled_by(
+pub fn settled_by(
     paired: &Paired,
     estimate: &Estimate,
     times: f64,

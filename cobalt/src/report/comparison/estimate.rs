@@ -13,7 +13,7 @@ use crate::report::{Measurements, Metric, Threshold};
 
 /// How many clusters it takes for flips of signs to find a difference that shows on one side by chance with a probability
 /// below `tail`. All of g clusters point that way by chance in 1 of 2ᵍ cases, which count half.
-pub(super) fn fewest_clusters(tail: f64) -> usize {
+pub fn fewest_clusters(tail: f64) -> usize {
     // No number of figures that are corrected for together has as many digits.
     (1..64).find(|clusters| 0.5_f64.powi(*clusters + 1) < tail).unwrap_or(64) as usize
 }
@@ -26,7 +26,7 @@ const ROUNDING: f64 = 1e-12;
 
 /// The mean difference of a figure.
 #[derive(Clone, Debug)]
-pub(super) struct Estimate {
+pub struct Estimate {
     /// The mean in the base.
     pub(super) base: f64,
     /// The mean in the other run.
@@ -62,7 +62,7 @@ struct Shares {
 
 impl Estimate {
     /// `None` without items.
-    pub(super) fn of(paired: &Paired, quantity: Quantity) -> Option<Self> {
+    pub fn of(paired: &Paired, quantity: Quantity) -> Option<Self> {
         let (base, other) = paired.means()?;
         let clusters = paired.clusters();
         // Of figures that rounding alone tells apart it is exactly 0, as that of each item is.
@@ -115,7 +115,7 @@ impl Estimate {
     }
 
     /// The same with the sides swapped. How many items show a difference still depends on the share of the original base.
-    pub(super) fn reversed(self) -> Self {
+    pub fn reversed(self) -> Self {
         Self {
             base: self.other,
             other: self.base,
@@ -128,7 +128,7 @@ impl Estimate {
     }
 
     /// The smallest difference that would show in 80 % of cases at the 5 % level; `None` where none that can be would.
-    pub(super) fn smallest_detectable(&self) -> Option<f64> {
+    pub fn smallest_detectable(&self) -> Option<f64> {
         let least = match self.shares {
             Some(shares) => shares.spread.smallest_detectable(self.clusters as f64),
             None => smallest_detectable(self.tested_error.or(self.std_error)?, self.degrees_of_freedom()),
@@ -139,7 +139,7 @@ impl Estimate {
 
     /// How many times as many items would show a difference of this size, larger than 0, in 80 % of cases, to a test that finds
     /// one by chance with a probability of `tail` on that side.
-    pub(super) fn times_to_show(&self, difference: f64, tail: f64) -> Option<f64> {
+    pub fn times_to_show(&self, difference: f64, tail: f64) -> Option<f64> {
         let clusters = self.clusters as f64;
         let needed = match self.shares {
             Some(shares) => shares.spread.pairs_to_show(difference.min(1.0), tail)?,
@@ -153,7 +153,7 @@ impl Estimate {
 
     /// How many times as many items would bring so many standard errors within `margin`. Of scores of 0 and 1, the pairs that
     /// are added for the standard error become no more.
-    pub(super) fn times_to_narrow(&self, errors: f64, margin: f64) -> Option<f64> {
+    pub fn times_to_narrow(&self, errors: f64, margin: f64) -> Option<f64> {
         if margin <= 0.0 {
             return None;
         }
@@ -168,7 +168,7 @@ impl Estimate {
     }
 
     /// The chance of a difference as large as this, or larger, if it were `most` in truth.
-    pub(super) fn p_above(&self, most: f64) -> Option<f64> {
+    pub fn p_above(&self, most: f64) -> Option<f64> {
         let beyond = self.middle - most;
         match self.std_error? {
             0.0 => {
@@ -181,7 +181,7 @@ impl Estimate {
 
     /// Student's t test of the mean difference, of which the interval is the other side: the chance is below 5 % exactly where
     /// the interval does not hold 0. `None` without a spread.
-    pub(super) fn p_by_t(&self) -> Option<f64> {
+    pub fn p_by_t(&self) -> Option<f64> {
         let error = self.std_error.filter(|error| *error > 0.0)?;
         Some(2.0 * student_t_cdf(-(self.difference / error).abs(), self.degrees_of_freedom())?)
     }
@@ -194,7 +194,7 @@ impl Estimate {
 /// The chance of a difference as far from 0 as this, or farther, if nothing had changed: of latency, tokens and cost by the t
 /// test that belongs to their interval. As a mean of five runs is spread less than a single run, the runs are exchanged where
 /// one side has more of them.
-pub(super) fn p_two_sided(paired: &Paired, quantity: Quantity, estimate: &Estimate) -> Option<(f64, Test)> {
+pub fn p_two_sided(paired: &Paired, quantity: Quantity, estimate: &Estimate) -> Option<(f64, Test)> {
     let is_amount = matches!(quantity, Quantity::Latency | Quantity::Tokens | Quantity::Cost);
     if let Some(p) = estimate.p_by_t().filter(|_| is_amount && !paired.is_unequal()) {
         return Some((p, Test::PairedT));
@@ -206,7 +206,7 @@ pub(super) fn p_two_sided(paired: &Paired, quantity: Quantity, estimate: &Estima
 }
 
 /// The same by flips of signs and exchanges of runs. It is 1 where the runs that can be tested point the other way.
-pub(super) fn p_by_exchanges(paired: &Paired) -> Option<(f64, Test)> {
+pub fn p_by_exchanges(paired: &Paired) -> Option<(f64, Test)> {
     let Exchangeable { differences, strata } = paired.exchangeable();
     let tested = sum(differences.iter().copied().chain(strata.iter().map(Stratum::difference)));
     let found = sum(paired.differences());
@@ -215,7 +215,7 @@ pub(super) fn p_by_exchanges(paired: &Paired) -> Option<(f64, Test)> {
 }
 
 /// The chance of a difference as large as this, or larger, if nothing had changed.
-pub(super) fn p_greater(paired: &Paired) -> Option<f64> {
+pub fn p_greater(paired: &Paired) -> Option<f64> {
     if let Some((only_base, only_other)) = paired.discordant() {
         return Some(mcnemar(only_base, only_other).mid_p_greater);
     }
@@ -233,7 +233,7 @@ fn permuted(differences: &[f64], strata: &[Stratum]) -> Option<(SignFlip, Test)>
 
 /// The mean difference of the logarithms of an amount.
 #[derive(Clone, Debug)]
-pub(super) struct LogRatio {
+pub struct LogRatio {
     logs: Estimate,
     /// The mean of the amount in the base, which a difference is a share of.
     base: f64,
@@ -243,7 +243,7 @@ pub(super) struct LogRatio {
 
 impl LogRatio {
     /// `None` where an amount is 0, and where all items differ by the same factor, or by none.
-    pub(super) fn of(
+    pub fn of(
         quantity: Quantity,
         pairs: &[Pair<'_>],
         base: &Measurements,
@@ -262,12 +262,12 @@ impl LogRatio {
         Some(Self { logs, base: mean, p_value, test })
     }
 
-    pub(super) fn p_value(&self) -> (f64, Test) {
+    pub fn p_value(&self) -> (f64, Test) {
         (self.p_value, self.test)
     }
 
     /// The ratio of the geometric means.
-    pub(super) fn ratio(&self) -> Option<TypicalRatio> {
+    pub fn ratio(&self) -> Option<TypicalRatio> {
         let Interval { low, high } = self.logs.ci95?;
         let (ratio, ci95) = (self.logs.difference.exp(), Interval { low: low.exp(), high: high.exp() });
         (ratio.is_finite() && ci95.high.is_finite()).then_some(TypicalRatio { ratio, ci95 })
@@ -275,26 +275,26 @@ impl LogRatio {
 
     /// The smallest difference of the mean that would show in 80 % of cases at the 5 % level, were it the same factor for
     /// all items.
-    pub(super) fn smallest_detectable(&self) -> Option<f64> {
+    pub fn smallest_detectable(&self) -> Option<f64> {
         let least = self.base * self.logs.smallest_detectable()?.exp_m1();
         least.is_finite().then_some(least)
     }
 
     /// How many times as many items would show a difference of the mean of this size, larger than 0, in 80 % of cases, were it
     /// the same factor for all items; see [`Estimate::times_to_show`].
-    pub(super) fn times_to_show(&self, difference: f64, tail: f64) -> Option<f64> {
+    pub fn times_to_show(&self, difference: f64, tail: f64) -> Option<f64> {
         self.logs.times_to_show((difference / self.base).ln_1p(), tail)
     }
 
     /// The same for the ratio that was found.
-    pub(super) fn times_to_show_ratio(&self, tail: f64) -> Option<f64> {
+    pub fn times_to_show_ratio(&self, tail: f64) -> Option<f64> {
         self.logs.times_to_show(self.logs.difference.abs(), tail)
     }
 }
 
 /// By how much the score of every item is lower where a run has collapsed. Noise of graded scores seldom moves one item as
 /// far, so that it does not move all of them.
-pub(super) const COLLAPSE: f64 = 0.5;
+pub const COLLAPSE: f64 = 0.5;
 
 /// The standard errors by which what is allowed has to be away for an interval that ends before it in 80 % of cases: the
 /// quantiles of the normal distribution at 97.5 and 80 %.
@@ -303,7 +303,7 @@ const TO_MEET: f64 = 1.959_964 + 0.841_621;
 /// What a gate is judged by. The excess of a drop or a rise is `actual - bound`, that of a ratio
 /// `other - bound * base`: an item has it in the unit of the figure, too.
 #[derive(Clone, Debug)]
-pub(super) struct Excess {
+pub struct Excess {
     /// The drop, the rise or the ratio.
     pub(super) actual: f64,
     /// Its 95 % interval; absent for one cluster.
@@ -327,7 +327,7 @@ pub(super) struct Excess {
 
 impl Excess {
     /// `None` where the baseline's mean is 0, of which there is no ratio, and without items.
-    pub(super) fn of(threshold: &Threshold, quantity: Quantity, paired: Paired) -> Option<Self> {
+    pub fn of(threshold: &Threshold, quantity: Quantity, paired: Paired) -> Option<Self> {
         let bound = threshold.bound();
         match threshold.metric() {
             // In a gate more is worse: a drop is a rise from this run to the baseline.
@@ -382,13 +382,13 @@ impl Excess {
     }
 
     /// How many items are compared.
-    pub(super) fn items(&self) -> usize {
+    pub fn items(&self) -> usize {
         self.paired.len()
     }
 
     /// What would tell the agent from one at the bound, or, where that is farther away and not known yet, an unchanged agent
     /// from one at the bound. So many `gates` are corrected for together.
-    pub(super) fn settled_by(&self, gates: usize) -> Option<SampleSize> {
+    pub fn settled_by(&self, gates: usize) -> Option<SampleSize> {
         let Self { beyond, allowed, ref paired, ref estimate, .. } = *self;
         let is_known = estimate.smallest_detectable().is_some_and(|least| least <= allowed);
         let target = if is_known { beyond.abs() } else { beyond.abs().max(allowed) };

@@ -12,7 +12,7 @@ use crate::report::{Category, Measurements, Threshold, with_unit};
 use crate::wording::count;
 
 /// The level of the tests by which a gate is missed.
-pub(super) const LEVEL: f64 = 0.01;
+pub const LEVEL: f64 = 0.01;
 
 /// What to do about a baseline that does not fit.
 const UPDATE: &str = "update it with `cargo cobalt baseline set`";

@@ -258,7 +258,7 @@ impl RegressedItem {
 
 /// The items that became worse, the worst first and no more than are named. Where numbers of runs differ, so do those of
 /// failures: see [`RegressedItem::failed`].
-pub(super) fn regressed(pairs: &[Pair<'_>], evaluators: &[&str]) -> Vec<RegressedItem> {
+pub fn regressed(pairs: &[Pair<'_>], evaluators: &[&str]) -> Vec<RegressedItem> {
     let mut items: Vec<_> = pairs.iter().filter_map(|pair| RegressedItem::of(pair, evaluators)).collect();
     // Stable: the data set's order remains among equals.
     items.sort_by(|one, two| two.size().total_cmp(&one.size()));

@@ -17,12 +17,7 @@ pub fn caveats(base: &Measurements, other: &Measurements) -> Vec<String> {
 }
 
 /// What a reader of the comparison should know of the runs; nothing where they were made alike.
-pub(super) fn notes(
-    base: &Measurements,
-    other: &Measurements,
-    items: &Matching,
-    pairs: &[Pair<'_>],
-) -> Vec<String> {
+pub fn notes(base: &Measurements, other: &Measurements, items: &Matching, pairs: &[Pair<'_>]) -> Vec<String> {
     let mut notes = Vec::new();
     if base.name != other.name {
         notes.push(format!("the runs are of two experiments, `{}` and `{}`", base.name, other.name));

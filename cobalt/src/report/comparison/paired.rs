@@ -9,7 +9,7 @@ use crate::report::{MeasuredItem, Measurements, TrialAmounts};
 
 /// What is compared.
 #[derive(Clone, Debug)]
-pub(super) struct Figure<'a> {
+pub struct Figure<'a> {
     pub(super) quantity: Quantity,
     /// Of scores: the evaluators whose mean is compared.
     pub(super) evaluators: Vec<&'a str>,
@@ -17,16 +17,16 @@ pub(super) struct Figure<'a> {
 
 impl<'a> Figure<'a> {
     /// The mean score of these evaluators.
-    pub(super) fn score(evaluators: Vec<&'a str>) -> Self {
+    pub fn score(evaluators: Vec<&'a str>) -> Self {
         Self { quantity: Quantity::Score, evaluators }
     }
 
-    pub(super) fn amount(quantity: Quantity) -> Self {
+    pub fn amount(quantity: Quantity) -> Self {
         Self { quantity, evaluators: Vec::new() }
     }
 
     /// Whether any item of the run has it.
-    pub(super) fn is_in(&self, run: &Measurements) -> bool {
+    pub fn is_in(&self, run: &Measurements) -> bool {
         run.items.iter().any(|item| match self.quantity {
             Quantity::Score => self.evaluators.iter().any(|name| item.scores.contains_key(*name)),
             quantity => Amounts::of(quantity, item, run).is_some(),
@@ -36,7 +36,7 @@ impl<'a> Figure<'a> {
 
 /// A figure of the items that have it in both runs.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Paired {
+pub struct Paired {
     items: Vec<PairedItem>,
     /// How many items lack the figure in one of the runs.
     pub(super) unmeasured: usize,
@@ -44,7 +44,7 @@ pub(super) struct Paired {
 
 /// What would be as likely the other way round, had nothing changed.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Exchangeable {
+pub struct Exchangeable {
     /// The differences of clusters, each over as many runs on both sides: as likely with the other sign.
     pub(super) differences: Vec<f64>,
     /// The runs of single items of which one side has more: as likely on either side.
@@ -53,7 +53,7 @@ pub(super) struct Exchangeable {
 
 /// How much the runs of the same item differ, and what that adds to the variance of the mean difference.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct RunSpread {
+pub struct RunSpread {
     /// With one run of each item in both runs.
     pub(super) of_one_run: f64,
     /// With as many runs as there are.
@@ -61,12 +61,7 @@ pub(super) struct RunSpread {
 }
 
 impl Paired {
-    pub(super) fn of(
-        figure: &Figure<'_>,
-        pairs: &[Pair<'_>],
-        base: &Measurements,
-        other: &Measurements,
-    ) -> Self {
+    pub fn of(figure: &Figure<'_>, pairs: &[Pair<'_>], base: &Measurements, other: &Measurements) -> Self {
         let mut paired = Self::default();
         for pair in pairs {
             let item = match figure.quantity {
@@ -85,7 +80,7 @@ impl Paired {
     }
 
     /// The logarithms of an amount of the items that have it in both runs. `None` where one of them has no logarithm.
-    pub(super) fn logs(
+    pub fn logs(
         quantity: Quantity,
         pairs: &[Pair<'_>],
         base: &Measurements,
@@ -98,12 +93,12 @@ impl Paired {
         Some(Self { items: measured.collect::<Option<_>>()?, unmeasured: 0 })
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.items.len()
     }
 
     /// The same with the runs' roles exchanged.
-    pub(super) fn reversed(mut self) -> Self {
+    pub fn reversed(mut self) -> Self {
         for item in &mut self.items {
             (item.base, item.other) = (item.other, item.base);
             if let Some(unequal) = &mut item.unequal {
@@ -117,7 +112,7 @@ impl Paired {
     }
 
     /// The same with the base's figures multiplied.
-    pub(super) fn with_base_times(mut self, factor: f64) -> Self {
+    pub fn with_base_times(mut self, factor: f64) -> Self {
         for item in &mut self.items {
             *item = item.with_base_times(factor);
         }
@@ -125,7 +120,7 @@ impl Paired {
     }
 
     /// The means of both sides.
-    pub(super) fn means(&self) -> Option<(f64, f64)> {
+    pub fn means(&self) -> Option<(f64, f64)> {
         let mean = |side: fn(&PairedItem) -> f64| {
             describe(&self.items.iter().map(side).collect::<Vec<_>>()).map(|d| d.mean)
         };
@@ -133,27 +128,27 @@ impl Paired {
     }
 
     /// Each item's difference; exactly 0 where it is no more than rounding.
-    pub(super) fn differences(&self) -> impl Iterator<Item = f64> {
+    pub fn differences(&self) -> impl Iterator<Item = f64> {
         self.items.iter().map(PairedItem::difference)
     }
 
     /// Whether every item has the same figure in both runs.
-    pub(super) fn is_unchanged(&self) -> bool {
+    pub fn is_unchanged(&self) -> bool {
         self.differences().all(|difference| difference == 0.0)
     }
 
     /// Whether some item was run more often on one side than on the other.
-    pub(super) fn is_unequal(&self) -> bool {
+    pub fn is_unequal(&self) -> bool {
         self.items.iter().any(|item| item.unequal.is_some())
     }
 
     /// The differences of each cluster added up, and how many there are.
-    pub(super) fn clusters(&self) -> Vec<Cluster> {
+    pub fn clusters(&self) -> Vec<Cluster> {
         self.clusters_by(PairedItem::difference)
     }
 
     /// The same over as many runs on both sides, where only these are tested: see [`exchangeable`](Self::exchangeable).
-    pub(super) fn clusters_as_often(&self) -> Option<Vec<Cluster>> {
+    pub fn clusters_as_often(&self) -> Option<Vec<Cluster>> {
         let is_by_pairs = self.is_unequal() && self.exchangeable().strata.is_empty();
         is_by_pairs.then(|| self.clusters_by(PairedItem::difference_as_often))
     }
@@ -166,7 +161,7 @@ impl Paired {
 
     /// The 95 % interval of the ratio of the means, other over base (Fieller, "Some problems in interval estimation", Journal
     /// of the Royal Statistical Society B 16, 1954). `None` for one cluster, and where the base's mean may be 0.
-    pub(super) fn ratio_interval(&self) -> Option<Interval> {
+    pub fn ratio_interval(&self) -> Option<Interval> {
         let values = |side: fn(&PairedItem) -> f64| {
             let cluster = |members: &Vec<&PairedItem>| Cluster {
                 total: sum(members.iter().map(|item| side(item))),
@@ -181,7 +176,7 @@ impl Paired {
     /// would still not be spread alike, so that the sign of their difference tells nothing; but each run would be as
     /// likely on either side. The items of one cluster may vary together in a run: there, only as many runs count on
     /// both sides.
-    pub(super) fn exchangeable(&self) -> Exchangeable {
+    pub fn exchangeable(&self) -> Exchangeable {
         let mut exchangeable = Exchangeable::default();
         for members in self.members() {
             match members[..] {
@@ -207,7 +202,7 @@ impl Paired {
 
     /// Where each item is by itself and has a single observation of 0 or 1 in both runs: how many are 1 in the base
     /// only, and how many in the other run only.
-    pub(super) fn discordant(&self) -> Option<(u64, u64)> {
+    pub fn discordant(&self) -> Option<(u64, u64)> {
         // The mean of several evaluators may lie between.
         let is_one = |side: Measured| side.binary_runs == Some(1) && (side.mean == 0.0 || side.mean == 1.0);
         let is_single = |item: &PairedItem| is_one(item.base) && is_one(item.other);
@@ -219,7 +214,7 @@ impl Paired {
     }
 
     /// Where every observation is 0 or 1: how much one of an item's runs weighs in the base and in the other run.
-    pub(super) fn weights_of_a_run(&self) -> Option<RunWeights> {
+    pub fn weights_of_a_run(&self) -> Option<RunWeights> {
         let weights = |side: fn(&PairedItem) -> Measured| -> Option<f64> {
             let weight = |item: &PairedItem| Some(1.0 / side(item).binary_runs? as f64);
             let weights: Option<Vec<_>> = self.items.iter().map(weight).collect();
@@ -229,7 +224,7 @@ impl Paired {
     }
 
     /// How much the runs of an item differ, over the items with several runs on both sides.
-    pub(super) fn run_spread(&self) -> Option<RunSpread> {
+    pub fn run_spread(&self) -> Option<RunSpread> {
         let several = self.items.iter().filter_map(|item| item.base.variance.zip(item.other.variance));
         let (one, all): (Vec<_>, Vec<_>) =
             several.map(|((a, n), (b, m))| (a + b, a / n as f64 + b / m as f64)).unzip();
@@ -252,7 +247,7 @@ const ROUNDING: f64 = 1e-12;
 
 /// A figure of an item that has it in both runs.
 #[derive(Clone, Debug)]
-pub(super) struct PairedItem {
+pub struct PairedItem {
     pub(super) base: Measured,
     pub(super) other: Measured,
     pub(super) cluster: usize,
@@ -262,7 +257,7 @@ pub(super) struct PairedItem {
 
 /// An item's figures in runs that are not as many on both sides.
 #[derive(Clone, Debug)]
-pub(super) struct UnequalRuns {
+pub struct UnequalRuns {
     /// All runs; absent where they are not known as such, as of several evaluators of which some lack a score.
     pub(super) runs: Option<Stratum>,
     /// The difference over as many runs as the side with fewer of them has.
@@ -271,7 +266,7 @@ pub(super) struct UnequalRuns {
 
 /// An item's figure in one run.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Measured {
+pub struct Measured {
     /// The mean over the runs.
     pub(super) mean: f64,
     /// Where the runs are known and each is 0 or 1: how many they are.
@@ -282,12 +277,12 @@ pub(super) struct Measured {
 
 impl PairedItem {
     /// In the first cluster.
-    pub(super) fn of((base, other): (Measured, Measured)) -> Self {
+    pub fn of((base, other): (Measured, Measured)) -> Self {
         Self { base, other, cluster: 0, unequal: None }
     }
 
     /// Of what was observed in each run; `None` without a run on one side.
-    pub(super) fn of_runs(base: &[f64], other: &[f64]) -> Option<Self> {
+    pub fn of_runs(base: &[f64], other: &[f64]) -> Option<Self> {
         let runs = |most: usize| {
             let first = |observed: &[f64]| Measured::runs(&observed[..observed.len().min(most)]);
             first(base).zip(first(other))
@@ -302,14 +297,14 @@ impl PairedItem {
     }
 
     /// Of an amount in each run, of which 0 and 1 are figures as any other.
-    pub(super) fn of_amounts(base: &[f64], other: &[f64]) -> Option<Self> {
+    pub fn of_amounts(base: &[f64], other: &[f64]) -> Option<Self> {
         let mut item = Self::of_runs(base, other)?;
         (item.base.binary_runs, item.other.binary_runs) = (None, None);
         Some(item)
     }
 
     /// The same with the base's figures multiplied, which are no longer shares.
-    pub(super) fn with_base_times(&self, factor: f64) -> Self {
+    pub fn with_base_times(&self, factor: f64) -> Self {
         let unequal = self.unequal.as_ref().and_then(|unequal| unequal.with_first_times(factor));
         let variance = self.base.variance.map(|(variance, runs)| (variance * factor * factor, runs));
         let base = Measured { mean: self.base.mean * factor, binary_runs: None, variance };
@@ -317,7 +312,7 @@ impl PairedItem {
     }
 
     /// The mean score of the evaluators that scored the item in both runs.
-    pub(super) fn of_scores(pair: &Pair<'_>, evaluators: &[&str]) -> Option<Self> {
+    pub fn of_scores(pair: &Pair<'_>, evaluators: &[&str]) -> Option<Self> {
         let scores = |name: &&str| {
             let (base, other) = (pair.base.scores.get(*name)?, pair.other.scores.get(*name)?);
             Self::of_runs(base, other)
@@ -336,11 +331,11 @@ impl PairedItem {
         Some(Self { unequal, ..all })
     }
 
-    pub(super) fn difference_as_often(&self) -> f64 {
+    pub fn difference_as_often(&self) -> f64 {
         self.unequal.as_ref().map_or_else(|| self.difference(), |unequal| unequal.as_often)
     }
 
-    pub(super) fn difference(&self) -> f64 {
+    pub fn difference(&self) -> f64 {
         // Means of the same scores in another order may differ in their last digit.
         without_rounding(self.other.mean - self.base.mean, self.size())
     }
@@ -373,7 +368,7 @@ fn mean_runs(evaluators: &[PairedItem]) -> Option<Stratum> {
 }
 
 /// A difference of each item added up.
-pub(super) fn total(members: &[&PairedItem], difference: fn(&PairedItem) -> f64) -> f64 {
+pub fn total(members: &[&PairedItem], difference: fn(&PairedItem) -> f64) -> f64 {
     let size = sum(members.iter().map(|item| item.size()));
     without_rounding(sum(members.iter().map(|item| difference(item))), size)
 }
@@ -384,12 +379,12 @@ fn without_rounding(difference: f64, size: f64) -> f64 {
 }
 
 /// For each run of the item whether it failed: 1 or 0.
-pub(super) fn failures(item: &MeasuredItem, run: &Measurements) -> Vec<f64> {
+pub fn failures(item: &MeasuredItem, run: &Measurements) -> Vec<f64> {
     (0..run.runs.max(1)).map(|index| f64::from(u8::from(item.failed.contains(&index)))).collect()
 }
 
 impl Measured {
-    pub(super) fn plain(mean: f64) -> Self {
+    pub fn plain(mean: f64) -> Self {
         Self { mean, binary_runs: None, variance: None }
     }
 
@@ -416,7 +411,7 @@ impl Measured {
 
 /// An amount of an item for a single run.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Amounts {
+pub struct Amounts {
     /// In each run that has it, or the mean over the runs.
     values: Vec<f64>,
     /// How many runs the values stand for, where they are one mean.
@@ -425,7 +420,7 @@ pub(super) struct Amounts {
 
 impl Amounts {
     /// `None` where the item has no such amount.
-    pub(super) fn of(quantity: Quantity, item: &MeasuredItem, run: &Measurements) -> Option<Self> {
+    pub fn of(quantity: Quantity, item: &MeasuredItem, run: &Measurements) -> Option<Self> {
         let (total, of_trial): (f64, fn(&TrialAmounts) -> Option<f64>) = match quantity {
             Quantity::Latency => (item.latency_ms * run.runs.max(1) as f64, |trial| Some(trial.latency_ms)),
             Quantity::Tokens => (item.tokens? as f64, |trial| trial.tokens.map(|tokens| tokens as f64)),
@@ -441,7 +436,7 @@ impl Amounts {
     }
 
     /// The amounts of an item in two runs.
-    pub(super) fn paired(self, other: Self) -> Option<PairedItem> {
+    pub fn paired(self, other: Self) -> Option<PairedItem> {
         if self.mean_of.is_none() && other.mean_of.is_none() {
             return PairedItem::of_amounts(&self.values, &other.values);
         }
@@ -450,7 +445,7 @@ impl Amounts {
 
     /// The logarithms of the amounts; `None` where one of them is 0, and where a mean stands for more runs than are on the other
     /// side: the logarithm of a mean is larger than the mean of logarithms.
-    pub(super) fn paired_logs(self, other: Self) -> Option<PairedItem> {
+    pub fn paired_logs(self, other: Self) -> Option<PairedItem> {
         let runs = |side: &Self| side.mean_of.unwrap_or(side.values.len());
         let is_apart = self.mean_of.is_none() && other.mean_of.is_none();
         if !is_apart && runs(&self) != runs(&other) {

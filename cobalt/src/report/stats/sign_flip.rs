@@ -6,9 +6,9 @@ use super::{ROUNDING, sum};
 const EXACT_UP_TO: usize = 32;
 
 /// So many random flips are drawn beyond that.
-pub(super) const DRAWS: usize = 20_000;
+pub const DRAWS: usize = 20_000;
 
-pub(super) const SEED: u64 = 0x0005_1972_f11b;
+pub const SEED: u64 = 0x0005_1972_f11b;
 
 /// A sign-flip test.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -118,7 +118,7 @@ fn monte_carlo(sizes: &[f64], observed: f64, rounding: f64) -> SignFlip {
 }
 
 /// How many of the sums that were drawn reach the observed one, which counts as drawn, too.
-pub(super) fn beyond(sums: &[f64], observed: f64, rounding: f64) -> SignFlip {
+pub fn beyond(sums: &[f64], observed: f64, rounding: f64) -> SignFlip {
     let shares = |of: fn(f64) -> f64| {
         let observed = of(observed);
         let count = |least: f64| sums.iter().filter(|sum| of(**sum) >= least).count();
@@ -132,7 +132,7 @@ pub(super) fn beyond(sums: &[f64], observed: f64, rounding: f64) -> SignFlip {
 }
 
 /// The sums of `sizes` with random signs, one for each draw. The sums of each eight sizes are looked up.
-pub(super) fn drawn_sums(sizes: &[f64], draws: usize, random: &mut fastrand::Rng) -> Vec<f64> {
+pub fn drawn_sums(sizes: &[f64], draws: usize, random: &mut fastrand::Rng) -> Vec<f64> {
     let mut sums = vec![0.0; draws];
     // All draws of the same 64 signs at once, so that their tables stay in the fastest cache.
     for sizes in sizes.chunks(64) {

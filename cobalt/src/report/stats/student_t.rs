@@ -181,7 +181,7 @@ fn density(t: f64, dof: f64) -> f64 {
 
 /// `Γ(a + 1/2) / Γ(a)`, whose logarithm would lose the digits that large gamma functions have in common: by its
 /// asymptotic series (Abramowitz and Stegun 6.1.47 for this case), reached upward through `Γ(a + 1) = a Γ(a)`.
-pub(super) fn gamma_ratio(a: f64) -> f64 {
+pub fn gamma_ratio(a: f64) -> f64 {
     let mut ratio = 1.0;
     let mut a = a;
     while a < 20.0 {

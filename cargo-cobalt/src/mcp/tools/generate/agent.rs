@@ -17,24 +17,24 @@ const LONGEST: u64 = 200_000;
 
 /// An agent whose source was read.
 #[derive(Clone, Debug)]
-pub(super) struct Agent {
+pub struct Agent {
     /// Its file as seen from the package.
-    pub(super) file: String,
-    pub(super) source: String,
+    pub file: String,
+    pub source: String,
     /// What a test target is called after it.
-    pub(super) name: String,
-    pub(super) package: Package,
+    pub name: String,
+    pub package: Package,
     /// The folder of the package.
-    pub(super) folder: PathBuf,
+    pub folder: PathBuf,
     /// The workspace, or the package by itself.
-    pub(super) metadata: Metadata,
+    pub metadata: Metadata,
     /// What a test can call, by its path from the name of the library.
-    pub(super) callable: Vec<Callable>,
+    pub callable: Vec<Callable>,
 }
 
 impl Agent {
     /// Reads the file that the argument `agentFile` names.
-    pub(super) fn read(project: &Project, argument: &str) -> Result<Self, Error> {
+    pub fn read(project: &Project, argument: &str) -> Result<Self, Error> {
         let file = inside(project, "agentFile", argument)?;
         let source = source(&file, argument)?;
         let metadata = MetadataCommand::new().current_dir(file.parent().unwrap_or(&file)).no_deps().exec()?;
@@ -49,7 +49,7 @@ impl Agent {
     }
 
     /// The crates that a test of the package can use, apart from the library of Cobalt, with their features.
-    pub(super) fn dependencies(&self) -> Vec<String> {
+    pub fn dependencies(&self) -> Vec<String> {
         let is_usable = |kind| matches!(kind, DependencyKind::Normal | DependencyKind::Development);
         let is_there = |it: &&Dependency| is_usable(it.kind) && !it.optional && it.target.is_none();
         let usable = self.package.dependencies.iter().filter(is_there);
@@ -74,7 +74,7 @@ impl Agent {
     }
 
     /// Whether evaluators that ask models are built in.
-    pub(super) fn has_judges(&self) -> bool {
+    pub fn has_judges(&self) -> bool {
         let mut cobalt =
             self.package.dependencies.iter().filter(|dependency| dependency.name == "cobalt").peekable();
         // The library is added with its default features.
@@ -108,7 +108,7 @@ fn source(file: &Path, argument: &str) -> Result<String, Error> {
 }
 
 /// The innermost package around a file, and its folder.
-pub(super) fn package_around<'a>(metadata: &'a Metadata, file: &Path) -> Option<(&'a Package, &'a Path)> {
+pub fn package_around<'a>(metadata: &'a Metadata, file: &Path) -> Option<(&'a Package, &'a Path)> {
     let members = metadata.workspace_packages().into_iter();
     let folders =
         members.filter_map(|package| Some((package, package.manifest_path.parent()?.as_std_path())));

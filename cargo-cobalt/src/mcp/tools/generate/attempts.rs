@@ -31,50 +31,50 @@ const ROOM: usize = 9_000;
 
 /// What the model wrote, and what was wrong with it.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub(super) struct Attempt {
+pub struct Attempt {
     /// What was handed back to the model: of the compiler, and of the checks of the source and the data set. None where all was
     /// well.
-    pub(super) errors: Vec<String>,
+    pub errors: Vec<String>,
 }
 
 /// What is asked for.
-pub(super) struct Wanted {
-    pub(super) project: Project,
-    pub(super) agent: Agent,
-    pub(super) place: Place,
-    pub(super) taken: Taken,
-    pub(super) size: usize,
-    pub(super) context: Option<String>,
-    pub(super) overwrite: bool,
+pub struct Wanted {
+    pub project: Project,
+    pub agent: Agent,
+    pub place: Place,
+    pub taken: Taken,
+    pub size: usize,
+    pub context: Option<String>,
+    pub overwrite: bool,
 }
 
 /// What came of it.
 #[derive(Default)]
-pub(super) struct Outcome {
-    pub(super) attempts: Vec<Attempt>,
+pub struct Outcome {
+    pub attempts: Vec<Attempt>,
     /// What was written; absent where nothing was left.
-    pub(super) written: Option<Written>,
+    pub written: Option<Written>,
     /// Why nothing was written, where it was not the model's fault alone; and what the user should know.
-    pub(super) notes: Vec<String>,
+    pub notes: Vec<String>,
     /// What could not be made as it was.
-    pub(super) left: Vec<String>,
+    pub left: Vec<String>,
 }
 
 /// What was written.
-pub(super) struct Written {
-    pub(super) experiments: Vec<String>,
-    pub(super) kinds: Kinds,
+pub struct Written {
+    pub experiments: Vec<String>,
+    pub kinds: Kinds,
     /// Whether something looked like a key, and is not in it.
-    pub(super) is_redacted: bool,
+    pub is_redacted: bool,
 }
 
 /// What the attempts have at hand.
-pub(super) struct Attempts<'a> {
-    pub(super) wanted: &'a Wanted,
-    pub(super) judge: &'a Judge,
-    pub(super) commands: &'a Commands,
-    pub(super) cancelled: &'a CancellationToken,
-    pub(super) progress: Progress,
+pub struct Attempts<'a> {
+    pub wanted: &'a Wanted,
+    pub judge: &'a Judge,
+    pub commands: &'a Commands,
+    pub cancelled: &'a CancellationToken,
+    pub progress: Progress,
 }
 
 /// What came of one attempt.
@@ -87,7 +87,7 @@ enum Tried {
 
 impl Attempts<'_> {
     /// Tries until there is a target that compiles. Whatever else comes of it, and where this is dropped, nothing is left.
-    pub(super) async fn make(mut self) -> Result<Outcome, Error> {
+    pub async fn make(mut self) -> Result<Outcome, Error> {
         let first = question(self.wanted);
         let (mut asked, mut outcome) = (first.clone(), Outcome::default());
         let mut transaction = Transaction::default();

@@ -21,7 +21,7 @@ use crate::mcp::tools::run::Progress;
 use crate::project::MANIFEST;
 
 /// What cargo says of the target.
-pub(super) enum Checked {
+pub enum Checked {
     Compiles,
     /// What is wrong with the target, as the compiler prints it.
     Errors(Vec<String>),
@@ -30,7 +30,7 @@ pub(super) enum Checked {
 }
 
 /// Checks the target in the project's own target folder.
-pub(super) async fn check(
+pub async fn check(
     commands: &Commands,
     wanted: &Wanted,
     cancelled: &CancellationToken,
@@ -81,12 +81,12 @@ fn is_of_target(line: &str, place: &Place) -> bool {
 
 /// The names, each with the place where it is declared.
 #[derive(Debug, Default)]
-pub(super) struct Taken(Vec<(String, String)>);
+pub struct Taken(Vec<(String, String)>);
 
 impl Taken {
     /// Builds the project and lists its experiments, but for those of the target that is written. Beside it, what should be known
     /// where they cannot be listed.
-    pub(super) async fn list(
+    pub async fn list(
         call: Call<'_>,
         wanted: &Wanted,
         progress: &mut Progress,
@@ -114,14 +114,14 @@ impl Taken {
     }
 
     /// A name for the new experiment: that of the agent, or else of the target, or else one with a number.
-    pub(super) fn free_name(&self, agent: &Agent, place: &Place) -> String {
+    pub fn free_name(&self, agent: &Agent, place: &Place) -> String {
         let numbered = (2..).map(|number| format!("{}_{number}", agent.name));
         let mut names = [agent.name.clone(), place.target.clone()].into_iter().chain(numbered);
         names.find(|name| self.place_of(name).is_none()).unwrap_or_default()
     }
 
     /// Which names of experiments cannot be used, in the words for the model.
-    pub(super) fn problems(&self, experiments: &[String], free: &str) -> Vec<String> {
+    pub fn problems(&self, experiments: &[String], free: &str) -> Vec<String> {
         let problem = |name: &String| {
             let place = self.place_of(name)?;
             Some(format!("another experiment is named `{name}`, at {place}: name this one `{free}`"))
@@ -130,7 +130,7 @@ impl Taken {
     }
 
     /// The names, in a sentence for the model.
-    pub(super) fn told(&self) -> String {
+    pub fn told(&self) -> String {
         if self.0.is_empty() {
             return String::new();
         }
@@ -141,20 +141,20 @@ impl Taken {
 
 /// Where the files go.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub struct Place {
     /// The name of the test target.
-    pub(super) target: String,
-    pub(super) test: PathBuf,
+    pub target: String,
+    pub test: PathBuf,
     /// The test's path as the manifest has to name it, where cargo would not find it by its name.
-    pub(super) test_in_manifest: Option<String>,
-    pub(super) data: PathBuf,
+    pub test_in_manifest: Option<String>,
+    pub data: PathBuf,
     /// The data set's path as an experiment names it.
-    pub(super) data_in_package: String,
+    pub data_in_package: String,
 }
 
 impl Place {
     /// Works out the places, and refuses those that are taken.
-    pub(super) fn of(
+    pub fn of(
         project: &Project,
         agent: &Agent,
         output: Option<&str>,
@@ -177,7 +177,7 @@ impl Place {
     }
 
     /// Refuses places that are taken, unless these files may be replaced.
-    pub(super) fn is_free(&self, project: &Project, overwrite: bool) -> Result<(), Error> {
+    pub fn is_free(&self, project: &Project, overwrite: bool) -> Result<(), Error> {
         let Some(path) = [&self.test, &self.data].into_iter().find(|path| is_there(path) && !overwrite)
         else {
             return Ok(());
@@ -189,7 +189,7 @@ impl Place {
     }
 
     /// Refuses places that lie elsewhere by now, since something has become a link.
-    pub(super) fn is_still_inside(&self, project: &Project) -> Result<(), Error> {
+    pub fn is_still_inside(&self, project: &Project) -> Result<(), Error> {
         for path in [&self.test, &self.data] {
             let named = path.display().to_string();
             if inside_new(project, "outputFile", &named)? != *path {

@@ -35,7 +35,7 @@ use attempts::{Attempt, Attempts, Outcome, Wanted};
 use check::{Place, Taken};
 use items::Kinds;
 
-pub(super) const NAME: &str = "cobalt_generate";
+pub const NAME: &str = "cobalt_generate";
 
 /// The most items that are written.
 const MOST_ITEMS: usize = 100;
@@ -44,7 +44,7 @@ const LONGEST_TEXT: usize = 4_000;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct Arguments {
+pub struct Arguments {
     /// The project, by its name or folder; may be left out where only one is served.
     project: Option<String>,
     /// The Rust source of the agent, a file of a library: relative to the project's root, or absolute.
@@ -68,7 +68,7 @@ fn usual_size() -> usize {
 
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Generated {
+pub struct Generated {
     project: Project,
     /// The data set, as seen from the project's root; absent where nothing was written.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -95,7 +95,7 @@ pub(super) struct Generated {
     next: String,
 }
 
-pub(super) fn description() -> Tool {
+pub fn description() -> Tool {
     tool::<Arguments, Generated>(
         NAME,
         "Write an experiment for an agent",
@@ -107,7 +107,7 @@ pub(super) fn description() -> Tool {
     )
 }
 
-pub(super) async fn call(call: Call<'_>, arguments: Arguments) -> Result<Answer<Generated>, Error> {
+pub async fn call(call: Call<'_>, arguments: Arguments) -> Result<Answer<Generated>, Error> {
     let project = (*call.projects.choose(arguments.project.as_deref())?).clone();
     let prepared = tokio::task::spawn_blocking(move || prepare(project, arguments));
     let (mut wanted, judge, mut notes) =

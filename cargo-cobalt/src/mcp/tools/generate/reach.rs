@@ -9,11 +9,11 @@ use syn::{Attribute, Expr, ExprLit, Item, ItemMod, Lit, Meta, UseTree, Visibilit
 
 /// Something public.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Callable {
+pub struct Callable {
     /// Its path, from the name of the crate.
-    pub(super) path: String,
+    pub path: String,
     /// What it is, in the words of the language.
-    pub(super) what: &'static str,
+    pub what: &'static str,
 }
 
 impl fmt::Display for Callable {
@@ -23,12 +23,12 @@ impl fmt::Display for Callable {
 }
 
 /// Whether a file is a module of the crate with this root.
-pub(super) fn is_in(root: &Path, file: &Path) -> bool {
+pub fn is_in(root: &Path, file: &Path) -> bool {
     callable(root, "", file).is_some()
 }
 
 /// What of a file can be called from outside of the crate with this root and name; `None` where no module leads to it.
-pub(super) fn callable(root: &Path, name: &str, file: &Path) -> Option<Vec<Callable>> {
+pub fn callable(root: &Path, name: &str, file: &Path) -> Option<Vec<Callable>> {
     let folder = root.parent()?;
     let module = Module {
         path: vec![name.to_owned()],

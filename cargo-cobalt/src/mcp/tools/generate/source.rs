@@ -13,14 +13,14 @@ const WITH_FIELD: [&str; 7] =
     ["ExactMatch", "SquadExactMatch", "TokenF1", "Bleu", "ChrF", "Wer", "Similarity"];
 
 /// A source that parses.
-pub(super) struct Source {
+pub struct Source {
     file: File,
     tokens: TokenStream,
 }
 
 impl Source {
     /// Reads the text, or says what is wrong with it.
-    pub(super) fn parse(text: &str) -> Result<Self, String> {
+    pub fn parse(text: &str) -> Result<Self, String> {
         let told = |error: syn::Error| format!("{}: {error}", place(error.span().start()));
         let file = syn::parse_file(text).map_err(told)?;
         Ok(Self {
@@ -30,7 +30,7 @@ impl Source {
     }
 
     /// The names of its experiments.
-    pub(super) fn experiments(&self) -> Vec<String> {
+    pub fn experiments(&self) -> Vec<String> {
         let functions = self.file.items.iter().filter_map(|item| match item {
             Item::Fn(function) => Some(function),
             _ => None,
@@ -49,7 +49,7 @@ impl Source {
 
     /// What is wrong with it, in the words for the model. `data` is the path of the data set, and `fields` are those of its
     /// items.
-    pub(super) fn problems(&self, data: &str, fields: &BTreeSet<&str>) -> Vec<String> {
+    pub fn problems(&self, data: &str, fields: &BTreeSet<&str>) -> Vec<String> {
         let mut found = Found::default();
         found.look(self.tokens.clone());
         let mut problems = found.refused;

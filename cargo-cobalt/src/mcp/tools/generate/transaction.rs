@@ -13,7 +13,7 @@ const ATTEMPTS: usize = 3;
 
 /// What was written up to now; dropping it undoes that.
 #[derive(Debug, Default)]
-pub(super) struct Transaction {
+pub struct Transaction {
     /// Files and folders that were not there, in the order in which they were made.
     made: Vec<PathBuf>,
     noted: Vec<Noted>,
@@ -41,7 +41,7 @@ struct Edit {
 
 impl Transaction {
     /// Notes a file that cargo may write from now on.
-    pub(super) fn note(&mut self, path: &Path) -> Result<(), Error> {
+    pub fn note(&mut self, path: &Path) -> Result<(), Error> {
         if let Some(noted) = self.noted.iter_mut().find(|noted| noted.path == path) {
             noted.left = None;
             return Ok(());
@@ -56,14 +56,14 @@ impl Transaction {
     }
 
     /// Cargo has written what was noted, if it did.
-    pub(super) fn settle(&mut self, path: &Path) {
+    pub fn settle(&mut self, path: &Path) {
         if let Some(noted) = self.noted.iter_mut().find(|noted| noted.path == path) {
             noted.left = Some(fs::read(path).ok());
         }
     }
 
     /// Writes a file, in the place of what was there only where that is wanted.
-    pub(super) fn write(&mut self, path: &Path, text: &str, overwrite: bool) -> Result<(), Error> {
+    pub fn write(&mut self, path: &Path, text: &str, overwrite: bool) -> Result<(), Error> {
         let is_ours =
             self.made.iter().any(|made| made == path) || self.noted.iter().any(|noted| noted.path == path);
         if !is_ours && overwrite && path.is_file() {
@@ -78,7 +78,7 @@ impl Transaction {
     }
 
     /// Edits a text file once; `edit` gives its new text, if that is another one.
-    pub(super) fn edit(
+    pub fn edit(
         &mut self,
         path: &Path,
         edit: impl Fn(&str) -> Result<Option<String>, InitError>,
@@ -99,12 +99,12 @@ impl Transaction {
     }
 
     /// Leaves everything as it is now.
-    pub(super) fn keep(mut self) {
+    pub fn keep(mut self) {
         self.is_kept = true;
     }
 
     /// Makes everything as it was before; what could not be is told.
-    pub(super) fn undo(&mut self) -> Vec<String> {
+    pub fn undo(&mut self) -> Vec<String> {
         let mut left = Vec::new();
         for path in self.made.drain(..).rev() {
             // What has been put into a new folder since then stays.

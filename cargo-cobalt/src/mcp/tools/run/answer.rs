@@ -36,7 +36,7 @@ const ROOM_OF_TEXT: usize = 7_500;
 
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(in crate::mcp) struct Ran {
+pub struct Ran {
     project: Project,
     /// Whether all experiments that were asked for ran and passed. One whose thresholds were not evaluated has not.
     passed: bool,
@@ -101,7 +101,7 @@ struct BriefRun {
 }
 
 /// The answer to a run that has ended.
-pub(super) fn of(project: &Project, outcome: Outcome) -> Result<Answer<Ran>, Error> {
+pub fn of(project: &Project, outcome: Outcome) -> Result<Answer<Ran>, Error> {
     let Outcome { code, state, mut compile_errors, stderr } = outcome;
     compile_errors.cut(2 * ROOM_OF_LIST);
     let is_error = !matches!(code, Some(0 | FAILED));

@@ -18,7 +18,7 @@ use crate::mcp::paths;
 use crate::mcp::projects::Project;
 use crate::mcp::tools::{Answer, Call, fetching, tool};
 
-pub(in crate::mcp::tools) const NAME: &str = "cobalt_run";
+pub const NAME: &str = "cobalt_run";
 /// The exit code where nothing matched.
 const NOTHING_MATCHED: i32 = 4;
 /// The most that a number may ask for: more is a slip, and costs money.
@@ -26,7 +26,7 @@ const MOST: u32 = 1000;
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(in crate::mcp) struct Arguments {
+pub struct Arguments {
     /// The project, by its name or folder; may be left out where only one is served.
     project: Option<String>,
     /// Only the experiments of this Rust file: a test target, or any file in which experiments are declared. Relative to the
@@ -91,7 +91,7 @@ impl Arguments {
     }
 }
 
-pub(in crate::mcp::tools) fn description() -> Tool {
+pub fn description() -> Tool {
     tool::<Arguments, Ran>(
         NAME,
         "Run experiments",
@@ -104,7 +104,7 @@ pub(in crate::mcp::tools) fn description() -> Tool {
     )
 }
 
-pub(in crate::mcp::tools) async fn call(call: Call<'_>, arguments: Arguments) -> Result<Answer<Ran>, Error> {
+pub async fn call(call: Call<'_>, arguments: Arguments) -> Result<Answer<Ran>, Error> {
     let project = call.projects.choose(arguments.project.as_deref())?;
     arguments.check()?;
     let mut progress = Progress::of(call.context);

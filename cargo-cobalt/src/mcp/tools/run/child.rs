@@ -23,17 +23,17 @@ const MOST_AT_WORK: usize = 3;
 
 /// What a command came to.
 #[derive(Debug, Default)]
-pub(super) struct Outcome {
+pub struct Outcome {
     /// The exit code; none where a signal ended it.
-    pub(super) code: Option<i32>,
-    pub(super) state: RunState,
-    pub(super) compile_errors: CompileErrors,
+    pub code: Option<i32>,
+    pub state: RunState,
+    pub compile_errors: CompileErrors,
     /// The last lines on stderr.
-    pub(super) stderr: Vec<String>,
+    pub stderr: Vec<String>,
 }
 
 /// Runs `cargo cobalt` with arguments, and tells how far it is.
-pub(super) async fn run(
+pub async fn run(
     call: Call<'_>,
     project: &Project,
     command: &[String],
@@ -129,7 +129,7 @@ const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Tells of a request's progress, where a token for it was given.
 #[derive(Debug)]
-pub(in crate::mcp::tools) struct Progress {
+pub struct Progress {
     peer: Peer<RoleServer>,
     token: Option<ProgressToken>,
     /// How much was done when it was told last. It only ever grows.
@@ -147,7 +147,7 @@ pub(in crate::mcp::tools) struct Progress {
 }
 
 impl Progress {
-    pub(in crate::mcp::tools) fn of(context: &RequestContext<RoleServer>) -> Self {
+    pub fn of(context: &RequestContext<RoleServer>) -> Self {
         let token = context.meta.get_progress_token();
         let now = Instant::now();
         let (next, silent) = (now, now + SILENCE);
@@ -164,12 +164,12 @@ impl Progress {
     }
 
     /// So much is done, of so much as far as it is known.
-    pub(in crate::mcp::tools) async fn tell(&mut self, done: usize, total: Option<usize>, message: &str) {
+    pub async fn tell(&mut self, done: usize, total: Option<usize>, message: &str) {
         self.tell_figures(done as f64, total.map(|total| total as f64), message).await;
     }
 
     /// The next step, of so many as far as they are known, is in progress: a part of it that grows, and whose size is not known.
-    pub(in crate::mcp::tools) async fn tell_part(&mut self, total: Option<usize>, message: &str) {
+    pub async fn tell_part(&mut self, total: Option<usize>, message: &str) {
         self.silent = Instant::now() + SILENCE;
         self.total = total.map(|total| total as f64);
         let done = self.told.map_or(0.0, f64::floor);
@@ -197,13 +197,13 @@ impl Progress {
     }
 
     /// One more step is done, of an unknown number; that is told at once.
-    pub(in crate::mcp::tools) async fn step(&mut self, message: &str) {
+    pub async fn step(&mut self, message: &str) {
         self.tell_figures(self.told.map_or(1.0, |told| told.floor() + 1.0), None, message).await;
         self.tell_waiting().await;
     }
 
     /// Comes back after [`SILENCE`] without a notification; never, if nobody asked for any.
-    pub(in crate::mcp::tools) async fn is_silent(&self) {
+    pub async fn is_silent(&self) {
         match self.token {
             Some(_) => sleep_until(self.silent).await,
             None => std::future::pending().await,
@@ -211,7 +211,7 @@ impl Progress {
     }
 
     /// Comes back when what waits may be told; never, where nothing does.
-    pub(in crate::mcp::tools) async fn is_due(&self) {
+    pub async fn is_due(&self) {
         match self.waiting {
             Some(_) => sleep_until(self.next).await,
             None => std::future::pending().await,
@@ -219,7 +219,7 @@ impl Progress {
     }
 
     /// Tells what waits.
-    pub(in crate::mcp::tools) async fn tell_waiting(&mut self) {
+    pub async fn tell_waiting(&mut self) {
         if let Some(progress) = self.waiting.take() {
             let now = Instant::now();
             (self.next, self.silent) = (now + BETWEEN, now + SILENCE);

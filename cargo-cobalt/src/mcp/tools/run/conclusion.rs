@@ -11,30 +11,30 @@ use crate::mcp::stderr;
 use crate::results::{NoResult, Problem, RunState};
 
 /// The longest name, in characters.
-pub(super) const LONGEST: usize = 200;
+pub const LONGEST: usize = 200;
 
 /// An experiment that has no result.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct NotRun {
+pub struct NotRun {
     /// The experiment's name.
-    pub(super) name: String,
-    pub(super) state: WhyNotRun,
+    pub name: String,
+    pub state: WhyNotRun,
     /// What is wrong, and what to do.
-    pub(super) reason: String,
+    pub reason: String,
     /// The id of the run, if it was started and can be resumed: `cobalt_results` reads its finished items, and `resume` of
     /// `cobalt_run` runs the rest.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) run_id: Option<String>,
+    pub run_id: Option<String>,
     /// Where the experiment is declared.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) declared_at: Option<SourcePlace>,
+    pub declared_at: Option<SourcePlace>,
 }
 
 /// Why an experiment has no result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) enum WhyNotRun {
+pub enum WhyNotRun {
     /// Its data or its declaration is at fault.
     Broken,
     /// A variable that it asks for is not set.
@@ -72,13 +72,13 @@ impl NotRun {
 }
 
 /// The experiments that have no result, in the order in which that became known.
-pub(super) fn not_run(state: &RunState) -> Vec<NotRun> {
+pub fn not_run(state: &RunState) -> Vec<NotRun> {
     let all = state.without_result.iter();
     all.map(|it| NotRun::of(&it.name, &it.why, it.declared_at.as_ref())).collect()
 }
 
 /// What went wrong, each once, without what earlier results fail.
-pub(super) fn errors(state: &RunState) -> Vec<String> {
+pub fn errors(state: &RunState) -> Vec<String> {
     let mut errors = Vec::new();
     for problem in &state.problems {
         let error = match problem {
@@ -96,7 +96,7 @@ pub(super) fn errors(state: &RunState) -> Vec<String> {
 }
 
 /// The experiments that earlier results fail, in a sentence each.
-pub(super) fn still_failed(state: &RunState) -> impl Iterator<Item = String> {
+pub fn still_failed(state: &RunState) -> impl Iterator<Item = String> {
     state.still_failed.iter().map(|(name, why)| {
         let (name, why) = (cut(name, LONGEST), stderr::told(why));
         format!("experiment `{name}` is still failed by earlier results: {why}")
@@ -104,12 +104,12 @@ pub(super) fn still_failed(state: &RunState) -> impl Iterator<Item = String> {
 }
 
 /// What is probably not as it was meant.
-pub(super) fn warnings(state: &RunState) -> Vec<String> {
+pub fn warnings(state: &RunState) -> Vec<String> {
     state.warnings.iter().map(|warning| stderr::told(&warning.to_string())).collect()
 }
 
 /// Whether there was an experiment, and all of them ran and passed.
-pub(super) fn is_passed(state: &RunState) -> bool {
+pub fn is_passed(state: &RunState) -> bool {
     let is_fine = |why: &NoResult| matches!(why, NoResult::Ignored { .. } | NoResult::NothingToRun { .. });
     !state.finished.is_empty()
         && state.still_failed.is_empty()
@@ -118,17 +118,17 @@ pub(super) fn is_passed(state: &RunState) -> bool {
 }
 
 /// Whether an experiment says of itself what is wrong with it.
-pub(super) fn has_broken(state: &RunState) -> bool {
+pub fn has_broken(state: &RunState) -> bool {
     state.count(is_broken) > 0
 }
 
 /// Whether an experiment was stopped, or its process ended before it did.
-pub(super) fn has_cut_off(state: &RunState) -> bool {
+pub fn has_cut_off(state: &RunState) -> bool {
     state.count(is_cut_off) > 0
 }
 
 /// What became of the experiments, in a sentence; of the build, where that has errors.
-pub(super) fn verdict(state: &RunState, compile_errors: usize) -> String {
+pub fn verdict(state: &RunState, compile_errors: usize) -> String {
     if compile_errors > 0 {
         return format!("not built: {}", count(compile_errors, "error"));
     }

@@ -5,5 +5,5 @@ mod call;
 mod child;
 mod conclusion;
 
-pub(super) use call::{NAME, call, description};
-pub(super) use child::Progress;
+pub use call::{NAME, call, description};
+pub use child::Progress;

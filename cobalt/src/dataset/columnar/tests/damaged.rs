@@ -160,7 +160,7 @@ proptest! {
 }
 
 /// A table of columns that may be null.
-pub(super) fn table(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
+pub fn table(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
     let fields = columns.iter().map(|(name, array)| Field::new(*name, array.data_type().clone(), true));
     let schema = Schema::new(fields.collect::<Vec<_>>());
     let arrays = columns.iter().map(|(_, array)| array.clone()).collect();
@@ -169,18 +169,18 @@ pub(super) fn table(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
 }
 
 /// A table of rows in JSON, by a schema.
-pub(super) fn rows(schema: &Arc<Schema>, rows: &[Value]) -> RecordBatch {
+pub fn rows(schema: &Arc<Schema>, rows: &[Value]) -> RecordBatch {
     let mut decoder =
         ReaderBuilder::new(schema.clone()).with_batch_size(rows.len().max(1)).build_decoder().unwrap();
     decoder.serialize(rows).unwrap();
     decoder.flush().unwrap().unwrap_or_else(|| RecordBatch::new_empty(schema.clone()))
 }
 
-pub(super) fn parquet(batch: &RecordBatch) -> Vec<u8> {
+pub fn parquet(batch: &RecordBatch) -> Vec<u8> {
     parquet_with(batch, Compression::SNAPPY, 1024 * 1024)
 }
 
-pub(super) fn parquet_with(batch: &RecordBatch, compression: Compression, group: usize) -> Vec<u8> {
+pub fn parquet_with(batch: &RecordBatch, compression: Compression, group: usize) -> Vec<u8> {
     let properties = WriterProperties::builder()
         .set_compression(compression)
         .set_max_row_group_row_count(Some(group))
@@ -190,7 +190,7 @@ pub(super) fn parquet_with(batch: &RecordBatch, compression: Compression, group:
     writer.into_inner().unwrap()
 }
 
-pub(super) fn arrow_file(batches: &[RecordBatch], compression: Option<CompressionType>) -> Vec<u8> {
+pub fn arrow_file(batches: &[RecordBatch], compression: Option<CompressionType>) -> Vec<u8> {
     let options = IpcWriteOptions::default().try_with_compression(compression).unwrap();
     let mut writer = FileWriter::try_new_with_options(Vec::new(), &batches[0].schema(), options).unwrap();
     for batch in batches {
@@ -201,7 +201,7 @@ pub(super) fn arrow_file(batches: &[RecordBatch], compression: Option<Compressio
 }
 
 /// As `save_to_disk` of Hugging Face's `datasets` writes it.
-pub(super) fn arrow_stream(batches: &[RecordBatch], compression: Option<CompressionType>) -> Vec<u8> {
+pub fn arrow_stream(batches: &[RecordBatch], compression: Option<CompressionType>) -> Vec<u8> {
     let options = IpcWriteOptions::default().try_with_compression(compression).unwrap();
     let mut writer = StreamWriter::try_new_with_options(Vec::new(), &batches[0].schema(), options).unwrap();
     for batch in batches {
@@ -211,11 +211,11 @@ pub(super) fn arrow_stream(batches: &[RecordBatch], compression: Option<Compress
     writer.into_inner().unwrap()
 }
 
-pub(super) fn load(name: &str, content: &[u8]) -> Result<Vec<Item>, String> {
+pub fn load(name: &str, content: &[u8]) -> Result<Vec<Item>, String> {
     load_at_most(name, content, None)
 }
 
-pub(super) fn load_at_most(name: &str, content: &[u8], max_bytes: Option<u64>) -> Result<Vec<Item>, String> {
+pub fn load_at_most(name: &str, content: &[u8], max_bytes: Option<u64>) -> Result<Vec<Item>, String> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);
     std::fs::write(&path, content).unwrap();

@@ -21,54 +21,54 @@ pub(super) use crate::http::test_server::{Answer, Asked, TestServer};
 use crate::item::Item;
 
 /// The path of a request without its query, as it went over the wire.
-pub(super) fn path(asked: &Asked) -> &str {
+pub fn path(asked: &Asked) -> &str {
     asked.path.split('?').next().unwrap_or_default()
 }
 
 /// The values of a parameter of a request's query, decoded.
-pub(super) fn parameters(asked: &Asked, name: &str) -> Vec<String> {
+pub fn parameters(asked: &Asked, name: &str) -> Vec<String> {
     let url = Url::parse(&format!("http://test{}", asked.path)).unwrap();
     url.query_pairs().filter(|(key, _)| key == name).map(|(_, value)| value.into_owned()).collect()
 }
 
 /// The one value of a parameter of a request's query, if it is there.
-pub(super) fn parameter(asked: &Asked, name: &str) -> Option<String> {
+pub fn parameter(asked: &Asked, name: &str) -> Option<String> {
     let values = parameters(asked, name);
     assert!(values.len() < 2, "{name} is asked for more than once: {}", asked.path);
     values.into_iter().next()
 }
 
 /// A parameter that is a number.
-pub(super) fn number(asked: &Asked, name: &str) -> Option<usize> {
+pub fn number(asked: &Asked, name: &str) -> Option<usize> {
     parameter(asked, name).map(|number| number.parse().unwrap())
 }
 
 /// Where a fetch finds its keys: environment variables, and what is configured.
 #[derive(Debug, Default)]
-pub(super) struct Surroundings {
+pub struct Surroundings {
     variables: BTreeMap<String, String>,
     settings: FetchSettings,
 }
 
 impl Surroundings {
-    pub(super) fn with(variables: &[(&str, &str)]) -> Self {
+    pub fn with(variables: &[(&str, &str)]) -> Self {
         let variables = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
         Self { variables: variables.collect(), settings: FetchSettings::default() }
     }
 
     /// With a folder for copies.
-    pub(super) fn folder(mut self, folder: &Path) -> Self {
+    pub fn folder(mut self, folder: &Path) -> Self {
         self.settings.folder = folder.to_owned();
         self
     }
 
-    pub(super) fn account(mut self, platform: Platform, account: Account) -> Self {
+    pub fn account(mut self, platform: Platform, account: Account) -> Self {
         self.settings.accounts.insert(platform, account);
         self
     }
 
     /// Does something in a session that hardly waits between attempts.
-    pub(super) fn session<S: Source, T>(
+    pub fn session<S: Source, T>(
         &self,
         remote: &RemoteDataset<S>,
         act: impl AsyncFnOnce(&Session<'_>) -> T,
@@ -80,14 +80,14 @@ impl Surroundings {
     }
 
     /// Fetches, whether there is a copy or not.
-    pub(super) fn fetch<S: Source>(&self, remote: &RemoteDataset<S>) -> Result<Fetched, FetchError> {
+    pub fn fetch<S: Source>(&self, remote: &RemoteDataset<S>) -> Result<Fetched, FetchError> {
         self.session(remote, async |session| remote.source.fetch(session).await)
     }
 }
 
 /// A source, and the folder in which copies of it are kept.
 #[derive(Debug)]
-pub(super) struct Fake {
+pub struct Fake {
     folder: TempDir,
     pub(super) items: Vec<Item>,
     pub(super) is_down: bool,
@@ -100,7 +100,7 @@ pub(super) struct Fake {
 
 impl Fake {
     /// One that has items with these ids, and no copy.
-    pub(super) fn with(ids: &[&str]) -> Self {
+    pub fn with(ids: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let settings =
             FetchSettings { folder: folder.path().join(".cobalt/datasets"), ..FetchSettings::default() };
@@ -115,35 +115,35 @@ impl Fake {
         }
     }
 
-    pub(super) fn load(&self) -> Result<Dataset, DatasetError> {
+    pub fn load(&self) -> Result<Dataset, DatasetError> {
         load(self, &self.terms, &self.settings, &|_| None)
     }
 
-    pub(super) fn loaded(&self) -> Vec<String> {
+    pub fn loaded(&self) -> Vec<String> {
         self.load().unwrap().keys()
     }
 
-    pub(super) fn fails(&self) -> String {
+    pub fn fails(&self) -> String {
         self.load().unwrap_err().to_string()
     }
 
     /// How often it was asked.
-    pub(super) fn asked(&self) -> usize {
+    pub fn asked(&self) -> usize {
         self.asked.load(Ordering::SeqCst)
     }
 
-    pub(super) fn refresh(&mut self) {
+    pub fn refresh(&mut self) {
         self.settings.refresh = Some(SystemTime::now() + Duration::from_millis(1));
         // A time is written to the millisecond.
         std::thread::sleep(Duration::from_millis(3));
     }
 
-    pub(super) fn root(&self) -> PathBuf {
+    pub fn root(&self) -> PathBuf {
         self.folder.path().join(".cobalt")
     }
 
     /// The names of the files beside the copy's lock.
-    pub(super) fn files(&self) -> Vec<String> {
+    pub fn files(&self) -> Vec<String> {
         let names = fs::read_dir(&self.settings.folder).unwrap().flatten();
         let mut names: Vec<_> = names.map(|entry| entry.file_name().into_string().unwrap()).collect();
         names.retain(|name| !name.ends_with(".lock"));
@@ -152,12 +152,12 @@ impl Fake {
     }
 
     /// The file of the copy.
-    pub(super) fn file(&self) -> PathBuf {
+    pub fn file(&self) -> PathBuf {
         self.settings.folder.join(&self.files()[0])
     }
 
     /// Changes the text of the copy.
-    pub(super) fn edit(&self, change: impl FnOnce(String) -> String) {
+    pub fn edit(&self, change: impl FnOnce(String) -> String) {
         let text = fs::read_to_string(self.file()).unwrap();
         let changed = change(text.clone());
         assert_ne!(changed, text);

@@ -11,7 +11,7 @@ const MOST_SHOWN: usize = 80;
 
 /// An address that can be asked.
 #[derive(Debug)]
-pub(super) struct Address {
+pub struct Address {
     /// Without user, password and fragment.
     pub(super) url: Url,
     /// User and password, decoded.
@@ -20,7 +20,7 @@ pub(super) struct Address {
 
 impl Address {
     /// Reads an address; the error says what to write.
-    pub(super) fn parse(written: &str) -> Result<Self, String> {
+    pub fn parse(written: &str) -> Result<Self, String> {
         let problem = |problem: &str| {
             format!("`{}` {problem}: expected one such as https://host/path/data.jsonl", label(written))
         };
@@ -47,7 +47,7 @@ impl Address {
 }
 
 /// How an address is shown: without user, password, query and fragment.
-pub(super) fn label(written: &str) -> String {
+pub fn label(written: &str) -> String {
     match Url::parse(written).ok().filter(Url::has_host) {
         Some(mut url) => {
             without_account(&mut url);
@@ -71,7 +71,7 @@ pub(super) fn label(written: &str) -> String {
 }
 
 /// What addresses are told apart by: all of it but the password, and the fragment, which no server sees.
-pub(super) fn identity(written: &str) -> String {
+pub fn identity(written: &str) -> String {
     match Url::parse(written) {
         Ok(mut url) => {
             let _ = url.set_password(None);

@@ -6,7 +6,7 @@ use super::{Url, Value};
 use crate::dataset::remote::builder::FetchError;
 
 /// A refusal with what to do about it.
-pub(super) fn advised(error: FetchError, source: &Url) -> FetchError {
+pub fn advised(error: FetchError, source: &Url) -> FetchError {
     let FetchError::Refused { status, message } = error else { return error };
     let variables: Vec<_> = source.headers.iter().filter_map(|header| variable(&header.value)).collect();
     let advice = match status {
@@ -37,7 +37,7 @@ fn variable(value: &Value) -> Option<&str> {
 }
 
 /// What to do where a page came that people look at.
-pub(super) fn on_page(asked: &Address) -> String {
+pub fn on_page(asked: &Address) -> String {
     match file_of_page(asked) {
         Some(file) => format!("that page shows the file: the file itself is at {file}"),
         None => "it may want a login: give a key by `.bearer_env(\"…\")` or `.header_env(\"…\", \"…\")`, or correct the address"

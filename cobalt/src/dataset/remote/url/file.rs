@@ -17,7 +17,7 @@ const HEAD_BYTES: usize = 16 * 1024;
 const MOST_SHOWN_IN_FILE: usize = 80;
 
 /// The items, and which version of them.
-pub(super) fn read(
+pub fn read(
     download: &Download,
     asked: &Url,
     format: Option<Format>,

@@ -6,7 +6,7 @@ use super::{Fields, vendors};
 use crate::wording::cut;
 
 /// Types of what stands beside calls in the lists of the APIs, and is none.
-pub(super) const NO_CALLS: [&str; 16] = [
+pub const NO_CALLS: [&str; 16] = [
     "text",
     "thinking",
     "redacted_thinking",
@@ -167,7 +167,7 @@ const ABOUT_MESSAGE: [&str; 22] = [
 ];
 
 /// Whether a block of a message is known to hold no call: by its type, or by all of its fields.
-pub(super) fn is_block(fields: Fields<'_>) -> bool {
+pub fn is_block(fields: Fields<'_>) -> bool {
     let kind = fields.kind();
     if NO_CALLS.contains(&kind) {
         return true;
@@ -186,12 +186,12 @@ pub(super) fn is_block(fields: Fields<'_>) -> bool {
 }
 
 /// Whether a field of a message says something about it, and is no part of it.
-pub(super) fn is_about_message(name: &str) -> bool {
+pub fn is_about_message(name: &str) -> bool {
     ABOUT_MESSAGE.contains(&name)
 }
 
 /// Whether a field may hold calls, by its name and by what it holds.
-pub(super) fn may_hold_call_under(name: &str, value: &Value) -> bool {
+pub fn may_hold_call_under(name: &str, value: &Value) -> bool {
     let holds_some = match value {
         Value::Array(values) => !values.is_empty(),
         Value::Object(fields) => !fields.is_empty(),
@@ -201,7 +201,7 @@ pub(super) fn may_hold_call_under(name: &str, value: &Value) -> bool {
 }
 
 /// Whether something in a value has a name that is made for calls, or names a tool beside what it is called with.
-pub(in crate::evaluators::calls) fn may_hold_call(value: &Value) -> bool {
+pub fn may_hold_call(value: &Value) -> bool {
     match value {
         Value::Array(values) => values.iter().any(may_hold_call),
         Value::Object(object) => {
@@ -212,7 +212,7 @@ pub(in crate::evaluators::calls) fn may_hold_call(value: &Value) -> bool {
 }
 
 /// Whether a name is made for calls of tools, as `toolInvocations`, `tool-call`, `toolUse` or `functionCall`.
-pub(super) fn is_of_a_call(name: &str) -> bool {
+pub fn is_of_a_call(name: &str) -> bool {
     let name = name.to_lowercase();
     let has = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
     has(&["tool", "function"]) && has(&["call", "use", "invocation", "request"])
@@ -220,7 +220,7 @@ pub(super) fn is_of_a_call(name: &str) -> bool {
 
 /// What a piece looks like: its fields, and of their values only what says of which kind they are. So it is the same for
 /// every call in that shape.
-pub(super) fn outline(value: &Value) -> String {
+pub fn outline(value: &Value) -> String {
     const LONGEST: usize = 300;
     let field = |(name, value): (&String, &Value)| {
         let kind = ["type", "role", "kind", "state"].contains(&&**name);

@@ -17,7 +17,7 @@ const GENAI: [&str; 3] = ["ToolCalls", "ToolResponses", "Parts"];
 
 impl Reader {
     /// Reads the calls and answers of a message. What else its content holds is for people.
-    pub(super) fn message(&mut self, fields: Fields<'_>) -> Result<(), ToolCallError> {
+    pub fn message(&mut self, fields: Fields<'_>) -> Result<(), ToolCallError> {
         // Gemini's messages may have no role.
         let role =
             if fields.get("role").is_some() { fields.text("role")?.to_lowercase() } else { String::new() };
@@ -92,7 +92,7 @@ impl Reader {
     }
 
     /// Reads a block of a message: a call, an answer, or what is known to be neither.
-    pub(super) fn block(&mut self, block: &Value, path: &str) -> Result<(), ToolCallError> {
+    pub fn block(&mut self, block: &Value, path: &str) -> Result<(), ToolCallError> {
         let Value::Object(object) = block else {
             return if may_hold_call(block) { Err(overlooked(path, block)) } else { Ok(()) };
         };
@@ -108,12 +108,12 @@ impl Reader {
 }
 
 /// The message that an entry is about: an object with its blocks in `content`.
-pub(super) fn within<'v>(fields: Fields<'v>) -> Option<&'v Map<String, Value>> {
+pub fn within<'v>(fields: Fields<'v>) -> Option<&'v Map<String, Value>> {
     fields.object_if_any("content").filter(|content| content.contains_key("parts"))
 }
 
 /// An error where what stands beside the only field that is read may be a call.
-pub(super) fn check_beside(read: &str, fields: Fields<'_>) -> Result<(), ToolCallError> {
+pub fn check_beside(read: &str, fields: Fields<'_>) -> Result<(), ToolCallError> {
     if is_call(fields) {
         return Err(overlooked_object(fields));
     }
@@ -160,7 +160,7 @@ const RESULTS: [&str; 4] = ["output", "result", "response", "content"];
 
 impl Reader {
     /// `false` where the type is of none of them.
-    pub(super) fn tagged(&mut self, fields: Fields<'_>) -> Result<bool, ToolCallError> {
+    pub fn tagged(&mut self, fields: Fields<'_>) -> Result<bool, ToolCallError> {
         match fields.kind() {
             // rig has the vendor's own items in it, as it got them.
             "opaque" => match fields.get("item") {
@@ -214,7 +214,7 @@ impl Reader {
     }
 
     /// What came of a call; `outer` are identities from around it.
-    pub(super) fn response(&mut self, fields: Fields<'_>, outer: &[&str]) -> Result<(), ToolCallError> {
+    pub fn response(&mut self, fields: Fields<'_>, outer: &[&str]) -> Result<(), ToolCallError> {
         let result = RESULTS.iter().find_map(|name| fields.get(name));
         let failed = is_flagged(fields.object) || fields.text_if_any("status") == Some("error");
         let error = fields.get("error").map(said);
@@ -228,7 +228,7 @@ impl Reader {
     }
 
     /// An answer that genai wrote.
-    pub(super) fn tool_response(&mut self, answer: &Value, path: &str) -> Result<(), ToolCallError> {
+    pub fn tool_response(&mut self, answer: &Value, path: &str) -> Result<(), ToolCallError> {
         match answer.as_object() {
             Some(object) => self.response(Fields { object, path }, &[]),
             None => Err(refused(path, "is no object; expected what came of a call")),
@@ -297,7 +297,7 @@ const TYPES: [&str; 2] = ["toolType", "tool_type"];
 
 impl Reader {
     /// `false` where there is no such field.
-    pub(super) fn wrapped(&mut self, fields: Fields<'_>) -> Result<bool, ToolCallError> {
+    pub fn wrapped(&mut self, fields: Fields<'_>) -> Result<bool, ToolCallError> {
         let mut found = false;
         for (name, value) in fields.object {
             let Value::Object(object) = value else { continue };

@@ -19,7 +19,7 @@ const EXPECTED: &str = "expected a call as `{\"name\": …, \"arguments\": …}`
 
 /// What was read so far.
 #[derive(Debug, Default)]
-pub(super) struct Reader {
+pub struct Reader {
     calls: Vec<ToolCall>,
     /// What the answer to each call refers to.
     ids: Vec<Vec<String>>,
@@ -38,12 +38,12 @@ struct Answer {
 
 impl Reader {
     /// A reader of calls that a person wrote down, where a field that is not known is a slip.
-    pub(super) fn strict() -> Self {
+    pub fn strict() -> Self {
         Self { strict: true, ..Self::default() }
     }
 
     /// Reads all calls. `path` says where the value stands.
-    pub(super) fn read(mut self, value: &Value, path: &str) -> Result<Vec<ToolCall>, ToolCallError> {
+    pub fn read(mut self, value: &Value, path: &str) -> Result<Vec<ToolCall>, ToolCallError> {
         if is_too_deep(value) {
             return Err(ToolCallError(too_deep(&format!("`{path}`"))));
         }
@@ -273,24 +273,24 @@ fn is_flagged(object: &Map<String, Value>) -> bool {
 
 /// An entry, and where it stands.
 #[derive(Clone, Copy)]
-pub(super) struct Fields<'v> {
+pub struct Fields<'v> {
     pub(super) object: &'v Map<String, Value>,
     pub(super) path: &'v str,
 }
 
 impl<'v> Fields<'v> {
     /// Where a field stands.
-    pub(super) fn at(&self, name: &str) -> String {
+    pub fn at(&self, name: &str) -> String {
         format!("{}.{name}", self.path)
     }
 
     /// A field that is not `null`.
-    pub(super) fn get(&self, name: &str) -> Option<&'v Value> {
+    pub fn get(&self, name: &str) -> Option<&'v Value> {
         self.object.get(name).filter(|value| !value.is_null())
     }
 
     /// A text that must be there, and not be blank.
-    pub(super) fn text(&self, name: &str) -> Result<&'v str, ToolCallError> {
+    pub fn text(&self, name: &str) -> Result<&'v str, ToolCallError> {
         match self.object.get(name) {
             Some(Value::String(text)) if !text.trim().is_empty() => Ok(text),
             Some(other) => Err(self.refused(name, &format!("is {}; expected text", kind_of(other)))),
@@ -299,22 +299,22 @@ impl<'v> Fields<'v> {
     }
 
     /// A text, where there is one.
-    pub(super) fn text_if_any(&self, name: &str) -> Option<&'v str> {
+    pub fn text_if_any(&self, name: &str) -> Option<&'v str> {
         self.get(name).and_then(Value::as_str)
     }
 
     /// Its `type`; blank where it has none.
-    pub(super) fn kind(&self) -> &'v str {
+    pub fn kind(&self) -> &'v str {
         self.text_if_any("type").unwrap_or_default()
     }
 
     /// An object, where there is one.
-    pub(super) fn object_if_any(&self, name: &str) -> Option<&'v Map<String, Value>> {
+    pub fn object_if_any(&self, name: &str) -> Option<&'v Map<String, Value>> {
         self.get(name).and_then(Value::as_object)
     }
 
     /// The identities under these names: texts, or objects around one, as rig's `{"provider": "call_1"}`.
-    pub(super) fn ids(&self, names: &[&str]) -> Vec<&'v str> {
+    pub fn ids(&self, names: &[&str]) -> Vec<&'v str> {
         let id = |value: &'v Value| match value {
             Value::Object(around) if around.len() == 1 => around.values().next()?.as_str(),
             other => other.as_str(),
@@ -323,7 +323,7 @@ impl<'v> Fields<'v> {
     }
 
     /// A list, where the field is there.
-    pub(super) fn list(&self, name: &str) -> Result<Option<&'v [Value]>, ToolCallError> {
+    pub fn list(&self, name: &str) -> Result<Option<&'v [Value]>, ToolCallError> {
         match self.get(name) {
             None => Ok(None),
             Some(Value::Array(values)) => Ok(Some(values)),
@@ -332,10 +332,7 @@ impl<'v> Fields<'v> {
     }
 
     /// The only one of several fields that mean the same, with its name.
-    pub(super) fn one_of<'n>(
-        &self,
-        names: &[&'n str],
-    ) -> Result<Option<(&'n str, &'v Value)>, ToolCallError> {
+    pub fn one_of<'n>(&self, names: &[&'n str]) -> Result<Option<(&'n str, &'v Value)>, ToolCallError> {
         let mut found = names.iter().filter_map(|name| self.get(name).map(|value| (*name, value)));
         let first = found.next();
         match (first, found.next()) {
@@ -346,13 +343,13 @@ impl<'v> Fields<'v> {
         }
     }
 
-    pub(super) fn refused(&self, name: &str, problem: &str) -> ToolCallError {
+    pub fn refused(&self, name: &str, problem: &str) -> ToolCallError {
         refused(&self.at(name), problem)
     }
 }
 
 /// What a value is, in words.
-pub(super) fn kind_of(value: &Value) -> &'static str {
+pub fn kind_of(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "a boolean",

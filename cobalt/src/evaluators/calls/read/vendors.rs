@@ -7,23 +7,23 @@ use crate::evaluators::calls::call::{ToolCall, ToolCallError};
 use crate::wording;
 
 /// Blocks that call a tool of the program, of the vendor, or of an MCP server.
-pub(super) fn is_use(kind: &str) -> bool {
+pub fn is_use(kind: &str) -> bool {
     ["tool_use", "server_tool_use", "mcp_tool_use"].contains(&kind)
 }
 
 /// Blocks with a result: those of the vendor's own tools have the tool's name before it, as `web_search_tool_result`.
-pub(super) fn is_result(kind: &str) -> bool {
+pub fn is_result(kind: &str) -> bool {
     kind == "tool_result" || kind.ends_with("_tool_result")
 }
 
 impl Reader {
-    pub(super) fn tool_use(&mut self, fields: Fields<'_>) -> Result<(), ToolCallError> {
+    pub fn tool_use(&mut self, fields: Fields<'_>) -> Result<(), ToolCallError> {
         let call = ToolCall { name: fields.text("name")?.to_owned(), ..ToolCall::default() };
         self.add(call.with_arguments(fields.get("input")), &fields.ids(&["id"]));
         Ok(())
     }
 
-    pub(super) fn tool_result(&mut self, fields: Fields<'_>) -> Result<(), ToolCallError> {
+    pub fn tool_result(&mut self, fields: Fields<'_>) -> Result<(), ToolCallError> {
         let content = fields.get("content");
         let code = content.and_then(|content| content.get("error_code"));
         let error = match (is_flagged(fields.object), code) {
@@ -54,17 +54,17 @@ const HOSTED: [&str; 9] = [
 /// Fields in which an item of a vendor's tool says what was asked of it, where it has no `action`.
 const ASKED: [&str; 4] = ["queries", "code", "operation", "revised_prompt"];
 
-pub(super) fn is_item(kind: &str) -> bool {
+pub fn is_item(kind: &str) -> bool {
     NAMED.contains(&kind) || HOSTED.contains(&kind)
 }
 
-pub(super) fn is_item_output(kind: &str) -> bool {
+pub fn is_item_output(kind: &str) -> bool {
     kind.strip_suffix("_output").is_some_and(is_item)
 }
 
 impl Reader {
     /// An element of `tool_calls`: its `function`, or its `custom` tool, which is given text.
-    pub(super) fn tool_call(&mut self, fields: Fields<'_>) -> Result<(), ToolCallError> {
+    pub fn tool_call(&mut self, fields: Fields<'_>) -> Result<(), ToolCallError> {
         let ids = fields.ids(&["id", "call_id"]);
         match (fields.get("function"), fields.get("custom")) {
             (Some(function), _) => self.function(function, &fields.at("function"), &ids),
@@ -79,12 +79,7 @@ impl Reader {
         }
     }
 
-    pub(super) fn function(
-        &mut self,
-        function: &Value,
-        path: &str,
-        ids: &[&str],
-    ) -> Result<(), ToolCallError> {
+    pub fn function(&mut self, function: &Value, path: &str, ids: &[&str]) -> Result<(), ToolCallError> {
         let Value::Object(object) = function else {
             let expected = "expected `{\"name\": …, \"arguments\": …}`";
             return Err(refused(path, &format!("is {}; {expected}", kind_of(function))));
@@ -98,7 +93,7 @@ impl Reader {
     }
 
     /// A message in which a tool answers: by the call's identity, or, in the older form, by the function's name.
-    pub(super) fn tool_message(&mut self, fields: Fields<'_>, role: &str) -> Result<(), ToolCallError> {
+    pub fn tool_message(&mut self, fields: Fields<'_>, role: &str) -> Result<(), ToolCallError> {
         let content = fields.get("content").cloned();
         // The API has no sign of failure; LangChain adds a status to such messages.
         let failed = is_flagged(fields.object) || fields.text_if_any("status") == Some("error");
@@ -116,7 +111,7 @@ impl Reader {
     }
 
     /// An item of a response that is a call.
-    pub(super) fn item(&mut self, fields: Fields<'_>) -> Result<(), ToolCallError> {
+    pub fn item(&mut self, fields: Fields<'_>) -> Result<(), ToolCallError> {
         let kind = fields.text("type")?;
         let name = if NAMED.contains(&kind) { fields.text("name")? } else { kind.trim_end_matches("_call") };
         let call = ToolCall { name: name.to_owned(), ..ToolCall::default() };
@@ -135,7 +130,7 @@ impl Reader {
     }
 
     /// An item that answers another.
-    pub(super) fn item_output(&mut self, fields: Fields<'_>) -> Result<(), ToolCallError> {
+    pub fn item_output(&mut self, fields: Fields<'_>) -> Result<(), ToolCallError> {
         let answer = Answer { result: fields.get("output").cloned(), error: item_error(fields) };
         self.answer(fields.text("call_id")?, answer, fields.path)
     }
@@ -154,7 +149,7 @@ fn item_error(fields: Fields<'_>) -> Option<String> {
 }
 
 /// Names of the tool; the last is genai's.
-pub(super) const NAMES: [&str; 5] = ["name", "tool", "tool_name", "toolName", "fn_name"];
+pub const NAMES: [&str; 5] = ["name", "tool", "tool_name", "toolName", "fn_name"];
 /// Under these, text is the text of JSON.
 const ARGUMENTS: [&str; 4] = ["arguments", "args", "parameters", "fn_arguments"];
 /// Under these, text may be any.
@@ -167,12 +162,12 @@ const OTHERS: [&str; 9] =
     ["type", "id", "call_id", "tool_call_id", "toolCallId", "error", "success", "is_error", "isError"];
 
 /// Whether an entry of this type is what came of a call, and no call, even where it names the tool.
-pub(super) fn is_answer(kind: &str) -> bool {
+pub fn is_answer(kind: &str) -> bool {
     ["result", "output", "error"].iter().any(|end| kind.ends_with(end))
 }
 
 impl Reader {
-    pub(super) fn plain(&mut self, fields: Fields<'_>) -> Result<(), ToolCallError> {
+    pub fn plain(&mut self, fields: Fields<'_>) -> Result<(), ToolCallError> {
         let name = match fields.one_of(&NAMES)? {
             Some((key, _)) => fields.text(key)?,
             None => return Err(nameless(fields)),
@@ -203,7 +198,7 @@ impl Reader {
 }
 
 /// A call of this tool, with what is said of it.
-pub(super) fn call(name: &str, fields: Fields<'_>) -> Result<ToolCall, ToolCallError> {
+pub fn call(name: &str, fields: Fields<'_>) -> Result<ToolCall, ToolCallError> {
     let call = ToolCall { name: name.to_owned(), ..ToolCall::default() };
     let given = fields.one_of(&[&ARGUMENTS[..], &INPUTS[..]].concat())?;
     let mut call = match given {
@@ -216,13 +211,13 @@ pub(super) fn call(name: &str, fields: Fields<'_>) -> Result<ToolCall, ToolCallE
 }
 
 /// Whether an object names a tool and has what it is called with, even if that is `null`.
-pub(super) fn is_call(object: &Map<String, Value>) -> bool {
+pub fn is_call(object: &Map<String, Value>) -> bool {
     let has_name = NAMES.iter().any(|name| object.get(*name).is_some_and(Value::is_string));
     has_name && ARGUMENTS.iter().chain(&INPUTS).any(|name| object.contains_key(*name))
 }
 
 /// An error for what is no call, by its type or for want of a name.
-pub(super) fn nameless(fields: Fields<'_>) -> ToolCallError {
+pub fn nameless(fields: Fields<'_>) -> ToolCallError {
     let keys = fields.object.keys().map(String::as_str);
     let has = if fields.object.is_empty() { "no field".to_owned() } else { wording::list(keys) };
     match fields.text_if_any("type") {

@@ -162,12 +162,12 @@ fn another_state_host_or_organisation_is_another_copy() {
     assert_eq!(keyed, of(&[], &remotes[0]), "keys are no part of it");
 }
 
-pub(super) const KEY: &str = "sk-of-the-test";
-pub(super) const ID: &str = "b9356d7d-1a96-4f96-9d41-276e9ebd6afe";
+pub const KEY: &str = "sk-of-the-test";
+pub const ID: &str = "b9356d7d-1a96-4f96-9d41-276e9ebd6afe";
 
 /// What was written to the data set: a row as of a transaction, or that it was deleted.
 #[derive(Clone, Debug)]
-pub(super) struct Write {
+pub struct Write {
     transaction: u64,
     id: String,
     row: Option<Value>,
@@ -177,7 +177,7 @@ type Given = Option<((usize, u64), Arc<Vec<Value>>)>;
 
 /// A service with the data set `refunds` in the project `Support`.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Service {
+pub struct Service {
     pub(super) writes: Arc<Mutex<Vec<Write>>>,
     /// The history that was given last, by the number of writes and the version: pages are asked for one after another.
     pub(super) given: Arc<Mutex<Given>>,
@@ -189,25 +189,25 @@ pub(super) struct Service {
 
 impl Service {
     /// With as many rows as that, each written by a transaction of its own.
-    pub(super) fn of_many(rows: usize) -> Self {
+    pub fn of_many(rows: usize) -> Self {
         let service = Self::default();
         (1..=rows)
             .for_each(|n| service.write(&format!("row-{n}"), json!({"input": {"n": n}, "expected": n})));
         service
     }
 
-    pub(super) fn of(rows: impl IntoIterator<Item = (&'static str, Value)>) -> Self {
+    pub fn of(rows: impl IntoIterator<Item = (&'static str, Value)>) -> Self {
         let service = Self::default();
         rows.into_iter().for_each(|(id, row)| service.write(id, row));
         service
     }
 
     /// Writes a row, whether there is one of this id or not.
-    pub(super) fn write(&self, id: &str, row: Value) {
+    pub fn write(&self, id: &str, row: Value) {
         self.push(id, Some(row));
     }
 
-    pub(super) fn delete(&self, id: &str) {
+    pub fn delete(&self, id: &str) {
         self.push(id, None);
     }
 
@@ -217,12 +217,12 @@ impl Service {
         writes.push(Write { transaction, id: id.to_owned(), row });
     }
 
-    pub(super) fn serve(&self) -> TestServer {
+    pub fn serve(&self) -> TestServer {
         let service = self.clone();
         TestServer::start(move |asked| service.answer(asked))
     }
 
-    pub(super) fn answer(&self, asked: &Asked) -> Answer {
+    pub fn answer(&self, asked: &Asked) -> Answer {
         if asked.headers.get("authorization") != Some(&format!("Bearer {KEY}")) {
             return Answer::text(401, "Invalid API key");
         }
