@@ -2,7 +2,7 @@
 
 use std::io::{self, IsTerminal as _};
 
-use cobalt::config::Config;
+use cobalt::command::config::Config;
 
 /// Opens an address in the browser that the variable `BROWSER` names, or that is usual.
 pub fn open(address: &str) -> Result<(), String> {

@@ -5,10 +5,10 @@ use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
-use cobalt::config::{Config, Flags, Setting, project_root, schema};
-use cobalt::paths::workspace_root;
-use cobalt::redact::set_forms;
-use cobalt::reporters::Paint;
+use cobalt::command::config::{Config, Flags, Setting, project_root, schema};
+use cobalt::command::paths::workspace_root;
+use cobalt::command::redact::set_forms;
+use cobalt::command::reporters::Paint;
 use serde_json::Value;
 
 use crate::cli;

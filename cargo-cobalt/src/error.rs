@@ -7,9 +7,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use cobalt::BoxError;
-use cobalt::config::ConfigError;
-use cobalt::redact::redacted;
-use cobalt::reporters::printable;
+use cobalt::command::config::ConfigError;
+use cobalt::command::redact::redacted;
+use cobalt::command::reporters::printable;
 
 use crate::terminal::for_stderr;
 
@@ -36,7 +36,7 @@ pub trait CommandError: StdError + Send + Sync + 'static {
 impl CommandError for cobalt::Error {}
 impl CommandError for cobalt::DatasetError {}
 impl CommandError for cobalt::report::ReportJsonError {}
-impl CommandError for cobalt::store::StoreError {}
+impl CommandError for cobalt::command::store::StoreError {}
 impl CommandError for ConfigError {}
 
 /// What ends a command.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::ValueEnum as _;
-use cobalt::config::{Config, Flags};
+use cobalt::command::config::{Config, Flags};
 
 use crate::cli::{Export, Format};
 use crate::config::settings;

@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use std::{fs, io};
 
 use cobalt::Report;
-use cobalt::config::Flags;
-use cobalt::store::{Layout, ResultFileName, check_report, keep_report, read_journal, without_mark};
+use cobalt::command::config::Flags;
+use cobalt::command::store::{Layout, ResultFileName, check_report, keep_report, read_journal, without_mark};
 use serde::Deserialize;
 use serde_json::Value;
 

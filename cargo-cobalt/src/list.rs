@@ -5,10 +5,10 @@ use std::ffi::OsString;
 use std::io;
 use std::process::ExitCode;
 
-use cobalt::Wanted;
-use cobalt::config::Flags;
-use cobalt::reporters::{Event, Listed, fetched, printable};
-use cobalt::wording::{self, count};
+use cobalt::command::Wanted;
+use cobalt::command::config::Flags;
+use cobalt::command::reporters::{Event, Listed, fetched, printable};
+use cobalt::command::wording::{self, count};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -41,8 +41,8 @@ use std::process::ExitCode;
 use std::time::SystemTime;
 
 use clap::Parser;
-use cobalt::config::{Flags, Only};
-use cobalt::redact::register_environment;
+use cobalt::command::config::{Flags, Only};
+use cobalt::command::redact::register_environment;
 
 use cli::{Build, Cargo, Command, Data, Outcome, Run, RunOptions, Settings};
 use reporters::github;

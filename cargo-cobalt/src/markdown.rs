@@ -3,8 +3,8 @@
 
 use std::fmt::Write as _;
 
-use cobalt::reporters::printable;
-use cobalt::wording::cut;
+use cobalt::command::reporters::printable;
+use cobalt::command::wording::cut;
 
 use crate::terminal::one_line;
 

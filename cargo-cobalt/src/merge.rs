@@ -8,11 +8,13 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use cobalt::config::{Config, Flags, unknown_variable};
+use cobalt::command::config::{Config, Flags, unknown_variable};
+use cobalt::command::reporters::{Event, ExperimentFinished, Warning};
+use cobalt::command::shards::{ShardFile, merge as join};
+use cobalt::command::store::{
+    JournalHeader, ResultFileName, check_report, read_report, without_mark, write_report,
+};
 use cobalt::report::{Report, Shard, SourcePlace, Timestamp};
-use cobalt::reporters::{Event, ExperimentFinished, Warning};
-use cobalt::shards::{ShardFile, merge as join};
-use cobalt::store::{JournalHeader, ResultFileName, check_report, read_report, without_mark, write_report};
 use serde::Deserialize;
 use walkdir::WalkDir;
 

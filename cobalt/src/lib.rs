@@ -1,44 +1,39 @@
 #![doc = include_str!("../docs/overview.md")]
 
-#[doc(hidden)]
-pub mod back_off;
+mod back_off;
 mod causes;
-pub mod config;
+mod config;
 pub mod dataset;
 mod engine;
 mod error;
 mod evaluators;
 mod experiment;
 mod harness;
-#[doc(hidden)]
-pub mod hash;
+mod hash;
 #[cfg(feature = "remote")]
 mod http;
 mod item;
 pub mod llm;
 mod load;
 pub mod metrics;
-#[doc(hidden)]
-pub mod names;
+mod names;
 mod nesting;
-pub mod paths;
-pub mod pattern;
+mod paths;
+mod pattern;
 pub mod prices;
 #[doc(hidden)]
 pub mod private;
-#[doc(hidden)]
-pub mod redact;
+mod redact;
 pub mod report;
-pub mod reporters;
+mod reporters;
 mod session;
 mod settings;
-pub mod shards;
-pub mod store;
+mod shards;
+mod store;
 pub mod template;
 mod threads;
 mod timestamp;
-#[doc(hidden)]
-pub mod wording;
+mod wording;
 
 pub use causes::BoxError;
 #[doc = include_str!("../docs/evaluator.md")]
@@ -58,8 +53,6 @@ pub use experiment::{
     Agent, AgentError, Context, Experiment, IntoOutput, Json, ModelCall, Output, Record, TokenCount,
 };
 pub use harness::main;
-#[doc(hidden)]
-pub use harness::{Request, Wanted, exit_code};
 pub use llm::Provider;
 pub use report::{Report, Threshold};
 pub use reporters::MissingKey;
@@ -68,17 +61,75 @@ pub use reporters::MissingKey;
 pub mod calls {}
 #[doc = include_str!("../docs/catalogue.md")]
 pub mod catalogue {}
+#[doc = include_str!("../docs/configuration.md")]
+pub mod configuration {}
 #[doc = include_str!("../docs/custom.md")]
 pub mod custom {}
 #[doc = include_str!("../docs/datasets.md")]
 pub mod datasets {}
+#[doc = include_str!("../docs/events.md")]
+pub mod events {}
+#[doc = include_str!("../docs/files.md")]
+pub mod files {}
 #[doc = include_str!("../docs/judges.md")]
 #[cfg(feature = "judge")]
 pub mod judges {}
+#[doc = include_str!("../docs/shards.md")]
+pub mod sharding {}
 #[doc = include_str!("../docs/text.md")]
 pub mod text {}
 #[doc = include_str!("../docs/webhooks.md")]
 pub mod webhooks {}
+
+/// What the command `cargo cobalt` has of the library, beside what everybody has. Not for use by others; nothing here is stable.
+#[doc(hidden)]
+pub mod command {
+    pub use crate::harness::{Request, Wanted, exit_code};
+
+    pub mod back_off {
+        pub use crate::back_off::*;
+    }
+
+    pub mod config {
+        pub use crate::config::*;
+    }
+
+    pub mod hash {
+        pub use crate::hash::*;
+    }
+
+    pub mod names {
+        pub use crate::names::*;
+    }
+
+    pub mod paths {
+        pub use crate::paths::*;
+    }
+
+    pub mod pattern {
+        pub use crate::pattern::*;
+    }
+
+    pub mod redact {
+        pub use crate::redact::*;
+    }
+
+    pub mod reporters {
+        pub use crate::reporters::*;
+    }
+
+    pub mod shards {
+        pub use crate::shards::*;
+    }
+
+    pub mod store {
+        pub use crate::store::*;
+    }
+
+    pub mod wording {
+        pub use crate::wording::*;
+    }
+}
 
 /// The programs of the README compile.
 #[cfg(doctest)]

@@ -16,7 +16,7 @@ static COMPILED: OnceLock<&'static str> = OnceLock::new();
 /// experiments were compiled in, and without one the current folder.
 ///
 /// ```
-/// assert!(cobalt::paths::package_root().join("Cargo.toml").exists());
+/// assert!(cobalt::command::paths::package_root().join("Cargo.toml").exists());
 /// ```
 pub fn package_root() -> PathBuf {
     choose_root(env::var_os("CARGO_MANIFEST_DIR"), COMPILED.get().copied())
@@ -25,7 +25,7 @@ pub fn package_root() -> PathBuf {
 /// A path as seen from the package's folder; an absolute path stays as it is.
 ///
 /// ```
-/// use cobalt::paths::{package_root, resolve};
+/// use cobalt::command::paths::{package_root, resolve};
 ///
 /// assert_eq!(resolve("datasets/qa.jsonl"), package_root().join("datasets/qa.jsonl"));
 /// ```
@@ -60,7 +60,7 @@ fn choose_root(run_time: Option<OsString>, compiled: Option<&str>) -> PathBuf {
 /// use std::path::Path;
 ///
 /// let package = Path::new(env!("CARGO_MANIFEST_DIR"));
-/// assert_eq!(cobalt::paths::workspace_root(package), package.parent().unwrap());
+/// assert_eq!(cobalt::command::paths::workspace_root(package), package.parent().unwrap());
 /// ```
 #[must_use]
 pub fn workspace_root(folder: &Path) -> PathBuf {

@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 /// What a name is to match. Case matters.
 ///
 /// ```
-/// use cobalt::pattern::Pattern;
+/// use cobalt::command::pattern::Pattern;
 ///
 /// let part: Pattern = "desk".parse()?;
 /// assert!(part.matches("help-desk-gated"));
 /// let whole: Pattern = "help-*".parse()?;
 /// assert!(whole.matches("help-desk") && !whole.matches("my-help-desk"));
-/// # Ok::<(), cobalt::pattern::PatternError>(())
+/// # Ok::<(), cobalt::command::pattern::PatternError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]

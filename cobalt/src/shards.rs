@@ -1,5 +1,4 @@
 //! Runs that are divided among machines: what the shards of an experiment come to as one run.
-#![doc = include_str!("../docs/shards.md")]
 
 #[cfg(test)]
 mod tests;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::OnceLock;
 
-use cobalt::store::read_journal;
+use cobalt::command::store::read_journal;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -165,7 +165,7 @@ fn a_disk_that_takes_no_item_leaves_no_journal_behind() {
 fn an_event_tells_why_a_run_was_stopped() {
     let sandbox = Sandbox::with_items(numbered(100, 2));
     sandbox.write("events", "");
-    let request = cobalt::Request::new(sandbox.path("events"), cobalt::Wanted::Run);
+    let request = cobalt::command::Request::new(sandbox.path("events"), cobalt::command::Wanted::Run);
     let (variable, request) = request.variable().unwrap();
     on_disk(sandbox.program(fixture!("gated")).env(variable, request), "DISK_ROOM", 5_000).run().code(3);
     let events = std::fs::read_to_string(sandbox.path("events")).unwrap();

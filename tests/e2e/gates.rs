@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use cobalt::Report;
-use cobalt::config::Config;
+use cobalt::command::config::Config;
+use cobalt::command::store::write_baseline;
 use cobalt::llm::prices::PriceTable;
 use cobalt::report::Measurements;
 use cobalt::report::comparison::Verdict;
-use cobalt::store::write_baseline;
 use serde_json::json;
 
 use crate::sandbox::{Finished, Sandbox, fixture};

@@ -2,10 +2,10 @@
 
 use std::fs;
 
-use cobalt::config::Config;
+use cobalt::command::config::Config;
+use cobalt::command::store::write_baseline;
 use cobalt::llm::prices::PriceTable;
 use cobalt::report::Measurements;
-use cobalt::store::write_baseline;
 use serde_json::{Value, json};
 
 use crate::sandbox::{Finished, Program, Sandbox, fixture};

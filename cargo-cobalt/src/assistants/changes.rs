@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use cobalt::store::GITIGNORE;
+use cobalt::command::store::GITIGNORE;
 
 use super::edits::{self, BEGIN, END};
 use super::{SKILLS, skills};

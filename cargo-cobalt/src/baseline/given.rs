@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf, is_separator};
 use std::process::{Command, Stdio};
 use std::{fs, io};
 
+use cobalt::command::store::{Layout, without_mark};
+use cobalt::command::wording;
 use cobalt::report::Timestamp;
-use cobalt::store::{Layout, without_mark};
-use cobalt::wording;
 use serde::Deserialize;
 use tempfile::TempDir;
 

@@ -6,7 +6,7 @@ mod show;
 
 use std::process::ExitCode;
 
-use cobalt::config::Flags;
+use cobalt::command::config::Flags;
 
 use crate::cli::BaselineCommand;
 use crate::error::Error;

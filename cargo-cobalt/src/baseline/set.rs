@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use cobalt::config::{Config, Flags};
-use cobalt::paths::workspace_root;
+use cobalt::command::config::{Config, Flags};
+use cobalt::command::paths::workspace_root;
+use cobalt::command::store::{Layout, namesake, read_measurements, write_baseline};
+use cobalt::command::wording;
 use cobalt::report::Measurements;
 use cobalt::report::comparison::{Difference, Verdict, compare};
-use cobalt::store::{Layout, namesake, read_measurements, write_baseline};
-use cobalt::wording;
 
 use super::given::Head;
 use crate::cli::{RunName, SetBaseline};

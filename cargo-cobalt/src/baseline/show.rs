@@ -5,12 +5,12 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use cobalt::config::{Config, Flags};
+use cobalt::command::config::{Config, Flags};
+use cobalt::command::reporters::Paint;
+use cobalt::command::store::read_measurements;
+use cobalt::command::wording;
 use cobalt::report::comparison::{caveats, too_old};
 use cobalt::report::{DatasetSummary, GitState, Measurements, Timestamp};
-use cobalt::reporters::Paint;
-use cobalt::store::read_measurements;
-use cobalt::wording;
 use serde::Serialize;
 
 use super::given::json_files;

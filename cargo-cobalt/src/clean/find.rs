@@ -8,9 +8,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use cobalt::config::{Config, ReporterKind};
-use cobalt::store::{CutOffJournal, JournalHeader, Layout, ResultFileName, read_measurements};
-use cobalt::wording::count;
+use cobalt::command::config::{Config, ReporterKind};
+use cobalt::command::store::{CutOffJournal, JournalHeader, Layout, ResultFileName, read_measurements};
+use cobalt::command::wording::count;
 
 use crate::baseline::json_files;
 use crate::cli::Clean;

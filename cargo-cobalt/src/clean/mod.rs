@@ -10,11 +10,11 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::SystemTime;
 
-use cobalt::config::{Config, Flags};
+use cobalt::command::config::{Config, Flags};
+use cobalt::command::reporters::Paint;
+use cobalt::command::store::{CutOffJournal, Layout};
+use cobalt::command::wording::count;
 use cobalt::report::Timestamp;
-use cobalt::reporters::Paint;
-use cobalt::store::{CutOffJournal, Layout};
-use cobalt::wording::count;
 use indicatif::BinaryBytes;
 
 use crate::cli::Clean;

@@ -5,8 +5,8 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use cobalt::config::{OnInconclusive, Reporter};
-use cobalt::pattern::Pattern;
+use cobalt::command::config::{OnInconclusive, Reporter};
+use cobalt::command::pattern::Pattern;
 use cobalt::report::Shard;
 
 use super::{RunName, Settings, count};

@@ -4,8 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::{Duration, SystemTime};
 
-use cobalt::names;
-use cobalt::pattern::{Pattern, PatternError};
+use cobalt::command::names;
+use cobalt::command::pattern::{Pattern, PatternError};
 use cobalt::report::Timestamp;
 
 /// What names the newest run.

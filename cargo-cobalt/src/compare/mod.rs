@@ -15,11 +15,11 @@ use std::process::ExitCode;
 use std::thread;
 
 use cobalt::Report;
-use cobalt::config::Flags;
+use cobalt::command::config::Flags;
+use cobalt::command::store::{read_measurements, read_report};
 use cobalt::llm::prices::PriceTable;
 use cobalt::report::Measurements;
 use cobalt::report::comparison::{self, Comparison, most_changed};
-use cobalt::store::{read_measurements, read_report};
 use serde::Serialize;
 
 use crate::cli::Compare;

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-use cobalt::config::Flags;
+use cobalt::command::config::Flags;
+use cobalt::command::wording::{self, count};
 use cobalt::dataset::value_hash;
-use cobalt::wording::{self, count};
 use cobalt::{Dataset, Item};
 use serde_json::Value;
 

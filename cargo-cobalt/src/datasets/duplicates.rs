@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use cobalt::Item;
+use cobalt::command::reporters::expected_field;
 use cobalt::dataset::{item_hash, value_hash};
-use cobalt::reporters::expected_field;
 use serde_json::Value;
 
 use super::near::{NearDuplicates, near_duplicates};

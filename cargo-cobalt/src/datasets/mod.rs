@@ -12,7 +12,7 @@ mod write;
 
 use std::process::ExitCode;
 
-use cobalt::config::Flags;
+use cobalt::command::config::Flags;
 
 use crate::cli::DatasetCommand;
 use crate::error::Error;

@@ -3,10 +3,11 @@
 use std::env;
 use std::path::Path;
 
-use cobalt::config::{Flags, project_root};
+use cobalt::command::config::{Flags, project_root};
+use cobalt::command::paths::workspace_root;
+use cobalt::command::wording;
 use cobalt::dataset::{Fetch, KeptDataset, Row, Rows, read_rows};
-use cobalt::paths::workspace_root;
-use cobalt::{Dataset, DatasetError, Item, wording};
+use cobalt::{Dataset, DatasetError, Item};
 
 use crate::config::settings_of;
 use crate::environment::Environment;

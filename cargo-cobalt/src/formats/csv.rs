@@ -6,9 +6,9 @@ use std::borrow::Cow;
 
 use ::csv::{Terminator, Writer, WriterBuilder};
 use cobalt::Report;
+use cobalt::command::reporters::expected_field;
 use cobalt::llm::prices::PriceTable;
 use cobalt::report::{Execution, ItemResult, Status};
-use cobalt::reporters::expected_field;
 use serde_json::Value;
 
 use crate::results::Results;

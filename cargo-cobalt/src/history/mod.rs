@@ -6,10 +6,10 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::{env, io};
 
-use cobalt::config::Flags;
+use cobalt::command::config::Flags;
+use cobalt::command::reporters::Paint;
+use cobalt::command::wording::count;
 use cobalt::report::Timestamp;
-use cobalt::reporters::Paint;
-use cobalt::wording::count;
 
 use crate::cli::History;
 use crate::config::settings;

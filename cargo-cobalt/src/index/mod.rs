@@ -12,7 +12,7 @@ mod update;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use cobalt::store::Layout;
+use cobalt::command::store::Layout;
 use rusqlite::{Connection, Error as SqliteError, ErrorCode};
 
 pub use run::{Filter, Found, IndexError, Run, RunStatus};

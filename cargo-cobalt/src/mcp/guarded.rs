@@ -9,9 +9,9 @@ use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
 
-use cobalt::redact::redacted;
-use cobalt::reporters::printable;
-use cobalt::wording::cut;
+use cobalt::command::redact::redacted;
+use cobalt::command::reporters::printable;
+use cobalt::command::wording::cut;
 use rmcp::model::{
     ClientNotification, ClientRequest, ErrorCode, ProtocolVersion, ServerConfig, ServerResult,
 };

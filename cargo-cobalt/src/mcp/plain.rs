@@ -2,8 +2,8 @@
 
 use cargo_metadata::Message;
 use cargo_metadata::diagnostic::DiagnosticLevel;
-use cobalt::redact::redacted;
-use cobalt::wording::cut;
+use cobalt::command::redact::redacted;
+use cobalt::command::wording::cut;
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use cobalt::config::{Config, Flags, project_root};
-use cobalt::reporters::printable;
-use cobalt::wording;
+use cobalt::command::config::{Config, Flags, project_root};
+use cobalt::command::reporters::printable;
+use cobalt::command::wording;
 use rmcp::RoleServer;
 use rmcp::model::{
     InputRequest, InputRequiredResult, InputResponses, ListRootsRequest, ListRootsResult, ProtocolVersion,

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use cobalt::hash::sha256_hex;
-use cobalt::names::{self, is_name_of};
-use cobalt::reporters::rounded;
-use cobalt::wording::{self, count};
+use cobalt::command::hash::sha256_hex;
+use cobalt::command::names::{self, is_name_of};
+use cobalt::command::reporters::rounded;
+use cobalt::command::wording::{self, count};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

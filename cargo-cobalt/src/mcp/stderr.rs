@@ -1,7 +1,7 @@
 //! What a command says on stderr, as far as it tells what went wrong.
 
-use cobalt::redact::redacted;
-use cobalt::wording::cut;
+use cobalt::command::redact::redacted;
+use cobalt::command::wording::cut;
 
 use super::plain::plain;
 

@@ -8,8 +8,8 @@ use std::process::{Command, Stdio};
 use std::rc::Rc;
 
 use cargo_metadata::{Artifact, BuildScript, Message, Package, PackageId, TargetKind};
-use cobalt::reporters::PROTOCOL;
-use cobalt::wording::thousands;
+use cobalt::command::reporters::PROTOCOL;
+use cobalt::command::wording::thousands;
 use memchr::memmem;
 
 use super::discover::{Candidate, ProjectError};

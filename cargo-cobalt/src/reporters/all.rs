@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use cobalt::config::{Config, ReporterKind};
-use cobalt::reporters::Event;
+use cobalt::command::config::{Config, ReporterKind};
+use cobalt::command::reporters::Event;
 
 use super::github::{self, GithubActions};
 use crate::error::Error;

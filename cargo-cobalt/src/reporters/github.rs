@@ -8,9 +8,9 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use cobalt::config::{Config, Reporter as Chosen, ReporterKind};
-use cobalt::reporters::{Event, ExperimentStarted, printable, time};
-use cobalt::wording::thousands;
+use cobalt::command::config::{Config, Reporter as Chosen, ReporterKind};
+use cobalt::command::reporters::{Event, ExperimentStarted, printable, time};
+use cobalt::command::wording::thousands;
 
 use super::annotations::{Places, annotations};
 use super::commands::{Annotation, Guard, Level};

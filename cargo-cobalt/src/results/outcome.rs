@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use cobalt::Report;
+use cobalt::command::reporters::{Event, ExperimentFinished, Warning};
+use cobalt::command::store::read_report;
 use cobalt::report::{RunVerdict, SourcePlace};
-use cobalt::reporters::{Event, ExperimentFinished, Warning};
-use cobalt::store::read_report;
 
 use super::RunState;
 use crate::error::Error;

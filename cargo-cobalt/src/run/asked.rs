@@ -4,9 +4,10 @@
 use std::collections::HashMap;
 use std::process::ExitStatus;
 
+use cobalt::MissingKey;
+use cobalt::command::reporters::{Event, Listed};
+use cobalt::command::{Wanted, names, wording};
 use cobalt::report::SourcePlace;
-use cobalt::reporters::{Event, Listed};
-use cobalt::{MissingKey, Wanted, names, wording};
 
 use super::process::{Asked, Message, WithVariables, run};
 use crate::baseline::Given;

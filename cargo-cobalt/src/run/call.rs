@@ -2,9 +2,9 @@
 
 use std::process::ExitCode;
 
-use cobalt::Wanted;
-use cobalt::exit_code::{FAILED, INTERRUPTED, UNFIT};
-use cobalt::reporters::Event;
+use cobalt::command::Wanted;
+use cobalt::command::exit_code::{FAILED, INTERRUPTED, UNFIT};
+use cobalt::command::reporters::Event;
 
 use super::process::{Asked, Ended, Message, WithVariables, run};
 use super::screen::Screen;

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use cobalt::config::{Config, Flags, SOURCES};
-use cobalt::reporters::printable;
+use cobalt::command::config::{Config, Flags, SOURCES};
+use cobalt::command::reporters::printable;
 
 use super::asked::{check_baseline, check_names, missing_keys, nothing_matched};
 use super::call::Call;

@@ -9,8 +9,8 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use cobalt::reporters::Event;
-use cobalt::{Request, Wanted};
+use cobalt::command::reporters::Event;
+use cobalt::command::{Request, Wanted};
 use tempfile::TempDir;
 
 use crate::cli::Selection;

@@ -4,13 +4,13 @@ use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write as _};
 use std::path::{Path, PathBuf};
 
-use cobalt::config::{Config, ReporterKind};
-use cobalt::report::{DatasetSummary, RunVerdict};
-use cobalt::reporters::{
+use cobalt::command::config::{Config, ReporterKind};
+use cobalt::command::reporters::{
     Event, ExperimentFinished, ExperimentStarted, ItemFinished, Paint, fetched, printable, summary, time,
     unpriced,
 };
-use cobalt::wording::count;
+use cobalt::command::wording::count;
+use cobalt::report::{DatasetSummary, RunVerdict};
 
 use super::bars::Bars;
 use crate::error::Error;

@@ -8,9 +8,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use cobalt::Report;
-use cobalt::config::Config;
+use cobalt::command::config::Config;
+use cobalt::command::store::{JournalContents, JournalHeader, is_going_on, read_journal};
 use cobalt::report::Summary;
-use cobalt::store::{JournalContents, JournalHeader, is_going_on, read_journal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -7,9 +7,9 @@ use axum::extract::Request;
 use axum::http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
 use axum::http::{HeaderMap, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
-use cobalt::config::Config;
-use cobalt::reporters::printable;
-use cobalt::wording::count;
+use cobalt::command::config::Config;
+use cobalt::command::reporters::printable;
+use cobalt::command::wording::count;
 use rust_embed::{EmbeddedFile, RustEmbed};
 
 use super::guard::{Guard, Token, hex};

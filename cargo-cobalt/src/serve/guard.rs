@@ -15,7 +15,7 @@ use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri};
 use axum::middleware::Next;
 use axum::response::{Html, IntoResponse, Response};
-use cobalt::config::Config;
+use cobalt::command::config::Config;
 use hmac::{Hmac, KeyInit, Mac};
 use maud::{DOCTYPE, Markup, html};
 use sha2::Sha256;

@@ -15,7 +15,7 @@ mod store;
 use std::net::{IpAddr, Ipv4Addr};
 use std::process::ExitCode;
 
-use cobalt::config::{Config, Flags};
+use cobalt::command::config::{Config, Flags};
 
 use crate::cli::Serve;
 use crate::config::settings;

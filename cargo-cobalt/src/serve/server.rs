@@ -11,7 +11,7 @@ use axum::handler::Handler as _;
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::any;
-use cobalt::config::{Config, DashboardSettings};
+use cobalt::command::config::{Config, DashboardSettings};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;

@@ -17,11 +17,11 @@ use std::thread;
 
 use axum::body::Bytes;
 use cobalt::Report;
-use cobalt::config::Config;
+use cobalt::command::config::Config;
+use cobalt::command::store::{Layout, read_report};
 use cobalt::llm::prices::PriceTable;
 use cobalt::report::ItemResult;
 use cobalt::report::comparison::Comparison;
-use cobalt::store::{Layout, read_report};
 use serde_json::Value;
 
 pub use self::file::{FileProblem, ItemReader, RunFile};

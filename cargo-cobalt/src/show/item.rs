@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
+use cobalt::command::reporters::{Paint, expected_field, figure, printable, time};
+use cobalt::command::wording::thousands;
 use cobalt::llm::prices::PriceTable;
 use cobalt::report::{Execution, ScoredEvaluation};
-use cobalt::reporters::{Paint, expected_field, figure, printable, time};
-use cobalt::wording::thousands;
 use cobalt::{Report, TokenCount};
 use serde_json::Value;
 

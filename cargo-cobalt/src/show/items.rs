@@ -1,8 +1,8 @@
 //! The items of a run with the names by which they are found, and which of them is meant.
 
+use cobalt::command::reporters::{Paint, figure, time};
+use cobalt::command::wording::{self, count};
 use cobalt::report::{ItemNames, ItemResult, Status};
-use cobalt::reporters::{Paint, figure, time};
-use cobalt::wording::{self, count};
 use cobalt::{Output, Report};
 use serde_json::Value;
 

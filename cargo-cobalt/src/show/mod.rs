@@ -7,8 +7,8 @@ use std::process::ExitCode;
 use std::{fs, io, slice};
 
 use cobalt::Report;
-use cobalt::config::{Config, Flags};
-use cobalt::store::read_journal;
+use cobalt::command::config::{Config, Flags};
+use cobalt::command::store::read_journal;
 
 use crate::cli::{RunName, Show};
 use crate::config::settings;

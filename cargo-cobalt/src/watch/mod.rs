@@ -12,8 +12,8 @@ use std::process::ExitCode;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-use cobalt::config::Flags;
-use cobalt::wording::count;
+use cobalt::command::config::Flags;
+use cobalt::command::wording::count;
 use notify::Event;
 
 use crate::cli::{Color, RunOptions};

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use cobalt::config::Flags;
+use cobalt::command::config::Flags;
 use notify::event::ModifyKind;
 use notify::{EventHandler, EventKind, RecommendedWatcher, RecursiveMode, Watcher, recommended_watcher};
 

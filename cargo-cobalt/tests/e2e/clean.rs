@@ -7,8 +7,8 @@ use std::process::Stdio;
 use std::time::{Duration, SystemTime};
 
 use cobalt::Report;
+use cobalt::command::store::result_file_name;
 use cobalt::report::{Measurements, RunConfig, Timestamp};
-use cobalt::store::result_file_name;
 use tempfile::TempDir;
 
 use crate::command::{COBALT, program};

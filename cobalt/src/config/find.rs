@@ -83,7 +83,7 @@ fn refuse_misnamed(path: &Path) -> Result<(), ConfigError> {
 /// use std::path::Path;
 ///
 /// let package = Path::new(env!("CARGO_MANIFEST_DIR"));
-/// assert_eq!(cobalt::config::project_root(&package.join("src")), package);
+/// assert_eq!(cobalt::command::config::project_root(&package.join("src")), package);
 /// ```
 #[must_use]
 pub fn project_root(folder: &Path) -> PathBuf {

@@ -28,9 +28,9 @@ use crate::store::Layout;
 /// The settings in force.
 ///
 /// ```
-/// use cobalt::config::Config;
+/// use cobalt::command::config::Config;
 ///
-/// # fn main() -> Result<(), cobalt::config::ConfigError> {
+/// # fn main() -> Result<(), cobalt::command::config::ConfigError> {
 /// let config = Config::from_environment()?;
 /// for setting in config.settings() {
 ///     println!("{} = {} ({})", setting.key, setting.value, setting.origin);

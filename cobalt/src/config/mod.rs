@@ -1,5 +1,4 @@
 //! The settings of a project: `cobalt.toml`, the variables `COBALT_*`, and what comes of them.
-#![doc = include_str!("../../docs/configuration.md")]
 
 mod baseline;
 mod datasets;

@@ -99,7 +99,7 @@ const OF_DEVELOPMENT: [&str; 8] = [
 /// probably meant. `None` for every other variable.
 ///
 /// ```
-/// use cobalt::config::unknown_variable;
+/// use cobalt::command::config::unknown_variable;
 ///
 /// assert_eq!(unknown_variable("COBALT_TIMEOUT"), None);
 /// assert!(unknown_variable("COBALT_TIMOUT").is_some_and(|text| text.ends_with("did you mean `COBALT_TIMEOUT`?")));

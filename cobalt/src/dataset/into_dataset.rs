@@ -73,7 +73,7 @@ impl IntoDataset for String {
     }
 }
 
-/// A data set that [`cobalt.toml`](crate::config#data-sets) names.
+/// A data set that [`cobalt.toml`](crate::configuration#data-sets) names.
 ///
 /// It stands wherever a data set can, as in `dataset = Dataset::named("support")`. To change its items first, [`load`] it.
 ///
@@ -85,7 +85,7 @@ pub struct NamedDataset {
 }
 
 impl Dataset {
-    /// The data set of the table `[datasets.NAME]` of [`cobalt.toml`](crate::config#data-sets): a file, or one that is
+    /// The data set of the table `[datasets.NAME]` of [`cobalt.toml`](crate::configuration#data-sets): a file, or one that is
     /// fetched.
     ///
     /// ```no_run

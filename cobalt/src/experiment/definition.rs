@@ -246,14 +246,14 @@ impl Experiment {
     }
 
     /// How many items are worked on at a time (unless it is set, what
-    /// [the configuration](crate::config) says, else 5).
+    /// [the configuration](crate::configuration) says, else 5).
     pub fn concurrency(mut self, items: usize) -> Self {
         self.declaration.concurrency = Some(items);
         self
     }
 
     /// How long the agent may take for one run of an item, and each evaluator for its output (unless it
-    /// is set, what [the configuration](crate::config) says, else 30 s).
+    /// is set, what [the configuration](crate::configuration) says, else 30 s).
     ///
     /// An async agent is cancelled at its next `.await`. A plain function cannot be stopped: it is left behind, its
     /// late result dropped.

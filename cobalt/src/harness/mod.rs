@@ -57,7 +57,7 @@ use warnings::Shown;
 ///
 /// The process exits with 0 if all that was selected passed, 101 if not, 130 after Ctrl-C (what is finished is kept),
 /// 2 for wrong arguments, and 3 where nothing could be run or kept: no experiment is declared, two have the same name,
-/// the [configuration](crate::config) is wrong, a run to resume does not fit, the results cannot be written,
+/// the [configuration](crate::configuration) is wrong, a run to resume does not fit, the results cannot be written,
 /// something in the process called [`exit`](std::process::exit) before its experiments were finished. A test target with
 /// experiments whose `main` never calls this function fails with 3, too. Native code that calls `_exit(0)` cannot be noticed
 /// within the process; `cargo cobalt run` notices it.

@@ -1,5 +1,4 @@
 //! What a run tells while it goes on, and the text that people read of it.
-#![doc = include_str!("../../docs/events.md")]
 
 mod difference;
 mod event;

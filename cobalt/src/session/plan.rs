@@ -122,7 +122,7 @@ fn fit(dataset: Dataset) -> Result<Dataset, BoxError> {
     }
 }
 
-/// The definition that is run. A declared value comes before one of the file, see [`crate::config`] for all of the order.
+/// The definition that is run. A declared value comes before one of the file, see [`crate::configuration`] for all of the order.
 pub fn resolve(declaration: Declaration, config: &Config) -> Result<Definition, Error> {
     let Declaration {
         name,

@@ -13,7 +13,7 @@ use crate::wording::printable;
 impl Experiment {
     /// Runs the agent over the data set and reports.
     ///
-    /// What is not set follows from [the configuration](crate::config), but for its `[env]`: the variables of this
+    /// What is not set follows from [the configuration](crate::configuration), but for its `[env]`: the variables of this
     /// process are its own. Low scores and failed items are in the report and no errors of this call.
     ///
     /// Must be called in a tokio runtime, whose threads an async agent must not block: time-outs need one of them (a

@@ -1,5 +1,4 @@
 //! What stays on disk: the journal of a run as it goes, and its result file. These files are the truth.
-#![doc = include_str!("../../docs/files.md")]
 
 mod by_item;
 mod error;

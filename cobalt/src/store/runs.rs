@@ -65,8 +65,8 @@ impl StoredRun {
 /// and no file is opened. Without a folder of results there is none.
 ///
 /// ```no_run
-/// use cobalt::config::Config;
-/// use cobalt::store::runs;
+/// use cobalt::command::config::Config;
+/// use cobalt::command::store::runs;
 ///
 /// let config = Config::from_environment()?;
 /// // The averages of an experiment over its last ten runs.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use cobalt::Item;
-use cobalt::wording::{count, decimal};
+use cobalt::command::wording::{count, decimal};
 use serde_json::Value;
 
 use super::{Check, Finding, Items, Place};

@@ -5,9 +5,9 @@ mod checks;
 use std::io;
 use std::process::ExitCode;
 
-use cobalt::config::Flags;
-use cobalt::reporters::Paint;
-use cobalt::wording::{count, cut, decimal};
+use cobalt::command::config::Flags;
+use cobalt::command::reporters::Paint;
+use cobalt::command::wording::{count, cut, decimal};
 use cobalt::{Dataset, Item};
 use serde::Serialize;
 use serde_json::Value;

@@ -6,10 +6,10 @@ use std::collections::{BTreeMap, HashSet};
 use std::io;
 use std::process::ExitCode;
 
-use cobalt::config::Flags;
+use cobalt::command::config::Flags;
+use cobalt::command::reporters::{Paint, expected_field, fetched, printable};
+use cobalt::command::wording::{self, count, decimal, thousands};
 use cobalt::dataset::Fetch;
-use cobalt::reporters::{Paint, expected_field, fetched, printable};
-use cobalt::wording::{self, count, decimal, thousands};
 use cobalt::{Dataset, Item};
 use serde::Serialize;
 use serde_json::Value;

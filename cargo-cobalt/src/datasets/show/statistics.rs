@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use cobalt::Item;
+use cobalt::command::reporters::expected_field;
 use cobalt::report::stats::percentile;
-use cobalt::reporters::expected_field;
 use serde::Serialize;
 use serde_json::Value;
 

@@ -3,8 +3,9 @@
 use std::ops::Range;
 
 use ::csv::{QuoteStyle, Terminator, WriterBuilder};
+use cobalt::Item;
+use cobalt::command::wording;
 use cobalt::dataset::csv_records;
-use cobalt::{Item, wording};
 use serde_json::Value;
 
 use super::file::{Edit, line_end, missing_line_end};

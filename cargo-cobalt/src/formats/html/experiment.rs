@@ -2,10 +2,10 @@
 //! its baseline.
 
 use cobalt::Report;
+use cobalt::command::reporters::{agent_usage, at_pass_marks, explained, judge_usage, printable, time};
+use cobalt::command::wording::count;
 use cobalt::report::comparison::{Comparison, Difference, Finding, Verdict};
 use cobalt::report::{RunVerdict, ScoreStats, Status, ThresholdOutcome};
-use cobalt::reporters::{agent_usage, at_pass_marks, explained, judge_usage, printable, time};
-use cobalt::wording::count;
 use maud::{Markup, html};
 
 use super::parts::{

@@ -4,10 +4,10 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use cobalt::Report;
+use cobalt::command::reporters::{printable, time};
+use cobalt::command::wording::count;
 use cobalt::llm::prices::format_cost;
 use cobalt::report::RunVerdict;
-use cobalt::reporters::{printable, time};
-use cobalt::wording::count;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
 

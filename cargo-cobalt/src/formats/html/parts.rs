@@ -1,10 +1,10 @@
 //! What the sections of the page are made of: verdicts, names, and charts, drawn as SVG within the page. Each chart says in words what
 //! it shows, for those who do not see it.
 
+use cobalt::command::reporters::{expected_field, explain, printable, time};
+use cobalt::command::wording::count;
 use cobalt::report::comparison::Difference;
 use cobalt::report::{Evaluations, Execution, ItemResult, Report, RunVerdict, ScoreStats, Status};
-use cobalt::reporters::{expected_field, explain, printable, time};
-use cobalt::wording::count;
 use maud::{Markup, PreEscaped, html};
 use serde::Serialize;
 use serde_json::Value;

@@ -2,9 +2,9 @@
 //! beside them.
 
 use cobalt::Report;
+use cobalt::command::reporters::{explain, figure};
 use cobalt::report::comparison::Finding;
 use cobalt::report::{GitState, ItemResult, RunVerdict, SourcePlace, Status, ThresholdOutcome, Violation};
-use cobalt::reporters::{explain, figure};
 
 use crate::results::{Broken, CutOff, Finished, Results};
 

@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use cobalt::Report;
+use cobalt::command::wording::{count, cut};
 use cobalt::llm::prices::format_cost;
 use cobalt::report::RunVerdict;
-use cobalt::wording::{count, cut};
 
 use super::experiment::{experiment, word};
 use crate::markdown::{cell, code, fenced, sentence};
@@ -169,7 +169,7 @@ fn error_text(error: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use cobalt::reporters::{Event, ExperimentFinished};
+    use cobalt::command::reporters::{Event, ExperimentFinished};
     use serde_json::json;
 
     use super::*;

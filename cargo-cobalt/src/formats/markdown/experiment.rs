@@ -3,12 +3,12 @@
 use std::fmt::Write as _;
 
 use cobalt::Report;
-use cobalt::report::comparison::{Comparison, Finding, RegressedItem};
-use cobalt::report::{RunVerdict, Summary, ThresholdOutcome};
-use cobalt::reporters::{
+use cobalt::command::reporters::{
     SCORE_COLUMNS, agent_usage, at_pass_marks, explain, figure, grounds, judge_usage, score_figures, times,
 };
-use cobalt::wording::{count, cut};
+use cobalt::command::wording::{count, cut};
+use cobalt::report::comparison::{Comparison, Finding, RegressedItem};
+use cobalt::report::{RunVerdict, Summary, ThresholdOutcome};
 
 use crate::compare::markdown as comparison;
 use crate::formats::{Gravity, Notable, notable};

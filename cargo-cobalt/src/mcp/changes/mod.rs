@@ -11,9 +11,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use cobalt::config::Setting;
-use cobalt::paths::workspace_root;
-use cobalt::store::{Layout, ResultFileName};
+use cobalt::command::config::Setting;
+use cobalt::command::paths::workspace_root;
+use cobalt::command::store::{Layout, ResultFileName};
 use rmcp::model::SubscriptionFilter;
 use rmcp::service::{Peer, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer};

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cobalt::config::Flags;
+use cobalt::command::config::Flags;
 use notify::Event;
 use tokio::sync::mpsc::{Sender, UnboundedReceiver, unbounded_channel};
 use tokio::task::spawn_blocking;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use cargo_metadata::MetadataCommand;
 use cobalt::Report;
-use cobalt::paths::workspace_root;
+use cobalt::command::paths::workspace_root;
 use walkdir::{DirEntry, WalkDir};
 
 use super::source::{self, Call, Function};

@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 
 use cobalt::Report;
-use cobalt::names::is_name_of;
-use cobalt::redact::redacted;
-use cobalt::reporters::figure;
-use cobalt::wording::count;
+use cobalt::command::names::is_name_of;
+use cobalt::command::redact::redacted;
+use cobalt::command::reporters::figure;
+use cobalt::command::wording::count;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;

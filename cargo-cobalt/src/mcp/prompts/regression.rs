@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use cobalt::Report;
-use cobalt::names::{find, is_name_of};
+use cobalt::command::names::{find, is_name_of};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;

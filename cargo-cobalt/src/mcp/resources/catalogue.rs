@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use cobalt::reporters::printable;
-use cobalt::wording::count;
+use cobalt::command::reporters::printable;
+use cobalt::command::wording::count;
 use rmcp::model::{Annotations, Resource, ResourceTemplate, Role};
 
 use super::contents::{self, ITEM, JSON, OF_PROJECT, Place, RUN, SCHEMA, json_text};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cobalt::config::Setting;
+use cobalt::command::config::Setting;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use serde::Serialize;
 

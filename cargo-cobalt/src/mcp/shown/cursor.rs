@@ -1,7 +1,7 @@
 //! Where the next page begins: a text that is good for one run and one choice of its items.
 
 use cobalt::Report;
-use cobalt::hash::sha256_hex;
+use cobalt::command::hash::sha256_hex;
 
 use super::item::Wanted;
 use crate::error::Error;

@@ -2,9 +2,10 @@
 
 use std::cmp::Ordering;
 
+use cobalt::Report;
+use cobalt::command::wording;
 use cobalt::report::ItemResult;
 use cobalt::report::comparison::ItemChange;
-use cobalt::{Report, wording};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};

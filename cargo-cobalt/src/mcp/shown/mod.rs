@@ -18,8 +18,8 @@ mod tests;
 mod text;
 
 use cobalt::Report;
+use cobalt::command::wording::{self, count};
 use cobalt::report::{ItemNames, ItemResult};
-use cobalt::wording::{self, count};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};

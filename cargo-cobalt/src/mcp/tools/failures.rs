@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use cobalt::wording::count;
+use cobalt::command::wording::count;
 
 use crate::markdown::{code, fenced};
 use crate::mcp::plain::Diagnostic;

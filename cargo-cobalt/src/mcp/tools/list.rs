@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use cobalt::paths::workspace_root;
-use cobalt::wording::{count, cut};
+use cobalt::command::paths::workspace_root;
+use cobalt::command::wording::{count, cut};
 use rmcp::model::{Tool, ToolAnnotations};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

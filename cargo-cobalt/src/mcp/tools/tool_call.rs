@@ -1,6 +1,6 @@
 //! A call of a tool: what a tool has at hand, what it answers, and the result that this makes.
 
-use cobalt::reporters::printable;
+use cobalt::command::reporters::printable;
 use rmcp::RoleServer;
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, ProtocolVersion, Tool, ToolAnnotations};
 use rmcp::service::RequestContext;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
 
-use cobalt::store::Layout;
+use cobalt::command::store::Layout;
 
 use crate::error::Error;
 use crate::index::{Index, Skipped};

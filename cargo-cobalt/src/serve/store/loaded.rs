@@ -6,9 +6,9 @@
 use std::ops::Range;
 
 use cobalt::Report;
+use cobalt::command::store::ReportText;
 use cobalt::llm::prices::PriceTable;
 use cobalt::report::{ItemNames, ItemResult, MeasuredItem, Measurements, RunConfig, Status, TrialAmounts};
-use cobalt::store::ReportText;
 
 use super::file::{FileProblem, RunFile};
 use super::preview;

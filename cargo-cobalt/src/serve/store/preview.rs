@@ -1,8 +1,8 @@
 //! The beginnings of texts, as lists have them.
 
+use cobalt::command::reporters::expected_field;
+use cobalt::command::wording::cut;
 use cobalt::dataset::Item;
-use cobalt::reporters::expected_field;
-use cobalt::wording::cut;
 use serde_json::{Map, Value};
 
 /// How many characters of a text a list has.

@@ -6,10 +6,10 @@ use std::ops::Range;
 use std::time::Duration;
 
 use cobalt::Report;
+use cobalt::command::redact::redacted_document;
+use cobalt::command::store::{JournalHeader, read_journal};
 use cobalt::llm::prices::PriceTable;
-use cobalt::redact::redacted_document;
 use cobalt::report::ItemResult;
-use cobalt::store::{JournalHeader, read_journal};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -92,7 +92,7 @@ impl LoadedRun {
 
 #[cfg(test)]
 mod tests {
-    use cobalt::redact::register_secret;
+    use cobalt::command::redact::register_secret;
     use serde_json::json;
 
     use super::*;

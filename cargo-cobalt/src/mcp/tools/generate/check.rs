@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use cargo_metadata::{Message, TargetKind};
-use cobalt::names::case_name;
-use cobalt::wording;
+use cobalt::command::names::case_name;
+use cobalt::command::wording;
 use tokio_util::sync::CancellationToken;
 
 use super::agent::{Agent, package_around};

@@ -15,9 +15,9 @@ mod transaction;
 use std::fs;
 use std::path::Path;
 
-use cobalt::config::Flags;
+use cobalt::command::config::Flags;
+use cobalt::command::wording::cut;
 use cobalt::llm::{Judge, JudgeUsage};
-use cobalt::wording::cut;
 use rmcp::model::{Tool, ToolAnnotations};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

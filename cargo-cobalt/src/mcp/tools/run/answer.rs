@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use cobalt::Report;
-use cobalt::exit_code::FAILED;
+use cobalt::command::exit_code::FAILED;
+use cobalt::command::store::read_report;
+use cobalt::command::wording::{count, cut};
 use cobalt::report::RunVerdict;
-use cobalt::store::read_report;
-use cobalt::wording::{count, cut};
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use cobalt::exit_code::UNFIT;
-use cobalt::names::is_name_of;
-use cobalt::paths::workspace_root;
+use cobalt::command::exit_code::UNFIT;
+use cobalt::command::names::is_name_of;
+use cobalt::command::paths::workspace_root;
 use rmcp::model::{Tool, ToolAnnotations};
 use schemars::JsonSchema;
 use serde::Deserialize;
