@@ -1,7 +1,7 @@
 //! Who may ask: pages of this server alone, programs of this machine, and whoever has the token.
 //!
-//! A request passes the [`names`] (a page of another server cannot ask, whatever name it gives to this one), then, where there is
-//! a [`token`], the [`admission`]. Each answer has the [`headers`] that say what its page may do.
+//! The `Host` and `Origin` of a request are checked first: a page of another server cannot ask, whatever name it gives to this
+//! one. If there is a token, the request needs it. Each answer has the headers that say what its page may do.
 
 use std::net::SocketAddr;
 use std::sync::Arc;

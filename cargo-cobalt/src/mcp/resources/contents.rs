@@ -13,7 +13,7 @@ use crate::mcp::past::{FoundReport, Past, State, project_of};
 use crate::mcp::projects::{Project, Projects};
 use crate::mcp::shown::{self, ShownItem, ShownRun, Wanted, keep, size};
 
-/// How many bytes a content takes at the most, as [`size`](crate::mcp::shown::size) counts them: beside it there is only its URI.
+/// How many bytes a content takes at the most, as `size` counts them: beside it there is only its URI.
 const ROOM: usize = 55_000;
 /// The type of all of them.
 pub const JSON: &str = "application/json";

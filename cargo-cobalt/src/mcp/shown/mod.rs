@@ -2,9 +2,8 @@
 //!
 //! | file | idea |
 //! |---|---|
-//! | [`wanted`] | which items are wanted, and which come first |
 //! | [`cursor`] | where the next page begins |
-//! | [`head`], [`mod@item`] | all of a run but its items, and one of these, each cut to the room that there is |
+//! | [`head`], [`mod@item`] | all of a run but its items, and one of these with which are wanted and which come first, each cut to the room that there is |
 //! | [`cut`], [`mod@size`] | texts and JSON of any size, cut; how large they are |
 //! | [`mod@text`] | the same for who reads |
 

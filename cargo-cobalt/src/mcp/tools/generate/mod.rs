@@ -1,8 +1,8 @@
 //! `cobalt_generate`: an experiment for an agent, written by the configured judge model out of the agent's source.
 //!
-//! The [`agent`] is read, with what of it a test can [`reach`], and the [`place`] of the new files is found before anything is
-//! spent. Then the model is asked in a few [`attempts`]: of what the [`question`] brings, the [`items`] and the [`source`] are
-//! looked at, and cargo [`check`]s them where they lie. Names of experiments that are [`taken`] are not used a second time. What does not come to a good end is undone by the [`transaction`].
+//! The [`agent`] is read, with what of it a test can [`reach`]. The place of the new files is found, and the names that are
+//! taken, before anything is spent. Then the model is asked in a few [`attempts`]: its [`items`] and its [`source`] are looked
+//! at, and cargo [`check`]s them in place. The [`transaction`] undoes what failed.
 
 mod agent;
 mod attempts;
