@@ -166,7 +166,7 @@ fn watch_opens_each_run_where_a_dashboard_runs_and_serves_none() {
         let mut command = project.command(&["watch", "--ui", "--filter", "strict"]);
         let (mut child, mut terminal) = at_a_terminal(command.env("BROWSER", browser(&project.path(""))));
         drop(command);
-        let shown = shown_until(&mut terminal, "Ctrl-C ends");
+        let shown = shown_until(&mut terminal, "Ctrl-C");
         assert_eq!(interrupt(&mut child), Some(130));
         shown
     };
