@@ -33,6 +33,7 @@ pub mod reporters;
 mod session;
 mod settings;
 pub mod shards;
+mod slug;
 pub mod store;
 pub mod template;
 mod threads;
