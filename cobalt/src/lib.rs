@@ -30,6 +30,7 @@ mod session;
 mod settings;
 mod shards;
 mod store;
+mod slug;
 pub mod template;
 mod threads;
 mod timestamp;

@@ -6,8 +6,8 @@ use serde_json::{Number, Value};
 use sha2::{Digest, Sha256};
 
 use super::Item;
-use crate::names::slug;
 use crate::redact::redacted;
+use crate::slug::slug;
 
 /// How many hexadecimal digits of a hash make a key: 64 bits.
 const KEY_DIGITS: usize = 16;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::forms::is_random;
-use super::scan;
+use super::marks;
 
 /// Schemes of databases and mail servers, in whose addresses people write passwords without escaping them.
 const WITH_PASSWORDS: [&str; 22] = [
@@ -98,7 +98,7 @@ fn is_password(text: &[u8]) -> bool {
 /// Whether a host follows, with a port where there is one.
 fn is_host(text: &[u8]) -> bool {
     if let [b'[', rest @ ..] = text {
-        return rest.iter().take(48).any(|byte| *byte == b']') && !scan::begins_at(text, 0);
+        return rest.iter().take(48).any(|byte| *byte == b']') && !marks::begins_at(text, 0);
     }
     let is_of_host = |byte: &&u8| byte.is_ascii_alphanumeric() || b".-_".contains(byte);
     let length = text.iter().take(254).take_while(is_of_host).count();

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::forms::{begins_at, ends_at, is_password, is_random, run};
-use super::scan;
+use super::marks;
 use super::table::{ALNUM, Alphabet, DASH, DOT, EQUALS, PLUS_SLASH, TILDE, UNDERSCORE, is_of};
 
 /// The longest name that is looked at.
@@ -139,7 +139,7 @@ pub fn value(text: &[u8], end: usize) -> Option<(Range<usize>, Kind)> {
     let after = text.get(end).filter(|byte| b"=:\"'`\\ \t]".contains(byte) || byte.is_ascii_digit())?;
     let end = if after.is_ascii_digit() { run(text, end, super::table::DIGIT, 4) } else { end };
     // The name in a mark is none of a field.
-    if *after == b']' && scan::ends_at(text, end + 1) {
+    if *after == b']' && marks::ends_at(text, end + 1) {
         return None;
     }
     let (start, operator) = operator(text, end)?;
@@ -148,7 +148,7 @@ pub fn value(text: &[u8], end: usize) -> Option<(Range<usize>, Kind)> {
     let name = end - length;
     // Behind a slash it is part of a path.
     let before = name.checked_sub(1).map(|before| text[before]);
-    if before == Some(b'/') || before == Some(b']') && scan::ends_at(text, name) {
+    if before == Some(b'/') || before == Some(b']') && marks::ends_at(text, name) {
         return None;
     }
     let is_in_query = name > 0 && b"?&".contains(&text[name - 1]) && operator == Operator::Tight;

@@ -5,7 +5,7 @@ use std::ops::Range;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use base64::{Engine as _, alphabet};
 
-use super::scan;
+use super::marks;
 use super::table::{self, Alphabet, BASE64, Check, DASH, DOT, EQUALS, Form, PLUS_SLASH, URL_SAFE, is_of};
 
 /// The longest first part of a signed token.
@@ -38,7 +38,7 @@ pub fn run(text: &[u8], start: usize, alphabet: Alphabet, most: usize) -> usize 
 pub fn begins_at(text: &[u8], at: usize, alphabet: Alphabet) -> bool {
     let Some(&before) = at.checked_sub(1).and_then(|before| text.get(before)) else { return true };
     if before == b']' {
-        return !scan::ends_at(text, at);
+        return !marks::ends_at(text, at);
     }
     let is_inside =
         is_of(before, table::ALNUM | table::UNDERSCORE) || before == b'-' && is_of(b'-', alphabet);
@@ -60,7 +60,7 @@ fn is_escape(text: &[u8]) -> bool {
 pub fn ends_at(text: &[u8], at: usize) -> bool {
     match text.get(at) {
         None => true,
-        Some(b'[') => !scan::begins_at(text, at),
+        Some(b'[') => !marks::begins_at(text, at),
         Some(byte) => !is_of(*byte, table::ALNUM | table::UNDERSCORE),
     }
 }

@@ -9,7 +9,8 @@ use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 
 use super::assignments::holds_secret;
 use super::forms::{entropy, is_random};
-use super::scan::{self, Scanner};
+use super::marks;
+use super::scan::{Pattern, Scanner};
 use crate::hash::hex;
 
 /// A value of fewer bytes is part of many a text.
@@ -21,18 +22,11 @@ pub const FEWEST_DIGITS: usize = 12;
 /// A longer value is a file, and no key.
 const LONGEST: usize = 64 * 1024;
 /// Parameters of an address whose values are not secret, whatever they are.
-const OPEN_PARAMETERS: [&str; 3] = ["api-version", "version", "region"];
+pub const OPEN_PARAMETERS: [&str; 3] = ["api-version", "version", "region"];
 /// Parameters whose values are secret, though their names do not say so: signatures, and the keys of Azure's functions.
 const SECRET_PARAMETERS: [&str; 3] = ["code", "sig", "signature"];
 /// The fewest letters and digits by which a part of an address is taken for a key.
 const SHORTEST_PART: usize = 12;
-
-/// A secret as it may be written in a text.
-#[derive(Clone, Debug)]
-pub struct Pattern {
-    pub(super) bytes: Vec<u8>,
-    pub(super) name: Arc<str>,
-}
 
 #[derive(Debug)]
 struct Registry {
@@ -84,7 +78,7 @@ pub fn register_secret(name: &str, value: &str) {
         return;
     }
     let mut registry = REGISTRY.write().unwrap_or_else(PoisonError::into_inner);
-    registry.secrets.push((scan::name(name).into(), value.to_owned()));
+    registry.secrets.push((marks::name(name).into(), value.to_owned()));
     registry.scanner = None;
 }
 
@@ -136,40 +130,6 @@ fn register_part(name: &str, part: &str) {
     let decoded = super::addresses::percent(part.as_bytes()).map(|decoded| decoded.bytes);
     let decoded = decoded.and_then(|bytes| String::from_utf8(bytes).ok());
     register_secret(name, decoded.as_deref().unwrap_or(part));
-}
-
-/// An address without its password, or its user where there is no password, and without the values of its parameters, but
-/// those that are no secret.
-pub(crate) fn shown_address(address: &str) -> String {
-    let (address, fragment) = match address.find('#') {
-        Some(at) => address.split_at(at),
-        None => (address, ""),
-    };
-    let (place, query) = address.split_once('?').unwrap_or((address, ""));
-    let parameter = |parameter: &str| match parameter.split_once('=') {
-        Some((name, _)) if !OPEN_PARAMETERS.contains(&name) => format!("{name}={}", scan::REDACTED),
-        _ => parameter.to_owned(),
-    };
-    let place = match place
-        .split_once("://")
-        .and_then(|(scheme, rest)| Some((scheme, rest, rest.split('/').next()?)))
-    {
-        Some((scheme, rest, authority)) => {
-            let user = authority.rfind('@').map_or("", |at| &authority[..at]);
-            match user.split_once(':') {
-                Some((name, _)) => format!("{scheme}://{name}:{}{}", scan::REDACTED, &rest[user.len()..]),
-                None if user.is_empty() => place.to_owned(),
-                None => format!("{scheme}://{}{}", scan::REDACTED, &rest[user.len()..]),
-            }
-        }
-        None => place.to_owned(),
-    };
-    let query = if query.is_empty() {
-        String::new()
-    } else {
-        format!("?{}", query.split('&').map(parameter).collect::<Vec<_>>().join("&"))
-    };
-    super::redacted(&(place + &query + fragment)).into_owned()
 }
 
 /// Registers the values of the variables whose names say that they are secrets.
@@ -286,7 +246,7 @@ pub fn is_telling(value: &str) -> bool {
         && !is_short_of_words
         && !is_placeholder
         && !is_path(value)
-        && !value.contains(scan::BEGIN)
+        && !value.contains(marks::BEGIN)
         && entropy(value.as_bytes()) >= 1.5
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::REDACTED;
+use super::marks::REDACTED;
 
 /// A key, never shown.
 #[derive(Clone, PartialEq, Eq)]

@@ -6,8 +6,10 @@ mod ordinary;
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use proptest::prelude::*;
-use serde_json::json;
+use serde_json::{Value, json};
 
+use super::scan::Scanner;
+use super::texts::{has_secret_value, redact_value, replaced, without_secrets};
 use super::*;
 
 #[track_caller]
@@ -375,7 +377,7 @@ fn piece() -> impl Strategy<Value = String> {
 fn unmarked(shown: &str) -> Vec<&str> {
     let (mut parts, mut from) = (Vec::new(), 0);
     for (start, _) in shown.match_indices("[redacted") {
-        if let Some(mark) = scan::mark_at(shown.as_bytes(), start) {
+        if let Some(mark) = marks::mark_at(shown.as_bytes(), start) {
             parts.push(&shown[from..mark.start]);
             from = mark.end;
         }

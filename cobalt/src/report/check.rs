@@ -1,7 +1,8 @@
 //! Which values a stored item can have: what no version of this library writes is damage, and is never taken over.
 
+use super::config::RunConfig;
 use super::item::{Execution, ItemResult, ScoredEvaluation, Status};
-use super::model::{Report, RunConfig};
+use super::model::Report;
 
 /// What is wrong with a stored item. Each reads after "item 3 is damaged:".
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

@@ -3,8 +3,8 @@
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
+use super::identity::cluster;
 use super::item::{ItemResult, Status};
-use super::measurements::cluster;
 use super::stats::{Cluster, Interval, by_cluster, describe, pass_at_k, pass_hat_k, sum, wilson_clustered};
 use super::summary::{JudgeFigures, LatencyStats, ScoreStats, Summary};
 use super::threshold::{Category, Metric, Threshold};

@@ -8,7 +8,6 @@ use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
-use super::model::RunConfig;
 use super::stats::describe;
 use crate::item::{Item, Output, Spending, TokenCount};
 use crate::prices::{JudgeUsage, PriceTable};
@@ -483,36 +482,6 @@ impl<'de> Deserialize<'de> for ItemResult {
         };
         let passed = item.passed.unwrap_or_else(|| !runs.iter().any(Execution::is_in_error));
         Ok(Self { index: item.index, key: item.key, input: Arc::new(input), passed, runs })
-    }
-}
-
-/// The items of a run, counted one by one.
-#[derive(Debug, Default)]
-pub(crate) struct ItemCounts {
-    pub(super) items: usize,
-    /// Those whose agent gave an output in every run.
-    pub(super) successful: usize,
-    pub(super) timeouts: usize,
-    /// Those at or above every pass mark, without an error.
-    pub(super) passed: usize,
-    /// Those below a pass mark, without an error.
-    pub(super) low: usize,
-    /// Evaluations without a score.
-    pub(super) eval_errors: usize,
-}
-
-impl ItemCounts {
-    pub(crate) fn add(&mut self, item: &ItemResult, config: &RunConfig) {
-        let status = item.status();
-        self.items += 1;
-        self.successful += usize::from(status == Status::Ok);
-        self.timeouts += usize::from(status == Status::Timeout);
-        self.passed += usize::from(config.passes(item));
-        self.low += usize::from(!config.passes(item) && !item.is_in_error());
-        let evaluations = item.runs.iter().flat_map(|run| run.evaluations.iter());
-        let without_score = evaluations
-            .filter(|(name, it)| it.score.is_none() && config.evaluators.iter().any(|known| known == name));
-        self.eval_errors += without_score.count();
     }
 }
 

@@ -3,13 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
+use super::config::{DatasetSummary, GitState, SourcePlace};
 use super::figures::Usage;
+use super::identity::{cluster, keys};
 use super::item::{Execution, ItemResult};
-use super::model::{DatasetSummary, GitState, Report, SourcePlace};
-use super::verdict::RunVerdict;
-use crate::item::{Item, Spending, case_name, case_name_of_some, content_hash, natural_key, unique};
+use super::model::Report;
+use super::outcome::RunVerdict;
+use crate::item::{Spending, content_hash};
 use crate::prices::PriceTable;
 use crate::timestamp::Timestamp;
 
@@ -197,60 +198,4 @@ fn trials(runs: &[Execution], prices: &PriceTable) -> Vec<TrialAmounts> {
         TrialAmounts { latency_ms: run.latency_ms, tokens, cost }
     };
     runs.iter().map(amounts).collect()
-}
-
-/// The items' keys.
-pub fn keys(items: &[ItemResult]) -> Vec<String> {
-    let mut names = ItemNames::new(false);
-    items.iter().for_each(|item| names.add(item));
-    names.keys()
-}
-
-/// The item's field `cluster`, if it names one.
-pub fn cluster(item: &Item) -> Option<String> {
-    match item.get("cluster")? {
-        Value::String(text) if !text.trim().is_empty() => Some(text.clone()),
-        Value::Number(number) => Some(number.to_string()),
-        _ => None,
-    }
-}
-
-/// Gathers what items are called. An item's name depends on those of all others, so that names are known when all items are.
-#[derive(Clone, Debug, Default)]
-pub struct ItemNames {
-    is_partial: bool,
-    /// Of each item the key that its file has or, where there is none, the one that others may have, too.
-    keys: Vec<String>,
-    is_without_keys: bool,
-    case_names: Vec<String>,
-}
-
-impl ItemNames {
-    /// Of no item yet. Where the run is of some of the items, other items may have the same ids.
-    #[must_use]
-    pub fn new(is_partial: bool) -> Self {
-        Self { is_partial, ..Self::default() }
-    }
-
-    /// Adds the item that comes next in the order of the data set.
-    pub fn add(&mut self, item: &ItemResult) {
-        self.is_without_keys |= item.key.is_empty();
-        self.keys.push(if item.key.is_empty() { natural_key(&item.input) } else { item.key.clone() });
-        self.case_names.push(match self.is_partial {
-            true => case_name_of_some(item.index, &item.input, &item.key),
-            false => case_name(item.index, &item.input),
-        });
-    }
-
-    /// The keys by which items are found in other runs; those of files of the original, which have none, are worked out.
-    #[must_use]
-    pub fn keys(&self) -> Vec<String> {
-        if self.is_without_keys { unique(self.keys.clone()) } else { self.keys.clone() }
-    }
-
-    /// The names in test cases: slugs of ids, or else indexes as four digits, made unique.
-    #[must_use]
-    pub fn case_names(self) -> Vec<String> {
-        unique(self.case_names)
-    }
 }

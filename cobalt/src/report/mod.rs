@@ -53,10 +53,13 @@
 
 mod check;
 pub mod comparison;
+mod config;
 mod figures;
+mod identity;
 mod item;
 mod measurements;
 mod model;
+mod outcome;
 #[cfg(feature = "schema")]
 mod schema;
 mod shard;
@@ -68,19 +71,18 @@ mod verdict;
 pub use crate::timestamp::Timestamp;
 pub(crate) use check::check_item;
 pub use check::{ItemProblem, check_items};
+pub use config::{DEFAULT_PASS_MARK, DatasetSummary, Fetch, GitState, RunConfig, SourcePlace};
 pub use figures::Figures;
-use figures::with_unit;
-pub(crate) use item::ItemCounts;
+pub use identity::ItemNames;
 pub use item::{Evaluations, Execution, ItemResult, RunAggregation, ScoredEvaluation, Status};
-pub use measurements::{EvaluatorSettings, ItemNames, MeasuredItem, Measurements, TrialAmounts};
-pub use model::{
-    CiStatus, DEFAULT_PASS_MARK, DatasetSummary, Fetch, GitState, Report, ReportJsonError, RunConfig,
-    SourcePlace, Violation,
-};
+pub use measurements::{EvaluatorSettings, MeasuredItem, Measurements, TrialAmounts};
+pub use model::{Report, ReportJsonError};
 pub(crate) use model::{SCHEMA, Said};
+pub use outcome::{CiStatus, RunVerdict, ThresholdOutcome, Violation};
 pub use shard::Shard;
+pub(crate) use summary::ItemCounts;
 pub use summary::{LatencyStats, ScoreStats, Summary};
 pub(crate) use threshold::duration;
 pub use threshold::{Category, Comparison, LatencyBound, Metric, NumberBound, Threshold, ThresholdError};
+pub use verdict::judge;
 pub(crate) use verdict::{Against, ci_status, judge_all};
-pub use verdict::{RunVerdict, ThresholdOutcome, judge};

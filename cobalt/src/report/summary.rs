@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::item::ItemResult;
+use super::config::RunConfig;
+use super::item::{ItemResult, Status};
 use super::stats::{Interval, sum};
 use crate::prices::JudgeUsage;
 
@@ -195,6 +196,36 @@ impl JudgeFigures {
         summary.judge_calls = Some(self.calls);
         summary.judge_cached = Some(self.cached);
         summary.judge_models = self.models.iter().cloned().collect();
+    }
+}
+
+/// The items of a run, counted one by one.
+#[derive(Debug, Default)]
+pub(crate) struct ItemCounts {
+    pub(super) items: usize,
+    /// Those whose agent gave an output in every run.
+    pub(super) successful: usize,
+    pub(super) timeouts: usize,
+    /// Those at or above every pass mark, without an error.
+    pub(super) passed: usize,
+    /// Those below a pass mark, without an error.
+    pub(super) low: usize,
+    /// Evaluations without a score.
+    pub(super) eval_errors: usize,
+}
+
+impl ItemCounts {
+    pub(crate) fn add(&mut self, item: &ItemResult, config: &RunConfig) {
+        let status = item.status();
+        self.items += 1;
+        self.successful += usize::from(status == Status::Ok);
+        self.timeouts += usize::from(status == Status::Timeout);
+        self.passed += usize::from(config.passes(item));
+        self.low += usize::from(!config.passes(item) && !item.is_in_error());
+        let evaluations = item.runs.iter().flat_map(|run| run.evaluations.iter());
+        let without_score = evaluations
+            .filter(|(name, it)| it.score.is_none() && config.evaluators.iter().any(|known| known == name));
+        self.eval_errors += without_score.count();
     }
 }
 

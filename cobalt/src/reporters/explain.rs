@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use serde_json::Value;
 
 use super::difference::DifferenceFigures;
-use super::summary::{Paint, figure};
+use super::text::{Paint, figure};
 use crate::item::Item;
 use crate::report::comparison::{Comparison, Difference, Matching, RunIdentity, Verdict};
 use crate::report::{Execution, Fetch, ItemResult, RunConfig, ScoredEvaluation, Status};

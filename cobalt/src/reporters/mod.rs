@@ -5,6 +5,7 @@ mod event;
 mod explain;
 mod missing_key;
 mod summary;
+mod text;
 
 pub use crate::wording::printable;
 pub use difference::{DifferenceFigures, explained};
@@ -15,7 +16,5 @@ pub use event::{
 pub(crate) use event::{Repeated, Stream};
 pub use explain::{expected_field, explain, fetched, rounded};
 pub use missing_key::MissingKey;
-pub use summary::{
-    Paint, SCORE_COLUMNS, agent_usage, at_pass_marks, figure, grounds, judge_usage, score_figures, summary,
-    time, times, unpriced,
-};
+pub use summary::{SCORE_COLUMNS, at_pass_marks, grounds, score_figures, summary, times};
+pub use text::{Paint, agent_usage, figure, judge_usage, time, unpriced};

@@ -1,15 +1,14 @@
 //! What an experiment came to, in a few lines.
 
-use std::collections::BTreeSet;
-use std::fmt::{self, Display, Write as _};
+use std::fmt::{self, Write as _};
 use std::path::Path;
 
 use super::event::{ExperimentFinished, FailedItem, LowItem};
 use super::explain;
-use crate::prices::format_cost;
+use super::text::{Paint, agent_usage, figure, judge_usage, time};
 use crate::report::comparison::Finding;
 use crate::report::{Report, RunVerdict, ScoreStats, Summary, ThresholdOutcome};
-use crate::wording::{self, count, printable, thousands};
+use crate::wording::{count, printable};
 
 /// The titles of the columns in which [`score_figures`] has an evaluator's statistics.
 pub const SCORE_COLUMNS: [&str; 7] = ["avg", "95 % interval", "min", "p50", "p95", "max", "passed"];
@@ -255,146 +254,9 @@ fn threshold(text: &mut String, gate: &ThresholdOutcome, paint: Paint) -> fmt::R
     }
 }
 
-/// A score with at most three decimals, which never shows one that is below 1 as 1.
-#[must_use]
-pub fn figure(score: f64) -> String {
-    // The product may fall short of a whole number by a rounding error.
-    let cut = (score * 1000.0 + 1e-9).floor() / 1000.0;
-    format!("{cut}")
-}
-
-/// A time in the unit that suits it, from milliseconds.
-#[must_use]
-pub fn time(milliseconds: f64) -> String {
-    let seconds = milliseconds / 1000.0;
-    if milliseconds < 1.0 {
-        format!("{:.0} µs", milliseconds * 1000.0)
-    } else if milliseconds < 1000.0 {
-        format!("{milliseconds:.0} ms")
-    } else if seconds < 60.0 {
-        format!("{seconds:.1} s")
-    } else {
-        let seconds = seconds.round() as u64;
-        format!("{} min {} s", seconds / 60, seconds % 60)
-    }
-}
-
-/// The agent's tokens and what they cost, in a line; `None` where neither was reported.
-#[must_use]
-pub fn agent_usage(summary: &Summary) -> Option<String> {
-    let mut parts = match summary.total_tokens {
-        Some(tokens) => vec![thousands(tokens)],
-        None if summary.estimated_cost.is_some() => vec!["not reported".to_owned()],
-        None => return None,
-    };
-    if let Some(cost) = summary.estimated_cost {
-        parts.push(format!("cost {}", dollars(cost)));
-    }
-    if summary.unpriced_items > 0 {
-        parts.push(format!("{} of unknown cost", count(summary.unpriced_items, "item")));
-    }
-    Some(parts.join(", "))
-}
-
-/// What judges were asked and what that cost, in a line; `None` where no judge answered.
-#[must_use]
-pub fn judge_usage(summary: &Summary) -> Option<String> {
-    let calls = summary.judge_calls?;
-    let mut parts = vec![format!("{} call{}", thousands(calls), if calls == 1 { "" } else { "s" })];
-    match summary.judge_cached {
-        None | Some(0) => {}
-        Some(hits) => parts.push(format!("{} from the cache", thousands(hits))),
-    }
-    match summary.judge_tokens {
-        None | Some(0) => {}
-        Some(tokens) => parts.push(format!("{} tokens", thousands(tokens))),
-    }
-    parts.push(summary.judge_cost.map_or_else(|| "unknown cost".to_owned(), dollars));
-    let models: Vec<_> = summary.judge_models.iter().map(|model| printable(model)).collect();
-    let models = if models.is_empty() { String::new() } else { format!(" ({})", models.join(", ")) };
-    Some(parts.join(", ") + &models)
-}
-
-/// An amount as [`format_cost`] writes it; one below a cent with its first two digits.
-fn dollars(usd: f64) -> String {
-    if usd >= 0.01 {
-        return format_cost(usd);
-    }
-    if usd <= 0.0 {
-        return format_cost(0.0);
-    }
-    // How many zeros stand between the point and the first digit.
-    let zeros = (-usd.log10().floor() - 1.0).clamp(0.0, 12.0) as usize;
-    format!("${usd:.0$}", zeros + 2)
-}
-
-/// What to do about models that have no price, in a line that names each of them once; `None` where there are none.
-#[must_use]
-pub fn unpriced<'a>(models: impl IntoIterator<Item = &'a String>) -> Option<String> {
-    let models: BTreeSet<_> = models.into_iter().map(String::as_str).collect();
-    if models.is_empty() {
-        return None;
-    }
-    let models = wording::list(models);
-    Some(format!(
-        "note: no price is known of {}; tokens are counted, their cost is not: add prices under `[prices]` in cobalt.toml",
-        printable(&models)
-    ))
-}
-
-/// Sets text off where a terminal shows it, and leaves it as it is elsewhere.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Paint {
-    /// Text as it is.
-    #[default]
-    Plain,
-    /// With the escape sequences of ANSI terminals. They name colours of the terminal's own palette, so that they can be
-    /// read on light and on dark ground.
-    Coloured,
-}
-
-impl Paint {
-    /// What went well: green.
-    pub fn good(self, text: impl Display) -> String {
-        self.with("32", text)
-    }
-
-    /// What went wrong: red.
-    pub fn bad(self, text: impl Display) -> String {
-        self.with("31", text)
-    }
-
-    /// What deserves a look: yellow.
-    pub fn odd(self, text: impl Display) -> String {
-        self.with("33", text)
-    }
-
-    /// A heading: bold.
-    pub fn strong(self, text: impl Display) -> String {
-        self.with("1", text)
-    }
-
-    /// What is beside the point: faint.
-    pub fn faint(self, text: impl Display) -> String {
-        self.with("2", text)
-    }
-
-    fn with(self, code: &str, text: impl Display) -> String {
-        match self {
-            Self::Plain => text.to_string(),
-            Self::Coloured => format!("\x1b[{code}m{text}\x1b[0m"),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn times_are_shown_in_the_unit_that_suits_them() {
-        assert_eq!([0.0123, 12.3, 1234.0, 125_000.0].map(time), ["12 µs", "12 ms", "1.2 s", "2 min 5 s"]);
-    }
 
     /// The summary of a run with a threshold, one of whose two items is below its pass mark.
     fn gated(more: serde_json::Value) -> String {
@@ -429,43 +291,5 @@ mod tests {
         let low: Vec<_> = ["a 0", "b 0", "c 0", "d 0", "e 0"].map(str::to_owned).into();
         assert_eq!(low_scores(&low[..4]), "a 0, b 0, c 0, d 0");
         assert_eq!(low_scores(&low), "a 0, b 0, c 0, and 2 more");
-    }
-
-    #[test]
-    fn a_low_score_is_not_rounded_up_to_a_good_one() {
-        assert_eq!([0.0, 0.29, 0.4999, 0.5, 1.0].map(figure), ["0", "0.29", "0.499", "0.5", "1"]);
-    }
-
-    #[test]
-    fn the_line_on_judges_has_what_there_is() {
-        let asked = Summary {
-            judge_calls: Some(42),
-            judge_cached: Some(158),
-            judge_tokens: Some(12_400),
-            judge_cost: Some(0.03),
-            judge_models: vec!["gpt-6-luna".to_owned()],
-            ..Summary::default()
-        };
-        let expected = "42 calls, 158 from the cache, 12,400 tokens, $0.03 (gpt-6-luna)";
-        assert_eq!(judge_usage(&asked).unwrap(), expected);
-        let cached =
-            Summary { judge_calls: Some(0), judge_tokens: Some(0), judge_cost: Some(0.0), ..asked.clone() };
-        assert_eq!(judge_usage(&cached).unwrap(), "0 calls, 158 from the cache, $0.00 (gpt-6-luna)");
-        let unpriced = Summary { judge_calls: Some(1), judge_cached: Some(0), judge_cost: None, ..asked };
-        assert_eq!(judge_usage(&unpriced).unwrap(), "1 call, 12,400 tokens, unknown cost (gpt-6-luna)");
-        assert_eq!(judge_usage(&Summary::default()), None);
-    }
-
-    #[test]
-    fn a_known_cost_is_shown_without_tokens() {
-        let spent = Summary { estimated_cost: Some(0.25), ..Summary::default() };
-        assert_eq!(agent_usage(&spent).unwrap(), "not reported, cost $0.25");
-        assert_eq!(agent_usage(&Summary::default()), None);
-    }
-
-    #[test]
-    fn a_small_amount_keeps_two_digits() {
-        let shown = [0.0, 0.000_001_23, 0.000_1, 0.002_149, 0.009_99, 0.01, 1.5].map(dollars);
-        assert_eq!(shown, ["$0.00", "$0.0000012", "$0.00010", "$0.0021", "$0.0100", "$0.01", "$1.50"]);
     }
 }

@@ -8,9 +8,9 @@ use std::time::{Duration, Instant, SystemTime};
 use std::{io, thread};
 
 use super::error::{CREATE, StoreError, storage};
-use crate::names::slug;
 use crate::paths::package_root;
 use crate::report::GitState;
+use crate::slug::slug;
 
 /// The longest slug in a file name, in bytes: names may be 255 long on the usual file systems.
 const LONGEST_SLUG: usize = 120;

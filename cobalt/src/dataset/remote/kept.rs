@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::dataset::{Dataset, DatasetError, parse_jsonl};
-use crate::names::slug;
 use crate::report::Fetch;
+use crate::slug::slug;
 use crate::store::{CREATE, Layout, REQUEST, StoreError, create_folder, storage, write_whole};
 use crate::timestamp::Timestamp;
 

@@ -1,16 +1,13 @@
 //! Compares runs: every figure that they have in common, corrected for being several.
 
-use std::collections::{HashMap, HashSet};
-
-use serde::{Deserialize, Serialize};
-
-use super::estimate::{Estimate, LogRatio, fewest_clusters, p_two_sided};
+use super::estimate::{Estimate, LogRatio, fewest_clusters, p_two_sided, settled_by};
 use super::items::regressed;
 use super::notes::notes;
 use super::paired::{Figure, Paired};
-use super::{Comparison, Difference, Quantity, RunIdentity, SampleSize, Test, Verdict};
+use super::pairs::{Pair, pairs};
+use super::{Comparison, Difference, Matching, Quantity, RunIdentity, SampleSize, Test, Verdict};
+use crate::report::Measurements;
 use crate::report::stats::holm;
-use crate::report::{MeasuredItem, Measurements};
 
 /// Compares each of the other runs with `base`.
 ///
@@ -76,6 +73,19 @@ impl Draft {
         comparison.evaluators = finish(evaluators);
         comparison.amounts = finish(amounts);
         comparison
+    }
+}
+
+impl RunIdentity {
+    fn of(run: &Measurements) -> Self {
+        Self {
+            id: run.id.clone(),
+            name: run.name.clone(),
+            timestamp: run.timestamp,
+            git: run.git.clone(),
+            items: run.items.len(),
+            runs: run.runs,
+        }
     }
 }
 
@@ -161,73 +171,6 @@ fn correct<'a>(family: impl Iterator<Item = &'a mut Open>) {
     }
 }
 
-/// The items of two runs.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct Matching {
-    /// How many items are in both runs.
-    pub matched: usize,
-    /// The keys of those of them whose content is another.
-    pub changed: Vec<String>,
-    /// The keys of the items that are in the other run only.
-    pub added: Vec<String>,
-    /// The keys of the items that are in the base only.
-    pub removed: Vec<String>,
-}
-
-impl Matching {
-    pub(super) fn of(base: &Measurements, other: &Measurements, pairs: &[Pair<'_>]) -> Self {
-        let known: HashSet<_> = pairs.iter().map(|pair| &*pair.base.key).collect();
-        let unknown = |run: &Measurements| -> Vec<String> {
-            run.items.iter().filter(|item| !known.contains(&*item.key)).map(|item| item.key.clone()).collect()
-        };
-        let changed = pairs.iter().filter(|pair| pair.is_changed());
-        Self {
-            matched: pairs.len(),
-            changed: changed.map(|pair| pair.base.key.clone()).collect(),
-            added: unknown(other),
-            removed: unknown(base),
-        }
-    }
-}
-
-/// An item that both runs have.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Pair<'a> {
-    pub(super) base: &'a MeasuredItem,
-    pub(super) other: &'a MeasuredItem,
-    /// The number of the cluster that it belongs to, from 0.
-    pub(super) cluster: usize,
-}
-
-impl Pair<'_> {
-    /// Whether the item's content is another, so that the runs answered different questions.
-    pub(super) fn is_changed(&self) -> bool {
-        self.base.content != self.other.content
-    }
-}
-
-/// The items of the same key, in the base's order. An item that names no cluster is one by itself.
-pub fn pairs<'a>(base: &'a Measurements, other: &'a Measurements) -> Vec<Pair<'a>> {
-    let by_key: HashMap<&str, &MeasuredItem> = other.items.iter().map(|item| (&*item.key, item)).collect();
-    let mut named: HashMap<&str, usize> = HashMap::new();
-    let mut clusters = 0;
-    let pair = |base: &'a MeasuredItem| {
-        let other = *by_key.get(&*base.key)?;
-        let mut new = || {
-            clusters += 1;
-            clusters - 1
-        };
-        let cluster = match &other.cluster {
-            Some(name) => *named.entry(name).or_insert_with(new),
-            None => new(),
-        };
-        Some(Pair { base, other, cluster })
-    };
-    base.items.iter().filter_map(pair).collect()
-}
-
 /// The level of the tests.
 const LEVEL: f64 = 0.05;
 
@@ -299,34 +242,4 @@ fn margin(difference: &Difference) -> f64 {
         Quantity::Score | Quantity::Errors => MARGIN,
         Quantity::Latency | Quantity::Tokens | Quantity::Cost => RELATIVE_MARGIN * difference.base.abs(),
     }
-}
-
-/// So many `times` as many items, or runs of these items that do as much; at least so many items that they make
-/// `fewest_clusters`, where no number of runs would do.
-///
-/// The standard error falls with the root of the number of items. More runs lessen only the part of its square that
-/// comes from how much the runs of an item differ.
-///
-/// `None` for one cluster, whose spread is not known, and where no number of items would do.
-pub fn settled_by(
-    paired: &Paired,
-    estimate: &Estimate,
-    times: f64,
-    fewest_clusters: usize,
-) -> Option<SampleSize> {
-    let std_error = estimate.std_error.filter(|_| times.is_finite())?;
-    let now = paired.len();
-    let items = (now as f64 * times).ceil() as u64;
-    let fewest = (fewest_clusters * now).div_ceil(estimate.clusters).max(now + 1);
-    let are_enough = times > 1.0 && estimate.clusters >= fewest_clusters;
-    let runs = if are_enough { runs(paired, std_error, std_error / times.sqrt()) } else { None };
-    Some(SampleSize { items: items.max(fewest as u64), runs })
-}
-
-/// How many runs of each item bring the standard error down to `wanted`, if any number does.
-fn runs(paired: &Paired, std_error: f64, wanted: f64) -> Option<u64> {
-    let spread = paired.run_spread()?;
-    let of_items = (std_error * std_error - spread.of_all_runs).max(0.0);
-    let room = wanted * wanted - of_items;
-    (room > 0.0).then(|| (spread.of_one_run / room).ceil() as u64)
 }

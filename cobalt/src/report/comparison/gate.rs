@@ -1,34 +1,17 @@
 //! Holds thresholds that speak of a baseline against two runs.
 
-use serde::{Deserialize, Serialize};
-
-use super::Quantity;
-use super::compare::{Pair, pairs};
-use super::estimate::{COLLAPSE, Excess};
+use super::excess::{COLLAPSE, Excess, LEVEL};
 use super::paired::{Figure, Paired};
+use super::pairs::{Pair, pairs};
+use super::{Finding, Quantity};
+use crate::report::figures::with_unit;
 use crate::report::stats::holm;
-use crate::report::verdict::unknown;
-use crate::report::{Category, Measurements, Threshold, with_unit};
+use crate::report::threshold::unknown;
+use crate::report::{Category, Measurements, Threshold};
 use crate::wording::count;
-
-/// The level of the tests by which a gate is missed.
-pub const LEVEL: f64 = 0.01;
 
 /// What to do about a baseline that does not fit.
 const UPDATE: &str = "update it with `cargo cobalt baseline set`";
-
-/// What is known of a threshold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum Finding {
-    /// It is met, beyond noise.
-    Met,
-    /// It is missed, beyond noise.
-    Missed,
-    /// Noise may hide either.
-    Inconclusive,
-}
 
 /// A threshold held against a baseline.
 #[derive(Clone, Debug, PartialEq)]

@@ -5,9 +5,10 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::compare::Pair;
+use super::pairs::Pair;
+use super::{RegressedItem, ScoreChange};
 use crate::item::{Item, Output, content_hash};
-use crate::report::measurements::keys;
+use crate::report::identity::keys;
 use crate::report::stats::sum;
 use crate::report::{Evaluations, Execution, ItemResult, MeasuredItem, Report, Status};
 
@@ -34,19 +35,6 @@ pub struct ItemChange {
     pub base: ItemSide,
     /// What the other run made of it.
     pub other: ItemSide,
-}
-
-/// One evaluator's scores of an item in two runs, each the mean over the item's executions.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct ScoreChange {
-    /// The evaluator's name.
-    pub evaluator: String,
-    /// From 0 to 1; absent where there is none.
-    pub base: Option<f64>,
-    /// From 0 to 1; absent where there is none.
-    pub other: Option<f64>,
 }
 
 impl ScoreChange {
@@ -221,20 +209,6 @@ fn mean(scores: impl Iterator<Item = f64>) -> Option<f64> {
 
 /// The most items that are named.
 const MOST: usize = 20;
-
-/// An item that became worse. Whether that is more than noise, the evaluators' differences tell.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct RegressedItem {
-    /// The item's identity.
-    pub key: String,
-    /// Whether the agent or an evaluator failed in more of its runs than before.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub failed: bool,
-    /// The evaluators whose mean score fell, with these means, the largest drop first.
-    pub scores: Vec<ScoreChange>,
-}
 
 impl RegressedItem {
     fn of(pair: &Pair<'_>, evaluators: &[&str]) -> Option<Self> {

@@ -2,16 +2,20 @@
 
 mod compare;
 mod estimate;
+mod excess;
 mod gate;
 mod items;
 mod model;
 mod notes;
 mod paired;
+mod pairs;
 
-pub use compare::{Matching, compare};
-pub use gate::{Finding, Judged, judge_against};
-pub use items::{
-    ChangedItems, ItemChange, ItemSide, RegressedItem, ScoreChange, changed_items, most_changed,
+pub use super::outcome::Finding;
+pub use compare::compare;
+pub use gate::{Judged, judge_against};
+pub use items::{ChangedItems, ItemChange, ItemSide, changed_items, most_changed};
+pub use model::{
+    Comparison, Difference, Matching, Quantity, RegressedItem, RunIdentity, SampleSize, ScoreChange, Test,
+    TypicalRatio, Verdict,
 };
-pub use model::{Comparison, Difference, Quantity, RunIdentity, SampleSize, Test, TypicalRatio, Verdict};
 pub use notes::{caveats, too_old};

@@ -4,9 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Matching, RegressedItem};
+use crate::report::GitState;
 use crate::report::stats::Interval;
-use crate::report::{GitState, Measurements};
 use crate::timestamp::Timestamp;
 use crate::wording::thousands;
 
@@ -52,17 +51,46 @@ pub struct RunIdentity {
     pub runs: usize,
 }
 
-impl RunIdentity {
-    pub(super) fn of(run: &Measurements) -> Self {
-        Self {
-            id: run.id.clone(),
-            name: run.name.clone(),
-            timestamp: run.timestamp,
-            git: run.git.clone(),
-            items: run.items.len(),
-            runs: run.runs,
-        }
-    }
+/// The items of two runs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Matching {
+    /// How many items are in both runs.
+    pub matched: usize,
+    /// The keys of those of them whose content is another.
+    pub changed: Vec<String>,
+    /// The keys of the items that are in the other run only.
+    pub added: Vec<String>,
+    /// The keys of the items that are in the base only.
+    pub removed: Vec<String>,
+}
+
+/// An item that became worse. Whether that is more than noise, the evaluators' differences tell.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct RegressedItem {
+    /// The item's identity.
+    pub key: String,
+    /// Whether the agent or an evaluator failed in more of its runs than before.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub failed: bool,
+    /// The evaluators whose mean score fell, with these means, the largest drop first.
+    pub scores: Vec<ScoreChange>,
+}
+
+/// One evaluator's scores of an item in two runs, each the mean over the item's executions.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct ScoreChange {
+    /// The evaluator's name.
+    pub evaluator: String,
+    /// From 0 to 1; absent where there is none.
+    pub base: Option<f64>,
+    /// From 0 to 1; absent where there is none.
+    pub other: Option<f64>,
 }
 
 /// How one figure differs between two runs, over the items that have it in both.

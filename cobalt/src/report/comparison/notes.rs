@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::Matching;
-use super::compare::{Pair, pairs};
+use super::pairs::{Pair, pairs};
 use crate::report::{EvaluatorSettings, MeasuredItem, Measurements};
 use crate::timestamp::Timestamp;
 use crate::wording::{self, count};

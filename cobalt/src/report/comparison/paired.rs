@@ -1,7 +1,7 @@
 //! One figure of the items that two runs have in common: a pair of numbers for each item.
 
 use super::Quantity;
-use super::compare::Pair;
+use super::pairs::Pair;
 use crate::report::stats::{
     Cluster, Interval, RunWeights, Stratum, by_cluster, describe, ratio_of_means, sum,
 };

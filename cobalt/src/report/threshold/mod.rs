@@ -10,6 +10,8 @@ pub use cobalt_thresholds::{Category, Comparison, Metric};
 pub(crate) use parse::duration;
 pub use parse::{LatencyBound, NumberBound, ThresholdError};
 
+use crate::wording;
+
 /// A bound that a figure of the report must keep.
 ///
 /// A threshold has a text form, the one that the attribute takes:
@@ -176,4 +178,14 @@ impl fmt::Display for Threshold {
         let figure = self.category.figure(self.metric);
         write!(formatter, "{figure} {} {}", self.comparison, self.bound_text())
     }
+}
+
+/// Says that there is no evaluator of that name, and which there are.
+pub fn unknown<'a>(
+    name: &str,
+    threshold: &Threshold,
+    names: impl Iterator<Item = &'a str> + Clone,
+) -> String {
+    let place = threshold.place().map(|place| format!(" (the threshold is in {place})"));
+    format!("no evaluator is named `{name}`; {}{}", wording::instead(name, names), place.unwrap_or_default())
 }

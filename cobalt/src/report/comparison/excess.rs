@@ -1,0 +1,141 @@
+//! What a gate is judged by: how far a run is beyond what a threshold allows.
+
+use super::estimate::{Estimate, fewest_clusters, p_greater, settled_by};
+use super::paired::Paired;
+use super::{Quantity, SampleSize};
+use crate::report::stats::Interval;
+use crate::report::{Metric, Threshold};
+
+/// The level of the tests by which a gate is missed.
+pub const LEVEL: f64 = 0.01;
+
+/// By how much the score of every item is lower where a run has collapsed. Noise of graded scores seldom moves one item as
+/// far, so that it does not move all of them.
+pub const COLLAPSE: f64 = 0.5;
+
+/// The standard errors by which what is allowed has to be away for an interval that ends before it in 80 % of cases: the
+/// quantiles of the normal distribution at 97.5 and 80 %.
+const TO_MEET: f64 = 1.959_964 + 0.841_621;
+
+/// What a gate is judged by. The excess of a drop or a rise is `actual - bound`, that of a ratio
+/// `other - bound * base`: an item has it in the unit of the figure, too.
+#[derive(Clone, Debug)]
+pub struct Excess {
+    /// The drop, the rise or the ratio.
+    pub(super) actual: f64,
+    /// Its 95 % interval; absent for one cluster.
+    pub(super) interval: Option<Interval>,
+    /// The chance of what was found if nothing had changed, and if no more than what is allowed had: the larger of the
+    /// two, or one of them that is no reason to miss a gate. Absent for one cluster.
+    pub(super) p_value: Option<f64>,
+    /// Whether every item has the same figure in both runs, and it is none that is 0 or 1 in each run: such a figure may
+    /// change with the next item, however few have not.
+    pub(super) is_unchanged: bool,
+    /// Whether it is a drop of which every item has a share: each is lower than in the baseline by more than the bound, and by
+    /// at least [`COLLAPSE`].
+    pub(super) has_collapsed: bool,
+    /// How far the agent is beyond the bound, in the unit of the figure, and how far from it an unchanged agent is.
+    beyond: f64,
+    allowed: f64,
+    /// The excess of the items over the bound, or over 0.
+    paired: Paired,
+    estimate: Estimate,
+}
+
+impl Excess {
+    /// `None` where the baseline's mean is 0, of which there is no ratio, and without items.
+    pub fn of(threshold: &Threshold, quantity: Quantity, paired: Paired) -> Option<Self> {
+        let bound = threshold.bound();
+        match threshold.metric() {
+            // In a gate more is worse: a drop is a rise from this run to the baseline.
+            Metric::Drop => {
+                let estimate = Estimate::of(&paired, quantity)?.reversed();
+                Some(Self::of_difference(bound, quantity, paired.reversed(), estimate))
+            }
+            Metric::Ratio => Self::of_ratio(bound, quantity, &paired),
+            _ => {
+                let estimate = Estimate::of(&paired, quantity)?;
+                Some(Self::of_difference(bound, quantity, paired, estimate))
+            }
+        }
+    }
+
+    fn of_difference(bound: f64, quantity: Quantity, paired: Paired, estimate: Estimate) -> Self {
+        Self {
+            actual: estimate.difference,
+            interval: estimate.ci95,
+            p_value: larger(estimate.p_above(bound), || p_greater(&paired)),
+            is_unchanged: is_unchanged(&paired),
+            has_collapsed: quantity == Quantity::Score
+                && paired.differences().all(|drop| drop > bound && drop >= COLLAPSE),
+            beyond: estimate.difference - bound,
+            allowed: bound,
+            paired,
+            estimate,
+        }
+    }
+
+    fn of_ratio(bound: f64, quantity: Quantity, paired: &Paired) -> Option<Self> {
+        let (base, other) = paired.means()?;
+        if base <= 0.0 {
+            return None;
+        }
+        let allowed = paired.clone().with_base_times(bound);
+        let estimate = Estimate::of(&allowed, quantity)?;
+        // An unchanged agent misses a bound below 1.
+        let p_unchanged = || p_greater(&paired.clone().with_base_times(bound.min(1.0)));
+        Some(Self {
+            actual: other / base,
+            interval: paired.ratio_interval(),
+            p_value: larger(estimate.p_above(0.0), p_unchanged),
+            is_unchanged: is_unchanged(paired),
+            // Any item may be slower by chance, and by any factor.
+            has_collapsed: false,
+            beyond: estimate.difference,
+            allowed: (bound - 1.0).abs() * base,
+            paired: allowed,
+            estimate,
+        })
+    }
+
+    /// How many items are compared.
+    pub fn items(&self) -> usize {
+        self.paired.len()
+    }
+
+    /// What would tell the agent from one at the bound, or, where that is farther away and not known yet, an unchanged agent
+    /// from one at the bound. So many `gates` are corrected for together.
+    pub fn settled_by(&self, gates: usize) -> Option<SampleSize> {
+        let Self { beyond, allowed, ref paired, ref estimate, .. } = *self;
+        let is_known = estimate.smallest_detectable().is_some_and(|least| least <= allowed);
+        let target = if is_known { beyond.abs() } else { beyond.abs().max(allowed) };
+        if beyond > 0.0 {
+            let tail = LEVEL / gates.max(1) as f64;
+            settled_by(paired, estimate, estimate.times_to_show(target, tail)?, fewest_clusters(tail))
+        } else {
+            settled_by(paired, estimate, estimate.times_to_narrow(TO_MEET, target)?, 2)
+        }
+    }
+}
+
+fn is_unchanged(paired: &Paired) -> bool {
+    paired.is_unchanged() && paired.weights_of_a_run().is_none()
+}
+
+/// The larger of two chances. The second is only worked out where the first leaves the gate open: it takes long, and
+/// changes nothing else, as Holm's method does not look at larger p-values to correct the smaller ones.
+fn larger(first: Option<f64>, second: impl FnOnce() -> Option<f64>) -> Option<f64> {
+    let first = first?;
+    if first >= LEVEL { Some(first) } else { Some(first.max(second()?)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_gates_take_more_clusters_as_each_is_corrected_for_the_others() {
+        let fewest = |gates: u32| fewest_clusters(LEVEL / f64::from(gates));
+        assert_eq!([1, 2, 3, 4, 5, 6, 10, 12].map(fewest), [6, 7, 8, 8, 8, 9, 9, 10]);
+    }
+}

@@ -1,0 +1,162 @@
+//! How a run met its thresholds, and the verdict on it.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::config::RunConfig;
+use super::summary::Summary;
+
+/// The verdict on a run. Ordered from the best to the worst.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "ReportVerdict"))]
+#[serde(rename_all = "camelCase")]
+pub enum RunVerdict {
+    /// No item is in error, in a strict experiment every item is at its pass marks, and every threshold passed.
+    Passed,
+    /// The experiment has thresholds that were not evaluated, as only some of the items were run. Nothing failed so far.
+    NotEvaluated,
+    /// An item is in error, an item of a strict experiment is below a pass mark, or a threshold did not pass.
+    #[default]
+    Failed,
+}
+
+impl RunVerdict {
+    /// The verdict that follows from what a run counted and how it met its thresholds.
+    #[must_use]
+    pub fn of(config: &RunConfig, summary: &Summary, thresholds: Option<&CiStatus>) -> Self {
+        let is_in_error = summary.failed_items > 0 || summary.eval_errors > 0;
+        let is_low = config.strict && summary.passed_items < summary.total_items;
+        match thresholds {
+            _ if is_in_error || is_low => Self::Failed,
+            Some(status) if !status.passed => Self::Failed,
+            None if !config.thresholds.is_empty() => Self::NotEvaluated,
+            _ => Self::Passed,
+        }
+    }
+}
+
+impl fmt::Display for RunVerdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Passed => "passed",
+            Self::NotEvaluated => "not evaluated",
+            Self::Failed => "failed",
+        })
+    }
+}
+
+/// How a run met its thresholds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CiStatus {
+    /// Whether all were met.
+    pub passed: bool,
+    /// Those that did not pass.
+    pub violations: Vec<Violation>,
+    /// Those of which noise may hide whether they are met, or that have no baseline, whether they pass or not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inconclusive: Vec<Violation>,
+    /// What became of every threshold, in the order of [`RunConfig::thresholds`]; empty in files of the original.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub thresholds: Vec<ThresholdOutcome>,
+    /// The same in a sentence.
+    pub summary: String,
+}
+
+/// A threshold that was not met, or of which that is not known.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Violation {
+    /// `score`, `latency`, `tokens`, `cost`, `judge_cost`, or an evaluator's name.
+    pub category: String,
+    /// The figure that was looked at, such as `avg` or `pass_rate(0.6)`; `drop`, `rise` and `ratio` are those against a baseline.
+    pub metric: String,
+    /// The bound.
+    pub expected: f64,
+    /// What was found; absent where there was nothing to measure.
+    pub actual: Option<f64>,
+    /// The same in a sentence.
+    pub message: String,
+}
+
+/// What became of one threshold.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct ThresholdOutcome {
+    /// The threshold's name, as its test case has it.
+    pub name: String,
+    /// Whether it was met; inconclusive only where it holds the run against a baseline.
+    pub finding: Finding,
+    /// Whether it counts as passed: one that is inconclusive does, unless the configuration says `on-inconclusive = "fail"`.
+    pub passed: bool,
+    /// Whether it holds the run against its baseline.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub against_baseline: bool,
+    /// What was found; absent where there was nothing to measure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub actual: Option<f64>,
+    /// The same for people, with its unit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub figure: Option<String>,
+    /// What was found and what was asked for, in a sentence.
+    pub message: String,
+}
+
+/// What is known of a threshold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Finding {
+    /// It is met, beyond noise.
+    Met,
+    /// It is missed, beyond noise.
+    Missed,
+    /// Noise may hide either.
+    Inconclusive,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(strict: bool, thresholds: &[&str]) -> RunConfig {
+        let thresholds = thresholds.iter().map(|&name| name.to_owned()).collect();
+        RunConfig { strict, thresholds, ..RunConfig::default() }
+    }
+
+    /// Ten items, of which so many passed, are below a pass mark, or are in error.
+    fn summary(passed_items: usize, low_items: usize, failed_items: usize) -> Summary {
+        Summary { total_items: 10, passed_items, low_items, failed_items, ..Summary::default() }
+    }
+
+    fn status(passed: bool) -> CiStatus {
+        let (violations, inconclusive, thresholds) = (Vec::new(), Vec::new(), Vec::new());
+        CiStatus { passed, violations, inconclusive, thresholds, summary: String::new() }
+    }
+
+    #[test]
+    fn without_evaluated_thresholds_a_gated_run_is_not_evaluated_however_its_items_scored() {
+        let gated = config(false, &["score.avg>=0.8"]);
+        for passed in [0, 10] {
+            let summary = summary(passed, 10 - passed, 0);
+            assert_eq!(RunVerdict::of(&gated, &summary, None), RunVerdict::NotEvaluated);
+            assert_eq!(RunVerdict::of(&gated, &summary, Some(&status(true))), RunVerdict::Passed);
+            assert_eq!(RunVerdict::of(&gated, &summary, Some(&status(false))), RunVerdict::Failed);
+        }
+        assert_eq!(RunVerdict::of(&gated, &summary(9, 0, 1), None), RunVerdict::Failed);
+        let without_score = Summary { eval_errors: 1, ..summary(9, 0, 0) };
+        assert_eq!(RunVerdict::of(&gated, &without_score, Some(&status(true))), RunVerdict::Failed);
+    }
+
+    #[test]
+    fn a_strict_run_needs_every_item_at_its_pass_marks_and_its_thresholds_evaluated() {
+        assert_eq!(RunVerdict::of(&config(true, &[]), &summary(10, 0, 0), None), RunVerdict::Passed);
+        assert_eq!(RunVerdict::of(&config(true, &[]), &summary(9, 1, 0), None), RunVerdict::Failed);
+        let both = config(true, &["score.avg>=0.8"]);
+        assert_eq!(RunVerdict::of(&both, &summary(10, 0, 0), None), RunVerdict::NotEvaluated);
+        assert_eq!(RunVerdict::of(&both, &summary(9, 1, 0), None), RunVerdict::Failed);
+        assert_eq!(RunVerdict::of(&both, &summary(9, 1, 0), Some(&status(true))), RunVerdict::Failed);
+    }
+}
