@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use super::Config;
-use super::error::{ConfigError, Place};
-use super::file::dotted;
+use super::error::Place;
 use super::merge::Merge;
+use super::settings::dotted;
 use crate::dataset::tables::DatasetTable;
 use crate::redact::register_address;
 
@@ -36,35 +35,5 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
             }
         }
         NamedSets { file, sets }
-    }
-}
-
-impl Config {
-    /// The names of the data sets that [`load_dataset`](Self::load_dataset) loads: those of the tables `[datasets.…]`.
-    pub fn datasets(&self) -> impl Iterator<Item = &str> {
-        self.datasets.sets.keys().map(String::as_str)
-    }
-
-    /// The table of a data set, and where it stands.
-    pub(crate) fn dataset_table(&self, name: &str) -> Result<(&DatasetTable, &Place), ConfigError> {
-        let table = self.datasets.sets.get(name).ok_or_else(|| self.unknown_dataset(name))?;
-        Ok((&table.0, &table.1))
-    }
-
-    /// The path of the data set of a name, from the root of the workspace, if it is a file or the files of a pattern there.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn dataset_path(&self, name: &str) -> Option<&Path> {
-        self.datasets.sets.get(name)?.0.path()
-    }
-
-    fn unknown_dataset(&self, name: &str) -> ConfigError {
-        let names = self.datasets().map(str::to_owned).collect();
-        ConfigError::UnknownDataset {
-            name: name.to_owned(),
-            file: self.datasets.file.clone(),
-            workspace: self.workspace.clone(),
-            names,
-        }
     }
 }

@@ -3,8 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::file::dotted;
-use super::settings::{Only, Origin};
+use super::settings::{Only, Origin, dotted};
 use super::variables::BASELINE;
 use crate::redact::redacted;
 use crate::report::Shard;

@@ -9,10 +9,7 @@ use serde::{Deserialize, Serialize};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, ValueDeserializer};
 
-#[cfg(feature = "judge")]
-use super::Config;
 use super::error::{ConfigError, Place};
-use crate::dataset::Item;
 use crate::evaluators::options::{Options, OptionsTable};
 use crate::evaluators::{
     AutoevalKind, BleuOptions, CheckError, ChrFOptions, CommandOptions, ContainsOptions, EvalContext,
@@ -21,12 +18,8 @@ use crate::evaluators::{
 };
 #[cfg(feature = "judge")]
 use crate::evaluators::{
-    AutoevalOptions, EvalError, GEvalOptions, JsonSchemaOptions, LlmJudgeOptions, PairwiseOptions,
-    SimilarityOptions,
+    AutoevalOptions, GEvalOptions, JsonSchemaOptions, LlmJudgeOptions, PairwiseOptions, SimilarityOptions,
 };
-use crate::experiment::Output;
-#[cfg(feature = "judge")]
-use crate::llm::Asking;
 use crate::settings::{NoKeys, Score, take_type};
 use crate::wording::{self, folded};
 
@@ -312,37 +305,6 @@ impl Evaluator for Placed {
     fn fingerprint(&self) -> String {
         self.evaluator.fingerprint()
     }
-}
-
-impl EvalContext {
-    /// The context of an output that stands for itself, outside of any experiment.
-    ///
-    /// ```
-    /// # async fn example() -> Result<(), cobalt::EvalError> {
-    /// use cobalt::{EvalContext, Evaluator, ExactMatch, Output};
-    ///
-    /// let item = cobalt::item! { "input": "2 + 2", "expectedOutput": "4" };
-    /// let score = ExactMatch::new("exact", "expectedOutput")
-    ///     .evaluate(&EvalContext::new(item, Output::new("4")))
-    ///     .await?;
-    /// assert_eq!(score.value(), 1.0);
-    /// # Ok(())
-    /// # }
-    /// ```
-    #[must_use]
-    pub fn new(item: Item, output: Output) -> Self {
-        let cx = Self::of(Arc::new(item), "".into(), 0, 0, Arc::new(output));
-        #[cfg(feature = "judge")]
-        let cx = cx.usually_asking(ask_by_environment);
-        cx
-    }
-}
-
-/// The way to the models by the settings of this process.
-#[cfg(feature = "judge")]
-fn ask_by_environment() -> Result<Asking, EvalError> {
-    let config = Config::from_environment().map_err(|error| EvalError::new(error.to_string()))?;
-    Ok(Asking::new(config.shared_models()))
 }
 
 #[cfg(test)]

@@ -6,8 +6,8 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use serde::Deserialize;
 use serde::de::{Deserializer, Error as _, IgnoredAny};
-use serde::{Deserialize, Serialize};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, ValueDeserializer};
 
@@ -18,11 +18,12 @@ use super::find::Source;
 use super::models::{Cache, Embedding, Judge};
 use super::platforms::Platforms;
 use super::reporter::Reporter;
-use super::settings::{Dashboard, Redaction};
+use super::sections::{Dashboard, ModelPrice, Redaction, Storage};
+use super::settings::dotted;
 use super::webhooks::Hook;
 use crate::dataset::tables::DatasetTable;
 pub(super) use crate::settings::at_least_one;
-use crate::settings::{AgeOrOff, Bound, Count, Dollars, Length, Target, VariableName, VariableValue, bounds};
+use crate::settings::{AgeOrOff, Bound, Count, Length, Target, VariableName, VariableValue, bounds};
 use crate::wording::Cursor;
 
 /// The settings of Cobalt, `cargo test` for AI agents. Everything is optional.
@@ -80,55 +81,6 @@ pub struct File {
     pub(super) redaction: Option<Redaction>,
     /// What is in force under `cargo cobalt run --ci`, or with `COBALT_CI=1`.
     pub(super) ci: Option<Ci>,
-}
-
-/// Where runs are kept. Relative paths begin at the root of the workspace.
-#[derive(Debug, Default, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table of folders")]
-pub struct Storage {
-    /// The folder of everything that Cobalt keeps; ".cobalt" unless it is set.
-    pub(super) dir: Option<PathBuf>,
-    /// The folder of the result files; `results` in `dir` unless it is set.
-    pub(super) results: Option<PathBuf>,
-    /// The index of past runs, a file; `history.db` in `dir` unless it is set.
-    pub(super) history: Option<PathBuf>,
-    /// The folder of the answers of models; `cache` in `dir` unless it is set.
-    pub(super) cache: Option<PathBuf>,
-}
-
-/// What a model costs, in USD per 1,000,000 tokens.
-#[derive(Debug, Deserialize, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table with `input` and `output`")]
-pub(super) struct ModelPrice {
-    /// Input (prompt) tokens.
-    pub(super) input: Dollars,
-    /// Output (completion) tokens, those of hidden reasoning included; 0 for an embedding model.
-    pub(super) output: Dollars,
-    /// Input tokens read from the vendor's cache.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) cached_input: Option<Dollars>,
-    /// The rates of a whole request whose prompt is longer than a limit.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) long_prompt: Option<LongPrompt>,
-}
-
-/// The rates of a whole request whose prompt is longer than a limit, in USD per 1,000,000 tokens.
-#[derive(Debug, Deserialize, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(
-    deny_unknown_fields,
-    rename_all = "kebab-case",
-    expecting = "a table with `above`, `input` and `output`"
-)]
-pub(super) struct LongPrompt {
-    /// The longest prompt, in tokens, that is still charged at the ordinary rates.
-    pub(super) above: u64,
-    /// Input (prompt) tokens.
-    pub(super) input: Dollars,
-    /// Output (completion) tokens.
-    pub(super) output: Dollars,
 }
 
 /// What is in force under `cargo cobalt run --ci`, or with `COBALT_CI=1`.
@@ -263,11 +215,4 @@ fn note_places(table: &DeTable<'_>, above: &str, note: &mut impl FnMut(String, u
             note_places(table, &path, note);
         }
     }
-}
-
-/// A key of a table as a path: `storage.dir`, and `prices."gpt-4.1"` where the key would be read otherwise without quotes.
-pub fn dotted(above: &str, key: &str) -> String {
-    let is_bare = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_');
-    let key = if !key.is_empty() && key.chars().all(is_bare) { key.to_owned() } else { format!("{key:?}") };
-    if above.is_empty() { key } else { format!("{above}.{key}") }
 }

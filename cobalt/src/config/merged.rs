@@ -1,26 +1,23 @@
 //! The settings in force: what a flag, a variable, the file or nobody says, in this order.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::baseline::{BaselineSettings, OnInconclusive};
+use super::baseline::BaselineSettings;
 use super::datasets::NamedSets;
 use super::error::{ConfigError, Place};
 use super::evaluators::Entry;
-use super::find::Flags;
-use super::merge::merge;
 use super::reporter::Reporter;
-use super::settings::{DashboardSettings, Only, Setting};
+use super::sections::DashboardSettings;
+use super::settings::{OnInconclusive, Only, Setting};
 use super::webhooks::Webhook;
 use crate::dataset::settings::FetchSettings;
+use crate::dataset::tables::DatasetTable;
 use crate::evaluators::Evaluator;
 use crate::llm::ModelSettings;
-use crate::paths::package_root;
 use crate::prices::PriceTable;
-use crate::redact::{register_environment, set_forms};
 use crate::report::{Shard, Threshold};
 use crate::settings::Target;
 use crate::store::Layout;
@@ -83,42 +80,6 @@ impl<T: Copy> Declarable<T> {
 }
 
 impl Config {
-    /// The settings for the package in `folder`, or for the workspace whose root it is. `variable` looks up an environment
-    /// variable.
-    ///
-    /// # Errors
-    ///
-    /// The file cannot be read, has a key that is unknown or a value that is wrong, or a variable holds something else than
-    /// it may.
-    pub fn load(folder: &Path, variable: impl Fn(&str) -> Option<OsString>) -> Result<Self, ConfigError> {
-        Self::with_flags(folder, &Flags::default(), variable)
-    }
-
-    /// [`load`](Self::load), with flags that come before everything else.
-    ///
-    /// # Errors
-    ///
-    /// As [`load`](Self::load).
-    pub fn with_flags(
-        folder: &Path,
-        flags: &Flags,
-        variable: impl Fn(&str) -> Option<OsString>,
-    ) -> Result<Self, ConfigError> {
-        merge(folder, flags, variable)
-    }
-
-    /// The settings for the package that is being tested, see [`package_root`], by the variables of this process.
-    ///
-    /// # Errors
-    ///
-    /// As [`load`](Self::load).
-    pub fn from_environment() -> Result<Self, ConfigError> {
-        register_environment();
-        let config = Self::load(&package_root(), |name| std::env::var_os(name))?;
-        set_forms(config.redacts_forms);
-        Ok(config)
-    }
-
     /// The root of the workspace that these settings are for, or of the package where it is in none.
     #[must_use]
     pub fn workspace_root(&self) -> &Path {
@@ -285,5 +246,33 @@ impl Config {
     /// The thresholds that every experiment has in addition to its own.
     pub(crate) fn additional_thresholds(&self) -> &[Threshold] {
         &self.additional_thresholds
+    }
+
+    /// The names of the data sets that [`load_dataset`](Self::load_dataset) loads: those of the tables `[datasets.…]`.
+    pub fn datasets(&self) -> impl Iterator<Item = &str> {
+        self.datasets.sets.keys().map(String::as_str)
+    }
+
+    /// The table of a data set, and where it stands.
+    pub(crate) fn dataset_table(&self, name: &str) -> Result<(&DatasetTable, &Place), ConfigError> {
+        let table = self.datasets.sets.get(name).ok_or_else(|| self.unknown_dataset(name))?;
+        Ok((&table.0, &table.1))
+    }
+
+    /// The path of the data set of a name, from the root of the workspace, if it is a file or the files of a pattern there.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn dataset_path(&self, name: &str) -> Option<&Path> {
+        self.datasets.sets.get(name)?.0.path()
+    }
+
+    fn unknown_dataset(&self, name: &str) -> ConfigError {
+        let names = self.datasets().map(str::to_owned).collect();
+        ConfigError::UnknownDataset {
+            name: name.to_owned(),
+            file: self.datasets.file.clone(),
+            workspace: self.workspace.clone(),
+            names,
+        }
     }
 }

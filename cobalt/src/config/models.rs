@@ -10,8 +10,13 @@ use super::error::ConfigError;
 use super::merge::{Merge, first};
 use super::settings::Origin;
 use super::variables::CACHE;
+use crate::dataset::Item;
+use crate::evaluators::EvalContext;
 #[cfg(feature = "judge")]
-use crate::llm;
+use crate::evaluators::EvalError;
+use crate::experiment::Output;
+#[cfg(feature = "judge")]
+use crate::llm::{self, Asking};
 use crate::llm::{
     CacheSettings, DEFAULT_CONCURRENCY, DEFAULT_RETRIES, DEFAULT_TIMEOUT, DEFAULT_TTL, ModelChoice,
     ModelSettings, Models, Provider,
@@ -39,6 +44,37 @@ impl llm::Judge {
     pub fn of(config: &Config, variable: &dyn Fn(&str) -> Option<String>) -> Result<Self, llm::CheckError> {
         Self::new(config.models(), config.prices(), variable)
     }
+}
+
+impl EvalContext {
+    /// The context of an output that stands for itself, outside of any experiment.
+    ///
+    /// ```
+    /// # async fn example() -> Result<(), cobalt::EvalError> {
+    /// use cobalt::{EvalContext, Evaluator, ExactMatch, Output};
+    ///
+    /// let item = cobalt::item! { "input": "2 + 2", "expectedOutput": "4" };
+    /// let score = ExactMatch::new("exact", "expectedOutput")
+    ///     .evaluate(&EvalContext::new(item, Output::new("4")))
+    ///     .await?;
+    /// assert_eq!(score.value(), 1.0);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn new(item: Item, output: Output) -> Self {
+        let cx = Self::of(Arc::new(item), "".into(), 0, 0, Arc::new(output));
+        #[cfg(feature = "judge")]
+        let cx = cx.usually_asking(ask_by_environment);
+        cx
+    }
+}
+
+/// The way to the models by the settings of this process.
+#[cfg(feature = "judge")]
+fn ask_by_environment() -> Result<Asking, EvalError> {
+    let config = Config::from_environment().map_err(|error| EvalError::new(error.to_string()))?;
+    Ok(Asking::new(config.shared_models()))
 }
 
 /// Whom judges ask that do not say it themselves, and how.
@@ -145,30 +181,6 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
         self.note_written(&key("api-key-env"), choice.api_key_env.as_ref());
         self.note_written(&key("temperature"), choice.temperature.as_ref());
         Ok(choice.into())
-    }
-
-    /// Has the value of a variable known as a secret.
-    pub fn register_variable(&self, variable: Option<&KeyVariable>) {
-        if let Some(KeyVariable(name)) = variable {
-            self.variables.text(name).iter().for_each(|value| register_secret(name, value));
-        }
-    }
-
-    /// Refuses a key that is written in a table, as is the variable that holds it.
-    pub fn said_once(
-        &self,
-        table: &str,
-        name: &str,
-        written: bool,
-        in_variable: bool,
-    ) -> Result<(), ConfigError> {
-        match self.place(&format!("{table}.{name}-env")) {
-            Some(place) if written && in_variable => {
-                Err(place
-                    .error(&format!("`{name}` and `{name}-env` both name the key; leave one of them out")))
-            }
-            _ => Ok(()),
-        }
     }
 
     /// Where answers are kept, if they are.

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::file::File;
 use super::reporter::{Reporter, ReporterKind};
-use super::settings::Port;
+use super::sections::Port;
 use super::webhooks::{HookAddress, HookTimeout};
 use crate::dataset::Format;
 use crate::dataset::table_values::{

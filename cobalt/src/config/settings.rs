@@ -1,23 +1,14 @@
-//! The settings in force as a list for people and programs, without secrets.
+//! The settings in force as a list for people and programs, without secrets, and the choices that several of them have.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::fmt;
 use std::str::FromStr;
 
-use serde::de::{Deserializer, Error, Unexpected, Visitor};
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
-use super::error::ConfigError;
-use super::file::{ModelPrice, Storage, dotted};
-use super::merge::{Merge, first};
-use super::variables::{CACHE_DIR, DIR, HISTORY_DB, REDACTION_FORMS, RESULTS_DIR};
-use crate::prices::{LongPrompt, Price, PriceTable};
 use crate::redact::{REDACTED, is_secret, redacted, shown_address};
-use crate::settings::Dollars;
-use crate::store::Layout;
+use crate::settings::Text;
 
 /// A setting in force.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -106,157 +97,6 @@ pub fn without_secrets(value: Value) -> Value {
     }
 }
 
-/// Where `cargo cobalt serve` shows the runs, and how.
-#[derive(Debug, Default, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table of settings")]
-pub struct Dashboard {
-    /// The port that it listens on, 0 for any that is free; 4000, or the next that is free, unless it is set.
-    port: Option<Port>,
-    /// Whether it is opened in the browser at once; true unless it is set.
-    open: Option<bool>,
-}
-
-/// A port: a whole number from 0 to 65535.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct Port(u16);
-
-impl<'de> Deserialize<'de> for Port {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Whole;
-
-        impl Visitor<'_> for Whole {
-            type Value = Port;
-
-            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str("a port from 0 to 65535")
-            }
-
-            fn visit_i64<E: Error>(self, number: i64) -> Result<Port, E> {
-                let port = u16::try_from(number).map(Port);
-                port.map_err(|_| E::invalid_value(Unexpected::Signed(number), &self))
-            }
-        }
-
-        deserializer.deserialize_i64(Whole)
-    }
-}
-
-/// The settings of the dashboard that are in force.
-#[derive(Clone, Copy, Debug)]
-pub struct DashboardSettings {
-    port: Option<u16>,
-    open: bool,
-}
-
-impl DashboardSettings {
-    /// The port where none is set.
-    pub const DEFAULT_PORT: u16 = 4000;
-
-    /// The port that is set, 0 for any that is free; `None` where it is not.
-    #[must_use]
-    pub fn port(self) -> Option<u16> {
-        self.port
-    }
-
-    /// Whether it is opened in the browser at once.
-    #[must_use]
-    pub fn opens(self) -> bool {
-        self.open
-    }
-}
-
-impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
-    pub fn dashboard(&mut self, written: Dashboard) -> DashboardSettings {
-        let Dashboard { port, open } = written;
-        self.or_default("dashboard.port", port, || Port(DashboardSettings::DEFAULT_PORT));
-        let open = self.or_default("dashboard.open", open, || true);
-        DashboardSettings { port: port.map(|Port(port)| port), open }
-    }
-}
-
-/// What is taken out of the texts that are stored, shown or served. Values that are known to be secret always are.
-#[derive(Debug, Default, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table of settings")]
-pub struct Redaction {
-    /// Whether texts that have the form of a key are, too; true unless it is set.
-    forms: Option<bool>,
-}
-
-impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
-    pub fn redacts_forms(&mut self, written: Redaction) -> Result<bool, ConfigError> {
-        let key = "redaction.forms";
-        let forms = first([
-            (self.variables.redaction_forms()?, Origin::variable(REDACTION_FORMS)),
-            (written.forms, self.origin(key)),
-        ]);
-        let (forms, origin) = forms.unwrap_or((true, Origin::Default));
-        self.note(key, &forms, origin);
-        Ok(forms)
-    }
-}
-
-/// The folder of everything, unless something is set.
-const DEFAULT_DIR: &str = ".cobalt";
-
-impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
-    /// Where runs are kept. `COBALT_DIR` moves all of it, so that what the file says of its parts does not count then.
-    pub fn layout(&mut self, storage: Storage) -> Layout {
-        let dir = first([
-            (self.variables.path(DIR), Origin::variable(DIR)),
-            (storage.dir, self.origin("storage.dir")),
-        ]);
-        let (dir, origin) = dir.unwrap_or((DEFAULT_DIR.into(), Origin::Default));
-        let dir = self.workspace.join(dir);
-        self.note("storage.dir", &dir, origin.clone());
-        let parts = [
-            ("storage.results", RESULTS_DIR, storage.results, "results"),
-            ("storage.history", HISTORY_DB, storage.history, "history.db"),
-            ("storage.cache", CACHE_DIR, storage.cache, "cache"),
-        ];
-        let [results, history, cache] = parts.map(|(key, variable, written, name)| {
-            let written = written.filter(|_| origin != Origin::variable(DIR));
-            let part = first([
-                (self.variables.path(variable), Origin::variable(variable)),
-                (written, self.origin(key)),
-            ]);
-            let (path, origin) = part.unwrap_or((dir.join(name), origin.clone()));
-            let path = self.workspace.join(path);
-            self.note(key, &path, origin);
-            path
-        });
-        Layout::new(dir, results, history, cache)
-    }
-}
-
-impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
-    pub fn prices(&mut self, written: BTreeMap<String, ModelPrice>) -> PriceTable {
-        let mut table = PriceTable::default();
-        for (model, price) in written {
-            self.note_written(&dotted("prices", &model), Some(&price));
-            table.insert(model, price.into()).expect("amounts are checked as they are read");
-        }
-        table
-    }
-}
-
-impl From<ModelPrice> for Price {
-    fn from(written: ModelPrice) -> Self {
-        let ModelPrice { input: Dollars(input), output: Dollars(output), cached_input, long_prompt } =
-            written;
-        Self {
-            cached_input: cached_input.map(|Dollars(rate)| rate),
-            long_prompt: long_prompt.map(|long| LongPrompt {
-                above: long.above,
-                input: long.input.0,
-                output: long.output.0,
-            }),
-            ..Self::new(input, output)
-        }
-    }
-}
-
 /// The items that are run, in place of all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Only {
@@ -283,6 +123,53 @@ impl FromStr for Only {
         let all = [Self::Failed, Self::Changed];
         all.into_iter().find(|only| only.to_string() == text).ok_or("expected `failed` or `changed`")
     }
+}
+
+/// What becomes of a threshold against a baseline that is neither met nor missed beyond noise.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum OnInconclusive {
+    /// It passes, and says so.
+    #[default]
+    Pass,
+    /// It fails.
+    Fail,
+}
+
+impl FromStr for OnInconclusive {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "pass" => Ok(Self::Pass),
+            "fail" => Ok(Self::Fail),
+            _ => Err(format!("expected `pass` or `fail`, not `{text}`")),
+        }
+    }
+}
+
+/// As it is written in the file.
+impl fmt::Display for OnInconclusive {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Pass => "pass",
+            Self::Fail => "fail",
+        })
+    }
+}
+
+impl<'de> Deserialize<'de> for OnInconclusive {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_str(Text { expected: "`pass` or `fail` in quotes", read: str::parse })
+    }
+}
+
+/// A key of a table as a path: `storage.dir`, and `prices."gpt-4.1"` where the key would be read otherwise without quotes.
+pub fn dotted(above: &str, key: &str) -> String {
+    let is_bare = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_');
+    let key = if !key.is_empty() && key.chars().all(is_bare) { key.to_owned() } else { format!("{key:?}") };
+    if above.is_empty() { key } else { format!("{above}.{key}") }
 }
 
 #[cfg(test)]

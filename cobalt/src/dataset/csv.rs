@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::rows::Take;
+use super::text::Take;
 use super::{DatasetError, text};
 use crate::item::Item;
 use crate::wording::count;

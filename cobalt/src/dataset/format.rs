@@ -109,14 +109,14 @@ impl FromStr for Format {
 #[derive(Clone, Debug, Default)]
 pub struct Told {
     /// The format that was asked for; nothing else counts then.
-    pub(in crate::dataset) format: Option<Format>,
+    pub format: Option<Format>,
     /// Names whose extension may tell the format, the best first: of the file, of an address, of a download.
-    pub(in crate::dataset) names: Vec<String>,
+    pub names: Vec<String>,
     /// The media type that a server gives, with or without parameters.
-    pub(in crate::dataset) media_type: Option<String>,
+    pub media_type: Option<String>,
     /// The most bytes that the file may have once it is decompressed, Parquet and Arrow as lines of JSON; without
     /// it, any number.
-    pub(in crate::dataset) max_bytes: Option<u64>,
+    pub max_bytes: Option<u64>,
 }
 
 impl Told {

@@ -8,7 +8,7 @@ use std::ops::Range;
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use super::rows::{Take, all_items};
+use super::text::{Take, all_items};
 use super::{DatasetError, text};
 use crate::item::{Item, into_item};
 

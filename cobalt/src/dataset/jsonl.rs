@@ -5,7 +5,7 @@ use std::io::BufRead;
 use serde::de::DeserializeSeed;
 
 use super::json::message;
-use super::rows::{Take, all_items};
+use super::text::{Take, all_items};
 use super::{DatasetError, text};
 use crate::item::{Item, ItemSeed};
 

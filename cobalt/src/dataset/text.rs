@@ -1,8 +1,10 @@
-//! The encoding of a text file, told by its first bytes.
+//! What the formats of text have in common: the encoding, told by the first bytes, and how the places that hold an item are
+//! handed over.
 
 use std::io::{BufRead, Cursor, Read};
 
 use super::DatasetError;
+use crate::item::Item;
 
 /// Drops a UTF-8 byte order mark; refuses the marks of other encodings.
 pub fn without_mark<R: BufRead>(mut reader: R, file: &str) -> Result<impl BufRead + use<R>, DatasetError> {
@@ -25,6 +27,25 @@ pub fn mark_length(start: &[u8]) -> Result<usize, &'static str> {
         [0xfe, 0xff, ..] => Err("UTF-16 (big endian)"),
         _ => Ok(0),
     }
+}
+
+/// What is given each place in turn: the line that it begins on, and the item or what is wrong with it. Its error ends the
+/// reading.
+pub type Take<'t> = &'t mut dyn FnMut(usize, Result<Item, String>) -> Result<(), DatasetError>;
+
+/// The items of a file of JSON, by what hands over its places. The first of them that holds none is an error, with its index.
+pub fn all_items(
+    file: &str,
+    each: impl FnOnce(Take<'_>) -> Result<(), DatasetError>,
+) -> Result<Vec<Item>, DatasetError> {
+    let mut items = Vec::new();
+    each(&mut |line, item| {
+        let reason =
+            |reason| DatasetError::malformed(file, line, format!("{reason} (items[{}])", items.len()));
+        items.push(item.map_err(reason)?);
+        Ok(())
+    })?;
+    Ok(items)
 }
 
 #[cfg(test)]

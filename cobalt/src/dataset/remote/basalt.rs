@@ -6,9 +6,10 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::RemoteDataset;
-use super::builder::{Access, Bearer, FetchError, Fetched, Source};
-use super::platform::{self, Platform, check_name};
+use super::load::Source;
+use super::platform::{self, Access, Bearer, Platform, check_name};
 use super::session::Session;
+use super::terms::{FetchError, Fetched};
 use crate::dataset::{Dataset, settings};
 use crate::http::said;
 use crate::item::Item;

@@ -6,9 +6,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::RemoteDataset;
-use super::builder::{Access, Bearer, FetchError, Fetched, Source};
-use super::platform::{Platform, check_name, item};
+use super::load::Source;
+use super::platform::{Access, Bearer, Platform, check_name, item};
 use super::session::Session;
+use super::terms::{FetchError, Fetched};
 use crate::dataset::{Dataset, settings};
 use crate::item::Item;
 use crate::redact::Secret;

@@ -7,9 +7,10 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::RemoteDataset;
-use super::builder::{FetchError, Fetched, Source};
+use super::load::Source;
 use super::platform::{Pages, Platform, below, check_name, item, while_unchanged};
 use super::session::{FoundKey, Request, Session};
+use super::terms::{FetchError, Fetched};
 use crate::dataset::Dataset;
 use crate::dataset::settings::{self, Key};
 use crate::item::Item;

@@ -1,19 +1,19 @@
-//! How a data set is had: from the copy that is kept, or by fetching it.
+//! A data set that is to be fetched, as a value, and how it is had: from the copy that is kept, or by fetching it.
 
 use std::fs::{self, File, OpenOptions};
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
-use std::{io, thread};
+use std::{fmt, io, thread};
 
 use reqwest::Url;
 use reqwest::header::{CONTENT_ENCODING, HeaderMap};
 use tokio::runtime::Builder;
 
-use super::builder::{FetchError, Fetched, Source, Terms, changed, check_terms, fits, unexpected_copy};
 use super::kept::{Copy, Found, Kept, Lock};
 use super::session::{Lookup, Request, Session};
+use super::terms::{FetchError, Fetched, Terms, changed, check_terms, fits, unexpected_copy};
 use crate::dataset::settings::FetchSettings;
 use crate::dataset::{Dataset, DatasetError};
 use crate::http::{AttemptError, Redirects};
@@ -24,6 +24,83 @@ use crate::wording::printable;
 
 /// How long a fetch, or another process's, takes before people are told of it, who wait for it.
 const UNTOLD: Duration = Duration::from_secs(1);
+
+/// A data set that is to be fetched.
+///
+/// It stands wherever a data set can, as in `dataset = Dataset::from_url("…")`. To change its items first, [`load`] it.
+///
+/// [`load`]: RemoteDataset::load
+#[derive(Clone, Debug)]
+#[must_use = "a data set is only fetched when it is loaded or given to an experiment"]
+pub struct RemoteDataset<S> {
+    pub(super) source: S,
+    pub(super) terms: Terms,
+}
+
+impl<S: Source> RemoteDataset<S> {
+    pub(super) fn new(source: S) -> Self {
+        Self { source, terms: Terms::default() }
+    }
+
+    /// How long the server may be silent, before its answer and within it; 60 s unless it is set. A long answer may take longer
+    /// as a whole.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.terms.timeout = timeout;
+        self
+    }
+
+    /// How often a request is sent again after a failure that may pass; 4 unless it is set. To a server that is silent it is sent
+    /// twice at most.
+    pub fn retries(mut self, retries: u32) -> Self {
+        self.terms.retries = retries;
+        self
+    }
+
+    /// How many bytes the data set may have, unpacked; 1 GiB unless it is set.
+    pub fn max_bytes(mut self, bytes: u64) -> Self {
+        self.terms.max_bytes = bytes;
+        self
+    }
+
+    /// How old a copy may be before it is fetched again. Without it, a copy is used until `--refresh`.
+    pub fn max_age(mut self, age: Duration) -> Self {
+        self.terms.max_age = Some(age);
+        self
+    }
+
+    /// How many items there must be; any other number is an error.
+    pub fn expect_items(mut self, items: usize) -> Self {
+        self.terms.items = Some(items);
+        self
+    }
+
+    /// How the [hash](Dataset::hash) of the items must begin; at least 8 digits of it. Any other is an error.
+    pub fn expect_hash(mut self, hash: impl Into<String>) -> Self {
+        self.terms.hash = Some(hash.into());
+        self
+    }
+
+    /// The items, by these settings: of the copy that is kept, or fetched.
+    pub(crate) fn load_by(
+        self,
+        settings: &FetchSettings,
+        variable: Lookup<'_>,
+    ) -> Result<Dataset, DatasetError> {
+        load(&self.source, &self.terms, settings, variable)
+    }
+}
+
+/// What a data set can be fetched from. It knows what it asks for, and not whether that is asked or a copy is used.
+pub trait Source: fmt::Debug + Send + Sync {
+    /// How it is shown: `langfuse:support`, or an address without its query.
+    fn label(&self) -> String;
+
+    /// What is asked for, without secrets: copies are told apart by it.
+    fn identity(&self, session: &Session<'_>) -> Vec<String>;
+
+    /// Fetches all of it.
+    fn fetch(&self, session: &Session<'_>) -> impl Future<Output = Result<Fetched, FetchError>>;
+}
 
 /// The items of a source on these terms.
 pub fn load(

@@ -5,22 +5,22 @@
 
 mod basalt;
 mod braintrust;
-mod builder;
 mod kept;
 mod langfuse;
 mod langsmith;
 mod load;
 mod platform;
 mod session;
+mod terms;
 #[cfg(test)]
 mod tests;
 mod url;
 
 pub use basalt::Basalt;
 pub use braintrust::Braintrust;
-pub use builder::RemoteDataset;
-pub(crate) use builder::Source;
 pub use kept::KeptDataset;
 pub use langfuse::Langfuse;
 pub use langsmith::LangSmith;
+pub use load::RemoteDataset;
+pub(crate) use load::Source;
 pub use url::Url;

@@ -12,7 +12,7 @@ use reqwest::{Method, Url};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::builder::{FetchError, Terms};
+use super::terms::{FetchError, Terms};
 use crate::back_off::BackOff;
 use crate::dataset::settings::{Account, FetchSettings, Key, Platform};
 use crate::http::{

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::server::{Answer, Asked, Surroundings, TestServer, number, parameter, path};
 use crate::Dataset;
-use crate::dataset::remote::builder::Fetched;
+use crate::dataset::remote::terms::Fetched;
 use crate::dataset::remote::{Langfuse, RemoteDataset};
 use crate::dataset::settings::{Account, Key, Platform};
 use crate::redact::Secret;
@@ -457,7 +457,7 @@ fn fifty_thousand_items_are_fetched() {
 #[test]
 fn copies_are_told_apart_by_server_and_version_and_not_by_keys() {
     let identity = |remote: &RemoteDataset<Langfuse>, surroundings: &Surroundings| {
-        use crate::dataset::remote::builder::Source;
+        use crate::dataset::remote::load::Source;
         surroundings.session(remote, async |session| remote.source.identity(session))
     };
     let plain = Dataset::from_langfuse("support");

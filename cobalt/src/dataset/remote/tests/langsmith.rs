@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 
 use super::server::{Answer, Asked, Surroundings, TestServer, number, parameter, parameters, path};
 use crate::Dataset;
-use crate::dataset::remote::builder::{Fetched, Source};
+use crate::dataset::remote::load::Source;
+use crate::dataset::remote::terms::Fetched;
 use crate::dataset::remote::{LangSmith, RemoteDataset};
 use crate::dataset::settings::{Account, Key, Platform};
 use crate::redact::Secret;

@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use super::server::{Answer, Asked, Surroundings, TestServer, path};
-use crate::dataset::remote::builder::{Fetched, Source};
+use crate::dataset::remote::load::Source;
+use crate::dataset::remote::terms::Fetched;
 use crate::dataset::remote::{Basalt, RemoteDataset};
 use crate::dataset::settings::{Account, Key, Platform};
 use crate::{Dataset, item};

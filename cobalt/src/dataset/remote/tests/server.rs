@@ -12,9 +12,10 @@ use tokio::runtime::Builder;
 
 use crate::back_off::BackOff;
 use crate::dataset::remote::RemoteDataset;
-use crate::dataset::remote::builder::{FetchError, Fetched, Source, Terms};
+use crate::dataset::remote::load::Source;
 use crate::dataset::remote::load::load;
 use crate::dataset::remote::session::Session;
+use crate::dataset::remote::terms::{FetchError, Fetched, Terms};
 use crate::dataset::settings::{Account, FetchSettings, Platform};
 use crate::dataset::{Dataset, DatasetError};
 pub(super) use crate::http::test_server::{Answer, Asked, TestServer};

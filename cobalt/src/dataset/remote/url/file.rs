@@ -3,10 +3,9 @@
 use reqwest::Url;
 use reqwest::header::{CONTENT_DISPOSITION, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, LAST_MODIFIED};
 
-use super::advice::on_page;
-use crate::dataset::remote::builder::{FetchError, Fetched};
 use crate::dataset::remote::load::Download;
 use crate::dataset::remote::session::Session;
+use crate::dataset::remote::terms::{FetchError, Fetched};
 use crate::dataset::{DatasetError, Format, Told, content, read as read_file};
 use crate::http::said::{html_page, shown};
 use crate::wording::cut;
@@ -119,6 +118,32 @@ fn file_name(disposition: &str) -> Option<String> {
     Some(name.trim().trim_matches('"').to_owned()).filter(|name| !name.is_empty())
 }
 
+/// What to do where a page came that people look at.
+fn on_page(asked: &Url) -> String {
+    match file_of_page(asked) {
+        Some(file) => format!("that page shows the file: the file itself is at {file}"),
+        None => "it may want a login: give a key by `.bearer_env(\"…\")` or `.header_env(\"…\", \"…\")`, or correct the address"
+            .to_owned(),
+    }
+}
+
+/// Where the file is that a page of Hugging Face, GitHub or GitLab shows; without a query, where a key may be.
+fn file_of_page(page: &Url) -> Option<Url> {
+    let (before, after) = page.path().split_once("/blob/")?;
+    let mut file = page.clone();
+    file.set_query(None);
+    let host = page.host_str().unwrap_or_default();
+    if host == "github.com" {
+        file.set_host(Some("raw.githubusercontent.com")).ok()?;
+        file.set_path(&format!("{before}/{after}"));
+    } else if host.ends_with("huggingface.co") || before.starts_with("/datasets/") {
+        file.set_path(&format!("{before}/resolve/{after}"));
+    } else {
+        file.set_path(&format!("{before}/raw/{after}"));
+    }
+    Some(file)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -145,5 +170,27 @@ mod tests {
         assert_eq!(of(&[(ETAG, "W/\"abc\""), changed.clone()]).as_deref(), Some("abc"));
         assert_eq!(of(&[(ETAG, "\"\""), changed]).as_deref(), Some("Sun, 06 Nov 1994 08:49:37 GMT"));
         assert_eq!(of(&[]), None);
+    }
+
+    #[test]
+    fn a_page_that_shows_a_file_is_told_with_where_the_file_is() {
+        let file = |page: &str| file_of_page(&page.parse().unwrap()).map(String::from);
+        for (page, expected) in [
+            (
+                "https://huggingface.co/datasets/acme/support/blob/main/data/test.csv?x=1",
+                "https://huggingface.co/datasets/acme/support/resolve/main/data/test.csv",
+            ),
+            (
+                "https://github.com/acme/evals/blob/main/data/test.csv",
+                "https://raw.githubusercontent.com/acme/evals/main/data/test.csv",
+            ),
+            (
+                "https://gitlab.test/acme/evals/-/blob/main/test.csv",
+                "https://gitlab.test/acme/evals/-/raw/main/test.csv",
+            ),
+        ] {
+            assert_eq!(file(page).as_deref(), Some(expected));
+        }
+        assert_eq!(file("https://a.test/data.csv"), None);
     }
 }

@@ -1,7 +1,6 @@
 //! Data sets at a URL.
 
 mod address;
-mod advice;
 mod file;
 
 use std::fmt;
@@ -9,8 +8,9 @@ use std::fmt;
 use reqwest::header::{AUTHORIZATION, COOKIE, HeaderName, HeaderValue};
 
 use super::RemoteDataset;
-use super::builder::{FetchError, Fetched, Source};
+use super::load::Source;
 use super::session::{Request, Session};
+use super::terms::{FetchError, Fetched};
 use crate::dataset::{Dataset, Format};
 use crate::http::is_harmless;
 use crate::redact::{Secret, is_secret, register_address, register_secret};
@@ -141,7 +141,7 @@ impl Source for Url {
         let request = self.request(session)?;
         let download = match session.download(&request).await {
             Ok(download) => download,
-            Err(error) => return Err(advice::advised(error, self)),
+            Err(error) => return Err(advised(error, self)),
         };
         file::read(&download, &request.url, self.format, session)
     }
@@ -172,6 +172,37 @@ impl Url {
             request.headers.push(header.resolve(session)?);
         }
         Ok(request)
+    }
+}
+
+/// A refusal with what to do about it.
+fn advised(error: FetchError, source: &Url) -> FetchError {
+    let FetchError::Refused { status, message } = error else { return error };
+    let variables: Vec<_> = source.headers.iter().filter_map(|header| variable(&header.value)).collect();
+    let advice = match status {
+        401 | 403 if !variables.is_empty() => {
+            format!("what {} holds may not read this: check it, and its rights", variables.join(" and "))
+        }
+        401 | 403 if source.has_account() => "check the user and the password of the address".to_owned(),
+        401 | 403 if !source.headers.is_empty() => {
+            "check the headers, and the rights that they give".to_owned()
+        }
+        401 | 403 => {
+            "it may ask for a key: give one by `.bearer_env(\"…\")` or `.header_env(\"…\", \"…\")`".to_owned()
+        }
+        404 | 410 => {
+            "check the address; a private file may also be hidden so from who gives no key".to_owned()
+        }
+        _ => return FetchError::Refused { status, message },
+    };
+    let message = if message.is_empty() { advice } else { format!("{message}; {advice}") };
+    FetchError::Refused { status, message }
+}
+
+fn variable(value: &Value) -> Option<&str> {
+    match value {
+        Value::Written(_) => None,
+        Value::Variable(name) | Value::Bearer(name) => Some(name),
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value, json};
 
 use super::server::{Answer, Asked, Surroundings, TestServer, parameter, path};
-use crate::dataset::remote::builder::Fetched;
+use crate::dataset::remote::terms::Fetched;
 use crate::dataset::remote::{Braintrust, RemoteDataset};
 use crate::{Dataset, item};
 
@@ -151,7 +151,7 @@ fn another_state_host_or_organisation_is_another_copy() {
         Dataset::from_braintrust("Support", "refunds").base_url("https://api-eu.braintrust.dev/"),
     ];
     let of = |variables: &[(&str, &str)], remote: &RemoteDataset<Braintrust>| {
-        use crate::dataset::remote::builder::Source;
+        use crate::dataset::remote::load::Source;
         Surroundings::with(variables).session(remote, async |session| remote.source.identity(session))
     };
     let identities: std::collections::BTreeSet<_> = remotes.iter().map(|remote| of(&[], remote)).collect();

@@ -5,7 +5,8 @@ mod redirects;
 
 use super::server::{Answer, Surroundings, TestServer};
 use crate::Dataset;
-use crate::dataset::remote::builder::{FetchError, Fetched, Source};
+use crate::dataset::remote::load::Source;
+use crate::dataset::remote::terms::{FetchError, Fetched};
 use crate::dataset::remote::{RemoteDataset, Url};
 
 const ROWS: &str = "{\"input\": \"a\"}\n{\"input\": \"b\"}\n";

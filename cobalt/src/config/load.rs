@@ -1,0 +1,315 @@
+//! The settings of a folder: the file that counts is found and read, and merged with flags, variables and defaults.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::Serialize;
+
+use super::error::{ConfigError, Place};
+use super::file::{Ci, File, Read};
+use super::find::{asked_for, candidates};
+use super::merge::{Merge, first};
+use super::merged::{Config, Declarable};
+use super::overrides::{Flags, Variables, absolute};
+use super::reporter::{Reporter, ReporterKind};
+use super::settings::{Only, Origin, dotted, shown_variable};
+use super::variables::{CI, CONCURRENCY, CONFIG, RESUME, SOURCES, TIMEOUT};
+use crate::dataset::settings::{Account, FetchSettings, Platform};
+use crate::paths::{package_root, workspace_root};
+use crate::redact::{register_env_file, register_environment, register_variables, set_forms};
+use crate::report::{Shard, Threshold};
+use crate::settings::{
+    Age, AgeOrOff, Bound, Count, DEFAULT_TIMEOUT, Length, Target, VariableName, VariableValue,
+};
+use crate::store::Layout;
+
+/// How many items are worked on at a time, unless something is set.
+const DEFAULT_CONCURRENCY: usize = 5;
+/// For how long the results of a run count in further runs of the same commit, unless something is set: a job that is
+/// started again is of the same day, and one that runs every night starts afresh.
+const DEFAULT_POOL: Duration = Duration::from_secs(12 * 60 * 60);
+
+impl Config {
+    /// The settings for the package in `folder`, or for the workspace whose root it is. `variable` looks up an environment
+    /// variable.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read, has a key that is unknown or a value that is wrong, or a variable holds something else than
+    /// it may.
+    pub fn load(folder: &Path, variable: impl Fn(&str) -> Option<OsString>) -> Result<Self, ConfigError> {
+        Self::with_flags(folder, &Flags::default(), variable)
+    }
+
+    /// [`load`](Self::load), with flags that come before everything else.
+    ///
+    /// # Errors
+    ///
+    /// As [`load`](Self::load).
+    pub fn with_flags(
+        folder: &Path,
+        flags: &Flags,
+        variable: impl Fn(&str) -> Option<OsString>,
+    ) -> Result<Self, ConfigError> {
+        merge(folder, flags, variable)
+    }
+
+    /// The settings for the package that is being tested, see [`package_root`], by the variables of this process.
+    ///
+    /// # Errors
+    ///
+    /// As [`load`](Self::load).
+    pub fn from_environment() -> Result<Self, ConfigError> {
+        register_environment();
+        let config = Self::load(&package_root(), |name| std::env::var_os(name))?;
+        set_forms(config.redacts_forms);
+        Ok(config)
+    }
+}
+
+/// The settings of a folder.
+fn merge(
+    folder: &Path,
+    flags: &Flags,
+    variable: impl Fn(&str) -> Option<OsString>,
+) -> Result<Config, ConfigError> {
+    let workspace = workspace_root(folder);
+    // Before anything is read whose errors may repeat them.
+    [folder, &*workspace].iter().for_each(|folder| register_env_file(&folder.join(".env")));
+    let variables = Variables(variable);
+    let (read, origin) = read(folder, &workspace, flags, &variables)?;
+    let mut merge = Merge { workspace, flags, variables, places: BTreeMap::new(), settings: Vec::new() };
+    let (path, file, places) = match read {
+        Some(Read { path, file, places, evaluators }) => {
+            merge.places = places;
+            (Some(path), file, evaluators)
+        }
+        None => (None, File::default(), Vec::new()),
+    };
+    merge.note("config", &path, origin);
+    merge.all(path, file, places)
+}
+
+/// The file that counts, and who chose it.
+fn read(
+    folder: &Path,
+    workspace: &Path,
+    flags: &Flags,
+    variables: &Variables<impl Fn(&str) -> Option<OsString>>,
+) -> Result<(Option<Read>, Origin), ConfigError> {
+    if let Some(path) = flags.config() {
+        return Ok((asked_for(path, "; --config asks for it")?.read()?, Origin::Flag));
+    }
+    if let Some(path) = variables.path(CONFIG) {
+        let source = asked_for(workspace.join(path), "; COBALT_CONFIG asks for it")?;
+        return Ok((source.read()?, Origin::variable(CONFIG)));
+    }
+    for source in candidates(folder, workspace) {
+        if let Some(read) = source?.read()? {
+            return Ok((Some(read), Origin::Found));
+        }
+    }
+    Ok((None, Origin::Default))
+}
+
+impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
+    fn all(mut self, path: Option<PathBuf>, file: File, places: Vec<Place>) -> Result<Config, ConfigError> {
+        let File {
+            concurrency,
+            timeout,
+            reporters,
+            targets,
+            evaluators,
+            thresholds,
+            storage,
+            judge,
+            embedding,
+            cache,
+            prices,
+            env,
+            baseline,
+            datasets,
+            platforms,
+            webhooks,
+            dashboard,
+            redaction,
+            ci,
+        } = file;
+        let (is_ci, ci) = self.ci(ci.unwrap_or_default())?;
+        let concurrency = self.concurrency(concurrency, ci.concurrency)?;
+        let timeout = self.timeout(timeout, ci.timeout)?;
+        let targets = self.or_default("targets", targets, || vec![Target::any()]);
+        let evaluators = self.or_default("evaluators", evaluators, Vec::new);
+        let thresholds = self.or_default("thresholds", thresholds, Vec::new);
+        let layout = self.layout(storage.unwrap_or_default());
+        let reporters = self.reporters(reporters, &layout);
+        let models = self.models(
+            judge.unwrap_or_default(),
+            embedding.unwrap_or_default(),
+            cache.unwrap_or_default(),
+            &layout,
+        )?;
+        let prices = self.prices(prices.unwrap_or_default());
+        let env = self.env(env.unwrap_or_default());
+        // These are of one call, and no settings.
+        let (only, shard) = self.items()?;
+        let runs = self.flags.runs.map_or_else(|| self.variables.runs(), |runs| Ok(Some(runs.get())))?;
+        let sources = self.variables.text(SOURCES).filter(|hash| !hash.is_empty());
+        let baseline = self.baseline(baseline.unwrap_or_default())?;
+        let datasets = self.datasets(path, datasets.unwrap_or_default());
+        let webhooks = self.webhooks(webhooks);
+        let accounts = self.accounts(platforms.unwrap_or_default())?;
+        let fetch = self.fetching(&layout, accounts)?;
+        let dashboard = self.dashboard(dashboard.unwrap_or_default());
+        let redacts_forms = self.redacts_forms(redaction.unwrap_or_default())?;
+        Ok(Config {
+            workspace: self.workspace.clone(),
+            ci: is_ci,
+            pools_reruns_for: match ci.pool_reruns {
+                _ if !is_ci => None,
+                Some(AgeOrOff(age)) => age.map(|Age(length)| length),
+                None => Some(DEFAULT_POOL),
+            },
+            concurrency,
+            timeout,
+            reporters,
+            targets,
+            evaluators: evaluators.into_iter().zip(places).collect(),
+            thresholds: self.placed("thresholds", thresholds),
+            additional_thresholds: self.placed("ci.thresholds", ci.thresholds.unwrap_or_default()),
+            layout,
+            models,
+            prices,
+            env,
+            runs,
+            only,
+            shard,
+            sources,
+            baseline,
+            datasets,
+            webhooks,
+            dashboard,
+            redacts_forms,
+            fetch,
+            settings: self.settings,
+        })
+    }
+
+    /// When data sets are fetched. Each of the two flags takes back what a variable says of the other.
+    fn fetching(
+        &self,
+        layout: &Layout,
+        accounts: BTreeMap<Platform, Account>,
+    ) -> Result<FetchSettings, ConfigError> {
+        let (offline, refresh) = match (self.flags.offline, self.flags.refresh) {
+            (true, _) => (true, None),
+            (false, Some(since)) => (false, Some(since)),
+            (false, None) => (self.variables.offline()?.unwrap_or(false), self.variables.refresh()?),
+        };
+        let is_resumed = self.variables.text(RESUME).is_some_and(|ids| !ids.is_empty());
+        Ok(FetchSettings { folder: layout.datasets(), offline, refresh, is_resumed, accounts })
+    }
+
+    /// Which items are run where not all are, or which share of them.
+    fn items(&self) -> Result<(Option<Only>, Option<Shard>), ConfigError> {
+        let only = self.flags.only.map_or_else(|| self.variables.only(), |only| Ok(Some(only)))?;
+        let shard = self.flags.shard.map_or_else(|| self.variables.shard(), |shard| Ok(Some(shard)))?;
+        match (only, shard) {
+            (Some(only), Some(shard)) => Err(ConfigError::OnlyOfShard { only, shard }),
+            either => Ok(either),
+        }
+    }
+
+    /// What shows a run. Relative paths begin at the root of the workspace, and those of flags at the current folder.
+    fn reporters(&mut self, written: Option<Vec<Reporter>>, layout: &Layout) -> Vec<Reporter> {
+        let flags = (!self.flags.reporters.is_empty()).then(|| self.flags.reporters.clone());
+        let (folder, origin) = match flags {
+            Some(_) => (absolute(Path::new(".")), Origin::Flag),
+            None if written.is_some() => (self.workspace.clone(), self.origin("reporters")),
+            None => (self.workspace.clone(), Origin::Default),
+        };
+        let chosen = flags.or(written).unwrap_or_else(|| vec![Reporter::of(ReporterKind::Cli)]);
+        let placed: Vec<_> = chosen.into_iter().map(|reporter| reporter.placed(&folder, layout)).collect();
+        self.note("reporters", &placed, origin);
+        placed
+    }
+
+    /// Whether `[ci]` is in force, and what of it: all or nothing.
+    fn ci(&mut self, ci: Ci) -> Result<(bool, Ci), ConfigError> {
+        let flag = (self.flags.ci.then_some(true), Origin::Flag);
+        let variable = (self.variables.ci()?, Origin::variable(CI));
+        let (in_force, origin) = first([flag, variable]).unwrap_or((false, Origin::Default));
+        self.note("ci", &in_force, origin);
+        let Ci { thresholds, concurrency, timeout, pool_reruns } = &ci;
+        self.note_written("ci.thresholds", thresholds.as_ref());
+        self.note_written("ci.concurrency", concurrency.as_ref());
+        self.note_written("ci.timeout", timeout.as_ref());
+        self.note_written("ci.pool-reruns", pool_reruns.as_ref());
+        Ok((in_force, if in_force { ci } else { Ci::default() }))
+    }
+
+    fn concurrency(
+        &mut self,
+        written: Option<Count>,
+        in_ci: Option<Count>,
+    ) -> Result<Declarable<usize>, ConfigError> {
+        let overriding = first([
+            (self.flags.concurrency.map(|items| Count(items.get())), Origin::Flag),
+            (self.variables.concurrency()?.map(Count), Origin::variable(CONCURRENCY)),
+            (in_ci, self.origin("ci.concurrency")),
+        ]);
+        let Declarable { value: Count(value), overrides } =
+            self.declarable("concurrency", overriding, written, Count(DEFAULT_CONCURRENCY));
+        Ok(Declarable { value, overrides })
+    }
+
+    fn timeout(
+        &mut self,
+        written: Option<Length>,
+        in_ci: Option<Length>,
+    ) -> Result<Declarable<Duration>, ConfigError> {
+        let overriding = first([
+            (self.variables.timeout()?.map(Length), Origin::variable(TIMEOUT)),
+            (in_ci, self.origin("ci.timeout")),
+        ]);
+        let Declarable { value: Length(value), overrides } =
+            self.declarable("timeout", overriding, written, Length(DEFAULT_TIMEOUT));
+        Ok(Declarable { value, overrides })
+    }
+
+    /// A setting that experiments may declare, too: what comes before that, else what the file says, else the default.
+    fn declarable<T: Serialize>(
+        &mut self,
+        key: &str,
+        overriding: Option<(T, Origin)>,
+        written: Option<T>,
+        default: T,
+    ) -> Declarable<T> {
+        let overrides = overriding.is_some();
+        let otherwise = first([(written, self.origin(key))]).unwrap_or((default, Origin::Default));
+        let (value, origin) = overriding.unwrap_or(otherwise);
+        self.note(key, &value, origin);
+        Declarable { value, overrides }
+    }
+
+    fn env(&mut self, written: BTreeMap<VariableName, VariableValue>) -> BTreeMap<String, String> {
+        let mut env = BTreeMap::new();
+        for (VariableName(name), VariableValue(value)) in written {
+            let key = dotted("env", &name);
+            let set = self.variables.text(&name).map(|value| (value, Origin::variable(&name)));
+            let (in_force, origin) = set.unwrap_or_else(|| (value.clone(), self.origin(&key)));
+            register_variables([(&*name, &*value), (&*name, &*in_force)]);
+            self.note(&key, &shown_variable(&name, &in_force), origin);
+            env.insert(name, value);
+        }
+        env
+    }
+
+    /// The thresholds under a key, which remember where that is.
+    fn placed(&self, key: &str, thresholds: Vec<Bound>) -> Vec<Threshold> {
+        let place = self.origin(key).to_string();
+        thresholds.into_iter().map(|Bound(threshold)| threshold.placed(place.clone())).collect()
+    }
+}

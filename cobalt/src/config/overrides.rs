@@ -1,0 +1,216 @@
+//! What comes before the file: the flags of the command, and the environment variables, which are strict, so that a misspelt
+//! value is not taken for none.
+
+use std::ffi::OsString;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::time::{Duration, SystemTime};
+
+use super::error::ConfigError;
+use super::reporter::Reporter;
+use super::settings::{OnInconclusive, Only};
+use super::variables::{
+    BASELINE, CACHE, CI, CONCURRENCY, CONFIG, OFFLINE, ON_INCONCLUSIVE, ONLY, REDACTION_FORMS, REFRESH,
+    RESUME, RUNS, SHARD, TIMEOUT,
+};
+use crate::redact::redacted;
+use crate::report::{Shard, duration};
+use crate::settings::{LONGEST_TIMEOUT, MOST_RUNS};
+
+/// Settings from flags of the command, which come before all others.
+///
+/// The test binaries get them as [`variables`](Self::variables), so that they come before what experiments declare.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Flags {
+    /// `--config`: the file to read; a relative path begins at the current folder.
+    pub config: Option<PathBuf>,
+    /// `--concurrency`: how many items of an experiment are worked on at a time.
+    pub concurrency: Option<NonZeroUsize>,
+    /// `--runs`: how often each item is run.
+    pub runs: Option<NonZeroUsize>,
+    /// `--ci`: whether `[ci]` is in force.
+    pub ci: bool,
+    /// `--resume`: the ids of the runs to take up again.
+    pub resume: Vec<String>,
+    /// `--rerun-failed` or `--changed`: which items are run, in place of all.
+    pub only: Option<Only>,
+    /// `--shard`: the share of the items that is run.
+    pub shard: Option<Shard>,
+    /// `--baseline`: baseline files and result files, of which the one of an experiment's name is what it is held against.
+    /// Relative paths begin at the current folder.
+    pub baseline: Vec<PathBuf>,
+    /// `--reporter`: what shows the run, in place of what the file says. Relative paths begin at the current folder.
+    pub reporters: Vec<Reporter>,
+    /// `--offline`: whether copies of data sets are used however old they are, and nothing is fetched.
+    pub offline: bool,
+    /// `--refresh`: since when copies of data sets must have been fetched, the start of the command.
+    pub refresh: Option<SystemTime>,
+    /// `--on-inconclusive`: what becomes of a threshold that noise may hide.
+    pub on_inconclusive: Option<OnInconclusive>,
+}
+
+impl Flags {
+    /// The variables that tell a test binary of these flags.
+    ///
+    /// # Errors
+    ///
+    /// The path of a baseline cannot stand in a list of paths, as it holds what separates them.
+    pub fn variables(&self) -> Result<Vec<(&'static str, OsString)>, ConfigError> {
+        let config = self.config().map(|path| (CONFIG, path.into_os_string()));
+        let concurrency = self.concurrency.map(|items| (CONCURRENCY, items.to_string().into()));
+        let runs = self.runs.map(|runs| (RUNS, runs.to_string().into()));
+        let ci = self.ci.then(|| (CI, "1".into()));
+        let resume = (!self.resume.is_empty()).then(|| (RESUME, self.resume.join(",").into()));
+        let only = self.only.map(|only| (ONLY, only.to_string().into()));
+        let shard = self.shard.map(|shard| (SHARD, shard.to_string().into()));
+        let baseline = (!self.baseline.is_empty()).then(|| self.baseline_list()).transpose()?;
+        let baseline = baseline.map(|list| (BASELINE, list));
+        let on_inconclusive =
+            self.on_inconclusive.map(|outcome| (ON_INCONCLUSIVE, outcome.to_string().into()));
+        let all = [config, concurrency, runs, ci, resume, only, shard, baseline, on_inconclusive];
+        Ok(all.into_iter().flatten().chain(self.fetching()).collect())
+    }
+
+    /// The variables for data sets that are fetched. Of these flags, each takes back what a variable says of the other.
+    fn fetching(&self) -> Vec<(&'static str, OsString)> {
+        match (self.offline, self.refresh) {
+            (true, _) => vec![(OFFLINE, "1".into()), (REFRESH, "0".into())],
+            (false, Some(since)) => {
+                let since = humantime::format_rfc3339_millis(since).to_string();
+                vec![(OFFLINE, "0".into()), (REFRESH, since.into())]
+            }
+            (false, None) => Vec::new(),
+        }
+    }
+
+    /// The file to read, as an absolute path.
+    pub(super) fn config(&self) -> Option<PathBuf> {
+        self.config.as_deref().map(absolute)
+    }
+
+    /// The files of baselines to choose from, as absolute paths.
+    pub(super) fn baseline(&self) -> Vec<PathBuf> {
+        self.baseline.iter().map(|path| absolute(path)).collect()
+    }
+
+    /// The same in one text, as `PATH` has it.
+    pub(super) fn baseline_list(&self) -> Result<OsString, ConfigError> {
+        let paths = self.baseline();
+        std::env::join_paths(&paths).map_err(|error| ConfigError::BaselinePath { reason: error.to_string() })
+    }
+}
+
+/// A path of a flag, which begins at the current folder.
+pub fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+}
+
+/// When this process first asked, which is near its start.
+fn started() -> SystemTime {
+    static STARTED: OnceLock<SystemTime> = OnceLock::new();
+    *STARTED.get_or_init(SystemTime::now)
+}
+
+/// The variables that are set, and where they come from.
+pub struct Variables<F>(pub(super) F);
+
+impl<F: Fn(&str) -> Option<OsString>> Variables<F> {
+    /// A path; an empty one counts as unset.
+    pub fn path(&self, name: &str) -> Option<PathBuf> {
+        (self.0)(name).filter(|value| !value.is_empty()).map(PathBuf::from)
+    }
+
+    /// The text of any variable that is set, were it empty.
+    pub fn text(&self, name: &str) -> Option<String> {
+        (self.0)(name).map(|value| value.to_string_lossy().into_owned())
+    }
+
+    pub fn concurrency(&self) -> Result<Option<usize>, ConfigError> {
+        self.count(CONCURRENCY, "a whole number of at least 1", usize::MAX)
+    }
+
+    pub fn runs(&self) -> Result<Option<usize>, ConfigError> {
+        self.count(RUNS, "a whole number from 1 to 10000", MOST_RUNS)
+    }
+
+    pub fn timeout(&self) -> Result<Option<Duration>, ConfigError> {
+        let expected = "a duration such as `30s` or `500ms`, of `720h` at most";
+        self.read(TIMEOUT, expected, |text| duration(text).ok().filter(|length| *length <= LONGEST_TIMEOUT))
+    }
+
+    pub fn ci(&self) -> Result<Option<bool>, ConfigError> {
+        self.switch(CI)
+    }
+
+    pub fn only(&self) -> Result<Option<Only>, ConfigError> {
+        self.read(ONLY, "`failed` or `changed`", |text| text.parse().ok())
+    }
+
+    pub fn shard(&self) -> Result<Option<Shard>, ConfigError> {
+        let expected = "a shard such as `2/4`, from `1/4` to `4/4`";
+        self.read(SHARD, expected, |text| text.parse().ok())
+    }
+
+    pub fn on_inconclusive(&self) -> Result<Option<OnInconclusive>, ConfigError> {
+        self.read(ON_INCONCLUSIVE, "`pass` or `fail`", |text| text.parse().ok())
+    }
+
+    pub fn cache(&self) -> Result<Option<bool>, ConfigError> {
+        self.switch(CACHE)
+    }
+
+    pub fn redaction_forms(&self) -> Result<Option<bool>, ConfigError> {
+        self.switch(REDACTION_FORMS)
+    }
+
+    pub fn offline(&self) -> Result<Option<bool>, ConfigError> {
+        self.switch(OFFLINE)
+    }
+
+    /// Since when copies of data sets must have been fetched, if that is asked for.
+    pub fn refresh(&self) -> Result<Option<SystemTime>, ConfigError> {
+        /// How far the clock of whoever gives the time may be ahead.
+        const AHEAD: Duration = Duration::from_secs(60);
+        let expected = "`1`, `0` or a time that has come, in UTC, such as `2026-11-20T08:00:00Z`";
+        let latest = SystemTime::now() + AHEAD;
+        let since = self.read(REFRESH, expected, |text| match text {
+            "1" | "true" => Some(Some(started())),
+            "0" | "false" => Some(None),
+            // No copy is ever younger than a time that is yet to come.
+            time => humantime::parse_rfc3339(time).ok().filter(|time| *time <= latest).map(Some),
+        })?;
+        Ok(since.flatten())
+    }
+
+    fn count(
+        &self,
+        name: &'static str,
+        expected: &'static str,
+        most: usize,
+    ) -> Result<Option<usize>, ConfigError> {
+        let count = |text: &str| text.parse().ok().filter(|number| (1..=most).contains(number));
+        self.read(name, expected, count)
+    }
+
+    fn switch(&self, name: &'static str) -> Result<Option<bool>, ConfigError> {
+        self.read(name, "`1` or `0`", |text| match text {
+            "1" | "true" => Some(true),
+            "0" | "false" => Some(false),
+            _ => None,
+        })
+    }
+
+    /// A variable's value, if it is set; an empty one counts as unset.
+    fn read<T>(
+        &self,
+        name: &'static str,
+        expected: &'static str,
+        read: impl Fn(&str) -> Option<T>,
+    ) -> Result<Option<T>, ConfigError> {
+        let Some(value) = (self.0)(name).filter(|value| !value.is_empty()) else { return Ok(None) };
+        let value = value.to_string_lossy();
+        let refused = || ConfigError::Variable { name, value: redacted(&value).into_owned(), expected };
+        read(value.trim()).map(Some).ok_or_else(refused)
+    }
+}
