@@ -196,6 +196,12 @@ impl Args {
     }
 }
 
+/// Prints a text beside the cases.
+pub fn print(args: &Args, text: &str) {
+    // Stdout is for the program that reads the JSON.
+    if args.is_json() { eprintln!("{text}") } else { println!("{text}") }
+}
+
 fn number(name: &str, value: Option<String>) -> Result<u64, String> {
     let value = value.unwrap_or_default();
     value.parse().map_err(|_| format!("{name} must be a number, not `{value}`"))

@@ -5,17 +5,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use super::args::{Args, Filter};
-use super::cases::Chosen;
+use libtest_mimic::{Completion, Conclusion, Failed, Trial};
+
+use super::args::{Args, print};
+use super::cases::View;
 use super::exit_guard;
-use super::schedule::part;
+use super::schedule::{Case, WaitsFor};
 use super::warnings::{Shown, Why};
-use crate::config::Config;
 use crate::error::Error;
-use crate::private::ExperimentDefinition;
 use crate::report::ItemResult;
-use crate::reporters::{MissingKey, Paint, Warning, printable, summary};
-use crate::session::{Ending, Interrupted, Listener, MissingKeys};
+use crate::reporters::{Paint, Warning, printable, summary};
+use crate::session::{Ending, Interrupted, Interrupter, Listener};
 
 /// What became of a case.
 #[derive(Clone, Debug)]
@@ -223,30 +223,61 @@ impl Listener for Writer {
     }
 }
 
-/// The keys that are missing, each once. What else is wrong is told when the experiments are run.
-pub fn missing(
-    definitions: &[&'static ExperimentDefinition],
-    filter: &Filter<'_>,
-    args: &Args,
-    config: &Config,
-) -> Vec<MissingKey> {
-    let mut missing = MissingKeys::default();
-    if args.mimic.list {
-        return missing.into();
+/// Turns cases into trials that wait at the board.
+pub struct Trials {
+    board: Arc<Board>,
+    /// Stops the session after the first failure, where that was asked for.
+    stop: Option<Interrupter>,
+    failed: Arc<AtomicBool>,
+}
+
+impl Trials {
+    /// `stop` is what the first failure is to stop.
+    pub fn new(board: Arc<Board>, stop: Option<Interrupter>) -> Self {
+        Self { board, stop, failed: Arc::default() }
     }
-    for (declared, resumed) in Chosen::of(definitions, filter, config).experiments {
-        let is_ignored = declared.ignored_without().is_some();
-        if is_ignored && !args.runs_ignored() {
-            continue;
+
+    pub fn run(&self, cases: Vec<Case>, args: &Args) -> Conclusion {
+        let selected = |case: Case| {
+            let is_selected = case.is_selected(args);
+            self.trial(case).with_ignored_flag(is_selected)
+        };
+        let mut trials: Vec<_> = cases.into_iter().map(selected).collect();
+        if let Some(seed) = args.shuffle {
+            print(args, &format!("shuffle seed: {seed}"));
+            fastrand::Rng::with_seed(seed).shuffle(&mut trials);
         }
-        let lacking = declared.declaration().map(|declaration| MissingKeys::of(declaration, config));
-        let lacking = lacking.unwrap_or_default();
-        if resumed.is_some() || args.selects_all(is_ignored) && config.runs_all() {
-            missing.extend(lacking);
-        } else if !lacking.is_empty() {
-            // Whether it is run at all hangs on its items.
-            drop(part(declared, is_ignored, resumed, args, config, &mut missing));
-        }
+        libtest_mimic::run(&args.for_mimic(), trials)
     }
-    missing.into()
+
+    fn trial(&self, case: Case) -> Trial {
+        let (board, stop, failed) = (Arc::clone(&self.board), self.stop.clone(), Arc::clone(&self.failed));
+        Trial::ignorable_test(case.name, move || {
+            if stop.is_some() && failed.load(Ordering::Acquire) {
+                return Ok(Completion::ignored_with("not run after the first failure"));
+            }
+            let verdict = match case.waits_for {
+                WaitsFor::View(experiment, View::Item(index)) => board.item(experiment, index),
+                WaitsFor::View(experiment, View::Threshold(index)) => board.threshold(experiment, index),
+                WaitsFor::View(experiment, View::Whole) => board.whole(experiment),
+                // It may quote what a server says.
+                WaitsFor::Failure { why, .. } => Verdict::Failed(printable(&why).into()),
+                WaitsFor::Variable { variable, .. } => {
+                    return Ok(Completion::ignored_with(format!("{variable} is not set")));
+                }
+                WaitsFor::Unselected => Verdict::NotRun,
+            };
+            match verdict {
+                Verdict::Passed => Ok(Completion::Completed),
+                Verdict::NotRun => Ok(Completion::ignored_with("not run")),
+                Verdict::Failed(why) => {
+                    failed.store(true, Ordering::Release);
+                    if let Some(session) = stop {
+                        session.interrupt();
+                    }
+                    Err(Failed::from(why))
+                }
+            }
+        })
+    }
 }

@@ -10,10 +10,10 @@ use super::args::{Args, Filter};
 use super::cases::{Declared, names_of};
 use super::exit_code::UNFIT;
 use super::exit_guard::{self, Process, handle, no_signals};
+use super::names_of_run;
 use super::narrator::{Narrator, Told, shut_down};
-use super::schedule::{Schedule, WaitsFor};
+use super::schedule::{Schedule, WaitsFor, missing};
 use super::warnings::Shown;
-use super::{board, names_of_run};
 use crate::config::{Config, REQUEST as VARIABLE};
 use crate::experiment::Definition;
 use crate::pattern::Pattern;
@@ -48,7 +48,7 @@ pub fn answer(
             }
         }
         Wanted::MissingKeys => {
-            for key in board::missing(definitions, &filter, args, &config) {
+            for key in missing(definitions, &filter, args, &config) {
                 stream.send(&Event::KeyMissing(key));
             }
         }

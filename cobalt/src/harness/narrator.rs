@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError};
 use std::time::Duration;
 
-use super::args::Args;
+use super::args::{Args, print};
 use super::board::{Board, Summary};
 use super::exit_code::{FAILED, INTERRUPTED, UNFIT};
 use super::exit_guard::{self, SharedRuntime, leave};
@@ -253,10 +253,4 @@ pub fn tell(args: &Args, board: &Board) -> Whole {
 /// Says what is probably not as it was meant.
 pub fn warn(warning: &Warning) {
     eprintln!("warning: {}", printable(&warning.to_string()));
-}
-
-/// Prints a text beside the cases.
-pub fn print(args: &Args, text: &str) {
-    // Stdout is for the program that reads the JSON.
-    if args.is_json() { eprintln!("{text}") } else { println!("{text}") }
 }

@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::private::ExperimentDefinition;
 use crate::redact::redacted;
 use crate::report::SourcePlace;
-use crate::reporters::Warning;
+use crate::reporters::{MissingKey, Warning};
 use crate::session::{MissingKeys, Run, to_resume};
 use crate::store::CutOff;
 
@@ -246,6 +246,34 @@ pub fn part(
         if is_ignored { name.clone() } else { cases::broken_case(&name, broken) }
     };
     Part::of(ready, experiment, declared_at, case, is_ignored, is_read)
+}
+
+/// The keys that are missing, each once. What else is wrong is told when the experiments are run.
+pub fn missing(
+    definitions: &[&'static ExperimentDefinition],
+    filter: &Filter<'_>,
+    args: &Args,
+    config: &Config,
+) -> Vec<MissingKey> {
+    let mut missing = MissingKeys::default();
+    if args.mimic.list {
+        return missing.into();
+    }
+    for (declared, resumed) in Chosen::of(definitions, filter, config).experiments {
+        let is_ignored = declared.ignored_without().is_some();
+        if is_ignored && !args.runs_ignored() {
+            continue;
+        }
+        let lacking = declared.declaration().map(|declaration| MissingKeys::of(declaration, config));
+        let lacking = lacking.unwrap_or_default();
+        if resumed.is_some() || args.selects_all(is_ignored) && config.runs_all() {
+            missing.extend(lacking);
+        } else if !lacking.is_empty() {
+            // Whether it is run at all hangs on its items.
+            drop(part(declared, is_ignored, resumed, args, config, &mut missing));
+        }
+    }
+    missing.into()
 }
 
 #[cfg(test)]

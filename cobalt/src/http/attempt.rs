@@ -1,4 +1,5 @@
-//! One attempt to send a request: redirected as its rules have it, until there is an answer or a refusal.
+//! One attempt to send a request: redirected as its rules have it, until there is an answer or a refusal; and whether a
+//! further one is made.
 
 use std::error::Error;
 use std::io::{self, Write};
@@ -10,10 +11,11 @@ use reqwest::header::{
 };
 use reqwest::{Method, Response, StatusCode, Url};
 
-use super::connections::CONNECT_TIMEOUT;
+use super::connections::{CONNECT_TIMEOUT, Connections, cause, chain};
 use super::gzip::{Body, GZIP, WriteError, take_encoding};
 use super::said::address;
-use super::{Connections, tls};
+use super::tls;
+use crate::back_off::BackOff;
 
 /// The longest error that is read, in bytes; the rest of it is left where it is.
 const LONGEST_ERROR: usize = 64 << 10;
@@ -149,16 +151,6 @@ pub fn broken(error: &reqwest::Error) -> AttemptError {
         return AttemptError::broken(cause(error));
     }
     AttemptError::Passing { problem: Problem::Broken(cause(error)), wait: None }
-}
-
-/// What is at the bottom of an error, which says most.
-pub fn cause(error: &reqwest::Error) -> String {
-    chain(error).last().map(ToString::to_string).unwrap_or_default()
-}
-
-/// An error with what is below it.
-fn chain<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
-    std::iter::successors(Some(error), |error: &&'a (dyn Error + 'static)| (*error).source())
 }
 
 /// Whether this is an error of TLS, within as many of input and output as there are around it.
@@ -369,7 +361,7 @@ impl<'a> Route<'a> {
 }
 
 /// The longest time that a server may ask to wait.
-pub const LONGEST_WAIT: Duration = Duration::from_secs(60);
+const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
 /// Whether what the server says may pass: it is too busy, or broken. What it cannot do at all does not pass.
 pub fn may_pass(status: u16) -> bool {
@@ -393,6 +385,42 @@ pub fn asked_wait(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
 
 fn duration(seconds: f64) -> Duration {
     Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
+}
+
+/// How often a request is sent that is not answered in time. The server may well have worked on it, a model for money, and it
+/// is the longest of all failures: whoever waits for a server that is silent is to be told.
+const MOST_LATE: u32 = 2;
+
+/// How often a request was sent, and may be sent again.
+#[derive(Debug)]
+pub struct Tries {
+    retries: u32,
+    back_off: BackOff,
+    failed: u32,
+    late: u32,
+}
+
+impl Tries {
+    pub fn new(retries: u32, back_off: BackOff) -> Self {
+        Self { retries, back_off, failed: 0, late: 0 }
+    }
+
+    /// Waits before a further attempt, after a problem that may pass. Where there is to be none, the error says why, as the end
+    /// of a sentence on the problem.
+    pub async fn again(&mut self, problem: &Problem, wait: Option<Duration>) -> Result<(), String> {
+        if let Some(wait) = wait.filter(|wait| *wait > LONGEST_WAIT) {
+            let wait = humantime::format_duration(Duration::from_secs(wait.as_secs()));
+            return Err(format!("; the server asks to wait {wait}, try again after that"));
+        }
+        self.late += u32::from(matches!(problem, Problem::Late(_)));
+        if self.failed == self.retries || self.late == MOST_LATE {
+            let attempts = self.failed.saturating_add(1);
+            return Err(if attempts == 1 { String::new() } else { format!("; tried {attempts} times") });
+        }
+        tokio::time::sleep(self.back_off.wait(self.failed, wait)).await;
+        self.failed += 1;
+        Ok(())
+    }
 }
 
 #[cfg(test)]

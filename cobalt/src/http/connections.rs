@@ -1,5 +1,6 @@
 //! The connections of the process: those to this machine, and those that leave it.
 
+use std::error::Error;
 use std::net::IpAddr;
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
@@ -8,10 +9,7 @@ use reqwest::redirect::Policy;
 use reqwest::{ClientBuilder, Url};
 use tokio::runtime::{Handle, Id};
 
-use super::Problem;
-use super::attempt::{LONGEST_WAIT, cause};
 use super::tls::{self, Tls};
-use crate::back_off::BackOff;
 
 /// How long it may take to be connected, name and TLS included.
 pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
@@ -102,40 +100,14 @@ fn client(builder: ClientBuilder, tls: Tls) -> Result<reqwest::Client, String> {
         .map_err(|error| format!("no HTTP client can be set up: {}", cause(&error)))
 }
 
-/// How often a request is sent that is not answered in time. The server may well have worked on it, a model for money, and it
-/// is the longest of all failures: whoever waits for a server that is silent is to be told.
-const MOST_LATE: u32 = 2;
-
-/// How often a request was sent, and may be sent again.
-#[derive(Debug)]
-pub struct Tries {
-    retries: u32,
-    back_off: BackOff,
-    failed: u32,
-    late: u32,
+/// What is at the bottom of an error, which says most.
+pub fn cause(error: &reqwest::Error) -> String {
+    chain(error).last().map(ToString::to_string).unwrap_or_default()
 }
 
-impl Tries {
-    pub fn new(retries: u32, back_off: BackOff) -> Self {
-        Self { retries, back_off, failed: 0, late: 0 }
-    }
-
-    /// Waits before a further attempt, after a problem that may pass. Where there is to be none, the error says why, as the end
-    /// of a sentence on the problem.
-    pub async fn again(&mut self, problem: &Problem, wait: Option<Duration>) -> Result<(), String> {
-        if let Some(wait) = wait.filter(|wait| *wait > LONGEST_WAIT) {
-            let wait = humantime::format_duration(Duration::from_secs(wait.as_secs()));
-            return Err(format!("; the server asks to wait {wait}, try again after that"));
-        }
-        self.late += u32::from(matches!(problem, Problem::Late(_)));
-        if self.failed == self.retries || self.late == MOST_LATE {
-            let attempts = self.failed.saturating_add(1);
-            return Err(if attempts == 1 { String::new() } else { format!("; tried {attempts} times") });
-        }
-        tokio::time::sleep(self.back_off.wait(self.failed, wait)).await;
-        self.failed += 1;
-        Ok(())
-    }
+/// An error with what is below it.
+pub fn chain<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
+    std::iter::successors(Some(error), |error: &&'a (dyn Error + 'static)| (*error).source())
 }
 
 #[cfg(test)]

@@ -17,9 +17,9 @@ mod tls;
 use reqwest::header::HeaderValue;
 
 pub(crate) use attempt::{
-    Answer, AttemptError, Call, Limit, Patience, Problem, Redirects, Refusal, attempt, is_harmless,
+    Answer, AttemptError, Call, Limit, Patience, Problem, Redirects, Refusal, Tries, attempt, is_harmless,
 };
-pub(crate) use connections::{Connections, Tries};
+pub(crate) use connections::Connections;
 pub(crate) use redaction::without_key;
 
 /// The value of a header that holds a secret.

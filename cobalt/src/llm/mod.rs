@@ -23,6 +23,8 @@ mod models;
 #[cfg(not(feature = "judge"))]
 #[path = "without.rs"]
 mod models;
+#[cfg(feature = "judge")]
+mod questions;
 mod settings;
 #[cfg(feature = "judge")]
 mod target;

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
+use super::answer::Given;
 use super::batches::{Batches, Spent};
 use super::cache::Cache;
 use super::client::{Client, Target};
@@ -24,7 +25,7 @@ pub(crate) struct Models {
     pub(super) client: Arc<Client>,
     cache: Option<Arc<Cache>>,
     /// Questions and moderations on their way.
-    pub(super) answers: Flights<Result<super::answer::Given, AskError>>,
+    pub(super) answers: Flights<Result<Given, AskError>>,
     /// Texts whose embeddings are on their way.
     pub(super) vectors: Flights<Found>,
     pub(super) batches: Arc<Batches>,

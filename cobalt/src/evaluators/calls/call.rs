@@ -2,8 +2,6 @@
 
 use serde_json::{Map, Value};
 
-use super::read::Reader;
-
 /// A call of a tool that an agent made.
 ///
 /// The shapes that are read are described in [`calls`](crate::calls).
@@ -95,17 +93,6 @@ impl ToolCall {
 }
 
 impl ToolCall {
-    /// Reads calls, in the order in which they were made: a list of calls or of messages, one of them alone, a whole answer
-    /// of an API, or text that is JSON of these. A call goes before those that were made within it.
-    ///
-    /// # Errors
-    ///
-    /// Names the place of an entry that is neither a call nor anything else that is known beside calls, such as
-    /// `calls[2].function.name`, and what was expected there.
-    pub fn read(value: &Value) -> Result<Vec<Self>, ToolCallError> {
-        Reader::default().read(value, "calls")
-    }
-
     /// Whether nothing says that the call failed: it has no error, and its arguments could be read.
     #[must_use]
     pub fn succeeded(&self) -> bool {

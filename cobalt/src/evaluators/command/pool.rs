@@ -7,10 +7,10 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::timeout;
 
 use super::answer::{self, NoAnswer, Request};
-use super::evaluator::Program;
 use super::process::{
     Between, Ends, Heard, Process, ended, ended_unasked, too_long, too_much, too_slow, with_messages,
 };
+use super::program::Program;
 use crate::evaluators::{EvalError, Score};
 use crate::wording::count;
 

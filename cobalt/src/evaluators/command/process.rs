@@ -13,7 +13,7 @@ use tokio::sync::mpsc::error::TryRecvError;
 use tokio::time::{sleep, timeout};
 
 use super::answer::quoted;
-use super::evaluator::Program;
+use super::program::Program;
 use crate::evaluators::EvalError;
 use crate::wording::count;
 

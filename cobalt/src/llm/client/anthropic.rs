@@ -15,8 +15,6 @@ use crate::prices::Tokens;
 
 /// Below the base URL.
 pub const PATH: &str = "/v1/messages";
-/// Of the API.
-pub const VERSION: &str = "2023-06-01";
 /// How long an answer may be, in tokens, thinking among them. The API wants a limit.
 const LONG: u32 = 16_384;
 /// The same for old models, which refuse more.

@@ -8,11 +8,13 @@
 
 use serde_json::Value;
 
-use super::anthropic;
 use super::ordered::Ordered;
 use crate::llm::Provider;
 use crate::prices::Tokens;
 use crate::redact::Secret;
+
+/// Of Anthropic's API.
+const ANTHROPIC_VERSION: &str = "2023-06-01";
 
 /// A request by POST with a body of JSON.
 #[derive(Debug)]
@@ -31,7 +33,7 @@ impl Request {
             Provider::Azure => ("api-key", key.0.clone()),
             _ => ("authorization", format!("Bearer {}", key.0)),
         });
-        let version = (target.provider == Provider::Anthropic).then(|| anthropic::VERSION.to_owned());
+        let version = (target.provider == Provider::Anthropic).then(|| ANTHROPIC_VERSION.to_owned());
         let headers = key.chain(version.map(|version| ("anthropic-version", version))).collect();
         // A query, such as an `api-version`, stays behind the path.
         let url = match target.base_url.split_once('?') {

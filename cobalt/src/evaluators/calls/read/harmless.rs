@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use super::{Fields, vendors};
+use super::reader::Fields;
+use super::vendors;
 use crate::wording::cut;
 
 /// Types of what stands beside calls in the lists of the APIs, and is none.

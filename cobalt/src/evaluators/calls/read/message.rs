@@ -3,7 +3,8 @@
 use serde_json::{Map, Value};
 
 use super::harmless::{self, may_hold_call};
-use super::{Answer, EXPECTED, Fields, Reader, is_flagged, refused, said, vendors};
+use super::reader::{Answer, EXPECTED, Fields, Reader, is_flagged, refused, said};
+use super::vendors;
 use crate::evaluators::calls::call::{ToolCall, ToolCallError};
 
 /// Fields of a message with lists of calls: OpenAI's, that of other frameworks, and that of Vercel's older UI messages.

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{Answer, EXPECTED, Fields, Reader, is_flagged, kind_of, refused, said};
+use super::reader::{Answer, EXPECTED, Fields, Reader, is_flagged, kind_of, refused, said};
 use crate::evaluators::calls::call::{ToolCall, ToolCallError};
 use crate::wording;
 

@@ -1,0 +1,162 @@
+//! What a list may hold: calls, answers, messages with any of them, and whole answers of APIs.
+
+use serde_json::Value;
+
+use super::harmless::NO_CALLS;
+use super::reader::{EXPECTED, Fields, Reader, kind_of, refused};
+use super::{message, vendors};
+use crate::evaluators::calls::call::{ToolCall, ToolCallError};
+use crate::metrics::tree_of;
+use crate::nesting::{is_too_deep, too_deep};
+
+impl ToolCall {
+    /// Reads calls, in the order in which they were made: a list of calls or of messages, one of them alone, a whole answer
+    /// of an API, or text that is JSON of these. A call goes before those that were made within it.
+    ///
+    /// # Errors
+    ///
+    /// Names the place of an entry that is neither a call nor anything else that is known beside calls, such as
+    /// `calls[2].function.name`, and what was expected there.
+    pub fn read(value: &Value) -> Result<Vec<Self>, ToolCallError> {
+        Reader::default().read(value, "calls")
+    }
+}
+
+impl Reader {
+    /// Reads all calls. `path` says where the value stands.
+    pub fn read(mut self, value: &Value, path: &str) -> Result<Vec<ToolCall>, ToolCallError> {
+        if is_too_deep(value) {
+            return Err(ToolCallError(too_deep(&format!("`{path}`"))));
+        }
+        let read = value.as_str().and_then(tree_of);
+        self.whole(read.as_ref().unwrap_or(value), path)?;
+        match self.calls.iter().find_map(|call| Some((&call.name, call.arguments_error.as_ref()?))) {
+            Some((name, problem)) if self.strict => {
+                Err(refused(path, &format!("has a call of `{name}` that cannot be expected: {problem}")))
+            }
+            _ => Ok(self.calls),
+        }
+    }
+
+    fn whole(&mut self, value: &Value, path: &str) -> Result<(), ToolCallError> {
+        match value {
+            Value::Array(values) => self.list(values, path),
+            Value::Object(object) => {
+                let fields = Fields { object, path };
+                let list = |name| object.get(name).and_then(Value::as_array);
+                if let Some(choices) = list("choices") {
+                    message::check_beside("choices", fields)?;
+                    self.only(choices, path, "choices", "message")
+                } else if let Some(candidates) = list("candidates") {
+                    message::check_beside("candidates", fields)?;
+                    self.only(candidates, path, "candidates", "content")
+                } else if let Some((name, messages)) =
+                    ["messages", "contents"].iter().find_map(|name| Some((name, list(name)?)))
+                {
+                    message::check_beside(name, fields)?;
+                    self.list(messages, &fields.at(name))
+                } else if let Some(items) =
+                    list("output").filter(|_| object.get("object").is_some_and(|of| of == "response"))
+                {
+                    message::check_beside("output", fields)?;
+                    self.list(items, &fields.at("output"))
+                } else if let Some(Value::Object(message)) =
+                    object.get("output").and_then(|output| output.get("message"))
+                {
+                    message::check_beside("output", fields)?;
+                    self.object(Fields { object: message, path: &fields.at("output.message") })
+                } else {
+                    self.object(fields)
+                }
+            }
+            _ => Err(refused(path, &format!("is {}; expected a list of calls or messages", kind_of(value)))),
+        }
+    }
+
+    /// The only answer of a chat completion, or Gemini's only candidate; several would be alternatives to each other.
+    fn only(
+        &mut self,
+        answers: &[Value],
+        path: &str,
+        list: &str,
+        message: &str,
+    ) -> Result<(), ToolCallError> {
+        match answers {
+            [answer] => {
+                let at = format!("{path}.{list}[0].{message}");
+                let object = answer.get(message).and_then(Value::as_object);
+                let object = object.ok_or_else(|| refused(&at, "is missing; expected a message"))?;
+                if let Some(answer) = answer.as_object() {
+                    let path = format!("{path}.{list}[0]");
+                    message::check_beside(message, Fields { object: answer, path: &path })?;
+                }
+                self.object(Fields { object, path: &at })
+            }
+            _ => Err(refused(
+                &format!("{path}.{list}"),
+                &format!("has {} answers; expected one, or the message that counts", answers.len()),
+            )),
+        }
+    }
+
+    pub fn list(&mut self, values: &[Value], path: &str) -> Result<(), ToolCallError> {
+        values
+            .iter()
+            .enumerate()
+            .try_for_each(|(index, value)| self.entry(value, &format!("{path}[{index}]")))
+    }
+
+    pub fn entry(&mut self, value: &Value, path: &str) -> Result<(), ToolCallError> {
+        match value {
+            Value::Object(object) => self.object(Fields { object, path }),
+            Value::String(name) if !name.trim().is_empty() => {
+                self.add(ToolCall { name: name.clone(), ..ToolCall::default() }, &[]);
+                Ok(())
+            }
+            _ => Err(refused(path, &format!("is {}; {EXPECTED}", kind_of(value)))),
+        }
+    }
+
+    /// Reads what may be a call, an answer to one, or a message with any of them.
+    pub fn object(&mut self, fields: Fields<'_>) -> Result<(), ToolCallError> {
+        let kind = fields.kind();
+        if fields.get("role").is_some() || fields.get("parts").is_some_and(Value::is_array) {
+            self.message(fields)
+        } else if fields.get("custom").is_some() {
+            self.tool_call(fields)
+        } else if self.known(fields)? || NO_CALLS.contains(&kind) {
+            Ok(())
+        } else if let Some(content) = message::within(fields) {
+            // The event of an agent, as of adk, or Gemini's candidate.
+            message::check_beside("content", fields)?;
+            self.object(Fields { object: content, path: &fields.at("content") })
+        } else if vendors::is_answer(kind) {
+            Err(vendors::nameless(fields))
+        } else if fields.get("content").is_some() || fields.get("tool_calls").is_some() {
+            let expected = "expected one, as in messages of OpenAI's and Anthropic's APIs";
+            Err(refused(fields.path, &format!("looks like a message, but has no `role`; {expected}")))
+        } else {
+            self.plain(fields)
+        }
+    }
+
+    /// Reads a call or an answer in the shape of some vendor or framework; `false` where it is neither.
+    pub fn known(&mut self, fields: Fields<'_>) -> Result<bool, ToolCallError> {
+        let kind = fields.kind();
+        if fields.get("function").is_some() {
+            self.tool_call(fields)?;
+        } else if vendors::is_use(kind) {
+            self.tool_use(fields)?;
+        } else if vendors::is_result(kind) {
+            self.tool_result(fields)?;
+        } else if vendors::is_item(kind) {
+            self.item(fields)?;
+        } else if vendors::is_item_output(kind) {
+            self.item_output(fields)?;
+        } else if !self.tagged(fields)? {
+            // What names a tool and its arguments is itself the call.
+            return Ok(!vendors::is_call(fields.object) && self.wrapped(fields)?);
+        }
+        Ok(true)
+    }
+}

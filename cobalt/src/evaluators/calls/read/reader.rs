@@ -1,0 +1,244 @@
+//! What is read of calls: each entry with its place, and which answer belongs to which call.
+
+use std::ops::Range;
+
+use serde_json::{Map, Value};
+
+use crate::evaluators::calls::call::{ToolCall, ToolCallError};
+use crate::metrics::tree_of;
+
+pub const EXPECTED: &str = "expected a call as `{\"name\": …, \"arguments\": …}` or the tool's name as text, a message with \
+                            a `role`, or an item or block of one of the known types";
+
+/// What was read so far.
+#[derive(Debug, Default)]
+pub struct Reader {
+    pub calls: Vec<ToolCall>,
+    /// What the answer to each call refers to.
+    ids: Vec<Vec<String>>,
+    pub answered: Vec<bool>,
+    /// The calls of the message being read that another of its fields holds: some frameworks write the same calls twice.
+    pub twins: Range<usize>,
+    /// Whether what cannot be understood in a plain call is an error: calls that a person wrote down.
+    pub strict: bool,
+}
+
+/// What came of a call.
+pub struct Answer {
+    pub result: Option<Value>,
+    pub error: Option<String>,
+}
+
+impl Reader {
+    /// A reader of calls that a person wrote down, where a field that is not known is a slip.
+    pub fn strict() -> Self {
+        Self { strict: true, ..Self::default() }
+    }
+
+    pub fn add(&mut self, call: ToolCall, ids: &[&str]) -> usize {
+        let ids: Vec<_> = ids.iter().filter(|id| !id.is_empty()).map(|id| (*id).to_owned()).collect();
+        if let Some(twin) = self.twins.clone().find(|twin| {
+            self.calls[*twin].name == call.name && self.ids[*twin].iter().any(|id| ids.contains(id))
+        }) {
+            let known = &mut self.calls[twin];
+            known.result = known.result.take().or(call.result);
+            known.error = known.error.take().or(call.error);
+            return twin;
+        }
+        self.calls.push(call);
+        self.ids.push(ids);
+        self.answered.push(false);
+        self.calls.len() - 1
+    }
+
+    /// Gives an answer to the first call of this identity that has none yet: models have been seen to use one again.
+    pub fn answer(&mut self, id: &str, answer: Answer, path: &str) -> Result<(), ToolCallError> {
+        let index = (0..self.calls.len()).find(|index| self.is_of(*index, id) && !self.answered[*index]);
+        let index = index.ok_or_else(|| match self.is_known(id) {
+            true => refused(path, &format!("is a second answer to the call `{id}`; expected one")),
+            false => refused(path, &format!("answers the call `{id}`, which does not stand before it")),
+        })?;
+        self.give(index, answer);
+        Ok(())
+    }
+
+    /// Gives an answer to a call that it names by any of its identities, or, where they have none, by the tool's name.
+    pub fn answer_any(
+        &mut self,
+        ids: &[&str],
+        name: Option<&str>,
+        answer: Answer,
+        path: &str,
+    ) -> Result<(), ToolCallError> {
+        match (ids.iter().find(|id| self.is_known(id)).or(ids.first()), name) {
+            (Some(id), _) if self.is_known(id) => self.answer(id, answer, path),
+            (id, Some(name)) => {
+                let fits = |index: &usize| id.is_none() || self.ids[*index].is_empty();
+                let open =
+                    |index: &usize| self.calls[*index].name == name && !self.answered[*index] && fits(index);
+                let index = (0..self.calls.len()).find(open).ok_or_else(|| {
+                    refused(path, &format!("answers a call of `{name}`, which does not stand before it"))
+                })?;
+                self.give(index, answer);
+                Ok(())
+            }
+            (Some(id), None) => self.answer(id, answer, path),
+            (None, None) => Err(refused(path, "answers a call, but does not say which; expected its `id`")),
+        }
+    }
+
+    fn is_of(&self, index: usize, id: &str) -> bool {
+        self.ids[index].iter().any(|known| known == id)
+    }
+
+    fn is_known(&self, id: &str) -> bool {
+        (0..self.calls.len()).any(|index| self.is_of(index, id))
+    }
+
+    fn give(&mut self, index: usize, Answer { result, error }: Answer) {
+        self.answered[index] = true;
+        let call = &mut self.calls[index];
+        call.result = result.or_else(|| call.result.take());
+        call.error = error.or_else(|| call.error.take());
+    }
+}
+
+pub fn refused(path: &str, problem: &str) -> ToolCallError {
+    ToolCallError(format!("`{path}` {problem}"))
+}
+
+/// What a tool or an agent says went wrong: a text as it is, anything else as JSON.
+pub fn said(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(parts) => texts(parts).unwrap_or_else(|| value.to_string()),
+        other => other.to_string(),
+    }
+}
+
+/// The texts of a list of blocks of text, one below the other; `None` where there is anything else.
+fn texts(parts: &[Value]) -> Option<String> {
+    let texts: Option<Vec<_>> = parts.iter().map(|part| part.get("text").and_then(Value::as_str)).collect();
+    texts.filter(|texts| !texts.is_empty()).map(|texts| texts.join("\n"))
+}
+
+/// Whether an object says by a flag that it is an error, as results of MCP do.
+pub fn is_flagged(object: &Map<String, Value>) -> bool {
+    ["is_error", "isError"].iter().any(|flag| object.get(*flag) == Some(&Value::Bool(true)))
+}
+
+/// An entry, and where it stands.
+#[derive(Clone, Copy)]
+pub struct Fields<'v> {
+    pub object: &'v Map<String, Value>,
+    pub path: &'v str,
+}
+
+impl<'v> Fields<'v> {
+    /// Where a field stands.
+    pub fn at(&self, name: &str) -> String {
+        format!("{}.{name}", self.path)
+    }
+
+    /// A field that is not `null`.
+    pub fn get(&self, name: &str) -> Option<&'v Value> {
+        self.object.get(name).filter(|value| !value.is_null())
+    }
+
+    /// A text that must be there, and not be blank.
+    pub fn text(&self, name: &str) -> Result<&'v str, ToolCallError> {
+        match self.object.get(name) {
+            Some(Value::String(text)) if !text.trim().is_empty() => Ok(text),
+            Some(other) => Err(self.refused(name, &format!("is {}; expected text", kind_of(other)))),
+            None => Err(self.refused(name, "is missing; expected text")),
+        }
+    }
+
+    /// A text, where there is one.
+    pub fn text_if_any(&self, name: &str) -> Option<&'v str> {
+        self.get(name).and_then(Value::as_str)
+    }
+
+    /// Its `type`; blank where it has none.
+    pub fn kind(&self) -> &'v str {
+        self.text_if_any("type").unwrap_or_default()
+    }
+
+    /// An object, where there is one.
+    pub fn object_if_any(&self, name: &str) -> Option<&'v Map<String, Value>> {
+        self.get(name).and_then(Value::as_object)
+    }
+
+    /// The identities under these names: texts, or objects around one, as rig's `{"provider": "call_1"}`.
+    pub fn ids(&self, names: &[&str]) -> Vec<&'v str> {
+        let id = |value: &'v Value| match value {
+            Value::Object(around) if around.len() == 1 => around.values().next()?.as_str(),
+            other => other.as_str(),
+        };
+        names.iter().filter_map(|name| id(self.get(name)?)).filter(|id| !id.is_empty()).collect()
+    }
+
+    /// A list, where the field is there.
+    pub fn list(&self, name: &str) -> Result<Option<&'v [Value]>, ToolCallError> {
+        match self.get(name) {
+            None => Ok(None),
+            Some(Value::Array(values)) => Ok(Some(values)),
+            Some(other) => Err(self.refused(name, &format!("is {}; expected a list", kind_of(other)))),
+        }
+    }
+
+    /// The only one of several fields that mean the same, with its name.
+    pub fn one_of<'n>(&self, names: &[&'n str]) -> Result<Option<(&'n str, &'v Value)>, ToolCallError> {
+        let mut found = names.iter().filter_map(|name| self.get(name).map(|value| (*name, value)));
+        let first = found.next();
+        match (first, found.next()) {
+            (Some((one, _)), Some((other, _))) => {
+                Err(refused(self.path, &format!("has both `{one}` and `{other}`; leave one of them out")))
+            }
+            _ => Ok(first),
+        }
+    }
+
+    pub fn refused(&self, name: &str, problem: &str) -> ToolCallError {
+        refused(&self.at(name), problem)
+    }
+}
+
+/// What a value is, in words.
+pub fn kind_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(text) if text.trim().is_empty() => "blank",
+        Value::String(_) => "text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}
+
+impl ToolCall {
+    /// Takes arguments that are JSON, or the text of JSON, as models write them. A blank text is none. One that is no JSON is
+    /// kept with the reason.
+    pub fn with_arguments(mut self, arguments: Option<&Value>) -> Self {
+        match arguments {
+            Some(Value::String(text)) if text.trim().is_empty() => {}
+            Some(Value::String(text)) => match serde_json::from_str(text) {
+                Ok(read) => self.arguments = Some(read),
+                Err(error) => {
+                    self.arguments = Some(Value::String(text.clone()));
+                    self.arguments_error = Some(format!("the arguments are no JSON: {error}"));
+                }
+            },
+            other => self.arguments = other.cloned(),
+        }
+        self
+    }
+
+    /// Takes an input that may be any text, for tools that are given no object. Text that is an object or a list is read.
+    pub fn with_input(mut self, input: Option<&Value>) -> Self {
+        let read = input.and_then(Value::as_str).and_then(tree_of);
+        self.arguments = read.or_else(|| input.cloned());
+        self
+    }
+}

@@ -1,0 +1,115 @@
+//! The program of a `CommandEvaluator`: where it is found, and what it is started with.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::env;
+use std::env::consts::EXE_SUFFIX;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::paths;
+use crate::redact::{REDACTED, is_secret, redacted, register_variables};
+
+/// A secret of fewer characters is part of many a word.
+const SHORTEST_SECRET: usize = 4;
+
+/// A program with its arguments, and the variables that are set for it beside those of this process.
+#[derive(Clone, Debug)]
+pub struct Program {
+    pub name: String,
+    pub arguments: Vec<String>,
+    pub variables: BTreeMap<String, String>,
+}
+
+impl Program {
+    /// The file that would be started, or which was looked for.
+    pub fn find(&self) -> Result<PathBuf, String> {
+        let root = paths::package_root();
+        if self.name.is_empty() {
+            return Err("the command is empty; name a program".to_owned());
+        }
+        // As shells have it: only a name alone is looked for in the folders of `PATH`.
+        if Path::new(&self.name).components().count() > 1 || self.name.starts_with('.') {
+            let path = root.join(&self.name);
+            return fit(&path)
+                .ok_or_else(|| format!("`{}` {}; looked for `{}`", self.name, unfit(&path), path.display()));
+        }
+        let folders = self.variables.get("PATH").map(OsString::from).or_else(|| env::var_os("PATH"));
+        let found = folders
+            .iter()
+            .flat_map(env::split_paths)
+            .find_map(|folder| fit(&root.join(folder).join(&self.name)));
+        found.ok_or_else(|| {
+            let hint = match fit(&root.join(&self.name)) {
+                Some(_) => {
+                    format!("; a file of the package is written with its folder, as `./{}`", self.name)
+                }
+                None => String::new(),
+            };
+            format!(
+                "the program `{}` is in none of the folders of PATH; install it, or name its file{hint}",
+                self.name
+            )
+        })
+    }
+
+    /// The variables without the values of those that hold a secret.
+    pub fn shown_variables(&self) -> BTreeMap<&str, Cow<'_, str>> {
+        let variables = self.variables.iter();
+        let shown = variables.map(|(name, value)| match is_secret(name) {
+            true => (&**name, Cow::Borrowed(REDACTED)),
+            false => (&**name, redacted(value)),
+        });
+        shown.collect()
+    }
+
+    /// A text, in which the program may have told of what it was given, without the secrets among its variables.
+    pub fn without_secrets(&self, text: String) -> String {
+        let secrets =
+            self.variables.iter().filter(|(name, value)| is_secret(name) && value.len() >= SHORTEST_SECRET);
+        secrets.fold(text, |text, (_, secret)| text.replace(secret, REDACTED))
+    }
+
+    /// What starts the program in the package's folder, with pipes to it, in a process group of its own.
+    pub fn command(&self) -> Result<Command, String> {
+        register_variables(self.variables.iter().map(|(name, value)| (&**name, &**value)));
+        let mut command = Command::new(self.find()?);
+        command.args(&self.arguments).envs(&self.variables).current_dir(paths::package_root());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        #[cfg(unix)]
+        {
+            use std::os::unix::process::CommandExt as _;
+            command.process_group(0);
+        }
+        Ok(command)
+    }
+}
+
+/// The file, with what programs end with here, if it can be started.
+fn fit(path: &Path) -> Option<PathBuf> {
+    let mut with_suffix = OsString::from(path);
+    with_suffix.push(EXE_SUFFIX);
+    let candidates = [path.to_owned(), PathBuf::from(with_suffix)];
+    candidates.into_iter().find(|path| path.is_file() && is_executable(path))
+}
+
+/// What is wrong with a file that cannot be started.
+fn unfit(path: &Path) -> &'static str {
+    if path.is_file() {
+        "is a file that cannot be run; make it executable, or write its interpreter before it"
+    } else {
+        "is not there"
+    }
+}
+
+#[cfg(unix)]
+fn is_executable(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    path.metadata().is_ok_and(|file| file.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_executable(path: &Path) -> bool {
+    path.extension().is_some()
+}
