@@ -9,9 +9,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use super::cut::{self, shares, size, size_up_to};
 use super::head::LONGEST_NAME;
-use super::size::{shares, size_up_to};
-use super::{cut, size};
 use crate::error::Error;
 
 /// An evaluation with less room is left out.
@@ -152,7 +151,7 @@ fn scores(mut all: Vec<Value>, room: usize) -> Vec<Value> {
             *name = cut::text(name, LONGEST_NAME);
         }
     }
-    size::keep(&mut all, room, "scores", &mut Vec::new());
+    cut::keep(&mut all, room, "scores", &mut Vec::new());
     all
 }
 

@@ -8,7 +8,8 @@ use cobalt::reporters::{DifferenceFigures, SCORE_COLUMNS, expected_field, rounde
 use cobalt::wording::count;
 use serde_json::{Map, Value};
 
-use super::{ShownRun, cut, size};
+use super::cut::{self, size};
+use super::run::ShownRun;
 use crate::formats::markdown::{at_marks, origin, usage};
 use crate::markdown::{cell, code, sentence};
 
