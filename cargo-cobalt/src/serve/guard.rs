@@ -214,13 +214,13 @@ impl Refusal {
         Self { status: StatusCode::BAD_REQUEST, message: message.into(), onward: None }
     }
 
-    pub fn forbidden(message: impl Into<String>) -> Self {
+    fn forbidden(message: impl Into<String>) -> Self {
         Self { status: StatusCode::FORBIDDEN, message: message.into(), onward: None }
     }
 
     /// Whoever asks has no token. A link of another site that brings it sets the cookie, which the browser keeps back until one
     /// goes on from a page of this server.
-    pub fn no_token(path: &str) -> Self {
+    fn no_token(path: &str) -> Self {
         let message = "this dashboard is for those who have its token; open the link that `cargo cobalt serve` has printed, \
                        or put `?token=` and the token of COBALT_TOKEN behind the address; programs send it in the header \
                        `Authorization: Bearer`";
@@ -344,7 +344,7 @@ impl Token {
     }
 
     /// The cookie by which a browser is let in from now on, until it is closed. No script can read it, and no other site send it.
-    pub fn cookie(&self) -> String {
+    fn cookie(&self) -> String {
         format!("{}={}; Path=/; HttpOnly; SameSite=Strict", self.cookie_name, self.stand_in)
     }
 }
