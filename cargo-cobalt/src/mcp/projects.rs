@@ -157,7 +157,7 @@ impl Projects {
     }
 
     /// Whether there is one of that name or folder; without one, any at all.
-    pub fn knows(&self, name: Option<&str>) -> bool {
+    fn knows(&self, name: Option<&str>) -> bool {
         self.all().iter().any(|project| name.is_none_or(|name| project.is_called(name)))
     }
 

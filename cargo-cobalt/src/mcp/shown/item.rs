@@ -295,7 +295,7 @@ impl Wanted {
 }
 
 /// The mean of an evaluator's scores over the runs of an item.
-pub fn mean(item: &ItemResult, evaluator: &str) -> Option<f64> {
+fn mean(item: &ItemResult, evaluator: &str) -> Option<f64> {
     let (count, sum) =
         item.scores(evaluator).fold((0_u32, 0.0), |(count, sum), score| (count + 1, sum + score));
     (count > 0).then(|| sum / f64::from(count))

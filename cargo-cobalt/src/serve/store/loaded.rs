@@ -126,7 +126,7 @@ impl LoadedItem {
         self.name.as_deref().unwrap_or(&self.key)
     }
 
-    pub fn measured(&self, evaluators: &[String]) -> MeasuredItem {
+    fn measured(&self, evaluators: &[String]) -> MeasuredItem {
         let scores = (0..).zip(evaluators).map(|(at, name)| (name.clone(), self.scores.given(at).collect()));
         MeasuredItem {
             key: self.key.to_string(),
