@@ -11,11 +11,11 @@ use cobalt::command::reporters::expected_field;
 use cobalt::command::wording::{self, count};
 use cobalt::dataset::item_hash;
 use cobalt::report::{ItemNames, ItemResult};
-use cobalt::{Item, Report};
+use cobalt::{Dataset, Item, Report};
 use serde_json::Value;
 
 use super::grid::plain;
-use super::write::{DataFile, WriteError, key};
+use super::write::{DataFile, WriteError};
 use crate::cli::AddItems;
 use crate::config::settings;
 use crate::error::Error;
@@ -275,4 +275,9 @@ fn conflict(name: &str, item: &Item, file: &DataFile, place: usize) -> String {
         what(item),
         one_line(&wording::list(differing))
     )
+}
+
+/// What an item is found by in other runs: its `id`, else a hash of its `input`, else of all of it. Others may have the same.
+fn key(item: &Item) -> String {
+    Dataset::from_items([item.clone()]).keys().swap_remove(0)
 }

@@ -17,7 +17,6 @@ use tokio::time::sleep;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
-use super::group::Group;
 use super::guarded::Turns;
 use super::projects::Project;
 use super::wire::Lines;
@@ -302,6 +301,50 @@ async fn end(child: &mut Child, server_ends: &CancellationToken) -> io::Result<E
     group.kill();
     // What was waited for is known from then on.
     child.wait().await
+}
+
+/// A command and all that it starts, told and ended together as a terminal does with what runs in it.
+#[derive(Clone, Copy, Debug)]
+struct Group(#[cfg_attr(not(unix), expect(dead_code, reason = "there are no groups"))] Option<u32>);
+
+impl Group {
+    /// Has a command begin a group of its own once it starts.
+    #[cfg(unix)]
+    fn begin(command: &mut Command) {
+        command.process_group(0);
+    }
+
+    #[cfg(not(unix))]
+    fn begin(_: &mut Command) {}
+
+    /// The group of the process that began it.
+    fn of(leader: Option<u32>) -> Self {
+        Self(leader)
+    }
+
+    /// Asks all of them to end, as Ctrl-C does. What hears of it twice at once takes it for one.
+    fn interrupt(self) {
+        #[cfg(unix)]
+        self.send(nix::sys::signal::Signal::SIGINT);
+    }
+
+    /// Ends those that have not.
+    fn kill(self) {
+        #[cfg(unix)]
+        self.send(nix::sys::signal::Signal::SIGKILL);
+    }
+
+    #[cfg(unix)]
+    fn send(self, signal: nix::sys::signal::Signal) {
+        use nix::sys::signal::killpg;
+        use nix::unistd::Pid;
+
+        // 0 would be the group of this process.
+        if let Some(leader) = self.0.and_then(|id| i32::try_from(id).ok()).filter(|id| *id > 0) {
+            // There may be none any more.
+            let _ = killpg(Pid::from_raw(leader), signal);
+        }
+    }
 }
 
 #[cfg(all(test, unix))]

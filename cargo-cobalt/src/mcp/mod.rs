@@ -7,7 +7,6 @@
 mod changes;
 mod command;
 mod complete;
-mod group;
 mod guarded;
 mod past;
 mod paths;

@@ -52,7 +52,7 @@ impl Project {
     }
 
     /// The project around a folder or, where it is in none, those below it.
-    pub fn around_or_below(folder: &Path) -> Result<Vec<Self>, Error> {
+    fn around_or_below(folder: &Path) -> Result<Vec<Self>, Error> {
         let nowhere = match Self::around(folder) {
             Err(error @ Error::NoProject(_)) => error,
             around => return around.map(|project| vec![project]),
@@ -128,7 +128,7 @@ impl Projects {
     }
 
     /// Takes over what the assistant's roots come to, in place of what they were.
-    pub fn set_roots(&self, of_roots: OfRoots) {
+    fn set_roots(&self, of_roots: OfRoots) {
         self.of_roots.send_if_modified(|before| {
             let are_others = self.with(before) != self.with(&of_roots);
             *before = of_roots;
@@ -157,7 +157,7 @@ impl Projects {
     }
 
     /// Whether there is one of that name or folder; without one, any at all.
-    pub fn knows(&self, name: Option<&str>) -> bool {
+    fn knows(&self, name: Option<&str>) -> bool {
         self.all().iter().any(|project| name.is_none_or(|name| project.is_called(name)))
     }
 

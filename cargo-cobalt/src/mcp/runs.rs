@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::past::{Past, State};
 use super::plain::plain;
-use super::shown::{self, BUDGET, ROOM, cursor, cut, keep, size};
+use super::shown::{self, BUDGET, ROOM, cut, keep, malformed_cursor, size};
 use crate::error::Error;
 use crate::markdown::{cell, code};
 use crate::runs::{RunVerdict, RunView, minute, short};
@@ -312,7 +312,7 @@ impl WantedRuns {
         let (choice, id) = cursor
             .split_once('-')
             .filter(|(choice, _)| choice.len() == DIGITS)
-            .ok_or_else(cursor::malformed)?;
+            .ok_or_else(malformed_cursor)?;
         if choice != self.choice() {
             return Err(Error::Arguments(
                 "`cursor` is one of other `experiment` or `status`: give those of the answer that it came with, or leave \

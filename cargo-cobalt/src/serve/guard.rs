@@ -1,7 +1,7 @@
 //! Who may ask: pages of this server alone, programs of this machine, and whoever has the token.
 //!
-//! The `Host` and `Origin` of a request are checked first: a page of another server cannot ask, whatever name it gives to this
-//! one. If there is a token, the request needs it. Each answer has the headers that say what its page may do.
+//! A page of another server cannot ask, whatever name it gives to this one; where there is a [`Token`], nobody can without it. Each
+//! answer has the headers that say what its page may do.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -69,7 +69,7 @@ pub async fn check(State(guard): State<Arc<Guard>>, request: Request, next: Next
 const PARAMETER: &str = "token";
 
 /// What is answered to those who are not let in yet, or come by the link; `None` for the others.
-pub fn answer(token: &Token, request: &Request, is_api: bool) -> Option<Response> {
+fn answer(token: &Token, request: &Request, is_api: bool) -> Option<Response> {
     let uri = request.uri();
     let is_in = token.is_in(request.headers());
     let mut parameters = form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes());
@@ -113,7 +113,7 @@ const USUAL_PORT: u16 = 80;
 
 /// The names that the server may be asked by.
 #[derive(Debug)]
-pub enum Names {
+enum Names {
     /// These, each with the port; the first is the one to be told.
     Known(Vec<String>),
     /// Any: something else tells who may ask.
@@ -122,7 +122,7 @@ pub enum Names {
 
 impl Names {
     /// Those of a server that listens there, for this machine alone.
-    pub fn of(address: SocketAddr) -> Self {
+    fn of(address: SocketAddr) -> Self {
         let port = address.port();
         let hosts = ["localhost", "127.0.0.1", "[::1]"].map(|host| format!("{host}:{port}"));
         let mut names: Vec<_> = std::iter::once(address.to_string()).chain(hosts).collect();
@@ -135,7 +135,7 @@ impl Names {
     }
 
     /// Refuses a request by another name, and one of a page of another server.
-    pub fn check(&self, request: &Request, is_api: bool) -> Result<(), Refusal> {
+    fn check(&self, request: &Request, is_api: bool) -> Result<(), Refusal> {
         let host = self.host(request)?;
         let header = |name| request.headers().get(name).map(|value| value.to_str().unwrap_or_default());
         let is_own = |origin: &str| {
@@ -190,7 +190,7 @@ const ALWAYS: [(HeaderName, &str); 5] = [
 ];
 
 /// Adds what an answer does not say by itself.
-pub fn complete(headers: &mut HeaderMap, is_api: bool) {
+fn complete(headers: &mut HeaderMap, is_api: bool) {
     for (name, value) in ALWAYS {
         headers.insert(name, HeaderValue::from_static(value));
     }
@@ -202,7 +202,7 @@ pub fn complete(headers: &mut HeaderMap, is_api: bool) {
 
 /// Why a request is refused, and what to do.
 #[derive(Debug)]
-pub struct Refusal {
+struct Refusal {
     status: StatusCode,
     message: String,
     /// The address to go on to, for whoever has just been let in.
@@ -210,24 +210,24 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    pub fn bad_request(message: impl Into<String>) -> Self {
+    fn bad_request(message: impl Into<String>) -> Self {
         Self { status: StatusCode::BAD_REQUEST, message: message.into(), onward: None }
     }
 
-    pub fn forbidden(message: impl Into<String>) -> Self {
+    fn forbidden(message: impl Into<String>) -> Self {
         Self { status: StatusCode::FORBIDDEN, message: message.into(), onward: None }
     }
 
     /// Whoever asks has no token. A link of another site that brings it sets the cookie, which the browser keeps back until one
     /// goes on from a page of this server.
-    pub fn no_token(path: &str) -> Self {
+    fn no_token(path: &str) -> Self {
         let message = "this dashboard is for those who have its token; open the link that `cargo cobalt serve` has printed, \
                        or put `?token=` and the token of COBALT_TOKEN behind the address; programs send it in the header \
                        `Authorization: Bearer`";
         Self { status: StatusCode::UNAUTHORIZED, message: message.into(), onward: Some(path.to_owned()) }
     }
 
-    pub fn answer(self, is_api: bool) -> Response {
+    fn answer(self, is_api: bool) -> Response {
         let status = self.status;
         let mut response = match is_api {
             true => ApiError::new(status, self.message).into_response(),
@@ -344,7 +344,7 @@ impl Token {
     }
 
     /// The cookie by which a browser is let in from now on, until it is closed. No script can read it, and no other site send it.
-    pub fn cookie(&self) -> String {
+    fn cookie(&self) -> String {
         format!("{}={}; Path=/; HttpOnly; SameSite=Strict", self.cookie_name, self.stand_in)
     }
 }

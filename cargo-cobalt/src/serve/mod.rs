@@ -1,7 +1,8 @@
 //! `cargo cobalt serve`: the dashboard, and the API that it reads.
 //!
-//! A request passes the [`guard`], then goes to the page in [`dashboard`] or to the [`api`], which asks the [`store`]. The
-//! [`server`] listens; other commands find it by [`mod@running`].
+//! A request passes the [`guard`] of the [`server`], then goes to the page or to the [`api`], which asks the [`store`]. Around that
+//! is the life of a [`dashboard`]: it begins to [`listen`], announces itself, and is known to other commands while it is
+//! [`mod@running`].
 
 mod api;
 mod dashboard;

@@ -7,7 +7,6 @@ mod file;
 mod known;
 mod loaded;
 mod matched;
-mod preview;
 mod unfinished;
 
 use std::fs::File;

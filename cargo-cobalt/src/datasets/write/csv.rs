@@ -8,8 +8,7 @@ use cobalt::command::wording;
 use cobalt::dataset::csv_records;
 use serde_json::Value;
 
-use super::file::{Edit, line_end, missing_line_end};
-use super::layout::in_order;
+use super::layout::{Edit, in_order, line_end, missing_line_end};
 
 /// The records below the header, each with its end. The text has been read as CSV.
 pub fn places(text: &str, delimiter: u8) -> Vec<Range<usize>> {

@@ -1,15 +1,15 @@
-//! A data file as it was read, and what is to take its place.
+//! A data file as it was read, by its format, and what is to take its place.
 
 use std::io::{self, ErrorKind};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::{fs, slice};
 
-use cobalt::dataset::item_hash;
+use cobalt::dataset::{Format, format_of, item_hash, parse_csv, parse_json, parse_jsonl};
 use cobalt::{DatasetError, Item};
 
-use super::layout::TextFormat;
-use super::{csv, json, jsonl};
+use super::layout::edited;
+use super::{csv, json};
 use crate::error::CommandError;
 use crate::terminal::one_line;
 use crate::written;
@@ -73,7 +73,7 @@ impl DataFile {
         let items = format.read(&text, &shown(path)).map_err(WriteError::Malformed)?;
         let places = match format {
             TextFormat::Json => json::list(&text).map(|list| list.items).unwrap_or_default(),
-            TextFormat::Jsonl => jsonl::places(&text),
+            TextFormat::Jsonl => json::lines(&text),
             TextFormat::Csv(delimiter) => csv::places(&text, delimiter),
         };
         let lines = lines(&text, &places);
@@ -108,7 +108,7 @@ impl DataFile {
     pub fn with(self, items: Vec<Item>) -> Result<Draft, WriteError> {
         let edit = match self.format {
             TextFormat::Json => json::insertion(&self.text, &items),
-            TextFormat::Jsonl => jsonl::insertion(&self.text, &self.places, &items),
+            TextFormat::Jsonl => json::line_insertion(&self.text, &self.places, &items),
             TextFormat::Csv(delimiter) => csv::insertion(&self.text, delimiter, &items),
         };
         let expected: Vec<_> = self.items.iter().chain(&items).collect();
@@ -120,7 +120,7 @@ impl DataFile {
     pub fn without(self, indexes: &[usize]) -> Result<Draft, WriteError> {
         let removal = match self.format {
             TextFormat::Json => json::removal,
-            TextFormat::Jsonl => jsonl::removal,
+            TextFormat::Jsonl => json::line_removal,
             TextFormat::Csv(_) => csv::removal,
         };
         let edits: Vec<_> = indexes.iter().map(|index| removal(&self.places, *index)).collect();
@@ -201,54 +201,58 @@ fn lines(text: &str, places: &[Range<usize>]) -> Vec<usize> {
     places.iter().map(&mut count).collect()
 }
 
-/// What takes the place of a part of a text; an empty range is an insertion.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Edit {
-    pub range: Range<usize>,
-    pub text: String,
+/// A format whose files are text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum TextFormat {
+    Json,
+    Jsonl,
+    /// With this between its fields.
+    Csv(u8),
 }
 
-impl Edit {
-    pub fn insertion(at: usize, text: String) -> Self {
-        Self { range: at..at, text }
+impl TextFormat {
+    /// The format of a file with these bytes, of which there may be none, as the library tells it.
+    pub fn of(path: &Path, bytes: &[u8]) -> Result<Self, WriteError> {
+        if is_compressed(path, bytes) {
+            let instead = "unpack it, change what is in it, and pack it again";
+            return Err(WriteError::Unchangeable { path: path.to_owned(), kind: "compressed", instead });
+        }
+        match format_of(&shown(path), bytes) {
+            Ok(Format::Json) => Ok(Self::Json),
+            Ok(Format::Jsonl) => Ok(Self::Jsonl),
+            Ok(Format::Csv) => Ok(Self::Csv(b',')),
+            Ok(Format::Tsv) => Ok(Self::Csv(b'\t')),
+            Ok(_) => Err(WriteError::Unchangeable {
+                path: path.to_owned(),
+                kind: "a table of columns",
+                instead: "keep these items in a file `.jsonl` beside it",
+            }),
+            Err(DatasetError::Empty { .. }) => Err(WriteError::UnknownFormat(path.to_owned())),
+            Err(error) => Err(WriteError::Malformed(error)),
+        }
     }
 
-    pub fn removal(range: Range<usize>) -> Self {
-        Self { range, text: String::new() }
+    /// Reads the items of a text as the library does; one without any has none.
+    pub fn read(self, text: &str, file: &str) -> Result<Vec<Item>, DatasetError> {
+        let read = match self {
+            Self::Json => parse_json(text.as_bytes(), file),
+            Self::Jsonl => parse_jsonl(text.as_bytes(), file),
+            Self::Csv(delimiter) => parse_csv(text.as_bytes(), file, delimiter),
+        };
+        match read {
+            Err(DatasetError::Empty { .. }) => Ok(Vec::new()),
+            read => read,
+        }
     }
 }
 
-/// The text after all edits, which are sorted and do not overlap.
-pub fn edited(text: &str, edits: &[Edit]) -> String {
-    let mut edited =
-        String::with_capacity(text.len() + edits.iter().map(|edit| edit.text.len()).sum::<usize>());
-    let mut done = 0;
-    for Edit { range, text: new } in edits {
-        edited.push_str(&text[done..range.start]);
-        edited.push_str(new);
-        done = range.end;
-    }
-    edited.push_str(&text[done..]);
-    edited
-}
-
-/// How lines end in a text: as its first line does, and with LF where there is none.
-pub fn line_end(text: &str) -> &'static str {
-    let first = text.find('\n').unwrap_or(0);
-    if text[..first].ends_with('\r') { "\r\n" } else { "\n" }
-}
-
-/// What a text needs before a line can follow: nothing, or the end of its last line.
-pub fn missing_line_end(text: &str) -> &'static str {
-    if text.is_empty() || text == BYTE_ORDER_MARK || text.ends_with('\n') { "" } else { line_end(text) }
-}
-
-/// What a text in UTF-8 may begin with.
-pub const BYTE_ORDER_MARK: &str = "\u{feff}";
-
-/// How long the byte order mark is that a text begins with, in bytes.
-pub fn mark_length(text: &str) -> usize {
-    if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 }
+/// By its ending or by how it begins.
+fn is_compressed(path: &Path, bytes: &[u8]) -> bool {
+    const ENDINGS: [&str; 4] = ["gz", "gzip", "zst", "zstd"];
+    const BEGINNINGS: [&[u8]; 2] = [b"\x1f\x8b", b"\x28\xb5\x2f\xfd"];
+    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+    ENDINGS.iter().any(|known| known.eq_ignore_ascii_case(ending))
+        || BEGINNINGS.iter().any(|beginning| bytes.starts_with(beginning))
 }
 
 /// Why a data file was not read, or not written: it is as it was.
@@ -297,6 +301,6 @@ pub enum WriteError {
 impl CommandError for WriteError {}
 
 /// A path as messages show it.
-pub fn shown(path: &Path) -> String {
+fn shown(path: &Path) -> String {
     one_line(&path.display().to_string())
 }

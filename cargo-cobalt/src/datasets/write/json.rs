@@ -1,4 +1,4 @@
-//! JSON: an item is an element of the list that the file is or has as `items`.
+//! JSON: an item is an element of the list that the file is or has as `items`. JSONL: an item is a line.
 
 use std::ops::Range;
 
@@ -6,8 +6,7 @@ use cobalt::Item;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::file::{Edit, line_end, mark_length};
-use super::layout::Layout;
+use super::layout::{BYTE_ORDER_MARK, Edit, Layout, line_end, mark_length, missing_line_end};
 
 /// Where the list is, with its brackets, and where its items are. The text has been read as JSON.
 #[derive(Debug)]
@@ -84,11 +83,35 @@ fn behind_others(text: &str, list: &Range<usize>, there: &[Range<usize>], items:
 fn indentation(text: &str, at: usize) -> &str {
     let line = &text[..at];
     let line = &line[line.rfind('\n').map_or(0, |end| end + 1)..];
-    let line = line.strip_prefix(super::file::BYTE_ORDER_MARK).unwrap_or(line);
+    let line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line);
     &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
 }
 
 /// An element goes, with what separates it from the one before; the first of a list is never removed.
 pub fn removal(places: &[Range<usize>], index: usize) -> Edit {
     Edit::removal(places[index - 1].end..places[index].end)
+}
+
+/// The lines that hold items, each with its end.
+pub fn lines(text: &str) -> Vec<Range<usize>> {
+    let mut at = mark_length(text);
+    let lines = text[at..].split_inclusive('\n').map(|line| {
+        at += line.len();
+        (at - line.len()..at, line)
+    });
+    lines.filter(|(_, line)| !line.trim_ascii().is_empty()).map(|(range, _)| range).collect()
+}
+
+/// Lines at the end of the text.
+pub fn line_insertion(text: &str, places: &[Range<usize>], items: &[Item]) -> Edit {
+    let last = places.last().map(|place| text[place.clone()].trim_ascii());
+    let layout = last.map_or_else(Layout::on_a_line, |last| Layout::of(last, ""));
+    let end = line_end(text);
+    let lines = items.iter().map(|item| layout.write(item, "") + end);
+    Edit::insertion(text.len(), missing_line_end(text).to_owned() + &lines.collect::<String>())
+}
+
+/// The line of an item goes, with its end.
+pub fn line_removal(places: &[Range<usize>], index: usize) -> Edit {
+    Edit::removal(places[index].clone())
 }

@@ -1,17 +1,15 @@
-//! How the items of a data file are laid out: its format, the order of their fields, and the space between them.
+//! How the items of a data file are laid out: the order of their fields, the space between them, and how lines end; and
+//! how what is new is put between what stays.
 
-use std::path::Path;
+use std::ops::Range;
 use std::{fmt, io};
 
-use cobalt::dataset::{Format, format_of, parse_csv, parse_json, parse_jsonl};
-use cobalt::{Dataset, DatasetError, Item};
+use cobalt::Item;
 use serde::de::{Deserializer as _, IgnoredAny, MapAccess, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter};
-
-use super::file::{WriteError, shown};
 
 /// How items are laid out as JSON.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -145,65 +143,6 @@ impl Formatter for SpacedFormatter {
     }
 }
 
-/// A format whose files are text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TextFormat {
-    Json,
-    Jsonl,
-    /// With this between its fields.
-    Csv(u8),
-}
-
-impl TextFormat {
-    /// The format of a file with these bytes, of which there may be none, as the library tells it.
-    pub fn of(path: &Path, bytes: &[u8]) -> Result<Self, WriteError> {
-        if is_compressed(path, bytes) {
-            let instead = "unpack it, change what is in it, and pack it again";
-            return Err(WriteError::Unchangeable { path: path.to_owned(), kind: "compressed", instead });
-        }
-        match format_of(&shown(path), bytes) {
-            Ok(Format::Json) => Ok(Self::Json),
-            Ok(Format::Jsonl) => Ok(Self::Jsonl),
-            Ok(Format::Csv) => Ok(Self::Csv(b',')),
-            Ok(Format::Tsv) => Ok(Self::Csv(b'\t')),
-            Ok(_) => Err(WriteError::Unchangeable {
-                path: path.to_owned(),
-                kind: "a table of columns",
-                instead: "keep these items in a file `.jsonl` beside it",
-            }),
-            Err(DatasetError::Empty { .. }) => Err(WriteError::UnknownFormat(path.to_owned())),
-            Err(error) => Err(WriteError::Malformed(error)),
-        }
-    }
-
-    /// Reads the items of a text as the library does; one without any has none.
-    pub fn read(self, text: &str, file: &str) -> Result<Vec<Item>, DatasetError> {
-        let read = match self {
-            Self::Json => parse_json(text.as_bytes(), file),
-            Self::Jsonl => parse_jsonl(text.as_bytes(), file),
-            Self::Csv(delimiter) => parse_csv(text.as_bytes(), file, delimiter),
-        };
-        match read {
-            Err(DatasetError::Empty { .. }) => Ok(Vec::new()),
-            read => read,
-        }
-    }
-}
-
-/// By its ending or by how it begins.
-fn is_compressed(path: &Path, bytes: &[u8]) -> bool {
-    const ENDINGS: [&str; 4] = ["gz", "gzip", "zst", "zstd"];
-    const BEGINNINGS: [&[u8]; 2] = [b"\x1f\x8b", b"\x28\xb5\x2f\xfd"];
-    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
-    ENDINGS.iter().any(|known| known.eq_ignore_ascii_case(ending))
-        || BEGINNINGS.iter().any(|beginning| bytes.starts_with(beginning))
-}
-
-/// What an item is found by in other runs: its `id`, else a hash of its `input`, else of all of it. Others may have the same.
-pub fn key(item: &Item) -> String {
-    Dataset::from_items([item.clone()]).keys().swap_remove(0)
-}
-
 /// The fields that come first where no other item shows an order.
 const FIRST: [&str; 3] = ["id", "input", "expectedOutput"];
 
@@ -218,4 +157,54 @@ pub fn in_order<'a>(item: &'a Item, named: &[String]) -> Vec<(&'a str, &'a Value
     // Stable: the others stay in the order of the alphabet.
     fields.sort_by_key(|(name, _)| place(name));
     fields
+}
+
+/// What takes the place of a part of a text; an empty range is an insertion.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edit {
+    pub range: Range<usize>,
+    pub text: String,
+}
+
+impl Edit {
+    pub fn insertion(at: usize, text: String) -> Self {
+        Self { range: at..at, text }
+    }
+
+    pub fn removal(range: Range<usize>) -> Self {
+        Self { range, text: String::new() }
+    }
+}
+
+/// The text after all edits, which are sorted and do not overlap.
+pub fn edited(text: &str, edits: &[Edit]) -> String {
+    let mut edited =
+        String::with_capacity(text.len() + edits.iter().map(|edit| edit.text.len()).sum::<usize>());
+    let mut done = 0;
+    for Edit { range, text: new } in edits {
+        edited.push_str(&text[done..range.start]);
+        edited.push_str(new);
+        done = range.end;
+    }
+    edited.push_str(&text[done..]);
+    edited
+}
+
+/// How lines end in a text: as its first line does, and with LF where there is none.
+pub fn line_end(text: &str) -> &'static str {
+    let first = text.find('\n').unwrap_or(0);
+    if text[..first].ends_with('\r') { "\r\n" } else { "\n" }
+}
+
+/// What a text needs before a line can follow: nothing, or the end of its last line.
+pub fn missing_line_end(text: &str) -> &'static str {
+    if text.is_empty() || text == BYTE_ORDER_MARK || text.ends_with('\n') { "" } else { line_end(text) }
+}
+
+/// What a text in UTF-8 may begin with.
+pub const BYTE_ORDER_MARK: &str = "\u{feff}";
+
+/// How long the byte order mark is that a text begins with, in bytes.
+pub fn mark_length(text: &str) -> usize {
+    if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 }
 }

@@ -3,11 +3,8 @@
 mod csv;
 mod file;
 mod json;
-mod jsonl;
 mod layout;
 #[cfg(test)]
 mod tests;
 
-pub use file::DataFile;
-pub use file::WriteError;
-pub use layout::key;
+pub use file::{DataFile, WriteError};

@@ -11,8 +11,7 @@ use tokio::task::spawn_blocking;
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::listener::News;
-use super::{State, nearest};
+use super::state::{News, State, nearest};
 use crate::cli::{Build, Selection};
 use crate::error::Error;
 use crate::mcp::projects::Project;

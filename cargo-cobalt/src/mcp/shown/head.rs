@@ -6,8 +6,7 @@ use std::collections::BTreeMap;
 use cobalt::Report;
 use cobalt::report::{CiStatus, DatasetSummary, RunConfig, ScoreStats};
 
-use super::cut::{self, LONGEST_SENTENCE};
-use super::size::{keep, size};
+use super::cut::{self, LONGEST_SENTENCE, keep, size};
 
 /// The longest name, in bytes.
 pub const LONGEST_NAME: usize = 300;

@@ -10,9 +10,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use super::cut::{self, shares, size, size_up_to};
 use super::head::LONGEST_NAME;
-use super::size::{shares, size_up_to};
-use super::{cut, size};
 use crate::error::Error;
 
 /// An evaluation with less room is left out.
@@ -153,7 +152,7 @@ fn scores(mut all: Vec<Value>, room: usize) -> Vec<Value> {
             *name = cut::text(name, LONGEST_NAME);
         }
     }
-    size::keep(&mut all, room, "scores", &mut Vec::new());
+    cut::keep(&mut all, room, "scores", &mut Vec::new());
     all
 }
 
@@ -297,7 +296,7 @@ impl Wanted {
 }
 
 /// The mean of an evaluator's scores over the runs of an item.
-pub fn mean(item: &ItemResult, evaluator: &str) -> Option<f64> {
+fn mean(item: &ItemResult, evaluator: &str) -> Option<f64> {
     let (count, sum) =
         item.scores(evaluator).fold((0_u32, 0.0), |(count, sum), score| (count + 1, sum + score));
     (count > 0).then(|| sum / f64::from(count))

@@ -1,6 +1,7 @@
 //! Runs of all kinds, shown.
 
-use serde_json::{Value, json};
+use cobalt::Report;
+use serde_json::{Map, Value, json};
 
 use super::*;
 

@@ -10,7 +10,8 @@ use cobalt::report::comparison::Difference;
 use cobalt::report::{Execution, ItemResult, RunConfig, ScoreStats, ScoredEvaluation, Violation};
 use serde_json::{Map, Value};
 
-use super::{ShownRun, cut, size};
+use super::cut::{self, size};
+use super::run::ShownRun;
 use crate::formats::markdown::{at_marks, origin, usage};
 use crate::markdown::{cell, code, sentence};
 

@@ -2,8 +2,6 @@
 
 mod arguments;
 mod compare;
-mod failures;
-mod fetching;
 mod generate;
 mod list;
 mod results;
@@ -17,11 +15,10 @@ use serde::Serialize;
 
 use super::projects::Project;
 use crate::error::Error;
+use arguments::fetching;
 pub use arguments::read;
-use failures::failures;
-use fetching::fetching;
 pub use tool_call::Call;
-use tool_call::{Answer, answer, knows_structured, tool};
+use tool_call::{Answer, answer, failures, knows_structured, tool};
 
 /// All tools, with their whole schemas.
 pub fn all() -> Vec<Tool> {

@@ -1,6 +1,9 @@
-//! A call of a tool: what a tool has at hand, what it answers, and the result that this makes.
+//! A call of a tool: what a tool has at hand, what it answers, what kept it from that, and the result that this makes.
+
+use std::fmt::Write as _;
 
 use cobalt::command::reporters::printable;
+use cobalt::command::wording::count;
 use rmcp::RoleServer;
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, ProtocolVersion, Tool, ToolAnnotations};
 use rmcp::service::RequestContext;
@@ -12,9 +15,14 @@ use serde_json::Value;
 use super::arguments::read;
 use super::schema;
 use crate::error::Error;
+use crate::markdown::{code, fenced};
 use crate::mcp::command::Commands;
 use crate::mcp::guarded;
+use crate::mcp::plain::Diagnostic;
 use crate::mcp::projects::{Project, Projects};
+
+/// Where more of the failures is to be read.
+const MORE: &str = "\nMore errors stand in the structured part.\n";
 
 /// What a tool has at hand.
 #[derive(Clone, Copy)]
@@ -124,4 +132,36 @@ fn round(json: &mut Value) {
 /// Whether results have a structured part in this version of the protocol; the dates of versions are in the order of time.
 pub fn knows_structured(version: Option<ProtocolVersion>) -> bool {
     version.is_none_or(|version| version.as_str() >= ProtocolVersion::V_2025_06_18.as_str())
+}
+
+/// The errors of the compiler, in full for as long as half of the room lasts, and other errors: in so many bytes, and [`MORE`].
+pub fn failures(compile: &[Diagnostic], more: usize, errors: &[String], room: usize) -> String {
+    let mut text = String::new();
+    if !compile.is_empty() {
+        let all = compile.len() + more;
+        let _ =
+            write!(text, "\nThe build fails with {}; mend the source and call again.\n", count(all, "error"));
+    }
+    for error in compile {
+        let place = match (&error.file, error.line) {
+            (Some(file), Some(line)) => code(&format!("{file}:{line}")),
+            _ => "the build".to_owned(),
+        };
+        let mut told = format!("\nAt {place}:\n\n{}", fenced(error.rendered.trim_end()));
+        if text.len() + told.len() > room / 2 {
+            told = format!("\nAt {place}: {}\n", code(&error.message));
+        }
+        if text.len() + told.len() > room {
+            return text + MORE;
+        }
+        text += &told;
+    }
+    for error in errors {
+        let told = format!("\nError:\n\n{}", fenced(error));
+        if text.len() + told.len() > room {
+            return text + MORE;
+        }
+        text += &told;
+    }
+    text
 }

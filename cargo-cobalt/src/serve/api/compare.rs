@@ -330,7 +330,7 @@ impl Comparing {
     }
 
     /// Reads the items, and hands on each.
-    pub fn each(
+    fn each(
         &self,
         mut hand_on: impl FnMut(ComparedItem) -> Result<(), FileProblem>,
     ) -> Result<(), FileProblem> {

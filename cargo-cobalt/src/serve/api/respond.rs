@@ -60,7 +60,7 @@ impl Etag {
     }
 
     /// An answer that whoever asks has already.
-    pub fn unchanged(&self, conditional: &Conditional) -> Option<Response> {
+    fn unchanged(&self, conditional: &Conditional) -> Option<Response> {
         let mine = format!("\"{}\"", self.0);
         let is_known = conditional.known.iter().any(|tag| *tag == mine || tag == "*");
         is_known.then(|| self.response(StatusCode::NOT_MODIFIED, Body::empty()))

@@ -6,12 +6,22 @@
 use std::ops::Range;
 
 use cobalt::Report;
+use cobalt::command::reporters::expected_field;
 use cobalt::command::store::ReportText;
+use cobalt::command::wording::cut;
+use cobalt::dataset::Item;
 use cobalt::llm::prices::PriceTable;
 use cobalt::report::{ItemNames, ItemResult, MeasuredItem, Measurements, RunConfig, Status, TrialAmounts};
+use serde_json::{Map, Value};
 
 use super::file::{FileProblem, RunFile};
-use super::preview;
+
+/// How many characters of a text a list has.
+const BEGINNING: usize = 200;
+/// Fields in which data sets hold what the agent is asked, the most telling first.
+const ASKED: [&str; 7] = ["input", "question", "prompt", "query", "text", "message", "messages"];
+/// The field by which an item is known: lists have it in a column of its own.
+const IDENTITY: &str = "id";
 
 /// A run without what only its file has.
 #[derive(Debug)]
@@ -96,9 +106,9 @@ impl LoadedItem {
             passed: config.passes(item),
             status: item.status(),
             runs: item.runs.len(),
-            input: preview::input(&item.input),
-            output: item.first().output.as_ref().map(|output| preview::text(&output.text())),
-            error: item.why_in_error().map(|error| preview::text(&error)),
+            input: asked_of(&item.input),
+            output: item.first().output.as_ref().map(|output| beginning(&output.text())),
+            error: item.why_in_error().map(|error| beginning(&error)),
             latency_ms: measured.latency_ms,
             tokens: measured.tokens,
             cost: measured.cost,
@@ -116,7 +126,7 @@ impl LoadedItem {
         self.name.as_deref().unwrap_or(&self.key)
     }
 
-    pub fn measured(&self, evaluators: &[String]) -> MeasuredItem {
+    fn measured(&self, evaluators: &[String]) -> MeasuredItem {
         let scores = (0..).zip(evaluators).map(|(at, name)| (name.clone(), self.scores.given(at).collect()));
         MeasuredItem {
             key: self.key.to_string(),
@@ -247,5 +257,90 @@ impl Scores {
 
     pub fn size(&self) -> usize {
         size_of_val(&*self.scores)
+    }
+}
+
+/// The beginning of a text.
+fn beginning(text: &str) -> Box<str> {
+    cut(text, BEGINNING).into()
+}
+
+/// The beginning of what the agent is asked. Where no field is known to hold that, all fields of the item but its id and
+/// what is expected: `audience: customers · severity: 3`.
+fn asked_of(item: &Item) -> Box<str> {
+    let asked = ASKED.into_iter().filter_map(|name| item.get(name)).find(|value| !value.is_null());
+    match asked {
+        Some(Value::String(asked)) => beginning(asked),
+        Some(Value::Object(fields)) => self::fields(fields, &[]),
+        Some(Value::Array(messages)) => beginning(&last_message(messages)),
+        Some(other) => beginning(&other.to_string()),
+        None => fields(item, &[Some(IDENTITY), expected_field(item)]),
+    }
+}
+
+/// What was said last in a conversation; any other list as JSON.
+fn last_message(messages: &[Value]) -> String {
+    match messages.last().and_then(|message| message.get("content")) {
+        Some(Value::String(content)) => content.clone(),
+        _ => Value::from(messages).to_string(),
+    }
+}
+
+/// Fields with their names, as far as there is room.
+fn fields(fields: &Map<String, Value>, without: &[Option<&str>]) -> Box<str> {
+    let mut line = String::new();
+    for (name, value) in fields.iter().filter(|(name, _)| !without.contains(&Some(name))) {
+        let (value, separator) = (written(value), if line.is_empty() { "" } else { " · " });
+        line.extend([separator, name, ": ", &value]);
+        if line.len() > BEGINNING * char::MAX.len_utf8() {
+            break;
+        }
+    }
+    beginning(&line)
+}
+
+/// A text as it is, all else as JSON.
+fn written(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cobalt::item;
+
+    use super::*;
+
+    #[test]
+    fn what_the_agent_is_asked_is_shown_without_what_lies_around_it() {
+        let item = item! { "context": { "channel": "chat" }, "id": "q-1", "question": "Is it open?" };
+        assert_eq!(&*asked_of(&item), "Is it open?");
+        assert_eq!(&*asked_of(&item! { "input": null, "prompt": "Say so" }), "Say so");
+        assert_eq!(&*asked_of(&item! { "input": { "city": "York", "days": 2 } }), "city: York · days: 2");
+        assert_eq!(&*asked_of(&item! { "input": 7 }), "7");
+    }
+
+    #[test]
+    fn of_a_conversation_the_last_message_is_shown() {
+        let messages = item! { "messages": [{ "role": "system", "content": "Be brief" }, { "role": "user", "content": "Hello" }] };
+        assert_eq!(&*asked_of(&messages), "Hello");
+        assert_eq!(&*asked_of(&item! { "input": ["two", 2] }), r#"["two",2]"#);
+        assert_eq!(&*asked_of(&item! { "messages": [] }), "[]");
+    }
+
+    #[test]
+    fn an_item_of_other_fields_is_shown_by_them_but_not_by_what_is_expected() {
+        let item =
+            item! { "id": "i-1", "audience": "customers", "severity": 3, "expectedOutput": "All is well" };
+        assert_eq!(&*asked_of(&item), "audience: customers · severity: 3");
+        assert_eq!(&*asked_of(&item! { "id": "i-1" }), "");
+    }
+
+    #[test]
+    fn a_long_input_is_cut_between_characters() {
+        let item = item! { "report": "é".repeat(100_000), "severity": 3 };
+        assert_eq!(asked_of(&item).chars().count(), BEGINNING + 1);
     }
 }

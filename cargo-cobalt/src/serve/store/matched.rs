@@ -96,7 +96,7 @@ impl Matched {
 }
 
 /// All items; changes count of one evaluator alone where one is named.
-pub fn matched(runs: &Runs, evaluator: Option<&str>) -> Vec<Matched> {
+fn matched(runs: &Runs, evaluator: Option<&str>) -> Vec<Matched> {
     let mut by_key: HashMap<&str, usize> = HashMap::new();
     let mut items: Vec<Matched> = Vec::new();
     for (at, run) in runs.iter().enumerate() {

@@ -7,15 +7,13 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
-use super::agent::Agent;
-use super::check::{Checked, Place, Taken, check};
+use super::check::{Checked, Wanted, check};
 use super::items::{self, Draft, FORM, Kinds, SYSTEM, mended, question, schema};
 use super::source::Source;
 use super::transaction::Transaction;
 use crate::error::Error;
 use crate::init::with_target;
 use crate::mcp::command::Commands;
-use crate::mcp::projects::Project;
 use crate::mcp::shown::size;
 use crate::mcp::tools::run::Progress;
 use crate::project::{LOCK, MANIFEST};
@@ -35,17 +33,6 @@ pub struct Attempt {
     /// What was handed back to the model: of the compiler, and of the checks of the source and the data set. None where all was
     /// well.
     pub errors: Vec<String>,
-}
-
-/// What is asked for.
-pub struct Wanted {
-    pub project: Project,
-    pub agent: Agent,
-    pub place: Place,
-    pub taken: Taken,
-    pub size: usize,
-    pub context: Option<String>,
-    pub overwrite: bool,
 }
 
 /// What came of it.

@@ -1,4 +1,5 @@
-//! Has cargo check the test target, without running any of it.
+//! What is asked for: where the files of the test target go, and which names are taken. Has cargo check it, without running any
+//! of it.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +9,7 @@ use cobalt::command::wording;
 use tokio_util::sync::CancellationToken;
 
 use super::agent::{Agent, package_around};
-use super::{Wanted, reach};
+use super::reach;
 use crate::error::Error;
 use crate::init::is_there;
 use crate::mcp::command::Commands;
@@ -19,6 +20,17 @@ use crate::mcp::tools::Call;
 use crate::mcp::tools::list::rows;
 use crate::mcp::tools::run::Progress;
 use crate::project::MANIFEST;
+
+/// What is asked for.
+pub struct Wanted {
+    pub project: Project,
+    pub agent: Agent,
+    pub place: Place,
+    pub taken: Taken,
+    pub size: usize,
+    pub context: Option<String>,
+    pub overwrite: bool,
+}
 
 /// What cargo says of the target.
 pub enum Checked {

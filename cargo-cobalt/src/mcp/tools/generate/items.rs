@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::attempts::Wanted;
+use super::check::Wanted;
 use crate::assistants::how_to_write;
 use crate::markdown::fenced;
 

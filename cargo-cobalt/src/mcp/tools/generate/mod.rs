@@ -1,8 +1,9 @@
 //! `cobalt_generate`: an experiment for an agent, written by the configured judge model out of the agent's source.
 //!
-//! The [`agent`] is read, with what of it a test can [`reach`]. The place of the new files is found, and the names that are
-//! taken, before anything is spent. Then the model is asked in a few [`attempts`]: its [`items`] and its [`source`] are looked
-//! at, and cargo [`check`]s them in place. The [`transaction`] undoes what failed.
+//! The [`agent`] is read, with what of it a test can [`reach`], and the [`Place`] of the new files is found before anything is
+//! spent. Then the model is asked in a few [`attempts`]: of what it answers, the [`items`] and the [`source`] are looked at, and
+//! cargo [`check`]s them where they lie. Names of experiments that are [`Taken`] are not used a second time. What does not come to
+//! a good end is undone by the [`transaction`].
 
 mod agent;
 mod attempts;
@@ -31,8 +32,8 @@ use crate::init::{InitError, with_target};
 use crate::markdown::{code, fenced};
 use crate::mcp::projects::Project;
 use agent::Agent;
-use attempts::{Attempt, Attempts, Outcome, Wanted};
-use check::{Place, Taken};
+use attempts::{Attempt, Attempts, Outcome};
+use check::{Place, Taken, Wanted};
 use items::Kinds;
 
 pub const NAME: &str = "cobalt_generate";

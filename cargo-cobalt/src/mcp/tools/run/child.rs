@@ -211,7 +211,7 @@ impl Progress {
     }
 
     /// Comes back when what waits may be told; never, where nothing does.
-    pub async fn is_due(&self) {
+    async fn is_due(&self) {
         match self.waiting {
             Some(_) => sleep_until(self.next).await,
             None => std::future::pending().await,
@@ -219,7 +219,7 @@ impl Progress {
     }
 
     /// Tells what waits.
-    pub async fn tell_waiting(&mut self) {
+    async fn tell_waiting(&mut self) {
         if let Some(progress) = self.waiting.take() {
             let now = Instant::now();
             (self.next, self.silent) = (now + BETWEEN, now + SILENCE);
