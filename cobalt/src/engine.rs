@@ -1,4 +1,4 @@
-//! Runs the items of experiments and tells what happens. Knows nothing of terminals or files.
+//! Runs the items of experiments, the agent first and then the evaluators. Knows nothing of terminals or files.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;

@@ -1,4 +1,4 @@
-//! Where the package under test and its workspace lie, so that relative paths mean the same wherever its tests are started.
+//! The folders of the package under test and of its workspace, which relative paths start from.
 
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};

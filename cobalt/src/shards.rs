@@ -1,4 +1,4 @@
-//! Runs that are divided among machines: what the shards of an experiment come to as one run.
+//! Joins the shards of an experiment into one run, after checking that they fit together.
 
 #[cfg(test)]
 mod tests;

@@ -1,4 +1,4 @@
-//! Threads for plain functions, so that they never hold up an async one, and one that hangs can be left behind.
+//! Threads for plain functions, futures that cannot bring down their caller, and the panics of both.
 //!
 //! A call that its caller gives up (its future is dropped) cannot be stopped: its thread is *abandoned*, its late
 //! result dropped. The threads are detached, so an abandoned one does not hold up the end of the process either.

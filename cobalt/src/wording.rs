@@ -1,4 +1,4 @@
-//! Values and numbers as messages show them.
+//! Values and numbers as messages show them, suggestions for misspelt names, and places in a text.
 
 use std::borrow::Cow;
 

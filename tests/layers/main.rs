@@ -15,9 +15,56 @@ use modules::{Dependencies, Modules, circles};
 /// The rooms of each crate, from the bottom. Those of one line may not know each other either.
 const CRATES: &[(&str, &[&[&str]])] = &[("cobalt", COBALT), ("cargo-cobalt", COMMAND)];
 
-const COBALT: &[&[&str]] = &[];
+const COBALT: &[&[&str]] = &[
+    // What uses nothing.
+    &[
+        "back_off",
+        "causes",
+        "hash",
+        "nesting",
+        "paths",
+        "pattern",
+        "prices",
+        "slug",
+        "template",
+        "threads",
+        "timestamp",
+        "wording",
+    ],
+    &["metrics", "redact"],
+    // The core: what a run is, and what is kept of it.
+    &["http", "item"],
+    &["report"],
+    &["names", "reporters"],
+    &["store"],
+    // Models, datasets and evaluators: they are handed plain settings.
+    &["llm"],
+    &["settings"],
+    &["dataset"],
+    &["evaluators"],
+    // The settings of a project.
+    &["config"],
+    &["error"],
+    // A run, from what is declared to the front of a test binary.
+    &["experiment", "load"],
+    &["engine", "private"],
+    &["session"],
+    &["harness", "shards"],
+];
 
-const COMMAND: &[&[&str]] = &[];
+const COMMAND: &[&[&str]] = &[
+    // What uses nothing of the command.
+    &["browser", "cli", "git_ignored", "recent", "requests", "terminal", "written"],
+    &["error", "markdown"],
+    &["environment", "index", "interrupt", "reference", "results"],
+    &["assistants", "config", "runs"],
+    &["baseline", "compare", "history", "import", "project"],
+    &["clean", "formats", "init", "webhooks"],
+    &["datasets", "export", "reporters", "serve"],
+    &["run", "show"],
+    &["list", "merge", "watch"],
+    &["mcp"],
+];
 
 /// The most files that may need each other in a circle; all of one room.
 const LARGEST_CIRCLE: usize = 2;

@@ -1,4 +1,4 @@
-//! Tables of any number of columns, cut to the terminal that shows them.
+//! Tables cut to the width of the terminal, and the values of fields as they show them.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! `cargo cobalt history`: shows past runs, out of an index of the result files.
+//! `cargo cobalt history`: past runs out of the index, and how their means developed.
 
 mod table;
 

@@ -1,4 +1,4 @@
-//! A row of the index: what is worth knowing of a run without opening its file.
+//! A row of the index, the queries for rows, and why there is no index.
 
 use std::collections::BTreeMap;
 use std::io;

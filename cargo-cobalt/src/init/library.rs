@@ -1,4 +1,4 @@
-//! Where a project finds the library: at the place that this command was built from.
+//! Where a new project finds the library, and why `init` can fail.
 
 use std::path::{Path, PathBuf};
 use std::{env, io};

@@ -1,4 +1,4 @@
-//! Adds a first experiment to a package that is there.
+//! Adds a first experiment to an existing package, read without its comments and texts.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};

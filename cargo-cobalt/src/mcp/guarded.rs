@@ -1,4 +1,4 @@
-//! Sees that a request at which the server panics is answered, too: else nobody would ever hear of it.
+//! Answers a request even when its handler panics, runs one call at a time in a project, and turns errors into refusals.
 
 use std::borrow::Cow;
 use std::collections::HashMap;

@@ -1,4 +1,4 @@
-//! What a deserializer says is wrong, in plain words: an assistant knows JSON, not the types of Rust.
+//! Errors in plain words for an assistant: those of the deserializer, and those of the compiler by file and line.
 
 use cargo_metadata::Message;
 use cargo_metadata::diagnostic::DiagnosticLevel;

@@ -1,4 +1,4 @@
-//! The projects that an assistant may ask about.
+//! The projects that an assistant may ask about: those of its roots, and the one that the server was started in.
 #![expect(deprecated, reason = "roots are to go from the protocol, and there is nothing in their place")]
 
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! The wire to the assistant: stdin and stdout, a message in a line.
+//! The wire to the assistant, a message a line, and the output of commands, line by line.
 
 use std::future::Future;
 use std::io;

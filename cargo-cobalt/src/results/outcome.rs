@@ -1,4 +1,4 @@
-//! What a whole call came to: the reports of its experiments, and whatever kept others from having one.
+//! The results of a call: the reports of its experiments, why others have none, and the reporters that show them.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! The runs that there are: the whole ones out of the index, and those of some of the items by the names of their files.
+//! The runs of a project by name, revision or beginning of an id, with suggestions for names that no run has.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

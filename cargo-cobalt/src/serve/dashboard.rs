@@ -1,4 +1,4 @@
-//! A server that listens, from its first word to its end.
+//! A dashboard that listens, from start to end, and the embedded files of its page.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, UdpSocket};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The server itself: its routes, what lies around all of them, and its life.
+//! The server: its port, its routes, what surrounds all of them, and its shutdown.
 
 use std::any::Any;
 use std::io::{self, ErrorKind};

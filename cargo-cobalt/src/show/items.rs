@@ -1,4 +1,4 @@
-//! The items of a run with the names by which they are found, and which of them is meant.
+//! The items of a run by name, and as a table with a line each.
 
 use cobalt::command::reporters::{Paint, figure, time};
 use cobalt::command::wording::{self, count};

@@ -1,4 +1,4 @@
-//! Which file the settings are read from: one counts, the nearest.
+//! Which file the settings are read from, and what the command line asks for.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};

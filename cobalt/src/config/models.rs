@@ -1,4 +1,4 @@
-//! What the file says of models: whom judges ask, who embeds texts, and what is kept of the answers.
+//! The tables `[judge]`, `[embedding]` and `[cache]`, and what they and the variables say of models.
 
 use std::ffi::OsString;
 use std::sync::Arc;

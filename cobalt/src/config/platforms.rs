@@ -1,4 +1,4 @@
-//! The tables `[platforms.…]`: by which accounts the platforms are asked where teams keep their data sets.
+//! The tables `[platforms.…]`: the accounts for platforms that keep datasets.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;

@@ -1,4 +1,4 @@
-//! The tables `[[webhooks]]`: who is told of the end of a run, and how.
+//! The tables `[[webhooks]]`: who is called when a run finishes, and how.
 
 use std::ffi::OsString;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What can stand where an experiment asks for a data set.
+//! What an experiment takes as its dataset, a dataset named in `cobalt.toml` among them.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};

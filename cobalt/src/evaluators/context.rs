@@ -1,4 +1,4 @@
-//! What an evaluator sees of one execution.
+//! What an evaluator sees: one execution, and before the first item the dataset and the models.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};

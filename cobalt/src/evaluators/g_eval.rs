@@ -1,4 +1,4 @@
-//! `GEval`: a plain criterion becomes evaluation steps, and these a rating.
+//! `GEval`: a plain criterion becomes evaluation steps, and these a rating from 1 to 5.
 
 #[cfg(test)]
 mod tests;

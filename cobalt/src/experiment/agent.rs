@@ -1,4 +1,4 @@
-//! The function under test, in each of the forms in which it may be written.
+//! The function under test, in each form in which it may be written, and the context of one execution.
 
 use std::future::Future;
 use std::pin::Pin;

@@ -1,4 +1,4 @@
-//! What an experiment is once everything is known of it: what was declared, completed by the configuration.
+//! `Experiment`, the builder, and the definition that it becomes.
 
 use std::collections::HashSet;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! The command line: everything that libtest takes.
+//! The command line: everything that libtest takes, and which experiments its filters select.
 //!
 //! libtest-mimic knows most of it; a normaliser goes before it for what it rejects.
 

@@ -1,4 +1,4 @@
-//! A test binary as `cargo cobalt` runs it: it tells events, and the command shows them.
+//! A test binary as `cargo cobalt` runs it: what is asked of it, and the events it sends.
 
 use std::path::PathBuf;
 use std::sync::Arc;

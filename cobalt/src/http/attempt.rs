@@ -1,5 +1,4 @@
-//! One attempt to send a request: redirected as its rules have it, until there is an answer or a refusal; and whether a
-//! further one is made.
+//! One attempt to send a request, with its redirects, up to an answer of bounded size or a refusal.
 
 use std::error::Error;
 use std::io::{self, Write};

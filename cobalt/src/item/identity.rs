@@ -1,4 +1,4 @@
-//! What an item is called: by a key that outlives sorting and cutting, and by the name of its test case.
+//! The identity of an item: its key, its name in test cases, and a canonical hash of its JSON.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! What an agent returns: text or JSON, with the model and the tokens that it took.
+//! What an agent returns: text or JSON, with the model and the tokens it used.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,5 @@
-//! Questions to models, and what is taken for an answer in a text.
+//! Questions to judges: answered from the cache, by a request in flight, or by a new one, and read out of the text around the
+//! answer.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! Answers on disk: one small file each, in a folder that several processes may use at once.
+//! Answers on disk, one small file each, by the key of their request; several processes may use the folder.
 //!
 //! A file holds one line that says what it is, and then the answer; neither the question nor a key. It is written under
 //! another name and renamed, so that it is whole or not there. What cannot be read counts as missing.

@@ -1,4 +1,4 @@
-//! Embeddings: each text is looked up, then awaited with all others who ask for it, then sent with others.
+//! Embeddings: from the cache, by a request in flight or in a batch, or computed locally from runs of characters.
 
 use std::collections::HashMap;
 use std::pin::Pin;

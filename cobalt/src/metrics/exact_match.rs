@@ -1,4 +1,4 @@
-//! Whether two values are the same.
+//! Whether two answers are the same: exactly, as SQuAD 1.1 compares them, or as numbers.
 
 use std::sync::LazyLock;
 

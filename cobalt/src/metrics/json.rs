@@ -1,4 +1,4 @@
-//! How alike two JSON values are.
+//! JSON as metrics need it: how alike two values are, whether one contains the other, and one text for each value.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;

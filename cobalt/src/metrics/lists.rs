@@ -1,4 +1,4 @@
-//! The best way to pair two lists, by the Hungarian method with potentials (Kuhn 1955, Munkres 1957), in cubic time.
+//! How far one list holds the elements of another, and the best pairing of two lists by the Hungarian method.
 
 /// The largest sum of weights that pairs each row with at most one column, and each column with at most one row.
 /// `weights[row][column]` are finite; all rows have the same length.

@@ -1,4 +1,4 @@
-//! Which n-grams (runs of n tokens) two texts have in common.
+//! Words, n-grams and their overlap: precision, recall and F1.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hash, Hasher};

@@ -1,4 +1,4 @@
-//! ROUGE: how much of a reference summary an output repeats (Lin 2004).
+//! ROUGE: how much of a reference summary an output repeats (Lin 2004), over lower-case words of a to z and digits.
 
 use super::n_grams::{Overlap, common_sequences};
 use super::porter;

@@ -1,4 +1,4 @@
-//! What two sequences of letters or of words have in common, 64 cells of a table at a time.
+//! The longest common subsequence and the alignment of two sequences, 64 cells of a table at a time.
 //!
 //! A sequence is a list of [`Numbers`]: equal parts have the same number, counted from 0.
 

@@ -1,4 +1,4 @@
-//! How alike two embeddings are.
+//! How alike two embeddings are, and the means that make one score of several.
 
 /// The least cosine that [`embedding_similarity`] gives a score above 0 for, unless another is asked for. Embeddings of texts that have
 /// nothing to do with each other lie around it.

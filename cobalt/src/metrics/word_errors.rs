@@ -1,4 +1,4 @@
-//! Word and character error rates: the edits between a transcript and its reference.
+//! Word and character error rates, and the edit distance that they rest on.
 
 use std::iter::Sum;
 

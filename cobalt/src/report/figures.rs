@@ -1,4 +1,4 @@
-//! The figures of a run, gathered from its items once, then summed up and judged.
+//! The figures of a run, gathered from its items once, and how a threshold's figure is shown.
 
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;

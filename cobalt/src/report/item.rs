@@ -1,4 +1,4 @@
-//! What came of one item: its executions, each with an output and its evaluations.
+//! The result of one item: its executions, each with an output and its evaluations, and how many items ended in which way.
 
 use std::fmt;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What a comparison needs of a run: some numbers for each item. It is also what a baseline file holds.
+//! The numbers of each item that a comparison needs, which are also what a baseline file holds, and what items are called.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! The report of a run: the shape of a result file.
+//! The report of a run and the settings it was made with: the shape of a result file.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 

@@ -1,4 +1,4 @@
-//! The figures of a run as a report has them.
+//! The summary of a run as a report has it, and what its judges cost item by item.
 
 use std::collections::{BTreeMap, BTreeSet};
 

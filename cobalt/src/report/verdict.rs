@@ -1,4 +1,4 @@
-//! Holds thresholds against a run's figures.
+//! Evaluates thresholds against a run's figures, and gives the verdict on the run.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! What is told of a run, as data.
+//! The events of a run as data, also as JSON, one a line; errors that many items share are told once.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;

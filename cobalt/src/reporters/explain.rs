@@ -1,4 +1,4 @@
-//! Says why an item failed: what was expected, what the agent gave, and what each evaluator found.
+//! Explains why an item failed, how a run differs from its baseline, and how old fetched data is.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;

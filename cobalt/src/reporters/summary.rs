@@ -1,4 +1,4 @@
-//! What an experiment came to, in a few lines.
+//! The summary of an experiment in a few lines, with the cost of models.
 
 use std::fmt::{self, Write as _};
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What the items of a run come to: its figures, how it differs from its baseline, and its thresholds.
+//! Evaluates a run: its figures, its baseline, the earlier attempts at the same commit, and its thresholds.
 
 use std::collections::{HashMap, HashSet};
 use std::io;

@@ -1,4 +1,4 @@
-//! An experiment whose data has been read: everything that could be run.
+//! An experiment whose data has been read, completed by the configuration, and how it ends.
 
 use std::collections::HashSet;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! One experiment's record: its journal while it goes on, its report at the end.
+//! Records what the engine tells: each item in the journal, the whole in the report and the result file.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! The journal of a run: a line that says what is run, then a line for each finished item.
+//! The journal of a run: a line that says what is run, then a line with a checksum for each finished item.
 //!
 //! A line is appended as soon as its item is finished. A process that is killed leaves at worst a last line without its
 //! end; it is dropped, and the run can be resumed from all the others. Each line ends with a checksum.

@@ -1,4 +1,5 @@
-//! Where the files lie: under `.cobalt/` at the workspace root, unless the configuration says otherwise.
+//! Where the files lie: under `.cobalt/` at the workspace root unless configured otherwise; their locks, the ids of runs, and the
+//! commit.
 
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Result files: written whole or not at all.
+//! Result files: written whole or not at all, and checked when they come from elsewhere.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};

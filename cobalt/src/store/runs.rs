@@ -1,4 +1,4 @@
-//! The runs of a project: their result files, listed by what their names tell and read one by one.
+//! The runs of a project by their result files, the earlier runs of an experiment, and the baseline files.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! The report of a run that has not ended, out of its journal.
+//! Journals of runs that have not finished: which are still in progress, and the report so far.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader};

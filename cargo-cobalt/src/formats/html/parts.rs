@@ -1,5 +1,4 @@
-//! What the sections of the page are made of: verdicts, names, and charts, drawn as SVG within the page. Each chart says in words what
-//! it shows, for those who do not see it.
+//! What the sections of the page are made of: verdicts, names, charts as SVG with their words, and the table of items.
 
 use cobalt::command::reporters::{expected_field, explain, printable, time};
 use cobalt::command::wording::count;

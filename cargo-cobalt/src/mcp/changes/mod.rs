@@ -1,4 +1,4 @@
-//! Tells an assistant when resources have changed: those that it named, and the list of them.
+//! Notifies an assistant when resources change, by comparing two looks at a project.
 //!
 //! An assistant of a session names them one by one, and hears from its beginning on when runs come and go. From protocol version
 //! 2026-07-28 on it listens, as often as it likes, to what it names. Nothing is watched that nobody wants to hear of.

@@ -1,4 +1,4 @@
-//! A Rust source file: its functions, where they are, and what they call.
+//! A Rust source file: its functions, where they are, and what they call, as far as the source tells without types.
 
 use std::fs;
 use std::io::Read;

@@ -1,4 +1,4 @@
-//! What is read at the addresses of resources: the settings, the newest runs, a run and an item.
+//! The contents of resources, and the addresses that name them.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! An item in the shape that it has in a result file, cut to the room that there is.
+//! Which items of a run are wanted, and one of them in the shape of a result file, cut to the room there is.
 
 use std::cmp::Ordering;
 

@@ -1,5 +1,4 @@
-//! How answers are sent: with a tag, by which a client that has one already learns that it is still the same, and a long list
-//! while it is read, so that it is never in memory as a whole.
+//! What endpoints share: parameters of requests, tags of answers, and long lists in pieces.
 
 use std::cmp::Ordering;
 use std::convert::Infallible;

@@ -1,4 +1,4 @@
-//! Rows of record batches as items, by way of their JSON.
+//! Rows of record batches as items, by way of their JSON; damaged files cannot bring down the process.
 
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,4 +1,4 @@
-//! All frames of a zstd stream, one after another, each held against its checksum.
+//! Decompresses zstd streams frame by frame, up to a limit of bytes.
 
 use std::io::{self, BufRead, Read};
 

@@ -1,4 +1,4 @@
-//! Data sets of Braintrust.
+//! Datasets of Braintrust: the builder, the API, and its rows.
 
 use std::collections::HashSet;
 

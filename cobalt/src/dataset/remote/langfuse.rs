@@ -1,4 +1,4 @@
-//! Data sets of Langfuse.
+//! Datasets of Langfuse: the builder, and the part of the API that it uses.
 
 use std::time::{Duration, SystemTime};
 

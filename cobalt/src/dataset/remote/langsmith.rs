@@ -1,4 +1,4 @@
-//! Data sets of LangSmith, whose items are called examples there.
+//! Datasets of LangSmith: the builder, and the part of the API that it uses.
 
 use reqwest::Url;
 use serde::Deserialize;

@@ -1,4 +1,4 @@
-//! A data set that is to be fetched, as a value, and how it is had: from the copy that is kept, or by fetching it.
+//! Loads a remote dataset: from the copy that is kept, or by downloading it.
 
 use std::fs::{self, File, OpenOptions};
 use std::ops::Deref;

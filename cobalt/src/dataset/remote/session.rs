@@ -1,4 +1,4 @@
-//! Fetching from one source: requests are sent again after what may pass, and answers are bounded.
+//! Requests to one source: sent again after transient failures, with answers of bounded size.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,4 +1,4 @@
-//! Where the inputs of a judge come from, each by its name, and the texts that it is shown.
+//! Where the inputs of a judge come from, and the tags that set texts under test apart within a prompt.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};

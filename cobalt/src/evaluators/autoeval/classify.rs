@@ -1,4 +1,4 @@
-//! Judges that choose a label: how they are asked, and the rubrics that come with the library.
+//! Judges that choose a label, the rubrics that come with the library, and how an `Autoeval` asks models.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! One output, scored by an `Autoeval`: by a judge, by embeddings, or computed.
+//! Evaluates by each kind of `Autoeval`, after checking what the kind needs.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! Which of the expected calls were made: each call meets at most one expectation.
+//! Which of the expected calls were made, each by one call at most, and calls as reasons show them.
 
 use serde_json::Value;
 

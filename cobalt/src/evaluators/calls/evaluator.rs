@@ -1,4 +1,4 @@
-//! `ToolCalls`: what an agent called, and how.
+//! `ToolCalls`: the evaluator, its checks by name, and the calls that an item expects.
 
 use std::sync::Arc;
 

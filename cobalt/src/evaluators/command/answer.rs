@@ -1,4 +1,4 @@
-//! What a program answers: JSON that holds a score.
+//! The line of JSON that a program is sent, and the score that it answers.
 
 use std::io::{self, Write};
 

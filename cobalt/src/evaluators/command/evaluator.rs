@@ -1,4 +1,4 @@
-//! `CommandEvaluator`: what is said of a program, and what it scores.
+//! `CommandEvaluator`: its settings, the program that they name, and its scores.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! A program at work: asked, heard, and ended.
+//! A program at work: its streams, its end, and why it gave no score.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, BufRead, BufReader, Read, Write};

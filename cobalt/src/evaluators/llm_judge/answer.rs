@@ -1,4 +1,4 @@
-//! What a judge answers, read strictly: what is no verdict or score is asked for again, not guessed at.
+//! The answer of a judge: which form is asked for, and how verdicts, scores and findings are read from it.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What a judge is asked: by a prompt of the user's, or by a preset.
+//! What a judge is told and asked, and how a panel of several judges agrees.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! What all evaluators of text have in common: a name, the part of an output that they look at, and a pass mark.
+//! What all evaluators of text share: name, pass mark, the part of the output, its references, and scores of overlap.
 
 use std::borrow::Cow;
 

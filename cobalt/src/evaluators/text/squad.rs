@@ -1,4 +1,4 @@
-//! `TokenF1`: the words that output and reference share, as SQuAD counts them.
+//! `TokenF1` and `SquadExactMatch`: answers compared as SQuAD compares them.
 
 use std::sync::Arc;
 

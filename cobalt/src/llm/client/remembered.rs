@@ -1,4 +1,4 @@
-//! What an API was found to refuse of a model, so that it is not tried again.
+//! What an API refused of a model before: forms of answers and temperatures, so that they are not tried again.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};

@@ -1,4 +1,4 @@
-//! A request before it is sent: its address, its headers, and the key in the header that the vendor reads.
+//! A request before it is sent, and the types that go into and come out of the client.
 //!
 //! Sources: <https://platform.openai.com/docs/api-reference/authentication>,
 //! <https://ai.google.dev/gemini-api/docs/openai>, <https://docs.cohere.com/reference/about> and

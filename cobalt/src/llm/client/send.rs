@@ -1,4 +1,4 @@
-//! Sends requests: within the limit of calls, and again after what may pass.
+//! Sends a request within the limit of calls and the timeout, again after transient failures, and explains errors.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! BLEU: how many n-grams of a text its references have too.
+//! BLEU: how many n-grams of a text its references have too, with smoothing for orders without a match.
 
 mod tokenizer;
 

@@ -1,4 +1,4 @@
-//! How BLEU parts a text into tokens.
+//! How BLEU splits a text into tokens, by the classes of letters.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;

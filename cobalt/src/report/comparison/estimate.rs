@@ -1,4 +1,5 @@
-//! What can be said of a mean difference: its standard error, its interval, and the chance of it.
+//! The estimate of a mean difference: its standard error, interval and p-value, of logarithms of amounts, and of what a gate
+//! allows.
 
 use super::model::TypicalRatio;
 use super::paired::{Exchangeable, Figure, Paired};

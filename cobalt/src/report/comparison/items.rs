@@ -1,4 +1,4 @@
-//! The items that changed most between two runs, with what both runs made of them.
+//! The items that changed most between two runs, and the regressions among them.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;

@@ -1,4 +1,4 @@
-//! What makes two runs hard to compare, in sentences.
+//! Caveats of a comparison, in sentences: what makes two runs hard to compare, and a baseline that is too old.
 
 use std::time::Duration;
 

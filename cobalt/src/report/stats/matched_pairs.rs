@@ -1,4 +1,4 @@
-//! Two systems that are each right or wrong on the same items: McNemar's test and the interval of the difference.
+//! McNemar's test for two systems on the same items, with the interval of the difference, also for items in clusters.
 
 use std::f64::consts::PI;
 

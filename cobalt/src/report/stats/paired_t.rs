@@ -1,4 +1,4 @@
-//! Student's t test of paired differences, and the smallest difference that it would show.
+//! Student's paired t test, the interval of a ratio of two means, and Holm's correction for several tests.
 
 use super::{Interval, ROUNDING, describe, normal_quantile, student_t_cdf, student_t_quantile, sum};
 

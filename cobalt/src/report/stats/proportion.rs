@@ -1,4 +1,4 @@
-//! The confidence interval of a pass rate.
+//! The confidence interval of a pass rate, and pass@k and pass^k over several trials of an item.
 
 use super::{Cluster, Interval, by_cluster, describe, normal_quantile, student_t_quantile, sum};
 

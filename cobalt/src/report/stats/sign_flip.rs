@@ -1,4 +1,4 @@
-//! The sign-flip test of paired differences: how often would random signs do as much?
+//! Permutation tests: the sign-flip test of paired differences, and the test of strata with more observations on one side.
 
 use super::{ROUNDING, sum};
 

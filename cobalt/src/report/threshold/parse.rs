@@ -1,4 +1,4 @@
-//! Reads a threshold from its text form, `score.avg >= 0.8`.
+//! Reads a threshold from its text form, `score.avg >= 0.8`, or from a computed bound in the attribute.
 
 use std::str::FromStr;
 use std::time::Duration;

@@ -1,5 +1,4 @@
-//! What is asked for: where the files of the test target go, and which names are taken. Has cargo check it, without running any
-//! of it.
+//! Where generated files go, which names are taken, and whether cargo accepts the test target.
 
 use std::path::{Path, PathBuf};
 

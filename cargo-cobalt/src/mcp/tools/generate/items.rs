@@ -1,4 +1,4 @@
-//! The data set as a model writes it: its items, what is wrong with them, and the lines of the file.
+//! What the model is asked for, and the dataset that it writes.
 
 use std::collections::BTreeSet;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! The command that builds and runs, heard to its end.
+//! The command that builds and runs, followed to its end, with its progress.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Messages: which of their fields and blocks hold calls and answers, and which may do so in a shape that is not known.
+//! Messages that hold calls and answers, known by their `type` or by the field that they stand in.
 
 use serde_json::{Map, Value};
 
