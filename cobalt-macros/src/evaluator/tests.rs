@@ -135,7 +135,7 @@ fn settings_that_cannot_work_are_refused() {
 #[test]
 fn a_type_of_the_same_name_stands_beside_the_function() {
     let function = quote!(
-        pub async fn concise(output: &str) -> Score {
+        pub(super) async fn concise(output: &str) -> Score {
             g()
         }
     );
