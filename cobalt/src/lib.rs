@@ -20,6 +20,7 @@ mod names;
 mod nesting;
 mod paths;
 mod pattern;
+#[doc(hidden)]
 pub mod prices;
 #[doc(hidden)]
 pub mod private;
@@ -63,15 +64,24 @@ pub mod calls {}
 #[doc = include_str!("../docs/catalogue.md")]
 pub mod catalogue {}
 #[doc = include_str!("../docs/configuration.md")]
-pub mod configuration {}
+pub mod configuration {
+    pub use crate::config::{ConfigError, OnInconclusive};
+}
 #[doc = include_str!("../docs/custom.md")]
 pub mod custom {}
 #[doc = include_str!("../docs/datasets.md")]
 pub mod datasets {}
 #[doc = include_str!("../docs/events.md")]
-pub mod events {}
+pub mod events {
+    pub use crate::reporters::{Event, MissingKey};
+}
 #[doc = include_str!("../docs/files.md")]
-pub mod files {}
+pub mod files {
+    pub use crate::store::{
+        DamagedReport, JournalContents, JournalEntry, JournalError, JournalHeader, Layout, StoreError,
+        StoredRun, read_journal, read_report, runs,
+    };
+}
 #[doc = include_str!("../docs/judges.md")]
 #[cfg(feature = "judge")]
 pub mod judges {}

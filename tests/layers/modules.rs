@@ -102,11 +102,13 @@ impl Modules {
         self.0.entry(path).or_insert(module);
     }
 
-    /// What each file takes from others.
-    pub(crate) fn dependencies(&self) -> Dependencies {
+    /// What each file takes from others. A re-export counts only `with_reexports`: a `mod.rs` that hands on what its files
+    /// have does not use it.
+    pub(crate) fn dependencies(&self, with_reexports: bool) -> Dependencies {
         let mut dependencies = Dependencies::new();
         for (at, module) in &self.0 {
-            let imports = module.imports.iter().filter(|import| !import.is_public).map(|import| &import.path);
+            let counts = |import: &&Import| with_reexports || !import.is_public;
+            let imports = module.imports.iter().filter(counts).map(|import| &import.path);
             for path in imports.chain(&module.paths) {
                 let Some((target, name)) = self.resolve(at, path, &mut Vec::new()) else { continue };
                 let file = &self.0[&target].file;
@@ -330,7 +332,12 @@ fn attributes_of(item: &Item) -> Option<&Vec<Attribute>> {
         Item::Fn(item) => Some(&item.attrs),
         Item::Impl(item) => Some(&item.attrs),
         Item::Macro(item) => Some(&item.attrs),
+        Item::Mod(item) => Some(&item.attrs),
+        Item::Static(item) => Some(&item.attrs),
         Item::Struct(item) => Some(&item.attrs),
+        Item::Trait(item) => Some(&item.attrs),
+        Item::Type(item) => Some(&item.attrs),
+        Item::Use(item) => Some(&item.attrs),
         _ => None,
     }
 }

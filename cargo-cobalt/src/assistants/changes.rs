@@ -6,9 +6,12 @@ use std::{fs, io};
 use cobalt::command::store::GITIGNORE;
 
 use super::edits::{self, BEGIN, END};
-use super::{SKILLS, skills};
+use super::skills;
 use crate::error::CommandError;
 use crate::written::{Line, create, listing, replace, replaceable};
+
+/// Where assistants read how to work with Cobalt, seen from the root of the workspace.
+pub const SKILLS: &str = ".cobalt/SKILLS.md";
 
 /// The files in which assistants look for instructions. They get a reference where they are there.
 const INSTRUCTIONS: [&str; 4] = ["CLAUDE.md", "AGENTS.md", ".github/copilot-instructions.md", ".cursorrules"];

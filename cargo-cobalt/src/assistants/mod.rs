@@ -14,11 +14,8 @@ use crate::cli::Update;
 use crate::error::Error;
 use crate::git_ignored::{Kept, kept};
 use crate::terminal::{one_line, print};
-pub use changes::Changes;
+pub use changes::{Changes, SKILLS};
 pub use skills::how_to_write;
-
-/// Where assistants read how to work with Cobalt, seen from the root of the workspace.
-const SKILLS: &str = ".cobalt/SKILLS.md";
 
 /// Works out everything, then writes it, so that an error leaves all files as they were.
 pub fn update(arguments: &Update) -> Result<ExitCode, Error> {

@@ -9,7 +9,6 @@ use serde_json::Value;
 use crate::datasets::grid::{Column, fits, grid};
 use crate::datasets::{place, within};
 use crate::error::Error;
-use crate::runs::ItemCounts;
 use crate::terminal::{Align, one_line};
 
 /// The most keys that an ambiguous one is said to begin.
@@ -117,10 +116,12 @@ pub fn text(report: &Report, shown: &[&Named<'_>], width: Option<usize>, paint: 
 }
 
 fn heading(report: &Report, paint: Paint) -> String {
-    let ItemCounts { finished, below_pass_mark, in_error, .. } = (&report.summary).into();
-    let mut parts = vec![count(finished, "item")];
-    if below_pass_mark > 0 {
-        parts.push(paint.odd(format!("{below_pass_mark} below pass mark")));
+    let items = &report.items;
+    let in_error = items.iter().filter(|item| item.is_in_error()).count();
+    let below = items.iter().filter(|item| is_low(report, item)).count() - in_error;
+    let mut parts = vec![count(items.len(), "item")];
+    if below > 0 {
+        parts.push(paint.odd(format!("{below} below pass mark")));
     }
     if in_error > 0 {
         parts.push(paint.bad(format!("{in_error} in error")));

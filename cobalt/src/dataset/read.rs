@@ -2,12 +2,13 @@
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::io::{self, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 
 use glob::{MatchOptions, Pattern, PatternError, glob_with};
 
 use super::compressed::Compression;
+use super::text::{Content, Rest};
 use super::{Dataset, DatasetError, Format, Item, Told, columnar, parse_csv, parse_json, parse_jsonl, text};
 use crate::{paths, wording};
 
@@ -73,21 +74,6 @@ fn starts_long_line(head: &[u8]) -> bool {
     text.starts_with(b"{") && text[line_end..].trim_ascii_start().is_empty()
 }
 
-/// What a file holds, without its compression.
-pub struct Content {
-    /// The beginning, which was read already.
-    pub head: Vec<u8>,
-    pub rest: Rest,
-}
-
-/// What follows the beginning.
-pub enum Rest {
-    /// As the file has it.
-    File(File),
-    /// As it comes out of a decoder.
-    Unpacked(Box<dyn Read>),
-}
-
 impl Content {
     /// The items.
     pub fn items(
@@ -103,20 +89,6 @@ impl Content {
             Format::Tsv => parse_csv(self.text(), shown, b'\t'),
             Format::Parquet => columnar::read_parquet(self, shown, max_bytes),
             Format::Arrow => columnar::read_arrow(self, shown, max_bytes),
-        }
-    }
-
-    /// All of it, from its beginning to its end.
-    pub fn text(self) -> impl BufRead {
-        BufReader::new(Cursor::new(self.head).chain(self.rest))
-    }
-}
-
-impl Read for Rest {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Rest::File(file) => file.read(buffer),
-            Rest::Unpacked(reader) => reader.read(buffer),
         }
     }
 }

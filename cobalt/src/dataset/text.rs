@@ -1,7 +1,8 @@
 //! What the formats of text have in common: the encoding, told by the first bytes, and how the places that hold an item are
 //! handed over.
 
-use std::io::{BufRead, Cursor, Read};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Cursor, Read};
 
 use super::DatasetError;
 use crate::item::Item;
@@ -46,6 +47,37 @@ pub fn all_items(
         Ok(())
     })?;
     Ok(items)
+}
+
+/// What a file holds, without its compression.
+pub struct Content {
+    /// The beginning, which was read already.
+    pub head: Vec<u8>,
+    pub rest: Rest,
+}
+
+/// What follows the beginning.
+pub enum Rest {
+    /// As the file has it.
+    File(File),
+    /// As it comes out of a decoder.
+    Unpacked(Box<dyn Read>),
+}
+
+impl Content {
+    /// All of it, from its beginning to its end.
+    pub fn text(self) -> impl BufRead {
+        BufReader::new(Cursor::new(self.head).chain(self.rest))
+    }
+}
+
+impl Read for Rest {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Rest::File(file) => file.read(buffer),
+            Rest::Unpacked(reader) => reader.read(buffer),
+        }
+    }
 }
 
 #[cfg(test)]

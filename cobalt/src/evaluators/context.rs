@@ -121,7 +121,7 @@ impl EvalContext {
         decode(&self.inner.item)
     }
 
-    /// The item's identity, as [`Context::key`]; empty outside of an experiment.
+    /// The item's identity, as [`Context::key`](crate::Context::key); empty outside of an experiment.
     #[must_use]
     pub fn key(&self) -> &str {
         &self.inner.key

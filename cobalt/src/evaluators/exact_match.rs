@@ -1,5 +1,6 @@
 //! `ExactMatch`: the output equals a field of the item.
 
+use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -23,8 +24,22 @@ use crate::wording::cut;
 /// let exact = ExactMatch::new("exact", "expectedOutput");
 /// let loose = ExactMatch::new("loose", "expectedOutput").case_sensitive(false).trim(true);
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct ExactMatch(ExactMatchOptions);
+
+/// The resolved settings: this text is the fingerprint, which stored files hold.
+impl fmt::Debug for ExactMatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ExactMatch")
+            .field("name", &self.0.name)
+            .field("field", &self.0.field)
+            .field("output", &self.0.output)
+            .field("case_sensitive", &self.0.case_sensitive)
+            .field("trim", &self.0.trim)
+            .field("pass_mark", &self.pass_mark_or_default())
+            .finish()
+    }
+}
 
 /// The settings, as the keys of `type = "exact-match"`.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -105,6 +120,10 @@ impl ExactMatch {
     pub fn pass_mark(mut self, mark: f64) -> Self {
         self.0.pass_mark = Some(settings::Score(mark));
         self
+    }
+
+    fn pass_mark_or_default(&self) -> f64 {
+        self.0.pass_mark.map_or(DEFAULT_PASS_MARK, |settings::Score(mark)| mark)
     }
 
     fn compare(&self, cx: &EvalContext) -> Result<Score, EvalError> {

@@ -41,3 +41,22 @@ fn models(config: &str, variable: fn(&str) -> Option<String>) -> Arc<Models> {
     let config = Config::load(folder.path(), |_| None).unwrap();
     Arc::new(Models::new(config.models().clone(), config.prices().clone(), variable))
 }
+
+#[test]
+fn fingerprints_are_those_that_stored_runs_hold() {
+    use crate::{ExactMatch, Rouge, SquadExactMatch, TokenF1, Wer};
+
+    let exact = ExactMatch::new("e", "f");
+    let written = "ExactMatch { name: \"e\", field: \"f\", output: None, case_sensitive: true, trim: false, pass_mark: 0.5 }";
+    assert_eq!(format!("{exact:?}"), written);
+    assert_eq!(format!("{:?}", exact.clone().pass_mark(0.5)), written);
+    let fields = |text: String, name: &str, own: &str| {
+        assert!(text.starts_with(&format!("{name} {{ common: Common {{ name: \"n\", ")), "{text}");
+        assert!(text.ends_with(own), "{text}");
+        assert!(text.contains(", references: References("), "{text}");
+    };
+    fields(format!("{:?}", Wer::new("n", "f").characters(false)), "Wer", ", characters: false }");
+    fields(format!("{:?}", Rouge::one("n", "f")), "Rouge", ", variant: One, measure: F1, stemmer: false }");
+    fields(format!("{:?}", TokenF1::new("n", "f")), "TokenF1", ") }");
+    fields(format!("{:?}", SquadExactMatch::new("n", "f")), "SquadExactMatch", ") }");
+}

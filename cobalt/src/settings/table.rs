@@ -119,7 +119,12 @@ impl Visitor<'_> for KnownKey<'_> {
             return Ok(());
         }
         // In the words that serde has for it.
-        Err(E::custom(format!("unknown field `{key}`, expected one of `{}`", self.0.join("`, `"))))
+        let expected = match self.0 {
+            [one] => format!("`{one}`"),
+            [one, other] => format!("`{one}` or `{other}`"),
+            all => format!("one of `{}`", all.join("`, `")),
+        };
+        Err(E::custom(format!("unknown field `{key}`, expected {expected}")))
     }
 }
 

@@ -11,7 +11,7 @@ use arrow_schema::ArrowError;
 use super::items::{Items, caught};
 use super::message::{Message, append};
 use crate::dataset::DatasetError;
-use crate::dataset::read::{Content, Rest};
+use crate::dataset::text::{Content, Rest};
 use crate::item::Item;
 
 /// What a file begins with, and ends with too; a stream does not.

@@ -1,7 +1,7 @@
 //! What is said of files by columns where they are not compiled in.
 
 use crate::dataset::DatasetError;
-use crate::dataset::read::Content;
+use crate::dataset::text::Content;
 use crate::item::Item;
 
 /// Says which feature reads it.

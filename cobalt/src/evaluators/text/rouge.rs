@@ -1,5 +1,6 @@
 //! `Rouge`: how much output and reference overlap, counted in words.
 
+use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -33,10 +34,23 @@ use crate::template::to_text;
 /// let overlap = Rouge::l("rouge-l", "summary").stemmer(true);
 /// let covered = Rouge::one("covered", "summary").recall().pass_mark(0.6);
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Rouge {
     common: Common,
     options: RougeOptions,
+}
+
+/// The resolved settings: this text is the fingerprint, which stored files hold.
+impl fmt::Debug for Rouge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Rouge")
+            .field("common", &self.common)
+            .field("references", &self.options.field)
+            .field("variant", &self.options.variant.0)
+            .field("measure", &self.measure_or_default())
+            .field("stemmer", &self.uses_stems())
+            .finish()
+    }
 }
 
 /// The keys of `type = "rouge"`.
@@ -173,13 +187,21 @@ impl Rouge {
     }
 
     fn overlap(&self, output: &str, reference: &str) -> Overlap {
-        let stemmer = self.options.stemmer == Some(true);
+        let stemmer = self.uses_stems();
         match self.options.variant.0 {
             RougeVariant::One => rouge_n(output, reference, 1, stemmer),
             RougeVariant::Two => rouge_n(output, reference, 2, stemmer),
             RougeVariant::L => rouge_l(output, reference, stemmer),
             RougeVariant::Lsum => rouge_lsum(output, reference, stemmer),
         }
+    }
+
+    fn measure_or_default(&self) -> Measure {
+        self.options.measure.map_or_else(Measure::default, |MeasureName(measure)| measure)
+    }
+
+    fn uses_stems(&self) -> bool {
+        self.options.stemmer == Some(true)
     }
 }
 
@@ -194,7 +216,7 @@ impl TextEvaluator for Rouge {
 
     fn score(&self, item: &Item, output: &Value) -> Result<Score, EvalError> {
         let output = to_text(output);
-        let measure = self.options.measure.map_or_else(Measure::default, |MeasureName(measure)| measure);
+        let measure = self.measure_or_default();
         let compare = |reference: &str| self.overlap(&output, reference);
         let nearest = self.options.field.nearest(item, compare, |overlap| measure.of(overlap))?;
         let score = nearest.kept(measure.score(&nearest.found));

@@ -1,5 +1,6 @@
 //! `TokenF1` and `SquadExactMatch`: answers compared as SQuAD compares them.
 
+use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -24,10 +25,20 @@ use crate::wording;
 /// ```
 /// let answered = cobalt::TokenF1::new("f1", "answers");
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct TokenF1 {
     common: Common,
     options: TokenF1Options,
+}
+
+/// The resolved settings: this text is the fingerprint, which stored files hold.
+impl fmt::Debug for TokenF1 {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TokenF1")
+            .field("common", &self.common)
+            .field("references", &self.options.field)
+            .finish()
+    }
 }
 
 /// The keys of `type = "token-f1"`.
@@ -82,10 +93,20 @@ text_evaluator!(TokenF1);
 /// ```
 /// let right = cobalt::SquadExactMatch::new("right", "answers");
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct SquadExactMatch {
     common: Common,
     options: SquadExactMatchOptions,
+}
+
+/// The resolved settings: this text is the fingerprint, which stored files hold.
+impl fmt::Debug for SquadExactMatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SquadExactMatch")
+            .field("common", &self.common)
+            .field("references", &self.options.field)
+            .finish()
+    }
 }
 
 /// The keys of `type = "squad-exact-match"`.

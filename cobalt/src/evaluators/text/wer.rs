@@ -1,5 +1,6 @@
 //! `Wer`: how few words must be changed to come from the reference to the output.
 
+use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -26,10 +27,21 @@ use crate::wording::{count, decimal};
 /// let heard = Wer::new("heard", "transcript").pass_mark(0.9);
 /// let letters = Wer::new("letters", "transcript").characters(true);
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Wer {
     common: Common,
     options: WerOptions,
+}
+
+/// The resolved settings: this text is the fingerprint, which stored files hold.
+impl fmt::Debug for Wer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Wer")
+            .field("common", &self.common)
+            .field("references", &self.options.field)
+            .field("characters", &self.counts_characters())
+            .finish()
+    }
 }
 
 /// The keys of `type = "wer"`.
