@@ -147,7 +147,7 @@ pub type Progress = Arc<dyn Fn(usize, usize) + Send + Sync>;
 
 /// An experiment: it runs an agent over a data set and scores each output.
 ///
-/// The attribute [`experiment`](macro@super) builds one; so may you.
+/// The attribute [`experiment`](macro@crate::experiment) builds one; so may you.
 ///
 /// ```
 /// use cobalt::{Dataset, ExactMatch, Experiment};
@@ -293,7 +293,7 @@ impl Experiment {
     /// several.
     ///
     /// Where one of them is not set, or empty, [`run`](Self::run) gives [`Error::Ignored`](crate::Error::Ignored) before it
-    /// reads anything. What it means for test cases is said at [`experiment`](macro@super).
+    /// reads anything. What it means for test cases is said at [`experiment`](macro@crate::experiment).
     pub fn ignore_without(mut self, variable: impl Into<String>) -> Self {
         self.declaration.ignore_without.push(variable.into());
         self

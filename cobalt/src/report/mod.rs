@@ -1,7 +1,7 @@
 //! What a run found: the result model, its statistics, and the thresholds that judge it.
 //!
 //! A [`Report`] is what [`Experiment::run`](crate::Experiment::run) returns and what a result file holds, those of the
-//! original tool included. It is plain data: every figure is a field, and [`store`](crate::files) has a table of them
+//! original tool included. It is plain data: every figure is a field, and [`files`](crate::files) has a table of them
 //! with their units.
 //!
 //! ```

@@ -249,19 +249,19 @@ impl Autoeval {
         Self::new(AutoevalKind::ExactMatch, name)
     }
 
-    /// The likeness of two JSON values, see [`json_diff`](crate::metrics::json).
+    /// The likeness of two JSON values, see [`json_diff`](crate::metrics::json_diff).
     pub fn json_diff(name: impl Into<String>) -> Self {
         Self::new(AutoevalKind::JsonDiff, name)
     }
 
-    /// 1 where the output is a JSON object or list (see [`valid_json`](crate::metrics::json)), or, where a
+    /// 1 where the output is a JSON object or list (see [`valid_json`](crate::metrics::valid_json)), or, where a
     /// [`schema`](Self::schema) is given or the item has one, JSON that the schema allows.
     pub fn valid_json(name: impl Into<String>) -> Self {
         Self::new(AutoevalKind::ValidJson, name)
     }
 
     /// How far the output, a list, holds the elements of the expected one, see
-    /// [`list_contains`](crate::metrics::lists); elements are compared by their letters, or by embeddings where
+    /// [`list_contains`](crate::metrics::list_contains); elements are compared by their letters, or by embeddings where
     /// [`semantic`](Self::semantic) is set.
     pub fn list_contains(name: impl Into<String>) -> Self {
         Self::new(AutoevalKind::ListContains, name)
