@@ -1,4 +1,4 @@
-//! Single values of the file, each with what it may be: what is out of range is refused where it stands.
+//! Single values of tables, each with what it may be: what is out of range is refused where it stands.
 
 use std::fmt;
 use std::time::Duration;

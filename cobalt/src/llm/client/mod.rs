@@ -1,9 +1,8 @@
 //! How models are asked over HTTP: requests in the form of each vendor's API, sent again after what may pass.
 //!
 //! From the outside in: [`chat`], [`embed`] and [`moderate`] make a request and read its answer, in the form of the
-//! target's API ([`openai`], [`anthropic`], [`cohere`]); [`send`] sends it, again where that may help;
-//! [`transport`] sends it once, by [`crate::http`]. What an error says is worded in [`failure`]. What an API refuses of a
-//! model is [`remembered`].
+//! target's API ([`openai`], [`anthropic`], [`cohere`]); [`send`] sends it by [`crate::http`], again
+//! after transient failures, and words the errors. What an API refuses of a model is [`remembered`].
 
 mod anthropic;
 mod chat;

@@ -1,4 +1,4 @@
-//! The shape of Anthropic's API: blocks of content that use tools, and blocks with their results.
+//! Calls in the shapes of vendors: Anthropic's blocks, OpenAI's messages and items, and plain objects.
 
 use serde_json::{Map, Value};
 
