@@ -6,9 +6,9 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use cobalt::command::config::{Config, Flags, Setting, project_root, schema};
-use cobalt::command::paths::workspace_root;
-use cobalt::command::redact::set_forms;
-use cobalt::command::reporters::Paint;
+use cobalt_core::paths::workspace_root;
+use cobalt_core::redact::set_forms;
+use cobalt_core::reporters::Paint;
 use serde_json::Value;
 
 use crate::cli;

@@ -6,7 +6,7 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use cobalt::command::redact::register_variables;
+use cobalt_core::redact::register_variables;
 
 use crate::error::CommandError;
 

@@ -6,10 +6,10 @@ use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use cobalt::BoxError;
 use cobalt::command::config::ConfigError;
-use cobalt::command::redact::redacted;
-use cobalt::command::reporters::printable;
+use cobalt_core::causes::BoxError;
+use cobalt_core::redact::redacted;
+use cobalt_core::reporters::printable;
 
 use crate::terminal::for_stderr;
 
@@ -35,8 +35,8 @@ pub trait CommandError: StdError + Send + Sync + 'static {
 
 impl CommandError for cobalt::Error {}
 impl CommandError for cobalt::DatasetError {}
-impl CommandError for cobalt::report::ReportJsonError {}
-impl CommandError for cobalt::command::store::StoreError {}
+impl CommandError for cobalt_core::report::ReportJsonError {}
+impl CommandError for cobalt_core::store::StoreError {}
 impl CommandError for ConfigError {}
 
 /// What ends a command.

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::{fs, io};
 
-use cobalt::Report;
 use cobalt::command::config::Flags;
-use cobalt::command::store::{Layout, ResultFileName, check_report, keep_report, read_journal, without_mark};
+use cobalt_core::report::Report;
+use cobalt_core::store::{Layout, ResultFileName, check_report, keep_report, read_journal, without_mark};
 use serde::Deserialize;
 use serde_json::Value;
 

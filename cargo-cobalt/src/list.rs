@@ -7,8 +7,8 @@ use std::process::ExitCode;
 
 use cobalt::command::Wanted;
 use cobalt::command::config::Flags;
-use cobalt::command::reporters::{Event, Listed, fetched, printable};
-use cobalt::command::wording::{self, count};
+use cobalt_core::reporters::{Event, Listed, fetched, printable};
+use cobalt_core::wording::{self, count};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -42,7 +42,7 @@ use std::time::SystemTime;
 
 use clap::Parser;
 use cobalt::command::config::{Flags, Only};
-use cobalt::command::redact::register_environment;
+use cobalt_core::redact::register_environment;
 
 use cli::{Build, Cargo, Command, Data, Outcome, Run, RunOptions, Settings};
 use reporters::github;

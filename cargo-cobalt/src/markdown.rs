@@ -3,8 +3,8 @@
 
 use std::fmt::Write as _;
 
-use cobalt::command::reporters::printable;
-use cobalt::command::wording::cut;
+use cobalt_core::reporters::printable;
+use cobalt_core::wording::cut;
 
 use crate::terminal::one_line;
 

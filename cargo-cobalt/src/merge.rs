@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use cobalt::command::config::{Config, Flags, unknown_variable};
-use cobalt::command::reporters::{Event, ExperimentFinished, Warning};
 use cobalt::command::shards::{ShardFile, merge as join};
-use cobalt::command::store::{
+use cobalt_core::report::{Report, Shard, SourcePlace, Timestamp};
+use cobalt_core::reporters::{Event, ExperimentFinished, Warning};
+use cobalt_core::store::{
     JournalHeader, ResultFileName, check_report, read_report, without_mark, write_report,
 };
-use cobalt::report::{Report, Shard, SourcePlace, Timestamp};
 use serde::Deserialize;
 use walkdir::WalkDir;
 

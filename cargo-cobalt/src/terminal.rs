@@ -4,7 +4,7 @@ use std::env;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
-use cobalt::command::reporters::Paint;
+use cobalt_core::reporters::Paint;
 use serde::Serialize;
 use terminal_size::{Height, Width, terminal_size_of};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
@@ -91,7 +91,7 @@ pub fn table_up_to<const N: usize>(
 /// Text of any origin as a terminal may show it, on one line: control characters, with which it could be steered, are
 /// written out.
 pub fn one_line(text: &str) -> String {
-    cobalt::command::reporters::printable(text).replace('\n', "\\n").replace('\t', "\\t")
+    cobalt_core::reporters::printable(text).replace('\n', "\\n").replace('\t', "\\t")
 }
 
 /// A path as seen from the current folder.

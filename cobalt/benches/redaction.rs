@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
-use cobalt::command::redact::{redacted, register_secret};
+use cobalt_core::redact::{redacted, register_secret};
 
 /// The length of each text, in bytes.
 const SIZE: usize = 10_000_000;

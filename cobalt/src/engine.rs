@@ -14,11 +14,11 @@ use tokio::time::timeout;
 use crate::dataset::Dataset;
 use crate::evaluators::{EvalContext, Evaluator};
 use crate::experiment::{AgentFn, Context, Definition, Recorded};
-use crate::item::{Item, Output};
 use crate::llm::{Asking, Models};
-use crate::redact::redacted_item;
-use crate::report::{Evaluations, Execution, ItemResult, ScoredEvaluation, Status};
 use crate::threads::{self, AbortOnDrop, catch_panic, join_all};
+use cobalt_core::item::{Item, Output};
+use cobalt_core::redact::redacted_item;
+use cobalt_core::report::{Evaluations, Execution, ItemResult, ScoredEvaluation, Status};
 
 /// How long evaluators may take to let go of what they hold, all together.
 const FINISHING: Duration = Duration::from_secs(10);
@@ -174,8 +174,9 @@ async fn execute(work: &Work, context: Context) -> Execution {
     // From here on, nothing that the agent left behind can add to this execution or to the next.
     let mut recorded = context.recorder().close();
     match answer.and_then(|output| accepted(output, &mut recorded)) {
-        Ok(output) => {
-            let output = Arc::new(output.with_recorded(recorded));
+        Ok(mut output) => {
+            recorded.add_to(output.metadata_mut());
+            let output = Arc::new(output);
             let (item, key) = (Arc::clone(context.shared_item()), Arc::clone(context.shared_key()));
             let cx = EvalContext::of(item, key, context.index(), context.run_index(), Arc::clone(&output));
             let evaluations = evaluate(work, &cx).await;
@@ -275,7 +276,7 @@ mod tests {
     use super::*;
     use crate::evaluators::{EvalContext, EvalError, Evaluation};
     use crate::experiment::Recorder;
-    use crate::item::ModelCall;
+    use cobalt_core::item::ModelCall;
 
     #[derive(Debug)]
     struct Panics;

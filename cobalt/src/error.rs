@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-use crate::causes::{BoxError, with_causes};
 use crate::config::ConfigError;
 use crate::dataset::DatasetError;
-use crate::report::{Report, ReportJsonError};
-use crate::reporters::MissingKey;
-use crate::store::StoreError;
+use cobalt_core::causes::{BoxError, with_causes};
+use cobalt_core::report::{Report, ReportJsonError};
+use cobalt_core::reporters::MissingKey;
+use cobalt_core::store::StoreError;
 
 /// Why an experiment could not be declared, run or kept.
 #[derive(thiserror::Error)]

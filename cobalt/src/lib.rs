@@ -1,7 +1,5 @@
 #![doc = include_str!("../docs/overview.md")]
 
-mod back_off;
-mod causes;
 mod config;
 pub mod dataset;
 mod engine;
@@ -9,55 +7,43 @@ mod error;
 mod evaluators;
 mod experiment;
 mod harness;
-mod hash;
 #[cfg(feature = "remote")]
 mod http;
-mod item;
 pub mod llm;
 mod load;
 pub mod metrics;
-mod names;
-mod nesting;
-mod paths;
-mod pattern;
-#[doc(hidden)]
-pub mod prices;
 #[doc(hidden)]
 pub mod private;
-mod redact;
-pub mod report;
-mod reporters;
 mod session;
 mod settings;
 mod shards;
-mod slug;
-mod store;
 pub mod template;
 mod threads;
-mod timestamp;
-mod wording;
 
-pub use causes::BoxError;
+#[doc(inline)]
+pub use cobalt_core::causes::BoxError;
+#[doc(inline)]
+pub use cobalt_core::item::{Item, ModelCall, Output, TokenCount};
+#[doc(inline)]
+pub use cobalt_core::report::{DEFAULT_PASS_MARK, Report, Threshold};
+#[doc(inline)]
+pub use cobalt_core::reporters::MissingKey;
 #[doc = include_str!("../docs/evaluator.md")]
 pub use cobalt_macros::evaluator;
 #[doc = include_str!("../docs/experiment.md")]
 pub use cobalt_macros::experiment;
-pub use dataset::{Dataset, DatasetError, DecodeError, IntoDataset, Item};
+pub use dataset::{Dataset, DatasetError, DecodeError, IntoDataset};
 pub use error::Error;
 pub use evaluators::{
-    Aggregate, AutoevalKind, Bleu, CheckError, ChrF, CommandEvaluator, Contains, DEFAULT_PASS_MARK, Distance,
-    EvalContext, EvalError, Evaluation, Evaluator, ExactMatch, FnEvaluator, IntoScore, RegexMatch, Rouge,
-    Score, Setup, SquadExactMatch, TokenF1, ToolCall, ToolCallError, ToolCalls, UnknownAutoevalKind, Wer,
+    Aggregate, AutoevalKind, Bleu, CheckError, ChrF, CommandEvaluator, Contains, Distance, EvalContext,
+    EvalError, Evaluation, Evaluator, ExactMatch, FnEvaluator, IntoScore, RegexMatch, Rouge, Score, Setup,
+    SquadExactMatch, TokenF1, ToolCall, ToolCallError, ToolCalls, UnknownAutoevalKind, Wer,
 };
 #[cfg(feature = "judge")]
 pub use evaluators::{Autoeval, GEval, JsonSchema, LlmJudge, Pairwise, Similarity};
-pub use experiment::{
-    Agent, AgentError, Context, Experiment, IntoOutput, Json, ModelCall, Output, Record, TokenCount,
-};
+pub use experiment::{Agent, AgentError, Context, Experiment, IntoOutput, Json, Record};
 pub use harness::main;
 pub use llm::Provider;
-pub use report::{Report, Threshold};
-pub use reporters::MissingKey;
 
 #[doc = include_str!("../docs/calls.md")]
 pub mod calls {}
@@ -73,11 +59,13 @@ pub mod custom {}
 pub mod datasets {}
 #[doc = include_str!("../docs/events.md")]
 pub mod events {
-    pub use crate::reporters::{Event, MissingKey};
+    #[doc(inline)]
+    pub use cobalt_core::reporters::{Event, MissingKey};
 }
 #[doc = include_str!("../docs/files.md")]
 pub mod files {
-    pub use crate::store::{
+    #[doc(inline)]
+    pub use cobalt_core::store::{
         DamagedReport, JournalContents, JournalEntry, JournalError, JournalHeader, Layout, StoreError,
         StoredRun, read_journal, read_report, runs,
     };
@@ -85,6 +73,23 @@ pub mod files {
 #[doc = include_str!("../docs/judges.md")]
 #[cfg(feature = "judge")]
 pub mod judges {}
+pub mod report {
+    #![doc = include_str!("../docs/report.md")]
+    #[doc(inline)]
+    pub use cobalt_core::report::{
+        Category, CiStatus, Comparison, DEFAULT_PASS_MARK, DatasetSummary, Evaluations, EvaluatorSettings,
+        Execution, Fetch, Figures, GitState, ItemNames, ItemProblem, ItemResult, LatencyBound, LatencyStats,
+        MeasuredItem, Measurements, Metric, NumberBound, Report, ReportJsonError, RunAggregation, RunConfig,
+        RunVerdict, ScoreStats, ScoredEvaluation, Shard, SourcePlace, Status, Summary, Threshold,
+        ThresholdError, ThresholdOutcome, Timestamp, TrialAmounts, Violation, check_items, judge, stats,
+    };
+
+    pub mod comparison {
+        #![doc = include_str!("../docs/comparison.md")]
+        #[doc(inline)]
+        pub use cobalt_core::report::comparison::*;
+    }
+}
 #[doc = include_str!("../docs/shards.md")]
 pub mod sharding {}
 #[doc = include_str!("../docs/text.md")]
@@ -97,48 +102,12 @@ pub mod webhooks {}
 pub mod command {
     pub use crate::harness::{Request, Wanted, exit_code};
 
-    pub mod back_off {
-        pub use crate::back_off::*;
-    }
-
     pub mod config {
         pub use crate::config::*;
     }
 
-    pub mod hash {
-        pub use crate::hash::*;
-    }
-
-    pub mod names {
-        pub use crate::names::*;
-    }
-
-    pub mod paths {
-        pub use crate::paths::*;
-    }
-
-    pub mod pattern {
-        pub use crate::pattern::*;
-    }
-
-    pub mod redact {
-        pub use crate::redact::*;
-    }
-
-    pub mod reporters {
-        pub use crate::reporters::*;
-    }
-
     pub mod shards {
         pub use crate::shards::*;
-    }
-
-    pub mod store {
-        pub use crate::store::*;
-    }
-
-    pub mod wording {
-        pub use crate::wording::*;
     }
 }
 

@@ -8,7 +8,6 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::causes::BoxError;
 use crate::config::Config;
 #[cfg(not(feature = "remote"))]
 use crate::config::dotted;
@@ -17,6 +16,7 @@ use crate::dataset::{Dataset, DatasetError, Format, IntoDataset, NamedDataset, r
 #[cfg(feature = "remote")]
 use crate::dataset::{RemoteDataset, Source};
 use crate::error::Error;
+use cobalt_core::causes::BoxError;
 
 impl Dataset {
     /// The items of a file, or of all files that a pattern such as `data/train-*.parquet` stands for; a relative path

@@ -9,14 +9,14 @@ use std::time::Duration;
 
 use crate::config::Config;
 use crate::error::Error;
-use crate::prices::PRICES_AS_OF;
-use crate::report::{
+use crate::session::{Baseline, add_missing, judge};
+use cobalt_core::prices::PRICES_AS_OF;
+use cobalt_core::report::{
     DatasetSummary, GitState, ItemProblem, ItemResult, Report, SCHEMA, Shard, Summary, ThresholdError,
     check_items,
 };
-use crate::session::{Baseline, add_missing, judge};
-use crate::store::new_run_id;
-use crate::wording::count;
+use cobalt_core::store::new_run_id;
+use cobalt_core::wording::count;
 
 /// The report of a shard, and where it was read.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,8 +2,8 @@
 
 use std::sync::OnceLock;
 
-use cobalt::command::store::{JournalContents, JournalError, read_journal};
 use cobalt::report::ScoredEvaluation;
+use cobalt_core::store::{JournalContents, JournalError, read_journal};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::OnceLock;
 
-use cobalt::command::store::read_journal;
+use cobalt::files::read_journal;
 use serde_json::Value;
 use tempfile::TempDir;
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use cobalt::command::store::read_report;
+use cobalt::files::read_report;
 use serde_json::{Value, json};
 
 use crate::sandbox::{Program, Sandbox, fixture, numbered};

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use cobalt::Report;
 use cobalt::command::config::Config;
-use cobalt::command::store::write_baseline;
 use cobalt::llm::prices::PriceTable;
 use cobalt::report::Measurements;
 use cobalt::report::comparison::Verdict;
+use cobalt_core::store::write_baseline;
 use serde_json::json;
 
 use crate::sandbox::{Finished, Sandbox, fixture};

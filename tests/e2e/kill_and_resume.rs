@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use cobalt::Report;
-use cobalt::command::store::{JournalError, read_journal};
+use cobalt::files::{JournalError, read_journal};
 use serde_json::Value;
 
 use crate::sandbox::{Finished, Program, Running, Sandbox, fixture, numbered};
@@ -121,7 +121,7 @@ impl Setup {
     fn check(&self, sandbox: &Sandbox, end: &Finished) {
         let results = sandbox.result_files();
         assert_eq!(results.len(), 1, "no draft is left behind either: {results:?}\n{end}");
-        let report = cobalt::command::store::read_report(&results[0]).unwrap();
+        let report = cobalt::files::read_report(&results[0]).unwrap();
         assert_eq!(lasting(&report), self.expected, "{end}");
     }
 }

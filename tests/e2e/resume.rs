@@ -37,7 +37,7 @@ fn is_untouched(sandbox: &Sandbox, id: &str) {
 fn a_resumed_run_does_only_what_is_missing_and_keeps_its_id_and_its_start() {
     let (sandbox, id) = cut_short();
     let journal = std::fs::read(&sandbox.journals()[0]).unwrap();
-    let header = cobalt::command::store::read_journal(&journal).unwrap().header;
+    let header = cobalt::files::read_journal(&journal).unwrap().header;
     sandbox.forget_calls();
     let finished = resume(&sandbox, &id).args(["--test-threads=1"]).run().code(0);
     assert_eq!(finished.cases_that("ok").len(), 5);

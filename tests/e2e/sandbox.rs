@@ -167,7 +167,7 @@ impl Sandbox {
 
     /// The reports of all result files.
     pub(crate) fn reports(&self) -> Vec<Report> {
-        self.result_files().iter().map(|path| cobalt::command::store::read_report(path).unwrap()).collect()
+        self.result_files().iter().map(|path| cobalt::files::read_report(path).unwrap()).collect()
     }
 
     /// The only report.

@@ -3,9 +3,9 @@
 use std::fs;
 
 use cobalt::command::config::Config;
-use cobalt::command::store::write_baseline;
 use cobalt::llm::prices::PriceTable;
 use cobalt::report::Measurements;
+use cobalt_core::store::write_baseline;
 use serde_json::{Value, json};
 
 use crate::sandbox::{Finished, Program, Sandbox, fixture};

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use cobalt::command::store::GITIGNORE;
+use cobalt_core::store::GITIGNORE;
 
 use super::edits::{self, BEGIN, END};
 use super::skills;

@@ -8,7 +8,7 @@ use std::env;
 use std::path::Path;
 use std::process::ExitCode;
 
-use cobalt::command::paths::workspace_root;
+use cobalt_core::paths::workspace_root;
 
 use crate::cli::Update;
 use crate::error::Error;

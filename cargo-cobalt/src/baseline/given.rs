@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf, is_separator};
 use std::process::{Command, Stdio};
 use std::{fs, io};
 
-use cobalt::command::store::{Layout, without_mark};
-use cobalt::command::wording;
-use cobalt::report::Timestamp;
+use cobalt_core::report::Timestamp;
+use cobalt_core::store::{Layout, without_mark};
+use cobalt_core::wording;
 use serde::Deserialize;
 use tempfile::TempDir;
 

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use cobalt::command::config::{Config, Flags};
-use cobalt::command::paths::workspace_root;
-use cobalt::command::store::{Layout, namesake, read_measurements, write_baseline};
-use cobalt::command::wording;
-use cobalt::report::Measurements;
-use cobalt::report::comparison::{Difference, Verdict, compare};
+use cobalt_core::paths::workspace_root;
+use cobalt_core::report::Measurements;
+use cobalt_core::report::comparison::{Difference, Verdict, compare};
+use cobalt_core::store::{Layout, namesake, read_measurements, write_baseline};
+use cobalt_core::wording;
 
 use super::given::Head;
 use crate::cli::{RunName, SetBaseline};

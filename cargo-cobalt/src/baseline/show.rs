@@ -6,11 +6,11 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use cobalt::command::config::{Config, Flags};
-use cobalt::command::reporters::Paint;
-use cobalt::command::store::read_measurements;
-use cobalt::command::wording;
-use cobalt::report::comparison::{caveats, too_old};
-use cobalt::report::{DatasetSummary, GitState, Measurements, Timestamp};
+use cobalt_core::report::comparison::{caveats, too_old};
+use cobalt_core::report::{DatasetSummary, GitState, Measurements, Timestamp};
+use cobalt_core::reporters::Paint;
+use cobalt_core::store::read_measurements;
+use cobalt_core::wording;
 use serde::Serialize;
 
 use super::given::json_files;

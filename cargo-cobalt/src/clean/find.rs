@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use cobalt::command::config::{Config, ReporterKind};
-use cobalt::command::store::{CutOffJournal, JournalHeader, Layout, ResultFileName, read_measurements};
-use cobalt::command::wording::count;
+use cobalt_core::store::{CutOffJournal, JournalHeader, Layout, ResultFileName, read_measurements};
+use cobalt_core::wording::count;
 
 use crate::baseline::json_files;
 use crate::cli::Clean;

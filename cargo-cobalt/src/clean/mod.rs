@@ -11,10 +11,10 @@ use std::process::ExitCode;
 use std::time::SystemTime;
 
 use cobalt::command::config::{Config, Flags};
-use cobalt::command::reporters::Paint;
-use cobalt::command::store::{CutOffJournal, Layout};
-use cobalt::command::wording::count;
-use cobalt::report::Timestamp;
+use cobalt_core::report::Timestamp;
+use cobalt_core::reporters::Paint;
+use cobalt_core::store::{CutOffJournal, Layout};
+use cobalt_core::wording::count;
 use indicatif::BinaryBytes;
 
 use crate::cli::Clean;

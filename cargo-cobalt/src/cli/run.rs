@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use cobalt::command::config::{OnInconclusive, Reporter};
-use cobalt::command::pattern::Pattern;
-use cobalt::report::Shard;
+use cobalt_core::pattern::Pattern;
+use cobalt_core::report::Shard;
 
 use super::{RunName, Settings, count};
 

@@ -4,9 +4,9 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::{Duration, SystemTime};
 
-use cobalt::command::names;
-use cobalt::command::pattern::{Pattern, PatternError};
-use cobalt::report::Timestamp;
+use cobalt_core::names;
+use cobalt_core::pattern::{Pattern, PatternError};
+use cobalt_core::report::Timestamp;
 
 /// What names the newest run.
 const LATEST: &str = "latest";

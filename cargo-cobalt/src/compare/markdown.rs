@@ -3,8 +3,8 @@
 
 use std::fmt::Write as _;
 
-use cobalt::command::wording::cut;
-use cobalt::report::comparison::{Comparison, Difference, Verdict};
+use cobalt_core::report::comparison::{Comparison, Difference, Verdict};
+use cobalt_core::wording::cut;
 
 use super::view::{Compared, ComparisonView, ItemView, Row, RunLine, TITLES};
 use crate::markdown::{LONGEST_TEXT, block, cell, code, sentence};

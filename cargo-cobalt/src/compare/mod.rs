@@ -14,12 +14,11 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::thread;
 
-use cobalt::Report;
 use cobalt::command::config::Flags;
-use cobalt::command::store::{read_measurements, read_report};
-use cobalt::llm::prices::PriceTable;
-use cobalt::report::Measurements;
-use cobalt::report::comparison::{self, Comparison, most_changed};
+use cobalt_core::prices::PriceTable;
+use cobalt_core::report::comparison::{self, Comparison, most_changed};
+use cobalt_core::report::{Measurements, Report};
+use cobalt_core::store::{read_measurements, read_report};
 use serde::Serialize;
 
 use crate::cli::Compare;

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use cobalt::command::reporters::Paint;
-use cobalt::report::comparison::{Difference, Verdict};
+use cobalt_core::report::comparison::{Difference, Verdict};
+use cobalt_core::reporters::Paint;
 
 use super::view::{Compared, ComparisonView, Headline, ItemView, Row, RunLine, TITLES};
 use crate::terminal::{columns, fit, one_line, wrap};

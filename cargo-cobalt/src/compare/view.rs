@@ -2,11 +2,11 @@
 //!
 //! It is made once of a [`Comparison`]; the terminal, Markdown and the tool of assistants only lay it out and quote what others wrote.
 
-use cobalt::command::reporters::{DifferenceFigures, explained};
-use cobalt::report::comparison::{
+use cobalt_core::report::comparison::{
     Comparison, Difference, ItemChange, ItemSide, Matching, Quantity, RunIdentity, ScoreChange, Verdict,
 };
-use cobalt::report::{GitState, Status, Timestamp};
+use cobalt_core::report::{GitState, Status, Timestamp};
+use cobalt_core::reporters::{DifferenceFigures, explained};
 use schemars::JsonSchema;
 use serde::Serialize;
 

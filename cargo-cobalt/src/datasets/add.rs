@@ -4,14 +4,14 @@ use std::collections::{HashMap, HashSet};
 use std::process::ExitCode;
 use std::slice;
 
+use cobalt::Dataset;
 use cobalt::command::config::Flags;
-use cobalt::command::names::case_name;
-use cobalt::command::redact::{REDACTED, has_mark, redacted};
-use cobalt::command::reporters::expected_field;
-use cobalt::command::wording::{self, count};
-use cobalt::dataset::item_hash;
-use cobalt::report::{ItemNames, ItemResult};
-use cobalt::{Dataset, Item, Report};
+use cobalt_core::item::{Item, item_hash};
+use cobalt_core::names::case_name;
+use cobalt_core::redact::{REDACTED, has_mark, redacted};
+use cobalt_core::report::{ItemNames, ItemResult, Report};
+use cobalt_core::reporters::expected_field;
+use cobalt_core::wording::{self, count};
 use serde_json::Value;
 
 use super::grid::plain;
@@ -55,7 +55,7 @@ fn write(file: DataFile, new: Vec<New>, arguments: &AddItems) -> Result<(), Erro
         eprintln!("nothing was added to `{path}`");
         return Ok(());
     }
-    let names = cobalt::command::wording::list(new.iter().map(|new| &*new.name));
+    let names = cobalt_core::wording::list(new.iter().map(|new| &*new.name));
     let place = if file.is_there() { "" } else { "the new file " };
     let what = format!("{} to {place}`{path}`: {names}", count(new.len(), "item"));
     let draft = file.with(new.into_iter().map(|new| new.item).collect())?;
@@ -74,7 +74,7 @@ fn warn(New { name, item }: &New, path: &str) {
     let those = |holds: fn(&str) -> bool| {
         let fields = item.iter().filter(|(_, value)| any_text(value, holds)).map(|(field, _)| field.as_str());
         let fields: Vec<_> = fields.collect();
-        (!fields.is_empty()).then(|| one_line(&cobalt::command::wording::list(fields)))
+        (!fields.is_empty()).then(|| one_line(&cobalt_core::wording::list(fields)))
     };
     if let Some(fields) = those(has_mark) {
         eprintln!(

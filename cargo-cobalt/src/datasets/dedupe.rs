@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
+use cobalt::Dataset;
 use cobalt::command::config::Flags;
-use cobalt::command::wording::{self, count};
-use cobalt::dataset::value_hash;
-use cobalt::{Dataset, Item};
+use cobalt_core::item::{Item, value_hash};
+use cobalt_core::wording::{self, count};
 use serde_json::Value;
 
 use super::duplicates::{equal_inputs, equal_items, expected, near_inputs};

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use cobalt::Item;
-use cobalt::command::reporters::expected_field;
 use cobalt::dataset::{item_hash, value_hash};
+use cobalt_core::item::Item;
+use cobalt_core::reporters::expected_field;
 use serde_json::Value;
 
 use super::near::{NearDuplicates, near_duplicates};

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use cobalt::command::reporters::Paint;
-use cobalt::command::wording::cut;
+use cobalt_core::reporters::Paint;
+use cobalt_core::wording::cut;
 use serde_json::Value;
 
 use crate::terminal::{Align, columns, fit, one_line};

@@ -4,10 +4,11 @@ use std::env;
 use std::path::Path;
 
 use cobalt::command::config::{Flags, project_root};
-use cobalt::command::paths::workspace_root;
-use cobalt::command::wording;
 use cobalt::dataset::{Fetch, KeptDataset, Row, Rows, read_rows};
-use cobalt::{Dataset, DatasetError, Item};
+use cobalt::{Dataset, DatasetError};
+use cobalt_core::item::Item;
+use cobalt_core::paths::workspace_root;
+use cobalt_core::wording;
 
 use crate::config::settings_of;
 use crate::environment::Environment;

@@ -5,10 +5,9 @@
 use std::borrow::Cow;
 
 use ::csv::{Terminator, Writer, WriterBuilder};
-use cobalt::Report;
-use cobalt::command::reporters::expected_field;
-use cobalt::llm::prices::PriceTable;
-use cobalt::report::{Execution, ItemResult, Status};
+use cobalt_core::prices::PriceTable;
+use cobalt_core::report::{Execution, ItemResult, Report, Status};
+use cobalt_core::reporters::expected_field;
 use serde_json::Value;
 
 use crate::results::Results;
@@ -138,7 +137,7 @@ fn guarded(text: &str) -> Cow<'_, str> {
 #[cfg(test)]
 mod tests {
     use ::csv::{Reader, StringRecord};
-    use cobalt::llm::prices::PriceTable;
+    use cobalt_core::prices::PriceTable;
     use proptest::prelude::*;
     use serde_json::json;
 

@@ -1,8 +1,7 @@
 //! The items of a run that somebody should look at.
 
-use cobalt::Report;
-use cobalt::command::reporters::figure;
-use cobalt::report::ItemResult;
+use cobalt_core::report::{ItemResult, Report};
+use cobalt_core::reporters::figure;
 
 /// How bad an item is. Ordered from the gravest on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use cobalt::Report;
-use cobalt::command::wording::{count, cut};
-use cobalt::report::comparison::{Comparison, Finding};
+use cobalt_core::report::Report;
+use cobalt_core::report::comparison::{Comparison, Finding};
+use cobalt_core::wording::{count, cut};
 
 use super::markdown::{at_marks, conclusion, origin, regressed, title, troubles, usage, verdict};
 use super::{Gravity, notable};

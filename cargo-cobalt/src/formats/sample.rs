@@ -1,6 +1,6 @@
 //! Results for tests: reports as their files have them.
 
-use cobalt::Report;
+use cobalt_core::report::Report;
 use serde_json::{Value, json};
 
 use crate::results::{Finished, Results};

@@ -7,9 +7,9 @@ use std::process::ExitCode;
 use std::{env, io};
 
 use cobalt::command::config::Flags;
-use cobalt::command::reporters::Paint;
-use cobalt::command::wording::count;
-use cobalt::report::Timestamp;
+use cobalt_core::report::Timestamp;
+use cobalt_core::reporters::Paint;
+use cobalt_core::wording::count;
 
 use crate::cli::History;
 use crate::config::settings;

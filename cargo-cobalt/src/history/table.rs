@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use cobalt::command::reporters::Paint;
-use cobalt::llm::prices::format_cost;
+use cobalt_core::prices::format_cost;
+use cobalt_core::reporters::Paint;
 
 use crate::index::RunStatus;
 use crate::runs::{RunView, minute};

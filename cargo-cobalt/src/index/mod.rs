@@ -12,7 +12,7 @@ mod update;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use cobalt::command::store::Layout;
+use cobalt_core::store::Layout;
 use rusqlite::{Connection, Error as SqliteError, ErrorCode};
 
 pub use run::{Filter, Found, IndexError, Run, RunStatus};

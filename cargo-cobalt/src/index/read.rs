@@ -9,8 +9,8 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use cobalt::command::store::{ReportText, without_mark};
-use cobalt::report::{CiStatus, DatasetSummary, GitState, RunConfig, RunVerdict, Summary, Timestamp};
+use cobalt_core::report::{CiStatus, DatasetSummary, GitState, RunConfig, RunVerdict, Summary, Timestamp};
+use cobalt_core::store::{ReportText, without_mark};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 

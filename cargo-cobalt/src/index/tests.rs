@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use cobalt::command::store::read_report;
+use cobalt_core::store::read_report;
 use rusqlite::Connection;
 use serde_json::{Value, json};
 use tempfile::TempDir;

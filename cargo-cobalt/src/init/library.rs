@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::{env, io};
 
-use cobalt::command::wording::{self, line_and_column};
+use cobalt_core::wording::{self, line_and_column};
 use toml_edit::{DocumentMut, InlineTable, Item, TomlError};
 
 use crate::error::CommandError;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use cargo_metadata::MetadataCommand;
-use cobalt::command::paths::workspace_root;
+use cobalt_core::paths::workspace_root;
 use glob::{MatchOptions, Pattern};
 
 use super::example::{self, Agent};

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use cobalt::command::names::is_name_of;
-use cobalt::command::reporters::printable;
+use cobalt_core::names::is_name_of;
+use cobalt_core::reporters::printable;
 use rmcp::ErrorData;
 use rmcp::model::{CompleteRequestParams, CompleteResult, CompletionContext, CompletionInfo, Reference};
 use tokio::task::block_in_place;

@@ -9,9 +9,9 @@ use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
 
-use cobalt::command::redact::redacted;
-use cobalt::command::reporters::printable;
-use cobalt::command::wording::cut;
+use cobalt_core::redact::redacted;
+use cobalt_core::reporters::printable;
+use cobalt_core::wording::cut;
 use rmcp::model::{
     ClientNotification, ClientRequest, ErrorCode, ProtocolVersion, ServerConfig, ServerResult,
 };

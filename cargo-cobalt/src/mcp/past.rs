@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use cobalt::Report;
 use cobalt::command::config::Config;
-use cobalt::command::store::{read_journal, read_report};
-use cobalt::command::wording;
-use cobalt::llm::prices::PriceTable;
+use cobalt_core::prices::PriceTable;
+use cobalt_core::report::Report;
+use cobalt_core::store::{read_journal, read_report};
+use cobalt_core::wording;
 
 use super::projects::{Project, Projects};
 use crate::cli::RunName;

@@ -2,8 +2,8 @@
 
 use cargo_metadata::Message;
 use cargo_metadata::diagnostic::DiagnosticLevel;
-use cobalt::command::redact::redacted;
-use cobalt::command::wording::cut;
+use cobalt_core::redact::redacted;
+use cobalt_core::wording::cut;
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cobalt::command::config::{Config, Flags, project_root};
-use cobalt::command::reporters::printable;
-use cobalt::command::wording;
+use cobalt_core::reporters::printable;
+use cobalt_core::wording;
 use rmcp::RoleServer;
 use rmcp::model::{
     InputRequest, InputRequiredResult, InputResponses, ListRootsRequest, ListRootsResult, ProtocolVersion,

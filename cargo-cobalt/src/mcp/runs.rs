@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use cobalt::command::hash::sha256_hex;
-use cobalt::command::names::{self, is_name_of};
-use cobalt::command::reporters::rounded;
-use cobalt::command::wording::{self, count};
+use cobalt_core::hash::sha256_hex;
+use cobalt_core::names::{self, is_name_of};
+use cobalt_core::reporters::rounded;
+use cobalt_core::wording::{self, count};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,7 @@
 //! What a command says on stderr, as far as it tells what went wrong.
 
-use cobalt::command::redact::redacted;
-use cobalt::command::wording::cut;
+use cobalt_core::redact::redacted;
+use cobalt_core::wording::cut;
 
 use super::plain::plain;
 

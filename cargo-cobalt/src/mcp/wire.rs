@@ -4,7 +4,7 @@ use std::future::Future;
 use std::io;
 use std::time::Duration;
 
-use cobalt::command::redact::redacted_document;
+use cobalt_core::redact::redacted_document;
 use rmcp::RoleServer;
 use rmcp::model::{
     ClientJsonRpcMessage, ClientRequest, ErrorData, GetMeta, JsonRpcMessage, ProtocolVersion,
@@ -158,7 +158,7 @@ impl<T: AsyncRead + Unpin> Lines<T> {
 
 #[cfg(test)]
 mod tests {
-    use cobalt::command::redact::register_secret;
+    use cobalt_core::redact::register_secret;
     use rmcp::model::{CallToolResult, ContentBlock, PingRequest, RequestId, ServerRequest, ServerResult};
     use serde_json::{Value, json};
     use tokio::io::AsyncWriteExt;

@@ -8,8 +8,8 @@ use std::process::{Command, Stdio};
 use std::rc::Rc;
 
 use cargo_metadata::{Artifact, BuildScript, Message, Package, PackageId, TargetKind};
-use cobalt::command::reporters::PROTOCOL;
-use cobalt::command::wording::thousands;
+use cobalt_core::reporters::PROTOCOL;
+use cobalt_core::wording::thousands;
 use memchr::memmem;
 
 use super::discover::{Candidate, ProjectError};

@@ -5,9 +5,9 @@ use std::rc::Rc;
 use std::{fmt, fs, io};
 
 use cargo_metadata::{CargoOpt, Metadata, MetadataCommand, Package, TargetKind};
-use cobalt::BoxError;
 use cobalt::command::config::{Config, Flags, Setting};
-use cobalt::command::wording;
+use cobalt_core::causes::BoxError;
+use cobalt_core::wording;
 use glob::Pattern;
 use toml_edit::{DocumentMut, Item, TableLike, TomlError, Value};
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use cargo_metadata::{DependencyKind, Metadata, MetadataCommand, Package};
-use cobalt::command::hash::sha256_hex;
+use cobalt_core::hash::sha256_hex;
 
 use super::discover::{Project, ProjectError};
 use crate::error::Error;

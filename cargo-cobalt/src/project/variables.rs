@@ -127,7 +127,8 @@ fn read(folder: &Path, home: Option<&Path>) -> Result<Vec<Variable>, Error> {
         let Some(path) = NAMES.iter().map(|name| folder.join(name)).find(|path| path.is_file()) else {
             continue;
         };
-        let failed = |source: cobalt::BoxError| ProjectError::Manifest { path: path.clone(), source };
+        let failed =
+            |source: cobalt_core::causes::BoxError| ProjectError::Manifest { path: path.clone(), source };
         let text = fs::read_to_string(&path).map_err(|error| failed(error.into()))?;
         let config: DocumentMut = text.parse().map_err(|error: TomlError| failed(error.into()))?;
         // Paths are relative to the folder that the file's folder is in.

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::{io, mem};
 
 use cargo_metadata::{Dependency, Package, Target};
-use cobalt::command::wording;
+use cobalt_core::wording;
 
 use super::discover::Candidate;
 use crate::cli::{Build, Selection};

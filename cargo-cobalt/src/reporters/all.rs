@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use cobalt::command::config::{Config, ReporterKind};
-use cobalt::command::reporters::Event;
+use cobalt_core::reporters::Event;
 
 use super::github::{self, GithubActions};
 use crate::error::Error;

@@ -2,11 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use cobalt::Report;
-use cobalt::command::reporters::{Warning, at_pass_marks, explain, grounds, printable};
-use cobalt::command::wording::{count, cut};
-use cobalt::report::comparison::Finding;
-use cobalt::report::{RunVerdict, SourcePlace};
+use cobalt_core::report::comparison::Finding;
+use cobalt_core::report::{Report, RunVerdict, SourcePlace};
+use cobalt_core::reporters::{Warning, at_pass_marks, explain, grounds, printable};
+use cobalt_core::wording::{count, cut};
 
 use super::commands::{Annotation, Level};
 use crate::formats::{Gravity, notable};

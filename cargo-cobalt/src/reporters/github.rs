@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use cobalt::command::config::{Config, Reporter as Chosen, ReporterKind};
-use cobalt::command::reporters::{Event, ExperimentStarted, printable, time};
-use cobalt::command::wording::thousands;
+use cobalt_core::reporters::{Event, ExperimentStarted, printable, time};
+use cobalt_core::wording::thousands;
 
 use super::annotations::{Places, annotations};
 use super::commands::{Annotation, Guard, Level};

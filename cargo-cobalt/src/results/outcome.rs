@@ -2,10 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use cobalt::Report;
-use cobalt::command::reporters::{Event, ExperimentFinished, Warning};
-use cobalt::command::store::read_report;
-use cobalt::report::{RunVerdict, SourcePlace};
+use cobalt_core::report::{Report, RunVerdict, SourcePlace};
+use cobalt_core::reporters::{Event, ExperimentFinished, Warning};
+use cobalt_core::store::read_report;
 
 use super::RunState;
 use crate::error::Error;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use cobalt::command::reporters::{Event, ExperimentFinished, ExperimentStarted, ItemFinished, Warning};
-use cobalt::report::SourcePlace;
+use cobalt_core::report::SourcePlace;
+use cobalt_core::reporters::{Event, ExperimentFinished, ExperimentStarted, ItemFinished, Warning};
 
 use super::{Broken, CutOff, Finished, Results};
 

@@ -4,10 +4,10 @@
 use std::collections::HashMap;
 use std::process::ExitStatus;
 
-use cobalt::MissingKey;
-use cobalt::command::reporters::{Event, Listed};
-use cobalt::command::{Wanted, names, wording};
-use cobalt::report::SourcePlace;
+use cobalt::command::Wanted;
+use cobalt_core::report::SourcePlace;
+use cobalt_core::reporters::{Event, Listed, MissingKey};
+use cobalt_core::{names, wording};
 
 use super::process::{Asked, Message, WithVariables, run};
 use crate::baseline::Given;

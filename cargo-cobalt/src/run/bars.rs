@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use cobalt::command::reporters::{ExperimentStarted, ItemFinished, Paint, RunFinished, printable};
+use cobalt_core::reporters::{ExperimentStarted, ItemFinished, Paint, RunFinished, printable};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::results::Experiment;

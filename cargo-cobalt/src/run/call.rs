@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use cobalt::command::Wanted;
 use cobalt::command::exit_code::{FAILED, INTERRUPTED, UNFIT};
-use cobalt::command::reporters::Event;
+use cobalt_core::reporters::Event;
 
 use super::process::{Asked, Ended, Message, WithVariables, run};
 use super::screen::Screen;

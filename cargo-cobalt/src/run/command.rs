@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use cobalt::command::config::{Config, Flags, SOURCES};
-use cobalt::command::reporters::printable;
+use cobalt_core::reporters::printable;
 
 use super::asked::{check_baseline, check_names, missing_keys, nothing_matched};
 use super::call::Call;

@@ -9,8 +9,8 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use cobalt::command::reporters::Event;
 use cobalt::command::{Request, Wanted};
+use cobalt_core::reporters::Event;
 use tempfile::TempDir;
 
 use crate::cli::Selection;

@@ -5,12 +5,12 @@ use std::io::{self, IsTerminal, Write as _};
 use std::path::{Path, PathBuf};
 
 use cobalt::command::config::{Config, ReporterKind};
-use cobalt::command::reporters::{
+use cobalt_core::report::{DatasetSummary, RunVerdict};
+use cobalt_core::reporters::{
     Event, ExperimentFinished, ExperimentStarted, ItemFinished, Paint, fetched, printable, summary, time,
     unpriced,
 };
-use cobalt::command::wording::count;
-use cobalt::report::{DatasetSummary, RunVerdict};
+use cobalt_core::wording::count;
 
 use super::bars::Bars;
 use crate::error::Error;

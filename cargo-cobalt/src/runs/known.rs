@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::{env, fs};
 
-use cobalt::command::store::Layout;
-use cobalt::command::{names, wording};
+use cobalt_core::store::Layout;
+use cobalt_core::{names, wording};
 
 use super::view::minute;
 use crate::error::{CommandError, Error, ErrorKind};

@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use cobalt::Report;
-use cobalt::command::store::{read_measurements, read_report, without_mark};
-use cobalt::llm::prices::PriceTable;
+use cobalt_core::prices::PriceTable;
+use cobalt_core::report::Report;
+use cobalt_core::store::{read_measurements, read_report, without_mark};
 use serde::Deserialize;
 
 use super::known::{self, KnownRuns, UnknownRun, described};

@@ -7,10 +7,9 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use cobalt::Report;
 use cobalt::command::config::Config;
-use cobalt::command::store::{JournalContents, JournalHeader, is_going_on, read_journal};
-use cobalt::report::Summary;
+use cobalt_core::report::{Report, Summary};
+use cobalt_core::store::{JournalContents, JournalHeader, is_going_on, read_journal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

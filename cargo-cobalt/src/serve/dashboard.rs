@@ -8,8 +8,8 @@ use axum::http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH
 use axum::http::{HeaderMap, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use cobalt::command::config::Config;
-use cobalt::command::reporters::printable;
-use cobalt::command::wording::count;
+use cobalt_core::reporters::printable;
+use cobalt_core::wording::count;
 use rust_embed::{EmbeddedFile, RustEmbed};
 
 use super::guard::{Guard, Token, hex};

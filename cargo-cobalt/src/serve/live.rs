@@ -14,9 +14,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
-use cobalt::command::store::{Layout, ResultFileName};
-use cobalt::report::stats::describe;
-use cobalt::report::{ItemResult, Status};
+use cobalt_core::report::stats::describe;
+use cobalt_core::report::{ItemResult, Status};
+use cobalt_core::store::{Layout, ResultFileName};
 use schemars::JsonSchema;
 use serde::Serialize;
 use tokio::sync::Notify;

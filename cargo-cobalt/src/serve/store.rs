@@ -15,12 +15,11 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 
 use axum::body::Bytes;
-use cobalt::Report;
 use cobalt::command::config::Config;
-use cobalt::command::store::{Layout, read_report};
-use cobalt::llm::prices::PriceTable;
-use cobalt::report::ItemResult;
-use cobalt::report::comparison::Comparison;
+use cobalt_core::prices::PriceTable;
+use cobalt_core::report::comparison::Comparison;
+use cobalt_core::report::{ItemResult, Report};
+use cobalt_core::store::{Layout, read_report};
 use serde_json::Value;
 
 pub use self::file::{FileProblem, ItemReader, RunFile};

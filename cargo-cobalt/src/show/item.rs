@@ -2,11 +2,11 @@
 
 use std::fmt::Write as _;
 
-use cobalt::command::reporters::{Paint, expected_field, figure, printable, time};
-use cobalt::command::wording::thousands;
-use cobalt::llm::prices::PriceTable;
-use cobalt::report::{Execution, ScoredEvaluation};
-use cobalt::{Report, TokenCount};
+use cobalt_core::item::TokenCount;
+use cobalt_core::prices::PriceTable;
+use cobalt_core::report::{Execution, Report, ScoredEvaluation};
+use cobalt_core::reporters::{Paint, expected_field, figure, printable, time};
+use cobalt_core::wording::thousands;
 use serde_json::Value;
 
 use super::items::{Named, result};

@@ -1,9 +1,9 @@
 //! The items of a run by name, and as a table with a line each.
 
-use cobalt::command::reporters::{Paint, figure, time};
-use cobalt::command::wording::{self, count};
-use cobalt::report::{ItemNames, ItemResult, Status};
-use cobalt::{Output, Report};
+use cobalt_core::item::Output;
+use cobalt_core::report::{ItemNames, ItemResult, Report, Status};
+use cobalt_core::reporters::{Paint, figure, time};
+use cobalt_core::wording::{self, count};
 use serde_json::Value;
 
 use crate::datasets::grid::{Column, fits, grid};

@@ -6,9 +6,9 @@ mod items;
 use std::process::ExitCode;
 use std::{fs, io, slice};
 
-use cobalt::Report;
 use cobalt::command::config::{Config, Flags};
-use cobalt::command::store::read_journal;
+use cobalt_core::report::Report;
+use cobalt_core::store::read_journal;
 
 use crate::cli::{RunName, Show};
 use crate::config::settings;

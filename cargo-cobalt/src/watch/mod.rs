@@ -13,7 +13,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use cobalt::command::config::Flags;
-use cobalt::command::wording::count;
+use cobalt_core::wording::count;
 use notify::Event;
 
 use crate::cli::{Color, RunOptions};

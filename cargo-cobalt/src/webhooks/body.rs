@@ -6,9 +6,8 @@
 
 use std::collections::BTreeMap;
 
-use cobalt::Report;
-use cobalt::report::comparison::{Difference, Finding};
-use cobalt::report::{GitState, ItemResult, RunVerdict, Timestamp};
+use cobalt_core::report::comparison::{Difference, Finding};
+use cobalt_core::report::{GitState, ItemResult, Report, RunVerdict, Timestamp};
 use serde::Serialize;
 
 use crate::compare::regressions;
@@ -130,7 +129,7 @@ fn worse(report: &Report) -> impl Iterator<Item = &Difference> {
 
 /// Whether the run is worse than its baseline, beyond noise, or misses a threshold against it.
 pub fn is_worse(report: &Report) -> bool {
-    let missed = |threshold: &cobalt::report::ThresholdOutcome| {
+    let missed = |threshold: &cobalt_core::report::ThresholdOutcome| {
         threshold.against_baseline && threshold.finding == Finding::Missed
     };
     worse(report).next().is_some() || report.thresholds().iter().any(missed)

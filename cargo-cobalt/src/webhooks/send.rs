@@ -4,9 +4,9 @@
 use std::io;
 use std::time::{Duration, UNIX_EPOCH};
 
-use cobalt::command::back_off::BackOff;
 use cobalt::command::config::{Webhook, WebhookOn};
-use cobalt::command::hash::hex;
+use cobalt_core::back_off::BackOff;
+use cobalt_core::hash::hex;
 use hmac::{Hmac, KeyInit, Mac};
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
 use reqwest::{Client, Response, StatusCode, Url};

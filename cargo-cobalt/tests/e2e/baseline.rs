@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use cobalt::report::Timestamp;
+use cobalt_core::report::Timestamp;
 use serde_json::{Value, json};
 
 use crate::git::git;

@@ -7,8 +7,8 @@ use std::process::Stdio;
 use std::time::{Duration, SystemTime};
 
 use cobalt::Report;
-use cobalt::command::store::result_file_name;
-use cobalt::report::{Measurements, RunConfig, Timestamp};
+use cobalt_core::report::{Measurements, RunConfig, Timestamp};
+use cobalt_core::store::result_file_name;
 use tempfile::TempDir;
 
 use crate::command::{COBALT, program};
@@ -197,7 +197,7 @@ fn a_baseline_stays_though_its_run_goes() {
     let project = Project::with_runs();
     let report = project.run("ffffffffffff", "gated", 4, false);
     let baseline =
-        serde_json::to_string(&Measurements::of(&report, &cobalt::llm::prices::PriceTable::default()));
+        serde_json::to_string(&Measurements::of(&report, &cobalt_core::prices::PriceTable::default()));
     let file = project.write("baselines/gated.json", &baseline.unwrap(), 4);
     let said = project.clean(&["--results", "--yes"], 0);
     assert_printed!(said);

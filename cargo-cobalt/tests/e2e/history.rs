@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use cobalt::Report;
-use cobalt::command::store::result_file_name;
-use cobalt::report::{ScoreStats, Summary};
+use cobalt_core::report::{ScoreStats, Summary};
+use cobalt_core::store::result_file_name;
 use serde_json::Value;
 use tempfile::TempDir;
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::time::{Duration, SystemTime};
 
 use cobalt::Report;
-use cobalt::report::{RunConfig, RunVerdict, Summary, Timestamp};
+use cobalt_core::report::{RunConfig, RunVerdict, Summary, Timestamp};
 use tempfile::TempDir;
 
 pub(crate) const DAY: Duration = Duration::from_secs(24 * 60 * 60);

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use cobalt::Report;
-use cobalt::command::store::read_report;
-use cobalt::report::Shard;
+use cobalt_core::report::Shard;
+use cobalt_core::store::read_report;
 use serde_json::Value;
 
 use crate::project::{Project, Said};

@@ -8,7 +8,7 @@ use super::error::Place;
 use super::merge::Merge;
 use super::settings::dotted;
 use crate::dataset::tables::DatasetTable;
-use crate::redact::register_address;
+use cobalt_core::redact::register_address;
 
 /// The data sets that the file names.
 #[derive(Clone, Debug, Default)]

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use super::settings::{Only, Origin, dotted};
 use super::variables::BASELINE;
-use crate::redact::redacted;
-use crate::report::Shard;
-use crate::wording::{self, line_and_column, unknown_name};
+use cobalt_core::redact::redacted;
+use cobalt_core::report::Shard;
+use cobalt_core::wording::{self, line_and_column, unknown_name};
 
 /// Why the configuration cannot be used.
 #[derive(Debug, thiserror::Error)]

@@ -21,7 +21,7 @@ use crate::evaluators::{
     AutoevalOptions, GEvalOptions, JsonSchemaOptions, LlmJudgeOptions, PairwiseOptions, SimilarityOptions,
 };
 use crate::settings::{NoKeys, Score, take_type};
-use crate::wording::{self, folded};
+use cobalt_core::wording::{self, folded};
 
 const EXPECTED: &str =
     "an evaluator is the name of a function with `#[cobalt::evaluator]`, or a table with a `type`";

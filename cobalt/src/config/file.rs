@@ -24,7 +24,7 @@ use super::webhooks::Hook;
 use crate::dataset::tables::DatasetTable;
 pub(super) use crate::settings::at_least_one;
 use crate::settings::{AgeOrOff, Bound, Count, Length, Target, VariableName, VariableValue, bounds};
-use crate::wording::Cursor;
+use cobalt_core::wording::Cursor;
 
 /// The settings of Cobalt, `cargo test` for AI agents. Everything is optional.
 #[derive(Debug, Default, Deserialize)]

@@ -17,13 +17,13 @@ use super::reporter::{Reporter, ReporterKind};
 use super::settings::{Only, Origin, dotted, shown_variable};
 use super::variables::{CI, CONCURRENCY, CONFIG, RESUME, SOURCES, TIMEOUT};
 use crate::dataset::settings::{Account, FetchSettings, Platform};
-use crate::paths::{package_root, workspace_root};
-use crate::redact::{register_env_file, register_environment, register_variables, set_forms};
-use crate::report::{Shard, Threshold};
 use crate::settings::{
     Age, AgeOrOff, Bound, Count, DEFAULT_TIMEOUT, Length, Target, VariableName, VariableValue,
 };
-use crate::store::Layout;
+use cobalt_core::paths::{package_root, workspace_root};
+use cobalt_core::redact::{register_env_file, register_environment, register_variables, set_forms};
+use cobalt_core::report::{Shard, Threshold};
+use cobalt_core::store::Layout;
 
 /// How many items are worked on at a time, unless something is set.
 const DEFAULT_CONCURRENCY: usize = 5;

@@ -10,8 +10,8 @@ use serde::Serialize;
 use super::error::{ConfigError, Place};
 use super::overrides::{Flags, Variables};
 use super::settings::{Origin, Setting, without_secrets};
-use crate::redact::register_secret;
 use crate::settings::KeyVariable;
+use cobalt_core::redact::register_secret;
 
 /// Merging on its way.
 pub struct Merge<'a, F> {

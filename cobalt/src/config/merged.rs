@@ -17,10 +17,10 @@ use crate::dataset::settings::FetchSettings;
 use crate::dataset::tables::DatasetTable;
 use crate::evaluators::Evaluator;
 use crate::llm::ModelSettings;
-use crate::prices::PriceTable;
-use crate::report::{Shard, Threshold};
 use crate::settings::Target;
-use crate::store::Layout;
+use cobalt_core::prices::PriceTable;
+use cobalt_core::report::{Shard, Threshold};
+use cobalt_core::store::Layout;
 
 /// The settings in force.
 ///

@@ -10,22 +10,22 @@ use super::error::ConfigError;
 use super::merge::{Merge, first};
 use super::settings::Origin;
 use super::variables::CACHE;
-use crate::dataset::Item;
 use crate::evaluators::EvalContext;
 #[cfg(feature = "judge")]
 use crate::evaluators::EvalError;
-use crate::experiment::Output;
 #[cfg(feature = "judge")]
 use crate::llm::{self, Asking};
 use crate::llm::{
     CacheSettings, DEFAULT_CONCURRENCY, DEFAULT_RETRIES, DEFAULT_TIMEOUT, DEFAULT_TTL, ModelChoice,
     ModelSettings, Models, Provider,
 };
-use crate::redact::{REDACTED, Secret, register_address, register_secret};
 use crate::settings::{
     Address, Age, Count, EmbeddingVendor, JudgeVendor, KeyVariable, Length, Retries, Temperature, Word,
 };
-use crate::store::Layout;
+use cobalt_core::item::Item;
+use cobalt_core::item::Output;
+use cobalt_core::redact::{REDACTED, Secret, register_address, register_secret};
+use cobalt_core::store::Layout;
 
 impl Config {
     /// The models that these settings lead to, shared by all of this process that have the same ones.

@@ -14,9 +14,9 @@ use super::variables::{
     BASELINE, CACHE, CI, CONCURRENCY, CONFIG, OFFLINE, ON_INCONCLUSIVE, ONLY, REDACTION_FORMS, REFRESH,
     RESUME, RUNS, SHARD, TIMEOUT,
 };
-use crate::redact::redacted;
-use crate::report::{Shard, duration};
 use crate::settings::{LONGEST_TIMEOUT, MOST_RUNS};
+use cobalt_core::redact::redacted;
+use cobalt_core::report::{Shard, duration};
 
 /// Settings from flags of the command, which come before all others.
 ///

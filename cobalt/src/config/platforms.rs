@@ -8,8 +8,8 @@ use serde::Deserialize;
 use super::error::ConfigError;
 use super::merge::Merge;
 use crate::dataset::settings::{Account, Key, Platform};
-use crate::redact::{REDACTED, Secret, register_address, register_secret};
 use crate::settings::{Address, KeyVariable, Word};
+use cobalt_core::redact::{REDACTED, Secret, register_address, register_secret};
 
 /// By which accounts the platforms are asked where teams keep their data sets.
 #[derive(Debug, Default, Deserialize)]

@@ -7,8 +7,8 @@ use std::str::FromStr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::settings::Text;
-use crate::store::Layout;
-use crate::wording;
+use cobalt_core::store::Layout;
+use cobalt_core::wording;
 
 /// What shows a run, and how. Its text form is the name of the kind or, with a file, `junit=out/junit.xml`.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -11,9 +11,9 @@ use super::error::ConfigError;
 use super::merge::{Merge, first};
 use super::settings::{Origin, dotted};
 use super::variables::{CACHE_DIR, DIR, HISTORY_DB, REDACTION_FORMS, RESULTS_DIR};
-use crate::prices::{self, Price, PriceTable};
 use crate::settings::Dollars;
-use crate::store::Layout;
+use cobalt_core::prices::{self, Price, PriceTable};
+use cobalt_core::store::Layout;
 
 /// Where runs are kept. Relative paths begin at the root of the workspace.
 #[derive(Debug, Default, Deserialize)]

@@ -7,8 +7,8 @@ use std::str::FromStr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
-use crate::redact::{REDACTED, is_secret, redacted, shown_address};
 use crate::settings::Text;
+use cobalt_core::redact::{REDACTED, is_secret, redacted, shown_address};
 
 /// A setting in force.
 #[derive(Clone, Debug, PartialEq, Serialize)]

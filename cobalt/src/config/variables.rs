@@ -1,6 +1,6 @@
 //! The names of the environment variables.
 
-use crate::wording;
+use cobalt_core::wording;
 
 /// The path of the file to read.
 pub const CONFIG: &str = "COBALT_CONFIG";
@@ -154,7 +154,9 @@ mod tests {
         let this = Path::new(file!()).file_name().unwrap();
         let mut found = 0;
         let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-        for folder in ["cobalt/src", "cobalt/docs", "cargo-cobalt/src", "cobalt-macros/src"] {
+        for folder in
+            ["cobalt/src", "cobalt/docs", "cobalt-core/src", "cargo-cobalt/src", "cobalt-macros/src"]
+        {
             names(&workspace.join(folder), &mut |name, path| {
                 let is_example = path.file_name() == Some(this) || name.starts_with("COBALT_TEST_OF");
                 assert!(

@@ -1,6 +1,6 @@
 //! A data set that is another one than was expected.
 
-use crate::wording::count;
+use cobalt_core::wording::count;
 
 /// A data set that was fetched, and is another one than was expected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

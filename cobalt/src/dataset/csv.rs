@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use super::text::Take;
 use super::{DatasetError, text};
-use crate::item::Item;
-use crate::wording::count;
+use cobalt_core::item::Item;
+use cobalt_core::wording::count;
 
 /// Reads a header and a row per item; `delimiter` is `b','`, or `b'\t'` for tab-separated values.
 #[doc(hidden)]

@@ -7,7 +7,7 @@ use serde_json::Value;
 use serde_path_to_error::{Path, Segment};
 
 use super::Item;
-use crate::wording::{self, cut};
+use cobalt_core::wording::{self, cut};
 
 /// Reads an item as a type of your own.
 ///

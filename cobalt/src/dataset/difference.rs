@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 
 use super::Dataset;
-use crate::wording::count;
+use cobalt_core::wording::count;
 
 /// How many items differ between two states of a data set, which are told apart by their [keys](Dataset::keys).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

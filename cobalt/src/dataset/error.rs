@@ -3,7 +3,7 @@
 use std::io;
 
 use super::{ChangedDataset, DecodeError};
-use crate::store::StoreError;
+use cobalt_core::store::StoreError;
 
 /// Why a data set could not be had: always with the file or item, and what to do about it.
 ///
@@ -189,7 +189,7 @@ impl DatasetError {
 /// Why reading stops where a file holds more than it may.
 #[cfg(any(feature = "remote", feature = "parquet"))]
 pub fn too_large(max_bytes: u64) -> io::Error {
-    let max_bytes = crate::wording::thousands(max_bytes);
+    let max_bytes = cobalt_core::wording::thousands(max_bytes);
     let text = format!(
         "it holds more than {max_bytes} bytes once it is unpacked: raise `max_bytes`, in cobalt.toml `max-bytes`, if that is right"
     );

@@ -8,7 +8,7 @@ use std::str::FromStr;
 use serde::de::IgnoredAny;
 
 use super::{DatasetError, text};
-use crate::wording;
+use cobalt_core::wording;
 
 /// The format of a file with items, see [the module](crate::dataset#files).
 ///

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::Dataset;
-use crate::item::{Canonical, case_names, id, natural_key, unique};
-use crate::redact::redacted;
+use cobalt_core::item::{Canonical, case_names, id, natural_key, unique};
+use cobalt_core::redact::redacted;
 
 /// How many repeated ids a warning names, and how many items of each.
 const MOST_NAMED: usize = 3;
@@ -94,7 +94,7 @@ impl Dataset {
     /// ```
     pub fn hash(&self) -> String {
         let hash = || {
-            let mut canonical = Canonical::new();
+            let mut canonical = Canonical::default();
             canonical.list(self.len());
             self.iter().for_each(|item| canonical.item(item));
             canonical.finish()
@@ -105,6 +105,9 @@ impl Dataset {
 
 #[cfg(test)]
 mod tests {
+    use cobalt_core::report::Report;
+    use serde_json::json;
+
     use super::*;
     use crate::item;
 
@@ -151,9 +154,7 @@ mod tests {
     #[test]
     fn a_blank_id_or_a_null_input_counts_as_absent() {
         let by_input = Dataset::from_items([item! { "input": "x" }]).keys();
-        for id in
-            [serde_json::json!(" "), serde_json::json!(null), serde_json::json!({}), serde_json::json!(true)]
-        {
+        for id in [json!(" "), json!(null), json!({}), json!(true)] {
             assert_eq!(Dataset::from_items([item! { "id": id, "input": "x" }]).keys(), by_input);
         }
         let keys =
@@ -181,5 +182,31 @@ mod tests {
         let different: std::collections::HashSet<_> = hashes.iter().collect();
         assert_eq!(different.len(), hashes.len());
         assert!(hashes.iter().all(|hash| hash.len() == 64));
+    }
+
+    #[test]
+    fn a_numeric_id_that_is_known_is_in_no_key() {
+        cobalt_core::redact::register_secret("NUMBER_KEY", "749301746583921");
+        let dataset = Dataset::from_items([item! { "id": 749_301_746_583_921_u64 }]);
+        assert_eq!(dataset.keys(), ["[redacted:NUMBER_KEY]"]);
+    }
+
+    #[test]
+    fn items_of_the_same_id_are_named_alike_in_runs_of_all_and_of_some() {
+        let whole = ids(["a b", "", "a b", "c", "a b"]);
+        let (keys, names) = (whole.keys(), whole.case_keys());
+        for some in [vec![0, 1, 2, 3, 4], vec![2], vec![1, 3, 4], vec![2, 4]] {
+            let items = some.iter().map(|index: &usize| {
+                json!({ "index": index, "key": keys[*index], "input": whole.get(*index), "passed": true })
+            });
+            let report: Report = serde_json::from_value(json!({
+                "id": "5ea00522f3eb", "name": "a", "timestamp": "2026-02-05T10:00:34.836Z", "tags": [], "partial": true,
+                "config": { "runs": 1, "concurrency": 1, "timeout": 1000, "evaluators": ["exact"] },
+                "summary": { "totalItems": some.len(), "totalDurationMs": 1003, "avgLatencyMs": 2 },
+                "items": items.collect::<Vec<_>>(),
+            }))
+            .unwrap();
+            assert_eq!(report.case_names(), some.iter().map(|index| &*names[*index]).collect::<Vec<_>>());
+        }
     }
 }

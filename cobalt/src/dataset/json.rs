@@ -10,7 +10,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Seq
 
 use super::text::{Take, all_items};
 use super::{DatasetError, text};
-use crate::item::{Item, into_item};
+use cobalt_core::item::{Item, into_item};
 
 /// Reads the items one by one; never holds the text.
 #[doc(hidden)]
@@ -150,7 +150,10 @@ impl<'de> Visitor<'de> for Document<'_> {
             let found = match others.is_empty() {
                 true => "an empty object".to_owned(),
                 false => {
-                    format!("an object with {}", crate::wording::list(others.iter().map(String::as_str)))
+                    format!(
+                        "an object with {}",
+                        cobalt_core::wording::list(others.iter().map(String::as_str))
+                    )
                 }
             };
             A::Error::custom(format_args!(

@@ -7,7 +7,7 @@ use serde::de::DeserializeSeed;
 use super::json::message;
 use super::text::{Take, all_items};
 use super::{DatasetError, text};
-use crate::item::{Item, ItemSeed};
+use cobalt_core::item::{Item, ItemSeed};
 
 /// Reads an object per line; never holds more of the text than one line.
 #[doc(hidden)]

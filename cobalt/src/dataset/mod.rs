@@ -78,6 +78,7 @@ mod error;
 mod format;
 mod identity;
 mod into_dataset;
+mod item;
 mod json;
 mod jsonl;
 mod read;
@@ -90,11 +91,13 @@ pub(crate) mod table_values;
 pub(crate) mod tables;
 mod text;
 
-pub use crate::item::Item;
-#[doc(hidden)]
-pub use crate::item::{item_hash, value_hash};
-pub use crate::report::Fetch;
 pub use changed::ChangedDataset;
+#[doc(inline)]
+pub use cobalt_core::item::Item;
+#[doc(hidden)]
+pub use cobalt_core::item::{item_hash, value_hash};
+#[doc(inline)]
+pub use cobalt_core::report::Fetch;
 #[doc(hidden)]
 pub use csv::{csv_records, parse_csv};
 pub(crate) use decode::decode_value;

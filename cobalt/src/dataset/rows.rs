@@ -9,7 +9,7 @@ use super::read::{open, with_similar_name};
 use super::text::Content;
 use super::text::Take;
 use super::{DatasetError, Format, Item, Told};
-use crate::nesting::{DEEPEST, is_too_deep};
+use cobalt_core::nesting::{DEEPEST, is_too_deep};
 
 /// A place of a file that holds an item, or should.
 #[derive(Debug)]

@@ -11,8 +11,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::{DatasetError, Item, decode};
-use crate::item::kind;
-use crate::report::Fetch;
+use cobalt_core::item::kind;
+use cobalt_core::report::Fetch;
 
 /// The seed of [`Dataset::sample`].
 pub const SAMPLE_SEED: u64 = 42;

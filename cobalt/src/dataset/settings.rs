@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
-use crate::redact::Secret;
+use cobalt_core::redact::Secret;
 
 /// What the configuration says of data sets that are fetched.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::wording;
+use cobalt_core::wording;
 
 /// What an `Autoeval` scores. The names are those of autoevals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -9,10 +9,11 @@ use serde_json::Value;
 
 #[cfg(feature = "judge")]
 use super::EvalError;
-use crate::dataset::{Dataset, DecodeError, Item, decode};
-use crate::experiment::Output;
+use crate::dataset::{Dataset, DecodeError, decode};
 use crate::llm::{Asking, Models};
 use crate::settings::DEFAULT_TIMEOUT;
+use cobalt_core::item::Item;
+use cobalt_core::item::Output;
 
 /// One output with the item that it answers. Cheap to clone.
 ///

@@ -11,7 +11,7 @@ use super::places::AgentField;
 use super::{CheckError, DEFAULT_PASS_MARK, EvalContext, EvalError, Evaluation, Evaluator, Score, Setup};
 use crate::metrics::same;
 use crate::settings::{self, NoKeys};
-use crate::wording::cut;
+use cobalt_core::wording::cut;
 
 /// Scores 1 where the output equals a field of the item, and 0 elsewhere.
 ///
@@ -194,7 +194,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::experiment::Output;
+    use cobalt_core::item::Output;
 
     fn score(evaluator: &ExactMatch, expected: Value, output: Value) -> f64 {
         let item = crate::item! { "expectedOutput": expected };

@@ -22,7 +22,7 @@ use super::{CheckError, DEFAULT_PASS_MARK, EvalContext, EvalError, Evaluation, E
 use crate::llm::{Asking, ModelChoice, Schema};
 use crate::settings::{self, Count, Word, at_least_one};
 use crate::threads::join_all;
-use crate::wording::{count, decimal};
+use cobalt_core::wording::{count, decimal};
 
 /// Rates the output by a plain criterion, as G-Eval does (Liu et al., 2023, <https://arxiv.org/abs/2303.16634>).
 ///

@@ -40,7 +40,6 @@ use std::time::Duration;
 
 pub use crate::llm::CheckError;
 pub(crate) use crate::llm::Unfit;
-pub use crate::report::DEFAULT_PASS_MARK;
 #[cfg(feature = "judge")]
 pub use autoeval::Autoeval;
 #[cfg(feature = "judge")]
@@ -52,6 +51,7 @@ pub use calls::{ToolCall, ToolCallError, ToolCalls};
 pub(crate) use calls::{ToolCallsOptions, has_calls, has_no_calls, reports_calls};
 pub(crate) use choices::Preset;
 pub use choices::{Aggregate, Distance};
+use cobalt_core::report::DEFAULT_PASS_MARK;
 pub use command::CommandEvaluator;
 pub(crate) use command::{CommandOptions, EndsAll};
 pub use context::{EvalContext, Setup};

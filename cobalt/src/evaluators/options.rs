@@ -49,7 +49,7 @@ pub fn exactly_one(what: &str, keys: &[(&str, bool)]) -> Result<(), String> {
     match written[..] {
         [_] => Ok(()),
         [] => {
-            let keys = crate::wording::list(keys.iter().map(|(key, _)| *key));
+            let keys = cobalt_core::wording::list(keys.iter().map(|(key, _)| *key));
             Err(format!("nothing says {what}; write one of the keys {keys}"))
         }
         [one, another, ..] => Err(format!("`{one}` and `{another}` both say {what}; leave one of them out")),

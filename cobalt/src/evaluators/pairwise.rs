@@ -306,8 +306,8 @@ mod tests {
     use crate::Provider;
     use crate::evaluators::tests::{asked_by, without_models};
     use crate::evaluators::{EvalContext, Evaluator, Score};
-    use crate::experiment::Output;
     use crate::llm::test_server::{Answer, Asked, TestServer};
+    use cobalt_core::item::Output;
 
     fn context() -> EvalContext {
         let item = crate::item! { "input": "Capital of France?", "before": "Lyon." };

@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{CheckError, EvalContext, EvalError, Setup};
-use crate::dataset::Item;
 use crate::settings::Word;
 use crate::template::Variable;
-use crate::wording;
+use cobalt_core::item::Item;
+use cobalt_core::wording;
 
 /// The agent's output.
 pub const OUTPUT: &str = "output";

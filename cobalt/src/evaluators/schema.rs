@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::{EvalError, Score};
 use crate::metrics::is_json_text;
-use crate::wording::cut;
+use cobalt_core::wording::cut;
 
 /// How many violations a reason names.
 const NAMED: usize = 3;

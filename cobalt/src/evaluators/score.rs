@@ -3,10 +3,10 @@
 use serde_json::Value;
 
 use super::EvalError;
-use crate::causes::IntoReason;
-use crate::dataset::Item;
-use crate::nesting::{dismantle, is_too_deep, too_deep};
-use crate::report::ScoredEvaluation;
+use cobalt_core::causes::IntoReason;
+use cobalt_core::item::Item;
+use cobalt_core::nesting::{dismantle, is_too_deep, too_deep};
+use cobalt_core::report::ScoredEvaluation;
 
 /// What an evaluator found: a number from 0 (bad) to 1 (good), and why.
 ///

@@ -232,9 +232,9 @@ mod tests {
 
     use super::*;
     use crate::evaluators::tests::{asked_by, without_models};
-    use crate::experiment::Output;
     use crate::llm::Provider;
     use crate::llm::test_server::{Answer, TestServer};
+    use cobalt_core::item::Output;
 
     fn context(expected: Value, output: Value) -> EvalContext {
         EvalContext::new(crate::item! { "expected": { "text": expected } }, Output::new(output))

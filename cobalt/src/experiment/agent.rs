@@ -10,8 +10,8 @@ use serde::de::DeserializeOwned;
 use super::into_output::IntoOutput;
 use super::record::{Record, Recorder};
 use crate::dataset::{Dataset, DecodeError, decode};
-use crate::item::{Item, Output};
 use crate::threads;
+use cobalt_core::item::{Item, Output};
 
 /// Why an agent gave no output: its own error, a panic, or an item that does not fit its parameter.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

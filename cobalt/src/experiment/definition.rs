@@ -6,13 +6,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::agent::{Agent, AgentFn};
-use crate::causes::BoxError;
 use crate::dataset::{Dataset, IntoDataset};
 use crate::error::Error;
 use crate::evaluators::Evaluator;
-use crate::report::{Category, SourcePlace, Threshold};
 use crate::settings::{LONGEST_TIMEOUT, MOST_RUNS};
-use crate::wording;
+use cobalt_core::causes::BoxError;
+use cobalt_core::report::{Category, SourcePlace, Threshold};
+use cobalt_core::wording;
 
 /// What an experiment is, apart from its data and its agent.
 #[derive(Clone, Debug)]
@@ -48,14 +48,14 @@ impl Definition {
             |e: &Arc<dyn Evaluator>| format!("{} from {} {}", e.name(), e.pass_mark(), e.fingerprint());
         parts.extend(self.evaluators.iter().map(evaluator));
         parts.extend(self.thresholds.iter().map(Threshold::case_name));
-        crate::hash::sha256_hex(&parts)
+        cobalt_core::hash::sha256_hex(&parts)
     }
 
     /// A hash of each evaluator's settings, with those of the models that judges ask: 16 hexadecimal digits.
     pub fn evaluator_hashes(&self) -> Vec<String> {
         let hash = |evaluator: &Arc<dyn Evaluator>| {
             let settings = [evaluator.fingerprint(), self.models.clone().unwrap_or_default()];
-            let mut hash = crate::hash::sha256_hex(&settings);
+            let mut hash = cobalt_core::hash::sha256_hex(&settings);
             hash.truncate(16);
             hash
         };

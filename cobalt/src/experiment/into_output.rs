@@ -6,8 +6,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::agent::AgentError;
-use crate::causes::IntoReason;
-use crate::item::{Item, Output};
+use cobalt_core::causes::IntoReason;
+use cobalt_core::item::{Item, Output};
 
 /// What an agent may return: text, JSON, an [`Output`], or a `Result` of one of these.
 ///

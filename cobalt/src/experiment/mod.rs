@@ -7,7 +7,6 @@ mod definition;
 mod into_output;
 mod record;
 
-pub use crate::item::{ModelCall, Output, TokenCount};
 pub(crate) use agent::AgentFn;
 pub use agent::{Agent, AgentError, Context, item};
 pub(crate) use definition::{Declaration, Definition, Progress};

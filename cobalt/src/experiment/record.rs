@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde_json::{Value, json};
 
 use crate::evaluators::{ToolCall, has_calls, has_no_calls, reports_calls};
-use crate::item::usage::{self, ModelUsage};
-use crate::item::{Item, ModelCall, Output};
-use crate::nesting::{dismantle, is_too_deep, too_deep};
+use cobalt_core::item::usage::{self, ModelUsage};
+use cobalt_core::item::{Item, ModelCall};
+use cobalt_core::nesting::{dismantle, is_too_deep, too_deep};
 
 /// The most tool calls, and the most messages, that are kept of one execution.
 const MOST: usize = 10_000;
@@ -154,14 +154,6 @@ impl Recorded {
     }
 }
 
-impl Output {
-    /// The output with what the agent recorded, as far as it does not say the same by itself.
-    pub(crate) fn with_recorded(mut self, recorded: Recorded) -> Self {
-        recorded.add_to(self.metadata_mut());
-        self
-    }
-}
-
 /// A message. A text by itself is what the agent said: in a list of messages it would be the name of a tool.
 fn said(message: Value) -> Value {
     match message {
@@ -189,6 +181,8 @@ fn checked(value: Value, what: &str) -> Result<Value, String> {
 
 #[cfg(test)]
 mod tests {
+    use cobalt_core::item::Output;
+
     use super::*;
 
     fn recorded(records: impl IntoIterator<Item = Record>) -> Recorded {
@@ -215,9 +209,10 @@ mod tests {
             .usage(ModelCall::new("a").tokens(1, 2))
             .usage(ModelCall::new("b").tokens(3, 4).cost(0.5))
             .usage(ModelCall::new("a").tokens(5, 6));
-        let kept = output.with_recorded(Recorded::default());
+        let mut kept = output.into_metadata();
+        Recorded::default().add_to(&mut kept);
         assert_eq!(
-            Value::from(kept.all_metadata().clone()),
+            Value::from(kept),
             serde_json::json!({
                 "usage": [
                     { "model": "a", "calls": 2, "tokens": { "input": 6, "output": 8 } },
@@ -338,7 +333,7 @@ mod tests {
         let calls = [("gpt-4o", 2.5), ("gpt-4o-mini", 0.15)];
         recorded(calls.map(|(model, _)| ModelCall::new(model).tokens(1_000_000, 0).into())).add_to(&mut own);
         assert_eq!(own["usage"], raw);
-        let spending = usage::Spending::of(&own, &crate::prices::PriceTable::default());
+        let spending = usage::Spending::of(&own, &cobalt_core::prices::PriceTable::default());
         assert_eq!((spending.tokens, spending.cost), (Some(2_000_000), Some(calls[0].1 + calls[1].1)));
     }
 
@@ -424,7 +419,7 @@ mod tests {
             let mut metadata = crate::item! { "model": "gpt-4o", "tokens": tokens };
             recorded([ModelCall::new("text-embedding-3-small").tokens(500, 0).cost(0.00001).into()])
                 .add_to(&mut metadata);
-            usage::Spending::of(&metadata, &crate::prices::PriceTable::default()).cost
+            usage::Spending::of(&metadata, &cobalt_core::prices::PriceTable::default()).cost
         };
         assert_eq!(cost((1_000_000, 0)), Some(2.5));
         let mut unnamed = crate::item! { "tokens": { "input": 1_000_000, "output": 0 } };

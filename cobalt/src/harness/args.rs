@@ -8,9 +8,9 @@ use std::io::IsTerminal as _;
 
 use libtest_mimic::{Arguments, ColorSetting, FormatSetting};
 
-use crate::names::{self, case_name};
-use crate::pattern::Pattern;
-use crate::reporters::Paint;
+use cobalt_core::names::{self, case_name};
+use cobalt_core::pattern::Pattern;
+use cobalt_core::reporters::Paint;
 
 /// What was asked for on the command line.
 #[derive(Clone, Debug, Default)]

@@ -13,9 +13,9 @@ use super::exit_guard;
 use super::schedule::{Case, WaitsFor};
 use super::warnings::{Shown, Why};
 use crate::error::Error;
-use crate::report::ItemResult;
-use crate::reporters::{Paint, Warning, printable, summary};
 use crate::session::{Ending, Interrupted, Interrupter, Listener};
+use cobalt_core::report::ItemResult;
+use cobalt_core::reporters::{Paint, Warning, printable, summary};
 
 /// What became of a case.
 #[derive(Clone, Debug)]

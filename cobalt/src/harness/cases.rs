@@ -4,16 +4,18 @@ use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::args::Filter;
-use crate::causes::{BoxError, with_causes};
 use crate::config::Config;
-use crate::dataset::{Dataset, Item};
+use crate::dataset::Dataset;
 use crate::error::Error;
 use crate::experiment::{Declaration, Experiment, Prepared};
 use crate::private::ExperimentDefinition;
-use crate::report::SourcePlace;
 use crate::session::{Plan, named_to_resume};
-use crate::store::{CutOff, namesake};
-use crate::{names, paths, threads};
+use crate::threads;
+use cobalt_core::causes::{BoxError, with_causes};
+use cobalt_core::item::Item;
+use cobalt_core::report::SourcePlace;
+use cobalt_core::store::{CutOff, namesake};
+use cobalt_core::{names, paths};
 
 /// An experiment that was read, or the case that says why it could not be.
 pub struct Suite {

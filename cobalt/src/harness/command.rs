@@ -16,12 +16,12 @@ use super::schedule::{Schedule, WaitsFor, missing};
 use super::warnings::Shown;
 use crate::config::{Config, REQUEST as VARIABLE};
 use crate::experiment::Definition;
-use crate::pattern::Pattern;
 use crate::private::ExperimentDefinition;
-use crate::redact::redacted;
-use crate::report::SourcePlace;
-use crate::reporters::{Event, ExperimentStarted, Listed, PROTOCOL, Stream, Warning};
 use crate::session::{Run, Session};
+use cobalt_core::pattern::Pattern;
+use cobalt_core::redact::redacted;
+use cobalt_core::report::SourcePlace;
+use cobalt_core::reporters::{Event, ExperimentStarted, Listed, PROTOCOL, Stream, Warning};
 
 /// The most fields named of a data set.
 const MOST_FIELDS: usize = 50;

@@ -10,11 +10,11 @@ use super::exit_code::{FAILED, INTERRUPTED, UNFIT};
 use super::exit_guard::{self, SharedRuntime, leave};
 use super::warnings::{Shown, Why};
 use crate::evaluators::EndsAll;
-use crate::report::{ItemResult, RunVerdict};
-use crate::reporters::{Event, ItemFinished, RunFinished, Stream, Warning, printable, unpriced};
 use crate::session::{Ending, Interrupted, Interrupter, Listener};
 use crate::threads;
-use crate::wording::count;
+use cobalt_core::report::{ItemResult, RunVerdict};
+use cobalt_core::reporters::{Event, ItemFinished, RunFinished, Stream, Warning, printable, unpriced};
+use cobalt_core::wording::count;
 
 /// The most items of an experiment of which it is told at length why they did not pass.
 const MOST_EXPLAINED: usize = 20;

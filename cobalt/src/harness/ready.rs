@@ -7,9 +7,9 @@ use std::process::Command;
 use super::cases::{Broken, View};
 use crate::config::Config;
 use crate::error::Error;
-use crate::report::Shard;
 use crate::session::{MissingKeys, Plan, Rerun, Run, Selected};
-use crate::store::{CutOff, id_of};
+use cobalt_core::report::Shard;
+use cobalt_core::store::{CutOff, id_of};
 
 /// Cases by their names.
 type Cases = Vec<(String, View)>;

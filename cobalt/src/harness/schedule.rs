@@ -9,11 +9,11 @@ use super::warnings;
 use crate::config::Config;
 use crate::error::Error;
 use crate::private::ExperimentDefinition;
-use crate::redact::redacted;
-use crate::report::SourcePlace;
-use crate::reporters::{MissingKey, Warning};
 use crate::session::{MissingKeys, Run, to_resume};
-use crate::store::CutOff;
+use cobalt_core::redact::redacted;
+use cobalt_core::report::SourcePlace;
+use cobalt_core::reporters::{MissingKey, Warning};
+use cobalt_core::store::CutOff;
 
 /// The cases of this process, and the runs that they wait for.
 #[derive(Default)]

@@ -4,10 +4,10 @@
 use super::cases::Declared;
 use crate::config::{Config, Origin, Setting, unknown_variable};
 use crate::private::ExperimentDefinition;
-use crate::redact::REDACTED;
-use crate::report::{ItemResult, RunConfig};
-use crate::reporters::{Repeated, Warning, explain};
 use crate::session::Run;
+use cobalt_core::redact::REDACTED;
+use cobalt_core::report::{ItemResult, RunConfig};
+use cobalt_core::reporters::{Repeated, Warning, explain};
 
 /// Variables of keys that judges and agents often need.
 const KEYS: [&str; 17] = [

@@ -14,7 +14,7 @@ use super::connections::{CONNECT_TIMEOUT, Connections, cause, chain};
 use super::gzip::{Body, GZIP, WriteError, take_encoding};
 use super::said::address;
 use super::tls;
-use crate::back_off::BackOff;
+use cobalt_core::back_off::BackOff;
 
 /// The longest error that is read, in bytes; the rest of it is left where it is.
 const LONGEST_ERROR: usize = 64 << 10;

@@ -2,8 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::redact::Secret;
-use crate::redact::{REDACTED, redacted};
+use cobalt_core::redact::{REDACTED, Secret, redacted};
 
 /// A key of fewer characters is a word like any other: `none`, `ollama`.
 const SHORTEST_KEY: usize = 8;

@@ -3,7 +3,7 @@
 use reqwest::Url;
 use serde_json::Value;
 
-use crate::wording::cut;
+use cobalt_core::wording::cut;
 
 /// How much of what a server says is shown, in characters.
 const MOST_SHOWN: usize = 300;

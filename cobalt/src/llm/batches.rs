@@ -10,7 +10,7 @@ use tokio::time::sleep;
 use super::AskError;
 use super::cache::Cache;
 use super::client::{Client, ClientError, Embedded, Target};
-use crate::prices::Tokens;
+use cobalt_core::prices::Tokens;
 
 /// The most texts of a request, which is what Cohere takes; others take more.
 const MOST_TEXTS: usize = 96;

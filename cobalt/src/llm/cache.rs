@@ -10,8 +10,8 @@ use std::{fs, io};
 
 use super::client::Target;
 use super::{CacheSettings, Question};
-use crate::hash::sha256_hex;
-use crate::store::Layout;
+use cobalt_core::hash::sha256_hex;
+use cobalt_core::store::Layout;
 
 /// How a file begins: with what it is, and the version of its form.
 const MAGIC: &str = "cobalt-answer 1";
@@ -173,7 +173,7 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
-    use crate::hash::sha256_hex;
+    use cobalt_core::hash::sha256_hex;
 
     fn cache(folder: &TempDir) -> Cache {
         Cache::new(CacheSettings { layout: layout(folder.path()), ttl: Duration::from_secs(60) })

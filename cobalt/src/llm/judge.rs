@@ -7,10 +7,10 @@ use serde_json::{Map, Value};
 
 use super::vendors::Role;
 use super::{CheckError, JudgeUsage, Meter, ModelChoice, ModelSettings, Models, Question, Schema, target};
-use crate::causes::BoxError;
 use crate::http::without_key;
-use crate::prices::PriceTable;
-use crate::redact::Secret;
+use cobalt_core::causes::BoxError;
+use cobalt_core::prices::PriceTable;
+use cobalt_core::redact::Secret;
 
 /// A long answer takes longer than a verdict.
 const SHORTEST_TIMEOUT: Duration = Duration::from_secs(300);

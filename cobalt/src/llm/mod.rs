@@ -35,13 +35,14 @@ mod tests;
 #[cfg(feature = "judge")]
 mod vendors;
 
-#[doc(inline)]
-pub use crate::prices;
-pub use crate::prices::JudgeUsage;
-pub(crate) use crate::prices::Meter;
 #[cfg(feature = "judge")]
 pub(crate) use answer::{AskError, Moderation, Question, Schema};
 pub(crate) use asking::Asking;
+#[doc(inline)]
+pub use cobalt_core::prices;
+#[doc(inline)]
+pub use cobalt_core::prices::JudgeUsage;
+pub(crate) use cobalt_core::prices::Meter;
 #[cfg(feature = "judge")]
 #[doc(hidden)]
 pub use judge::Judge;

@@ -10,7 +10,7 @@ use super::embedding::Found;
 use super::flights::Flights;
 use super::vendors::Role;
 use super::{AskError, CheckError, Meter, ModelChoice, ModelSettings, target};
-use crate::prices::{PriceTable, Tokens};
+use cobalt_core::prices::{PriceTable, Tokens};
 
 /// Those that are in use, so that all who have the same settings share them.
 static IN_USE: Mutex<Vec<Weak<Models>>> = Mutex::new(Vec::new());

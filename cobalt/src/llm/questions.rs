@@ -11,8 +11,8 @@ use super::flights::Landed;
 use super::models::Models;
 use super::vendors::Role;
 use super::{Meter, ModelChoice, cache};
-use crate::prices::Tokens;
-use crate::redact::redacted;
+use cobalt_core::prices::Tokens;
+use cobalt_core::redact::redacted;
 
 /// How often a question is asked until its answer is of use.
 const ATTEMPTS: usize = 2;

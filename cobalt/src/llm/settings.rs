@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::redact::Secret;
-use crate::store::Layout;
-use crate::wording;
+use cobalt_core::redact::Secret;
+use cobalt_core::store::Layout;
+use cobalt_core::wording;
 
 /// How long an answer may take, unless something is set.
 pub(crate) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);

@@ -6,8 +6,7 @@
 use super::client::Target;
 use super::vendors::{JUDGES, Role, is_same_origin};
 use super::{CheckError, ModelChoice, ModelSettings, Provider, Unfit};
-use crate::redact::Secret;
-use crate::redact::register_secret;
+use cobalt_core::redact::{Secret, register_secret};
 
 /// Looks up an environment variable.
 pub type Lookup<'a> = &'a dyn Fn(&str) -> Option<String>;

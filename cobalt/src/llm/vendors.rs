@@ -154,7 +154,7 @@ fn origin(address: &str) -> Option<(String, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::prices::price;
+    use cobalt_core::prices::price;
 
     #[test]
     fn the_models_asked_by_default_have_a_price() {

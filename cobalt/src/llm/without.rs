@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::ModelSettings;
-use crate::prices::PriceTable;
+use cobalt_core::prices::PriceTable;
 
 /// Nobody to ask.
 #[derive(Debug)]

@@ -5,9 +5,9 @@ use std::ops::Deref;
 
 use serde::de::DeserializeOwned;
 
-use crate::causes::BoxError;
 use crate::dataset::DecodeError;
 use crate::evaluators::EvalContext;
+use cobalt_core::causes::BoxError;
 
 /// A value that is borrowed where it is there already, and decoded where it is not.
 #[derive(Debug)]
@@ -88,8 +88,8 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::item::Item;
-    use crate::item::Output;
+    use cobalt_core::item::Item;
+    use cobalt_core::item::Output;
 
     #[derive(Debug, Deserialize)]
     struct Question {

@@ -10,14 +10,14 @@ pub use arguments::{Argument, item_owned, item_ref, output_owned, output_ref};
 pub use inventory;
 pub use serde_json;
 
-pub use crate::causes::BoxError;
 use crate::dataset::Dataset;
 pub use crate::dataset::IntoDataset;
 pub use crate::evaluators::EvaluatorDefinition;
 use crate::evaluators::{EvalContext, FnEvaluator, IntoScore};
 use crate::experiment::{AgentError, Context, Experiment};
 pub use crate::experiment::{IntoOutput, Prepared, item};
-use crate::item::Output;
+pub use cobalt_core::causes::BoxError;
+use cobalt_core::item::Output;
 
 /// What `#[cobalt::experiment]` registers.
 #[derive(Debug)]

@@ -9,7 +9,7 @@ use std::error::Error;
 use std::fmt::{self, Display};
 use std::ops::Deref;
 
-use crate::causes::{IntoReason, with_causes};
+use cobalt_core::causes::{IntoReason, with_causes};
 
 /// A returned value; taken by the first of the traits that applies.
 pub struct Returned<R>(Cell<Option<R>>);

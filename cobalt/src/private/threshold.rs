@@ -1,6 +1,6 @@
 //! What the thresholds of an attribute are made of.
 
-pub use crate::report::{Category, Comparison, LatencyBound, Metric, NumberBound, Threshold};
+pub use cobalt_core::report::{Category, Comparison, LatencyBound, Metric, NumberBound, Threshold};
 
 /// Whether a name is in a list: at compile time, for the names of evaluators.
 #[must_use]

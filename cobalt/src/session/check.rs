@@ -11,10 +11,10 @@ use crate::dataset::Dataset;
 use crate::error::Error;
 use crate::evaluators::{Evaluator, Setup};
 use crate::experiment::{Declaration, Definition};
-use crate::item::Item;
 use crate::llm::{CheckError, Unfit};
-use crate::reporters::MissingKey;
 use crate::threads;
+use cobalt_core::item::Item;
+use cobalt_core::reporters::MissingKey;
 
 /// The keys that are missing, each once.
 #[derive(Debug, Default)]
@@ -73,8 +73,7 @@ fn problems<'a>(
     definition.evaluators.iter().filter_map(move |evaluator| match ask(&**evaluator, setup) {
         Ok(()) => None,
         Err(CheckError(Unfit::MissingKey { variable, asked_for })) => {
-            let (asked_for, experiments) = (vec![asked_for], vec![definition.name.clone()]);
-            MissingKey { variable, asked_for, experiments }.add_to(&mut missing.0);
+            MissingKey::new(variable, asked_for, definition.name.clone()).add_to(&mut missing.0);
             None
         }
         Err(CheckError(Unfit::Problem(problem))) => {

@@ -7,13 +7,15 @@ use std::time::Duration;
 
 use crate::config::{Config, OnInconclusive};
 use crate::error::Error;
-use crate::prices::PriceTable;
-use crate::report::comparison::{Comparison, compare, too_old};
-use crate::report::{
+use cobalt_core::prices::PriceTable;
+use cobalt_core::report::comparison::{Comparison, compare, too_old};
+use cobalt_core::report::{
     Against, Figures, Measurements, Report, RunConfig, SCHEMA, Threshold, ci_status, judge_all,
 };
-use crate::store::{ResultFileName, StoreError, experiment_of, read_measurements, read_report, result_files};
-use crate::wording::{self, count};
+use cobalt_core::store::{
+    ResultFileName, StoreError, experiment_of, read_measurements, read_report, result_files,
+};
+use cobalt_core::wording::{self, count};
 
 /// Adds to a report with all its items what they come to, by the evaluators of its settings. A run of some of the items has
 /// no thresholds. In CI, the scores of earlier runs of the same commit count in the thresholds and, if there are any, in the
@@ -276,7 +278,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::store::write_report;
+    use cobalt_core::store::write_report;
 
     /// A run in which one of two items fails, judged in CI against a baseline. Neither the baseline nor an earlier attempt has a
     /// failure.
@@ -312,7 +314,7 @@ mod tests {
                 item["evaluations"]["e"] = json!({ "error": "no answer" });
             });
         });
-        let prices = crate::prices::PriceTable::default();
+        let prices = cobalt_core::prices::PriceTable::default();
         let [all, none] = [all, none].map(|report| Measurements::of(&report, &prices));
         assert_eq!(none.clone().pooled(&all), none);
     }

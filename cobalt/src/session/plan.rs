@@ -5,15 +5,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::judging::Baseline;
-use crate::causes::BoxError;
 use crate::config::Config;
 use crate::dataset::{Dataset, DatasetError};
 use crate::error::Error;
 use crate::experiment::{AgentFn, Declaration, Definition, Experiment, Prepared, Progress};
 use crate::llm::Models;
-use crate::nesting::{DEEPEST, is_too_deep};
-use crate::report::{DatasetSummary, Report, RunConfig, Threshold};
-use crate::reporters::{ExperimentFinished, Warning};
+use cobalt_core::causes::BoxError;
+use cobalt_core::nesting::{DEEPEST, is_too_deep};
+use cobalt_core::report::{DatasetSummary, Report, RunConfig, Threshold};
+use cobalt_core::reporters::{ExperimentFinished, Warning};
 
 /// An experiment fit to run, with its items and their identities.
 pub struct Plan {

@@ -15,8 +15,8 @@ use crate::config::Config;
 use crate::engine::{Event, Work};
 use crate::error::Error;
 use crate::experiment::{Definition, Progress};
-use crate::report::{GitState, ItemResult, Report};
-use crate::store::{JournalHeader, JournalWriter, Layout, StoreError, git_state, write_report};
+use cobalt_core::report::{GitState, ItemResult, Report};
+use cobalt_core::store::{JournalHeader, JournalWriter, Layout, StoreError, git_state, write_report};
 
 /// One experiment's record.
 pub struct Record {

@@ -11,11 +11,11 @@ use super::Plan;
 use crate::config::{Config, Only};
 use crate::error::Error;
 use crate::evaluators::Evaluator;
-use crate::item::content_hash;
-use crate::redact::redacted_item;
-use crate::report::{EvaluatorSettings, MeasuredItem, Measurements, Report};
-use crate::store::{Earlier, latest_runs};
-use crate::wording::count;
+use cobalt_core::item::content_hash;
+use cobalt_core::redact::redacted_item;
+use cobalt_core::report::{EvaluatorSettings, MeasuredItem, Measurements, Report};
+use cobalt_core::store::{Earlier, latest_runs};
+use cobalt_core::wording::count;
 
 /// The items that are left of those that were selected, and why it is these.
 pub struct Rerun {

@@ -12,12 +12,12 @@ use super::record::Record;
 use crate::config::RESUME;
 use crate::engine::Work;
 use crate::error::Error;
-use crate::report::{ItemResult, RunConfig, Shard};
-use crate::store::{
+use cobalt_core::report::{ItemResult, RunConfig, Shard};
+use cobalt_core::store::{
     CutOff, JOURNAL_VERSION, JournalHeader, JournalWriter, Layout, Resumed, StoreError, new_run_id,
     read_report,
 };
-use crate::timestamp::Timestamp;
+use cobalt_core::timestamp::Timestamp;
 
 /// The runs that `COBALT_RESUME` names. An id that is not known is an error.
 ///

@@ -7,8 +7,8 @@ use super::{Ending, Interrupter, Listener, MissingKeys, Plan, Run, Selected, Ses
 use crate::config::Config;
 use crate::error::Error;
 use crate::experiment::{Agent, Experiment};
-use crate::report::{ItemResult, Report};
-use crate::wording::printable;
+use cobalt_core::report::{ItemResult, Report};
+use cobalt_core::wording::printable;
 
 impl Experiment {
     /// Runs the agent over the data set and reports.

@@ -12,7 +12,7 @@ macro_rules! names {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 let read = |name: &str| match name {
                     $($word => Ok(Self($type::$variant)),)+
-                    _ => Err(crate::wording::unknown_name($noun, $plural, name, &[$($word),+])),
+                    _ => Err(cobalt_core::wording::unknown_name($noun, $plural, name, &[$($word),+])),
                 };
                 let expected = concat!("a ", $noun, " in quotes");
                 deserializer.deserialize_str(crate::settings::Text { expected, read })

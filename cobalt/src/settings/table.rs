@@ -10,7 +10,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue, Error, ValueDeserializer};
 
 use super::values::Text;
-use crate::wording::{self, unknown_name};
+use cobalt_core::wording::{self, unknown_name};
 
 /// A table that is read into two structs. In lists of its keys, the shared ones follow its own, but for a shared
 /// `name`, which is the first.

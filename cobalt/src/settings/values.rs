@@ -7,8 +7,8 @@ use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Unexpect
 use serde::{Serialize, Serializer};
 
 use crate::llm::Provider;
-use crate::redact::looks_like_key;
-use crate::report::{Threshold, duration};
+use cobalt_core::redact::looks_like_key;
+use cobalt_core::report::{Threshold, duration};
 
 /// How long an agent may take for an item, and an evaluator for its output, unless something is set.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use cobalt::Item;
-use cobalt::command::wording::{count, decimal};
+use cobalt_core::item::Item;
+use cobalt_core::wording::{count, decimal};
 use serde_json::Value;
 
 use super::{Check, Finding, Items, Place};

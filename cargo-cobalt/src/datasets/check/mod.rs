@@ -5,10 +5,11 @@ mod checks;
 use std::io;
 use std::process::ExitCode;
 
+use cobalt::Dataset;
 use cobalt::command::config::Flags;
-use cobalt::command::reporters::Paint;
-use cobalt::command::wording::{count, cut, decimal};
-use cobalt::{Dataset, Item};
+use cobalt_core::item::Item;
+use cobalt_core::reporters::Paint;
+use cobalt_core::wording::{count, cut, decimal};
 use serde::Serialize;
 use serde_json::Value;
 

@@ -6,11 +6,12 @@ use std::collections::{BTreeMap, HashSet};
 use std::io;
 use std::process::ExitCode;
 
+use cobalt::Dataset;
 use cobalt::command::config::Flags;
-use cobalt::command::reporters::{Paint, expected_field, fetched, printable};
-use cobalt::command::wording::{self, count, decimal, thousands};
 use cobalt::dataset::Fetch;
-use cobalt::{Dataset, Item};
+use cobalt_core::item::Item;
+use cobalt_core::reporters::{Paint, expected_field, fetched, printable};
+use cobalt_core::wording::{self, count, decimal, thousands};
 use serde::Serialize;
 use serde_json::Value;
 

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use cobalt::Item;
-use cobalt::command::reporters::expected_field;
-use cobalt::report::stats::percentile;
+use cobalt_core::item::Item;
+use cobalt_core::report::stats::percentile;
+use cobalt_core::reporters::expected_field;
 use serde::Serialize;
 use serde_json::Value;
 

@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use ::csv::{QuoteStyle, Terminator, WriterBuilder};
-use cobalt::Item;
-use cobalt::command::wording;
 use cobalt::dataset::csv_records;
+use cobalt_core::item::Item;
+use cobalt_core::wording;
 use serde_json::Value;
 
 use super::layout::{Edit, in_order, line_end, missing_line_end};

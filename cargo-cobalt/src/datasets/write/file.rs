@@ -5,8 +5,9 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::{fs, slice};
 
+use cobalt::DatasetError;
 use cobalt::dataset::{Format, format_of, item_hash, parse_csv, parse_json, parse_jsonl};
-use cobalt::{DatasetError, Item};
+use cobalt_core::item::Item;
 
 use super::layout::edited;
 use super::{csv, json};

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use cobalt::Item;
+use cobalt_core::item::Item;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 

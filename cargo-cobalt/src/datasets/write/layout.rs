@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::{fmt, io};
 
-use cobalt::Item;
+use cobalt_core::item::Item;
 use serde::de::{Deserializer as _, IgnoredAny, MapAccess, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};

@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use cobalt::{Dataset, Item, item};
+use cobalt::{Dataset, item};
+use cobalt_core::item::Item;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

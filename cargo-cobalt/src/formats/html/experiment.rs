@@ -1,11 +1,10 @@
 //! The section of an experiment: its verdict, what it was run with, its thresholds, scores, times and costs, and how it differs from
 //! its baseline.
 
-use cobalt::Report;
-use cobalt::command::reporters::{agent_usage, at_pass_marks, explained, judge_usage, printable, time};
-use cobalt::command::wording::count;
-use cobalt::report::comparison::{Comparison, Difference, Finding, Verdict};
-use cobalt::report::{RunVerdict, ScoreStats, Status, ThresholdOutcome};
+use cobalt_core::report::comparison::{Comparison, Difference, Finding, Verdict};
+use cobalt_core::report::{Report, RunVerdict, ScoreStats, Status, ThresholdOutcome};
+use cobalt_core::reporters::{agent_usage, at_pass_marks, explained, judge_usage, printable, time};
+use cobalt_core::wording::count;
 use maud::{Markup, html};
 
 use super::parts::{

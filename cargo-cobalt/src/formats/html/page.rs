@@ -3,11 +3,10 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use cobalt::Report;
-use cobalt::command::reporters::{printable, time};
-use cobalt::command::wording::count;
-use cobalt::llm::prices::format_cost;
-use cobalt::report::RunVerdict;
+use cobalt_core::prices::format_cost;
+use cobalt_core::report::{Report, RunVerdict};
+use cobalt_core::reporters::{printable, time};
+use cobalt_core::wording::count;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
 

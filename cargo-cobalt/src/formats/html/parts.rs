@@ -1,9 +1,9 @@
 //! What the sections of the page are made of: verdicts, names, charts as SVG with their words, and the table of items.
 
-use cobalt::command::reporters::{expected_field, explain, printable, time};
-use cobalt::command::wording::count;
-use cobalt::report::comparison::Difference;
-use cobalt::report::{Evaluations, Execution, ItemResult, Report, RunVerdict, ScoreStats, Status};
+use cobalt_core::report::comparison::Difference;
+use cobalt_core::report::{Evaluations, Execution, ItemResult, Report, RunVerdict, ScoreStats, Status};
+use cobalt_core::reporters::{expected_field, explain, printable, time};
+use cobalt_core::wording::count;
 use maud::{Markup, PreEscaped, html};
 use serde::Serialize;
 use serde_json::Value;
@@ -254,7 +254,7 @@ struct ItemData<'a> {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     error: bool,
     status: Status,
-    input: &'a cobalt::Item,
+    input: &'a cobalt_core::item::Item,
     /// The field of the input that has the answer that is hoped for.
     #[serde(skip_serializing_if = "Option::is_none")]
     expected: Option<&'static str>,
@@ -268,7 +268,7 @@ struct RunData<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     output: Option<&'a Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    metadata: Option<&'a cobalt::Item>,
+    metadata: Option<&'a cobalt_core::item::Item>,
     /// In milliseconds, to the microsecond.
     latency: f64,
     evaluations: &'a Evaluations,
@@ -304,7 +304,7 @@ impl<'a> RunData<'a> {
         let metadata = Some(run.metadata()).filter(|it| !it.is_empty());
         Self {
             status: run.status,
-            output: run.output.as_ref().map(cobalt::Output::value),
+            output: run.output.as_ref().map(cobalt_core::item::Output::value),
             metadata,
             latency: (run.latency_ms * 1000.0).round() / 1000.0,
             evaluations: &run.evaluations,

@@ -4,8 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use cobalt::Report;
-use cobalt::report::{RunVerdict, Status};
+use cobalt_core::report::{Report, RunVerdict, Status};
 use serde_json::{Value, json};
 
 use super::html;
@@ -121,7 +120,7 @@ fn the_page_may_run_its_own_script_only_and_fetch_nothing() {
 fn what_did_not_come_to_its_end_fails_the_page_and_is_named() {
     let passed = || Report { passed: true, verdict: RunVerdict::Passed, ..report(&["a"]) };
     assert!(html(&results([passed()])).contains("<title>a passed</title>"));
-    let place = Some(cobalt::report::SourcePlace { file: "tests/evals.rs".to_owned(), line: 7 });
+    let place = Some(cobalt_core::report::SourcePlace { file: "tests/evals.rs".to_owned(), line: 7 });
     let broken = Broken { name: "b".to_owned(), error: "no such file".to_owned(), declared_at: place };
     let page = html(&Results { broken: vec![broken], ..results([passed()]) });
     assert!(

@@ -1,10 +1,11 @@
 //! What a file of JUnit holds: a suite of test cases for each experiment, its items and its thresholds, and one for what went wrong
 //! beside them.
 
-use cobalt::Report;
-use cobalt::command::reporters::{explain, figure};
-use cobalt::report::comparison::Finding;
-use cobalt::report::{GitState, ItemResult, RunVerdict, SourcePlace, Status, ThresholdOutcome, Violation};
+use cobalt_core::report::comparison::Finding;
+use cobalt_core::report::{
+    GitState, ItemResult, Report, RunVerdict, SourcePlace, Status, ThresholdOutcome, Violation,
+};
+use cobalt_core::reporters::{explain, figure};
 
 use crate::results::{Broken, CutOff, Finished, Results};
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::io;
 
-use cobalt::command::reporters::printable;
+use cobalt_core::reporters::printable;
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 

@@ -2,10 +2,9 @@
 
 use std::fmt::Write as _;
 
-use cobalt::Report;
-use cobalt::command::wording::{count, cut};
-use cobalt::llm::prices::format_cost;
-use cobalt::report::RunVerdict;
+use cobalt_core::prices::format_cost;
+use cobalt_core::report::{Report, RunVerdict};
+use cobalt_core::wording::{count, cut};
 
 use super::experiment::{experiment, word};
 use crate::markdown::{cell, code, fenced, sentence};
@@ -169,7 +168,7 @@ fn error_text(error: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use cobalt::command::reporters::{Event, ExperimentFinished};
+    use cobalt_core::reporters::{Event, ExperimentFinished};
     use serde_json::json;
 
     use super::*;

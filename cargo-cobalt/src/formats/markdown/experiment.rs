@@ -2,13 +2,12 @@
 
 use std::fmt::Write as _;
 
-use cobalt::Report;
-use cobalt::command::reporters::{
+use cobalt_core::report::comparison::{Comparison, Finding, RegressedItem};
+use cobalt_core::report::{Report, RunVerdict, Summary, ThresholdOutcome};
+use cobalt_core::reporters::{
     SCORE_COLUMNS, agent_usage, at_pass_marks, explain, figure, grounds, judge_usage, score_figures, times,
 };
-use cobalt::command::wording::{count, cut};
-use cobalt::report::comparison::{Comparison, Finding, RegressedItem};
-use cobalt::report::{RunVerdict, Summary, ThresholdOutcome};
+use cobalt_core::wording::{count, cut};
 
 use crate::compare::markdown as comparison;
 use crate::formats::{Gravity, Notable, notable};

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use cobalt::command::config::Setting;
-use cobalt::command::paths::workspace_root;
-use cobalt::command::store::{Layout, ResultFileName};
+use cobalt_core::paths::workspace_root;
+use cobalt_core::store::{Layout, ResultFileName};
 
 use crate::index::{Stamp, result_files};
 use crate::mcp::projects::Project;

@@ -6,8 +6,8 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use cargo_metadata::MetadataCommand;
-use cobalt::Report;
-use cobalt::command::paths::workspace_root;
+use cobalt_core::paths::workspace_root;
+use cobalt_core::report::Report;
 use walkdir::{DirEntry, WalkDir};
 
 use super::source::{self, Call, Function};
@@ -17,7 +17,7 @@ const MOST_PLACES: usize = 12;
 /// The most files that are looked through.
 const MOST_FILES: usize = 2000;
 /// The library's own packages, which hold no agent.
-const LIBRARY: [&str; 2] = ["cobalt", "cobalt-macros"];
+const LIBRARY: [&str; 4] = ["cobalt", "cobalt-core", "cobalt-macros", "cobalt-thresholds"];
 
 /// A function in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]

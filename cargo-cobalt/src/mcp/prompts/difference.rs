@@ -2,11 +2,10 @@
 
 use std::fmt::Write as _;
 
-use cobalt::Report;
-use cobalt::command::reporters::figure;
-use cobalt::command::wording::{count, cut};
-use cobalt::report::Measurements;
-use cobalt::report::comparison::{Comparison, RegressedItem, Verdict, compare};
+use cobalt_core::report::comparison::{Comparison, RegressedItem, Verdict, compare};
+use cobalt_core::report::{Measurements, Report};
+use cobalt_core::reporters::figure;
+use cobalt_core::wording::{count, cut};
 use serde_json::json;
 
 use super::items::known;

@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use cobalt::command::redact::redacted;
+use cobalt_core::redact::redacted;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;

@@ -2,11 +2,11 @@
 
 use std::fmt::Write as _;
 
-use cobalt::Report;
-use cobalt::command::names::is_name_of;
-use cobalt::command::redact::redacted;
-use cobalt::command::reporters::figure;
-use cobalt::command::wording::count;
+use cobalt_core::names::is_name_of;
+use cobalt_core::redact::redacted;
+use cobalt_core::report::Report;
+use cobalt_core::reporters::figure;
+use cobalt_core::wording::count;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;

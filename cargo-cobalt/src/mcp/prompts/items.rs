@@ -2,9 +2,8 @@
 
 use std::fmt::Write as _;
 
-use cobalt::Report;
-use cobalt::command::reporters::{expected_field, explain, figure};
-use cobalt::report::ItemResult;
+use cobalt_core::report::{ItemResult, Report};
+use cobalt_core::reporters::{expected_field, explain, figure};
 use serde_json::Value;
 
 use super::text::{data, name};
@@ -100,7 +99,7 @@ pub fn known(report: &Report, item: &ItemResult, most: usize) -> String {
     let fields: serde_json::Map<_, _> = fields.map(|(field, value)| (field.clone(), value.clone())).collect();
     if !fields.is_empty() {
         let fields = Value::Object(fields).to_string();
-        let _ = write!(text, "\n  other fields: {}", cobalt::command::wording::cut(&fields, LONGEST_FIELDS));
+        let _ = write!(text, "\n  other fields: {}", cobalt_core::wording::cut(&fields, LONGEST_FIELDS));
     }
     data(&text, most)
 }

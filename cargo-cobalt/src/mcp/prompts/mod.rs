@@ -12,7 +12,7 @@ mod text;
 
 use std::sync::Arc;
 
-use cobalt::command::wording;
+use cobalt_core::wording;
 use rmcp::ErrorData;
 use rmcp::handler::server::prompt::cached_arguments_from_schema;
 use rmcp::model::{GetPromptRequestParams, GetPromptResult, JsonObject, Prompt, PromptMessage, Role};

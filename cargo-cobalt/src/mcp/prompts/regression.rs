@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use cobalt::Report;
-use cobalt::command::names::{find, is_name_of};
+use cobalt_core::names::{find, is_name_of};
+use cobalt_core::report::Report;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;

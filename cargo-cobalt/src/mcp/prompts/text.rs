@@ -1,6 +1,6 @@
 //! What all prompts are written from and with: their arguments, texts of others, cut and set off, and calls of tools with their arguments.
 
-use cobalt::command::reporters::printable;
+use cobalt_core::reporters::printable;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};

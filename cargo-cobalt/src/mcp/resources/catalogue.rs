@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use cobalt::command::reporters::printable;
-use cobalt::command::wording::count;
+use cobalt_core::reporters::printable;
+use cobalt_core::wording::count;
 use rmcp::model::{Annotations, Resource, ResourceTemplate, Role};
 
 use super::contents::{self, ITEM, JSON, OF_PROJECT, Place, RUN, SCHEMA, json_text};

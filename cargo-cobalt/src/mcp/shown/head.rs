@@ -3,8 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use cobalt::Report;
-use cobalt::report::{CiStatus, DatasetSummary, RunConfig, ScoreStats};
+use cobalt_core::report::{CiStatus, DatasetSummary, Report, RunConfig, ScoreStats};
 
 use super::cut::{self, LONGEST_SENTENCE, keep, size};
 

@@ -2,10 +2,9 @@
 
 use std::cmp::Ordering;
 
-use cobalt::Report;
-use cobalt::command::wording;
-use cobalt::report::ItemResult;
-use cobalt::report::comparison::ItemChange;
+use cobalt_core::report::comparison::ItemChange;
+use cobalt_core::report::{ItemResult, Report};
+use cobalt_core::wording;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};

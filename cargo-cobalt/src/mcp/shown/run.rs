@@ -1,9 +1,8 @@
 //! A run with some of its items, the cursor that the next page begins at, and an item of its own.
 
-use cobalt::Report;
-use cobalt::command::hash::sha256_hex;
-use cobalt::command::wording::{self, count};
-use cobalt::report::{ItemNames, ItemResult};
+use cobalt_core::hash::sha256_hex;
+use cobalt_core::report::{ItemNames, ItemResult, Report};
+use cobalt_core::wording::{self, count};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};

@@ -1,6 +1,6 @@
 //! Runs of all kinds, shown.
 
-use cobalt::Report;
+use cobalt_core::report::Report;
 use serde_json::{Map, Value, json};
 
 use super::*;

@@ -2,12 +2,12 @@
 
 use std::fmt::Write as _;
 
-use cobalt::command::reporters::{
+use cobalt_core::report::comparison::Difference;
+use cobalt_core::report::{Execution, ItemResult, RunConfig, ScoreStats, ScoredEvaluation, Violation};
+use cobalt_core::reporters::{
     DifferenceFigures, SCORE_COLUMNS, expected_field, rounded, score_figures, times,
 };
-use cobalt::command::wording::count;
-use cobalt::report::comparison::Difference;
-use cobalt::report::{Execution, ItemResult, RunConfig, ScoreStats, ScoredEvaluation, Violation};
+use cobalt_core::wording::count;
 use serde_json::{Map, Value};
 
 use super::cut::{self, size};

@@ -1,6 +1,6 @@
 //! The arguments of tools and prompts: checked by their schema, so that what is wrong with them is said in one way for all.
 
-use cobalt::command::wording::{self, cut};
+use cobalt_core::wording::{self, cut};
 use rmcp::model::JsonObject;
 use schemars::{JsonSchema, schema_for};
 use serde::de::DeserializeOwned;

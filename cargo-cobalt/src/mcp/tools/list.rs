@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use cobalt::command::paths::workspace_root;
-use cobalt::command::wording::{count, cut};
+use cobalt_core::paths::workspace_root;
+use cobalt_core::wording::{count, cut};
 use rmcp::model::{Tool, ToolAnnotations};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

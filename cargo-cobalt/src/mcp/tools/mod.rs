@@ -47,7 +47,7 @@ pub async fn call(call: Call<'_>, request: CallToolRequestParams) -> Result<Call
 
 /// What is said of a name that no tool has.
 fn no_tool(name: &str) -> String {
-    format!("there is no tool `{name}`; {}", cobalt::command::wording::instead(name, names()))
+    format!("there is no tool `{name}`; {}", cobalt_core::wording::instead(name, names()))
 }
 
 /// The whole schema of what a tool answers.

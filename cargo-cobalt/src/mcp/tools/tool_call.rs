@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use cobalt::command::reporters::printable;
-use cobalt::command::wording::count;
+use cobalt_core::reporters::printable;
+use cobalt_core::wording::count;
 use rmcp::RoleServer;
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, ProtocolVersion, Tool, ToolAnnotations};
 use rmcp::service::RequestContext;

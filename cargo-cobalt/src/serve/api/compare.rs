@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::response::Response;
-use cobalt::report::comparison::{Comparison, ScoreChange};
-use cobalt::report::{Evaluations, ItemResult, Status, Summary};
-use cobalt::{Output, Report};
+use cobalt_core::item::Output;
+use cobalt_core::report::comparison::{Comparison, ScoreChange};
+use cobalt_core::report::{Evaluations, ItemResult, Report, Status, Summary};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -136,7 +136,7 @@ pub struct ComparedItem {
     /// The item's identity, by which it is found in each run.
     pub key: String,
     /// The item, as the last of the runs has it.
-    pub input: cobalt::Item,
+    pub input: cobalt_core::item::Item,
     /// What each run made of it; null where it has no such item.
     pub outputs: Vec<Option<ComparedOutput>>,
     /// For each of the other runs, the largest change of a score against the first one, below 0 where it is worse; an item that

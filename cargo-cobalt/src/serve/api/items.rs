@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::response::Response;
-use cobalt::command::wording;
-use cobalt::report::{ItemResult, Status};
+use cobalt_core::report::{ItemResult, Status};
+use cobalt_core::wording;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::response::Response;
-use cobalt::command::names::is_name_of;
+use cobalt_core::names::is_name_of;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::response::Response;
-use cobalt::command::names;
-use cobalt::command::store::ReportText;
-use cobalt::report::{Category, Metric, Threshold};
+use cobalt_core::names;
+use cobalt_core::report::{Category, Metric, Threshold};
+use cobalt_core::store::ReportText;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -6,8 +6,8 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use cobalt::command::store::{JournalEntry, JournalHeader, is_going_on, read_journal};
-use cobalt::report::ItemResult;
+use cobalt_core::report::ItemResult;
+use cobalt_core::store::{JournalEntry, JournalHeader, is_going_on, read_journal};
 use schemars::JsonSchema;
 use serde::Serialize;
 

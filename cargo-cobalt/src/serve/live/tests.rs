@@ -222,7 +222,7 @@ fn listeners_are_told_of_runs_and_items_and_then_of_results() {
         key: "item-1".to_owned(),
         index: 1,
         passed: false,
-        status: cobalt::report::Status::Ok,
+        status: cobalt_core::report::Status::Ok,
         latency_ms: 1.0,
         scores: [("right".to_owned(), 0.5), ("judge".to_owned(), 1.0)].into(),
     };

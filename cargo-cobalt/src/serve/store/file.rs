@@ -6,9 +6,9 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use cobalt::command::redact::redacted_document;
-use cobalt::command::store::without_mark;
-use cobalt::report::ItemResult;
+use cobalt_core::redact::redacted_document;
+use cobalt_core::report::ItemResult;
+use cobalt_core::store::without_mark;
 
 use crate::error::Error;
 use crate::serve::error::ApiError;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
 
-use cobalt::command::store::Layout;
+use cobalt_core::store::Layout;
 
 use crate::error::Error;
 use crate::index::{Index, Skipped};

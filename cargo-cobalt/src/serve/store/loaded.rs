@@ -5,13 +5,14 @@
 
 use std::ops::Range;
 
-use cobalt::Report;
-use cobalt::command::reporters::expected_field;
-use cobalt::command::store::ReportText;
-use cobalt::command::wording::cut;
 use cobalt::dataset::Item;
-use cobalt::llm::prices::PriceTable;
-use cobalt::report::{ItemNames, ItemResult, MeasuredItem, Measurements, RunConfig, Status, TrialAmounts};
+use cobalt_core::prices::PriceTable;
+use cobalt_core::report::{
+    ItemNames, ItemResult, MeasuredItem, Measurements, Report, RunConfig, Status, TrialAmounts,
+};
+use cobalt_core::reporters::expected_field;
+use cobalt_core::store::ReportText;
+use cobalt_core::wording::cut;
 use serde_json::{Map, Value};
 
 use super::file::{FileProblem, RunFile};

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use cobalt::report::comparison::{self, Comparison, ScoreChange};
+use cobalt_core::report::comparison::{self, Comparison, ScoreChange};
 
 use super::Store;
 use super::loaded::{LoadedItem, LoadedRun};

@@ -5,11 +5,10 @@ use std::io::{Error, ErrorKind};
 use std::ops::Range;
 use std::time::Duration;
 
-use cobalt::Report;
-use cobalt::command::redact::redacted_document;
-use cobalt::command::store::{JournalHeader, read_journal};
-use cobalt::llm::prices::PriceTable;
-use cobalt::report::ItemResult;
+use cobalt_core::prices::PriceTable;
+use cobalt_core::redact::redacted_document;
+use cobalt_core::report::{ItemResult, Report};
+use cobalt_core::store::{JournalHeader, read_journal};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -92,7 +91,7 @@ impl LoadedRun {
 
 #[cfg(test)]
 mod tests {
-    use cobalt::command::redact::register_secret;
+    use cobalt_core::redact::register_secret;
     use serde_json::json;
 
     use super::*;

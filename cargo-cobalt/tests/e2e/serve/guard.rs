@@ -89,7 +89,7 @@ fn an_export_is_a_file_and_no_page() {
     let report = crate::kept::report("81b28d6afd20", "desk", 1);
     let results = folder.path().join(".cobalt/results");
     std::fs::create_dir_all(&results).unwrap();
-    let file = results.join(cobalt::command::store::result_file_name(&report));
+    let file = results.join(cobalt_core::store::result_file_name(&report));
     std::fs::write(file, report.to_json().unwrap()).unwrap();
     let server = Server::at(folder.path());
     assert!(server.said().contains(", 1 run); Ctrl-C ends it"), "{}", server.said());

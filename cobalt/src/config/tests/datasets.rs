@@ -11,7 +11,7 @@ use crate::dataset::settings::{Account, Key, Platform};
 use crate::error::Error;
 #[cfg(feature = "remote")]
 use crate::http::test_server::{Answer, TestServer};
-use crate::redact::{Secret, redacted};
+use cobalt_core::redact::{Secret, redacted};
 
 /// The data set of a name, as of a project without variables.
 fn load(project: &Project, name: &str) -> Result<Dataset, Error> {

@@ -12,7 +12,7 @@ use super::items::{Items, caught};
 use super::message::{Message, append};
 use crate::dataset::DatasetError;
 use crate::dataset::text::{Content, Rest};
-use crate::item::Item;
+use cobalt_core::item::Item;
 
 /// What a file begins with, and ends with too; a stream does not.
 const FILE_MAGIC: &[u8; 6] = b"ARROW1";

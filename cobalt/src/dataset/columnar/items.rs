@@ -22,7 +22,7 @@ use base64::prelude::BASE64_STANDARD;
 use crate::dataset::DatasetError;
 use crate::dataset::error::too_large;
 use crate::dataset::jsonl::parse_line;
-use crate::item::Item;
+use cobalt_core::item::Item;
 
 /// The items read so far.
 pub struct Items<'s> {

@@ -14,7 +14,7 @@ use parquet::file::reader::ChunkReader;
 use super::items::{Items, caught};
 use crate::dataset::DatasetError;
 use crate::dataset::text::{Content, Rest};
-use crate::item::Item;
+use cobalt_core::item::Item;
 
 /// The items of a Parquet file; those of more than `max_bytes` as JSON are refused.
 pub fn read_parquet(

@@ -2,7 +2,7 @@
 
 use crate::dataset::DatasetError;
 use crate::dataset::text::Content;
-use crate::item::Item;
+use cobalt_core::item::Item;
 
 /// Says which feature reads it.
 pub fn refuse(_content: Content, shown: &str, _max_bytes: Option<u64>) -> Result<Vec<Item>, DatasetError> {

@@ -7,7 +7,7 @@ use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
 use super::Compression;
 use crate::dataset::error::too_large;
-use crate::wording::thousands;
+use cobalt_core::wording::thousands;
 
 fn unsupported(reason: &str) -> io::Error {
     io::Error::new(io::ErrorKind::Unsupported, format!("the zstd stream {reason}"))

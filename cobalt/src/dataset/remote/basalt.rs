@@ -12,9 +12,9 @@ use super::session::Session;
 use super::terms::{FetchError, Fetched};
 use crate::dataset::{Dataset, settings};
 use crate::http::said;
-use crate::item::Item;
-use crate::redact::Secret;
-use crate::wording::{self, printable};
+use cobalt_core::item::Item;
+use cobalt_core::redact::Secret;
+use cobalt_core::wording::{self, printable};
 
 static BASALT: Platform = Platform {
     id: settings::Platform::Basalt,

@@ -11,9 +11,9 @@ use super::platform::{Access, Bearer, Platform, check_name, item};
 use super::session::Session;
 use super::terms::{FetchError, Fetched};
 use crate::dataset::{Dataset, settings};
-use crate::item::Item;
-use crate::redact::Secret;
-use crate::wording;
+use cobalt_core::item::Item;
+use cobalt_core::redact::Secret;
+use cobalt_core::wording;
 
 static BRAINTRUST: Platform = Platform {
     id: settings::Platform::Braintrust,

@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::dataset::{Dataset, DatasetError, parse_jsonl};
-use crate::report::Fetch;
-use crate::slug::slug;
-use crate::store::{CREATE, Layout, REQUEST, StoreError, create_folder, storage, write_whole};
-use crate::timestamp::Timestamp;
+use cobalt_core::report::Fetch;
+use cobalt_core::slug::slug;
+use cobalt_core::store::{CREATE, Layout, REQUEST, StoreError, create_folder, storage, write_whole};
+use cobalt_core::timestamp::Timestamp;
 
 /// The longest slug of a label in a file's name, in bytes.
 const LONGEST_SLUG: usize = 80;
@@ -29,7 +29,7 @@ pub struct Kept {
 
 impl Kept {
     pub fn new(folder: &Path, label: &str, identity: &[String]) -> Self {
-        let request = crate::hash::sha256_hex(identity);
+        let request = cobalt_core::hash::sha256_hex(identity);
         let slug = Some(slug(label, LONGEST_SLUG)).filter(|slug| !slug.is_empty());
         let name = format!("{}-{}.jsonl", slug.as_deref().unwrap_or("dataset"), &request[..REQUEST]);
         Self { path: folder.join(name), label: label.to_owned(), request }
@@ -157,7 +157,7 @@ impl Copy {
 
 impl fmt::Display for Copy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let items = crate::wording::count(self.dataset.len(), "item");
+        let items = cobalt_core::wording::count(self.dataset.len(), "item");
         write!(f, "{} ({items}, hash {})", self.at, &self.dataset.hash()[..SHOWN_DIGITS])
     }
 }
@@ -238,7 +238,7 @@ pub struct KeptDataset {
 }
 
 impl KeptDataset {
-    /// The copies in a folder, [`Layout::datasets`](crate::store::Layout::datasets), by their sources, the newest of each
+    /// The copies in a folder, [`Layout::datasets`](cobalt_core::store::Layout::datasets), by their sources, the newest of each
     /// first. Files whose first line cannot be read are left out, and a folder that is not there has none.
     ///
     /// # Errors

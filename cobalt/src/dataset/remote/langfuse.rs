@@ -13,10 +13,10 @@ use super::session::{FoundKey, Request, Session};
 use super::terms::{FetchError, Fetched};
 use crate::dataset::Dataset;
 use crate::dataset::settings::{self, Key};
-use crate::item::Item;
-use crate::redact::Secret;
-use crate::timestamp::Timestamp;
-use crate::wording;
+use cobalt_core::item::Item;
+use cobalt_core::redact::Secret;
+use cobalt_core::timestamp::Timestamp;
+use cobalt_core::wording;
 
 static LANGFUSE: Platform = Platform {
     id: settings::Platform::Langfuse,

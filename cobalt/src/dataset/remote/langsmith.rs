@@ -12,8 +12,8 @@ use super::session::{FoundKey, Request, Session};
 use super::terms::{FetchError, Fetched};
 use crate::dataset::Dataset;
 use crate::dataset::settings::{self, Account};
-use crate::redact::Secret;
-use crate::wording;
+use cobalt_core::redact::Secret;
+use cobalt_core::wording;
 
 static LANGSMITH: Platform = Platform {
     id: settings::Platform::LangSmith,

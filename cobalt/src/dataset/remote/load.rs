@@ -17,10 +17,10 @@ use super::terms::{FetchError, Fetched, Terms, changed, check_terms, fits, unexp
 use crate::dataset::settings::FetchSettings;
 use crate::dataset::{Dataset, DatasetError};
 use crate::http::{AttemptError, Redirects};
-use crate::report::Fetch;
-use crate::store::{DOWNLOAD, Layout, new_run_id};
-use crate::timestamp::Timestamp;
-use crate::wording::printable;
+use cobalt_core::report::Fetch;
+use cobalt_core::store::{DOWNLOAD, Layout, new_run_id};
+use cobalt_core::timestamp::Timestamp;
+use cobalt_core::wording::printable;
 
 /// How long a fetch, or another process's, takes before people are told of it, who wait for it.
 const UNTOLD: Duration = Duration::from_secs(1);

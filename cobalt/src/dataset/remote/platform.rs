@@ -9,8 +9,8 @@ use serde_json::Value;
 use super::session::{FoundKey, Request, Session};
 use super::terms::FetchError;
 use crate::dataset::settings::{self, Account, Key};
-use crate::item::Item;
-use crate::redact::Secret;
+use cobalt_core::item::Item;
+use cobalt_core::redact::Secret;
 
 /// How often a data set is fetched anew that changes while it is fetched.
 const ROUNDS: u32 = 3;

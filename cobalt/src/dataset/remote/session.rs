@@ -13,14 +13,14 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::terms::{FetchError, Terms};
-use crate::back_off::BackOff;
 use crate::dataset::settings::{Account, FetchSettings, Key, Platform};
 use crate::http::{
     self, Answer, AttemptError, Call, Connections, Limit, Patience, Problem, Redirects, Refusal, Tries, said,
     without_key,
 };
-use crate::redact::{Secret, register_secret};
-use crate::wording::decimal;
+use cobalt_core::back_off::BackOff;
+use cobalt_core::redact::{Secret, register_secret};
+use cobalt_core::wording::decimal;
 
 /// Looks up an environment variable.
 pub type Lookup<'a> = &'a (dyn Fn(&str) -> Option<String> + Sync);

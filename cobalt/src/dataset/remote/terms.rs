@@ -6,8 +6,8 @@ use std::time::Duration;
 use super::kept::Copy;
 use crate::dataset::difference::Difference;
 use crate::dataset::{ChangedDataset, Dataset, DatasetError};
-use crate::hash::begins_hash;
-use crate::item::Item;
+use cobalt_core::hash::begins_hash;
+use cobalt_core::item::Item;
 
 /// What was fetched.
 #[derive(Debug)]

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::wording::cut;
+use cobalt_core::wording::cut;
 
 /// A field of an answer.
 pub fn field<'v>(answer: &'v Map<String, Value>, name: &str) -> Result<&'v Value, String> {

@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-use crate::dataset::Item;
 use crate::evaluators::places::{METADATA, OUTPUT};
 use crate::evaluators::{CheckError, EvalContext, EvalError};
 use crate::template::{Template, Variable};
-use crate::wording;
+use cobalt_core::item::Item;
+use cobalt_core::wording;
 
 /// A prompt with `{{variables}}`. `output` wins over a field of the item; where the agent reports no `metadata`, it is the
 /// item's field.
@@ -158,7 +158,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::experiment::Output;
+    use cobalt_core::item::Output;
 
     fn prompt(text: &str, fields: &[(&str, &str)]) -> Prompt {
         let mut prompt = Prompt::new(text.to_owned());

@@ -5,15 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-use crate::dataset::Item;
 use crate::evaluators::calls::places as call_places;
 use crate::evaluators::places::{METADATA, OUTPUT};
 use crate::evaluators::{CheckError, EvalContext, EvalError, Setup};
-use crate::hash::sha256_hex;
 use crate::llm::{Asking, ModelChoice, Question, Schema};
 use crate::metrics::json_text;
 use crate::template::{Template, Variable, number_text};
-use crate::wording;
+use cobalt_core::hash::sha256_hex;
+use cobalt_core::item::Item;
+use cobalt_core::wording;
 
 /// The item's fields that hold what is expected, in the order in which they are looked for.
 const EXPECTED_FIELDS: [&str; 2] = ["expectedOutput", "expected"];

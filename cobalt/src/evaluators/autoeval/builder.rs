@@ -5,10 +5,11 @@ use serde_json::Value;
 use super::classify::Choice;
 use super::correctness::Weights;
 use super::{Autoeval, AutoevalKind, Options, Sources, Task};
+use crate::evaluators::EvalContext;
 use crate::evaluators::asking::prompt::Prompt;
 use crate::evaluators::context::Remap;
-use crate::evaluators::{DEFAULT_PASS_MARK, EvalContext};
 use crate::llm::Provider;
+use cobalt_core::report::DEFAULT_PASS_MARK;
 
 /// Inputs.
 impl Autoeval {

@@ -12,7 +12,7 @@ use crate::evaluators::{EvalError, Score};
 use crate::llm::Schema;
 use crate::metrics::f_beta;
 use crate::threads::join_all;
-use crate::wording::count;
+use cobalt_core::wording::count;
 
 /// What factual agreement and likeness count for in the correctness of an answer.
 #[derive(Clone, Copy, Debug, PartialEq)]

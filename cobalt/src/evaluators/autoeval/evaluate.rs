@@ -11,7 +11,7 @@ use crate::evaluators::{CheckError, EvalContext, EvalError, LARGE, Score, Setup}
 use crate::llm::ModelChoice;
 use crate::metrics::{exact_match, json_diff, levenshtein, list_contains, numeric_diff, tree_of, valid_json};
 use crate::threads;
-use crate::wording::{self, cut};
+use cobalt_core::wording::{self, cut};
 
 impl Autoeval {
     pub(super) async fn score(&self, cx: &EvalContext) -> Result<Score, EvalError> {

@@ -13,7 +13,7 @@ use crate::evaluators::{EvalError, Score};
 use crate::llm::Schema;
 use crate::metrics::list_contains;
 use crate::threads::join_all;
-use crate::wording::{count, decimal};
+use cobalt_core::wording::{count, decimal};
 
 type Part<'a> = Pin<Box<dyn Future<Output = Result<Score, EvalError>> + Send + 'a>>;
 

@@ -5,11 +5,11 @@ use serde_json::{Value, json};
 
 use super::Autoeval;
 use crate::Provider;
-use crate::dataset::Item;
 use crate::evaluators::tests::{asked_by, without_models};
 use crate::evaluators::{EvalContext, Evaluator};
-use crate::experiment::Output;
 use crate::llm::test_server::{Answer, TestServer};
+use cobalt_core::item::Item;
+use cobalt_core::item::Output;
 
 fn items(items: &[Value]) -> Vec<Item> {
     items.iter().map(|item| item.as_object().unwrap().clone()).collect()

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::call::ToolCall;
 use crate::metrics::{best_pairs, json_subset};
-use crate::wording::cut;
+use cobalt_core::wording::cut;
 
 /// Calls that are expected, and those that were made.
 #[derive(Debug)]

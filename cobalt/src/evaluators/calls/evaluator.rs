@@ -10,12 +10,12 @@ use super::compare::Comparison;
 use super::places::CallsPlace;
 use super::read::Reader;
 use super::score;
-use crate::dataset::Item;
 use crate::evaluators::places::ItemField;
 use crate::evaluators::{CheckError, EvalContext, EvalError, Evaluation, Evaluator, Score, Setup, options};
 use crate::metrics::tree_of;
 use crate::settings::{self, Limit, NoKeys, Word, names};
-use crate::wording;
+use cobalt_core::item::Item;
+use cobalt_core::wording;
 
 /// Scores the calls of tools that an agent made.
 ///

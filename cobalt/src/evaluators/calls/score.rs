@@ -9,7 +9,7 @@ use super::compare::{self, Comparison, Pairing};
 use super::evaluator::Measure;
 use crate::evaluators::Score;
 use crate::metrics::{exact_match, f_beta};
-use crate::wording::{count, decimal};
+use cobalt_core::wording::{count, decimal};
 
 /// A share of a whole, of which there is some.
 fn share(part: usize, whole: usize) -> f64 {

@@ -6,9 +6,9 @@ use serde::Serialize;
 use serde_json::ser::{Formatter, Serializer};
 use serde_json::{Map, Value};
 
-use crate::dataset::Item;
 use crate::evaluators::{EvalContext, EvalError, Score};
-use crate::wording::{self, cut};
+use cobalt_core::item::Item;
+use cobalt_core::wording::{self, cut};
 
 /// The fields of an answer that is an object.
 const FIELDS: [&str; 5] = ["score", "reason", "chainOfThought", "metadata", "error"];
@@ -216,7 +216,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::experiment::Output;
+    use cobalt_core::item::Output;
 
     fn score(answer: &str) -> Result<Score, String> {
         read(answer.as_bytes(), 7).expect("an answer").map_err(|error| error.to_string())

@@ -12,11 +12,10 @@ use super::answer::Request;
 use super::pool::Pool;
 use super::program::Program;
 use crate::evaluators::options::Options;
-use crate::evaluators::{
-    CheckError, DEFAULT_PASS_MARK, EvalContext, EvalError, Evaluation, Evaluator, Setup,
-};
-use crate::redact::redacted;
+use crate::evaluators::{CheckError, EvalContext, EvalError, Evaluation, Evaluator, Setup};
 use crate::settings::{Argument, Count, EnvironmentName, Length, NoKeys, Score, VariableValue, Word};
+use cobalt_core::redact::redacted;
+use cobalt_core::report::DEFAULT_PASS_MARK;
 
 /// Scores with a program in any language: it reads each output with its item as JSON from stdin, and writes a score as
 /// JSON to stdout. The module [`custom`](crate::custom) has the protocol, and programs to start from.

@@ -12,7 +12,7 @@ use super::process::{
 };
 use super::program::Program;
 use crate::evaluators::{EvalError, Score};
-use crate::wording::count;
+use cobalt_core::wording::count;
 
 /// How long programs may take to end by themselves.
 const GRACE: Duration = Duration::from_secs(2);

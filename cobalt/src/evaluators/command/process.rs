@@ -15,7 +15,7 @@ use tokio::time::{sleep, timeout};
 use super::answer::quoted;
 use super::program::Program;
 use crate::evaluators::EvalError;
-use crate::wording::count;
+use cobalt_core::wording::count;
 
 /// How often it is looked whether a process has ended.
 const LOOK: Duration = Duration::from_millis(2);

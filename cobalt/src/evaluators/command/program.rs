@@ -8,8 +8,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::paths;
-use crate::redact::{REDACTED, is_secret, redacted, register_variables};
+use cobalt_core::paths;
+use cobalt_core::redact::{REDACTED, is_secret, redacted, register_variables};
 
 /// A secret of fewer characters is part of many a word.
 const SHORTEST_SECRET: usize = 4;

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use crate::evaluators::DEFAULT_PASS_MARK;
 use crate::evaluators::asking::answer::{self, shown};
 use crate::evaluators::asking::answer_schema::{list_of, object, string};
-use crate::wording::{count, cut, decimal};
+use cobalt_core::report::DEFAULT_PASS_MARK;
+use cobalt_core::wording::{count, cut, decimal};
 
 /// What a judge found.
 #[derive(Clone, Debug, PartialEq)]

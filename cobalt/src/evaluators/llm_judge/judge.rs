@@ -14,14 +14,13 @@ use crate::evaluators::asking::prompt::Prompt;
 use crate::evaluators::choices::{Aggregate, Preset};
 use crate::evaluators::context::Remap;
 use crate::evaluators::options::Options;
-use crate::evaluators::{
-    CheckError, DEFAULT_PASS_MARK, EvalContext, EvalError, Evaluation, Evaluator, Score, Setup,
-};
+use crate::evaluators::{CheckError, EvalContext, EvalError, Evaluation, Evaluator, Score, Setup};
 use crate::llm::{Asking, ModelChoice, Question};
 use crate::settings::{self, Text, Word, at_least_one, names};
 use crate::template::Template;
 use crate::threads::join_all;
-use crate::wording::{self, unknown_name};
+use cobalt_core::report::DEFAULT_PASS_MARK;
+use cobalt_core::wording::{self, unknown_name};
 
 /// Lets a model judge the output by a prompt of yours.
 ///

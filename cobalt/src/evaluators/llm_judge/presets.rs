@@ -5,9 +5,9 @@
 //! by one, RAGAS (Es et al., 2023).
 
 use super::answer::{Form, List, Mark};
-use crate::evaluators::DEFAULT_PASS_MARK;
 use crate::evaluators::asking::source::{Need, TRACE, Texts};
 use crate::evaluators::choices::Preset;
+use cobalt_core::report::DEFAULT_PASS_MARK;
 
 const HALLUCINATION: &str = "\
 An AI agent was given the context and answered with the output. The input, where there is one, is what it was asked. Take \

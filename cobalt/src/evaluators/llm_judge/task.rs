@@ -8,10 +8,11 @@ use crate::evaluators::asking::answer_schema::object;
 use crate::evaluators::asking::prompt::Prompt;
 use crate::evaluators::asking::source::{self, TAGS, Texts};
 use crate::evaluators::choices::{Aggregate, Preset};
-use crate::evaluators::{CheckError, DEFAULT_PASS_MARK, EvalContext, EvalError, Score, Setup};
+use crate::evaluators::{CheckError, EvalContext, EvalError, Score, Setup};
 use crate::llm::Schema;
-use crate::report::stats::describe;
-use crate::wording::{self, count};
+use cobalt_core::report::DEFAULT_PASS_MARK;
+use cobalt_core::report::stats::describe;
+use cobalt_core::wording::{self, count};
 
 /// What is asked, and of what.
 #[derive(Clone, Debug)]
@@ -191,8 +192,8 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::dataset::Item;
     use crate::evaluators::llm_judge::answer::Form;
+    use cobalt_core::item::Item;
 
     #[test]
     fn the_thoughts_come_before_what_follows_from_them() {

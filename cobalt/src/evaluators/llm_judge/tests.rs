@@ -6,9 +6,9 @@ use super::LlmJudge;
 use crate::Provider;
 use crate::evaluators::tests::{asked_by, without_models};
 use crate::evaluators::{Aggregate, EvalContext, Evaluator, Score};
-use crate::experiment::Output;
 use crate::llm::JudgeUsage;
 use crate::llm::test_server::{Answer, Asked, TestServer};
+use cobalt_core::item::Output;
 
 fn context() -> EvalContext {
     let item = crate::item! { "input": "Capital of France?", "expectedOutput": "Paris" };

@@ -7,14 +7,14 @@ use serde_json::Value;
 
 use super::common::{Common, References, TextEvaluator, TextOptions, text_evaluator};
 use super::{check_longest, share};
-use crate::dataset::Item;
 use crate::evaluators::options::Options;
 use crate::evaluators::places::ItemField;
 use crate::evaluators::{CheckError, EvalError, Evaluator, Score};
 use crate::metrics::{self, BleuScore, BleuSmoothing, BleuTokenizer};
 use crate::settings::{Count, Text};
 use crate::template::to_text;
-use crate::wording::{count, unknown_name};
+use cobalt_core::item::Item;
+use cobalt_core::wording::{count, unknown_name};
 
 /// Scores a translation by its BLEU (Papineni and others 2002): the share of its sequences of one to four words that a
 /// reference has too, less what it is too short by.

@@ -7,13 +7,13 @@ use serde_json::Value;
 
 use super::common::{Common, References, TextEvaluator, TextOptions, text_evaluator};
 use super::{check_longest, share};
-use crate::dataset::Item;
 use crate::evaluators::options::Options;
 use crate::evaluators::places::ItemField;
 use crate::evaluators::{CheckError, EvalError, Evaluator, Score};
 use crate::metrics::{self, ChrFScore};
 use crate::settings::{Count, Weight};
 use crate::template::to_text;
+use cobalt_core::item::Item;
 
 /// Scores a translation by its chrF (Popović 2015): the sequences of one to six letters that it shares with a reference, as
 /// an F-score in which recall counts twice as much as precision.

@@ -6,14 +6,15 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::share;
-use crate::dataset::Item;
 use crate::evaluators::context::Remap;
 use crate::evaluators::places::{AgentField, ItemField, OUTPUT};
-use crate::evaluators::{CheckError, DEFAULT_PASS_MARK, EvalContext, EvalError, LARGE, Score, Setup};
+use crate::evaluators::{CheckError, EvalContext, EvalError, LARGE, Score, Setup};
 use crate::metrics::Overlap;
 use crate::settings::{self, Word, names};
 use crate::template::to_text;
 use crate::threads;
+use cobalt_core::item::Item;
+use cobalt_core::report::DEFAULT_PASS_MARK;
 
 /// The settings that all of them have.
 #[derive(Clone, Debug)]

@@ -8,7 +8,6 @@ use serde_json::Value;
 
 use super::common::{Common, TextEvaluator, TextOptions, Wanted, text_evaluator, texts_in};
 use super::shown;
-use crate::dataset::Item;
 #[cfg(feature = "schema")]
 use crate::evaluators::options::one_of;
 use crate::evaluators::options::{Options, exactly_one};
@@ -16,7 +15,8 @@ use crate::evaluators::places::ItemField;
 use crate::evaluators::{CheckError, EvalError, Evaluator, Score, Setup};
 use crate::settings::{Text, at_least_one, names};
 use crate::template::to_text;
-use crate::wording;
+use cobalt_core::item::Item;
+use cobalt_core::wording;
 
 /// Scores 1 where the output contains texts, and 0 elsewhere.
 ///

@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::common::{Common, TextEvaluator, TextOptions, Wanted, text_evaluator};
-use crate::dataset::Item;
 #[cfg(feature = "schema")]
 use crate::evaluators::options::one_of;
 use crate::evaluators::options::{Options, exactly_one};
 use crate::evaluators::places::ItemField;
 use crate::evaluators::schema::{Validator, conforms, validator};
 use crate::evaluators::{CheckError, EvalError, Evaluator, Score, Setup};
-use crate::paths::resolve;
+use cobalt_core::item::Item;
+use cobalt_core::paths::resolve;
 
 /// Scores 1 where the output has the form that a JSON schema asks for, and 0 elsewhere.
 ///

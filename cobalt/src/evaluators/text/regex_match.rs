@@ -9,7 +9,6 @@ use serde_json::Value;
 
 use super::common::{Common, TextEvaluator, TextOptions, Wanted, text_evaluator, text_in};
 use super::shown;
-use crate::dataset::Item;
 #[cfg(feature = "schema")]
 use crate::evaluators::options::one_of;
 use crate::evaluators::options::{Options, exactly_one};
@@ -17,6 +16,7 @@ use crate::evaluators::places::ItemField;
 use crate::evaluators::{CheckError, EvalError, Evaluator, Score, Setup};
 use crate::settings::Text;
 use crate::template::to_text;
+use cobalt_core::item::Item;
 
 /// Scores 1 where the output matches a regular expression, and 0 elsewhere.
 ///

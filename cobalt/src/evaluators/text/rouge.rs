@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::common::{Common, Measure, MeasureName, References, TextEvaluator, TextOptions, text_evaluator};
-use crate::dataset::Item;
 use crate::evaluators::options::Options;
 use crate::evaluators::places::ItemField;
 use crate::evaluators::{EvalError, Evaluator, Score};
 use crate::metrics::{Overlap, rouge_l, rouge_lsum, rouge_n, rouge_words};
 use crate::settings::names;
 use crate::template::to_text;
+use cobalt_core::item::Item;
 
 /// Scores how much output and reference overlap (Lin 2004), for summaries above all: the F1 of what they share, unless
 /// [`precision`](Self::precision) or [`recall`](Self::recall) is asked for.

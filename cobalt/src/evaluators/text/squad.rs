@@ -8,13 +8,13 @@ use serde_json::Value;
 
 use super::common::{Common, Measure, References, TextEvaluator, TextOptions, text_evaluator};
 use super::shown;
-use crate::dataset::Item;
 use crate::evaluators::options::Options;
 use crate::evaluators::places::ItemField;
 use crate::evaluators::{EvalError, Evaluator, Score};
 use crate::metrics::{squad_exact_match, squad_normalize, token_f1};
 use crate::template::to_text;
-use crate::wording;
+use cobalt_core::item::Item;
+use cobalt_core::wording;
 
 /// Scores the words that output and reference share, for short answers to questions: their F1, as SQuAD 1.1 counts it
 /// (Rajpurkar and others 2016).

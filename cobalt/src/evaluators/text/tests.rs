@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 
 use crate::evaluators::tests::without_models;
 use crate::evaluators::{EvalContext, Evaluator, Score};
-use crate::experiment::Output;
 use crate::metrics::{BleuSmoothing, BleuTokenizer};
 use crate::{Bleu, ChrF, Contains, RegexMatch, Rouge, SquadExactMatch, TokenF1, Wer, metrics};
+use cobalt_core::item::Output;
 
 /// Scores an output for an item.
 pub fn scored(evaluator: &dyn Evaluator, item: Value, output: Value) -> Result<Score, String> {
@@ -85,7 +85,7 @@ fn long_texts_do_not_hold_up_the_runtime() {
     let long = |word: &str| word.repeat(20_000);
     let cx = crate::EvalContext::new(
         crate::item! { "answers": long("ab ") },
-        crate::experiment::Output::new(long("xy ")),
+        cobalt_core::item::Output::new(long("xy ")),
     );
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     for evaluator in &all() {

@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::common::{Common, References, TextEvaluator, TextOptions, text_evaluator};
-use crate::dataset::Item;
 use crate::evaluators::options::Options;
 use crate::evaluators::places::ItemField;
 use crate::evaluators::{EvalError, Evaluator, Score};
 use crate::metrics::{WordErrors, character_errors, word_errors};
 use crate::template::to_text;
-use crate::wording::{count, decimal};
+use cobalt_core::item::Item;
+use cobalt_core::wording::{count, decimal};
 
 /// Scores a transcript by its word error rate: `max(0, 1 - rate)`, where the rate is the number of words that must be
 /// changed, left out or added, by the number of words of the reference.

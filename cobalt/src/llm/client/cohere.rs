@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{ClientError, Embedded, Target, send};
-use crate::prices::Tokens;
+use cobalt_core::prices::Tokens;
 
 /// Below the base URL.
 pub const PATH: &str = "/v2/embed";

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::request::Request;
 use super::{Client, ClientError, Target, send};
 use crate::llm::Moderation;
-use crate::prices::Tokens;
+use cobalt_core::prices::Tokens;
 
 const PATH: &str = "/moderations";
 

@@ -11,7 +11,7 @@ use super::remembered::{self, Form, Manner};
 use super::{ClientError, Reply, Target, send};
 use crate::http::said;
 use crate::llm::Schema;
-use crate::prices::Tokens;
+use cobalt_core::prices::Tokens;
 
 /// Below the base URL.
 pub const PATH: &str = "/chat/completions";

@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use super::ordered::Ordered;
 use crate::llm::Provider;
-use crate::prices::Tokens;
-use crate::redact::Secret;
+use cobalt_core::prices::Tokens;
+use cobalt_core::redact::Secret;
 
 /// Of Anthropic's API.
 const ANTHROPIC_VERSION: &str = "2023-06-01";

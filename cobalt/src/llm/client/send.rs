@@ -10,14 +10,14 @@ use tokio::sync::Semaphore;
 use super::remembered::Remembered;
 use super::request::Request;
 use super::{ClientError, Target};
-use crate::back_off::BackOff;
 use crate::http::said::{address, message, shown};
 use crate::http::{
     self, AttemptError, Call, Connections, Limit, Patience, Problem, Redirects, Refusal, Tries, without_key,
 };
 use crate::llm::ModelSettings;
-use crate::prices::Tokens;
-use crate::wording::cut;
+use cobalt_core::back_off::BackOff;
+use cobalt_core::prices::Tokens;
+use cobalt_core::wording::cut;
 
 /// Sends the requests of this process.
 #[derive(Debug)]

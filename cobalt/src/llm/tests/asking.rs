@@ -11,8 +11,8 @@ use tokio::time::{sleep, timeout};
 use super::{WEEK, ask, models, of, question, score, settings, with_cache};
 use crate::llm::test_server::{Answer, TestServer};
 use crate::llm::{Meter, ModelChoice, ModelSettings};
-use crate::prices::{JudgeUsage, Tokens};
 use crate::threads::join_all;
+use cobalt_core::prices::{JudgeUsage, Tokens};
 
 #[tokio::test]
 async fn an_answer_is_read_counted_and_priced() {

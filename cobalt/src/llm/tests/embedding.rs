@@ -13,7 +13,7 @@ use crate::config::Config;
 use crate::llm::models::Models;
 use crate::llm::test_server::{Answer, Asked, TestServer};
 use crate::llm::{Meter, ModelChoice, Provider};
-use crate::prices::JudgeUsage;
+use cobalt_core::prices::JudgeUsage;
 
 /// A vector of the text's length, at 3 tokens for each text and 1 for the whole.
 fn lengths(asked: &Asked) -> Answer {

@@ -13,9 +13,9 @@ use tempfile::TempDir;
 use super::models::Models;
 use super::test_server::TestServer;
 use super::{CacheSettings, JudgeUsage, Meter, ModelChoice, ModelSettings, Question, Schema};
-use crate::prices::PriceTable;
-use crate::redact::Secret;
-use crate::store::Layout;
+use cobalt_core::prices::PriceTable;
+use cobalt_core::redact::Secret;
+use cobalt_core::store::Layout;
 
 /// Settings without a cache, whose judges and embeddings are asked at a server.
 fn settings(server: &TestServer) -> ModelSettings {

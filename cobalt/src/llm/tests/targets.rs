@@ -7,7 +7,7 @@ use crate::llm::client::Target;
 use crate::llm::target::target;
 use crate::llm::vendors::Role;
 use crate::llm::{ModelChoice, ModelSettings};
-use crate::redact::Secret;
+use cobalt_core::redact::Secret;
 
 fn choice(text: &str) -> ModelChoice {
     let mut choice = ModelChoice::default();

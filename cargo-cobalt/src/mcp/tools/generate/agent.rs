@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use cargo_metadata::{Dependency, DependencyKind, Metadata, MetadataCommand, Package, Target, TargetKind};
-use cobalt::command::wording;
+use cobalt_core::wording;
 
 use super::reach::{self, Callable};
 use crate::error::Error;

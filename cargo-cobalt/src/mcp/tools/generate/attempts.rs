@@ -1,8 +1,8 @@
 //! Has the model write, checks what it wrote, and hands back what is wrong with it, until it compiles or too often did not.
 
-use cobalt::command::redact::{has_mark, redacted};
-use cobalt::command::wording::cut;
 use cobalt::llm::Judge;
+use cobalt_core::redact::{has_mark, redacted};
+use cobalt_core::wording::cut;
 use schemars::JsonSchema;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;

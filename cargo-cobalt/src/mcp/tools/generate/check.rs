@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use cargo_metadata::{Message, TargetKind};
-use cobalt::command::names::case_name;
-use cobalt::command::wording;
+use cobalt_core::names::case_name;
+use cobalt_core::wording;
 use tokio_util::sync::CancellationToken;
 
 use super::agent::{Agent, package_around};

@@ -17,8 +17,8 @@ use std::fs;
 use std::path::Path;
 
 use cobalt::command::config::Flags;
-use cobalt::command::wording::cut;
 use cobalt::llm::{Judge, JudgeUsage};
+use cobalt_core::wording::cut;
 use rmcp::model::{Tool, ToolAnnotations};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

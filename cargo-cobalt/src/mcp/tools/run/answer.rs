@@ -4,11 +4,10 @@ use std::cmp::Reverse;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use cobalt::Report;
 use cobalt::command::exit_code::FAILED;
-use cobalt::command::store::read_report;
-use cobalt::command::wording::{count, cut};
-use cobalt::report::RunVerdict;
+use cobalt_core::report::{Report, RunVerdict};
+use cobalt_core::store::read_report;
+use cobalt_core::wording::{count, cut};
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use cobalt::command::exit_code::UNFIT;
-use cobalt::command::names::is_name_of;
-use cobalt::command::paths::workspace_root;
+use cobalt_core::names::is_name_of;
+use cobalt_core::paths::workspace_root;
 use rmcp::model::{Tool, ToolAnnotations};
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use cobalt::command::reporters::{Event, ItemFinished, printable};
-use cobalt::command::wording::{count, cut, decimal};
-use cobalt::report::Status;
+use cobalt_core::report::Status;
+use cobalt_core::reporters::{Event, ItemFinished, printable};
+use cobalt_core::wording::{count, cut, decimal};
 use rmcp::RoleServer;
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::service::{Peer, RequestContext};

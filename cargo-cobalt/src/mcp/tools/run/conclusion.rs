@@ -1,8 +1,8 @@
 //! What became of a run: which experiments have no result, what went wrong, and the verdict in a sentence.
 
-use cobalt::command::reporters::ExperimentFinished;
-use cobalt::command::wording::{count, cut};
-use cobalt::report::{RunVerdict, SourcePlace};
+use cobalt_core::report::{RunVerdict, SourcePlace};
+use cobalt_core::reporters::ExperimentFinished;
+use cobalt_core::wording::{count, cut};
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -13,8 +13,8 @@ use crate::Dataset;
 use crate::dataset::remote::terms::Fetched;
 use crate::dataset::remote::{Langfuse, RemoteDataset};
 use crate::dataset::settings::{Account, Key, Platform};
-use crate::redact::Secret;
-use crate::timestamp::Timestamp;
+use cobalt_core::redact::Secret;
+use cobalt_core::timestamp::Timestamp;
 
 const PUBLIC: &str = "pk-lf-of-the-test";
 const SECRET: &str = "sk-lf-of-the-test";

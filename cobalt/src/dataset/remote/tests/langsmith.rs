@@ -12,7 +12,7 @@ use crate::dataset::remote::load::Source;
 use crate::dataset::remote::terms::Fetched;
 use crate::dataset::remote::{LangSmith, RemoteDataset};
 use crate::dataset::settings::{Account, Key, Platform};
-use crate::redact::Secret;
+use cobalt_core::redact::Secret;
 
 const KEY: &str = "lsv2_of-the-test";
 const ID: &str = "b6f30a4c-0000-4000-8000-000000000001";

@@ -10,7 +10,6 @@ use reqwest::Url;
 use tempfile::TempDir;
 use tokio::runtime::Builder;
 
-use crate::back_off::BackOff;
 use crate::dataset::remote::RemoteDataset;
 use crate::dataset::remote::load::Source;
 use crate::dataset::remote::load::load;
@@ -19,7 +18,8 @@ use crate::dataset::remote::terms::{FetchError, Fetched, Terms};
 use crate::dataset::settings::{Account, FetchSettings, Platform};
 use crate::dataset::{Dataset, DatasetError};
 pub(super) use crate::http::test_server::{Answer, Asked, TestServer};
-use crate::item::Item;
+use cobalt_core::back_off::BackOff;
+use cobalt_core::item::Item;
 
 /// The path of a request without its query, as it went over the wire.
 pub fn path(asked: &Asked) -> &str {

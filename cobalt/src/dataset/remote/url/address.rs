@@ -3,8 +3,8 @@
 use percent_encoding::percent_decode_str;
 use reqwest::Url;
 
-use crate::redact::{REDACTED, redacted};
-use crate::wording::cut;
+use cobalt_core::redact::{REDACTED, redacted};
+use cobalt_core::wording::cut;
 
 /// How much of something that is no address is shown, in characters.
 const MOST_SHOWN: usize = 80;

@@ -8,7 +8,7 @@ use crate::dataset::remote::session::Session;
 use crate::dataset::remote::terms::{FetchError, Fetched};
 use crate::dataset::{DatasetError, Format, Told, content, read as read_file};
 use crate::http::said::{html_page, shown};
-use crate::wording::cut;
+use cobalt_core::wording::cut;
 
 /// How much of the content is looked at where it is no data set, in bytes.
 const HEAD_BYTES: usize = 16 * 1024;

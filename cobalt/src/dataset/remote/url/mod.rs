@@ -13,8 +13,8 @@ use super::session::{Request, Session};
 use super::terms::{FetchError, Fetched};
 use crate::dataset::{Dataset, Format};
 use crate::http::is_harmless;
-use crate::redact::{Secret, is_secret, register_address, register_secret};
 use address::Address;
+use cobalt_core::redact::{Secret, is_secret, register_address, register_secret};
 
 /// A file at a URL.
 #[derive(Clone)]

@@ -7,7 +7,7 @@ use super::reader::{EXPECTED, Fields, Reader, kind_of, refused};
 use super::{message, vendors};
 use crate::evaluators::calls::call::{ToolCall, ToolCallError};
 use crate::metrics::tree_of;
-use crate::nesting::{is_too_deep, too_deep};
+use cobalt_core::nesting::{is_too_deep, too_deep};
 
 impl ToolCall {
     /// Reads calls, in the order in which they were made: a list of calls or of messages, one of them alone, a whole answer

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::reader::Fields;
 use super::vendors;
-use crate::wording::cut;
+use cobalt_core::wording::cut;
 
 /// Types of what stands beside calls in the lists of the APIs, and is none.
 pub const NO_CALLS: [&str; 16] = [

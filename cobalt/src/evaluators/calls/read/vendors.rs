@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::reader::{Answer, EXPECTED, Fields, Reader, is_flagged, kind_of, refused, said};
 use crate::evaluators::calls::call::{ToolCall, ToolCallError};
-use crate::wording;
+use cobalt_core::wording;
 
 /// Blocks that call a tool of the program, of the vendor, or of an MCP server.
 pub fn is_use(kind: &str) -> bool {

@@ -4,9 +4,10 @@ use serde_json::{Value, json};
 
 use super::{any_order, arguments, exact_order, f1, in_order, precision, recall, score, scored, value};
 use crate::config::Config;
-use crate::dataset::{Dataset, Item};
+use crate::dataset::Dataset;
 use crate::evaluators::{Evaluator, Setup};
 use crate::{ToolCall, ToolCalls, item};
+use cobalt_core::item::Item;
 
 fn checked(evaluator: &ToolCalls, items: &[Item]) -> Result<(), String> {
     let folder = tempfile::tempdir().unwrap();

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::evaluators::EvalContext;
-use crate::experiment::Output;
 use crate::{Item, ToolCall, ToolCalls};
+use cobalt_core::item::Output;
 
 /// What each conversation holds: a call that gave something, and one that failed or, where the form has no sign of that, was
 /// answered as well.

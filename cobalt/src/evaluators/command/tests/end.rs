@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use super::{COUNTS, PLENTY, ask, assert_says, cx, loop_of, pid, refused, shell};
 use crate::dataset::Dataset;
 use crate::evaluators::{CommandEvaluator, EvalContext, Evaluator, Setup};
-use crate::experiment::{Experiment, Output};
+use crate::experiment::Experiment;
+use cobalt_core::item::Output;
 
 fn is_alive(pid: u64) -> bool {
     let mut kill = Command::new("sh");
@@ -133,7 +134,7 @@ async fn what_a_program_leaves_behind_that_ends_by_itself_is_ended() {
 async fn the_environment_is_passed_on_with_what_is_added() {
     let script = r#"echo "{\"score\": 1, \"reason\": \"$MODE $PWD ${PATH:+set}\"}""#;
     let score = ask(&loop_of(script).env("MODE", "strict")).await.unwrap();
-    let root = crate::paths::package_root();
+    let root = cobalt_core::paths::package_root();
     assert_eq!(score.why(), Some(&*format!("strict {} set", root.display())));
 }
 
@@ -156,7 +157,7 @@ fn a_program_is_found_before_the_run_or_it_is_said_where_it_was_looked_for() {
         &error("no-such-program"),
         &["`no-such-program` is in none of the folders of PATH; install it"],
     );
-    let root = crate::paths::package_root();
+    let root = cobalt_core::paths::package_root();
     let looked_for =
         format!("`tools/score` is not there; looked for `{}`", root.join("tools/score").display());
     assert_says(&error("tools/score"), &[&looked_for]);

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::CommandEvaluator;
 use crate::evaluators::{EvalContext, Evaluator, Score};
-use crate::experiment::Output;
+use cobalt_core::item::Output;
 
 /// More than any program here needs.
 const PLENTY: Duration = Duration::from_secs(30);

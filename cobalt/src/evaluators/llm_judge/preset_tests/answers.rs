@@ -7,8 +7,8 @@ use crate::LlmJudge;
 use crate::evaluators::choices::Preset;
 use crate::evaluators::tests::asked_by;
 use crate::evaluators::{Aggregate, Score};
-use crate::experiment::Output;
 use crate::llm::test_server::{Answer, TestServer};
+use cobalt_core::item::Output;
 
 /// What the preset makes of this answer.
 fn scored(judge: LlmJudge, answer: &Value) -> Score {

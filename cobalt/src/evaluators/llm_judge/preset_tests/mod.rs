@@ -9,8 +9,8 @@ use super::LlmJudge;
 use crate::Provider;
 use crate::evaluators::tests::asked_by;
 use crate::evaluators::{EvalContext, Score};
-use crate::experiment::Output;
 use crate::llm::test_server::{Answer, TestServer};
+use cobalt_core::item::Output;
 
 fn context() -> EvalContext {
     let item = crate::item! {

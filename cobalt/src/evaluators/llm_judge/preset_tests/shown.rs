@@ -6,8 +6,8 @@ use super::{chat, context, judged, preset, prompt_of};
 use crate::LlmJudge;
 use crate::evaluators::tests::{asked_by, without_models};
 use crate::evaluators::{EvalContext, Score};
-use crate::experiment::Output;
 use crate::llm::test_server::TestServer;
+use cobalt_core::item::Output;
 
 #[test]
 fn the_texts_of_a_preset_stand_between_tags_that_they_cannot_forge() {

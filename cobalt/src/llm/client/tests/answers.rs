@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::llm::test_server::Answer;
-use crate::prices::Tokens;
+use cobalt_core::prices::Tokens;
 
 const VERDICT: &str = r#"{"score": 1}"#;
 

@@ -9,10 +9,10 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::{Client, ClientError, Reply, Target};
-use crate::back_off::BackOff;
 use crate::llm::test_server::TestServer;
 use crate::llm::{ModelSettings, Provider, Schema};
-use crate::redact::Secret;
+use cobalt_core::back_off::BackOff;
+use cobalt_core::redact::Secret;
 
 const KEY: &str = "key-0123456789-of-the-test";
 

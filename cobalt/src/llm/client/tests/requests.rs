@@ -7,7 +7,7 @@ use serde_json::json;
 use super::*;
 use crate::llm::Moderation;
 use crate::llm::test_server::{Answer, Asked};
-use crate::prices::Tokens;
+use cobalt_core::prices::Tokens;
 
 /// The only request of a question.
 async fn asked(provider: Provider, model: &str) -> Asked {

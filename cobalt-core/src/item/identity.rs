@@ -1,0 +1,255 @@
+//! The identity of an item: its key, its name in test cases, and a canonical hash of its JSON.
+
+use std::collections::HashMap;
+
+use serde_json::{Number, Value};
+use sha2::{Digest, Sha256};
+
+use super::Item;
+use crate::redact::redacted;
+use crate::slug::slug;
+
+/// How many hexadecimal digits of a hash make a key: 64 bits.
+const KEY_DIGITS: usize = 16;
+
+/// The longest slug of an id, in bytes of UTF-8.
+const CASE_KEY_BYTES: usize = 80;
+
+/// 16 hexadecimal digits of a hash of a whole item, which change with whatever changes in it.
+pub fn content_hash(item: &Item) -> String {
+    let mut hash = Canonical::of_item(item);
+    hash.truncate(KEY_DIGITS);
+    hash
+}
+
+/// The names in test cases of items with these indexes.
+pub fn case_names<'a>(items: impl Iterator<Item = (usize, &'a Item)>) -> Vec<String> {
+    unique(items.map(|(index, item)| case_name(index, item)).collect())
+}
+
+/// An item's key, which others may have, too: see [`unique`].
+pub fn natural_key(item: &Item) -> String {
+    if let Some(id) = id(item) {
+        return id;
+    }
+    let mut key = match item.get("input").filter(|input| !input.is_null()) {
+        Some(input) => Canonical::of_value(input),
+        None => Canonical::of_item(item),
+    };
+    key.truncate(KEY_DIGITS);
+    key
+}
+
+/// An item's name in test cases, which others may have, too: see [`unique`].
+pub fn case_name(index: usize, item: &Item) -> String {
+    name_or_index(id(item), index)
+}
+
+/// The same of an item of some of a data set: of items that have the same id, the keys tell which of them they are.
+pub fn case_name_of_some(index: usize, item: &Item, key: &str) -> String {
+    name_or_index(id(item).map(|_| key.to_owned()), index)
+}
+
+fn name_or_index(name: Option<String>, index: usize) -> String {
+    let slug = name.map(|name| slug(&name, CASE_KEY_BYTES)).unwrap_or_default();
+    if slug.is_empty() { format!("{index:04}") } else { slug }
+}
+
+/// The `id` of an item, where it has one.
+pub fn id(item: &Item) -> Option<String> {
+    match item.get("id")? {
+        // It is in the names of test cases and in what is kept.
+        Value::String(text) if !text.trim().is_empty() => Some(redacted(text).into_owned()),
+        Value::Number(number) => Some(redacted(&number.to_string()).into_owned()),
+        _ => None,
+    }
+}
+
+/// Numbers the names that occur more than once, around names that are numbered already.
+pub fn unique(names: Vec<String>) -> Vec<String> {
+    let mut uses: HashMap<&str, usize> = names.iter().map(|name| (name.as_str(), 0)).collect();
+    if uses.len() == names.len() {
+        return names;
+    }
+    let mut unique = Vec::with_capacity(names.len());
+    for name in &names {
+        let mut number = uses[name.as_str()] + 1;
+        let mut key = name.clone();
+        while number > 1 {
+            key = format!("{name}-{number}");
+            if !uses.contains_key(key.as_str()) {
+                break;
+            }
+            number += 1;
+        }
+        uses.insert(name, number);
+        unique.push(key);
+    }
+    unique
+}
+
+/// 64 hexadecimal digits that are the same for equal values.
+#[must_use]
+pub fn value_hash(value: &Value) -> String {
+    Canonical::of_value(value)
+}
+
+/// The same of an item.
+#[must_use]
+pub fn item_hash(item: &Item) -> String {
+    Canonical::of_item(item)
+}
+
+/// SHA-256 over an encoding in which every value has its kind, and every text and list its length, before it,
+/// so that no two different values are written alike.
+#[derive(Clone, Debug, Default)]
+pub struct Canonical {
+    hash: Sha256,
+}
+
+impl Canonical {
+    /// The hash of one value in lower-case hexadecimal digits.
+    pub fn of_value(value: &Value) -> String {
+        let mut canonical = Canonical::default();
+        canonical.value(value);
+        canonical.finish()
+    }
+
+    /// The hash of one item in lower-case hexadecimal digits.
+    pub fn of_item(item: &Item) -> String {
+        let mut canonical = Canonical::default();
+        canonical.item(item);
+        canonical.finish()
+    }
+
+    /// The hash in lower-case hexadecimal digits.
+    pub fn finish(self) -> String {
+        crate::hash::hex(&self.hash.finalize())
+    }
+
+    /// Announces a list of so many values.
+    pub fn list(&mut self, length: usize) {
+        self.head(b'a', length as u64);
+    }
+
+    /// Adds a value.
+    pub fn value(&mut self, value: &Value) {
+        match value {
+            Value::Null => self.hash.update(b"n"),
+            Value::Bool(false) => self.hash.update(b"f"),
+            Value::Bool(true) => self.hash.update(b"t"),
+            Value::Number(number) => self.number(number),
+            Value::String(text) => self.text(text),
+            Value::Array(values) => {
+                self.list(values.len());
+                values.iter().for_each(|value| self.value(value));
+            }
+            Value::Object(item) => self.item(item),
+        }
+    }
+
+    /// Adds an item.
+    pub fn item(&mut self, item: &Item) {
+        self.head(b'o', item.len() as u64);
+        if item.keys().is_sorted() {
+            item.iter().for_each(|(key, value)| self.field(key, value));
+        } else {
+            // Another crate in the build may have turned on serde_json's `preserve_order`.
+            let mut fields: Vec<_> = item.iter().collect();
+            fields.sort_unstable_by_key(|(key, _)| *key);
+            fields.into_iter().for_each(|(key, value)| self.field(key, value));
+        }
+    }
+
+    fn field(&mut self, key: &str, value: &Value) {
+        self.text(key);
+        self.value(value);
+    }
+
+    /// Numbers count by their value: 1, 1.0 and 1e0 are one number, as in RFC 8785.
+    fn number(&mut self, number: &Number) {
+        const EXACT: f64 = 9_007_199_254_740_992.0;
+        match (number.as_i64(), number.as_u64(), number.as_f64()) {
+            (Some(integer), _, _) => self.head(b'i', integer as u64),
+            (None, Some(integer), _) => self.head(b'u', integer),
+            (None, None, Some(float)) if float.fract() == 0.0 && float.abs() <= EXACT => {
+                self.head(b'i', float as i64 as u64);
+            }
+            (None, None, Some(float)) => self.head(b'd', float.to_bits()),
+            // Only with serde_json's `arbitrary_precision`.
+            (None, None, None) => self.text(&number.to_string()),
+        }
+    }
+
+    fn text(&mut self, text: &str) {
+        self.head(b's', text.len() as u64);
+        self.hash.update(text);
+    }
+
+    fn head(&mut self, kind: u8, number: u64) {
+        let mut head = [kind; 9];
+        head[1..].copy_from_slice(&number.to_be_bytes());
+        self.hash.update(head);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn hash(value: Value) -> String {
+        Canonical::of_value(&value)
+    }
+
+    #[test]
+    fn the_order_of_keys_does_not_matter() {
+        let read = |text| hash(serde_json::from_str(text).unwrap());
+        assert_eq!(read(r#"{"a": 1, "b": {"c": 2, "d": 3}}"#), read(r#"{"b":{"d":3,"c":2},"a":1}"#));
+    }
+
+    #[test]
+    fn the_spelling_of_a_number_does_not_matter() {
+        let read = |text| hash(serde_json::from_str(text).unwrap());
+        for same in ["1.0", "1e0", "10e-1"] {
+            assert_eq!(read("1"), read(same));
+        }
+        assert_eq!(read("0"), read("-0.0"));
+        assert_ne!(read("1"), read("1.5"));
+        assert_ne!(read("18446744073709551615"), read("-1"));
+    }
+
+    #[test]
+    fn different_values_differ() {
+        let values = [
+            json!(null),
+            json!(false),
+            json!(true),
+            json!(0),
+            json!(""),
+            json!("0"),
+            json!([]),
+            json!({}),
+            json!([[], []]),
+            json!([[[]]]),
+            json!(["ab", "c"]),
+            json!(["a", "bc"]),
+            json!({"a": null}),
+            json!({"a": {"b": 1}}),
+            json!({"a": {}, "b": 1}),
+            json!([null]),
+        ];
+        let hashes: std::collections::HashSet<_> = values.iter().map(Canonical::of_value).collect();
+        assert_eq!(hashes.len(), values.len());
+    }
+
+    #[test]
+    fn the_hash_is_the_same_in_every_version() {
+        // Result files of earlier versions hold these hashes as keys.
+        assert_eq!(
+            hash(json!({"input": ["2 + 2", 1, -1.5, null, true]})),
+            "cf5dc84bf8e458080c32a3e0c2514a50d48fa1d457df816a959b516ad83d3d0c"
+        );
+    }
+}

@@ -1,0 +1,14 @@
+//! What results are made of: items of data sets and what they are called, the outputs of agents, and what these used.
+
+mod identity;
+mod object;
+mod output;
+pub mod usage;
+
+pub use identity::{
+    Canonical, case_name, case_name_of_some, case_names, content_hash, id, item_hash, natural_key, unique,
+    value_hash,
+};
+pub use object::{Item, ItemSeed, into_item, kind};
+pub use output::{Output, TokenCount};
+pub use usage::{ModelCall, Spending};

@@ -1,0 +1,306 @@
+//! What the calls of models used and cost, as metadata has it: `tokens`, `cost`, and `usage` with an entry for each model.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::{Item, TokenCount};
+use crate::prices::{PriceTable, Tokens};
+
+/// The field with the usage.
+const OWN: &str = "usage";
+/// The field with the recorded usage where the agent has something else in the other.
+const RECORDED: &str = "recordedUsage";
+
+/// One call of a model: its name, its tokens and its cost, as far as they are known.
+///
+/// It is reported with `Context::record` or [`Output::usage`](super::Output::usage).
+///
+/// ```
+/// use cobalt::ModelCall;
+///
+/// let call = ModelCall::new("gpt-4o-mini").tokens(20, 3).cached_tokens(4).cost(0.0003);
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[must_use = "a call counts once it is recorded, or given to `Output::usage`"]
+pub struct ModelCall {
+    model: String,
+    tokens: Option<(u64, u64)>,
+    cached_input: u64,
+    cost: Option<f64>,
+}
+
+impl ModelCall {
+    /// A call of this model, of which neither tokens nor cost are known yet.
+    pub fn new(model: impl Into<String>) -> Self {
+        Self { model: model.into(), tokens: None, cached_input: 0, cost: None }
+    }
+
+    /// The tokens that were read and written.
+    pub fn tokens(mut self, input: u64, output: u64) -> Self {
+        self.tokens = Some((input, output));
+        self
+    }
+
+    /// How many of the input tokens were read from the vendor's cache, which cost less. They count among those of
+    /// [`tokens`](Self::tokens).
+    pub fn cached_tokens(mut self, cached_input: u64) -> Self {
+        self.cached_input = cached_input;
+        self
+    }
+
+    /// What the call cost in USD, where that is known: it takes precedence over the price table. A cost that is negative
+    /// or no finite number is an error of the item.
+    pub fn cost(mut self, usd: f64) -> Self {
+        self.cost = Some(usd);
+        self
+    }
+}
+
+/// The calls of one model. Those of known cost are kept apart from the others.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ModelUsage {
+    model: String,
+    #[serde(default)]
+    calls: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tokens: Option<Tokens>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    cost: Option<f64>,
+}
+
+/// Why a number is no cost; `None` where it is one.
+pub fn no_cost(usd: f64) -> Option<String> {
+    let is_cost = usd.is_finite() && usd >= 0.0;
+    (!is_cost).then(|| {
+        format!(
+            "the agent reports a cost of {usd}; a cost is a finite number of US dollars that is 0 or more"
+        )
+    })
+}
+
+/// Adds a call to those of its model.
+///
+/// # Errors
+///
+/// Its cost is none. The call is then kept without it.
+pub fn add(usage: &mut Vec<ModelUsage>, call: ModelCall) -> Result<(), String> {
+    let ModelCall { model, tokens, cached_input, cost } = call;
+    let problem = cost.and_then(no_cost);
+    let cost = cost.filter(|_| problem.is_none());
+    let tokens =
+        tokens.map(|(input, output)| Tokens { input, output, cached_input: cached_input.min(input) });
+    let is_alike = |one: &&mut ModelUsage| {
+        one.model == model && one.tokens.is_some() == tokens.is_some() && one.cost.is_some() == cost.is_some()
+    };
+    match usage.iter_mut().find(is_alike) {
+        Some(one) => {
+            one.calls = one.calls.saturating_add(1);
+            one.tokens = one.tokens.zip(tokens).map(|(all, call)| plus(all, call));
+            one.cost = one.cost.zip(cost).map(|(all, call)| all + call);
+        }
+        None => usage.push(ModelUsage { model, calls: 1, tokens, cost }),
+    }
+    problem.map_or(Ok(()), Err)
+}
+
+/// An agent may report anything: a sum that is too large stays at the largest number.
+fn plus(one: Tokens, other: Tokens) -> Tokens {
+    Tokens {
+        input: one.input.saturating_add(other.input),
+        output: one.output.saturating_add(other.output),
+        cached_input: one.cached_input.saturating_add(other.cached_input),
+    }
+}
+
+/// The usage that metadata has; `None` where it has none, or in another shape and none was recorded.
+pub fn read(metadata: &Item) -> Option<Vec<ModelUsage>> {
+    [OWN, RECORDED].iter().find_map(|field| read_entries(metadata.get(*field)?))
+}
+
+/// The usage that a value is; `None` where it has another shape.
+pub fn read_entries(usage: &Value) -> Option<Vec<ModelUsage>> {
+    usage.as_array()?.iter().map(|entry| ModelUsage::deserialize(entry).ok()).collect()
+}
+
+/// Writes the usage as metadata has it.
+pub fn write(usage: &[ModelUsage]) -> Value {
+    json!(usage)
+}
+
+/// The tokens of all models; `None` where none are known.
+pub fn tokens(usage: &[ModelUsage]) -> Option<Tokens> {
+    usage.iter().filter_map(|one| one.tokens).reduce(plus)
+}
+
+/// Adds the usage that was recorded, and the fields that follow from usage, where the metadata does not have them.
+pub fn complete(metadata: &mut Item, recorded: Vec<ModelUsage>) {
+    let own = metadata.get(OWN).map(read_entries);
+    let field = match own {
+        None => Some(OWN),
+        Some(None) => Some(RECORDED),
+        Some(Some(_)) => None,
+    };
+    let usage = own.flatten().unwrap_or(recorded);
+    let Some(first) = usage.first() else { return };
+    let tokens = tokens(&usage);
+    let own_tokens =
+        metadata.contains_key("tokens").then(|| TokenCount::of(metadata).map(|count| count.total));
+    let total = tokens.map(|Tokens { input, output, .. }| input.saturating_add(output));
+    let is_of_own = own_tokens.is_none_or(|own| own == total);
+    // The same tokens may not be priced twice: those that the agent gave as a sum have their price by `model`.
+    if let Some(field) = field.filter(|_| !metadata.contains_key("tokens")) {
+        metadata.insert(field.to_owned(), write(&usage));
+    }
+    // The recorded model and cost describe the recorded tokens, and no others that the output reports.
+    if usage.iter().all(|one| one.model == first.model) && (is_of_own || total.is_none()) {
+        metadata.entry("model").or_insert_with(|| first.model.clone().into());
+    }
+    if let Some(tokens) = tokens {
+        metadata.entry("tokens").or_insert_with(|| json!(tokens));
+    }
+    if let Some(cost) = usage.iter().map(|one| one.cost).sum::<Option<f64>>().filter(|_| is_of_own) {
+        metadata.entry("cost").or_insert_with(|| cost.into());
+    }
+}
+
+/// What one execution used, by its metadata.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Spending {
+    /// Tokens read and written, where they are reported.
+    pub tokens: Option<u64>,
+    /// In USD; `None` where nothing is reported, or not all of it has a known cost.
+    pub cost: Option<f64>,
+    /// Whether tokens were used whose cost is not known.
+    pub is_unpriced: bool,
+    /// The models that would need a price.
+    pub unpriced_models: BTreeSet<String>,
+}
+
+impl Spending {
+    /// A known cost counts before the usage by model, and that before the model and tokens.
+    pub fn of(metadata: &Item, prices: &PriceTable) -> Self {
+        let count = TokenCount::of(metadata);
+        let mut spending = Self { tokens: count.map(|count| count.total), ..Self::default() };
+        if let Some(cost) = metadata.get("cost").and_then(Value::as_f64).filter(|usd| no_cost(*usd).is_none())
+        {
+            spending.cost = Some(cost);
+        } else if let Some(usage) = read(metadata).filter(|usage| !usage.is_empty()) {
+            spending.add_usage(&usage, prices);
+        } else if let Some(count) = count {
+            spending.add(metadata.get("model").and_then(Value::as_str), count.to_price(), prices);
+        }
+        spending.cost = spending.cost.filter(|_| !spending.is_unpriced);
+        spending
+    }
+
+    fn add_usage(&mut self, usage: &[ModelUsage], prices: &PriceTable) {
+        // Where nothing but models is known, there is nothing to have a price.
+        if usage.iter().all(|one| one.tokens.is_none() && one.cost.is_none()) {
+            return;
+        }
+        for ModelUsage { model, tokens, cost, .. } in usage {
+            match cost.filter(|usd| no_cost(*usd).is_none()) {
+                Some(cost) => *self.cost.get_or_insert(0.0) += cost,
+                None => self.add(Some(model), *tokens, prices),
+            }
+        }
+    }
+
+    /// Adds tokens of a model. Without the two sides apart there is no price to multiply with.
+    fn add(&mut self, model: Option<&str>, tokens: Option<Tokens>, prices: &PriceTable) {
+        if tokens.is_some_and(|tokens| tokens.input == 0 && tokens.output == 0) {
+            self.cost.get_or_insert(0.0);
+            return;
+        }
+        let price = model.and_then(|model| prices.price(model));
+        match price.zip(tokens) {
+            Some((price, tokens)) => *self.cost.get_or_insert(0.0) += price.cost(tokens),
+            None => self.is_unpriced = true,
+        }
+        if price.is_none() {
+            self.unpriced_models.extend(model.map(str::to_owned));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spent(metadata: Value) -> (Option<u64>, Option<f64>, bool) {
+        let Value::Object(metadata) = metadata else { panic!("metadata is an object") };
+        let spending = Spending::of(&metadata, &PriceTable::default());
+        (spending.tokens, spending.cost, spending.is_unpriced)
+    }
+
+    #[test]
+    fn a_known_cost_wins_over_the_price_table() {
+        let tokens = json!({ "input": 1_000_000, "output": 0 });
+        assert_eq!(
+            spent(json!({ "model": "gpt-4o", "tokens": tokens })),
+            (Some(1_000_000), Some(2.5), false)
+        );
+        let known = json!({ "model": "gpt-4o", "tokens": tokens, "cost": 0.125 });
+        assert_eq!(spent(known), (Some(1_000_000), Some(0.125), false));
+        assert_eq!(spent(json!({ "cost": 0.125 })), (None, Some(0.125), false));
+        assert_eq!(
+            spent(json!({ "model": "unheard-of", "tokens": 3, "cost": 0 })),
+            (Some(3), Some(0.0), false)
+        );
+    }
+
+    #[test]
+    fn what_is_no_cost_does_not_count_as_one() {
+        for odd in [json!(-1), json!("0.5"), json!(null), json!({ "usd": 1 })] {
+            let metadata =
+                json!({ "model": "gpt-4o", "tokens": { "input": 1_000_000, "output": 0 }, "cost": odd });
+            assert_eq!(spent(metadata), (Some(1_000_000), Some(2.5), false), "{odd}");
+        }
+    }
+
+    #[test]
+    fn each_model_has_its_own_price_and_one_without_makes_the_cost_unknown() {
+        let million = json!({ "input": 1_000_000, "output": 0 });
+        let of = |models: &[Value]| json!({ "usage": models });
+        let gpt = json!({ "model": "gpt-4o", "calls": 1, "tokens": million });
+        let mini = json!({ "model": "gpt-4o-mini", "calls": 2, "tokens": million });
+        let unknown = json!({ "model": "ours", "calls": 1, "tokens": million });
+        let given = json!({ "model": "ours", "calls": 1, "tokens": million, "cost": 0.25 });
+        assert_eq!(spent(of(&[gpt.clone(), mini])), (Some(2_000_000), Some(2.65), false));
+        assert_eq!(spent(of(&[gpt.clone(), unknown])), (Some(2_000_000), None, true));
+        assert_eq!(spent(of(&[gpt, given])), (Some(2_000_000), Some(2.75), false));
+    }
+
+    #[test]
+    fn a_call_of_which_only_the_model_is_known_leaves_the_cost_of_the_others_open() {
+        let named = json!({ "model": "gpt-4o", "calls": 1 });
+        assert_eq!(spent(json!({ "usage": [named] })), (None, None, false));
+        let other = json!({ "model": "gpt-4o", "calls": 1, "tokens": { "input": 1, "output": 1 } });
+        assert_eq!(spent(json!({ "usage": [named, other] })), (Some(2), None, true));
+    }
+
+    #[test]
+    fn no_tokens_cost_nothing_whatever_the_model() {
+        let none = json!({ "input": 0, "output": 0 });
+        for metadata in [
+            json!({ "tokens": none }),
+            json!({ "tokens": 0 }),
+            json!({ "tokens": none, "model": "unheard-of" }),
+            json!({ "usage": [{ "model": "unheard-of", "calls": 1, "tokens": none }] }),
+        ] {
+            assert_eq!(spent(metadata.clone()), (Some(0), Some(0.0), false), "{metadata}");
+        }
+    }
+
+    #[test]
+    fn usage_in_another_shape_is_left_alone() {
+        let tokens = json!({ "input": 1_000_000, "output": 0 });
+        for odd in [json!({ "prompt_tokens": 7 }), json!([{ "prompt_tokens": 7 }]), json!([]), json!("7")] {
+            let metadata = json!({ "model": "gpt-4o", "tokens": tokens, "usage": odd });
+            assert_eq!(spent(metadata), (Some(1_000_000), Some(2.5), false), "{odd}");
+        }
+    }
+}

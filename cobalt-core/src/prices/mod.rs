@@ -1,0 +1,489 @@
+//! What models cost: a dated price table, and estimates from token counts.
+//!
+//! Prices are in USD per 1,000,000 tokens, at the vendor's standard rate: without batch, flex, priority or regional
+//! rates, and without what tools and images cost. A model that is not listed has no price: its cost is unknown, never a
+//! guess.
+//!
+//! # Which name finds which price
+//!
+//! Names are compared exactly, case included. The first of these that is listed gives the price:
+//!
+//! 1. the name as it stands (`gpt-4o`, and `gpt-4o-2024-05-13`, which has a price of its own);
+//! 2. the name without the prefix of the vendor that sells the model (`openai/gpt-4o`, `anthropic/claude-haiku-4-5`,
+//!    `models/gemini-2.5-pro`); the prefix of anyone else (`azure/…`, `openrouter/…`) stays, as resellers set their own
+//!    prices;
+//! 3. either of them without the date of a snapshot, written as the vendors write it: `-YYYY-MM-DD`
+//!    (`gpt-4o-2024-08-06`) or `-YYYYMMDD` (`claude-haiku-4-5-20251001`).
+//!
+//! Nothing else is cut off or added, so that `gpt-4o-audio-preview` is not taken for `gpt-4o`.
+
+mod table;
+mod usage;
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+pub use table::PRICES_AS_OF;
+use table::{Listed, TABLE};
+pub use usage::{JudgeUsage, Meter};
+
+/// What one model costs, in USD per 1,000,000 tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Price {
+    /// Input (prompt) tokens.
+    pub input: f64,
+    /// Output (completion) tokens, those of hidden reasoning included; 0 for an embedding model.
+    pub output: f64,
+    /// Input tokens read from the vendor's cache, where the vendor has a price for them; without one they cost what other
+    /// input does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cached_input: Option<f64>,
+    /// The rates of a request with a long prompt, where they differ.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub long_prompt: Option<LongPrompt>,
+}
+
+/// The rates, in USD per 1,000,000 tokens, of a whole request whose prompt is longer than a limit.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LongPrompt {
+    /// The longest prompt, in tokens, that is still charged at the ordinary rates.
+    pub above: u64,
+    /// Input (prompt) tokens.
+    pub input: f64,
+    /// Output (completion) tokens.
+    pub output: f64,
+}
+
+/// How many tokens went into a model and came out of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", default)]
+pub struct Tokens {
+    /// Input (prompt) tokens.
+    pub input: u64,
+    /// Output (completion) tokens.
+    pub output: u64,
+    /// Those of the input tokens that were read from the vendor's cache.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub cached_input: u64,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+impl Tokens {
+    /// Tokens of which none were read from the vendor's cache.
+    #[must_use]
+    pub const fn new(input: u64, output: u64) -> Self {
+        Self { input, output, cached_input: 0 }
+    }
+}
+
+/// A price that no model can have.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error(
+    "price of model `{model}`: {field} is {value}, expected USD per 1,000,000 tokens as a finite number that is 0 or more"
+)]
+pub struct InvalidPrice {
+    /// The model that the price was given for.
+    pub model: String,
+    /// The field that holds the value.
+    pub field: &'static str,
+    /// The value.
+    pub value: f64,
+}
+
+impl Price {
+    /// A price with one rate for all input and one for all output, in USD per 1,000,000 tokens.
+    pub const fn new(input: f64, output: f64) -> Self {
+        Self { input, output, cached_input: None, long_prompt: None }
+    }
+
+    /// What the tokens of one request cost, in USD: `input / 10⁶ · input price + output / 10⁶ · output price`, where the
+    /// input tokens that the vendor's cache held have the price of [`Price::cached_input`].
+    ///
+    /// In a request with a long prompt, cached input is dearer by the same factor as other input. So it is in the price
+    /// lists of OpenAI (2 · 0.25 USD beside 2 · 2.50 USD for GPT-5.4), of Anthropic (a tenth of the input's rate for every
+    /// length of prompt) and of Google (0.125 and 0.25 USD beside 1.25 and 2.50 USD for Gemini 2.5 Pro).
+    ///
+    /// A sum over several requests may be given as well. Where it exceeds the limit of [`Price::long_prompt`] it is
+    /// charged as one long request, and the estimate is an upper bound.
+    pub fn cost(&self, tokens: Tokens) -> f64 {
+        let (input, output) = match self.long_prompt {
+            Some(long) if tokens.input > long.above => (long.input, long.output),
+            _ => (self.input, self.output),
+        };
+        // There is no factor where other input is free.
+        let factor = if self.input > 0.0 { input / self.input } else { 1.0 };
+        let cached_input = self.cached_input.map_or(input, |rate| rate * factor);
+        // The cache holds no more than there was.
+        let cached = tokens.cached_input.min(tokens.input);
+        let fresh = tokens.input - cached;
+        fresh as f64 / 1e6 * input + cached as f64 / 1e6 * cached_input + tokens.output as f64 / 1e6 * output
+    }
+
+    const fn cached(mut self, cached_input: f64) -> Self {
+        self.cached_input = Some(cached_input);
+        self
+    }
+
+    const fn long(mut self, above: u64, input: f64, output: f64) -> Self {
+        self.long_prompt = Some(LongPrompt { above, input, output });
+        self
+    }
+
+    fn check(&self, model: &str) -> Result<(), InvalidPrice> {
+        let rates = [
+            ("input", Some(self.input)),
+            ("output", Some(self.output)),
+            ("cached_input", self.cached_input),
+            ("long_prompt.input", self.long_prompt.map(|long| long.input)),
+            ("long_prompt.output", self.long_prompt.map(|long| long.output)),
+        ];
+        for (field, rate) in rates {
+            if let Some(value) = rate.filter(|rate| !(rate.is_finite() && *rate >= 0.0)) {
+                return Err(InvalidPrice { model: model.to_owned(), field, value });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The built-in price of a model, `None` for one that is not listed. See the [module](self) for the names it takes.
+pub fn price(model: &str) -> Option<Price> {
+    PriceTable::default().price(model)
+}
+
+/// What `tokens` of a model cost at the built-in prices, in USD, see [`Price::cost`]. `None` for a model that is not listed;
+/// with prices of your own, ask [`PriceTable::estimate`].
+///
+/// ```
+/// use cobalt::llm::prices::{Tokens, estimate_cost, format_cost};
+///
+/// let cost = estimate_cost("gpt-4o", Tokens::new(10_000, 5_000)).unwrap();
+/// assert_eq!(format_cost(cost), "$0.08");
+/// assert_eq!(estimate_cost("unheard-of", Tokens::new(10_000, 5_000)), None);
+/// ```
+pub fn estimate_cost(model: &str, tokens: Tokens) -> Option<f64> {
+    PriceTable::default().estimate(model, tokens)
+}
+
+/// The built-in prices, with some added or replaced by the user's own.
+///
+/// ```
+/// use cobalt::llm::prices::{Price, PriceTable, Tokens};
+///
+/// let mut prices = PriceTable::default();
+/// prices.insert("our-model", Price::new(1.0, 2.0))?;
+/// let tokens = Tokens::new(500_000, 250_000);
+/// assert_eq!(prices.estimate("our-model", tokens), Some(1.0));
+/// assert_eq!(prices.estimate("unheard-of", tokens), None);
+/// # Ok::<(), cobalt::llm::prices::InvalidPrice>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct PriceTable {
+    overrides: BTreeMap<String, Price>,
+}
+
+impl PriceTable {
+    /// Adds the price of a model, or replaces the built-in one.
+    ///
+    /// A name goes before less specific ones: the price of `gpt-4o` is also that of `openai/gpt-4o` and
+    /// `gpt-4o-2024-08-06`, but not of `gpt-4o-2024-05-13`, which is built in under its own name.
+    ///
+    /// # Errors
+    ///
+    /// Refuses a rate that is negative, infinite or NaN, and leaves the table as it was.
+    pub fn insert(&mut self, model: impl Into<String>, price: Price) -> Result<(), InvalidPrice> {
+        let model = model.into();
+        price.check(&model)?;
+        self.overrides.insert(model, price);
+        Ok(())
+    }
+
+    /// The price of a model, `None` for one that is not listed. See the [module](self) for the names it takes.
+    pub fn price(&self, model: &str) -> Option<Price> {
+        let (vendor, bare) = split_vendor(model);
+        let candidates = [
+            (None, Some(model)),
+            (vendor, vendor.map(|_| bare)),
+            (None, without_date(model)),
+            (vendor, vendor.and_then(|_| without_date(bare))),
+        ];
+        candidates.into_iter().find_map(|(vendor, name)| self.exact(vendor, name?))
+    }
+
+    /// What `tokens` of a model cost, in USD, see [`Price::cost`]. `None` for a model that is not listed.
+    pub fn estimate(&self, model: &str, tokens: Tokens) -> Option<f64> {
+        self.price(model).map(|price| price.cost(tokens))
+    }
+
+    /// The price listed under exactly this name; a built-in one only from that vendor, if one is named.
+    fn exact(&self, vendor: Option<Vendor>, name: &str) -> Option<Price> {
+        if let Some(price) = self.overrides.get(name) {
+            return Some(*price);
+        }
+        let Listed { vendor: seller, price, .. } = TABLE.iter().find(|listed| listed.model == name)?;
+        (vendor.is_none_or(|vendor| vendor == *seller)).then_some(*price)
+    }
+}
+
+/// Who sells a model at the price listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Vendor {
+    OpenAi,
+    Anthropic,
+    Google,
+    Cohere,
+    Voyage,
+}
+
+/// Splits the prefix of a known vendor off a name.
+fn split_vendor(model: &str) -> (Option<Vendor>, &str) {
+    let Some((prefix, bare)) = model.split_once('/') else { return (None, model) };
+    let vendor = match prefix {
+        "openai" => Vendor::OpenAi,
+        "anthropic" => Vendor::Anthropic,
+        // Google's own API writes `models/gemini-…`.
+        "google" | "gemini" | "models" => Vendor::Google,
+        "cohere" => Vendor::Cohere,
+        "voyage" | "voyageai" => Vendor::Voyage,
+        _ => return (None, model),
+    };
+    (Some(vendor), bare)
+}
+
+/// The name without the date of a snapshot at its end, `None` if it has none.
+fn without_date(model: &str) -> Option<&str> {
+    // From the end: the day, the month and the year, each after a dash or right after the one before.
+    for dash in ["-", ""] {
+        let parts = last(model, 2).and_then(|(rest, day)| {
+            let (rest, month) = last(rest.strip_suffix(dash)?, 2)?;
+            let (name, year) = last(rest.strip_suffix(dash)?, 4)?;
+            Some((name.strip_suffix('-')?, year, month, day))
+        });
+        if let Some((name, year, month, day)) = parts
+            && is_date(year, month, day)
+        {
+            return Some(name);
+        }
+    }
+    None
+}
+
+/// Splits the last `length` bytes off a text.
+fn last(text: &str, length: usize) -> Option<(&str, &str)> {
+    text.split_at_checked(text.len().checked_sub(length)?)
+}
+
+fn is_date(year: &str, month: &str, day: &str) -> bool {
+    let within = |digits: &str, low: u16, high: u16| {
+        // `parse` would take a sign.
+        digits.bytes().all(|byte| byte.is_ascii_digit())
+            && digits.parse().is_ok_and(|number: u16| (low..=high).contains(&number))
+    };
+    within(year, 2020, 2099) && within(month, 1, 12) && within(day, 1, 31)
+}
+
+/// A cost in USD as people read it: `$1.25`, `$0.00` for nothing, and `<$0.01` for less than a cent.
+///
+/// Half a cent is rounded up. Costs are never negative or NaN; where one is, it is written `<$0.01` or `$NaN`.
+pub fn format_cost(usd: f64) -> String {
+    if usd == 0.0 {
+        return "$0.00".to_owned();
+    }
+    if usd < 0.01 {
+        return "<$0.01".to_owned();
+    }
+    // The formatter rounds an exact half to even. These are the only halves of a cent that a double can hold.
+    let rounded_up = match usd.fract() {
+        0.125 => "13",
+        0.375 => "38",
+        0.625 => "63",
+        0.875 => "88",
+        _ => return format!("${usd:.2}"),
+    };
+    format!("${:.0}.{rounded_up}", usd.trunc())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn listed(model: &str) -> Price {
+        price(model).unwrap_or_else(|| panic!("`{model}` has no price"))
+    }
+
+    #[test]
+    fn the_table_lists_each_model_once_with_a_sound_price() {
+        for (at, one) in TABLE.iter().enumerate() {
+            assert!(
+                TABLE[..at].iter().all(|other| other.model != one.model),
+                "`{}` is listed twice",
+                one.model
+            );
+            one.price.check(one.model).unwrap();
+            assert!(one.price.input > 0.0, "`{}` is free", one.model);
+            if let Some(cached) = one.price.cached_input {
+                assert!(cached < one.price.input, "the cache of `{}` costs more than none", one.model);
+            }
+            if let Some(long) = one.price.long_prompt {
+                assert!(long.input > one.price.input && long.output > one.price.output, "`{}`", one.model);
+            }
+        }
+    }
+
+    #[test]
+    fn the_date_of_the_table_is_a_date() {
+        let (year, rest) = PRICES_AS_OF.split_once('-').unwrap();
+        let (month, day) = rest.split_once('-').unwrap();
+        assert!(is_date(year, month, day));
+    }
+
+    #[test]
+    fn a_dated_snapshot_costs_what_its_model_costs() {
+        for (snapshot, model) in [
+            ("gpt-4o-2024-08-06", "gpt-4o"),
+            ("gpt-4o-mini-2024-07-18", "gpt-4o-mini"),
+            ("gpt-5.5-2026-04-23", "gpt-5.5"),
+            ("claude-haiku-4-5-20251001", "claude-haiku-4-5"),
+            ("claude-3-5-haiku-20241022", "claude-3-5-haiku"),
+        ] {
+            assert_eq!(listed(snapshot), listed(model), "{snapshot}");
+        }
+    }
+
+    #[test]
+    fn a_snapshot_with_a_price_of_its_own_keeps_it() {
+        assert_eq!(listed("gpt-4o-2024-05-13"), Price::new(5.0, 15.0));
+        assert_ne!(listed("gpt-3.5-turbo-1106"), listed("gpt-3.5-turbo"));
+    }
+
+    #[test]
+    fn the_prefix_of_the_vendor_is_understood() {
+        assert_eq!(listed("openai/gpt-4o"), listed("gpt-4o"));
+        assert_eq!(listed("openai/gpt-4o-2024-05-13"), listed("gpt-4o-2024-05-13"));
+        assert_eq!(listed("anthropic/claude-haiku-4-5-20251001"), listed("claude-haiku-4-5"));
+        assert_eq!(listed("models/gemini-2.5-pro"), listed("gemini-2.5-pro"));
+    }
+
+    #[test]
+    fn another_sellers_model_has_no_price() {
+        for model in [
+            "azure/gpt-4o",
+            "openrouter/openai/gpt-4o",
+            "anthropic/gpt-4o",
+            "openai/claude-opus-4-6",
+            "/gpt-4o",
+        ] {
+            assert_eq!(price(model), None, "{model}");
+        }
+    }
+
+    #[test]
+    fn a_name_that_only_starts_alike_has_no_price() {
+        for model in [
+            "gpt-4o-audio-preview",
+            "gpt-4o-audio-preview-2024-12-17",
+            "gpt-4o-realtime-preview",
+            "gpt-4o-",
+            "gpt-4o-2024",
+            "gpt-4o-20240806x",
+            "gpt-4o-2024-13-06",
+            "gpt-4o-1999-01-01",
+            "gpt-4o-2024-0806",
+            "gpt-4o-202408-06",
+            "gpt-4o2024-08-06",
+            "gpt-4o-+024-08-06",
+            "gpt-4o-mini-high",
+            "GPT-4o",
+            " gpt-4o",
+            "gpt",
+            "some-model",
+            "-2024-08-06",
+            "é-2024-08-06",
+            "",
+        ] {
+            assert_eq!(price(model), None, "{model}");
+        }
+    }
+
+    #[test]
+    fn a_long_prompt_is_charged_at_its_own_rates() {
+        let haiku = listed("claude-haiku-4-5");
+        assert_eq!(haiku.long_prompt, None);
+        let price = listed("claude-haiku-5-5");
+        let short = price.cost(Tokens::new(100_000, 1_000_000));
+        let long = price.cost(Tokens::new(100_001, 1_000_000));
+        assert!((short - 0.51).abs() < 1e-12 && (long - 2.550_000_5).abs() < 1e-12, "{short} {long}");
+    }
+
+    #[test]
+    fn input_from_the_cache_has_its_own_rate_and_shares_the_rise_of_a_long_prompt() {
+        let cost = |price: Price, input, cached_input| price.cost(Tokens { input, output: 0, cached_input });
+        let price = Price::new(2.0, 10.0).cached(0.2).long(1_000_000, 4.0, 15.0);
+        let is =
+            |cost: f64, expected: f64| assert!((cost - expected).abs() < 1e-12, "{cost}, not {expected}");
+        is(cost(price, 1_000_000, 400_000), 0.6 * 2.0 + 0.4 * 0.2);
+        is(cost(price, 2_000_000, 1_000_000), 4.0 + 0.4);
+        is(cost(price, 1_000_000, 9_000_000), 0.2);
+        is(cost(Price::new(2.0, 10.0), 1_000_000, 400_000), 2.0);
+        is(cost(Price::new(0.0, 0.0).cached(0.0).long(1, 4.0, 15.0), 1_000_000, 1_000_000), 0.0);
+    }
+
+    #[test]
+    fn an_override_replaces_and_adds() {
+        let mut prices = PriceTable::default();
+        prices.insert("gpt-4o", Price::new(1.0, 1.0)).unwrap();
+        prices.insert("azure/gpt-4o", Price::new(2.0, 2.0)).unwrap();
+        for model in ["gpt-4o", "openai/gpt-4o", "gpt-4o-2024-08-06", "openai/gpt-4o-2024-08-06"] {
+            assert_eq!(prices.price(model), Some(Price::new(1.0, 1.0)), "{model}");
+        }
+        assert_eq!(prices.price("azure/gpt-4o"), Some(Price::new(2.0, 2.0)));
+        assert_eq!(prices.price("gpt-4o-2024-05-13"), price("gpt-4o-2024-05-13"));
+        assert_eq!(prices.price("gpt-4o-mini"), price("gpt-4o-mini"));
+    }
+
+    #[test]
+    fn a_price_that_is_no_amount_is_refused() {
+        let mut prices = PriceTable::default();
+        for odd in [-0.5, f64::NAN, f64::INFINITY] {
+            let refused = prices.insert("m", Price::new(1.0, odd)).unwrap_err();
+            assert_eq!((refused.model.as_str(), refused.field), ("m", "output"));
+        }
+        let refused = prices.insert("m", Price::new(-0.5, 1.0)).unwrap_err();
+        assert_eq!(
+            refused.to_string(),
+            "price of model `m`: input is -0.5, expected USD per 1,000,000 tokens as a finite number that is 0 or more"
+        );
+        assert_eq!(prices, PriceTable::default());
+    }
+
+    #[test]
+    fn halves_of_a_cent_are_rounded_up() {
+        for (usd, text) in [
+            (0.125, "$0.13"),
+            (0.375, "$0.38"),
+            (0.625, "$0.63"),
+            (0.875, "$0.88"),
+            (2_f64.powi(49) + 0.125, "$562949953421312.13"),
+            (0.25, "$0.25"),
+            (3.0, "$3.00"),
+        ] {
+            assert_eq!(format_cost(usd), text);
+        }
+    }
+
+    #[test]
+    fn less_than_a_cent_is_written_as_such() {
+        assert_eq!((format_cost(0.0), format_cost(-0.0)), ("$0.00".to_owned(), "$0.00".to_owned()));
+        for usd in [1e-9, 0.009_999, -1.0] {
+            assert_eq!(format_cost(usd), "<$0.01");
+        }
+        assert_eq!(format_cost(0.01), "$0.01");
+    }
+}

@@ -1,0 +1,224 @@
+//! Takes the secrets out of texts, values and documents.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use serde_json::{Map, Number, Value};
+
+use super::assignments::Kind;
+use super::known;
+use super::marks::{REDACTED, has_mark, mark};
+use super::scan::{Found, Scanner};
+
+/// Numbers from here on may be known secrets: they have at least [`FEWEST_DIGITS`](known::FEWEST_DIGITS).
+const SECRET_NUMBERS: u64 = 10_u64.pow(known::FEWEST_DIGITS as u32 - 1);
+
+/// A text without secrets, in whose places marks stand: `[redacted:github-token]`.
+pub fn redacted(text: &str) -> Cow<'_, str> {
+    without_secrets(&known::scanner(), text)
+}
+
+/// Takes the secrets out of a text.
+pub fn redact(text: &mut String) {
+    if let Cow::Owned(shown) = redacted(text) {
+        *text = shown;
+    }
+}
+
+/// Takes the secrets out of the texts of a value and of the names in it. It is not nested too deep.
+pub fn redact_texts(value: &mut Value) {
+    redact_value(&known::scanner(), value);
+}
+
+/// Takes the secrets out of the texts of an item or of metadata, and of the names in it.
+pub fn redact_fields(fields: &mut Map<String, Value>) {
+    redact_map(&known::scanner(), fields);
+}
+
+/// An item without secrets: itself where it has none.
+pub fn redacted_item(item: &Arc<Map<String, Value>>) -> Arc<Map<String, Value>> {
+    let scanner = known::scanner();
+    if !has_secret(&scanner, item) {
+        return Arc::clone(item);
+    }
+    let mut item = Map::clone(item);
+    redact_map(&scanner, &mut item);
+    Arc::new(item)
+}
+
+/// Whether a text has the form of a key somewhere, whatever the settings say of forms.
+pub fn looks_like_key(text: &str) -> bool {
+    !known::FORMS.find(text).is_empty()
+}
+
+/// A JSON document without the values that are known to be secret, as an older version may have kept them.
+pub fn redacted_document(document: Vec<u8>) -> Vec<u8> {
+    let Ok(text) = std::str::from_utf8(&document) else { return document };
+    match known::scanner().find_in_document(text) {
+        secrets if secrets.is_empty() => document,
+        secrets => replaced(text, secrets).into_bytes(),
+    }
+}
+
+/// An address without its password, or its user where there is no password, and without the values of its parameters, but
+/// those that are no secret.
+pub fn shown_address(address: &str) -> String {
+    let (address, fragment) = match address.find('#') {
+        Some(at) => address.split_at(at),
+        None => (address, ""),
+    };
+    let (place, query) = address.split_once('?').unwrap_or((address, ""));
+    let parameter = |parameter: &str| match parameter.split_once('=') {
+        Some((name, _)) if !known::OPEN_PARAMETERS.contains(&name) => format!("{name}={}", REDACTED),
+        _ => parameter.to_owned(),
+    };
+    let place = match place
+        .split_once("://")
+        .and_then(|(scheme, rest)| Some((scheme, rest, rest.split('/').next()?)))
+    {
+        Some((scheme, rest, authority)) => {
+            let user = authority.rfind('@').map_or("", |at| &authority[..at]);
+            match user.split_once(':') {
+                Some((name, _)) => format!("{scheme}://{name}:{}{}", REDACTED, &rest[user.len()..]),
+                None if user.is_empty() => place.to_owned(),
+                None => format!("{scheme}://{}{}", REDACTED, &rest[user.len()..]),
+            }
+        }
+        None => place.to_owned(),
+    };
+    let query = if query.is_empty() {
+        String::new()
+    } else {
+        format!("?{}", query.split('&').map(parameter).collect::<Vec<_>>().join("&"))
+    };
+    redacted(&(place + &query + fragment)).into_owned()
+}
+
+pub fn without_secrets<'a>(scanner: &Scanner, text: &'a str) -> Cow<'a, str> {
+    let secrets = scanner.find(text);
+    if secrets.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(replaced(text, secrets))
+}
+
+pub fn replaced(text: &str, secrets: Vec<Found>) -> String {
+    let (mut shown, mut done) = (String::with_capacity(text.len()), 0);
+    for secret in secrets {
+        shown.push_str(&text[done..secret.range.start]);
+        shown.push_str(&mark(&secret.name.to_string()));
+        done = secret.range.end;
+    }
+    shown.push_str(&text[done..]);
+    shown
+}
+
+pub fn redact_value(scanner: &Scanner, value: &mut Value) {
+    match value {
+        Value::String(text) => {
+            if let Cow::Owned(shown) = without_secrets(scanner, text) {
+                *text = shown;
+            }
+        }
+        Value::Array(values) => values.iter_mut().for_each(|value| redact_value(scanner, value)),
+        Value::Object(fields) => redact_map(scanner, fields),
+        Value::Number(number) => {
+            if let Some(shown) = redacted_number(scanner, number) {
+                *value = Value::String(shown);
+            }
+        }
+        Value::Null | Value::Bool(_) => {}
+    }
+}
+
+/// The mark of a number that is known to be secret, such as a numeric key.
+fn redacted_number(scanner: &Scanner, number: &Number) -> Option<String> {
+    if !scanner.knows_secrets()
+        || number.as_i64().is_some_and(|number| number.unsigned_abs() < SECRET_NUMBERS)
+    {
+        return None;
+    }
+    match without_secrets(scanner, &number.to_string()) {
+        Cow::Owned(shown) => Some(shown),
+        Cow::Borrowed(_) => None,
+    }
+}
+
+fn redact_map(scanner: &Scanner, fields: &mut Map<String, Value>) {
+    for (name, value) in fields.iter_mut() {
+        match value {
+            Value::String(text) => {
+                *text = redacted_field(scanner, name, text).unwrap_or_else(|| std::mem::take(text))
+            }
+            value => redact_value(scanner, value),
+        }
+    }
+    if fields.keys().any(|name| matches!(without_secrets(scanner, name), Cow::Owned(_))) {
+        *fields = renamed(scanner, std::mem::take(fields));
+    }
+}
+
+/// The text of a field without secrets, if it has any. The field's name may say that all of it is one.
+fn redacted_field(scanner: &Scanner, name: &str, text: &str) -> Option<String> {
+    let shown = without_secrets(scanner, text);
+    let is_untouched = matches!(shown, Cow::Borrowed(_));
+    let kind = Kind::of(name.as_bytes())
+        .filter(|kind| is_untouched && scanner.finds_forms() && kind.fits(text.trim().as_bytes()));
+    match (kind, shown) {
+        (Some(kind), _) if !has_mark(text) => Some(mark(kind.id())),
+        (_, Cow::Owned(shown)) => Some(shown),
+        _ => None,
+    }
+}
+
+/// Fields whose names have no secrets. A number distinguishes two that become equal.
+fn renamed(scanner: &Scanner, fields: Map<String, Value>) -> Map<String, Value> {
+    let mut renamed = Map::new();
+    let mut changed = Vec::new();
+    for (name, value) in fields {
+        match without_secrets(scanner, &name) {
+            Cow::Borrowed(_) => drop(renamed.insert(name, value)),
+            Cow::Owned(shown) => changed.push((shown, value)),
+        }
+    }
+    let mut numbers = HashMap::new();
+    for (shown, value) in changed {
+        let number = numbers.entry(shown.clone()).or_insert(1_usize);
+        let mut name = shown.clone();
+        while *number > 1 || renamed.contains_key(&name) {
+            *number = (*number).max(2);
+            name = format!("{shown} ({number})");
+            if !renamed.contains_key(&name) {
+                break;
+            }
+            *number += 1;
+        }
+        *number += 1;
+        renamed.insert(name, value);
+    }
+    renamed
+}
+
+fn has_secret(scanner: &Scanner, fields: &Map<String, Value>) -> bool {
+    fields
+        .iter()
+        .any(|(name, value)| is_secret_within(scanner, name) || has_secret_value(scanner, name, value))
+}
+
+fn is_secret_within(scanner: &Scanner, text: &str) -> bool {
+    !scanner.find(text).is_empty()
+}
+
+pub fn has_secret_value(scanner: &Scanner, name: &str, value: &Value) -> bool {
+    match value {
+        Value::String(text) => redacted_field(scanner, name, text).is_some(),
+        Value::Array(values) => values.iter().any(|value| match value {
+            Value::String(text) => is_secret_within(scanner, text),
+            value => has_secret_value(scanner, "", value),
+        }),
+        Value::Object(fields) => has_secret(scanner, fields),
+        Value::Number(number) => redacted_number(scanner, number).is_some(),
+        Value::Null | Value::Bool(_) => false,
+    }
+}

@@ -1,0 +1,202 @@
+//! Which values a stored item can have: what no version of this library writes is damage, and is never taken over.
+
+use super::config::RunConfig;
+use super::item::{Execution, ItemResult, ScoredEvaluation, Status};
+use super::model::Report;
+
+/// What is wrong with a stored item. Each reads after "item 3 is damaged:".
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ItemProblem {
+    /// A time that is none.
+    #[error("its `latencyMs` is {0}, and must be a finite number of at least 0")]
+    Latency(f64),
+    /// A score out of range.
+    #[error("the score of `{evaluator}` is {score}, and must be from 0 to 1")]
+    Score {
+        /// The evaluator's name.
+        evaluator: String,
+        /// What stands there.
+        score: f64,
+    },
+    /// Costs of judges that are none.
+    #[error("the judge cost of `{evaluator}` is {cost}, and must be a finite number of at least 0")]
+    JudgeCost {
+        /// The evaluator's name.
+        evaluator: String,
+        /// What stands there, in USD.
+        cost: f64,
+    },
+    /// An evaluation without a result, or with two.
+    #[error("`{evaluator}` must have either a score or an error")]
+    Outcome {
+        /// The evaluator's name.
+        evaluator: String,
+    },
+    /// Evaluations are missing, or are of others.
+    #[error("its evaluations are [{}], and those of the run are [{}]", .found.join(", "), .expected.join(", "))]
+    Evaluators {
+        /// The evaluators that there are.
+        found: Vec<String>,
+        /// The evaluators of the run.
+        expected: Vec<String>,
+    },
+    /// Another number of runs.
+    #[error("it has {found} of the {expected} runs of each item")]
+    Runs {
+        /// How many there are.
+        found: usize,
+        /// How many there must be.
+        expected: usize,
+    },
+    /// The status and the rest contradict each other.
+    #[error("its status `{status}` does not fit to its output and error")]
+    Status {
+        /// The status, as it is written.
+        status: &'static str,
+    },
+    /// It passed and failed.
+    #[error("it is marked as passed, although it has an error")]
+    Passed,
+    /// What it says of itself differs from what its scores say.
+    #[error("its `passed` does not fit to its scores and pass marks")]
+    PassedContradicts,
+}
+
+/// Checks an item of a run with these settings that this library has written.
+pub fn check_item(item: &ItemResult, config: &RunConfig) -> Result<(), ItemProblem> {
+    if item.runs.len() != config.runs {
+        return Err(ItemProblem::Runs { found: item.runs.len(), expected: config.runs });
+    }
+    check_values(item)?;
+    item.runs.iter().try_for_each(|run| check_run(run, &config.evaluators))?;
+    if item.passed && item.is_in_error() { Err(ItemProblem::Passed) } else { Ok(()) }
+}
+
+/// Checks the items of a report. Of a file of the original, which leaves more open, the ranges of values are checked alone.
+///
+/// # Errors
+///
+/// The place of the first item that is damaged, and what is wrong with it.
+pub fn check_items(report: &Report) -> Result<(), (usize, ItemProblem)> {
+    for (place, item) in report.items.iter().enumerate() {
+        let is_original = report.schema == 0;
+        let checked = if is_original { check_values(item) } else { check_item(item, &report.config) };
+        checked.map_err(|problem| (place, problem))?;
+    }
+    Ok(())
+}
+
+/// Checks the ranges.
+fn check_values(item: &ItemResult) -> Result<(), ItemProblem> {
+    for run in &item.runs {
+        if !(run.latency_ms.is_finite() && run.latency_ms >= 0.0) {
+            return Err(ItemProblem::Latency(run.latency_ms));
+        }
+        for (name, evaluation) in run.evaluations.iter() {
+            let evaluator = || name.to_owned();
+            if let Some(score) = evaluation.score.filter(|score| !(0.0..=1.0).contains(score)) {
+                return Err(ItemProblem::Score { evaluator: evaluator(), score });
+            }
+            let cost = evaluation.judge.as_ref().map_or(0.0, |judge| judge.cost);
+            if !(cost.is_finite() && cost >= 0.0) {
+                return Err(ItemProblem::JudgeCost { evaluator: evaluator(), cost });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Checks that an execution has what its status says, and the evaluations of exactly these evaluators.
+fn check_run(run: &Execution, evaluators: &[String]) -> Result<(), ItemProblem> {
+    let fits = match run.status {
+        Status::Ok => run.output.is_some() && run.error.is_none(),
+        Status::Timeout | Status::Error => run.error.is_some(),
+    };
+    if !fits {
+        return Err(ItemProblem::Status { status: run.status.name() });
+    }
+    let is_left_out = run.status != Status::Ok && run.evaluations.is_empty();
+    // Other programs may have written them in another order.
+    let is_one_of_each = || {
+        run.evaluations.iter().count() == evaluators.len()
+            && evaluators.iter().all(|evaluator| run.evaluations.get(evaluator).is_some())
+    };
+    if !is_left_out && !is_one_of_each() {
+        let found = run.evaluations.iter().map(|(name, _)| name.to_owned()).collect();
+        return Err(ItemProblem::Evaluators { found, expected: evaluators.to_vec() });
+    }
+    let is_one = |evaluation: &ScoredEvaluation| evaluation.score.is_some() != evaluation.error.is_some();
+    match run.evaluations.iter().find(|(_, evaluation)| !is_one(evaluation)) {
+        Some((name, _)) => Err(ItemProblem::Outcome { evaluator: name.to_owned() }),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn config(runs: usize) -> RunConfig {
+        RunConfig { runs, evaluators: vec!["exact".to_owned(), "tone".to_owned()], ..RunConfig::default() }
+    }
+
+    /// What is said of an item with these fields in the place of those of one that is whole.
+    fn problem(fields: &Value) -> Option<String> {
+        let mut item = json!({
+            "index": 0, "key": "k", "input": {}, "output": { "output": "a" }, "latencyMs": 1.5, "status": "ok", "passed": true,
+            "evaluations": { "exact": { "score": 1 }, "tone": { "score": 0.5, "judge": { "cost": 0.1 } } },
+        });
+        item.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        let item: ItemResult = serde_json::from_value(item).unwrap();
+        check_item(&item, &config(1)).err().map(|problem| problem.to_string())
+    }
+
+    #[test]
+    fn an_item_as_it_is_written_has_no_problem() {
+        let failed = json!({ "status": "error", "error": "no", "output": { "output": "" }, "evaluations": {}, "passed": false });
+        let unscored =
+            json!({ "evaluations": { "exact": { "score": 0 }, "tone": { "error": "no" } }, "passed": false });
+        for fields in [json!({}), failed, unscored, json!({ "latencyMs": 0 })] {
+            assert_eq!(problem(&fields), None, "{fields}");
+        }
+    }
+
+    #[test]
+    fn values_that_no_run_gives_are_named() {
+        let tone = |tone: Value| json!({ "evaluations": { "exact": { "score": 1 }, "tone": tone } });
+        for (fields, says) in [
+            (json!({ "latencyMs": -1 }), "`latencyMs` is -1"),
+            (tone(json!({ "score": 9.0 })), "the score of `tone` is 9, and must be from 0 to 1"),
+            (tone(json!({ "score": -0.5 })), "the score of `tone` is -0.5"),
+            (tone(json!({ "score": 1, "judge": { "cost": -1 } })), "the judge cost of `tone` is -1"),
+            (tone(json!({})), "`tone` must have either a score or an error"),
+            (tone(json!({ "score": 1, "error": "no" })), "`tone` must have either a score or an error"),
+            (
+                json!({ "evaluations": { "exact": { "score": 1 } } }),
+                "its evaluations are [exact], and those of the run are",
+            ),
+            (json!({ "evaluations": {} }), "its evaluations are []"),
+            (json!({ "error": "no" }), "its status `ok` does not fit"),
+            (json!({ "status": "error" }), "its status `error` does not fit"),
+            (json!({ "status": "timeout", "passed": false }), "its status `timeout` does not fit"),
+        ] {
+            let found = problem(&fields).unwrap_or_default();
+            assert!(found.contains(says), "{fields}: {found}");
+        }
+    }
+
+    #[test]
+    fn an_item_that_passed_has_no_error_and_each_has_all_of_its_runs() {
+        let run = Execution { status: Status::Error, error: Some("no".to_owned()), ..Execution::default() };
+        let mut item: ItemResult =
+            serde_json::from_value(json!({ "index": 0, "input": {}, "passed": false })).unwrap();
+        item.runs = vec![run.clone(), run];
+        assert_eq!(check_item(&item, &config(2)), Ok(()));
+        assert_eq!(check_item(&item, &config(3)), Err(ItemProblem::Runs { found: 2, expected: 3 }));
+        item.passed = true;
+        assert_eq!(check_item(&item, &config(2)), Err(ItemProblem::Passed));
+    }
+}

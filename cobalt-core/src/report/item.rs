@@ -1,0 +1,563 @@
+//! The result of one item: its executions, each with an output and its evaluations, and how many items ended in which way.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::de::{MapAccess, Visitor};
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
+
+use super::stats::describe;
+use crate::item::{Item, Output, Spending, TokenCount};
+use crate::prices::{JudgeUsage, PriceTable};
+use crate::redact::{redact, redact_fields};
+
+/// How an execution ended. Ordered from the best to the worst.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    /// The agent gave an output.
+    #[default]
+    Ok,
+    /// The agent took longer than the experiment's timeout.
+    Timeout,
+    /// The agent failed or panicked.
+    Error,
+}
+
+impl Status {
+    /// As it is written in files.
+    #[must_use]
+    #[doc(hidden)]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Timeout => "timeout",
+            Self::Error => "error",
+        }
+    }
+}
+
+/// What one evaluator found for one output: a score, or why there is none.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", default)]
+pub struct ScoredEvaluation {
+    /// From 0 to 1; absent where the evaluator failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub score: Option<f64>,
+    /// Why the score is what it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// The reasoning that led to the score.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chain_of_thought: Option<String>,
+    /// Further figures and texts by name, such as the parts that a score was made of.
+    #[serde(skip_serializing_if = "Item::is_empty")]
+    pub metadata: Item,
+    /// What models were asked for it, and what that cost; absent where none was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    // Boxed, as most evaluations ask no model, and there may be hundreds of thousands of them.
+    pub judge: Option<Box<JudgeUsage>>,
+    /// Why there is no score.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+/// The evaluations of one output by evaluator name, in the order in which the experiment lists them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Evaluations(Vec<(Arc<str>, ScoredEvaluation)>);
+
+impl Evaluations {
+    /// What the evaluator of that name found.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&ScoredEvaluation> {
+        self.0.iter().find(|(known, _)| **known == *name).map(|(_, evaluation)| evaluation)
+    }
+
+    /// All of them with their names.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &ScoredEvaluation)> {
+        self.0.iter().map(|(name, evaluation)| (&**name, evaluation))
+    }
+
+    /// Whether nothing was evaluated, as when the agent failed.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl FromIterator<(Arc<str>, ScoredEvaluation)> for Evaluations {
+    fn from_iter<I: IntoIterator<Item = (Arc<str>, ScoredEvaluation)>>(evaluations: I) -> Self {
+        Self(evaluations.into_iter().collect())
+    }
+}
+
+impl Serialize for Evaluations {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (name, evaluation) in &self.0 {
+            map.serialize_entry(&**name, evaluation)?;
+        }
+        map.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for Evaluations {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Entries;
+
+        impl<'de> Visitor<'de> for Entries {
+            type Value = Evaluations;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("evaluations by evaluator name")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Evaluations, A::Error> {
+                let mut entries = Vec::with_capacity(map.size_hint().unwrap_or(0));
+                while let Some((name, evaluation)) = map.next_entry::<String, ScoredEvaluation>()? {
+                    entries.push((name.into(), evaluation));
+                }
+                Ok(Evaluations(entries))
+            }
+        }
+
+        deserializer.deserialize_map(Entries)
+    }
+}
+
+/// One run of the agent on an item.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Execution {
+    /// How it ended.
+    pub status: Status,
+    /// What the agent returned; absent unless the status is `ok`.
+    pub output: Option<Output>,
+    /// How long the agent took, in milliseconds.
+    pub latency_ms: f64,
+    /// What the evaluators found.
+    pub evaluations: Evaluations,
+    /// Why there is no output.
+    pub error: Option<String>,
+    /// What the agent recorded before it failed; empty where there is an output, whose metadata has it.
+    pub recorded: Item,
+}
+
+impl Execution {
+    /// Takes the secrets out of all texts, and out of the names in metadata.
+    #[doc(hidden)]
+    pub fn redact(&mut self) {
+        if let Some(output) = &mut self.output {
+            output.redact();
+        }
+        self.error.iter_mut().for_each(redact);
+        redact_fields(&mut self.recorded);
+        for (_, evaluation) in &mut self.evaluations.0 {
+            let ScoredEvaluation { reason, chain_of_thought, metadata, error, .. } = evaluation;
+            [reason, chain_of_thought, error].into_iter().flatten().for_each(redact);
+            redact_fields(metadata);
+        }
+    }
+
+    /// What the agent reported about itself, whether it gave an output or failed.
+    #[must_use]
+    pub fn metadata(&self) -> &Item {
+        self.output.as_ref().map_or(&self.recorded, Output::all_metadata)
+    }
+
+    /// The agent's tokens, where they are reported.
+    #[must_use]
+    pub fn token_count(&self) -> Option<TokenCount> {
+        TokenCount::of(self.metadata())
+    }
+
+    /// What the agent's calls of models cost in USD: as it is reported, else by these prices. `None` where that is not
+    /// known of all of them.
+    #[must_use]
+    pub fn cost(&self, prices: &PriceTable) -> Option<f64> {
+        Spending::of(self.metadata(), prices).cost
+    }
+
+    /// Whether the agent failed, or an evaluator gave no score.
+    #[must_use]
+    pub fn is_in_error(&self) -> bool {
+        self.status != Status::Ok || self.evaluations.iter().any(|(_, evaluation)| evaluation.score.is_none())
+    }
+}
+
+/// What came of one item over all of its runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ItemResult {
+    /// The item's place in the data set, from 0.
+    pub index: usize,
+    /// The item's identity: its `id`, or a hash of its input. Empty in files of the original.
+    pub key: String,
+    /// The item.
+    pub input: Arc<Item>,
+    /// Whether the item is at or above every pass mark in every trial, without an error. Of a file that is read, it follows
+    /// from the scores and the pass marks of the run: see [`RunConfig::passes`](super::RunConfig::passes).
+    pub passed: bool,
+    /// The executions, at least one.
+    pub runs: Vec<Execution>,
+}
+
+impl ItemResult {
+    /// The first run, whose output and evaluations stand for the item.
+    #[must_use]
+    pub fn first(&self) -> &Execution {
+        &self.runs[0]
+    }
+
+    /// The worst of the runs' ends.
+    #[must_use]
+    pub fn status(&self) -> Status {
+        self.runs.iter().map(|run| run.status).max().unwrap_or_default()
+    }
+
+    /// The mean time that the agent took, in milliseconds.
+    #[must_use]
+    pub fn latency_ms(&self) -> f64 {
+        let runs = self.runs.len().max(1) as f64;
+        self.runs.iter().map(|run| run.latency_ms).sum::<f64>() / runs
+    }
+
+    /// Why the item has no output, from the first run that has none.
+    #[must_use]
+    pub fn error(&self) -> Option<&str> {
+        self.runs.iter().find_map(|run| run.error.as_deref())
+    }
+
+    /// Why the agent or, where that gave an output, an evaluator failed, in the first run in which one did.
+    #[must_use]
+    pub fn why_in_error(&self) -> Option<String> {
+        self.runs.iter().find_map(|run| {
+            let no_score = || {
+                let (name, evaluation) =
+                    run.evaluations.iter().find(|(_, evaluation)| evaluation.score.is_none())?;
+                let reason = evaluation.error.as_deref().unwrap_or("no reason is known");
+                Some(format!("{name} gave no score: {reason}"))
+            };
+            run.error.clone().or_else(no_score)
+        })
+    }
+
+    /// Whether any run failed, or any evaluator gave no score.
+    #[must_use]
+    pub fn is_in_error(&self) -> bool {
+        self.runs.iter().any(Execution::is_in_error)
+    }
+
+    /// The scores of one evaluator over the runs, without those it could not give.
+    pub fn scores<'a>(&'a self, evaluator: &'a str) -> impl Iterator<Item = f64> + 'a {
+        self.runs.iter().filter_map(move |run| run.evaluations.get(evaluator)?.score)
+    }
+}
+
+/// One evaluator's scores over an item's runs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RunAggregation {
+    /// Their mean.
+    pub mean: f64,
+    /// Their standard deviation, of the population.
+    pub stddev: f64,
+    /// The lowest.
+    pub min: f64,
+    /// The highest.
+    pub max: f64,
+    /// The median.
+    pub p50: f64,
+    /// The 95th percentile.
+    pub p95: f64,
+    /// The 99th percentile.
+    pub p99: f64,
+    /// Each run's score, in the order of the runs.
+    pub scores: Vec<f64>,
+}
+
+impl RunAggregation {
+    fn of(scores: Vec<f64>) -> Option<Self> {
+        let d = describe(&scores)?;
+        Some(Self {
+            mean: d.mean,
+            stddev: d.stddev_population,
+            min: d.min,
+            max: d.max,
+            p50: d.p50,
+            p95: d.p95,
+            p99: d.p99,
+            scores,
+        })
+    }
+}
+
+/// The shape of an execution in a file.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Execution"))]
+#[serde(rename_all = "camelCase")]
+struct ExecutionOut<'a> {
+    #[cfg_attr(feature = "schema", schemars(with = "Output"))]
+    output: OutputOut<'a>,
+    latency_ms: f64,
+    evaluations: &'a Evaluations,
+    status: Status,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<&'a str>,
+}
+
+/// An output; readers of the original's files expect one even where the agent failed.
+struct OutputOut<'a>(&'a Execution);
+
+impl Serialize for OutputOut<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match &self.0.output {
+            Some(output) => output.serialize(serializer),
+            None => {
+                let mut output = serializer.serialize_map(None)?;
+                output.serialize_entry("output", "")?;
+                if !self.0.recorded.is_empty() {
+                    output.serialize_entry("metadata", &self.0.recorded)?;
+                }
+                output.end()
+            }
+        }
+    }
+}
+
+impl<'a> From<&'a Execution> for ExecutionOut<'a> {
+    fn from(run: &'a Execution) -> Self {
+        Self {
+            output: OutputOut(run),
+            latency_ms: run.latency_ms,
+            evaluations: &run.evaluations,
+            status: run.status,
+            error: run.error.as_deref(),
+        }
+    }
+}
+
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Item"))]
+#[serde(rename_all = "camelCase")]
+pub struct ItemOut<'a> {
+    index: usize,
+    key: &'a str,
+    input: &'a Item,
+    #[cfg_attr(feature = "schema", schemars(with = "Output"))]
+    output: OutputOut<'a>,
+    latency_ms: f64,
+    evaluations: &'a Evaluations,
+    status: Status,
+    passed: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    runs: Option<Vec<ExecutionOut<'a>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    aggregated: Option<AggregatedOut<'a>>,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Aggregated"))]
+#[serde(rename_all = "camelCase")]
+struct AggregatedOut<'a> {
+    avg_latency_ms: f64,
+    #[cfg_attr(feature = "schema", schemars(with = "std::collections::BTreeMap<String, RunAggregation>"))]
+    evaluations: Aggregations<'a>,
+}
+
+/// The aggregations of every evaluator that gave a score, in the evaluators' order.
+struct Aggregations<'a>(&'a ItemResult);
+
+impl Serialize for Aggregations<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut names: Vec<&str> = Vec::new();
+        for (name, _) in self.0.runs.iter().flat_map(|run| run.evaluations.iter()) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        let scored = names
+            .into_iter()
+            .filter_map(|name| Some((name, RunAggregation::of(self.0.scores(name).collect())?)));
+        serializer.collect_map(scored)
+    }
+}
+
+impl Serialize for ItemResult {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let first = self.first();
+        let several = self.runs.len() > 1;
+        ItemOut {
+            index: self.index,
+            key: &self.key,
+            input: &self.input,
+            output: OutputOut(first),
+            latency_ms: self.latency_ms(),
+            evaluations: &first.evaluations,
+            status: self.status(),
+            passed: self.passed,
+            error: self.error(),
+            runs: several.then(|| self.runs.iter().map(ExecutionOut::from).collect()),
+            aggregated: several.then(|| AggregatedOut {
+                avg_latency_ms: self.latency_ms(),
+                evaluations: Aggregations(self),
+            }),
+        }
+        .serialize(serializer)
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ExecutionIn {
+    #[serde(default)]
+    output: Option<Output>,
+    #[serde(default)]
+    latency_ms: f64,
+    #[serde(default)]
+    evaluations: Evaluations,
+    status: Option<Status>,
+    error: Option<String>,
+}
+
+impl From<ExecutionIn> for Execution {
+    fn from(run: ExecutionIn) -> Self {
+        let status = run.status.unwrap_or_else(|| status_of_original(run.error.as_deref()));
+        let (output, recorded) = match run.output {
+            output if status == Status::Ok => (output, Item::new()),
+            output => (None, output.map(Output::into_metadata).unwrap_or_default()),
+        };
+        let ExecutionIn { latency_ms, evaluations, error, .. } = run;
+        Self { status, output, latency_ms, evaluations, error, recorded }
+    }
+}
+
+/// The original keeps no status: an error's text tells a timeout from a failure.
+fn status_of_original(error: Option<&str>) -> Status {
+    match error {
+        None => Status::Ok,
+        Some(error) if error.contains("timed out after") => Status::Timeout,
+        Some(_) => Status::Error,
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ItemIn {
+    index: usize,
+    #[serde(default)]
+    key: String,
+    input: Value,
+    passed: Option<bool>,
+    runs: Option<Vec<ExecutionIn>>,
+    #[serde(default)]
+    output: Option<Output>,
+    #[serde(default)]
+    latency_ms: f64,
+    #[serde(default)]
+    evaluations: Evaluations,
+    status: Option<Status>,
+    error: Option<String>,
+}
+
+impl<'de> Deserialize<'de> for ItemResult {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let item = ItemIn::deserialize(deserializer)?;
+        let mut runs: Vec<Execution> =
+            item.runs.unwrap_or_default().into_iter().map(Execution::from).collect();
+        if runs.is_empty() {
+            runs.push(Execution::from(ExecutionIn {
+                output: item.output,
+                latency_ms: item.latency_ms,
+                evaluations: item.evaluations,
+                status: item.status,
+                error: item.error,
+            }));
+        }
+        let input = match item.input {
+            Value::Object(fields) => fields,
+            other => Item::from_iter([("input".to_owned(), other)]),
+        };
+        let passed = item.passed.unwrap_or_else(|| !runs.iter().any(Execution::is_in_error));
+        Ok(Self { index: item.index, key: item.key, input: Arc::new(input), passed, runs })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::item::into_item;
+
+    fn execution(score: f64) -> Execution {
+        Execution {
+            output: Some(Output::new("4").tokens(1, 2)),
+            latency_ms: 2.0,
+            evaluations: Evaluations::from_iter([(
+                "exact".into(),
+                ScoredEvaluation { score: Some(score), ..Default::default() },
+            )]),
+            ..Execution::default()
+        }
+    }
+
+    fn item(runs: Vec<Execution>) -> ItemResult {
+        ItemResult {
+            index: 3,
+            key: "k".to_owned(),
+            input: Arc::new(into_item(json!({ "input": "2 + 2" })).unwrap()),
+            passed: true,
+            runs,
+        }
+    }
+
+    #[test]
+    fn an_item_of_one_run_has_no_list_of_runs() {
+        let json = serde_json::to_value(item(vec![execution(1.0)])).unwrap();
+        assert_eq!(
+            json,
+            json!({
+                "index": 3, "key": "k", "input": {"input": "2 + 2"},
+                "output": {"output": "4", "metadata": {"tokens": {"input": 1, "output": 2}}},
+                "latencyMs": 2.0, "evaluations": {"exact": {"score": 1.0}}, "status": "ok", "passed": true,
+            })
+        );
+    }
+
+    #[test]
+    fn several_runs_are_kept_and_aggregated_and_the_worst_gives_the_status() {
+        let failed =
+            Execution { status: Status::Error, error: Some("no".to_owned()), ..Execution::default() };
+        let json = serde_json::to_value(item(vec![execution(1.0), failed, execution(0.5)])).unwrap();
+        assert_eq!(json["status"], "error");
+        assert_eq!(json["runs"].as_array().unwrap().len(), 3);
+        assert_eq!(json["aggregated"]["evaluations"]["exact"]["scores"], json!([1.0, 0.5]));
+        assert_eq!(json["aggregated"]["evaluations"]["exact"]["mean"], 0.75);
+    }
+
+    #[test]
+    fn what_is_written_is_read_back() {
+        let failed =
+            Execution { status: Status::Timeout, error: Some("slow".to_owned()), ..Execution::default() };
+        let recorded =
+            into_item(json!({ "tokens": { "input": 3, "output": 1 }, "toolCalls": [{ "tool": "look" }] }))
+                .unwrap();
+        let half = Execution { recorded, ..failed.clone() };
+        for runs in [
+            vec![execution(0.1 + 0.2)],
+            vec![execution(1.0), failed.clone()],
+            vec![failed],
+            vec![half.clone()],
+            vec![half, execution(1.0)],
+        ] {
+            let written = item(runs);
+            let text = serde_json::to_string(&written).unwrap();
+            assert_eq!(serde_json::from_str::<ItemResult>(&text).unwrap(), written, "{text}");
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! The numbers of each item that a comparison needs, which are also what a baseline file holds, and what items are called.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use super::config::{DatasetSummary, GitState, SourcePlace};
+use super::figures::Usage;
+use super::identity::{cluster, keys};
+use super::item::{Execution, ItemResult};
+use super::model::Report;
+use super::outcome::RunVerdict;
+use crate::item::{Spending, content_hash};
+use crate::prices::PriceTable;
+use crate::timestamp::Timestamp;
+
+/// The version of this shape.
+const SCHEMA: u32 = 1;
+
+/// The numbers of a run, item by item, without inputs, outputs and reasons.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Measurements {
+    /// The version of this shape.
+    pub measurements: u32,
+    /// The run's id.
+    pub id: String,
+    /// The experiment's name.
+    pub name: String,
+    /// When the run started.
+    pub timestamp: Timestamp,
+    /// Where the experiment was declared; absent in files of earlier versions, and where no attribute declared it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub declared_at: Option<SourcePlace>,
+    /// The state of the source, where it is kept in git.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub git: Option<GitState>,
+    /// The data that the run was made on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dataset: Option<DatasetSummary>,
+    /// How often each item was run.
+    pub runs: usize,
+    /// Whether only some of the items were run.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub partial: bool,
+    /// Whether the run failed; `false` in baseline files of earlier versions.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub failed: bool,
+    /// The evaluators in their order.
+    pub evaluators: Vec<EvaluatorSettings>,
+    /// The items in the order of the data set.
+    pub items: Vec<MeasuredItem>,
+}
+
+/// How an evaluator was set.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EvaluatorSettings {
+    /// Its name.
+    pub name: String,
+    /// The score from which an output passes; absent in runs of the original.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pass_mark: Option<f64>,
+    /// A hash of its settings; absent in runs of the original and of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hash: Option<String>,
+}
+
+/// The numbers of one item.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MeasuredItem {
+    /// The item's identity, by which it is found in another run.
+    pub key: String,
+    /// A hash of the whole item, which tells whether it is still the same.
+    pub content: String,
+    /// The item's field `cluster`: items that share it do not count as independent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<String>,
+    /// The runs, counted from 0, in which the agent or an evaluator failed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failed: Vec<usize>,
+    /// The mean time that the agent took, in milliseconds.
+    pub latency_ms: f64,
+    /// The agent's tokens over all runs of the item; absent where none were reported.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<u64>,
+    /// What the agent's calls cost over all runs of the item in USD; absent where that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<f64>,
+    /// Each evaluator's scores from 0 to 1, one for each run that it scored.
+    pub scores: BTreeMap<String, Vec<f64>>,
+    /// What each trial took and used; empty for a single one, and in files of earlier versions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub trials: Vec<TrialAmounts>,
+}
+
+/// What one trial of an item took and used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TrialAmounts {
+    /// The time that the agent took, in milliseconds.
+    pub latency_ms: f64,
+    /// The agent's tokens; absent where none were reported.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<u64>,
+    /// What the agent's calls cost in USD; absent where that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<f64>,
+}
+
+impl Measurements {
+    /// These measurements with the scores of `all`, which has further runs of the same items in the same order. As with
+    /// [`Figures::pooled`](super::Figures::pooled) all else stays that of one run.
+    #[must_use]
+    #[doc(hidden)]
+    pub fn pooled(mut self, all: &Self) -> Self {
+        let has_scored: BTreeSet<_> =
+            self.items.iter().flat_map(|item| item.scores.keys().cloned()).collect();
+        for (item, all) in self.items.iter_mut().zip(&all.items) {
+            item.scores.clone_from(&all.scores);
+            item.scores.retain(|name, _| has_scored.contains(name));
+        }
+        self
+    }
+
+    /// The numbers of a run. Costs are worked out anew, so that two runs are held against the same prices.
+    #[must_use]
+    pub fn of(report: &Report, prices: &PriceTable) -> Self {
+        let config = &report.config;
+        let evaluators = config.evaluators.iter().enumerate().map(|(index, name)| EvaluatorSettings {
+            name: name.clone(),
+            pass_mark: config.pass_marks.get(index).copied(),
+            hash: config.evaluator_hashes.get(index).cloned(),
+        });
+        let keys = keys(&report.items);
+        let items = report.items.iter().zip(keys);
+        Self {
+            measurements: SCHEMA,
+            id: report.id.clone(),
+            name: report.name.clone(),
+            timestamp: report.timestamp,
+            declared_at: report.declared_at.clone(),
+            git: report.git.clone(),
+            dataset: report.dataset.clone(),
+            runs: config.runs,
+            partial: report.partial,
+            failed: report.verdict == RunVerdict::Failed,
+            evaluators: evaluators.collect(),
+            items: items.map(|(item, key)| MeasuredItem::of(item, key, &config.evaluators, prices)).collect(),
+        }
+    }
+
+    /// Everything but the items.
+    #[doc(hidden)]
+    pub fn without_items(&self) -> Self {
+        Self {
+            measurements: self.measurements,
+            id: self.id.clone(),
+            name: self.name.clone(),
+            timestamp: self.timestamp,
+            declared_at: self.declared_at.clone(),
+            git: self.git.clone(),
+            dataset: self.dataset.clone(),
+            runs: self.runs,
+            partial: self.partial,
+            failed: self.failed,
+            evaluators: self.evaluators.clone(),
+            items: Vec::new(),
+        }
+    }
+}
+
+impl MeasuredItem {
+    /// The numbers of an item that has this key, by these evaluators.
+    #[must_use]
+    pub fn of(item: &ItemResult, key: String, evaluators: &[String], prices: &PriceTable) -> Self {
+        let usage = Usage::of(item, prices);
+        let scores = evaluators.iter().map(|name| (name.clone(), item.scores(name).collect::<Vec<_>>()));
+        Self {
+            key,
+            content: content_hash(&item.input),
+            cluster: cluster(&item.input),
+            failed: (0..).zip(&item.runs).filter(|(_, run)| run.is_in_error()).map(|(run, _)| run).collect(),
+            latency_ms: item.latency_ms(),
+            tokens: usage.tokens,
+            cost: usage.known_cost(),
+            scores: scores.filter(|(_, scores)| !scores.is_empty()).collect(),
+            trials: trials(&item.runs, prices),
+        }
+    }
+}
+
+fn trials(runs: &[Execution], prices: &PriceTable) -> Vec<TrialAmounts> {
+    if runs.len() < 2 {
+        return Vec::new();
+    }
+    let amounts = |run: &Execution| {
+        let Spending { tokens, cost, .. } = Spending::of(run.metadata(), prices);
+        TrialAmounts { latency_ms: run.latency_ms, tokens, cost }
+    };
+    runs.iter().map(amounts).collect()
+}

@@ -1,0 +1,34 @@
+//! What a run found: the result model, its statistics, and the thresholds that judge it.
+
+mod check;
+pub mod comparison;
+mod config;
+mod figures;
+mod identity;
+mod item;
+mod measurements;
+mod model;
+mod outcome;
+#[cfg(feature = "schema")]
+mod schema;
+mod shard;
+pub mod stats;
+mod summary;
+mod threshold;
+mod verdict;
+
+pub use crate::timestamp::Timestamp;
+pub use check::{ItemProblem, check_item, check_items};
+pub use config::{DEFAULT_PASS_MARK, DatasetSummary, Fetch, GitState, RunConfig, SourcePlace};
+pub use figures::Figures;
+pub use identity::ItemNames;
+pub use item::{Evaluations, Execution, ItemResult, RunAggregation, ScoredEvaluation, Status};
+pub use measurements::{EvaluatorSettings, MeasuredItem, Measurements, TrialAmounts};
+pub use model::{Report, ReportJsonError, SCHEMA, Said};
+pub use outcome::{CiStatus, RunVerdict, ThresholdOutcome, Violation};
+pub use shard::Shard;
+pub use summary::{ItemCounts, LatencyStats, ScoreStats, Summary};
+pub use threshold::{
+    Category, Comparison, LatencyBound, Metric, NumberBound, Threshold, ThresholdError, duration,
+};
+pub use verdict::{Against, ci_status, judge, judge_all};

@@ -1,0 +1,317 @@
+//! The report of a run and the settings it was made with: the shape of a result file.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::comparison::Comparison;
+use super::config::{DatasetSummary, GitState, RunConfig, SourcePlace};
+use super::identity::ItemNames;
+use super::item::ItemResult;
+use super::outcome::{CiStatus, RunVerdict, ThresholdOutcome};
+use super::shard::Shard;
+use super::summary::{ItemCounts, Summary};
+use crate::timestamp::Timestamp;
+
+/// The version of the result file's shape; files of the original have none, which reads as 0.
+pub const SCHEMA: u32 = 1;
+
+/// Everything that a run of an experiment found. Its JSON is a result file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", remote = "Self")]
+pub struct Report {
+    /// The version of this shape; 0 in files of the original.
+    #[serde(default)]
+    pub schema: u32,
+    /// The run's id: 12 hexadecimal digits.
+    pub id: String,
+    /// The experiment's name.
+    pub name: String,
+    /// When the run started.
+    pub timestamp: Timestamp,
+    /// The experiment's tags.
+    #[serde(default)]
+    pub tags: Vec<String>,
+    /// Where the experiment is declared, where an attribute does it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub declared_at: Option<SourcePlace>,
+    /// The settings that the run was made with.
+    pub config: RunConfig,
+    /// The figures of the whole run.
+    pub summary: Summary,
+    /// How the thresholds were met; present when the experiment has any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ci_status: Option<CiStatus>,
+    /// Whether the verdict is that the run passed. A run whose thresholds were not evaluated has not.
+    #[serde(default)]
+    pub passed: bool,
+    /// The verdict. Of a file that is read, it follows from its counts and thresholds: older files do not have it.
+    #[serde(default)]
+    pub verdict: RunVerdict,
+    /// Whether only some of the items were run; such a run is no measure of the agent.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub partial: bool,
+    /// The shard that the run is of, where it was divided; such a run is partial.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shard: Option<Shard>,
+    /// The ids of the runs of shards that this run was merged from.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shards: Vec<String>,
+    /// The ids of earlier runs of the same commit whose scores count in the thresholds and in the comparison with the baseline, as
+    /// further runs of the items do. Everything else is of this run alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pooled: Vec<String>,
+    /// The data that the run was made on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dataset: Option<DatasetSummary>,
+    /// The state of the source, where it is kept in git.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub git: Option<GitState>,
+    /// A hash of the package's source files, where `cargo cobalt run` worked it out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sources: Option<String>,
+    /// How the run differs from its baseline, where it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<Box<Comparison>>,
+    /// The date of the price table that costs were worked out with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prices_as_of: Option<String>,
+    /// What came of each item, in the order of the data set.
+    #[serde(default)]
+    pub items: Vec<ItemResult>,
+}
+
+/// Why a report could not be turned into JSON.
+#[derive(Debug, thiserror::Error)]
+#[error("failed to write the report as JSON: {0}")]
+pub struct ReportJsonError(#[from] serde_json::Error);
+
+impl Report {
+    /// The report as indented JSON, as in a result file.
+    ///
+    /// # Errors
+    ///
+    /// Only where JSON cannot be made at all, which no report is known to cause.
+    pub fn to_json(&self) -> Result<String, ReportJsonError> {
+        Ok(serde_json::to_string_pretty(self)?)
+    }
+
+    /// What became of the thresholds; none for a partial run, and for a file of the original.
+    #[must_use]
+    pub fn thresholds(&self) -> &[ThresholdOutcome] {
+        self.ci_status.as_ref().map_or(&[], |status| &status.thresholds)
+    }
+
+    /// The items' names in test cases, in the order of [`items`](Self::items): slugs of their ids, or else their indexes as
+    /// four digits, made unique.
+    #[must_use]
+    pub fn case_names(&self) -> Vec<String> {
+        let mut names = ItemNames::new(self.partial);
+        self.items.iter().for_each(|item| names.add(item));
+        names.case_names()
+    }
+
+    /// The indexes of the items that the run is about, where these are not all.
+    #[doc(hidden)]
+    pub fn selection(&self) -> Option<Vec<usize>> {
+        self.partial.then(|| self.items.iter().map(|item| item.index).collect())
+    }
+
+    /// Reads a report of which the items are read by themselves, and what it says of its verdict, for
+    /// [`complete`](Self::complete) when they are.
+    #[doc(hidden)]
+    pub fn head(bytes: &[u8]) -> serde_json::Result<(Self, Said)> {
+        let mut report = Self::deserialize(&mut serde_json::Deserializer::from_slice(bytes))?;
+        let said = Said { passed: report.passed, verdict: report.verdict };
+        report.settle(said);
+        Ok((report, said))
+    }
+
+    /// Adds what is counted of its items. A file of the original leaves all counts to them; older files of ours counted every
+    /// item without an error as passed where thresholds decide.
+    #[doc(hidden)]
+    pub fn complete(&mut self, counts: &ItemCounts, said: Said) {
+        let is_of_original = self.schema == 0 && !said.passed;
+        let summary = &mut self.summary;
+        if is_of_original {
+            summary.successful_items = counts.successful;
+            summary.failed_items = counts.items - counts.successful;
+            summary.timeouts = counts.timeouts;
+            summary.eval_errors = counts.eval_errors;
+        }
+        if is_of_original || counts.items == summary.total_items {
+            summary.passed_items = counts.passed;
+            summary.low_items = counts.low;
+        }
+        if is_of_original { self.conclude() } else { self.settle(said) }
+    }
+
+    /// Sets the verdict by what was counted and how the thresholds were met.
+    #[doc(hidden)]
+    pub fn conclude(&mut self) {
+        self.verdict = RunVerdict::of(&self.config, &self.summary, self.ci_status.as_ref());
+        self.passed = self.verdict == RunVerdict::Passed;
+    }
+
+    /// Sets the verdict of a report that is read. A file that says that its run did not pass is believed.
+    fn settle(&mut self, said: Said) {
+        self.conclude();
+        if self.passed && !said.passed {
+            self.passed = false;
+            self.verdict = said.verdict.max(RunVerdict::NotEvaluated);
+        }
+    }
+
+    /// Everything but the items.
+    #[must_use]
+    pub fn without_items(&self) -> Self {
+        Self {
+            schema: self.schema,
+            id: self.id.clone(),
+            name: self.name.clone(),
+            timestamp: self.timestamp,
+            tags: self.tags.clone(),
+            declared_at: self.declared_at.clone(),
+            config: self.config.clone(),
+            summary: self.summary.clone(),
+            ci_status: self.ci_status.clone(),
+            passed: self.passed,
+            verdict: self.verdict,
+            partial: self.partial,
+            shard: self.shard,
+            shards: self.shards.clone(),
+            pooled: self.pooled.clone(),
+            dataset: self.dataset.clone(),
+            git: self.git.clone(),
+            sources: self.sources.clone(),
+            baseline: self.baseline.clone(),
+            prices_as_of: self.prices_as_of.clone(),
+            items: Vec::new(),
+        }
+    }
+}
+
+impl Serialize for Report {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Self::serialize(self, serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Report {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut report = Self::deserialize(deserializer)?;
+        let said = Said { passed: report.passed, verdict: report.verdict };
+        let mut counts = ItemCounts::default();
+        for item in &mut report.items {
+            item.passed = report.config.passes(item);
+            counts.add(item, &report.config);
+        }
+        report.complete(&counts, said);
+        Ok(report)
+    }
+}
+
+/// What a file says of its verdict.
+#[derive(Clone, Copy, Debug)]
+pub struct Said {
+    passed: bool,
+    verdict: RunVerdict,
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    /// A file of the original with an item for each error, and what it says of its thresholds.
+    fn original(errors: &[Option<&str>], ci_status: Option<Value>) -> Report {
+        let item = |(index, error): (usize, &Option<&str>)| {
+            let mut item = json!({ "index": index, "input": { "input": "a" }, "latencyMs": 1,
+                "output": { "output": "A" }, "evaluations": { "exact": { "score": 0 } } });
+            if let Some(error) = error {
+                item["error"] = json!(error);
+                item["evaluations"] = json!({});
+            }
+            item
+        };
+        let mut file = json!({
+            "id": "5ea00522f3eb", "name": "a", "timestamp": "2026-02-05T10:00:34.836Z", "tags": [],
+            "config": { "runs": 1, "concurrency": 1, "timeout": 1000, "evaluators": ["exact"] },
+            "summary": { "totalItems": errors.len(), "totalDurationMs": 1003, "avgLatencyMs": 2 },
+            "items": errors.iter().enumerate().map(item).collect::<Vec<_>>(),
+        });
+        if let Some(status) = ci_status {
+            file["ciStatus"] = status;
+        }
+        serde_json::from_value(file).unwrap()
+    }
+
+    #[test]
+    fn a_file_of_the_original_passed_where_its_thresholds_did_and_no_item_failed() {
+        let status = |passed| json!({ "passed": passed, "violations": [], "summary": "" });
+        assert!(original(&[None, None], None).passed);
+        assert!(original(&[None, None], Some(status(true))).passed);
+        assert!(!original(&[None, None], Some(status(false))).passed);
+        assert!(!original(&[None, Some("no network")], Some(status(true))).passed);
+    }
+
+    /// A file of ours with an item for each score, that says that all passed.
+    fn ours(scores: &[f64], strict: bool, more: &Value) -> Report {
+        let item = |(index, score): (usize, &f64)| {
+            json!({ "index": index, "key": index.to_string(), "input": {}, "status": "ok", "passed": true, "latencyMs": 1,
+                "output": { "output": "A" }, "evaluations": { "exact": { "score": score } } })
+        };
+        let mut file = json!({
+            "schema": 1, "id": "5ea00522f3eb", "name": "a", "timestamp": "2026-02-05T10:00:34.836Z", "passed": true,
+            "config": { "runs": 1, "concurrency": 1, "timeout": 1000, "evaluators": ["exact"], "passMarks": [0.7],
+                "strict": strict, "thresholds": if strict { json!([]) } else { json!(["exact.avg>=0.1"]) } },
+            "summary": { "totalItems": scores.len(), "passedItems": scores.len() },
+            "items": scores.iter().enumerate().map(item).collect::<Vec<_>>(),
+        });
+        let fields = more.as_object().unwrap().clone();
+        file.as_object_mut().unwrap().extend(fields);
+        serde_json::from_value(file).unwrap()
+    }
+
+    #[test]
+    fn an_older_file_that_calls_low_items_passed_is_read_by_its_scores_and_pass_marks() {
+        let met = json!({ "ciStatus": { "passed": true, "violations": [], "summary": "" } });
+        let report = ours(&[0.0, 0.6, 0.7], false, &met);
+        assert_eq!(report.items.iter().map(|item| item.passed).collect::<Vec<_>>(), [false, false, true]);
+        assert_eq!((report.summary.passed_items, report.summary.low_items), (1, 2));
+        assert_eq!((report.passed, report.verdict), (true, RunVerdict::Passed), "its threshold decides");
+    }
+
+    #[test]
+    fn an_older_partial_run_that_says_it_passed_was_not_evaluated() {
+        let report = ours(&[0.0, 0.0], false, &json!({ "partial": true }));
+        assert_eq!((report.passed, report.verdict), (false, RunVerdict::NotEvaluated));
+        let read_again: Report = serde_json::from_str(&report.to_json().unwrap()).unwrap();
+        assert_eq!(read_again, report);
+        let head = report.without_items();
+        let head_again: Report = serde_json::from_str(&head.to_json().unwrap()).unwrap();
+        assert_eq!(head_again, head);
+    }
+
+    #[test]
+    fn a_strict_partial_run_passes_or_fails_by_its_items() {
+        let partial = json!({ "partial": true });
+        assert_eq!(ours(&[0.7, 1.0], true, &partial).verdict, RunVerdict::Passed);
+        assert_eq!(ours(&[0.7, 0.6], true, &partial).verdict, RunVerdict::Failed);
+    }
+
+    #[test]
+    fn a_file_that_says_that_its_run_did_not_pass_is_believed() {
+        let report = ours(&[1.0], true, &json!({ "passed": false }));
+        assert_eq!((report.passed, report.verdict), (false, RunVerdict::Failed));
+    }
+
+    #[test]
+    fn the_items_of_a_file_of_the_original_are_counted() {
+        let summary = original(&[None, Some("no network"), Some("timed out after 5ms")], None).summary;
+        assert_eq!((summary.total_items, summary.passed_items, summary.low_items), (3, 0, 1));
+        assert_eq!(summary.successful_items, 1);
+        assert_eq!((summary.failed_items, summary.timeouts, summary.eval_errors), (2, 1, 0));
+        assert_eq!((summary.total_duration_ms, summary.avg_latency_ms), (1003, 2.0), "what it says stays");
+    }
+}

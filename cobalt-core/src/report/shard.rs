@@ -1,0 +1,130 @@
+//! A share of an experiment's items, for runs that several machines divide among them.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::hash::sha256_beginning;
+
+/// One of several shards that together are all items of an experiment: `2/4` is the second of four.
+///
+/// Which items are in it follows from their keys alone: the shard's number is one more than the remainder of a division by
+/// the number of shards, of the first eight bytes of the key's SHA-256 as a big-endian number. So it is the same on every
+/// machine, in whatever order the items stand, and whatever other items there are.
+///
+/// ```
+/// use cobalt::report::Shard;
+///
+/// let shards: Vec<Shard> = ["1/2", "2/2"].iter().map(|shard| shard.parse()).collect::<Result<_, _>>()?;
+/// assert_eq!(shards.iter().filter(|shard| shard.has("capital-of-france")).count(), 1);
+/// assert!("0/2".parse::<Shard>().is_err() && "3/2".parse::<Shard>().is_err());
+/// # Ok::<(), &'static str>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(try_from = "Written")]
+pub struct Shard {
+    index: u16,
+    of: u16,
+}
+
+/// A shard as a file has it, which may be none.
+#[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct Written {
+    index: u16,
+    of: u16,
+}
+
+const EXPECTED: &str =
+    "expected a shard such as `2/4`: its number from 1, a slash, and how many shards there are";
+
+impl Shard {
+    /// The shard's number, from 1.
+    #[must_use]
+    pub fn index(self) -> u16 {
+        self.index
+    }
+
+    /// How many shards there are.
+    #[must_use]
+    pub fn of(self) -> u16 {
+        self.of
+    }
+
+    /// All shards that together are all items, this one among them.
+    #[doc(hidden)]
+    pub fn siblings(self) -> impl Iterator<Item = Self> {
+        (1..=self.of).map(move |index| Self { index, of: self.of })
+    }
+
+    /// Whether the item with this key is one of the shard.
+    #[must_use]
+    pub fn has(self, key: &str) -> bool {
+        sha256_beginning(key) % u64::from(self.of) == u64::from(self.index - 1)
+    }
+}
+
+impl TryFrom<Written> for Shard {
+    type Error = &'static str;
+
+    fn try_from(Written { index, of }: Written) -> Result<Self, &'static str> {
+        if (1..=of).contains(&index) { Ok(Self { index, of }) } else { Err(EXPECTED) }
+    }
+}
+
+impl FromStr for Shard {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, &'static str> {
+        // `+2` is a number for Rust.
+        let number = |digits: &str| {
+            let digits = Some(digits).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()));
+            digits.and_then(|digits| digits.parse().ok())
+        };
+        let (index, of) = text.split_once('/').ok_or(EXPECTED)?;
+        let (index, of) = number(index).zip(number(of)).ok_or(EXPECTED)?;
+        Written { index, of }.try_into()
+    }
+}
+
+impl fmt::Display for Shard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.index, self.of)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_in_the_same_shard_on_every_machine() {
+        // Worked out with `printf %s rome | sha256sum`, of which the first 16 digits are taken.
+        for (key, shard) in [("paris", 350), ("rome", 289), ("質問", 984)] {
+            let of_key: Vec<_> =
+                (1..=1009).filter(|index| Shard { index: *index, of: 1009 }.has(key)).collect();
+            assert_eq!(of_key, [shard], "{key}");
+        }
+    }
+
+    #[test]
+    fn shards_are_of_about_one_size() {
+        for index in 1..=4 {
+            let shard = Shard { index, of: 4 };
+            let items = (0..4000).filter(|number| shard.has(&format!("item-{number}"))).count();
+            assert!((900..1100).contains(&items), "{shard} has {items}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_shard_is_refused() {
+        for text in ["", "1", "0/2", "3/2", "1/0", "+1/2", "-1/2", "1/2/3", "1 / 2", "a/b", "1/65536"] {
+            assert_eq!(text.parse::<Shard>(), Err(EXPECTED), "{text}");
+        }
+        assert_eq!("2/4".parse::<Shard>().unwrap().to_string(), "2/4");
+        let file = serde_json::from_str::<Shard>(r#"{"index": 3, "of": 2}"#).unwrap_err().to_string();
+        assert!(file.contains("expected a shard"), "{file}");
+    }
+}

@@ -1,0 +1,338 @@
+//! The summary of a run as a report has it, and what its judges cost item by item.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+
+use super::config::RunConfig;
+use super::item::{ItemResult, Status};
+use super::stats::{Interval, sum};
+use crate::prices::JudgeUsage;
+
+/// The figures of a whole run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", default)]
+pub struct Summary {
+    /// How many items were run.
+    pub total_items: usize,
+    /// From the start to the last item's end, in milliseconds.
+    pub total_duration_ms: u64,
+    /// The mean over the items of the time that the agent took, in milliseconds.
+    pub avg_latency_ms: f64,
+    /// The agent's tokens over all executions; absent where none were reported.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total_tokens: Option<u64>,
+    /// The agent's cost over all executions of the items whose cost is known, in USD; absent where it is of none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub estimated_cost: Option<f64>,
+    /// Statistics of each evaluator that gave a score, by its name.
+    #[serde(deserialize_with = "without_null")]
+    pub scores: BTreeMap<String, ScoreStats>,
+    /// Items whose agent gave an output in every run.
+    pub successful_items: usize,
+    /// Items whose agent failed or timed out in some run.
+    pub failed_items: usize,
+    /// Those of the failed items that timed out and did not fail otherwise.
+    pub timeouts: usize,
+    /// Evaluations without a score, over all executions.
+    pub eval_errors: usize,
+    /// Items at or above every pass mark in every trial, without an error.
+    pub passed_items: usize,
+    /// Items below a pass mark in some trial, without an error.
+    pub low_items: usize,
+    /// Items that used tokens whose cost is not known, for want of a price or of the model's name.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub unpriced_items: usize,
+    /// What was spent on judges in this run, in USD: 0 where all answers came from the cache; without what used tokens of
+    /// the [`unpriced_models`](Self::unpriced_models). Absent where no judge answered, or none has a price.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub judge_cost: Option<f64>,
+    /// The judges' tokens, read and written; absent where no judge answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub judge_tokens: Option<u64>,
+    /// Requests of judges that were answered over the network; absent where no judge answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub judge_calls: Option<u64>,
+    /// Answers to judges that were known already: from the cache, or from a request of another evaluation; absent where no
+    /// judge answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub judge_cached: Option<u64>,
+    /// The models that answered judges, sorted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub judge_models: Vec<String>,
+    /// The models of the agent and of judges that used tokens and have no price, sorted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unpriced_models: Vec<String>,
+    /// How long the agent took.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub latency: Option<LatencyStats>,
+}
+
+fn is_zero(count: &usize) -> bool {
+    *count == 0
+}
+
+/// The original averages scores that are no numbers, and writes the outcome as null: no statistics are left of it.
+fn without_null<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<BTreeMap<String, ScoreStats>, D::Error> {
+    let scores = BTreeMap::<String, serde_json::Value>::deserialize(deserializer)?;
+    let known = scores.into_iter().filter(|(_, stats)| stats.get("avg").is_none_or(|avg| !avg.is_null()));
+    let stats = |(name, stats)| Ok((name, serde_json::from_value(stats).map_err(D::Error::custom)?));
+    known.map(stats).collect()
+}
+
+/// An evaluator's scores over all executions.
+///
+/// Percentiles interpolate linearly.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", default)]
+pub struct ScoreStats {
+    /// The mean.
+    pub avg: f64,
+    /// The lowest.
+    pub min: f64,
+    /// The highest.
+    pub max: f64,
+    /// The median.
+    pub p50: f64,
+    /// The 95th percentile.
+    pub p95: f64,
+    /// The 99th percentile.
+    pub p99: f64,
+    /// How many scores there are.
+    pub count: usize,
+    /// The standard deviation of all scores, of the population.
+    pub stddev: f64,
+    /// The standard error of the mean. Trials of one item are not independent, and neither are items that share a field
+    /// `cluster`: it is that of a ratio of sums over clusters. Absent for one cluster.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub std_error: Option<f64>,
+    /// The 95% CI of the mean. Of scores that are 0 or 1: Wilson's, on the effective sample size where clusters or trials make
+    /// it smaller. Of others: by Student's t with that standard error, cut to 0..=1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ci95: Option<Interval>,
+    /// The share of scores at the evaluator's pass mark or above.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pass_rate: Option<f64>,
+    /// The 95% CI of the pass rate (Wilson), on the effective sample size where clusters or trials make it smaller.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pass_rate_ci95: Option<Interval>,
+    /// With several runs: for k = 1, 2, … the chance that at least one of k runs of an item passes, averaged over the
+    /// items whose every run has a score. Chen et al. 2021, "Evaluating Large Language Models Trained on Code".
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub pass_at_k: Vec<f64>,
+    /// With several runs: for k = 1, 2, … the chance that all of k runs of an item pass, averaged likewise. Yao et al.
+    /// 2024, "τ-bench".
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub pass_hat_k: Vec<f64>,
+}
+
+/// How long the agent took for an item, in milliseconds.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct LatencyStats {
+    /// The shortest.
+    pub min: f64,
+    /// The longest.
+    pub max: f64,
+    /// The median.
+    pub p50: f64,
+    /// The 95th percentile.
+    pub p95: f64,
+    /// The 99th percentile.
+    pub p99: f64,
+}
+
+/// What judges were asked over all runs of the items.
+#[derive(Debug, Default)]
+pub(super) struct JudgeFigures {
+    /// What the judges of each item cost in USD, over its runs and evaluators, as far as prices are known; of the items
+    /// that a judge was asked for.
+    pub(super) cost: Vec<f64>,
+    /// The models that used tokens of unknown cost.
+    pub(super) unpriced: BTreeSet<String>,
+    tokens: u64,
+    calls: u64,
+    cached: u64,
+    models: BTreeSet<String>,
+}
+
+impl JudgeFigures {
+    pub(super) fn add(&mut self, item: &ItemResult) {
+        let mut costs = Vec::new();
+        let evaluations = item.runs.iter().flat_map(|run| run.evaluations.iter());
+        for usage in evaluations.filter_map(|(_, evaluation)| evaluation.judge.as_deref()) {
+            costs.push(usage.cost);
+            self.add_usage(usage);
+        }
+        if !costs.is_empty() {
+            self.cost.push(sum(costs));
+        }
+    }
+
+    fn add_usage(&mut self, usage: &JudgeUsage) {
+        let JudgeUsage { models, calls, cached, tokens, cost: _, unpriced } = usage;
+        // A vendor may report anything; a panic here would cost all results.
+        self.tokens = self.tokens.saturating_add(tokens.input.saturating_add(tokens.output));
+        self.calls = self.calls.saturating_add(*calls);
+        self.cached = self.cached.saturating_add(*cached);
+        self.models.extend(models.iter().cloned());
+        self.unpriced.extend(unpriced.iter().cloned());
+    }
+
+    /// Adds the figures to a summary; nothing where no judge answered.
+    pub(super) fn add_to(&self, summary: &mut Summary) {
+        if self.cost.is_empty() {
+            return;
+        }
+        let cost = sum(self.cost.iter().copied());
+        // Nothing is known of the cost where no model has a price.
+        summary.judge_cost = (cost > 0.0 || self.unpriced.is_empty()).then_some(cost);
+        summary.judge_tokens = Some(self.tokens);
+        summary.judge_calls = Some(self.calls);
+        summary.judge_cached = Some(self.cached);
+        summary.judge_models = self.models.iter().cloned().collect();
+    }
+}
+
+/// The items of a run, counted one by one.
+#[derive(Debug, Default)]
+pub struct ItemCounts {
+    pub(super) items: usize,
+    /// Those whose agent gave an output in every run.
+    pub(super) successful: usize,
+    pub(super) timeouts: usize,
+    /// Those at or above every pass mark, without an error.
+    pub(super) passed: usize,
+    /// Those below a pass mark, without an error.
+    pub(super) low: usize,
+    /// Evaluations without a score.
+    pub(super) eval_errors: usize,
+}
+
+impl ItemCounts {
+    /// Counts an item.
+    pub fn add(&mut self, item: &ItemResult, config: &RunConfig) {
+        let status = item.status();
+        self.items += 1;
+        self.successful += usize::from(status == Status::Ok);
+        self.timeouts += usize::from(status == Status::Timeout);
+        self.passed += usize::from(config.passes(item));
+        self.low += usize::from(!config.passes(item) && !item.is_in_error());
+        let evaluations = item.runs.iter().flat_map(|run| run.evaluations.iter());
+        let without_score = evaluations
+            .filter(|(name, it)| it.score.is_none() && config.evaluators.iter().any(|known| known == name));
+        self.eval_errors += without_score.count();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::prices::{PriceTable, Tokens};
+    use crate::report::{Execution, Figures, ScoredEvaluation, judge};
+
+    #[test]
+    fn averages_of_what_is_no_number_are_no_reason_not_to_read_a_file() {
+        let scores = serde_json::json!({
+            "odd": { "avg": null, "min": null, "max": null, "p50": 1, "p95": 1, "p99": 1 },
+            "known": { "avg": 1, "min": 1, "max": 1, "p50": 1, "p95": 1, "p99": 1 },
+        });
+        let summary = serde_json::json!({ "totalItems": 2, "scores": scores });
+        let summary: Summary = serde_json::from_value(summary).unwrap();
+        assert_eq!(summary.scores.keys().collect::<Vec<_>>(), ["known"]);
+    }
+
+    fn usage(calls: u64, cached: u64, cost: f64, unpriced: &[&str]) -> JudgeUsage {
+        JudgeUsage {
+            models: vec!["gpt-6-luna".to_owned()],
+            calls,
+            cached,
+            tokens: Tokens::new(100 * calls, 10 * calls),
+            cost,
+            unpriced: unpriced.iter().map(|&model| model.to_owned()).collect(),
+        }
+    }
+
+    /// An item of which each inner list is a run, with the usage of each of its evaluators.
+    fn item(runs: Vec<Vec<Option<JudgeUsage>>>) -> ItemResult {
+        let evaluation = |(place, judge): (usize, Option<JudgeUsage>)| {
+            let judge = judge.map(Box::new);
+            (place.to_string().into(), ScoredEvaluation { score: Some(1.0), judge, ..Default::default() })
+        };
+        let run = |judges: Vec<_>| Execution {
+            evaluations: judges.into_iter().enumerate().map(evaluation).collect(),
+            ..Execution::default()
+        };
+        let runs = runs.into_iter().map(run).collect();
+        ItemResult { index: 0, key: String::new(), input: Default::default(), passed: true, runs }
+    }
+
+    fn summary(items: &[ItemResult]) -> Summary {
+        Figures::gather(items, &[], &PriceTable::default()).summary(Duration::ZERO)
+    }
+
+    fn outcome(threshold: &str, items: &[ItemResult]) -> (Option<f64>, String) {
+        let outcome =
+            judge(&threshold.parse().unwrap(), &Figures::gather(items, &[], &PriceTable::default()));
+        (outcome.actual, outcome.message)
+    }
+
+    #[test]
+    fn runs_and_evaluators_of_all_items_are_summed_up_and_kept_apart_from_the_agent() {
+        let failed = Execution {
+            evaluations: [(
+                "e".into(),
+                ScoredEvaluation {
+                    judge: Some(Box::new(usage(3, 0, 0.5, &[]))),
+                    error: Some("no answer".to_owned()),
+                    ..Default::default()
+                },
+            )]
+            .into_iter()
+            .collect(),
+            ..Execution::default()
+        };
+        let mut items = vec![
+            item(vec![vec![Some(usage(1, 0, 0.25, &[])), None], vec![Some(usage(2, 1, 1.0, &[]))]]),
+            item(vec![vec![None]]),
+        ];
+        items.push(ItemResult { runs: vec![failed], ..item(Vec::new()) });
+        let summary = summary(&items);
+        assert_eq!((summary.judge_cost, summary.estimated_cost), (Some(1.75), None));
+        assert_eq!((summary.judge_calls, summary.judge_cached), (Some(6), Some(1)));
+        assert_eq!((summary.judge_tokens, summary.total_tokens), (Some(660), None));
+        assert_eq!(summary.judge_models, ["gpt-6-luna"]);
+        assert_eq!(outcome("judge_cost.total <= 2", &items).0, Some(1.75));
+        assert_eq!(outcome("judge_cost.max <= 2", &items).0, Some(1.25), "of an item");
+        assert_eq!(outcome("judge_cost.avg <= 2", &items).0, Some(0.875), "of the items that were judged");
+    }
+
+    #[test]
+    fn answers_from_the_cache_cost_nothing_and_without_a_judge_there_is_no_cost() {
+        assert_eq!(summary(&[item(vec![vec![Some(usage(0, 4, 0.0, &[]))]])]).judge_cost, Some(0.0));
+        let unjudged = [item(vec![vec![None]])];
+        let summary = summary(&unjudged);
+        assert_eq!((summary.judge_cost, summary.judge_calls, summary.judge_tokens), (None, None, None));
+        assert!(outcome("judge_cost.total <= 2", &unjudged).1.ends_with("no judge answered"));
+    }
+
+    #[test]
+    fn tokens_without_a_price_leave_nothing_to_measure_and_the_models_are_named() {
+        let items = [item(vec![vec![Some(usage(1, 0, 0.25, &[])), Some(usage(1, 0, 0.0, &["ours", "a"]))]])];
+        let known = summary(&items);
+        assert_eq!((known.judge_cost, known.judge_tokens), (Some(0.25), Some(220)));
+        assert_eq!(known.unpriced_models, ["a", "ours"]);
+        let (actual, message) = outcome("judge_cost.p95 <= 2", &items);
+        assert_eq!(actual, None);
+        assert!(message.contains("`a`, `ours`") && message.contains("[prices]"), "{message}");
+        let unknown = summary(&[item(vec![vec![Some(usage(1, 0, 0.0, &["ours"]))]])]);
+        assert_eq!((unknown.judge_cost, unknown.judge_calls), (None, Some(1)));
+    }
+}

@@ -1,0 +1,228 @@
+//! Reads a threshold from its text form, `score.avg >= 0.8`, or from a computed bound in the attribute.
+
+use std::str::FromStr;
+use std::time::Duration;
+
+use cobalt_thresholds::{
+    Category, Comparison, EVALUATORS, Metric, VS_BASELINE, VS_BASELINE_EXAMPLE, closest, duration_nanos,
+    not_a_comparison,
+};
+
+use super::Threshold;
+
+/// Why a threshold is refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("threshold `{threshold}`: {reason}")]
+pub struct ThresholdError {
+    threshold: String,
+    reason: String,
+}
+
+impl ThresholdError {
+    pub(super) fn new(threshold: &str, reason: impl ToString) -> Self {
+        Self { threshold: threshold.to_owned(), reason: reason.to_string() }
+    }
+}
+
+impl FromStr for Threshold {
+    type Err = ThresholdError;
+
+    fn from_str(text: &str) -> Result<Self, ThresholdError> {
+        let text = text.trim();
+        parse(text).map_err(|reason| ThresholdError::new(text, reason))
+    }
+}
+
+fn parse(text: &str) -> Result<Threshold, String> {
+    const SHAPE: &str = "a threshold is written like `score.avg >= 0.8`";
+    let compared = text.strip_prefix(VS_BASELINE).and_then(|rest| rest.trim_start().strip_prefix('.'));
+    let (category, rest) = match compared {
+        Some(rest) => category(rest.trim_start(), Kind::AgainstBaseline)?,
+        None => category(text, Kind::OfOneRun)?,
+    };
+    let operator_at = rest.find(['<', '>', '=', '!']).ok_or(SHAPE)?;
+    let (metric, rest) = rest.split_at(operator_at);
+    let bound_at = rest.find(|letter| !matches!(letter, '<' | '>' | '=' | '!')).ok_or(SHAPE)?;
+    let (operator, bound) = rest.split_at(bound_at);
+    let bound = bound.trim();
+
+    let metric = match compared {
+        Some(_) => category.baseline_metric(metric.trim())?,
+        None => self::metric(&category, metric.trim())?,
+    };
+    let comparison = Comparison::from_symbol(operator)
+        .ok_or_else(|| not_a_comparison(operator, &category, metric, bound))?;
+    let value = self::bound(&category, metric, bound)?;
+    category.check_comparison(metric, comparison, bound)?;
+    category.check_bound(value)?;
+    Ok(Threshold::new(category, metric, comparison, value).labelled(bound))
+}
+
+/// What a figure is one of, as far as examples of it differ.
+#[derive(Clone, Copy)]
+enum Kind {
+    OfOneRun,
+    AgainstBaseline,
+}
+
+impl Kind {
+    /// A threshold of this kind.
+    fn example(self) -> &'static str {
+        match self {
+            Self::OfOneRun => "score.avg >= 0.8",
+            Self::AgainstBaseline => VS_BASELINE_EXAMPLE,
+        }
+    }
+
+    /// The first figure of a category that was most likely meant by a word, if it has any.
+    fn figure_of(self, word: &str) -> Option<String> {
+        let category = Category::from_name(closest(word, &Category::NAMES)?)?;
+        let metrics = match self {
+            Self::OfOneRun => category.metrics(),
+            Self::AgainstBaseline => category.baseline_metrics(),
+        };
+        Some(category.figure(Metric::from_name(metrics.first()?)?))
+    }
+}
+
+/// Splits `score.avg …` or `evaluators["any name"].avg …` behind the first dot.
+fn category(text: &str, kind: Kind) -> Result<(Category, &str), String> {
+    let example = kind.example();
+    if let Some(quoted) = text.strip_prefix(EVALUATORS).and_then(|rest| rest.strip_prefix("[\"")) {
+        let (name, rest) = unquote(quoted)
+            .and_then(|(name, rest)| Some((name, rest.strip_prefix("].")?)))
+            .ok_or_else(|| {
+                let example = example.replace("score", &format!("{EVALUATORS}[\"name\"]"));
+                format!("the name is not closed: write `{example}`")
+            })?;
+        return Ok((Category::Evaluator(name), rest));
+    }
+    let subject = text.split(['<', '>', '=', '!']).next().unwrap_or_default();
+    // The mark of `pass_rate(0.6)` has a dot, too.
+    let subject = subject.split('(').next().unwrap_or_default();
+    let (name, _) = subject.rsplit_once('.').ok_or_else(|| {
+        let figure = kind.figure_of(subject.trim());
+        format!("it names no metric: write, for example, `{}`", figure.as_deref().unwrap_or(example))
+    })?;
+    let rest = &text[name.len() + 1..];
+    let name = name.trim();
+    if name.is_empty() {
+        return Err(format!("it names no category: write, for example, `{example}`"));
+    }
+    let category = Category::from_name(name).unwrap_or_else(|| Category::Evaluator(name.to_owned()));
+    Ok((category, rest))
+}
+
+/// The text up to the closing quotation mark, without its escapes, and the rest behind the mark.
+fn unquote(text: &str) -> Option<(String, &str)> {
+    let mut name = String::new();
+    let mut letters = text.char_indices();
+    while let Some((at, letter)) = letters.next() {
+        match letter {
+            '"' => return Some((name, &text[at + 1..])),
+            '\\' => name.push(letters.next()?.1),
+            _ => name.push(letter),
+        }
+    }
+    None
+}
+
+fn metric(category: &Category, text: &str) -> Result<Metric, String> {
+    let Some((name, mark)) = text.split_once('(') else {
+        return category.metric(text);
+    };
+    let metric = category.metric(name.trim_end())?;
+    let mark = mark.strip_suffix(')').and_then(|mark| number(mark.trim()));
+    match mark {
+        Some(mark) => metric.with_mark(mark),
+        None => {
+            let message = format!("a mark is a number from 0 to 1, as in `{category}.pass_rate(0.6)`");
+            Err(message)
+        }
+    }
+}
+
+fn bound(category: &Category, metric: Metric, text: &str) -> Result<f64, String> {
+    let refused = || category.wrong_bound(metric, text);
+    let is_duration = *category == Category::Latency && metric != Metric::Ratio;
+    match split_unit(text).filter(|_| is_duration) {
+        Some((value, unit)) => {
+            let value = number(value).ok_or_else(refused)?;
+            Ok(duration_nanos(value, unit)? as f64 / 1e6)
+        }
+        None => number(text).ok_or_else(refused),
+    }
+}
+
+/// Reads a duration that is longer than nothing, `30s` or `1.5s`, or says how one is written.
+pub fn duration(text: &str) -> Result<Duration, String> {
+    let text = text.trim();
+    let refused = || format!("a duration is written like `30s` or `500ms`, not `{text}`");
+    let Some((value, unit)) = split_unit(text) else {
+        let bare = number(text).ok_or_else(refused)?;
+        return Err(format!("a duration needs a unit: write `{bare}s` or `{bare}ms`"));
+    };
+    match duration_nanos(number(value).ok_or_else(refused)?, unit)? {
+        0 => Err("a duration must be longer than nothing: write, for example, `30s`".to_owned()),
+        nanos => Ok(Duration::from_nanos(nanos)),
+    }
+}
+
+/// `1.5` and `s` of `1.5s`; `None` where there is no unit.
+fn split_unit(text: &str) -> Option<(&str, &str)> {
+    let unit_at = text.find(|letter: char| letter.is_ascii_alphabetic() && !matches!(letter, 'e' | 'E'))?;
+    let (value, unit) = text.split_at(unit_at);
+    Some((value.trim_end(), unit))
+}
+
+/// A finite number; underscores between its digits are allowed, as in Rust.
+fn number(text: &str) -> Option<f64> {
+    let digits = text.starts_with(|letter: char| letter.is_ascii_digit() || matches!(letter, '-' | '.'));
+    text.replace('_', "").parse().ok().filter(|number: &f64| digits && number.is_finite())
+}
+
+/// A number: the bound of a score, of tokens, of a cost.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "the bound of this threshold must be a number, not `{Self}`",
+    label = "not a number"
+)]
+pub trait NumberBound {
+    /// The bound as a floating-point number.
+    fn number_bound(self) -> f64;
+}
+
+/// A duration, or a number of milliseconds: the bound of a latency.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "the bound of a latency must be a `Duration` or a number of milliseconds, not `{Self}`",
+    label = "neither a duration nor a number"
+)]
+pub trait LatencyBound {
+    /// The bound in milliseconds.
+    fn latency_bound(self) -> f64;
+}
+
+impl LatencyBound for Duration {
+    fn latency_bound(self) -> f64 {
+        self.as_secs_f64() * 1000.0
+    }
+}
+
+macro_rules! numbers_are_bounds {
+    ($($number:ty)*) => {$(
+        impl NumberBound for $number {
+            fn number_bound(self) -> f64 {
+                self as f64
+            }
+        }
+
+        impl LatencyBound for $number {
+            fn latency_bound(self) -> f64 {
+                self as f64
+            }
+        }
+    )*};
+}
+
+numbers_are_bounds! { u8 u16 u32 u64 usize i8 i16 i32 i64 isize f32 f64 }

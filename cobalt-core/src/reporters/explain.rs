@@ -1,0 +1,310 @@
+//! Explains why an item failed, how a run differs from its baseline, and how old fetched data is.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+use std::time::{Duration, SystemTime};
+
+use serde_json::Value;
+
+use super::difference::DifferenceFigures;
+use super::text::{Paint, figure};
+use crate::item::Item;
+use crate::report::comparison::{Comparison, Difference, Matching, RunIdentity, Verdict};
+use crate::report::{Execution, Fetch, ItemResult, RunConfig, ScoredEvaluation, Status};
+use crate::wording::{count, cut, decimal, printable};
+
+/// The longest text shown of a value, in characters.
+const LONGEST: usize = 600;
+/// The most numbers that are shown beside a low score.
+const MOST_PARTS: usize = 8;
+/// Fields in which data sets hold the answer that is hoped for.
+const EXPECTED: [&str; 6] =
+    ["expectedOutput", "expected_output", "expected", "reference", "target", "answer"];
+
+/// Why an item failed: a line that names it, and indented lines on its input, what was expected, its output, and what each
+/// evaluator found. `experiment` is the experiment's name.
+#[must_use]
+pub fn explain(item: &ItemResult, experiment: &str, config: &RunConfig) -> String {
+    let mut text = match &*item.key {
+        // In files of the original.
+        "" => format!("item {} of `{experiment}`", item.index),
+        key => format!("item {key} of `{experiment}`"),
+    };
+    // Identities and names may hold anything.
+    text = text.replace('\n', "\\n");
+    if let Some(input) = item.input.get("input") {
+        line(&mut text, "input", input);
+    }
+    if let Some(field) = expected_field(&item.input) {
+        line(&mut text, "expected", &item.input[field]);
+    }
+    for (runs, told) in equal_runs(item, config) {
+        if item.runs.len() > 1 {
+            let _ = write!(text, "\n  {} of {}", named(&runs), item.runs.len());
+        }
+        text.push_str(&told);
+    }
+    printable(&text).into_owned()
+}
+
+/// The texts on the runs, each once with the numbers of its runs.
+fn equal_runs(item: &ItemResult, config: &RunConfig) -> Vec<(Vec<usize>, String)> {
+    let mut told: Vec<(Vec<usize>, String)> = Vec::new();
+    for (index, run) in item.runs.iter().enumerate() {
+        let mut text = String::new();
+        execution(&mut text, run, config);
+        match told.iter_mut().find(|(_, known)| *known == text) {
+            Some((runs, _)) => runs.push(index + 1),
+            None => told.push((vec![index + 1], text)),
+        }
+    }
+    told
+}
+
+/// The numbers of runs, in ascending order: `runs 1 to 3, 5`.
+fn named(runs: &[usize]) -> String {
+    let mut stretches: Vec<(usize, usize)> = Vec::new();
+    for run in runs {
+        match stretches.last_mut() {
+            Some((_, last)) if *last + 1 == *run => *last = *run,
+            _ => stretches.push((*run, *run)),
+        }
+    }
+    let stretch = |(first, last): &(usize, usize)| match last - first {
+        0 => first.to_string(),
+        1 => format!("{first}, {last}"),
+        _ => format!("{first} to {last}"),
+    };
+    let stretches: Vec<_> = stretches.iter().map(stretch).collect();
+    format!("{} {}", if runs.len() == 1 { "run" } else { "runs" }, stretches.join(", "))
+}
+
+fn execution(text: &mut String, run: &Execution, config: &RunConfig) {
+    if let Some(output) = &run.output {
+        line(text, "output", output.value());
+    }
+    if let Some(error) = &run.error {
+        let what = if run.status == Status::Timeout { "timeout" } else { "error" };
+        let _ = write!(text, "\n  {what}: {}", set_off(&shortened(error)));
+    }
+    for (name, pass_mark) in config.evaluators() {
+        let Some(evaluation) = run.evaluations.get(name) else { continue };
+        let _ = write!(text, "\n  {name}: ");
+        self::evaluation(text, evaluation, pass_mark);
+    }
+}
+
+fn evaluation(text: &mut String, evaluation: &ScoredEvaluation, pass_mark: f64) {
+    match (evaluation.score, &evaluation.error) {
+        (Some(score), _) => {
+            text.push_str(&rounded(score, pass_mark));
+            if score < pass_mark {
+                let _ = write!(text, ", below the pass mark of {pass_mark}");
+                if evaluation.reason.is_none() {
+                    text.push_str(&parts(&evaluation.metadata));
+                }
+            }
+        }
+        (None, error) => {
+            let error = error.as_deref().unwrap_or("no reason is known");
+            let _ = write!(text, "no score: {}", set_off(error));
+        }
+    }
+    if let Some(reason) = &evaluation.reason {
+        let _ = write!(text, " ({})", set_off(&shortened(reason)));
+    }
+}
+
+/// A score with at most three decimals, of which one below the pass mark, or below 1, is not shown as if it reached it.
+#[must_use]
+pub fn rounded(score: f64, pass_mark: f64) -> String {
+    let rounded = (score * 1000.0).round() / 1000.0;
+    let reaches = |bound: f64| score < bound && rounded >= bound;
+    if reaches(pass_mark) || reaches(1.0) { figure(score) } else { decimal(rounded, 3) }
+}
+
+/// The numbers that a score was made of, for one that comes without a reason.
+fn parts(metadata: &Item) -> String {
+    let numbers = metadata.iter().filter_map(|(name, value)| Some((name, value.as_f64()?)));
+    let parts = numbers.take(MOST_PARTS).map(|(name, number)| format!("{name} {}", decimal(number, 3)));
+    let parts: Vec<_> = parts.collect();
+    if parts.is_empty() { String::new() } else { format!(" [{}]", parts.join(", ")) }
+}
+
+/// The field of an item that holds the answer that is hoped for, if it has one of the names that are usual for it. Of several, one
+/// that is null or an empty cell comes last.
+#[must_use]
+pub fn expected_field(item: &Item) -> Option<&'static str> {
+    let says_something = |value: &Value| !value.is_null() && value.as_str() != Some("");
+    let there = || EXPECTED.into_iter().filter(|field| item.contains_key(*field));
+    there().find(|field| says_something(&item[*field])).or_else(|| there().next())
+}
+
+fn line(text: &mut String, name: &str, value: &Value) {
+    let _ = write!(text, "\n  {name}: {}", shortened(&value.to_string()));
+}
+
+/// A text whose further lines are set off from those of the explanation.
+fn set_off(text: &str) -> String {
+    text.replace('\n', "\n    ")
+}
+
+fn shortened(text: &str) -> Cow<'_, str> {
+    match cut(text, LONGEST) {
+        Cow::Owned(beginning) => format!("{beginning} ({} characters)", text.chars().count()).into(),
+        whole => whole,
+    }
+}
+
+/// The lines: what the run is held against, each figure, and what speaks against the comparison.
+pub fn lines(comparison: &Comparison, paint: Paint) -> Vec<String> {
+    let figures = comparison.evaluators.iter().chain(&comparison.amounts);
+    let rows: Vec<_> = figures.map(|difference| row(difference, paint)).collect();
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let [name, change, interval] = [0, 1, 2].map(width);
+    let rows =
+        rows.iter().map(|[a, b, c, verdict]| format!("{a:name$}  {b:change$}  {c:interval$}  {verdict}"));
+    let notes = comparison.notes.iter().map(|note| format!("note: {}", printable(note)));
+    [run(&comparison.base, &comparison.items)].into_iter().chain(rows).chain(notes).collect()
+}
+
+fn run(base: &RunIdentity, items: &Matching) -> String {
+    let date = &base.timestamp.to_string()[..10];
+    let commit = base.git.as_ref().map(|git| {
+        let dirty = if git.dirty { " with changes" } else { "" };
+        format!(", commit {}{dirty}", git.commit.get(..7).unwrap_or(&git.commit))
+    });
+    format!(
+        "run {} of {date}{}, {} in common",
+        printable(&base.id),
+        commit.unwrap_or_default(),
+        count(items.matched, "item")
+    )
+}
+
+/// A figure's name, its two values, the difference with its interval, and what can be said of it.
+fn row(difference: &Difference, paint: Paint) -> [String; 4] {
+    let DifferenceFigures { base, other, difference: change, ci95, .. } = DifferenceFigures::from(difference);
+    // Where no item's figure differs, the interval may have no width.
+    let has_width = difference.ci95.is_some_and(|ci| ci.low < ci.high);
+    let interval =
+        ci95.filter(|_| has_width).map(|interval| format!(" (95 %: {interval})")).unwrap_or_default();
+    let verdict = difference.verdict.to_string();
+    [
+        printable(&difference.name).into_owned(),
+        format!("{base} → {other}"),
+        format!("{change}{interval}"),
+        match difference.verdict {
+            Verdict::Better => paint.good(verdict),
+            Verdict::Worse => paint.bad(verdict),
+            Verdict::Inconclusive => paint.odd(verdict),
+            Verdict::WithinNoise => verdict,
+        },
+    ]
+}
+
+/// What a data set was fetched from, and how long ago: `langfuse:support, fetched 3 days ago`.
+#[must_use]
+pub fn fetched(source: &str, fetch: &Fetch) -> String {
+    let age = SystemTime::now().duration_since(fetch.at.time()).unwrap_or_default();
+    format!("{}, fetched {}", printable(source), ago(age))
+}
+
+/// A time that has passed, in its largest unit.
+fn ago(passed: Duration) -> String {
+    let minutes = usize::try_from(passed.as_secs() / 60).unwrap_or(usize::MAX);
+    match (minutes, minutes / 60, minutes / (24 * 60)) {
+        (0, _, _) => "just now".to_owned(),
+        (minutes, 0, _) => format!("{} ago", count(minutes, "minute")),
+        (_, hours, 0) => format!("{} ago", count(hours, "hour")),
+        (_, _, days) => format!("{} ago", count(days, "day")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::report::{Report, Timestamp};
+
+    #[test]
+    fn an_item_is_named_on_the_first_line_whatever_its_name() {
+        let report: Report = serde_json::from_value(json!({
+            "id": "0123456789ab", "name": "desk", "timestamp": "2026-02-05T14:30:00.000Z", "passed": true,
+            "config": { "runs": 1, "concurrency": 1, "timeout": 1, "evaluators": [] },
+            "summary": { "totalItems": 1 },
+            "items": [{ "index": 0, "key": "a\n::error::b", "input": {}, "latencyMs": 1.0, "output": { "output": "x" } }],
+        }))
+        .unwrap();
+        let told = explain(&report.items[0], "desk", &report.config);
+        assert_eq!(told.lines().next(), Some(r"item a\n::error::b of `desk`"));
+    }
+
+    #[test]
+    fn runs_that_are_equal_are_told_once() {
+        let run = |output: &str| serde_json::json!({ "output": { "output": output }, "latencyMs": 1.0, "evaluations": { "e": { "score": 0.0 } } });
+        let runs = ["a", "a", "b", "a", "c"].map(run);
+        let report: Report = serde_json::from_value(json!({
+            "schema": 1, "id": "0123456789ab", "name": "desk", "timestamp": "2026-02-05T14:30:00.000Z", "passed": false,
+            "config": { "runs": 5, "concurrency": 1, "timeout": 1, "evaluators": ["e"], "passMarks": [0.5] },
+            "summary": { "totalItems": 1 },
+            "items": [{ "index": 0, "key": "k", "input": {}, "latencyMs": 1.0, "runs": runs }],
+        }))
+        .unwrap();
+        let told = explain(&report.items[0], "desk", &report.config);
+        let heads: Vec<_> = told.lines().filter(|line| line.starts_with("  run")).collect();
+        assert_eq!(heads, ["  runs 1, 2, 4 of 5", "  run 3 of 5", "  run 5 of 5"], "{told}");
+        assert_eq!(told.matches("output: \"a\"").count(), 1, "{told}");
+        assert_eq!(named(&[1, 2, 3, 5]), "runs 1 to 3, 5");
+    }
+
+    #[test]
+    fn a_low_score_is_shown_with_the_numbers_that_it_was_made_of() {
+        let metadata = json!({ "min": 0.25, "max": 1.0, "stddev": 0.333_333, "judges": ["a", "b"], "n": 10 });
+        assert_eq!(parts(metadata.as_object().unwrap()), " [min 0.25, max 1, stddev 0.333, n 10]");
+        assert_eq!(parts(json!({ "choice": "A" }).as_object().unwrap()), "");
+    }
+
+    #[test]
+    fn a_score_is_rounded_and_further_lines_of_a_reason_are_set_off() {
+        let explained = |evaluated: Value| {
+            let mut text = String::new();
+            evaluation(&mut text, &serde_json::from_value(evaluated).unwrap(), 0.5);
+            text
+        };
+        let score = 0.4615384615;
+        let told = explained(json!({ "score": score, "metadata": { "hits": 3 } }));
+        assert_eq!(told, "0.462, below the pass mark of 0.5 [hits 3]");
+        let told =
+            explained(json!({ "score": score, "reason": "3 of 7\nare right", "metadata": { "hits": 3 } }));
+        assert_eq!(told, "0.462, below the pass mark of 0.5 (3 of 7\n    are right)");
+        assert_eq!(explained(json!({ "score": 2.0 / 3.0, "metadata": { "hits": 2 } })), "0.667");
+        assert_eq!(explained(json!({ "score": 0.4999 })), "0.499, below the pass mark of 0.5");
+        assert_eq!(explained(json!({ "score": 0.9999 })), "0.999");
+    }
+
+    #[test]
+    fn further_lines_of_an_error_are_set_off_and_all_of_them_are_shown() {
+        let error = format!("the program ended\n{}", "x".repeat(LONGEST));
+        let mut text = String::new();
+        evaluation(&mut text, &ScoredEvaluation { error: Some(error), ..ScoredEvaluation::default() }, 0.5);
+        assert_eq!(text, format!("no score: the program ended\n    {}", "x".repeat(LONGEST)));
+    }
+
+    #[test]
+    fn how_long_ago_data_was_fetched_is_told_in_the_largest_unit() {
+        let told = |seconds| ago(Duration::from_secs(seconds));
+        assert_eq!(
+            [59, 60, 3599, 7200, 86_400, 30 * 86_400].map(told),
+            ["just now", "1 minute ago", "59 minutes ago", "2 hours ago", "1 day ago", "30 days ago"]
+        );
+    }
+
+    #[test]
+    fn what_a_source_is_called_cannot_steer_the_terminal() {
+        let fetch = Fetch { at: Timestamp::now(), version: None };
+        assert!(!fetched("a\u{1b}[2J", &fetch).contains('\u{1b}'));
+        assert!(fetched("langfuse:support", &fetch).ends_with(", fetched just now"));
+    }
+}

@@ -1,0 +1,19 @@
+//! What a run tells while it goes on, and the text that people read of it.
+
+mod difference;
+mod event;
+mod explain;
+mod missing_key;
+mod summary;
+mod text;
+
+pub use crate::wording::printable;
+pub use difference::{DifferenceFigures, explained};
+pub use event::{
+    Event, ExperimentFinished, ExperimentStarted, FailedItem, ItemFinished, Listed, LowItem, PROTOCOL,
+    Repeated, RunFinished, Stream, Warning,
+};
+pub use explain::{expected_field, explain, fetched, rounded};
+pub use missing_key::MissingKey;
+pub use summary::{SCORE_COLUMNS, at_pass_marks, grounds, score_figures, summary, times};
+pub use text::{Paint, agent_usage, figure, judge_usage, time, unpriced};

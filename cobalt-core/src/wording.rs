@@ -1,0 +1,238 @@
+//! Values and numbers as messages show them, suggestions for misspelt names, and places in a text.
+
+use std::borrow::Cow;
+
+/// So many of something: `1 item`, `2 items`.
+#[must_use]
+pub fn count(number: usize, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+}
+
+/// A number with a comma between its thousands: `12,400`.
+#[must_use]
+pub fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A number with at most so many decimals (one at the least) and no zeros at their end. What is rounded to nothing has no
+/// sign.
+#[must_use]
+pub fn decimal(number: f64, most: usize) -> String {
+    let text = format!("{number:.0$}", most.max(1));
+    match text.trim_end_matches('0').trim_end_matches('.') {
+        "-0" => "0".to_owned(),
+        text => text.to_owned(),
+    }
+}
+
+/// A text of at most so many characters; `…` stands for what is left out.
+#[must_use]
+pub fn cut(text: &str, most: usize) -> Cow<'_, str> {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
+        None => Cow::Borrowed(text),
+    }
+}
+
+/// The text with its control characters written out, but for line breaks and tabs: a terminal could be steered with them,
+/// or its text be turned round.
+#[must_use]
+pub fn printable(text: &str) -> Cow<'_, str> {
+    let steers = |character: char| match character {
+        '\n' | '\t' => false,
+        // What changes the direction of writing.
+        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => true,
+        _ => character.is_control(),
+    };
+    if !text.contains(steers) {
+        return Cow::Borrowed(text);
+    }
+    let mut printable = String::with_capacity(text.len());
+    for character in text.chars() {
+        if steers(character) {
+            printable.extend(character.escape_default());
+        } else {
+            printable.push(character);
+        }
+    }
+    Cow::Owned(printable)
+}
+
+/// How many letters of a name tell which one is meant.
+const SHORTEST_BEGINNING: usize = 4;
+
+/// Names in backticks, at most twelve of them.
+#[must_use]
+pub fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    const SHOWN: usize = 12;
+    let names: Vec<_> = names.into_iter().map(|name| format!("`{name}`")).collect();
+    match names.len().checked_sub(SHOWN) {
+        None | Some(0) => names.join(", "),
+        Some(more) => format!("{} and {more} more", names[..SHOWN].join(", ")),
+    }
+}
+
+/// The candidate that differs from `wanted` in style or in few letters, or begins with it, if there is one.
+#[must_use]
+pub fn closest<'a>(wanted: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let wanted = folded(wanted);
+    let length = wanted.chars().count();
+    let near = |candidate| {
+        let folded = folded(candidate);
+        let distance = strsim::damerau_levenshtein(&wanted, &folded);
+        let is_near = distance <= length / 3 || (length >= SHORTEST_BEGINNING && folded.starts_with(&wanted));
+        is_near.then_some((distance, candidate))
+    };
+    candidates
+        .into_iter()
+        .filter_map(near)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate)
+}
+
+/// What was probably meant, and what there is: "did you mean `input`? there are `id`, `input`".
+#[must_use]
+pub fn instead<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str> + Clone) -> String {
+    let meant = closest(wanted, names.clone()).map(|meant| format!("did you mean `{meant}`? "));
+    format!("{}there are {}", meant.unwrap_or_default(), list(names))
+}
+
+/// The letters and digits in lower case: the same for `expectedOutput`, `expected_output` and `Expected Output`.
+pub fn folded(name: &str) -> String {
+    name.chars().filter(|character| character.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+/// Says that a name is unknown, and which was meant or which there are.
+pub fn unknown_name(noun: &str, plural: &str, name: &str, known: &[&str]) -> String {
+    match closest(name, known.iter().copied()) {
+        Some(meant) => format!("unknown {noun} `{name}`; did you mean `{meant}`?"),
+        None => {
+            format!("unknown {noun} `{name}`; the {plural} here are {}", list(known.iter().copied()))
+        }
+    }
+}
+
+/// The line and, in characters, the column of the byte `at`. A byte order mark takes no column.
+#[must_use]
+pub fn line_and_column(text: &str, at: usize) -> (usize, usize) {
+    Cursor::new(text).go_to(at)
+}
+
+/// A place in a text that only moves on, so that many places are found in one pass.
+#[derive(Debug)]
+pub struct Cursor<'t> {
+    /// What is behind the place.
+    rest: &'t str,
+    /// How many bytes are before it.
+    at: usize,
+    line: usize,
+    column: usize,
+}
+
+impl<'t> Cursor<'t> {
+    /// The beginning of a text.
+    pub fn new(text: &'t str) -> Self {
+        Self { rest: text, at: 0, line: 1, column: 1 }
+    }
+
+    /// The line and the column of the byte `at`, which must not be before those that were asked for.
+    pub fn go_to(&mut self, at: usize) -> (usize, usize) {
+        let (passed, rest) =
+            self.rest.split_at_checked(at.saturating_sub(self.at)).unwrap_or((self.rest, ""));
+        for character in passed.chars() {
+            match character {
+                '\n' => (self.line, self.column) = (self.line + 1, 1),
+                '\u{feff}' => {}
+                _ => self.column += 1,
+            }
+        }
+        (self.rest, self.at) = (rest, self.at + passed.len());
+        (self.line, self.column)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_one_is_in_the_singular() {
+        assert_eq!([0, 1, 2].map(|number| count(number, "item")), ["0 items", "1 item", "2 items"]);
+    }
+
+    #[test]
+    fn thousands_are_set_off() {
+        assert_eq!(
+            [0, 999, 1000, 12_400, 1_234_567].map(thousands),
+            ["0", "999", "1,000", "12,400", "1,234,567"]
+        );
+    }
+
+    #[test]
+    fn a_number_has_no_zeros_at_its_end() {
+        assert_eq!([0.0, 10.0, 0.5, 1.0 / 3.0].map(|number| decimal(number, 3)), ["0", "10", "0.5", "0.333"]);
+    }
+
+    #[test]
+    fn what_is_rounded_to_nothing_has_no_sign() {
+        assert_eq!([-0.0, -0.0001, -0.001].map(|number| decimal(number, 3)), ["0", "0", "-0.001"]);
+    }
+
+    #[test]
+    fn a_text_is_cut_between_characters() {
+        assert_eq!(cut("質問質問", 4), "質問質問");
+        assert_eq!(cut("質問質問", 3), "質問質…");
+    }
+
+    #[test]
+    fn what_could_steer_a_terminal_is_written_out() {
+        assert_eq!(printable("a\x1b[2Jb\tc\n\u{202e}"), "a\\u{1b}[2Jb\tc\n\\u{202e}");
+    }
+
+    #[test]
+    fn another_style_of_the_same_name_is_the_closest() {
+        let candidates = ["expected", "expectedOutput", "output"];
+        assert_eq!(closest("expected_output", candidates), Some("expectedOutput"));
+        assert_eq!(closest("inptu", ["id", "input"]), Some("input"));
+    }
+
+    #[test]
+    fn a_name_that_is_begun_is_the_shortest_that_begins_so() {
+        assert_eq!(closest("Factual", ["ValidJSON", "Factuality"]), Some("Factuality"));
+        assert_eq!(closest("api-key", ["name", "api-key-env"]), Some("api-key-env"));
+        assert_eq!(closest("context", ["ContextPrecision", "ContextRecall"]), Some("ContextRecall"));
+        assert_eq!(closest("in", ["input"]), None);
+    }
+
+    #[test]
+    fn nothing_is_suggested_where_nothing_is_near() {
+        assert_eq!(closest("answer", ["input", "id"]), None);
+        assert_eq!(closest("id", ["n"]), None);
+    }
+
+    #[test]
+    fn a_long_list_is_cut() {
+        let names: Vec<_> = (0..14).map(|number| number.to_string()).collect();
+        let list = list(names.iter().map(String::as_str));
+        assert!(list.ends_with("`10`, `11` and 2 more"), "{list}");
+    }
+
+    #[test]
+    fn lines_and_characters_are_counted_from_one() {
+        let text = "\u{feff}é = 1\r\n\nb = 2";
+        let place = |part| line_and_column(text, text.find(part).unwrap());
+        assert_eq!([place("é"), place("1"), place("b"), place("2")], [(1, 1), (1, 5), (3, 1), (3, 5)]);
+        assert_eq!(line_and_column(text, usize::MAX), (3, 6), "the end");
+        let mut cursor = Cursor::new(text);
+        let place = |part| cursor.go_to(text.find(part).unwrap());
+        assert_eq!(["é", "1", "b", "b", "2"].map(place), [(1, 1), (1, 5), (3, 1), (3, 1), (3, 5)]);
+    }
+}
