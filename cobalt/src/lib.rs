@@ -64,6 +64,7 @@ pub mod events {
 }
 #[doc = include_str!("../docs/files.md")]
 pub mod files {
+    pub use crate::config::layout;
     #[doc(inline)]
     pub use cobalt_core::store::{
         DamagedReport, JournalContents, JournalEntry, JournalError, JournalHeader, Layout, StoreError,

@@ -65,12 +65,10 @@ impl StoredRun {
 /// and no file is opened. Without a folder of results there is none.
 ///
 /// ```no_run
-/// use cobalt_core::config::Config;
-/// use cobalt_core::store::runs;
+/// use cobalt::files::{layout, runs};
 ///
-/// let config = Config::from_environment()?;
 /// // The averages of an experiment over its last ten runs.
-/// for run in runs(config.layout())?.iter().filter(|run| run.may_be_of("help-desk")).take(10) {
+/// for run in runs(&layout()?)?.iter().filter(|run| run.may_be_of("help-desk")).take(10) {
 ///     let report = run.read()?;
 ///     for (evaluator, stats) in &report.summary.scores {
 ///         println!("{} {evaluator} {:.3}", report.timestamp, stats.avg);

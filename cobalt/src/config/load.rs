@@ -69,6 +69,15 @@ impl Config {
     }
 }
 
+/// Where the runs of the package that is being tested are kept, by `cobalt.toml` and the variables of this process.
+///
+/// # Errors
+///
+/// `cobalt.toml` cannot be read, or a setting is wrong.
+pub fn layout() -> Result<Layout, ConfigError> {
+    Config::from_environment().map(|config| config.layout().clone())
+}
+
 /// The settings of a folder.
 fn merge(
     folder: &Path,

@@ -24,6 +24,7 @@ mod webhooks;
 
 pub use error::ConfigError;
 pub use find::project_root;
+pub use load::layout;
 pub use merged::Config;
 pub use overrides::Flags;
 pub use reporter::{Reporter, ReporterKind};
