@@ -60,6 +60,9 @@ pub enum Error {
     #[error("failed to write to stdout: {0}")]
     Print(io::Error),
 
+    #[error("failed to turn into JSON: {0}")]
+    Json(serde_json::Error),
+
     #[error("failed to find the current folder: {0}; change to a folder that exists")]
     CurrentFolder(io::Error),
 

@@ -4,7 +4,6 @@ pub mod markdown;
 mod text;
 pub mod view;
 
-pub use self::view as words;
 use self::view::Compared;
 pub use self::view::regressions;
 

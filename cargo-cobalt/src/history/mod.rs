@@ -76,7 +76,8 @@ fn note(found: &Found, results: &str) -> Option<String> {
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 /// A run in which the evaluator gave no score.
 const GAP: char = '·';
-/// The least difference between the lowest bar and the highest.
+/// The least difference between the lowest bar and the highest. A line goes from its lowest average to its highest, as most averages
+/// differ by little; below this, noise would look like a cliff.
 const LEAST_SPAN: f64 = 0.1;
 /// How many of the newest runs have bars.
 const MOST_RUNS: usize = 40;

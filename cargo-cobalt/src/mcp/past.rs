@@ -17,7 +17,7 @@ use crate::cli::RunName;
 use crate::error::Error;
 use crate::index::{Index, Run, Skipped};
 use crate::recent::Recent;
-pub use crate::runs::RunState as State;
+pub use crate::runs::RunPhase as State;
 use crate::runs::{FoundRun, KnownRuns, RunView, UnknownRun, journals, so_far};
 
 /// How many runs a message names.

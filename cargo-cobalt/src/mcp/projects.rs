@@ -208,6 +208,11 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// What they are called among what an assistant is asked for.
 const NAME: &str = "roots";
 
+/// The assistant's roots: the folders that it works in, which are the projects.
+///
+/// Up to version 2025-11-25 of the protocol the server sends a request for them: once it has started, when the assistant says that
+/// they have changed, and when a call names an unknown project. Later versions have no requests to the assistant: an answer says
+/// what is missing, and the assistant repeats its call with that.
 #[derive(Debug)]
 pub struct Roots {
     projects: Arc<Projects>,

@@ -15,7 +15,7 @@ use super::plain::plain;
 use super::shown::{self, BUDGET, ROOM, cut, keep, malformed_cursor, size};
 use crate::error::Error;
 use crate::markdown::{cell, code};
-use crate::runs::{RunVerdict, RunView, minute, short};
+use crate::runs::{RunOutcome, RunView, minute, short};
 
 /// How many runs are listed where nothing is said, and how many at most.
 const USUAL: usize = 10;
@@ -352,13 +352,13 @@ pub enum Status {
     Partial,
 }
 
-impl From<RunVerdict> for Status {
-    fn from(verdict: RunVerdict) -> Self {
+impl From<RunOutcome> for Status {
+    fn from(verdict: RunOutcome) -> Self {
         match verdict {
-            RunVerdict::Passed => Self::Passed,
-            RunVerdict::Partial => Self::Partial,
-            RunVerdict::Failed => Self::Failed,
-            RunVerdict::Error => Self::Error,
+            RunOutcome::Passed => Self::Passed,
+            RunOutcome::Partial => Self::Partial,
+            RunOutcome::Failed => Self::Failed,
+            RunOutcome::Error => Self::Error,
         }
     }
 }

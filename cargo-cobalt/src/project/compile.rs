@@ -207,7 +207,7 @@ impl Messages {
 /// How much is read at a time, in bytes.
 const CHUNK: usize = 1 << 20;
 
-/// Whether a binary holds the text that `cobalt::main()` greets the command with, in whatever version.
+/// Whether a binary holds, without being started (what it would do is not known), the text that `cobalt::main()` greets the command with, in whatever version.
 pub fn calls_cobalt(binary: &Path) -> io::Result<bool> {
     contains(&mut File::open(binary)?, greeting().as_bytes())
 }

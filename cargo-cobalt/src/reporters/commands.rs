@@ -58,7 +58,11 @@ fn property(text: &str) -> String {
     data(text).replace(':', "%3A").replace(',', "%2C")
 }
 
-/// A stream on which commands and other lines follow each other.
+/// A stream on which commands and other lines follow each other. It keeps the runner of GitHub Actions from acting on what agents
+/// print: the runner takes every line that looks like a command for one.
+///
+/// While commands are stopped, only the one with the token that stopped them is heard. The runner reads stdout and stderr side by
+/// side, so all that is shown goes to one of them.
 #[derive(Debug)]
 pub struct Guard {
     /// Whether stdout is for something else.

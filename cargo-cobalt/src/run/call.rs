@@ -41,7 +41,7 @@ impl Call {
 
     /// Takes in an event of this process.
     pub fn emit(&mut self, event: &Event) -> Result<(), Error> {
-        let line = serde_json::to_string(event).map_err(|error| Error::Print(error.into()))?;
+        let line = serde_json::to_string(event).map_err(Error::Json)?;
         self.on_event(event, &line);
         Ok(())
     }

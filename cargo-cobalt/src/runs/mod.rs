@@ -14,4 +14,4 @@ mod view;
 
 pub use known::{KnownRuns, UnknownRun, short};
 pub use resolve::{FoundRun, report_of};
-pub use view::{ItemCounts, RunFigures, RunState, RunVerdict, RunView, journals, minute, so_far};
+pub use view::{ItemCounts, RunFigures, RunOutcome, RunPhase, RunView, journals, minute, so_far};

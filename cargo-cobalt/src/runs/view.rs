@@ -24,7 +24,7 @@ pub struct RunView {
     /// The start, ISO 8601 in UTC with milliseconds: the order of the texts is that of the times.
     pub timestamp: String,
     pub tags: Vec<String>,
-    pub state: RunState,
+    pub state: RunPhase,
     /// Whether only some of the items were run.
     pub is_partial: bool,
     /// What became of it; not evaluated until it has ended.
@@ -44,7 +44,7 @@ pub struct RunView {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "State")]
-pub enum RunState {
+pub enum RunPhase {
     /// It has ended: its file has all that it found.
     Ended,
     /// It goes on: further items will be finished.
@@ -56,7 +56,8 @@ pub enum RunState {
 /// What became of a run, from the best to the worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum RunVerdict {
+#[schemars(rename = "RunVerdict")]
+pub enum RunOutcome {
     Passed,
     /// Only some of the items were run, whatever became of them.
     Partial,
@@ -126,7 +127,7 @@ impl RunView {
             experiment: run.name,
             timestamp: run.timestamp,
             tags: run.tags,
-            state: RunState::Ended,
+            state: RunPhase::Ended,
             is_partial,
             status: run.status,
             scores: run.scores,
@@ -136,7 +137,7 @@ impl RunView {
     }
 
     /// A run that has not ended, of which so many items are finished; nothing more is known of them.
-    pub fn unfinished(header: &JournalHeader, state: RunState, finished: usize) -> Self {
+    pub fn unfinished(header: &JournalHeader, state: RunPhase, finished: usize) -> Self {
         Self {
             id: header.id.clone(),
             experiment: header.name.clone(),
@@ -159,7 +160,7 @@ impl RunView {
         let mut lines = memchr::memchr_iter(b'\n', &bytes);
         let header = read_journal(&bytes[..=lines.next()?]).ok()?.header;
         let finished = lines.count().min(header.planned_items());
-        Some(Self::unfinished(&header, RunState::of_journal(path).ok()?, finished))
+        Some(Self::unfinished(&header, RunPhase::of_journal(path).ok()?, finished))
     }
 
     /// The newest first.
@@ -170,13 +171,13 @@ impl RunView {
     }
 
     /// What became of it. Only runs of some of the items are not evaluated.
-    pub fn verdict(&self) -> RunVerdict {
+    pub fn verdict(&self) -> RunOutcome {
         match self.status {
-            _ if self.is_partial => RunVerdict::Partial,
-            RunStatus::NotEvaluated => RunVerdict::Partial,
-            RunStatus::Passed => RunVerdict::Passed,
-            RunStatus::Failed => RunVerdict::Failed,
-            RunStatus::Error => RunVerdict::Error,
+            _ if self.is_partial => RunOutcome::Partial,
+            RunStatus::NotEvaluated => RunOutcome::Partial,
+            RunStatus::Passed => RunOutcome::Passed,
+            RunStatus::Failed => RunOutcome::Failed,
+            RunStatus::Error => RunOutcome::Error,
         }
     }
 
@@ -214,7 +215,7 @@ impl From<&Summary> for ItemCounts {
     }
 }
 
-impl RunState {
+impl RunPhase {
     pub fn of_journal(path: &Path) -> io::Result<Self> {
         Ok(if is_going_on(path)? { Self::GoingOn } else { Self::CutOff })
     }

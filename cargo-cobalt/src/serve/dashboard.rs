@@ -12,11 +12,12 @@ use cobalt_core::reporters::printable;
 use cobalt_core::wording::count;
 use rust_embed::{EmbeddedFile, RustEmbed};
 
-use super::guard::{Guard, Token, hex};
+use super::guard::{Guard, Token};
 use super::running::{Advertised, project_name};
 use super::server;
 use super::store::Store;
 use crate::error::Error;
+use cobalt_core::hash::hex;
 
 /// A server that listens, and answers once it runs.
 pub struct Dashboard {

@@ -16,6 +16,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri};
 use axum::middleware::Next;
 use axum::response::{Html, IntoResponse, Response};
 use cobalt::command::config::Config;
+use cobalt_core::hash::hex;
 use hmac::{Hmac, KeyInit, Mac};
 use maud::{DOCTYPE, Markup, html};
 use sha2::Sha256;
@@ -368,11 +369,6 @@ impl Secret {
 
 fn code(key: &[u8], text: &str) -> Hmac<Sha256> {
     Hmac::<Sha256>::new_from_slice(key).expect("a key of any length is taken").chain_update(text)
-}
-
-/// Bytes as hexadecimal digits.
-pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

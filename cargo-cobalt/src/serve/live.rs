@@ -24,7 +24,7 @@ use tokio::sync::broadcast::{Receiver, Sender, channel};
 use tokio::time::{MissedTickBehavior, interval};
 
 use self::journal::Journal;
-pub use self::journal::{LiveRun, RunState};
+pub use self::journal::{LiveRun, LiveRunState};
 use crate::index::{Stamp, result_files};
 use crate::recent::lock;
 

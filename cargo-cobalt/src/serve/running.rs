@@ -11,9 +11,9 @@ use sha2::{Digest, Sha256};
 use tokio::runtime::Builder;
 use url::{Host, Url};
 
-use super::guard::hex;
 use crate::requests;
 use crate::written::write_private;
+use cobalt_core::hash::hex;
 
 /// How long a server of this machine may take to say who it is.
 const LONGEST_ANSWER: Duration = Duration::from_millis(500);

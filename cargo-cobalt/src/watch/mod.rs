@@ -97,7 +97,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// How often it is looked whether Ctrl-C was pressed.
 const TICK: Duration = Duration::from_millis(100);
 
-/// The files that are watched.
+/// Changes of the files that are watched. Editors and git make many at once, so they are gathered until none has come for a moment.
 #[derive(Debug)]
 pub struct Changes {
     pub scope: Scope,

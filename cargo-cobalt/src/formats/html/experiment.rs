@@ -10,12 +10,12 @@ use maud::{Markup, html};
 use super::parts::{
     self, Mark, badge, code, difference_chart, latencies_chart, mean_chart, name, scores_chart, verdict_badge,
 };
-use crate::compare::words;
+use crate::compare::view;
 use crate::results::{Finished, Results};
 
 /// So many experiments are shown at length; of more, those that passed are folded.
 const FEW: usize = 3;
-/// The titles of a difference's figures, in the order of [`words::cells`].
+/// The titles of a difference's figures, in the order of [`view::cells`].
 const TITLES: [&str; 6] = ["Baseline", "This run", "Change", "95 % interval", "P", "Detectable"];
 
 /// An experiment. Its place among all gives it a name within the page.
@@ -81,7 +81,7 @@ fn facts(report: &Report) -> Markup {
     html! {
         dl.facts {
             div { dt { "Run" } dd { (code(&report.id)) } }
-            div { dt { "Started" } dd { time datetime=(report.timestamp) { (words::minute(report.timestamp)) } } }
+            div { dt { "Started" } dd { time datetime=(report.timestamp) { (view::minute(report.timestamp)) } } }
             div {
                 dt { "Items" }
                 dd {
@@ -95,12 +95,12 @@ fn facts(report: &Report) -> Markup {
                     dd {
                         (code(&data.source))
                         @if let Some(fetch) = &data.fetched {
-                            ", fetched " time datetime=(fetch.at) { (words::minute(fetch.at)) }
+                            ", fetched " time datetime=(fetch.at) { (view::minute(fetch.at)) }
                         }
                     }
                 }
             }
-            @if let Some(commit) = words::commit_of(report.git.as_ref()) { div { dt { "Commit" } dd { (code(&commit)) } } }
+            @if let Some(commit) = view::commit_of(report.git.as_ref()) { div { dt { "Commit" } dd { (code(&commit)) } } }
             @if let Some(place) = &report.declared_at {
                 div { dt { "Declared at" } dd { (code(&format!("{}:{}", place.file, place.line))) } }
             }
@@ -255,16 +255,16 @@ fn baseline(comparison: &Comparison) -> Markup {
     html! {
         h3 { "Against the baseline" }
         p {
-            "Run " (code(&base.id)) " of " (words::start(base)) ", " (words::size(base))
-            @if let Some(commit) = words::commit(base) { ", commit " (code(&commit)) }
-            ". Items: " (words::matching(&comparison.items, |key| format!("“{}”", printable(key)))) "."
+            "Run " (code(&base.id)) " of " (view::start(base)) ", " (view::size(base))
+            @if let Some(commit) = view::commit(base) { ", commit " (code(&commit)) }
+            ". Items: " (view::matching(&comparison.items, |key| format!("“{}”", printable(key)))) "."
         }
         @for note in &comparison.notes { p.note { (printable(note)) } }
-        @if let Some(nothing) = words::without_headline(comparison) { p { (nothing) "." } }
+        @if let Some(nothing) = view::without_headline(comparison) { p { (nothing) "." } }
         @for (title, differences) in [("Score", &comparison.evaluators), ("Amount", &comparison.amounts)] {
             @if !differences.is_empty() { (difference_table(title, differences)) }
         }
-        @if let Some(correction) = words::correction(comparison) { p.faint { (correction) "." } }
+        @if let Some(correction) = view::correction(comparison) { p.faint { (correction) "." } }
     }
 }
 
@@ -287,7 +287,7 @@ fn difference_table(title: &str, differences: &[Difference]) -> Markup {
 }
 
 fn difference_row(difference: &Difference, largest: f64) -> Markup {
-    let [figures @ .., verdict] = words::cells(difference);
+    let [figures @ .., verdict] = view::cells(difference);
     let mark = match difference.verdict {
         Verdict::Better => Mark::Good,
         Verdict::Worse => Mark::Bad,

@@ -153,7 +153,7 @@ pub fn item(projects: &Projects, project: Option<&str>, name: &str, key: &str) -
 
 /// A content as it is sent.
 pub fn json_text(content: &impl Serialize) -> Result<String, Error> {
-    serde_json::to_string(content).map_err(|error| Error::Print(error.into()))
+    serde_json::to_string(content).map_err(Error::Json)
 }
 
 /// How all of them begin.

@@ -91,8 +91,7 @@ fn result<Structured: Serialize>(
     call: Call<'_>,
     answer: Answer<Structured>,
 ) -> Result<CallToolResult, Error> {
-    let mut structured =
-        serde_json::to_value(&answer.structured).map_err(|error| Error::Print(error.into()))?;
+    let mut structured = serde_json::to_value(&answer.structured).map_err(Error::Json)?;
     round(&mut structured);
     let mut content = vec![ContentBlock::text(answer.text)];
     if !knows_structured(call.context.protocol_version()) {

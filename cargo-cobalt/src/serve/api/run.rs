@@ -18,7 +18,7 @@ use super::items::{ItemState, is_in};
 use super::respond::{Conditional, Named, answer, respond};
 use crate::runs::RunView;
 use crate::serve::error::ApiError;
-use crate::serve::live::RunState;
+use crate::serve::live::LiveRunState;
 use crate::serve::store::{FileProblem, LoadedRun, RunText, Store};
 
 /// A run with all of its items.
@@ -65,7 +65,7 @@ pub async fn run(
 pub struct Overview {
     /// The report; its `items` are empty.
     pub run: Report,
-    pub state: RunState,
+    pub state: LiveRunState,
     /// How many items are finished, and can be asked for.
     pub finished_items: usize,
     /// How many items there are to run.
@@ -147,7 +147,7 @@ fn overview_of(store: &Store, id: &str) -> Result<Overview, ApiError> {
                 let live = live.ok_or(FileProblem::Changed)?;
                 (live.state, live.total_items)
             }
-            false => (RunState::Finished, run.items.len()),
+            false => (LiveRunState::Finished, run.items.len()),
         };
         Ok(Overview {
             state,

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::respond::{Asked, Conditional, Order, answer, known_first, moment};
 use crate::index::RunStatus;
-use crate::runs::{RunFigures, RunVerdict, RunView};
+use crate::runs::{RunFigures, RunOutcome, RunView};
 use crate::serve::error::ApiError;
 use crate::serve::live::LiveRun;
 use crate::serve::store::{Known, Store, has_text};
@@ -38,7 +38,7 @@ pub struct RunsQuery {
     /// Only runs with one of these tags, separated by commas.
     pub tags: Option<String>,
     /// Only runs with this verdict.
-    pub verdict: Option<RunVerdict>,
+    pub verdict: Option<RunOutcome>,
     /// Only runs that started then or later: a date, or a time in ISO 8601.
     pub since: Option<String>,
     /// Only runs that started then or earlier: a date, which counts in, or a time.
@@ -147,7 +147,7 @@ pub struct RunFacts {
     /// The start, ISO 8601 in UTC.
     timestamp: String,
     tags: Vec<String>,
-    verdict: RunVerdict,
+    verdict: RunOutcome,
     total_items: i64,
     duration_ms: i64,
     /// In milliseconds.

@@ -16,7 +16,8 @@ use crate::runs::{self, RunView};
 /// Whether a run has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum RunState {
+#[schemars(rename = "RunState")]
+pub enum LiveRunState {
     /// It has ended, and its result file is there.
     Finished,
     /// It is going on.
@@ -25,12 +26,12 @@ pub enum RunState {
     CutOff,
 }
 
-impl From<runs::RunState> for RunState {
-    fn from(state: runs::RunState) -> Self {
+impl From<runs::RunPhase> for LiveRunState {
+    fn from(state: runs::RunPhase) -> Self {
         match state {
-            runs::RunState::Ended => Self::Finished,
-            runs::RunState::GoingOn => Self::Running,
-            runs::RunState::CutOff => Self::CutOff,
+            runs::RunPhase::Ended => Self::Finished,
+            runs::RunPhase::GoingOn => Self::Running,
+            runs::RunPhase::CutOff => Self::CutOff,
         }
     }
 }
@@ -45,7 +46,7 @@ pub struct LiveRun {
     /// The start, ISO 8601 in UTC.
     pub timestamp: String,
     pub tags: Vec<String>,
-    pub state: RunState,
+    pub state: LiveRunState,
     /// Whether it is a run of some of the items.
     pub partial: bool,
     /// How many items there are to run.
@@ -175,7 +176,7 @@ impl Journal {
     pub fn run(&self) -> Option<LiveRun> {
         let header = self.header.as_ref()?;
         let count = |is: fn(&Finished) -> bool| self.finished.values().filter(|item| is(item)).count();
-        let state = if self.is_going_on { runs::RunState::GoingOn } else { runs::RunState::CutOff };
+        let state = if self.is_going_on { runs::RunPhase::GoingOn } else { runs::RunPhase::CutOff };
         let run = RunView::unfinished(header, state, self.finished.len());
         Some(LiveRun {
             id: run.id,

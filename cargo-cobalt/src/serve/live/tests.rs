@@ -94,7 +94,7 @@ fn a_run_is_counted_as_its_journal_tells() {
         name: "desk".to_owned(),
         timestamp: "2026-02-05T14:30:00.000Z".to_owned(),
         tags: vec!["smoke".to_owned()],
-        state: RunState::CutOff,
+        state: LiveRunState::CutOff,
         partial: true,
         total_items: 4,
         finished_items: 3,
@@ -186,12 +186,12 @@ fn a_run_goes_on_while_its_process_holds_the_lock() {
     let minute = Duration::from_secs(60);
     writer.set_modified(SystemTime::now() - minute).unwrap();
     let run = live.runs().pop().unwrap();
-    assert_eq!(run.state, RunState::Running);
+    assert_eq!(run.state, LiveRunState::Running);
     let elapsed = 30 + 60_000;
     assert!((elapsed..elapsed + 30_000).contains(&run.elapsed_ms), "{} since its last item", run.elapsed_ms);
     drop(writer);
     let run = live.runs().pop().unwrap();
-    assert_eq!((run.state, run.elapsed_ms), (RunState::CutOff, 30));
+    assert_eq!((run.state, run.elapsed_ms), (LiveRunState::CutOff, 30));
 }
 
 #[test]

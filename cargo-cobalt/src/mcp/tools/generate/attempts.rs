@@ -153,7 +153,7 @@ impl Attempts<'_> {
             Err(problems) => return Ok(Tried::Wrong(problems)),
         };
         place.is_still_inside(project)?;
-        let data = items::lines(&draft.items).map_err(|error| Error::Print(error.into()))?;
+        let data = items::lines(&draft.items).map_err(Error::Json)?;
         transaction.write(&place.data, &data, *overwrite)?;
         transaction.write(&place.test, &draft.source, *overwrite)?;
         let manifest = agent.folder.join(MANIFEST);
