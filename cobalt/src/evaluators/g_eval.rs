@@ -176,8 +176,8 @@ impl GEval {
             return Err(EvalError::new(problem));
         }
         let asking = cx.models()?;
-        let remapped = self.remap.as_ref().map(|remap| remap.apply(cx));
-        let texts = self.texts.find(remapped.as_ref().unwrap_or(cx))?;
+        let cx = &Remap::seen(self.remap.as_ref(), cx);
+        let texts = self.texts.find(cx)?;
         let steps = self.steps.find(&asking, &self.choice, &self.criterion, &self.texts).await?;
         let prompt = prompt(&self.criterion, steps, &texts);
         let ratings = ask(&asking, &self.choice, &prompt, self.samples).await?;

@@ -135,8 +135,7 @@ impl Pairwise {
             return Err(EvalError::new(problem));
         }
         let asking = cx.models()?;
-        let remapped = self.remap.as_ref().map(|remap| remap.apply(cx));
-        let cx = remapped.as_ref().unwrap_or(cx);
+        let cx = &Remap::seen(self.remap.as_ref(), cx);
         let other = input_text(self.field.name(), self.field.find(cx.item())?);
         let (outputs, texts): (Vec<_>, Vec<_>) =
             self.texts.find(cx)?.into_iter().partition(|(name, _)| *name == OUTPUT);

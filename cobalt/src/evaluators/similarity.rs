@@ -158,8 +158,7 @@ impl Similarity {
 
     async fn compare(&self, cx: &EvalContext) -> Result<Score, EvalError> {
         let Asking { models, meter } = cx.models()?;
-        let remapped = self.remap.as_ref().map(|remap| remap.apply(cx));
-        let cx = remapped.as_ref().unwrap_or(cx);
+        let cx = &Remap::seen(self.remap.as_ref(), cx);
         let expected = match self.field.find(cx.item())? {
             Value::String(text) => text.clone(),
             other => other.to_string(),

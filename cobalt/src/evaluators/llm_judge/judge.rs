@@ -198,8 +198,8 @@ impl LlmJudge {
             return Err(EvalError::new(problem));
         }
         let asking = cx.models()?;
-        let remapped = self.remap.as_ref().map(|remap| remap.apply(cx));
-        let prompt = self.task.fill(remapped.as_ref().unwrap_or(cx))?;
+        let cx = &Remap::seen(self.remap.as_ref(), cx);
+        let prompt = self.task.fill(cx)?;
         // By the name that the vendor knows it by: `m` and `openai/m` are one model, asked twice.
         let names: Vec<_> = self.choices().iter().map(|choice| asking.models.judge_model(choice)).collect();
         let nth = |index: usize| names[..index].iter().filter(|name| **name == names[index]).count() as u32;
