@@ -6,7 +6,7 @@ mod schema;
 mod table;
 mod values;
 
-pub(crate) use names::names;
+pub(crate) use names::{Name, names};
 #[cfg(feature = "schema")]
 pub(crate) use schema::schema_of;
 pub(crate) use table::{NoKeys, Table, take_type};

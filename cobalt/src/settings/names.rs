@@ -1,12 +1,26 @@
 //! What is chosen from a few names: read with the nearest name in the error.
 
-/// Makes a type that is read from a name, around an enum with a variant for each.
+/// What has a name that settings choose it by.
+pub trait Name: Copy {
+    /// The name.
+    fn name(self) -> &'static str;
+}
+
+/// Makes a type that is read from a name, around an enum with a variant for each, which gets the name.
 macro_rules! names {
     ($($(#[$doc:meta])* $name:ident($type:ident), $noun:literal, $plural:literal: $($word:literal => $variant:ident),+ $(,)?;)+) => {$(
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, serde::Serialize)]
         #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transparent))]
         pub struct $name(pub(crate) $type);
+
+        impl crate::settings::Name for $type {
+            fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $word,)+
+                }
+            }
+        }
 
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

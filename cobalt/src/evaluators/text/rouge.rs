@@ -8,7 +8,7 @@ use crate::dataset::Item;
 use crate::evaluators::places::ItemField;
 use crate::evaluators::{EvalError, Score};
 use crate::metrics::{Overlap, rouge_l, rouge_lsum, rouge_n, rouge_words};
-use crate::settings::names;
+use crate::settings::{Name as _, names};
 use crate::template::to_text;
 
 /// Scores how much output and reference overlap (Lin 2004), for summaries above all: the F1 of what they share, unless
@@ -83,18 +83,6 @@ pub enum RougeVariant {
     /// The same, line by line.
     #[serde(rename = "lsum")]
     Lsum,
-}
-
-impl RougeVariant {
-    /// What stands after `ROUGE-`, in lower case.
-    fn suffix(self) -> &'static str {
-        match self {
-            Self::One => "1",
-            Self::Two => "2",
-            Self::L => "l",
-            Self::Lsum => "lsum",
-        }
-    }
 }
 
 impl Rouge {
@@ -201,7 +189,7 @@ impl TextEvaluator for Rouge {
 }
 
 text_evaluator! {
-    Rouge(RougeOptions), it: format!("rouge-{}", it.variant.0.suffix());
+    Rouge(RougeOptions), it: format!("rouge-{}", it.variant.0.name());
     references = it.field, variant = it.variant.0, measure = it.measure(), stemmer = it.uses_stems()
 }
 
