@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
 use super::answer::{Form, Judgement};
 use super::task::{Task, Vote, role, schema, system, together};
@@ -18,7 +18,7 @@ use crate::evaluators::{
     CheckError, DEFAULT_PASS_MARK, EvalContext, EvalError, Evaluation, Evaluator, Score, Setup,
 };
 use crate::llm::{Asking, ModelChoice, Question};
-use crate::settings::{self, Text, Word, at_least_one, names};
+use crate::settings::{self, Word, at_least_one, from_text, names};
 use crate::template::Template;
 use crate::threads::join_all;
 use crate::wording::{self, unknown_name};
@@ -405,13 +405,11 @@ impl PresetName {
     }
 }
 
-impl<'de> Deserialize<'de> for PresetName {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let read = |name: &str| {
-            let known = Preset::ALL.into_iter().find(|preset| preset.name() == name);
-            known.map(Self).ok_or_else(|| unknown_name("preset", "presets", name, &Self::known()))
-        };
-        deserializer.deserialize_str(Text { expected: "the name of a preset in quotes", read })
+from_text! {
+    PresetName: "the name of a preset in quotes",
+    |name| {
+        let known = Preset::ALL.into_iter().find(|preset| preset.name() == name);
+        known.map(Self).ok_or_else(|| unknown_name("preset", "presets", name, &Self::known()))
     }
 }
 

@@ -1,6 +1,6 @@
 //! `Bleu`: how many sequences of words an output has in common with its references.
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
 use super::common::{References, TextEvaluator, TextOptions, text_evaluator};
@@ -9,7 +9,7 @@ use crate::dataset::Item;
 use crate::evaluators::places::ItemField;
 use crate::evaluators::{CheckError, EvalError, Score};
 use crate::metrics::{self, BleuScore, BleuSmoothing, BleuTokenizer};
-use crate::settings::{Count, Text};
+use crate::settings::{Count, from_text};
 use crate::template::to_text;
 use crate::wording::{count, unknown_name};
 
@@ -80,18 +80,15 @@ impl TokenizerName {
     fn names() -> [&'static str; 5] {
         Self::NAMES.map(|(name, _)| name)
     }
+}
 
-    fn read(name: &str) -> Result<Self, String> {
+from_text! {
+    TokenizerName: "a tokenizer in quotes",
+    |name| {
         let found = Self::NAMES.into_iter().find(|(known, _)| *known == name);
         found
             .map(|(_, tokenizer)| Self(tokenizer))
             .ok_or_else(|| unknown_name("tokenizer", "tokenizers", name, &Self::names()))
-    }
-}
-
-impl<'de> Deserialize<'de> for TokenizerName {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_str(Text { expected: "a tokenizer in quotes", read: Self::read })
     }
 }
 

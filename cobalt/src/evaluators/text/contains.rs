@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::common::{TextEvaluator, TextOptions, Wanted, text_evaluator, texts_in};
@@ -12,7 +12,7 @@ use crate::dataset::Item;
 use crate::evaluators::options::one_of;
 use crate::evaluators::places::ItemField;
 use crate::evaluators::{CheckError, EvalError, Score, Setup};
-use crate::settings::{Text, at_least_one, names};
+use crate::settings::{at_least_one, from_text, names};
 use crate::template::to_text;
 use crate::wording;
 
@@ -73,13 +73,11 @@ impl ContainsOptions {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transparent))]
 struct Passage(#[cfg_attr(feature = "schema", schemars(length(min = 1)))] String);
 
-impl<'de> Deserialize<'de> for Passage {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let read = |text: &str| match text {
-            "" => Err("the text is empty, which every output contains; leave it out".to_owned()),
-            text => Ok(Self(text.to_owned())),
-        };
-        deserializer.deserialize_str(Text { expected: "a text in quotes", read })
+from_text! {
+    Passage: "a text in quotes",
+    |text| match text {
+        "" => Err("the text is empty, which every output contains; leave it out".to_owned()),
+        text => Ok(Self(text.to_owned())),
     }
 }
 

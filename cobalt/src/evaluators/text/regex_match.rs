@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use regex::{Error, Regex, RegexBuilder};
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::common::{TextEvaluator, TextOptions, Wanted, text_evaluator, text_in};
@@ -14,7 +14,7 @@ use crate::dataset::Item;
 use crate::evaluators::options::one_of;
 use crate::evaluators::places::ItemField;
 use crate::evaluators::{CheckError, EvalError, Score, Setup};
-use crate::settings::Text;
+use crate::settings::from_text;
 use crate::template::to_text;
 
 /// Scores 1 where the output matches a regular expression, and 0 elsewhere.
@@ -83,11 +83,8 @@ impl RegexOptions {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transparent))]
 struct Expression(String);
 
-impl<'de> Deserialize<'de> for Expression {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let read = |text: &str| expression(text).map(|_| Self(text.to_owned()));
-        deserializer.deserialize_str(Text { expected: "a regular expression in quotes", read })
-    }
+from_text! {
+    Expression: "a regular expression in quotes", |text| expression(text).map(|_| Self(text.to_owned()))
 }
 
 /// A pattern for all items.
