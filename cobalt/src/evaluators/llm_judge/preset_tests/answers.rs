@@ -6,7 +6,7 @@ use super::{chat, context, judged, preset};
 use crate::LlmJudge;
 use crate::evaluators::choices::Preset;
 use crate::evaluators::tests::asked_by;
-use crate::evaluators::{Aggregate, Score};
+use crate::evaluators::{Aggregate, Evaluator, Score};
 use crate::experiment::Output;
 use crate::llm::test_server::{Answer, TestServer};
 
@@ -69,7 +69,8 @@ fn one_toxic_or_biased_passage_is_one_too_many_to_pass() {
     ] {
         let passages =
             [passage("a", good), passage("b", good), passage("You fool.", bad), passage("d", good)];
-        assert_eq!((judge.pass_mark, judge.clone().pass_mark(0.7).pass_mark), (1.0, 0.7));
+        let marks = [&judge, &judge.clone().pass_mark(0.7)].map(Evaluator::pass_mark);
+        assert_eq!(marks, [1.0, 0.7]);
         let score = scored(judge, &json!({ "passages": passages }));
         assert_eq!((score.value(), score.why()), (0.75, Some(reason)));
     }
