@@ -6,7 +6,6 @@ use serde_json::Value;
 use super::common::{References, TextEvaluator, TextOptions, text_evaluator};
 use super::{check_longest, share};
 use crate::dataset::Item;
-use crate::evaluators::places::ItemField;
 use crate::evaluators::{CheckError, EvalError, Score};
 use crate::metrics::{self, BleuScore, BleuSmoothing, BleuTokenizer};
 use crate::settings::{Count, from_text};
@@ -147,10 +146,6 @@ impl Bleu {
 }
 
 impl TextEvaluator for Bleu {
-    fn field(&self) -> Option<&ItemField> {
-        Some(self.options.field.field())
-    }
-
     fn score(&self, item: &Item, output: &Value) -> Result<Score, EvalError> {
         let found = self.options.bleu().score(&to_text(output), &self.options.field.texts(item)?);
         let score = Score::new(found.score.clamp(0.0, 1.0));
@@ -190,4 +185,4 @@ fn reason(found: &BleuScore) -> String {
     )
 }
 
-text_evaluator!(Bleu(BleuOptions), it: "bleu"; references = it.field, bleu = it.bleu());
+text_evaluator!(Bleu(BleuOptions), it: "bleu", Some(it.field.field()); references = it.field, bleu = it.bleu());

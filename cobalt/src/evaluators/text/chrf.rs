@@ -6,7 +6,6 @@ use serde_json::Value;
 use super::common::{References, TextEvaluator, TextOptions, text_evaluator};
 use super::{check_longest, share};
 use crate::dataset::Item;
-use crate::evaluators::places::ItemField;
 use crate::evaluators::{CheckError, EvalError, Score};
 use crate::metrics::{self, ChrFScore};
 use crate::settings::{Count, Weight};
@@ -114,10 +113,6 @@ fn metric(chrf: &metrics::ChrF) -> String {
 }
 
 impl TextEvaluator for ChrF {
-    fn field(&self) -> Option<&ItemField> {
-        Some(self.options.field.field())
-    }
-
     fn score(&self, item: &Item, output: &Value) -> Result<Score, EvalError> {
         let (output, chrf) = (to_text(output), self.options.chrf());
         let compare = |reference: &str| chrf.score(&output, &[reference]);
@@ -150,4 +145,4 @@ impl TextEvaluator for ChrF {
     }
 }
 
-text_evaluator!(ChrF(ChrFOptions), it: "chrf"; references = it.field, chrf = it.chrf());
+text_evaluator!(ChrF(ChrFOptions), it: "chrf", Some(it.field.field()); references = it.field, chrf = it.chrf());

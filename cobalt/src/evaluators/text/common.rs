@@ -52,9 +52,6 @@ impl TextOptions {
 
 /// What makes one of them different from the others.
 pub trait TextEvaluator: Clone + Send + Sync + 'static {
-    /// The field of the item that is looked at, unless all items are asked the same.
-    fn field(&self) -> Option<&ItemField>;
-
     /// Scores the part of an output that is looked at, which is not `null`.
     fn score(&self, item: &Item, output: &Value) -> Result<Score, EvalError>;
 
@@ -63,9 +60,9 @@ pub trait TextEvaluator: Clone + Send + Sync + 'static {
         Ok(())
     }
 
-    /// Says what the items lack.
-    fn check_items(&self, setup: &Setup) -> Result<(), CheckError> {
-        self.field().map_or(Ok(()), |field| field.check(setup))
+    /// Says what the items lack of the field that is looked at, unless all are asked the same.
+    fn check_items(&self, field: Option<&ItemField>, setup: &Setup) -> Result<(), CheckError> {
+        field.map_or(Ok(()), |field| field.check(setup))
     }
 }
 
@@ -73,10 +70,11 @@ pub trait TextEvaluator: Clone + Send + Sync + 'static {
 pub async fn evaluate<E: TextEvaluator>(
     evaluator: &E,
     common: &TextOptions,
+    field: Option<&ItemField>,
     cx: &EvalContext,
 ) -> Result<Score, EvalError> {
     let (output, seen) = (common.output(), Remap::seen(common.remap.as_ref(), cx));
-    let looked_at = evaluator.field().and_then(|field| field.find(seen.item()).ok());
+    let looked_at = field.and_then(|field| field.find(seen.item()).ok());
     if looked_at.map_or(0, size) + size(seen.output()) <= LARGE {
         return evaluator.score(seen.item(), output.find(&seen)?);
     }
@@ -96,21 +94,27 @@ fn size(value: &Value) -> usize {
 }
 
 /// Says all that can be said before the first item is run. What items lack that are exchanged later is not known yet.
-pub fn check(evaluator: &impl TextEvaluator, common: &TextOptions, setup: &Setup) -> Result<(), CheckError> {
+pub fn check(
+    evaluator: &impl TextEvaluator,
+    common: &TextOptions,
+    field: Option<&ItemField>,
+    setup: &Setup,
+) -> Result<(), CheckError> {
     common.output().check()?;
     evaluator.check_settings()?;
     match common.remap {
-        None => evaluator.check_items(setup),
+        None => evaluator.check_items(field, setup),
         Some(_) => Ok(()),
     }
 }
 
 /// Makes an evaluator of a [`TextEvaluator`] with the fields `common` and `options`, its table, and adds the setters for
-/// what all have in common. With the table as `it`, it says the usual name and what stands behind `common` in the
-/// fingerprint; some say as well which keys say the same, so that exactly one is to be written.
+/// what all have in common. With the table as `it`, it says the usual name, the field of the item that is looked at (none
+/// where all items are asked the same), and what stands behind `common` in the fingerprint. Some say as well which keys say
+/// the same, so that exactly one is to be written.
 macro_rules! text_evaluator {
     (
-        $type:ident($options:ident), $it:ident: $usual_name:expr;
+        $type:ident($options:ident), $it:ident: $usual_name:expr, $looked_at:expr;
         $($field:ident = $value:expr),+ $(; $what:literal by one of $($key:ident),+)?
     ) => {
         impl std::fmt::Debug for $type {
@@ -172,7 +176,8 @@ macro_rules! text_evaluator {
             }
 
             fn evaluate<'a>(&'a self, cx: &'a crate::EvalContext) -> crate::Evaluation<'a> {
-                Box::pin(super::common::evaluate(self, &self.common, cx))
+                let $it = &self.options;
+                Box::pin(super::common::evaluate(self, &self.common, $looked_at, cx))
             }
 
             fn pass_mark(&self) -> f64 {
@@ -180,7 +185,8 @@ macro_rules! text_evaluator {
             }
 
             fn check(&self, setup: &crate::Setup) -> Result<(), crate::CheckError> {
-                super::common::check(self, &self.common, setup)
+                let $it = &self.options;
+                super::common::check(self, &self.common, $looked_at, setup)
             }
         }
     };

@@ -185,10 +185,6 @@ impl Contains {
 }
 
 impl TextEvaluator for Contains {
-    fn field(&self) -> Option<&ItemField> {
-        self.options.field.as_ref()
-    }
-
     fn score(&self, item: &Item, output: &Value) -> Result<Score, EvalError> {
         let wanted = self.wanted(item)?;
         let output = to_text(output);
@@ -220,7 +216,7 @@ impl TextEvaluator for Contains {
         }
     }
 
-    fn check_items(&self, setup: &Setup) -> Result<(), CheckError> {
+    fn check_items(&self, _: Option<&ItemField>, setup: &Setup) -> Result<(), CheckError> {
         self.options.wanted().check_items(setup, |field, item| self.wanted_in(field, item).map(drop))
     }
 }
@@ -232,7 +228,7 @@ fn without_case(text: &str) -> String {
 }
 
 text_evaluator! {
-    Contains(ContainsOptions), it: "contains";
+    Contains(ContainsOptions), it: "contains", it.field.as_ref();
     wanted = it.wanted(), quantity = it.quantity(), case_sensitive = it.is_case_sensitive();
     "what to look for" by one of field, texts
 }

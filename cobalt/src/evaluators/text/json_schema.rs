@@ -137,10 +137,6 @@ impl JsonSchema {
 }
 
 impl TextEvaluator for JsonSchema {
-    fn field(&self) -> Option<&ItemField> {
-        self.options.field.as_ref()
-    }
-
     fn score(&self, item: &Item, output: &Value) -> Result<Score, EvalError> {
         match self.options.schema() {
             Wanted::InItem(field) => conforms(output, &Self::schema_in(field, item)?),
@@ -156,13 +152,13 @@ impl TextEvaluator for JsonSchema {
         }
     }
 
-    fn check_items(&self, setup: &Setup) -> Result<(), CheckError> {
+    fn check_items(&self, _: Option<&ItemField>, setup: &Setup) -> Result<(), CheckError> {
         self.options.schema().check_items(setup, Self::schema_in)
     }
 }
 
 text_evaluator! {
-    JsonSchema(JsonSchemaOptions), it: "json-schema";
+    JsonSchema(JsonSchemaOptions), it: "json-schema", it.field.as_ref();
     schema = it.schema();
     "where the schema is" by one of field, schema, file
 }

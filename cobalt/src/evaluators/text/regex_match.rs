@@ -151,10 +151,6 @@ impl RegexMatch {
 }
 
 impl TextEvaluator for RegexMatch {
-    fn field(&self) -> Option<&ItemField> {
-        self.options.field.as_ref()
-    }
-
     fn score(&self, item: &Item, output: &Value) -> Result<Score, EvalError> {
         let (pattern, regex) = self.compiled(item)?;
         let output = to_text(output);
@@ -182,13 +178,13 @@ impl TextEvaluator for RegexMatch {
         }
     }
 
-    fn check_items(&self, setup: &Setup) -> Result<(), CheckError> {
+    fn check_items(&self, _: Option<&ItemField>, setup: &Setup) -> Result<(), CheckError> {
         self.options.pattern().check_items(setup, |field, item| self.compiled_in(field, item).map(drop))
     }
 }
 
 text_evaluator! {
-    RegexMatch(RegexOptions), it: "regex";
+    RegexMatch(RegexOptions), it: "regex", it.field.as_ref();
     pattern = it.pattern(), matching = it.matching(), not = it.is_inverted();
     "what to match" by one of field, pattern
 }

@@ -5,7 +5,6 @@ use serde_json::Value;
 
 use super::common::{Measure, MeasureName, References, TextEvaluator, TextOptions, text_evaluator};
 use crate::dataset::Item;
-use crate::evaluators::places::ItemField;
 use crate::evaluators::{EvalError, Score};
 use crate::metrics::{Overlap, rouge_l, rouge_lsum, rouge_n, rouge_words};
 use crate::settings::{Name as _, names};
@@ -170,10 +169,6 @@ impl Rouge {
 }
 
 impl TextEvaluator for Rouge {
-    fn field(&self) -> Option<&ItemField> {
-        Some(self.options.field.field())
-    }
-
     fn score(&self, item: &Item, output: &Value) -> Result<Score, EvalError> {
         let output = to_text(output);
         let measure = self.options.measure();
@@ -189,7 +184,7 @@ impl TextEvaluator for Rouge {
 }
 
 text_evaluator! {
-    Rouge(RougeOptions), it: format!("rouge-{}", it.variant.0.name());
+    Rouge(RougeOptions), it: format!("rouge-{}", it.variant.0.name()), Some(it.field.field());
     references = it.field, variant = it.variant.0, measure = it.measure(), stemmer = it.uses_stems()
 }
 

@@ -6,7 +6,6 @@ use serde_json::Value;
 use super::common::{Measure, References, TextEvaluator, TextOptions, text_evaluator};
 use super::shown;
 use crate::dataset::Item;
-use crate::evaluators::places::ItemField;
 use crate::evaluators::{EvalError, Score};
 use crate::metrics::{squad_exact_match, squad_normalize, token_f1};
 use crate::template::to_text;
@@ -44,10 +43,6 @@ impl TokenF1 {
 }
 
 impl TextEvaluator for TokenF1 {
-    fn field(&self) -> Option<&ItemField> {
-        Some(self.options.field.field())
-    }
-
     fn score(&self, item: &Item, output: &Value) -> Result<Score, EvalError> {
         let output = to_text(output);
         let compare = |reference: &str| token_f1(&output, reference);
@@ -56,7 +51,7 @@ impl TextEvaluator for TokenF1 {
     }
 }
 
-text_evaluator!(TokenF1(TokenF1Options), it: "token-f1"; references = it.field);
+text_evaluator!(TokenF1(TokenF1Options), it: "token-f1", Some(it.field.field()); references = it.field);
 
 /// Scores 1 where the output is a reference, as SQuAD 1.1 compares short answers (Rajpurkar and others 2016), and 0
 /// elsewhere.
@@ -93,10 +88,6 @@ impl SquadExactMatch {
 }
 
 impl TextEvaluator for SquadExactMatch {
-    fn field(&self) -> Option<&ItemField> {
-        Some(self.options.field.field())
-    }
-
     fn score(&self, item: &Item, output: &Value) -> Result<Score, EvalError> {
         let output = to_text(output);
         let references = self.options.field.texts(item)?;
@@ -110,4 +101,4 @@ impl TextEvaluator for SquadExactMatch {
     }
 }
 
-text_evaluator!(SquadExactMatch(SquadExactMatchOptions), it: "squad-exact-match"; references = it.field);
+text_evaluator!(SquadExactMatch(SquadExactMatchOptions), it: "squad-exact-match", Some(it.field.field()); references = it.field);

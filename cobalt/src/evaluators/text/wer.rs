@@ -5,7 +5,6 @@ use serde_json::Value;
 
 use super::common::{References, TextEvaluator, TextOptions, text_evaluator};
 use crate::dataset::Item;
-use crate::evaluators::places::ItemField;
 use crate::evaluators::{EvalError, Score};
 use crate::metrics::{WordErrors, character_errors, word_errors};
 use crate::template::to_text;
@@ -90,10 +89,6 @@ impl Wer {
 }
 
 impl TextEvaluator for Wer {
-    fn field(&self) -> Option<&ItemField> {
-        Some(self.options.field.field())
-    }
-
     fn score(&self, item: &Item, output: &Value) -> Result<Score, EvalError> {
         let output = to_text(output);
         let compare = |reference: &str| self.errors(&output, reference);
@@ -112,7 +107,7 @@ impl TextEvaluator for Wer {
 }
 
 text_evaluator! {
-    Wer(WerOptions), it: "wer";
+    Wer(WerOptions), it: "wer", Some(it.field.field());
     references = it.field, characters = it.counts_characters()
 }
 
