@@ -12,15 +12,15 @@ use crate::evaluators::asking::model_setters::{
     JudgeOptions, asking_evaluator, model_setters, temperature_setter,
 };
 use crate::evaluators::asking::prompt::Prompt;
-use crate::evaluators::choices::{Aggregate, Preset};
+use crate::evaluators::choices::{Aggregate, Preset, PresetName};
 use crate::evaluators::context::Remap;
 use crate::evaluators::options::{Options, fingerprint, mark};
 use crate::evaluators::{CheckError, EvalContext, EvalError, Evaluator, Score, Setup};
 use crate::llm::{Asking, ModelChoice, Question};
-use crate::settings::{self, Word, at_least_one, from_text, names};
+use crate::settings::{self, Name as _, Word, at_least_one, names};
 use crate::template::Template;
 use crate::threads::join_all;
-use crate::wording::{self, unknown_name};
+use crate::wording;
 
 /// Lets a model judge the output by a prompt of yours.
 ///
@@ -331,7 +331,7 @@ impl Options for LlmJudgeOptions {
             (None, None) => {
                 return Err(format!(
                     "the key `prompt` is missing; write what is judged, or name a `preset`: {}",
-                    wording::list(PresetName::known())
+                    wording::list(Preset::ALL.iter().map(|preset| preset.name()))
                 ));
             }
         };
@@ -374,25 +374,6 @@ names! {
     ScoringName(Scoring), "way of scoring", "ways": "boolean" => Boolean, "scale" => Scale;
     /// How the scores of several judges become one.
     AggregateName(Aggregate), "way to sum up a panel", "ways": "mean" => Mean, "majority" => Majority;
-}
-
-/// A judge whose question comes with the library.
-#[derive(Clone, Copy, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transparent))]
-struct PresetName(Preset);
-
-impl PresetName {
-    fn known() -> [&'static str; Preset::ALL.len()] {
-        Preset::ALL.map(Preset::name)
-    }
-}
-
-from_text! {
-    PresetName: "the name of a preset in quotes",
-    |name| {
-        let known = Preset::ALL.into_iter().find(|preset| preset.name() == name);
-        known.map(Self).ok_or_else(|| unknown_name("preset", "presets", name, &Self::known()))
-    }
 }
 
 /// What `checked` refuses, as a schema has it: nothing to be judged, or two things.

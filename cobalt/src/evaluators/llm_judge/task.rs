@@ -11,6 +11,7 @@ use crate::evaluators::choices::{Aggregate, Preset};
 use crate::evaluators::{CheckError, DEFAULT_PASS_MARK, EvalContext, EvalError, Score, Setup};
 use crate::llm::Schema;
 use crate::report::stats::describe;
+use crate::settings::Name as _;
 use crate::wording::{self, count};
 
 /// What is asked, and of what.

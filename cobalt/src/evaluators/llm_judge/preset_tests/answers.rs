@@ -9,6 +9,7 @@ use crate::evaluators::tests::asked_by;
 use crate::evaluators::{Aggregate, Evaluator, Score};
 use crate::experiment::Output;
 use crate::llm::test_server::{Answer, TestServer};
+use crate::settings::Name as _;
 
 /// What the preset makes of this answer.
 fn scored(judge: LlmJudge, answer: &Value) -> Score {
@@ -185,7 +186,7 @@ fn a_claim_that_is_listed_again_counts_once() {
 
 #[test]
 fn the_words_for_a_list_tell_every_verdict() {
-    for preset in Preset::ALL {
+    for preset in Preset::ALL.iter().copied() {
         for field in preset.form().fields(false) {
             let words = field.schema["items"]["properties"]["verdict"]["enum"].as_array();
             for word in words.into_iter().flatten() {
@@ -241,7 +242,7 @@ fn a_preset_reasons_at_length_where_it_is_told_to() {
 
 #[test]
 fn every_field_comes_after_what_it_follows_from_even_where_a_server_sorts_the_schema() {
-    for preset in Preset::ALL {
+    for preset in Preset::ALL.iter().copied() {
         let fields = preset.form().fields(true);
         let names: Vec<_> = fields.iter().map(|field| field.name).collect();
         assert!(names.is_sorted(), "{names:?}");
