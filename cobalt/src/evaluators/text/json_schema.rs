@@ -1,7 +1,7 @@
 //! `JsonSchema`: the output has the form that a JSON schema asks for.
 
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::{fmt, fs};
 
 use serde::{Deserialize, Serialize};
@@ -55,9 +55,9 @@ pub(crate) struct JsonSchemaOptions {
     schema: Option<Value>,
     /// The JSON file that holds the schema for all outputs, relative to the package.
     file: Option<PathBuf>,
-    /// What is written there, compiled.
+    /// What is written there, compiled once for all clones.
     #[serde(skip)]
-    compiled: OnceLock<Result<Schema, String>>,
+    compiled: Arc<OnceLock<Result<Schema, String>>>,
 }
 
 impl JsonSchemaOptions {

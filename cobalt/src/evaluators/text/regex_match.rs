@@ -1,7 +1,7 @@
 //! `RegexMatch`: the output matches a regular expression.
 
 use std::borrow::Cow;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use regex::{Error, Regex, RegexBuilder};
 use serde::{Deserialize, Serialize};
@@ -54,9 +54,9 @@ pub(crate) struct RegexOptions {
     case_sensitive: Option<bool>,
     /// Scores 1 where the output does not match, and 0 where it does.
     not: Option<bool>,
-    /// What the pattern is compiled to by these settings.
+    /// What the pattern is compiled to by these settings, once for all clones.
     #[serde(skip)]
-    compiled: OnceLock<Result<Regex, String>>,
+    compiled: Arc<OnceLock<Result<Regex, String>>>,
 }
 
 impl RegexOptions {
@@ -111,7 +111,7 @@ impl RegexMatch {
     #[must_use]
     pub fn whole(mut self, whole: bool) -> Self {
         self.options.whole = Some(whole);
-        self.options.compiled.take();
+        self.options.compiled = Arc::default();
         self
     }
 
@@ -119,7 +119,7 @@ impl RegexMatch {
     #[must_use]
     pub fn case_sensitive(mut self, case_sensitive: bool) -> Self {
         self.options.case_sensitive = Some(case_sensitive);
-        self.options.compiled.take();
+        self.options.compiled = Arc::default();
         self
     }
 
