@@ -20,7 +20,7 @@ use crate::evaluators::{
 use crate::evaluators::{
     AutoevalOptions, GEvalOptions, JsonSchemaOptions, LlmJudgeOptions, PairwiseOptions, SimilarityOptions,
 };
-use crate::settings::{NoKeys, Score, take_type};
+use crate::settings::{Name as _, NoKeys, Score, take_type};
 use cobalt_core::wording::{self, folded};
 
 const EXPECTED: &str =
@@ -255,7 +255,7 @@ fn not_registered(name: &str, registered: &[&str]) -> String {
 /// The table that stands for an evaluator of the library whose name is nearly this one.
 fn of_the_library(name: &str) -> Option<String> {
     let types = TYPES.iter().map(|kind| (*kind, format!("{{ type = \"{kind}\" }}")));
-    let presets = Preset::ALL.map(Preset::name);
+    let presets = Preset::ALL.iter().map(|preset| preset.name());
     let presets =
         presets.map(|preset| (preset, format!("{{ type = \"llm-judge\", preset = \"{preset}\" }}")));
     let kinds = AutoevalKind::ALL.map(AutoevalKind::name);

@@ -5,37 +5,59 @@ use std::str::FromStr;
 
 use cobalt_core::wording;
 
-/// What an `Autoeval` scores. The names are those of autoevals.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-#[expect(missing_docs, reason = "each is described at its constructor, as `Autoeval::factuality`")]
-pub enum AutoevalKind {
-    Factuality,
-    ContextRecall,
-    ContextPrecision,
-    ContextRelevancy,
-    AnswerRelevancy,
-    AnswerCorrectness,
-    AnswerSimilarity,
-    Ragas,
-    JsonDiff,
-    ValidJson,
-    Security,
-    Levenshtein,
-    NumericDiff,
-    ExactMatch,
-    EmbeddingSimilarity,
-    ListContains,
-    Battle,
-    Humor,
-    ClosedQa,
-    Possible,
-    Sql,
-    Summary,
-    Translation,
-    Faithfulness,
-    ContextEntityRecall,
-    Moderation,
+/// Makes the enum, and the name of each of its variants.
+macro_rules! kinds {
+    ($($variant:ident = $name:literal,)+) => {
+        /// What an `Autoeval` scores. The names are those of autoevals.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        #[expect(missing_docs, reason = "each is described at its constructor, as `Autoeval::factuality`")]
+        pub enum AutoevalKind {
+            $($variant,)+
+        }
+
+        impl AutoevalKind {
+            /// All of them.
+            pub const ALL: [Self; [$($name),+].len()] = [$(Self::$variant),+];
+
+            /// The name, as `ContextRecall`.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $name,)+
+                }
+            }
+        }
+    };
+}
+
+kinds! {
+    Factuality = "Factuality",
+    ContextRecall = "ContextRecall",
+    ContextPrecision = "ContextPrecision",
+    ContextRelevancy = "ContextRelevancy",
+    AnswerRelevancy = "AnswerRelevancy",
+    AnswerCorrectness = "AnswerCorrectness",
+    AnswerSimilarity = "AnswerSimilarity",
+    Ragas = "Ragas",
+    JsonDiff = "JsonDiff",
+    ValidJson = "ValidJSON",
+    Security = "Security",
+    Levenshtein = "Levenshtein",
+    NumericDiff = "NumericDiff",
+    ExactMatch = "ExactMatch",
+    EmbeddingSimilarity = "EmbeddingSimilarity",
+    ListContains = "ListContains",
+    Battle = "Battle",
+    Humor = "Humor",
+    ClosedQa = "ClosedQA",
+    Possible = "Possible",
+    Sql = "Sql",
+    Summary = "Summary",
+    Translation = "Translation",
+    Faithfulness = "Faithfulness",
+    ContextEntityRecall = "ContextEntityRecall",
+    Moderation = "Moderation",
 }
 
 /// Further names, as other lists have them.
@@ -45,71 +67,6 @@ pub const ALIASES: [(&str, AutoevalKind); 4] = [
     ("JSONDiff", AutoevalKind::JsonDiff),
     ("LevenshteinScorer", AutoevalKind::Levenshtein),
 ];
-
-impl AutoevalKind {
-    /// All of them.
-    pub const ALL: [Self; 26] = [
-        Self::Factuality,
-        Self::ContextRecall,
-        Self::ContextPrecision,
-        Self::ContextRelevancy,
-        Self::AnswerRelevancy,
-        Self::AnswerCorrectness,
-        Self::AnswerSimilarity,
-        Self::Ragas,
-        Self::JsonDiff,
-        Self::ValidJson,
-        Self::Security,
-        Self::Levenshtein,
-        Self::NumericDiff,
-        Self::ExactMatch,
-        Self::EmbeddingSimilarity,
-        Self::ListContains,
-        Self::Battle,
-        Self::Humor,
-        Self::ClosedQa,
-        Self::Possible,
-        Self::Sql,
-        Self::Summary,
-        Self::Translation,
-        Self::Faithfulness,
-        Self::ContextEntityRecall,
-        Self::Moderation,
-    ];
-
-    /// The name, as `ContextRecall`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Factuality => "Factuality",
-            Self::ContextRecall => "ContextRecall",
-            Self::ContextPrecision => "ContextPrecision",
-            Self::ContextRelevancy => "ContextRelevancy",
-            Self::AnswerRelevancy => "AnswerRelevancy",
-            Self::AnswerCorrectness => "AnswerCorrectness",
-            Self::AnswerSimilarity => "AnswerSimilarity",
-            Self::Ragas => "Ragas",
-            Self::JsonDiff => "JsonDiff",
-            Self::ValidJson => "ValidJSON",
-            Self::Security => "Security",
-            Self::Levenshtein => "Levenshtein",
-            Self::NumericDiff => "NumericDiff",
-            Self::ExactMatch => "ExactMatch",
-            Self::EmbeddingSimilarity => "EmbeddingSimilarity",
-            Self::ListContains => "ListContains",
-            Self::Battle => "Battle",
-            Self::Humor => "Humor",
-            Self::ClosedQa => "ClosedQA",
-            Self::Possible => "Possible",
-            Self::Sql => "Sql",
-            Self::Summary => "Summary",
-            Self::Translation => "Translation",
-            Self::Faithfulness => "Faithfulness",
-            Self::ContextEntityRecall => "ContextEntityRecall",
-            Self::Moderation => "Moderation",
-        }
-    }
-}
 
 impl fmt::Display for AutoevalKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

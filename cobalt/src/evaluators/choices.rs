@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::settings::names;
+
 /// How the scores of several judges become one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -56,19 +58,9 @@ pub enum Preset {
     Summarisation,
 }
 
-impl Preset {
-    /// All of them.
-    pub const ALL: [Self; 5] =
-        [Self::Hallucination, Self::Toxicity, Self::Bias, Self::TaskCompletion, Self::Summarisation];
-
-    /// The name, as `cobalt.toml` has it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Hallucination => "hallucination",
-            Self::Toxicity => "toxicity",
-            Self::Bias => "bias",
-            Self::TaskCompletion => "task-completion",
-            Self::Summarisation => "summarisation",
-        }
-    }
+names! {
+    /// A judge whose question comes with the library.
+    #[cfg_attr(not(feature = "judge"), expect(dead_code, reason = "judges come with the feature"))]
+    PresetName(Preset), "preset", "presets", "the name of a preset in quotes": "hallucination" => Hallucination,
+        "toxicity" => Toxicity, "bias" => Bias, "task-completion" => TaskCompletion, "summarisation" => Summarisation;
 }

@@ -183,9 +183,9 @@ impl Remap {
         Self { function: Arc::new(function), type_name: std::any::type_name::<F>() }
     }
 
-    /// What the evaluator sees.
-    pub(super) fn apply(&self, cx: &EvalContext) -> EvalContext {
-        (self.function)(cx)
+    /// What the evaluator sees: what there is to see, unless it is changed.
+    pub(super) fn seen(remap: Option<&Self>, cx: &EvalContext) -> EvalContext {
+        remap.map_or_else(|| cx.clone(), |remap| (remap.function)(cx))
     }
 }
 

@@ -1,14 +1,13 @@
 //! `ExactMatch`: the output equals a field of the item.
 
-use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::options::Options;
+use super::options::{Options, fingerprint, mark};
 use super::places::AgentField;
-use super::{CheckError, DEFAULT_PASS_MARK, EvalContext, EvalError, Evaluation, Evaluator, Score, Setup};
+use super::{CheckError, EvalContext, EvalError, Evaluation, Evaluator, Score, Setup};
 use crate::metrics::same;
 use crate::settings::{self, NoKeys};
 use cobalt_core::wording::cut;
@@ -27,18 +26,9 @@ use cobalt_core::wording::cut;
 #[derive(Clone)]
 pub struct ExactMatch(ExactMatchOptions);
 
-/// The resolved settings: this text is the fingerprint, which stored files hold.
-impl fmt::Debug for ExactMatch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ExactMatch")
-            .field("name", &self.0.name)
-            .field("field", &self.0.field)
-            .field("output", &self.0.output)
-            .field("case_sensitive", &self.0.case_sensitive)
-            .field("trim", &self.0.trim)
-            .field("pass_mark", &self.pass_mark_or_default())
-            .finish()
-    }
+fingerprint! {
+    ExactMatch as "ExactMatch", it: name = it.0.name, field = it.0.field, output = it.0.output,
+    case_sensitive = it.0.case_sensitive, trim = it.0.trim, pass_mark = mark(it.0.pass_mark)
 }
 
 /// The settings, as the keys of `type = "exact-match"`.
@@ -122,10 +112,6 @@ impl ExactMatch {
         self
     }
 
-    fn pass_mark_or_default(&self) -> f64 {
-        self.0.pass_mark.map_or(DEFAULT_PASS_MARK, |settings::Score(mark)| mark)
-    }
-
     fn compare(&self, cx: &EvalContext) -> Result<Score, EvalError> {
         let Some(expected) = cx.item().get(&self.0.field) else {
             let fields: Vec<_> = cx.item().keys().map(String::as_str).collect();
@@ -181,7 +167,7 @@ impl Evaluator for ExactMatch {
     }
 
     fn pass_mark(&self) -> f64 {
-        self.0.pass_mark.map_or(DEFAULT_PASS_MARK, |settings::Score(mark)| mark)
+        mark(self.0.pass_mark)
     }
 
     fn check(&self, _: &Setup) -> Result<(), CheckError> {

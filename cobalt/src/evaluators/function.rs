@@ -128,10 +128,7 @@ impl Evaluator for FnEvaluator {
     }
 
     fn evaluate<'a>(&'a self, cx: &'a EvalContext) -> Evaluation<'a> {
-        Box::pin(async move {
-            let cx = self.remap.as_ref().map_or_else(|| cx.clone(), |remap| remap.apply(cx));
-            (self.function)(cx).await
-        })
+        Box::pin(async move { (self.function)(Remap::seen(self.remap.as_ref(), cx)).await })
     }
 
     fn pass_mark(&self) -> f64 {

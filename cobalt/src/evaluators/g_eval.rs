@@ -4,21 +4,19 @@
 mod tests;
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::asking::answer;
 use super::asking::answer_schema::{list_of, object, string};
-use super::asking::model_setters::{JudgeOptions, judge_setters, with_fields};
+use super::asking::model_setters::{JudgeOptions, asking_evaluator, judge_setters, with_fields};
 use super::asking::source::{self, Need, Texts, unfilled};
 use super::context::Remap;
-use super::options::Options;
-use super::{CheckError, DEFAULT_PASS_MARK, EvalContext, EvalError, Evaluation, Evaluator, Score, Setup};
+use super::options::{Options, fingerprint, mark};
+use super::{CheckError, EvalContext, EvalError, Evaluator, Score, Setup};
 use crate::llm::{Asking, ModelChoice, Schema};
 use crate::settings::{self, Count, Word, at_least_one};
 use crate::threads::join_all;
@@ -45,16 +43,18 @@ use cobalt_core::wording::{count, decimal};
 ///     .samples(5)
 ///     .temperature(1.0);
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct GEval {
-    name: String,
-    criterion: String,
-    steps: Steps,
-    samples: u32,
+    options: GEvalOptions,
+    judge: JudgeOptions,
     texts: Texts,
-    choice: ModelChoice,
-    remap: Option<Remap>,
-    pass_mark: f64,
+    written: Written,
+}
+
+fingerprint! {
+    GEval as "GEval", it: name = it.options.name, criterion = it.options.criterion.0, steps = it.options.steps(),
+    samples = it.options.samples(), texts = it.texts, choice = it.judge.choice(), remap = it.options.remap,
+    pass_mark = mark(it.options.pass_mark)
 }
 
 /// The keys of `type = "g-eval"`.
@@ -84,6 +84,8 @@ pub(crate) struct GEvalOptions {
     fields: BTreeMap<String, Word>,
     /// From which score an output passes; 0.5 unless it is set.
     pass_mark: Option<settings::Score>,
+    #[serde(skip)]
+    remap: Option<Remap>,
 }
 
 fn type_name() -> String {
@@ -94,44 +96,51 @@ impl Options for GEvalOptions {
     type Shared = JudgeOptions;
 
     fn make(self, judge: JudgeOptions) -> Result<Arc<dyn Evaluator>, String> {
-        let usual = GEval::new(self.name, self.criterion.0);
-        let words = |words: Vec<Word>| words.into_iter().map(|Word(text)| text);
-        let mut texts = usual.texts;
-        if let Some(inputs) = self.inputs {
-            texts.show_only(words(inputs));
+        let mut texts = Texts::new(&SHOWN);
+        if let Some(inputs) = &self.inputs {
+            texts.show_only(inputs.iter().map(|Word(input)| input.clone()));
         }
-        Ok(Arc::new(GEval {
-            steps: self.steps.map_or(usual.steps, |steps| Steps::given(words(steps).collect())),
-            samples: self.samples.map_or(usual.samples, Count::to_u32),
-            texts: with_fields(texts, self.fields),
-            choice: judge.into(),
-            pass_mark: self.pass_mark.map_or(usual.pass_mark, |settings::Score(mark)| mark),
-            ..usual
-        }))
+        let texts = with_fields(texts, &self.fields);
+        Ok(Arc::new(GEval { options: self, judge, texts, written: Written::default() }))
+    }
+}
+
+/// What the judge sees unless it is said otherwise.
+const SHOWN: [(&str, Need); 3] =
+    [("input", Need::IfThere), ("expected", Need::IfThere), ("output", Need::Always)];
+
+impl GEvalOptions {
+    fn steps(&self) -> Option<Vec<&str>> {
+        Some(self.steps.as_ref()?.iter().map(|Word(step)| &**step).collect())
+    }
+
+    fn samples(&self) -> u32 {
+        self.samples.map_or(1, Count::to_u32)
     }
 }
 
 impl GEval {
     /// Rates the output by `criterion`.
     pub fn new(name: impl Into<String>, criterion: impl Into<String>) -> Self {
-        let shown = [("input", Need::IfThere), ("expected", Need::IfThere), ("output", Need::Always)];
-        Self {
+        let options = GEvalOptions {
             name: name.into(),
-            criterion: criterion.into(),
-            steps: Steps::default(),
-            samples: 1,
-            texts: Texts::new(&shown),
-            choice: ModelChoice::default(),
+            criterion: Word(criterion.into()),
+            steps: None,
+            samples: None,
+            inputs: None,
+            fields: BTreeMap::new(),
+            pass_mark: None,
             remap: None,
-            pass_mark: DEFAULT_PASS_MARK,
-        }
+        };
+        let (judge, texts) = (JudgeOptions::default(), Texts::new(&SHOWN));
+        Self { options, judge, texts, written: Written::default() }
     }
 
     /// The evaluation steps, at least one, instead of those that a model writes. This saves a question, and every run
     /// rates by the same steps, whatever is in the cache.
     #[must_use]
     pub fn steps<S: Into<String>>(mut self, steps: impl IntoIterator<Item = S>) -> Self {
-        self.steps = Steps::given(steps.into_iter().map(Into::into).collect());
+        self.options.steps = Some(steps.into_iter().map(|step| Word(step.into())).collect());
         self
     }
 
@@ -140,7 +149,7 @@ impl GEval {
     /// there is no score.
     #[must_use]
     pub fn samples(mut self, answers: u32) -> Self {
-        self.samples = answers;
+        self.options.samples = Some(Count(answers as usize));
         self
     }
 
@@ -157,60 +166,46 @@ impl GEval {
 
     /// What is wrong with the settings by themselves.
     fn problem(&self) -> Option<String> {
-        if self.criterion.trim().is_empty() {
+        let Word(criterion) = &self.options.criterion;
+        if criterion.trim().is_empty() {
             return Some("the criterion is empty; say what makes an output good".to_owned());
         }
-        if self.samples == 0 {
+        if self.options.samples() == 0 {
             return Some(
                 "`samples` is 0; it is the number of answers to take the mean of, at least 1".to_owned(),
             );
         }
-        unfilled("the criterion", &self.criterion)
-            .or_else(|| self.steps.problem())
+        unfilled("the criterion", criterion)
+            .or_else(|| problem_of(&self.options.steps()?))
             .or_else(|| self.texts.problem())
-            .or_else(|| self.choice.problem())
+            .or_else(|| self.judge.choice().problem())
     }
 
-    async fn rate(&self, cx: &EvalContext) -> Result<Score, EvalError> {
-        if let Some(problem) = self.problem() {
-            return Err(EvalError::new(problem));
-        }
+    async fn score(&self, cx: &EvalContext) -> Result<Score, EvalError> {
+        self.problem().map_or(Ok(()), |problem| Err(EvalError::new(problem)))?;
         let asking = cx.models()?;
-        let remapped = self.remap.as_ref().map(|remap| remap.apply(cx));
-        let texts = self.texts.find(remapped.as_ref().unwrap_or(cx))?;
-        let steps = self.steps.find(&asking, &self.choice, &self.criterion, &self.texts).await?;
-        let prompt = prompt(&self.criterion, steps, &texts);
-        let ratings = ask(&asking, &self.choice, &prompt, self.samples).await?;
+        let cx = &Remap::seen(self.options.remap.as_ref(), cx);
+        let texts = self.texts.find(cx)?;
+        let (choice, Word(criterion)) = (self.judge.choice(), &self.options.criterion);
+        let steps = match self.options.steps() {
+            Some(given) => given,
+            None => self.written.find(&asking, &choice, criterion, &self.texts).await?,
+        };
+        let prompt = prompt(criterion, &steps, &texts);
+        let ratings = ask(&asking, &choice, &prompt, self.options.samples()).await?;
         Ok(score(&ratings).metadata("steps", steps))
     }
-}
 
-impl Evaluator for GEval {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn evaluate<'a>(&'a self, cx: &'a EvalContext) -> Evaluation<'a> {
-        Box::pin(self.rate(cx))
-    }
-
-    fn pass_mark(&self) -> f64 {
-        self.pass_mark
-    }
-
-    fn check(&self, setup: &Setup) -> Result<(), CheckError> {
+    fn check_setup(&self, setup: &Setup) -> Result<(), CheckError> {
         self.problem().map_or(Ok(()), |problem| Err(CheckError::new(problem)))?;
-        if self.remap.is_none() {
+        if self.options.remap.is_none() {
             self.texts.check(setup)?;
         }
-        setup.models.check_judge(&self.choice)
-    }
-
-    /// Requests to models have time limits of their own.
-    fn time_limit(&self, _: Duration) -> Option<Duration> {
-        None
+        setup.models.check_judge(&self.judge.choice())
     }
 }
+
+asking_evaluator!(GEval, it: &it.options.name);
 
 const LOWEST: u8 = 1;
 const HIGHEST: u8 = 5;
@@ -228,7 +223,7 @@ pub struct Rating {
 }
 
 /// The question for one output.
-pub fn prompt(criterion: &str, steps: &[String], texts: &[(&str, String)]) -> String {
+pub fn prompt(criterion: &str, steps: &[&str], texts: &[(&str, String)]) -> String {
     let steps: Vec<_> =
         steps.iter().enumerate().map(|(index, step)| format!("{}. {step}", index + 1)).collect();
     let task = format!("{RATING_TASK}\n\nThe criterion: {criterion}\n\nThe steps:\n{}", steps.join("\n"));
@@ -296,51 +291,38 @@ texts to the rating: what to look at, what to compare, what counts against the o
 of one or two sentences each, that hold for any output; apply the criterion as it is written, and add no other. You are not \
 shown the texts.";
 
-/// Evaluation steps.
-#[derive(Default)]
-pub struct Steps {
-    given: Option<Vec<String>>,
-    /// Those that a model wrote: all outputs are rated by the same ones, with or without a cache.
-    written: OnceLock<Vec<String>>,
+/// What is wrong with evaluation steps that are given.
+fn problem_of(steps: &[&str]) -> Option<String> {
+    if steps.is_empty() {
+        return Some("there are no steps; write at least one, or leave `steps` out".to_owned());
+    }
+    if let Some(index) = steps.iter().position(|step| step.trim().is_empty()) {
+        return Some(format!("step {} is empty", index + 1));
+    }
+    steps.iter().enumerate().find_map(|(index, step)| unfilled(&format!("step {}", index + 1), step))
 }
 
-impl Steps {
-    pub fn given(steps: Vec<String>) -> Self {
-        Self { given: Some(steps), ..Self::default() }
-    }
+/// The evaluation steps that a model wrote: all outputs are rated by the same ones, with or without a cache.
+#[derive(Default)]
+struct Written(OnceLock<Vec<String>>);
 
-    /// What is wrong with the given ones.
-    pub fn problem(&self) -> Option<String> {
-        let steps = self.given.as_ref()?;
-        if steps.is_empty() {
-            return Some("there are no steps; write at least one, or leave `steps` out".to_owned());
-        }
-        if let Some(index) = steps.iter().position(|step| step.trim().is_empty()) {
-            return Some(format!("step {} is empty", index + 1));
-        }
-        let number = |(index, step): (usize, &String)| unfilled(&format!("step {}", index + 1), step);
-        steps.iter().enumerate().find_map(number)
-    }
-
-    /// The given ones, or those that a model has written or now writes for the criterion.
-    pub async fn find(
+impl Written {
+    /// Those that a model has written or now writes for the criterion.
+    async fn find(
         &self,
         asking: &Asking,
         model: &ModelChoice,
         criterion: &str,
         texts: &Texts,
-    ) -> Result<&[String], EvalError> {
-        if let Some(given) = &self.given {
-            return Ok(given);
-        }
-        if let Some(written) = self.written.get() {
-            return Ok(written);
+    ) -> Result<Vec<&str>, EvalError> {
+        if let Some(written) = self.0.get() {
+            return Ok(written.iter().map(String::as_str).collect());
         }
         // Items that ask side by side share one request, and its failure: were they to wait for each other, each would fail
         // anew after the one before.
         let written = write(asking, model, criterion, texts).await;
         let written = written.map_err(|error| EvalError::new(format!("no evaluation steps: {error}")))?;
-        Ok(self.written.get_or_init(|| written))
+        Ok(self.0.get_or_init(|| written).iter().map(String::as_str).collect())
     }
 }
 
@@ -370,16 +352,9 @@ fn read_steps(answer: &Map<String, Value>) -> Result<Vec<String>, String> {
     }
 }
 
-/// Whose steps are written anew: those of another model or criterion would not be the same.
-impl Clone for Steps {
+/// Steps are written anew: those of another model or criterion would not be the same.
+impl Clone for Written {
     fn clone(&self) -> Self {
-        Self { given: self.given.clone(), ..Self::default() }
-    }
-}
-
-/// Without what was written, which is no setting: fingerprints are made of this.
-impl fmt::Debug for Steps {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.given.fmt(f)
+        Self::default()
     }
 }

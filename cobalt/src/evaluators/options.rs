@@ -7,8 +7,8 @@ use serde::Serialize;
 use serde::de::{DeserializeOwned, Error as _};
 use toml::de::{DeTable, Error};
 
-use super::Evaluator;
-use crate::settings::Table;
+use super::{DEFAULT_PASS_MARK, Evaluator};
+use crate::settings::{Score, Table};
 
 /// The settings of an evaluator that are its own, as keys of its table without the `type`.
 pub(crate) trait Options: Clone + Serialize + DeserializeOwned {
@@ -41,6 +41,26 @@ impl<Own: Options> OptionsTable<Own> {
         own.make(shared)
     }
 }
+
+/// From which score an output passes, where nothing or this is written.
+pub fn mark(written: Option<Score>) -> f64 {
+    written.map_or(DEFAULT_PASS_MARK, |Score(mark)| mark)
+}
+
+/// Gives a type the `Debug` of a struct with these fields, whatever its own are: what is resolved of the settings, which
+/// is the fingerprint, and stands in stored files.
+macro_rules! fingerprint {
+    ($type:ident as $name:literal, $it:ident: $($field:ident = $value:expr),+ $(,)?) => {
+        impl std::fmt::Debug for $type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                let $it = self;
+                f.debug_struct($name)$(.field(stringify!($field), &$value))+.finish()
+            }
+        }
+    };
+}
+
+pub(super) use fingerprint;
 
 /// Refuses none of the keys, and more than one, where each says the same in another way. Each comes with whether it is
 /// written; `what` is what they say.

@@ -3,19 +3,18 @@
 use std::collections::BTreeMap;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::asking::answer;
 use super::asking::answer_schema::{object, string};
-use super::asking::model_setters::{JudgeOptions, judge_setters, with_fields};
+use super::asking::model_setters::{JudgeOptions, asking_evaluator, judge_setters, with_fields};
 use super::asking::source::{self, Need, Texts, input_text, unfilled};
 use super::context::Remap;
-use super::options::Options;
+use super::options::{Options, fingerprint, mark};
 use super::places::{ItemField, OUTPUT};
-use super::{CheckError, DEFAULT_PASS_MARK, EvalContext, EvalError, Evaluation, Evaluator, Score, Setup};
+use super::{CheckError, EvalContext, EvalError, Evaluator, Score, Setup};
 use crate::llm::{Asking, ModelChoice, Schema};
 use crate::settings::{self, Word};
 use crate::threads::join_all;
@@ -40,15 +39,16 @@ const CRITERION: &str = "The better answer does more fully and more correctly wh
 ///     .criterion("The better answer is the one that a disappointed customer would rather get.")
 ///     .field("input", "question.text");
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Pairwise {
-    name: String,
-    field: ItemField,
-    criterion: String,
+    options: PairwiseOptions,
+    judge: JudgeOptions,
     texts: Texts,
-    choice: ModelChoice,
-    remap: Option<Remap>,
-    pass_mark: f64,
+}
+
+fingerprint! {
+    Pairwise as "Pairwise", it: name = it.options.name, field = it.options.field, criterion = it.options.criterion(),
+    texts = it.texts, choice = it.judge.choice(), remap = it.options.remap, pass_mark = mark(it.options.pass_mark)
 }
 
 /// The keys of `type = "pairwise"`.
@@ -68,6 +68,8 @@ pub(crate) struct PairwiseOptions {
     fields: BTreeMap<String, Word>,
     /// From which score an output passes; 0.5 unless it is set.
     pass_mark: Option<settings::Score>,
+    #[serde(skip)]
+    remap: Option<Remap>,
 }
 
 fn type_name() -> String {
@@ -78,36 +80,39 @@ impl Options for PairwiseOptions {
     type Shared = JudgeOptions;
 
     fn make(self, judge: JudgeOptions) -> Result<Arc<dyn Evaluator>, String> {
-        let usual = Pairwise::new(self.name, self.field.name());
-        Ok(Arc::new(Pairwise {
-            criterion: self.criterion.map_or(usual.criterion, |Word(criterion)| criterion),
-            texts: with_fields(usual.texts, self.fields),
-            choice: judge.into(),
-            pass_mark: self.pass_mark.map_or(usual.pass_mark, |settings::Score(mark)| mark),
-            ..usual
-        }))
+        let texts = with_fields(Texts::new(&SHOWN), &self.fields);
+        Ok(Arc::new(Pairwise { options: self, judge, texts }))
+    }
+}
+
+/// What the judge sees beside the other answer.
+const SHOWN: [(&str, Need); 2] = [("input", Need::Always), (OUTPUT, Need::Always)];
+
+impl PairwiseOptions {
+    fn criterion(&self) -> &str {
+        self.criterion.as_ref().map_or(CRITERION, |Word(criterion)| criterion)
     }
 }
 
 impl Pairwise {
     /// Compares the output with the item's `field`, which may be a path such as `answers[0].text`.
     pub fn new(name: impl Into<String>, field: impl AsRef<str>) -> Self {
-        Self {
+        let options = PairwiseOptions {
             name: name.into(),
             field: ItemField::new(field.as_ref()),
-            criterion: CRITERION.to_owned(),
-            texts: Texts::new(&[("input", Need::Always), (OUTPUT, Need::Always)]),
-            choice: ModelChoice::default(),
+            criterion: None,
+            fields: BTreeMap::new(),
+            pass_mark: None,
             remap: None,
-            pass_mark: DEFAULT_PASS_MARK,
-        }
+        };
+        Self { options, judge: JudgeOptions::default(), texts: Texts::new(&SHOWN) }
     }
 
     /// By what one answer is better than another: by how fully and correctly it does what the input asks for, unless it is
     /// set.
     #[must_use]
     pub fn criterion(mut self, criterion: impl Into<String>) -> Self {
-        self.criterion = criterion.into();
+        self.options.criterion = Some(Word(criterion.into()));
         self
     }
 
@@ -115,7 +120,7 @@ impl Pairwise {
 
     /// What is wrong with the settings by themselves.
     fn problem(&self) -> Option<String> {
-        if self.criterion.trim().is_empty() {
+        if self.options.criterion().trim().is_empty() {
             return Some(
                 "the criterion is empty; say what makes an answer better, or leave it out".to_owned(),
             );
@@ -125,56 +130,37 @@ impl Pairwise {
                 "`{name}` is what one of the answers is called; give the text another name"
             ));
         }
-        unfilled("the criterion", &self.criterion)
+        unfilled("the criterion", self.options.criterion())
             .or_else(|| self.texts.problem())
-            .or_else(|| self.choice.problem())
+            .or_else(|| self.judge.choice().problem())
     }
 
-    async fn compare(&self, cx: &EvalContext) -> Result<Score, EvalError> {
-        if let Some(problem) = self.problem() {
-            return Err(EvalError::new(problem));
-        }
+    async fn score(&self, cx: &EvalContext) -> Result<Score, EvalError> {
+        self.problem().map_or(Ok(()), |problem| Err(EvalError::new(problem)))?;
         let asking = cx.models()?;
-        let remapped = self.remap.as_ref().map(|remap| remap.apply(cx));
-        let cx = remapped.as_ref().unwrap_or(cx);
-        let other = input_text(self.field.name(), self.field.find(cx.item())?);
+        let PairwiseOptions { field, remap, .. } = &self.options;
+        let cx = &Remap::seen(remap.as_ref(), cx);
+        let other = input_text(field.name(), field.find(cx.item())?);
         let (outputs, texts): (Vec<_>, Vec<_>) =
             self.texts.find(cx)?.into_iter().partition(|(name, _)| *name == OUTPUT);
         // There is one: the output is always shown, and no name twice.
         let output = outputs.into_iter().map(|(_, output)| output).collect();
-        let sides = Sides { criterion: &self.criterion, output, other, field: self.field.name(), texts };
-        sides.compare(&asking, &self.choice).await
-    }
-}
-
-impl Evaluator for Pairwise {
-    fn name(&self) -> &str {
-        &self.name
+        let sides = Sides { criterion: self.options.criterion(), output, other, field: field.name(), texts };
+        sides.compare(&asking, &self.judge.choice()).await
     }
 
-    fn evaluate<'a>(&'a self, cx: &'a EvalContext) -> Evaluation<'a> {
-        Box::pin(self.compare(cx))
-    }
-
-    fn pass_mark(&self) -> f64 {
-        self.pass_mark
-    }
-
-    fn check(&self, setup: &Setup) -> Result<(), CheckError> {
+    fn check_setup(&self, setup: &Setup) -> Result<(), CheckError> {
         self.problem().map_or(Ok(()), |problem| Err(CheckError::new(problem)))?;
-        if self.remap.is_none() {
+        if self.options.remap.is_none() {
             let mut needed = self.texts.clone();
-            needed.set_field("the other answer".to_owned(), self.field.name());
+            needed.set_field("the other answer".to_owned(), self.options.field.name());
             needed.check(setup)?;
         }
-        setup.models.check_judge(&self.choice)
-    }
-
-    /// Requests to models have time limits of their own.
-    fn time_limit(&self, _: Duration) -> Option<Duration> {
-        None
+        setup.models.check_judge(&self.judge.choice())
     }
 }
+
+asking_evaluator!(Pairwise, it: &it.options.name);
 
 const TASK: &str = "\
 Two answers to the same input follow, `first` and `second`; other texts help to compare them. Decide by the criterion below, and by nothing else, which is \
@@ -441,7 +427,8 @@ mod tests {
         let server = server("first", "second");
         let item = crate::item! { "q": "?", "answers": [{ "text": "Lyon." }] };
         let cx = EvalContext::new(item, Output::new(json!({ "text": "Paris." })));
-        let pairwise = Pairwise { field: super::ItemField::new("answers[0].text"), ..pairwise(&server) };
+        let mut pairwise = pairwise(&server);
+        pairwise.options.field = super::ItemField::new("answers[0].text");
         let pairwise = pairwise.field("input", "q").field("output", "output.text");
         assert_eq!(asked_by(&pairwise, &cx, "").0.unwrap().value(), 1.0);
     }

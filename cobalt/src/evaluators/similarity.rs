@@ -1,16 +1,15 @@
 //! `Similarity`: the output is close to a field of the item, by their embeddings.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::asking::model_setters::model_setters;
+use super::asking::model_setters::{asking_evaluator, model_setters};
 use super::choices::Distance;
-use super::options::Options;
+use super::options::{Options, fingerprint, mark};
 use super::places::ItemField;
-use super::{CheckError, DEFAULT_PASS_MARK, EvalContext, EvalError, Evaluation, Evaluator, Score, Setup};
+use super::{CheckError, EvalContext, EvalError, Evaluator, Score, Setup};
 use crate::evaluators::context::Remap;
 use crate::llm::{Asking, ModelChoice};
 use crate::metrics::{cosine, dot};
@@ -28,15 +27,15 @@ use crate::settings::{self, Address, EmbeddingVendor, KeyVariable, NoKeys, Word,
 /// // Compares letters, in this process: no key, no meaning.
 /// let wording = Similarity::new("wording", "expectedOutput").provider(Provider::Local);
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Similarity {
-    name: String,
-    field: ItemField,
-    distance: Distance,
-    threshold: Option<f64>,
-    choice: ModelChoice,
-    remap: Option<Remap>,
-    pass_mark: f64,
+    options: SimilarityOptions,
+}
+
+fingerprint! {
+    Similarity as "Similarity", it: name = it.options.name, field = it.options.field,
+    distance = it.options.distance(), threshold = it.options.threshold(), choice = it.options.choice(),
+    remap = it.options.remap, pass_mark = mark(it.options.pass_mark)
 }
 
 /// The keys of `type = "similarity"`.
@@ -64,6 +63,8 @@ pub(crate) struct SimilarityOptions {
     api_key_env: Option<KeyVariable>,
     /// From which score an output passes; 0.5 unless it is set.
     pass_mark: Option<settings::Score>,
+    #[serde(skip)]
+    remap: Option<Remap>,
 }
 
 fn type_name() -> String {
@@ -74,21 +75,28 @@ impl Options for SimilarityOptions {
     type Shared = NoKeys;
 
     fn make(self, _: NoKeys) -> Result<Arc<dyn Evaluator>, String> {
-        let usual = Similarity::new(self.name, self.field.name());
-        let choice = ModelChoice {
-            model: self.model.map(|Word(model)| model),
+        Ok(Arc::new(Similarity { options: self }))
+    }
+}
+
+impl SimilarityOptions {
+    fn distance(&self) -> Distance {
+        self.distance.map_or_else(Distance::default, |DistanceName(distance)| distance)
+    }
+
+    fn threshold(&self) -> Option<f64> {
+        self.threshold.map(|settings::Score(threshold)| threshold)
+    }
+
+    /// What is said of the model.
+    fn choice(&self) -> ModelChoice {
+        ModelChoice {
+            model: self.model.clone().map(|Word(model)| model),
             provider: self.provider.map(|EmbeddingVendor(provider)| provider),
-            base_url: self.base_url.map(|Address(url)| url),
-            api_key_env: self.api_key_env.map(|KeyVariable(name)| name),
+            base_url: self.base_url.clone().map(|Address(url)| url),
+            api_key_env: self.api_key_env.clone().map(|KeyVariable(name)| name),
             ..ModelChoice::default()
-        };
-        Ok(Arc::new(Similarity {
-            distance: self.distance.map_or(usual.distance, |DistanceName(distance)| distance),
-            threshold: self.threshold.map(|settings::Score(threshold)| threshold),
-            choice,
-            pass_mark: self.pass_mark.map_or(usual.pass_mark, |settings::Score(mark)| mark),
-            ..usual
-        }))
+        }
     }
 }
 
@@ -101,39 +109,43 @@ impl Similarity {
     /// Compares the output with the item's `field`, which may be a path such as `answers[0].text`, by the cosine of
     /// their embeddings.
     pub fn new(name: impl Into<String>, field: impl AsRef<str>) -> Self {
-        Self {
+        let options = SimilarityOptions {
             name: name.into(),
             field: ItemField::new(field.as_ref()),
-            distance: Distance::default(),
+            distance: None,
             threshold: None,
-            choice: ModelChoice::default(),
+            model: None,
+            provider: None,
+            base_url: None,
+            api_key_env: None,
+            pass_mark: None,
             remap: None,
-            pass_mark: DEFAULT_PASS_MARK,
-        }
+        };
+        Self { options }
     }
 
     /// How the embeddings are compared: by their cosine unless it is set. Both are clamped to 0..=1.
     #[must_use]
     pub fn distance(mut self, distance: Distance) -> Self {
-        self.distance = distance;
+        self.options.distance = Some(DistanceName(distance));
         self
     }
 
     /// Scores 1 from this similarity on, 0 to 1, and 0 below it, instead of the similarity itself.
     #[must_use]
     pub fn threshold(mut self, threshold: f64) -> Self {
-        self.threshold = Some(threshold);
+        self.options.threshold = Some(settings::Score(threshold));
         self
     }
 
     /// The embedding model to ask, instead of the configuration's.
     #[must_use]
     pub fn model(mut self, model: impl Into<String>) -> Self {
-        self.choice.model = Some(model.into());
+        self.options.model = Some(Word(model.into()));
         self
     }
 
-    model_setters!();
+    model_setters!(options, EmbeddingVendor);
 
     /// Changes what is compared, for example another output or item.
     ///
@@ -145,48 +157,50 @@ impl Similarity {
     /// ```
     #[must_use]
     pub fn context(mut self, remap: impl Fn(&EvalContext) -> EvalContext + Send + Sync + 'static) -> Self {
-        self.remap = Some(Remap::new(remap));
+        self.options.remap = Some(Remap::new(remap));
         self
     }
 
     /// From which score an output passes: 0.5 unless it is set.
     #[must_use]
     pub fn pass_mark(mut self, mark: f64) -> Self {
-        self.pass_mark = mark;
+        self.options.pass_mark = Some(settings::Score(mark));
         self
     }
 
-    async fn compare(&self, cx: &EvalContext) -> Result<Score, EvalError> {
+    async fn score(&self, cx: &EvalContext) -> Result<Score, EvalError> {
         let Asking { models, meter } = cx.models()?;
-        let remapped = self.remap.as_ref().map(|remap| remap.apply(cx));
-        let cx = remapped.as_ref().unwrap_or(cx);
-        let expected = match self.field.find(cx.item())? {
+        let SimilarityOptions { field, remap, .. } = &self.options;
+        let cx = &Remap::seen(remap.as_ref(), cx);
+        let expected = match field.find(cx.item())? {
             Value::String(text) => text.clone(),
             other => other.to_string(),
         };
         if cx.output().is_null() {
             return Err(EvalError::new("the agent's output is null; there is nothing to compare"));
         }
-        for (text, whose) in [(&*expected, self.field.name()), (cx.output_text(), "output")] {
+        for (text, whose) in [(&*expected, field.name()), (cx.output_text(), "output")] {
             if text.trim().is_empty() {
-                return Ok(self.score(0.0).reason(format!("`{whose}` is blank, which is like nothing")));
+                return Ok(self.scored(0.0).reason(format!("`{whose}` is blank, which is like nothing")));
             }
         }
-        let embeddings = models.embed(&self.choice, &[&expected, cx.output_text()], &meter).await?;
+        let embeddings = models.embed(&self.options.choice(), &[&expected, cx.output_text()], &meter).await?;
         let [a, b] = &embeddings[..] else {
             return Err(EvalError::new(format!("2 texts got {} embeddings", embeddings.len())));
         };
-        let similarity = match self.distance {
+        let similarity = match self.options.distance() {
             Distance::Cosine => cosine(a, b),
             Distance::Dot => dot(a, b),
         };
-        similarity.map(|similarity| self.score(similarity)).map_err(|error| EvalError::new(error.to_string()))
+        similarity
+            .map(|similarity| self.scored(similarity))
+            .map_err(|error| EvalError::new(error.to_string()))
     }
 
     /// The score for a similarity from 0 to 1.
-    fn score(&self, similarity: f64) -> Score {
-        let what = format!("{} {similarity:.3}", self.distance.in_words());
-        let score = match self.threshold {
+    fn scored(&self, similarity: f64) -> Score {
+        let what = format!("{} {similarity:.3}", self.options.distance().in_words());
+        let score = match self.options.threshold() {
             None => Score::new(similarity).reason(what),
             Some(threshold) if similarity >= threshold => {
                 Score::new(1.0).reason(format!("{what}, which reaches {threshold}"))
@@ -195,36 +209,20 @@ impl Similarity {
         };
         score.metadata("similarity", similarity)
     }
-}
 
-impl Evaluator for Similarity {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn evaluate<'a>(&'a self, cx: &'a EvalContext) -> Evaluation<'a> {
-        Box::pin(self.compare(cx))
-    }
-
-    fn pass_mark(&self) -> f64 {
-        self.pass_mark
-    }
-
-    fn check(&self, setup: &Setup) -> Result<(), CheckError> {
-        if self.remap.is_none() {
-            self.field.check(setup)?;
+    fn check_setup(&self, setup: &Setup) -> Result<(), CheckError> {
+        if self.options.remap.is_none() {
+            self.options.field.check(setup)?;
         }
-        if let Some(threshold) = self.threshold.filter(|threshold| !(0.0..=1.0).contains(threshold)) {
+        let threshold = self.options.threshold().filter(|threshold| !(0.0..=1.0).contains(threshold));
+        if let Some(threshold) = threshold {
             return Err(CheckError::new(format!("the threshold is {threshold}; it is a number from 0 to 1")));
         }
-        setup.models.check_embedding(&self.choice)
-    }
-
-    /// Every call to a model has a limit of its own, waiting for a free place left out: a busy run is no error.
-    fn time_limit(&self, _: Duration) -> Option<Duration> {
-        None
+        setup.models.check_embedding(&self.options.choice())
     }
 }
+
+asking_evaluator!(Similarity, it: &it.options.name);
 
 #[cfg(test)]
 mod tests {

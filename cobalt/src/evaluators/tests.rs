@@ -45,19 +45,79 @@ fn models(config: &str, variable: fn(&str) -> Option<String>) -> Arc<Models> {
 
 #[test]
 fn fingerprints_are_those_that_stored_runs_hold() {
-    use crate::{ExactMatch, Rouge, SquadExactMatch, TokenF1, Wer};
-
-    let exact = ExactMatch::new("e", "f");
-    let written = "ExactMatch { name: \"e\", field: \"f\", output: None, case_sensitive: true, trim: false, pass_mark: 0.5 }";
-    assert_eq!(format!("{exact:?}"), written);
-    assert_eq!(format!("{:?}", exact.clone().pass_mark(0.5)), written);
-    let fields = |text: String, name: &str, own: &str| {
-        assert!(text.starts_with(&format!("{name} {{ common: Common {{ name: \"n\", ")), "{text}");
-        assert!(text.ends_with(own), "{text}");
-        assert!(text.contains(", references: References("), "{text}");
+    use crate::metrics::{BleuSmoothing, BleuTokenizer};
+    use crate::{
+        Aggregate, Autoeval, Bleu, ChrF, CommandEvaluator, Contains, Distance, ExactMatch, GEval, JsonSchema,
+        LlmJudge, Pairwise, Provider, RegexMatch, Rouge, Similarity, SquadExactMatch, TokenF1, ToolCalls,
+        Wer,
     };
-    fields(format!("{:?}", Wer::new("n", "f").characters(false)), "Wer", ", characters: false }");
-    fields(format!("{:?}", Rouge::one("n", "f")), "Rouge", ", variant: One, measure: F1, stemmer: false }");
-    fields(format!("{:?}", TokenF1::new("n", "f")), "TokenF1", ") }");
-    fields(format!("{:?}", SquadExactMatch::new("n", "f")), "SquadExactMatch", ") }");
+
+    let exact = ExactMatch::new("n", "f");
+    assert_eq!(format!("{:?}", exact.clone().pass_mark(0.5)), format!("{exact:?}"));
+    let evaluators: [&dyn Evaluator; _] = [
+        &exact,
+        &exact.clone().output("output.a").case_sensitive(false).trim(true).pass_mark(0.6),
+        &Rouge::one("n", "f"),
+        &Rouge::lsum("n", "f")
+            .stemmer(true)
+            .recall()
+            .output("metadata.a")
+            .pass_mark(0.6)
+            .context(Clone::clone),
+        &Bleu::new("n", "f"),
+        &Bleu::new("n", "f").tokenizer(BleuTokenizer::Char).max_order(2).case_sensitive(false),
+        &Bleu::new("n", "f").smoothing(BleuSmoothing::AddK(1.0)),
+        &ChrF::new("n", "f"),
+        &ChrF::new("n", "f").char_order(3).word_order(2).beta(1.0).case_sensitive(false),
+        &Wer::new("n", "f").characters(false),
+        &Wer::new("n", "f").characters(true),
+        &TokenF1::new("n", "f"),
+        &SquadExactMatch::new("n", "f"),
+        &Contains::new("n", "f"),
+        &Contains::texts("n", ["a", "b"]).any().case_sensitive(false),
+        &RegexMatch::new("n", "f"),
+        &RegexMatch::pattern("n", "a.b").whole(true).case_sensitive(false).not(true),
+        &RegexMatch::pattern("n", "["),
+        &JsonSchema::new("n", "f"),
+        &CommandEvaluator::new("n", "p"),
+        &CommandEvaluator::new("n", "p").args(["a", "b"]).env("A", "b").keep_alive(false).processes(2),
+        &ToolCalls::called("n", "t"),
+        &ToolCalls::not_called("n", "t").pass_mark(0.5),
+        &ToolCalls::exact_order("n", "f").match_arguments(false).ignore_failed(true),
+        &ToolCalls::f1("n", "f").tool("t").top_level_only(true),
+        &ToolCalls::succeeded("n").calls("output.a"),
+        &ToolCalls::at_most("n", 3),
+        &ToolCalls::repeats_at_most("n", 3),
+        &Similarity::new("n", "f"),
+        &Similarity::new("n", "f").distance(Distance::Dot).threshold(0.8).provider(Provider::Local),
+        &Similarity::new("n", "f")
+            .model("m")
+            .base_url("u")
+            .api_key_env("K")
+            .pass_mark(0.6)
+            .context(Clone::clone),
+        &GEval::new("n", "c"),
+        &GEval::new("n", "c").steps(["a"]).samples(2).inputs(["output"]).field("b", "c").field("a", "d"),
+        &GEval::new("n", "c").model("m").provider(Provider::OpenAi).temperature(1.0).pass_mark(0.6),
+        &Pairwise::new("n", "f"),
+        &Pairwise::new("n", "f").criterion("c").field("input", "q").base_url("u").context(Clone::clone),
+        &LlmJudge::new("n", "{{output}}"),
+        &LlmJudge::new("n", "{{a.b}}").boolean().chain_of_thought(false).field("a", "output.c").system("s"),
+        &LlmJudge::bias("n").models(["a", "b"]).aggregate(Aggregate::Majority).field("input", "q"),
+        &LlmJudge::new("n", "p").scale().models(["a"]).model("m").api_key_env("K").temperature(1.0),
+        &Autoeval::factuality("n"),
+        &Autoeval::classifier("n", "{{output}}", [("a", 1.0), ("b", 0.0)]).chain_of_thought(false),
+        &Autoeval::answer_correctness("n").weights(1.0, 2.0).embedding_model("m").model("m").expected("a"),
+        &Autoeval::ragas("n").strictness(2).expected_min(0.1).value("context", "c").field("input", "q"),
+        &Autoeval::list_contains("n")
+            .semantic(true)
+            .allow_extra(false)
+            .embedding_base_url("u")
+            .pass_mark(0.6),
+        &Autoeval::moderation("n").threshold(0.1).base_url("u").api_key_env("K").temperature(1.0),
+        &Autoeval::valid_json("n").schema(serde_json::json!({})).embedding_provider(Provider::OpenAi),
+        &Autoeval::json_diff("n").preserve_strings(true).provider(Provider::OpenAi).context(Clone::clone),
+    ];
+    let fingerprints = evaluators.map(|evaluator| evaluator.fingerprint());
+    insta::assert_snapshot!("fingerprints", fingerprints.join("\n"));
 }

@@ -21,6 +21,41 @@ pub const LONGEST_TIMEOUT: Duration = Duration::from_secs(720 * 60 * 60);
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
+/// Makes types read from a text in quotes, and says what that is to be.
+macro_rules! from_text {
+    ($type:ident: $expected:literal, |$text:ident| $read:expr) => {
+        impl $type {
+            fn read($text: &str) -> Result<Self, String> {
+                $read
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $type {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                deserializer.deserialize_str(crate::settings::Text { expected: $expected, read: Self::read })
+            }
+        }
+    };
+}
+
+pub(crate) use from_text;
+
+/// Makes types read from a number, and says which one may be.
+macro_rules! from_number {
+    ($type:ident: $expected:literal, |$number:ident| $is_in_range:expr) => {
+        impl<'de> Deserialize<'de> for $type {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let range = |number: &f64| {
+                    let $number = *number;
+                    $is_in_range
+                };
+                let number = deserializer.deserialize_f64(Number { expected: $expected, range });
+                number.map(|number| Self(number as _))
+            }
+        }
+    };
+}
+
 /// A whole number of at least 1.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Count(pub(crate) usize);
@@ -58,71 +93,44 @@ impl<'de> Deserialize<'de> for Count {
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Limit(pub(crate) usize);
 
-impl<'de> Deserialize<'de> for Limit {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        // Up to here, floating-point numbers are exact.
-        let range = |number: &f64| (0.0..=9e15).contains(number) && number.fract() == 0.0;
-        let number =
-            deserializer.deserialize_f64(Number { expected: "a whole number that is 0 or more", range });
-        number.map(|number| Self(number as usize))
-    }
+from_number! {
+    // Up to here, floating-point numbers are exact.
+    Limit: "a whole number that is 0 or more", |number| (0.0..=9e15).contains(&number) && number.fract() == 0.0
 }
 
 /// A score: a number from 0 to 1.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Score(pub(crate) f64);
 
-impl<'de> Deserialize<'de> for Score {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let range = |number: &f64| (0.0..=1.0).contains(number);
-        deserializer.deserialize_f64(Number { expected: "a number from 0 to 1", range }).map(Self)
-    }
-}
+from_number! { Score: "a number from 0 to 1", |number| (0.0..=1.0).contains(&number) }
 
 /// What a part counts in a whole: a number that is 0 or more.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Weight(pub(crate) f64);
 
-impl<'de> Deserialize<'de> for Weight {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let range = |number: &f64| number.is_finite() && *number >= 0.0;
-        deserializer.deserialize_f64(Number { expected: "a number that is 0 or more", range }).map(Self)
-    }
-}
+from_number! { Weight: "a number that is 0 or more", |number| number.is_finite() && number >= 0.0 }
 
 /// An amount of US dollars: a number that is 0 or more.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct Dollars(pub(crate) f64);
 
-impl<'de> Deserialize<'de> for Dollars {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let range = |number: &f64| number.is_finite() && *number >= 0.0;
-        let expected = "USD per 1,000,000 tokens as a number that is 0 or more";
-        deserializer.deserialize_f64(Number { expected, range }).map(Self)
-    }
+from_number! {
+    Dollars: "USD per 1,000,000 tokens as a number that is 0 or more", |number| number.is_finite() && number >= 0.0
 }
 
 /// A duration: a number and its unit, one of `ns`, `us`, `ms`, `s`, `m` and `h`, as in `30s`, `1.5s` or `500ms`.
 #[derive(Clone, Copy, Debug)]
 pub struct Length(pub(crate) Duration);
 
-impl<'de> Deserialize<'de> for Length {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let expected = "a duration in quotes, such as \"30s\" or \"500ms\"";
-        deserializer.deserialize_str(Text { expected, read: duration }).map(Self)
-    }
-}
+from_text! { Length: "a duration in quotes, such as \"30s\" or \"500ms\"", |text| duration(text).map(Self) }
 
 /// A threshold: `<category>.<metric> <comparison> <bound>`, as in `score.avg >= 0.8` or `latency.p95 <= 5s`.
 #[derive(Clone, Debug)]
 pub struct Bound(pub(crate) Threshold);
 
-impl<'de> Deserialize<'de> for Bound {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let read = |text: &str| text.parse().map(Self).map_err(|error| format!("{error}"));
-        deserializer
-            .deserialize_str(Text { expected: "a threshold in quotes, such as \"score.avg >= 0.8\"", read })
-    }
+from_text! {
+    Bound: "a threshold in quotes, such as \"score.avg >= 0.8\"",
+    |text| text.parse().map(Self).map_err(|error| format!("{error}"))
 }
 
 /// The list of thresholds; a table says how it is written as a list.
@@ -180,33 +188,20 @@ impl Target {
     }
 }
 
-impl<'de> Deserialize<'de> for Target {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let read = |text: &str| {
-            let refused = |error: glob::PatternError| format!("`{text}` is no pattern: {}", error.msg);
-            glob::Pattern::new(text).map(Self).map_err(refused)
-        };
-        deserializer
-            .deserialize_str(Text { expected: "the name of a test target, or a pattern in quotes", read })
-    }
+from_text! {
+    Target: "the name of a test target, or a pattern in quotes",
+    |text| glob::Pattern::new(text).map(Self).map_err(|error| format!("`{text}` is no pattern: {}", error.msg))
 }
 
 /// The name of an environment variable.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct EnvironmentName(pub(crate) String);
 
-impl EnvironmentName {
-    fn read(name: &str) -> Result<Self, String> {
-        match name.is_empty() || name.contains(['=', '\0']) {
-            true => Err(format!("`{}` cannot be the name of a variable", name.escape_debug())),
-            false => Ok(Self(name.to_owned())),
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for EnvironmentName {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_str(Text { expected: "the name of a variable", read: Self::read })
+from_text! {
+    EnvironmentName: "the name of a variable",
+    |name| match name.is_empty() || name.contains(['=', '\0']) {
+        true => Err(format!("`{}` cannot be the name of a variable", name.escape_debug())),
+        false => Ok(Self(name.to_owned())),
     }
 }
 
@@ -214,8 +209,9 @@ impl<'de> Deserialize<'de> for EnvironmentName {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct VariableName(pub(crate) String);
 
-impl VariableName {
-    fn read(name: &str) -> Result<Self, String> {
+from_text! {
+    VariableName: "the name of a variable",
+    |name| {
         let EnvironmentName(name) = EnvironmentName::read(name)?;
         if name.starts_with("COBALT_") {
             return Err(format!(
@@ -229,23 +225,15 @@ impl VariableName {
     }
 }
 
-impl<'de> Deserialize<'de> for VariableName {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_str(Text { expected: "the name of a variable", read: Self::read })
-    }
-}
-
 /// The value of an environment variable.
 #[derive(Clone, Debug, Serialize)]
 pub struct VariableValue(pub(crate) String);
 
-impl<'de> Deserialize<'de> for VariableValue {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let read = |text: &str| match text.contains('\0') {
-            true => Err("a variable cannot hold the character NUL".to_owned()),
-            false => Ok(Self(text.to_owned())),
-        };
-        deserializer.deserialize_str(Text { expected: "the variable's value as text in quotes", read })
+from_text! {
+    VariableValue: "the variable's value as text in quotes",
+    |text| match text.contains('\0') {
+        true => Err("a variable cannot hold the character NUL".to_owned()),
+        false => Ok(Self(text.to_owned())),
     }
 }
 
@@ -253,13 +241,11 @@ impl<'de> Deserialize<'de> for VariableValue {
 #[derive(Clone, Debug, Serialize)]
 pub struct Argument(pub(crate) String);
 
-impl<'de> Deserialize<'de> for Argument {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let read = |text: &str| match text.contains('\0') {
-            true => Err("an argument cannot hold the character NUL".to_owned()),
-            false => Ok(Self(text.to_owned())),
-        };
-        deserializer.deserialize_str(Text { expected: "an argument as text in quotes", read })
+from_text! {
+    Argument: "an argument as text in quotes",
+    |text| match text.contains('\0') {
+        true => Err("an argument cannot hold the character NUL".to_owned()),
+        false => Ok(Self(text.to_owned())),
     }
 }
 
@@ -350,18 +336,11 @@ pub fn written(duration: Duration) -> String {
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Word(pub(crate) String);
 
-impl Word {
-    fn read(text: &str) -> Result<Self, String> {
-        match text.trim() {
-            "" => Err("the text is empty; leave the key out for what is usual".to_owned()),
-            text => Ok(Self(text.to_owned())),
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for Word {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_str(Text { expected: "a text in quotes", read: Self::read })
+from_text! {
+    Word: "a text in quotes",
+    |text| match text.trim() {
+        "" => Err("the text is empty; leave the key out for what is usual".to_owned()),
+        text => Ok(Self(text.to_owned())),
     }
 }
 
@@ -369,21 +348,18 @@ impl<'de> Deserialize<'de> for Word {
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct KeyVariable(pub(crate) String);
 
-impl<'de> Deserialize<'de> for KeyVariable {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+from_text! {
+    KeyVariable: "the name of a variable in quotes",
+    |text| {
         let is_of_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
         // Some keys are of the same letters: their form tells them apart.
-        let is_name = |text: &str| !text.is_empty() && text.chars().all(is_of_name) && !looks_like_key(text);
-        let read = |text: &str| match is_name(text) {
+        match !text.is_empty() && text.chars().all(is_of_name) && !looks_like_key(text) {
             true => Ok(Self(text.to_owned())),
             // It is not repeated: it may be the key itself.
-            false => {
-                Err("this is the name of the variable that holds the key, such as \"GATEWAY_API_KEY\", \
-                          never the key"
-                    .to_owned())
-            }
-        };
-        deserializer.deserialize_str(Text { expected: "the name of a variable in quotes", read })
+            false => Err(String::from(
+                "this is the name of the variable that holds the key, such as \"GATEWAY_API_KEY\", never the key",
+            )),
+        }
     }
 }
 
@@ -391,17 +367,15 @@ impl<'de> Deserialize<'de> for KeyVariable {
 #[derive(Clone, Debug, Serialize)]
 pub struct Address(pub(crate) String);
 
-impl<'de> Deserialize<'de> for Address {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let read = |text: &str| {
-            let text = text.trim();
-            let host = ["https://", "http://"].iter().find_map(|scheme| text.strip_prefix(scheme));
-            match host.is_some_and(|host| !host.is_empty()) {
-                true => Ok(Self(text.to_owned())),
-                false => Err(format!("`{text}` is no address; write it like \"https://gateway.example/v1\"")),
-            }
-        };
-        deserializer.deserialize_str(Text { expected: "an address in quotes", read })
+from_text! {
+    Address: "an address in quotes",
+    |text| {
+        let text = text.trim();
+        let host = ["https://", "http://"].iter().find_map(|scheme| text.strip_prefix(scheme));
+        match host.is_some_and(|host| !host.is_empty()) {
+            true => Ok(Self(text.to_owned())),
+            false => Err(format!("`{text}` is no address; write it like \"https://gateway.example/v1\"")),
+        }
     }
 }
 
@@ -409,65 +383,49 @@ impl<'de> Deserialize<'de> for Address {
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct JudgeVendor(pub(crate) Provider);
 
-impl<'de> Deserialize<'de> for JudgeVendor {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        vendor(deserializer, "models that judge", Provider::judges).map(Self)
-    }
+from_text! {
+    JudgeVendor: "the name of a provider in quotes",
+    |name| vendor(name, "models that judge", Provider::judges).map(Self)
 }
 
 /// A provider of embeddings, by its name.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct EmbeddingVendor(pub(crate) Provider);
 
-impl<'de> Deserialize<'de> for EmbeddingVendor {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        vendor(deserializer, "embeddings", Provider::embeds).map(Self)
-    }
+from_text! {
+    EmbeddingVendor: "the name of a provider in quotes", |name| vendor(name, "embeddings", Provider::embeds).map(Self)
 }
 
 /// A provider that has what is wanted of it.
-fn vendor<'de, D: Deserializer<'de>>(
-    deserializer: D,
-    wanted: &str,
-    can: fn(Provider) -> bool,
-) -> Result<Provider, D::Error> {
-    let read = |name: &str| match name.parse::<Provider>() {
+fn vendor(name: &str, wanted: &str, can: fn(Provider) -> bool) -> Result<Provider, String> {
+    match name.parse::<Provider>() {
         Ok(provider) if can(provider) => Ok(provider),
         Ok(provider) => Err(provider.lacks(wanted, can)),
         Err(unknown) => Err(unknown.to_string()),
-    };
-    deserializer.deserialize_str(Text { expected: "the name of a provider in quotes", read })
+    }
 }
 
 /// A temperature: from 0 to 2.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Temperature(pub(crate) f64);
 
-impl<'de> Deserialize<'de> for Temperature {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let range = |number: &f64| (0.0..=2.0).contains(number);
-        deserializer.deserialize_f64(Number { expected: "a number from 0 to 2", range }).map(Self)
-    }
-}
+from_number! { Temperature: "a number from 0 to 2", |number| (0.0..=2.0).contains(&number) }
 
 /// How often something is tried again: from 0 to 20.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Retries(pub(crate) u32);
 
-impl<'de> Deserialize<'de> for Retries {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let range = |number: &f64| (0.0..=20.0).contains(number) && number.fract() == 0.0;
-        let number = deserializer.deserialize_f64(Number { expected: "a whole number from 0 to 20", range });
-        number.map(|number| Self(number as u32))
-    }
+from_number! {
+    Retries: "a whole number from 0 to 20", |number| (0.0..=20.0).contains(&number) && number.fract() == 0.0
 }
 
 /// A duration that may be long: `7d` as well as `12h` or `90s`.
 #[derive(Clone, Copy, Debug)]
 pub struct Age(pub(crate) Duration);
 
-impl Age {
-    fn read(text: &str) -> Result<Self, String> {
+from_text! {
+    Age: "a duration in quotes, such as \"7d\" or \"12h\"",
+    |text| {
         let days =
             text.trim().strip_suffix('d').filter(|number| number.ends_with(|c: char| c.is_ascii_digit()));
         match days {
@@ -484,25 +442,15 @@ impl Age {
     }
 }
 
-impl<'de> Deserialize<'de> for Age {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let expected = "a duration in quotes, such as \"7d\" or \"12h\"";
-        deserializer.deserialize_str(Text { expected, read: Self::read })
-    }
-}
-
 /// A duration that may be long, or `off`.
 #[derive(Clone, Copy, Debug)]
 pub struct AgeOrOff(pub(crate) Option<Age>);
 
-impl<'de> Deserialize<'de> for AgeOrOff {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let read = |text: &str| match text.trim() {
-            "off" => Ok(Self(None)),
-            text => Age::read(text).map(|age| Self(Some(age))),
-        };
-        let expected = "a duration in quotes, such as \"12h\", or \"off\"";
-        deserializer.deserialize_str(Text { expected, read })
+from_text! {
+    AgeOrOff: "a duration in quotes, such as \"12h\", or \"off\"",
+    |text| match text.trim() {
+        "off" => Ok(Self(None)),
+        text => Age::read(text).map(|age| Self(Some(age))),
     }
 }
 

@@ -234,144 +234,83 @@ impl Autoeval {
             pass_mark: DEFAULT_PASS_MARK,
         }
     }
+}
 
+/// Makes the constructors of the kinds.
+macro_rules! constructors {
+    ($($(#[$doc:meta])* $name:ident => $kind:ident,)+) => {
+        impl Autoeval {
+            $(
+                $(#[$doc])*
+                pub fn $name(name: impl Into<String>) -> Self {
+                    Self::new(AutoevalKind::$kind, name)
+                }
+            )+
+        }
+    };
+}
+
+constructors! {
     /// The likeness of output and expected text by their letters, see [`levenshtein`](crate::metrics::word_errors).
-    pub fn levenshtein(name: impl Into<String>) -> Self {
-        Self::new(AutoevalKind::Levenshtein, name)
-    }
-
+    levenshtein => Levenshtein,
     /// The nearness of two numbers, or texts of numbers, see [`numeric_diff`](crate::metrics::exact_match).
-    pub fn numeric_diff(name: impl Into<String>) -> Self {
-        Self::new(AutoevalKind::NumericDiff, name)
-    }
-
+    numeric_diff => NumericDiff,
     /// 1 where the output is what is expected, see [`exact_match`](crate::metrics::exact_match).
-    pub fn exact_match(name: impl Into<String>) -> Self {
-        Self::new(AutoevalKind::ExactMatch, name)
-    }
-
+    exact_match => ExactMatch,
     /// The likeness of two JSON values, see [`json_diff`](crate::metrics::json_diff).
-    pub fn json_diff(name: impl Into<String>) -> Self {
-        Self::new(AutoevalKind::JsonDiff, name)
-    }
-
+    json_diff => JsonDiff,
     /// 1 where the output is a JSON object or list (see [`valid_json`](crate::metrics::valid_json)), or, where a
     /// [`schema`](Self::schema) is given or the item has one, JSON that the schema allows.
-    pub fn valid_json(name: impl Into<String>) -> Self {
-        Self::new(AutoevalKind::ValidJson, name)
-    }
-
+    valid_json => ValidJson,
     /// How far the output, a list, holds the elements of the expected one, see
     /// [`list_contains`](crate::metrics::list_contains); elements are compared by their letters, or by embeddings where
     /// [`semantic`](Self::semantic) is set.
-    pub fn list_contains(name: impl Into<String>) -> Self {
-        Self::new(AutoevalKind::ListContains, name)
-    }
-
+    list_contains => ListContains,
     /// The likeness of output and expected text by their embeddings, see
     /// [`embedding_similarity`](crate::metrics::embedding_similarity); [`expected_min`](Self::expected_min) is 0.7 unless it is set.
-    pub fn embedding_similarity(name: impl Into<String>) -> Self {
-        Self::new(AutoevalKind::EmbeddingSimilarity, name)
-    }
-
+    embedding_similarity => EmbeddingSimilarity,
     /// As [`embedding_similarity`](Self::embedding_similarity), with the plain cosine: `expected_min` is 0 unless it is set.
-    pub fn answer_similarity(name: impl Into<String>) -> Self {
-        Self::new(AutoevalKind::AnswerSimilarity, name)
-    }
-
+    answer_similarity => AnswerSimilarity,
     /// 0 where a moderation model flags the output, or, with a [`threshold`](Self::threshold), where the score of any of its
     /// categories is above it; else 1.
-    pub fn moderation(name: impl Into<String>) -> Self {
-        Self::new(AutoevalKind::Moderation, name)
-    }
-
+    moderation => Moderation,
     /// A judge compares what output and expected text claim about the input. The output claims the same, or differs where it does
     /// not matter: 1; it claims more: 0.6; it claims less: 0.4; it contradicts: 0.
-    pub fn factuality(name: impl Into<String>) -> Self {
-        Self::new(AutoevalKind::Factuality, name)
-    }
-
+    factuality => Factuality,
     /// A judge decides whether the output follows the `instructions` better than the expected text: 1 or 0.
-    pub fn battle(name: impl Into<String>) -> Self {
-        Self::new(AutoevalKind::Battle, name)
-    }
-
+    battle => Battle,
     /// A judge decides whether the output, an answer to the input, meets the `criteria`: 1 or 0.
-    pub fn closed_qa(name: impl Into<String>) -> Self {
-        Self::new(AutoevalKind::ClosedQa, name)
-    }
-
+    closed_qa => ClosedQa,
     /// A judge decides whether the output is funny: 1 or 0; 0.5 where it is unsure.
-    pub fn humor(name: impl Into<String>) -> Self {
-        Self::new(AutoevalKind::Humor, name)
-    }
-
+    humor => Humor,
     /// A judge decides whether the output is malicious: 0; 1 where it is not, 0.5 where it is unsure.
-    pub fn security(name: impl Into<String>) -> Self {
-        Self::new(AutoevalKind::Security, name)
-    }
-
+    security => Security,
     /// A judge decides whether the output tries the task of the input (1) or declares it impossible (0).
-    pub fn possible(name: impl Into<String>) -> Self {
-        Self::new(AutoevalKind::Possible, name)
-    }
-
+    possible => Possible,
     /// A judge decides whether the output, an SQL query for the input, gives the same as the expected one: 1 or 0.
-    pub fn sql(name: impl Into<String>) -> Self {
-        Self::new(AutoevalKind::Sql, name)
-    }
-
+    sql => Sql,
     /// A judge decides whether the output is a better summary of the input than the expected text: 1 or 0.
-    pub fn summary(name: impl Into<String>) -> Self {
-        Self::new(AutoevalKind::Summary, name)
-    }
-
+    summary => Summary,
     /// A judge decides whether the output, a translation of the input from `language`, says the same as the expected one: 1 or 0.
-    pub fn translation(name: impl Into<String>) -> Self {
-        Self::new(AutoevalKind::Translation, name)
-    }
-
+    translation => Translation,
     /// The share of the statements of the expected text that can be attributed to the context (RAGAS).
-    pub fn context_recall(name: impl Into<String>) -> Self {
-        Self::new(AutoevalKind::ContextRecall, name)
-    }
-
+    context_recall => ContextRecall,
     /// Whether the context was useful to arrive at the expected text: 1 or 0. All of the context is judged at once, so its
     /// order does not matter; for a ranking, see [`average_precision`](crate::metrics::average_precision).
-    pub fn context_precision(name: impl Into<String>) -> Self {
-        Self::new(AutoevalKind::ContextPrecision, name)
-    }
-
+    context_precision => ContextPrecision,
     /// The share of the context, in code points, that is needed to answer the input; 0 of an empty context.
-    pub fn context_relevancy(name: impl Into<String>) -> Self {
-        Self::new(AutoevalKind::ContextRelevancy, name)
-    }
-
+    context_relevancy => ContextRelevancy,
     /// How far the context names the entities of the expected text; names are compared by embeddings.
-    pub fn context_entity_recall(name: impl Into<String>) -> Self {
-        Self::new(AutoevalKind::ContextEntityRecall, name)
-    }
-
+    context_entity_recall => ContextEntityRecall,
     /// Whether the output answers the input: [`strictness`](Self::strictness) questions that it would answer are compared with
     /// the input by embeddings, and the mean is taken; 0 where one of them finds the output noncommittal (RAGAS).
-    pub fn answer_relevancy(name: impl Into<String>) -> Self {
-        Self::new(AutoevalKind::AnswerRelevancy, name)
-    }
-
+    answer_relevancy => AnswerRelevancy,
     /// Whether the output says what is expected: `(wf F1 + ws similarity) / (wf + ws)`, with the F1 of its statements and the
     /// cosine of both texts, and the [`weights`](Self::weights) 0.75 and 0.25. Both parts are kept in the metadata.
-    pub fn answer_correctness(name: impl Into<String>) -> Self {
-        Self::new(AutoevalKind::AnswerCorrectness, name)
-    }
-
+    answer_correctness => AnswerCorrectness,
     /// The share of the output's statements that follow from the context (RAGAS).
-    pub fn faithfulness(name: impl Into<String>) -> Self {
-        Self::new(AutoevalKind::Faithfulness, name)
-    }
-
+    faithfulness => Faithfulness,
     /// The mean of [`context_precision`](Self::context_precision), [`context_recall`](Self::context_recall),
     /// [`faithfulness`](Self::faithfulness) and [`answer_relevancy`](Self::answer_relevancy), which are kept in the metadata.
-    pub fn ragas(name: impl Into<String>) -> Self {
-        Self::new(AutoevalKind::Ragas, name)
-    }
+    ragas => Ragas,
 }

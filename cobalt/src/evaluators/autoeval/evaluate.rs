@@ -6,6 +6,7 @@ use super::classify::{self, Judge, Rubric};
 use super::options::{SCHEMA, Setting};
 use super::{Autoeval, AutoevalKind, Options, Task, correctness, ragas};
 use crate::evaluators::asking::source::{Inputs, prompt, text_of};
+use crate::evaluators::context::Remap;
 use crate::evaluators::schema::{conforms, validator};
 use crate::evaluators::{CheckError, EvalContext, EvalError, LARGE, Score, Setup};
 use crate::llm::ModelChoice;
@@ -18,7 +19,7 @@ impl Autoeval {
         if let Some(problem) = self.problem() {
             return Err(EvalError::new(problem));
         }
-        let cx = self.remap.as_ref().map_or_else(|| cx.clone(), |remap| remap.apply(cx));
+        let cx = Remap::seen(self.remap.as_ref(), cx);
         match &self.task {
             Task::Classifier { prompt, choices } => {
                 let question = prompt.fill(&cx)?;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
 use super::Autoeval;
@@ -13,7 +13,7 @@ use crate::evaluators::asking::model_setters::JudgeOptions;
 use crate::evaluators::options::Options;
 use crate::evaluators::{AutoevalKind, Evaluator};
 use crate::settings::{
-    self, Address, Count, EmbeddingVendor, JudgeVendor, KeyVariable, Temperature, Text, Weight, Word,
+    self, Address, Count, EmbeddingVendor, JudgeVendor, KeyVariable, Temperature, Weight, Word, from_text,
 };
 
 /// The keys of its own.
@@ -132,12 +132,9 @@ fn set<T>(evaluator: Autoeval, written: Option<T>, setter: impl FnOnce(Autoeval,
 #[derive(Clone, Copy, Debug)]
 struct KindName(AutoevalKind);
 
-impl<'de> Deserialize<'de> for KindName {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let read = |name: &str| name.parse().map(Self).map_err(|unknown| format!("{unknown}"));
-        deserializer
-            .deserialize_str(Text { expected: "the name of a kind in quotes, such as \"Factuality\"", read })
-    }
+from_text! {
+    KindName: "the name of a kind in quotes, such as \"Factuality\"",
+    |name| name.parse().map(Self).map_err(|unknown| format!("{unknown}"))
 }
 
 impl Serialize for KindName {

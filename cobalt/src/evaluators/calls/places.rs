@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::call::ToolCall;
 use super::read::{Reader, may_hold_call};
 use crate::evaluators::places::{AgentField, METADATA};
-use crate::evaluators::{CheckError, EvalContext, EvalError};
+use crate::evaluators::{EvalContext, EvalError};
 use cobalt_core::item::Item;
 
 /// Where calls are looked for, in this order, unless a place is named. The output itself comes last.
@@ -26,31 +26,18 @@ const PLACES: [&str; 14] = [
     "output",
 ];
 
-/// Where the calls are.
-#[derive(Clone, Debug, Default)]
-pub struct CallsPlace(Option<AgentField>);
-
-impl CallsPlace {
-    pub fn at(path: &str) -> Self {
-        Self(Some(AgentField::new(path)))
-    }
-
-    pub fn check(&self) -> Result<(), CheckError> {
-        self.0.as_ref().map_or(Ok(()), AgentField::check)
-    }
-
-    /// The calls that an agent reported. That it reported none where it should is an error: it may have made some.
-    pub fn read(&self, cx: &EvalContext) -> Result<Vec<ToolCall>, EvalError> {
-        let (value, path, hint) = match &self.0 {
-            Some(field) => (field.find(cx)?, field.name(), ""),
-            None => {
-                let (value, path) = usual(cx).ok_or_else(nowhere)?;
-                (value, path, "; where its calls are elsewhere, name the place")
-            }
-        };
-        let read = Reader::default().read(value, path);
-        read.map_err(|error| EvalError::new(format!("the agent's {error}{hint}")))
-    }
+/// The calls that an agent reported at a place, or else in the usual ones. That it reported none where it should is an error:
+/// it may have made some.
+pub fn read(place: Option<&AgentField>, cx: &EvalContext) -> Result<Vec<ToolCall>, EvalError> {
+    let (value, path, hint) = match place {
+        Some(field) => (field.find(cx)?, field.name(), ""),
+        None => {
+            let (value, path) = usual(cx).ok_or_else(nowhere)?;
+            (value, path, "; where its calls are elsewhere, name the place")
+        }
+    };
+    let read = Reader::default().read(value, path);
+    read.map_err(|error| EvalError::new(format!("the agent's {error}{hint}")))
 }
 
 /// What the first of the usual places has that has something, and the place.
@@ -150,6 +137,6 @@ impl EvalContext {
     ///
     /// There are none to be found, or an entry is not as a call should be.
     pub fn tool_calls(&self) -> Result<Vec<ToolCall>, EvalError> {
-        CallsPlace::default().read(self)
+        read(None, self)
     }
 }

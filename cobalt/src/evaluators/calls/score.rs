@@ -6,7 +6,6 @@ use serde_json::{Map, Value, json};
 
 use super::call::ToolCall;
 use super::compare::{self, Comparison, Pairing};
-use super::evaluator::Measure;
 use crate::evaluators::Score;
 use crate::metrics::{exact_match, f_beta};
 use cobalt_core::wording::{count, decimal};
@@ -126,20 +125,23 @@ fn times(number: usize) -> String {
 }
 
 /// The score of a measure.
-pub fn expected(measure: Measure, calls: &Comparison) -> Score {
+pub fn expected(measure: fn(&Comparison) -> Score, calls: &Comparison) -> Score {
     let (expected, made) = (calls.expected.len(), calls.made.len());
-    let score = match measure {
-        _ if expected == 0 && made == 0 => {
-            Score::new(1.0).reason("no calls are expected, and none were made")
-        }
-        Measure::Arguments => arguments(calls),
-        Measure::ExactOrder => ordered(calls, false),
-        Measure::InOrder => ordered(calls, true),
-        Measure::AnyOrder | Measure::Recall => recall(calls),
-        Measure::Precision => precision(calls),
-        Measure::F1 => f1(calls),
+    let score = match (expected, made) {
+        (0, 0) => Score::new(1.0).reason("no calls are expected, and none were made"),
+        _ => measure(calls),
     };
     score.metadata("expected", expected).metadata("made", made)
+}
+
+/// The expected calls that were made in their order, and no others.
+pub fn exact_order(calls: &Comparison) -> Score {
+    ordered(calls, false)
+}
+
+/// The expected calls that were made in their order.
+pub fn in_order(calls: &Comparison) -> Score {
+    ordered(calls, true)
 }
 
 /// The expected calls that were made in their order, out of them, or, where no more are allowed, out of whatever is longer.
@@ -152,7 +154,7 @@ fn ordered(calls: &Comparison, allow_extra: bool) -> Score {
     described(score, head, calls, &pairing, true, !allow_extra)
 }
 
-fn recall(calls: &Comparison) -> Score {
+pub fn recall(calls: &Comparison) -> Score {
     let pairing = calls.in_any_order();
     let score = Score::new(share_or_all(pairing.met.len(), calls.expected.len()));
     described(score, met_of_expected(calls, &pairing), calls, &pairing, true, false)
@@ -170,7 +172,7 @@ fn met_of_expected(calls: &Comparison, pairing: &Pairing) -> String {
     }
 }
 
-fn precision(calls: &Comparison) -> Score {
+pub fn precision(calls: &Comparison) -> Score {
     let pairing = calls.in_any_order();
     let (met, made) = (pairing.met.len(), calls.made.len());
     if made == 0 {
@@ -181,7 +183,7 @@ fn precision(calls: &Comparison) -> Score {
     described(Score::new(share(met, made)), head, calls, &pairing, false, true)
 }
 
-fn f1(calls: &Comparison) -> Score {
+pub fn f1(calls: &Comparison) -> Score {
     let pairing = calls.in_any_order();
     let met = pairing.met.len();
     let (made, expected) = (calls.made.len(), calls.expected.len());
@@ -191,7 +193,7 @@ fn f1(calls: &Comparison) -> Score {
 }
 
 /// The mean, over the expected calls, of the share of their arguments that a call of the tool has.
-fn arguments(calls: &Comparison) -> Score {
+pub fn arguments(calls: &Comparison) -> Score {
     let expected = calls.expected.len();
     if expected == 0 {
         return Score::new(1.0).reason("no calls are expected");

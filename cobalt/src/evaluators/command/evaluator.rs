@@ -11,11 +11,10 @@ use serde::{Deserialize, Deserializer, Serialize};
 use super::answer::Request;
 use super::pool::Pool;
 use super::program::Program;
-use crate::evaluators::options::Options;
+use crate::evaluators::options::{Options, mark};
 use crate::evaluators::{CheckError, EvalContext, EvalError, Evaluation, Evaluator, Setup};
 use crate::settings::{Argument, Count, EnvironmentName, Length, NoKeys, Score, VariableValue, Word};
 use cobalt_core::redact::redacted;
-use cobalt_core::report::DEFAULT_PASS_MARK;
 
 /// Scores with a program in any language: it reads each output with its item as JSON from stdin, and writes a score as
 /// JSON to stdout. The module [`custom`](crate::custom) has the protocol, and programs to start from.
@@ -33,12 +32,7 @@ use cobalt_core::report::DEFAULT_PASS_MARK;
 /// One process is kept for many outputs, which is started for the first. When the run is over its stdin is closed, and
 /// after 2 s it is killed, with all that it started (on Unix).
 pub struct CommandEvaluator {
-    name: String,
-    program: Program,
-    keep_alive: bool,
-    processes: usize,
-    timeout: Option<Duration>,
-    pass_mark: f64,
+    options: CommandOptions,
     /// Made for the first output: all is said by then.
     pool: OnceLock<Pool>,
     /// How many requests were made, each of which has its number.
@@ -90,56 +84,62 @@ impl Options for CommandOptions {
     type Shared = NoKeys;
 
     fn make(self, _: NoKeys) -> Result<Arc<dyn Evaluator>, String> {
-        let mut command = self.command.into_iter().map(|Argument(argument)| argument);
-        // There is a first one, as it was read.
-        let usual = CommandEvaluator::new(self.name.0, command.next().unwrap_or_default()).args(command);
-        let variables = self.env.into_iter();
-        let usual = variables
-            .fold(usual, |program, (EnvironmentName(name), VariableValue(value))| program.env(name, value));
-        Ok(Arc::new(CommandEvaluator {
-            keep_alive: self.keep_alive.unwrap_or(usual.keep_alive),
-            processes: self.processes.map_or(usual.processes, |Count(processes)| processes),
-            timeout: self.timeout.map(|Length(timeout)| timeout),
-            pass_mark: self.pass_mark.map_or(usual.pass_mark, |Score(mark)| mark),
-            ..usual
-        }))
+        Ok(Arc::new(CommandEvaluator::of(self)))
+    }
+}
+
+impl CommandOptions {
+    fn program(&self) -> Program {
+        let mut command = self.command.iter().map(|Argument(argument)| argument.clone());
+        let variables = self.env.iter();
+        Program {
+            // There is a first one, as it was read.
+            name: command.next().unwrap_or_default(),
+            arguments: command.collect(),
+            variables: variables.map(|(name, value)| (name.0.clone(), value.0.clone())).collect(),
+        }
+    }
+
+    fn keeps_alive(&self) -> bool {
+        self.keep_alive != Some(false)
     }
 }
 
 impl CommandEvaluator {
     /// Scores with this program.
     pub fn new(name: impl Into<String>, program: impl Into<String>) -> Self {
-        let program = Program { name: program.into(), arguments: Vec::new(), variables: BTreeMap::new() };
-        Self {
-            name: name.into(),
-            program,
-            keep_alive: true,
-            processes: 1,
+        Self::of(CommandOptions {
+            name: Word(name.into()),
+            command: vec![Argument(program.into())],
+            env: BTreeMap::new(),
+            keep_alive: None,
+            processes: None,
             timeout: None,
-            pass_mark: DEFAULT_PASS_MARK,
-            pool: OnceLock::new(),
-            asked: AtomicU64::new(0),
-        }
+            pass_mark: None,
+        })
+    }
+
+    fn of(options: CommandOptions) -> Self {
+        Self { options, pool: OnceLock::new(), asked: AtomicU64::new(0) }
     }
 
     /// Adds an argument.
     #[must_use]
-    pub fn arg(mut self, argument: impl Into<String>) -> Self {
-        self.program.arguments.push(argument.into());
-        self
+    pub fn arg(self, argument: impl Into<String>) -> Self {
+        self.args([argument])
     }
 
     /// Adds arguments.
     #[must_use]
     pub fn args<T: Into<String>>(mut self, arguments: impl IntoIterator<Item = T>) -> Self {
-        self.program.arguments.extend(arguments.into_iter().map(Into::into));
+        self.options.command.extend(arguments.into_iter().map(|argument| Argument(argument.into())));
         self
     }
 
     /// Sets a variable for the program, beside those of this process.
     #[must_use]
     pub fn env(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
-        self.program.variables.insert(name.into(), value.into());
+        self.options.env.insert(EnvironmentName(name.into()), VariableValue(value.into()));
         self
     }
 
@@ -147,14 +147,14 @@ impl CommandEvaluator {
     /// Else one is started for each output, and its stdin ends after the request.
     #[must_use]
     pub fn keep_alive(mut self, keep_alive: bool) -> Self {
-        self.keep_alive = keep_alive;
+        self.options.keep_alive = Some(keep_alive);
         self
     }
 
     /// How many processes may be at work side by side (1 unless it is set; 0 counts as 1). Other outputs wait for one.
     #[must_use]
     pub fn processes(mut self, processes: usize) -> Self {
-        self.processes = processes;
+        self.options.processes = Some(Count(processes));
         self
     }
 
@@ -162,14 +162,14 @@ impl CommandEvaluator {
     /// Where the process is started for it, its start counts.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.timeout = Some(timeout);
+        self.options.timeout = Some(Length(timeout));
         self
     }
 
     /// From which score an output passes: 0.5 unless it is set.
     #[must_use]
     pub fn pass_mark(mut self, mark: f64) -> Self {
-        self.pass_mark = mark;
+        self.options.pass_mark = Some(Score(mark));
         self
     }
 }
@@ -177,57 +177,54 @@ impl CommandEvaluator {
 /// With processes of its own.
 impl Clone for CommandEvaluator {
     fn clone(&self) -> Self {
-        Self {
-            name: self.name.clone(),
-            program: self.program.clone(),
-            pool: OnceLock::new(),
-            asked: AtomicU64::new(0),
-            ..*self
-        }
+        Self::of(self.options.clone())
     }
 }
 
 /// What the score hangs on, without secrets: the same in every process, so that fingerprints are made of it.
 impl fmt::Debug for CommandEvaluator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Program { name, arguments, .. } = &self.program;
+        let program = self.options.program();
+        let arguments: Vec<_> = program.arguments.iter().map(|argument| redacted(argument)).collect();
         f.debug_struct("CommandEvaluator")
-            .field("name", &self.name)
-            .field("program", name)
-            .field("arguments", &arguments.iter().map(|argument| redacted(argument)).collect::<Vec<_>>())
-            .field("variables", &self.program.shown_variables())
-            .field("keep_alive", &self.keep_alive)
-            .field("pass_mark", &self.pass_mark)
+            .field("name", &self.name())
+            .field("program", &program.name)
+            .field("arguments", &arguments)
+            .field("variables", &program.shown_variables())
+            .field("keep_alive", &self.options.keeps_alive())
+            .field("pass_mark", &mark(self.options.pass_mark))
             .finish_non_exhaustive()
     }
 }
 
 impl Evaluator for CommandEvaluator {
     fn name(&self) -> &str {
-        &self.name
+        &self.options.name.0
     }
 
     fn evaluate<'a>(&'a self, cx: &'a EvalContext) -> Evaluation<'a> {
         Box::pin(async move {
             let id = self.asked.fetch_add(1, Ordering::Relaxed) + 1;
-            let request = Request::new(id, cx, &self.name)
+            let request = Request::new(id, cx, self.name())
                 .map_err(|error| EvalError::new(format!("the output cannot be written as JSON: {error}")))?;
-            let limit = self.timeout.unwrap_or_else(|| cx.timeout());
-            let pool = self.pool.get_or_init(|| Pool::new(self.processes));
-            let answer = match self.keep_alive {
-                true => pool.ask_kept(&self.program, request, limit).await,
-                false => pool.ask_once(&self.program, request, limit).await,
+            let limit = self.options.timeout.as_ref().map_or_else(|| cx.timeout(), |Length(limit)| *limit);
+            let processes = self.options.processes.map_or(1, |Count(processes)| processes);
+            let pool = self.pool.get_or_init(|| Pool::new(processes));
+            let program = self.options.program();
+            let answer = match self.options.keeps_alive() {
+                true => pool.ask_kept(&program, request, limit).await,
+                false => pool.ask_once(&program, request, limit).await,
             };
-            answer.map_err(|error| EvalError::new(self.program.without_secrets(error.to_string())))
+            answer.map_err(|error| EvalError::new(program.without_secrets(error.to_string())))
         })
     }
 
     fn pass_mark(&self) -> f64 {
-        self.pass_mark
+        mark(self.options.pass_mark)
     }
 
     fn check(&self, _: &Setup) -> Result<(), CheckError> {
-        self.program.find().map(drop).map_err(CheckError::new)
+        self.options.program().find().map(drop).map_err(CheckError::new)
     }
 
     /// It ends by itself: its limit counts from when the program is asked, which may have to wait.

@@ -3,24 +3,24 @@
 use std::collections::BTreeMap;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::Duration;
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
 use super::answer::{Form, Judgement};
 use super::task::{Task, Vote, role, schema, system, together};
-use crate::evaluators::asking::model_setters::{JudgeOptions, model_setters};
+use crate::evaluators::asking::model_setters::{
+    JudgeOptions, asking_evaluator, model_setters, temperature_setter,
+};
 use crate::evaluators::asking::prompt::Prompt;
-use crate::evaluators::choices::{Aggregate, Preset};
+use crate::evaluators::choices::{Aggregate, Preset, PresetName};
 use crate::evaluators::context::Remap;
-use crate::evaluators::options::Options;
-use crate::evaluators::{CheckError, EvalContext, EvalError, Evaluation, Evaluator, Score, Setup};
+use crate::evaluators::options::{Options, fingerprint, mark};
+use crate::evaluators::{CheckError, EvalContext, EvalError, Evaluator, Score, Setup};
 use crate::llm::{Asking, ModelChoice, Question};
-use crate::settings::{self, Text, Word, at_least_one, names};
+use crate::settings::{self, Name as _, Word, at_least_one, names};
 use crate::template::Template;
 use crate::threads::join_all;
-use cobalt_core::report::DEFAULT_PASS_MARK;
-use cobalt_core::wording::{self, unknown_name};
+use cobalt_core::wording;
 
 /// Lets a model judge the output by a prompt of yours.
 ///
@@ -41,32 +41,31 @@ use cobalt_core::wording::{self, unknown_name};
 ///     .model("claude-haiku-4-5")
 ///     .pass_mark(0.7);
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct LlmJudge {
-    pub(super) name: String,
-    pub(super) task: Task,
-    pub(super) scoring: Option<Scoring>,
-    pub(super) chain_of_thought: Option<bool>,
-    pub(super) role: Option<String>,
-    pub(super) choice: ModelChoice,
-    pub(super) panel: Option<Vec<String>>,
-    pub(super) aggregate: Aggregate,
-    pub(super) remap: Option<Remap>,
-    pub(super) pass_mark: f64,
+    options: LlmJudgeOptions,
+    judge: JudgeOptions,
+    task: Task,
+}
+
+fingerprint! {
+    LlmJudge as "LlmJudge", it: name = it.name(), task = it.task, scoring = it.scoring(),
+    chain_of_thought = it.options.chain_of_thought, role = it.role(), choice = it.judge.choice(), panel = it.panel(),
+    aggregate = it.aggregate_or_default(), remap = it.options.remap, pass_mark = mark(it.options.pass_mark)
 }
 
 impl LlmJudge {
     /// Asks for a verdict, which scores 1 or 0. A judge with a prompt of yours does so by itself.
     #[must_use]
     pub fn boolean(mut self) -> Self {
-        self.scoring = Some(Scoring::Boolean);
+        self.options.scoring = Some(ScoringName(Scoring::Boolean));
         self
     }
 
     /// Asks for a score from 0 to 1. Like [`boolean`](Self::boolean), for a prompt of yours.
     #[must_use]
     pub fn scale(mut self) -> Self {
-        self.scoring = Some(Scoring::Scale);
+        self.options.scoring = Some(ScoringName(Scoring::Scale));
         self
     }
 
@@ -74,15 +73,15 @@ impl LlmJudge {
     /// does for a verdict, and does not for a score or a preset.
     #[must_use]
     pub fn chain_of_thought(mut self, on: bool) -> Self {
-        self.chain_of_thought = Some(on);
+        self.options.chain_of_thought = Some(on);
         self
     }
 
     /// The model to ask, instead of the configuration's. It takes the place of a panel.
     #[must_use]
     pub fn model(mut self, model: impl Into<String>) -> Self {
-        self.choice.model = Some(model.into());
-        self.panel = None;
+        self.judge.model = Some(Word(model.into()));
+        self.options.models = None;
         self
     }
 
@@ -91,32 +90,26 @@ impl LlmJudge {
     /// the standard deviation of the scores as a whole population. Where one model cannot answer there is no score.
     #[must_use]
     pub fn models<M: Into<String>>(mut self, models: impl IntoIterator<Item = M>) -> Self {
-        self.choice.model = None;
-        self.panel = Some(models.into_iter().map(Into::into).collect());
+        self.judge.model = None;
+        self.options.models = Some(models.into_iter().map(|model| Word(model.into())).collect());
         self
     }
 
     /// How the scores of a panel become one: by their mean unless it is set.
     #[must_use]
     pub fn aggregate(mut self, aggregate: Aggregate) -> Self {
-        self.aggregate = aggregate;
+        self.options.aggregate = Some(AggregateName(aggregate));
         self
     }
 
-    model_setters!();
-
-    /// How much chance is in the answers, from 0 to 2. It is sent only to models that take it.
-    #[must_use]
-    pub fn temperature(mut self, temperature: f64) -> Self {
-        self.choice.temperature = Some(temperature);
-        self
-    }
+    model_setters!(judge, JudgeVendor);
+    temperature_setter!();
 
     /// Says who the judge is and by which rules it judges, in place of our words for it. How it has to answer is said
     /// after that in any case.
     #[must_use]
     pub fn system(mut self, role: impl Into<String>) -> Self {
-        self.role = Some(role.into());
+        self.options.system = Some(Word(role.into()));
         self
     }
 
@@ -138,7 +131,7 @@ impl LlmJudge {
     /// ```
     #[must_use]
     pub fn context(mut self, remap: impl Fn(&EvalContext) -> EvalContext + Send + Sync + 'static) -> Self {
-        self.remap = Some(Remap::new(remap));
+        self.options.remap = Some(Remap::new(remap));
         self
     }
 
@@ -146,59 +139,74 @@ impl LlmJudge {
     /// [`bias`](Self::bias).
     #[must_use]
     pub fn pass_mark(mut self, mark: f64) -> Self {
-        self.pass_mark = mark;
+        self.options.pass_mark = Some(settings::Score(mark));
         self
     }
 
     fn thinks(&self) -> bool {
-        self.chain_of_thought.unwrap_or(self.form().thinks())
+        self.options.chain_of_thought.unwrap_or(self.form().thinks())
     }
 
     fn form(&self) -> Form {
-        self.task.form(self.scoring)
+        self.task.form(self.scoring())
+    }
+
+    fn scoring(&self) -> Option<Scoring> {
+        self.options.scoring.map(|ScoringName(scoring)| scoring)
+    }
+
+    fn role(&self) -> Option<&str> {
+        self.options.system.as_ref().map(|Word(role)| &**role)
+    }
+
+    fn panel(&self) -> Option<Vec<&str>> {
+        Some(self.options.models.as_ref()?.iter().map(|Word(model)| &**model).collect())
+    }
+
+    fn aggregate_or_default(&self) -> Aggregate {
+        self.options.aggregate.map_or_else(Aggregate::default, |AggregateName(aggregate)| aggregate)
     }
 
     /// Each model to ask.
     fn choices(&self) -> Vec<ModelChoice> {
-        let Some(models) = &self.panel else { return vec![self.choice.clone()] };
-        let choice = |model: &String| ModelChoice { model: Some(model.clone()), ..self.choice.clone() };
-        models.iter().map(choice).collect()
+        let Some(models) = self.panel() else { return vec![self.judge.choice()] };
+        let choice = |model: &str| ModelChoice { model: Some(model.to_owned()), ..self.judge.choice() };
+        models.into_iter().map(choice).collect()
     }
 
     /// What is wrong with the settings by themselves.
     fn problem(&self) -> Option<String> {
-        if let Some(problem) = self.task.problem(self.scoring) {
+        if let Some(problem) = self.task.problem(self.scoring()) {
             return Some(problem);
         }
         let choices = self.choices();
         if choices.is_empty() {
             return Some("the panel has no model; name at least one".to_owned());
         }
-        if let Some(problem) = self.choice.problem() {
+        let own = self.judge.choice();
+        if let Some(problem) = own.problem() {
             return Some(problem);
         }
         let vendors = choices.iter().map(ModelChoice::vendor);
-        if self.choice.api_key_env.is_some() && self.choice.base_url.is_none() && !all_same(vendors) {
+        if own.api_key_env.is_some() && own.base_url.is_none() && !all_same(vendors) {
             return Some(
                 "the models of the panel are of several vendors, and `api_key_env` names one key, which is for one of them; \
                  leave it out, or set the `base_url` of the gateway that takes it"
                     .to_owned(),
             );
         }
-        let role = Template::parse(self.role.as_deref().unwrap_or_default());
+        let role = Template::parse(self.role().unwrap_or_default());
         role.variables().first().map(|variable| {
             let name = variable.name();
             format!("nothing is filled into `system`; put its `{{{{{name}}}}}` into the prompt")
         })
     }
 
-    async fn judge(&self, cx: &EvalContext) -> Result<Score, EvalError> {
-        if let Some(problem) = self.problem() {
-            return Err(EvalError::new(problem));
-        }
+    async fn score(&self, cx: &EvalContext) -> Result<Score, EvalError> {
+        self.problem().map_or(Ok(()), |problem| Err(EvalError::new(problem)))?;
         let asking = cx.models()?;
-        let remapped = self.remap.as_ref().map(|remap| remap.apply(cx));
-        let prompt = self.task.fill(remapped.as_ref().unwrap_or(cx))?;
+        let cx = &Remap::seen(self.options.remap.as_ref(), cx);
+        let prompt = self.task.fill(cx)?;
         // By the name that the vendor knows it by: `m` and `openai/m` are one model, asked twice.
         let names: Vec<_> = self.choices().iter().map(|choice| asking.models.judge_model(choice)).collect();
         let nth = |index: usize| names[..index].iter().filter(|name| **name == names[index]).count() as u32;
@@ -208,8 +216,13 @@ impl LlmJudge {
             },
         );
         let mut votes = join_all(votes.collect()).await.into_iter().collect::<Result<Vec<Vote>, _>>()?;
-        if self.panel.is_some() {
-            return Ok(together(votes, self.aggregate, self.form(), self.pass_mark));
+        if self.options.models.is_some() {
+            return Ok(together(
+                votes,
+                self.aggregate_or_default(),
+                self.form(),
+                mark(self.options.pass_mark),
+            ));
         }
         let (_, Judgement { score, reason, chain_of_thought, figures }) = votes.swap_remove(0);
         let score =
@@ -227,7 +240,7 @@ impl LlmJudge {
     ) -> Result<Vote, EvalError> {
         let fields = self.form().fields(self.thinks());
         let question = Question {
-            system: system(&role(self.role.as_deref(), self.task.is_preset()), &fields),
+            system: system(&role(self.role(), self.task.is_preset()), &fields),
             prompt: prompt.to_owned(),
             schema: schema(fields),
             which,
@@ -240,48 +253,29 @@ impl LlmJudge {
                 let chain_of_thought = judgement.chain_of_thought.filter(|_| self.thinks());
                 Ok((model, Judgement { chain_of_thought, ..judgement }))
             }
-            Err(error) if self.panel.is_some() => {
+            Err(error) if self.options.models.is_some() => {
                 Err(EvalError::new(format!("`{model}` of the panel gave no judgement: {error}")))
             }
             Err(error) => Err(error.into()),
         }
     }
+
+    fn check_setup(&self, setup: &Setup) -> Result<(), CheckError> {
+        self.problem().map_or(Ok(()), |problem| Err(CheckError::new(problem)))?;
+        self.task.check(setup, self.options.remap.is_some())?;
+        self.choices().iter().try_for_each(|choice| setup.models.check_judge(choice))
+    }
 }
+
+asking_evaluator!(LlmJudge, it: it.options.name.as_deref().unwrap_or_default());
 
 fn all_same<T: PartialEq>(mut values: impl Iterator<Item = T>) -> bool {
     let first = values.next();
     values.all(|value| Some(value) == first)
 }
 
-impl Evaluator for LlmJudge {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn evaluate<'a>(&'a self, cx: &'a EvalContext) -> Evaluation<'a> {
-        Box::pin(self.judge(cx))
-    }
-
-    fn pass_mark(&self) -> f64 {
-        self.pass_mark
-    }
-
-    fn check(&self, setup: &Setup) -> Result<(), CheckError> {
-        if let Some(problem) = self.problem() {
-            return Err(CheckError::new(problem));
-        }
-        self.task.check(setup, self.remap.is_some())?;
-        self.choices().iter().try_for_each(|choice| setup.models.check_judge(choice))
-    }
-
-    /// Every call to a model has a limit of its own, waiting for a free place left out: a busy run is no error.
-    fn time_limit(&self, _: Duration) -> Option<Duration> {
-        None
-    }
-}
-
 /// The keys of its own.
-#[derive(Clone, Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[cfg_attr(
     feature = "schema",
     derive(schemars::JsonSchema),
@@ -312,6 +306,8 @@ pub(crate) struct LlmJudgeOptions {
     pass_mark: Option<settings::Score>,
     /// Who the judge is and by which rules it judges, in place of the built-in words for it.
     system: Option<Word>,
+    #[serde(skip)]
+    remap: Option<Remap>,
 }
 
 impl Options for LlmJudgeOptions {
@@ -335,7 +331,7 @@ impl Options for LlmJudgeOptions {
             (None, None) => {
                 return Err(format!(
                     "the key `prompt` is missing; write what is judged, or name a `preset`: {}",
-                    wording::list(PresetName::known())
+                    wording::list(Preset::ALL.iter().map(|preset| preset.name()))
                 ));
             }
         };
@@ -351,27 +347,14 @@ impl Options for LlmJudgeOptions {
         }
     }
 
-    fn make(self, judge: JudgeOptions) -> Result<Arc<dyn Evaluator>, String> {
-        let name = self.name.unwrap_or_default();
-        let mut usual = match self.preset {
-            Some(PresetName(preset)) => LlmJudge::preset(name, preset),
-            None => LlmJudge::new(name, self.prompt.map_or_else(String::new, |Word(prompt)| prompt)),
-        };
-        for (name, Word(path)) in self.fields {
-            usual.task.set_field(name, &path);
+    fn make(mut self, judge: JudgeOptions) -> Result<Arc<dyn Evaluator>, String> {
+        // It is what a prompt asks for by itself.
+        self.scoring = self.scoring.filter(|ScoringName(scoring)| *scoring != Scoring::Boolean);
+        let mut made = LlmJudge::of(self, judge);
+        for (name, Word(path)) in &made.options.fields {
+            made.task.set_field(name.clone(), path);
         }
-        let scale = self.scoring.filter(|ScoringName(scoring)| *scoring == Scoring::Scale);
-        let models = |models: Vec<Word>| models.into_iter().map(|Word(model)| model).collect();
-        Ok(Arc::new(LlmJudge {
-            scoring: scale.map(|ScoringName(scoring)| scoring),
-            chain_of_thought: self.chain_of_thought,
-            role: self.system.map(|Word(role)| role),
-            choice: judge.into(),
-            panel: self.models.map(models),
-            aggregate: self.aggregate.map_or(usual.aggregate, |AggregateName(aggregate)| aggregate),
-            pass_mark: self.pass_mark.map_or(usual.pass_mark, |settings::Score(mark)| mark),
-            ..usual
-        }))
+        Ok(Arc::new(made))
     }
 }
 
@@ -391,27 +374,6 @@ names! {
     ScoringName(Scoring), "way of scoring", "ways": "boolean" => Boolean, "scale" => Scale;
     /// How the scores of several judges become one.
     AggregateName(Aggregate), "way to sum up a panel", "ways": "mean" => Mean, "majority" => Majority;
-}
-
-/// A judge whose question comes with the library.
-#[derive(Clone, Copy, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transparent))]
-struct PresetName(Preset);
-
-impl PresetName {
-    fn known() -> [&'static str; Preset::ALL.len()] {
-        Preset::ALL.map(Preset::name)
-    }
-}
-
-impl<'de> Deserialize<'de> for PresetName {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let read = |name: &str| {
-            let known = Preset::ALL.into_iter().find(|preset| preset.name() == name);
-            known.map(Self).ok_or_else(|| unknown_name("preset", "presets", name, &Self::known()))
-        };
-        deserializer.deserialize_str(Text { expected: "the name of a preset in quotes", read })
-    }
 }
 
 /// What `checked` refuses, as a schema has it: nothing to be judged, or two things.
@@ -438,26 +400,27 @@ fn panel_of_aggregate() -> serde_json::Value {
 impl LlmJudge {
     /// A judge that says whether the output meets the criteria in `prompt`.
     pub fn new(name: impl Into<String>, prompt: impl Into<String>) -> Self {
-        Self::of(name.into(), Task::Prompt(Prompt::new(prompt.into())), DEFAULT_PASS_MARK)
+        let (name, prompt) = (Some(name.into()), Some(Word(prompt.into())));
+        Self::of(LlmJudgeOptions { name, prompt, ..LlmJudgeOptions::default() }, JudgeOptions::default())
     }
 
     pub(crate) fn preset(name: impl Into<String>, preset: Preset) -> Self {
-        Self::of(name.into(), Task::Preset(preset, preset.texts()), preset.pass_mark())
+        let (name, preset) = (Some(name.into()), Some(PresetName(preset)));
+        Self::of(LlmJudgeOptions { name, preset, ..LlmJudgeOptions::default() }, JudgeOptions::default())
     }
 
-    fn of(name: String, task: Task, pass_mark: f64) -> Self {
-        Self {
-            name,
-            task,
-            scoring: None,
-            chain_of_thought: None,
-            role: None,
-            choice: ModelChoice::default(),
-            panel: None,
-            aggregate: Aggregate::default(),
-            remap: None,
-            pass_mark,
-        }
+    fn of(mut options: LlmJudgeOptions, judge: JudgeOptions) -> Self {
+        let task = match (options.preset, &options.prompt) {
+            (Some(PresetName(preset)), _) => {
+                options.pass_mark.get_or_insert(settings::Score(preset.pass_mark()));
+                Task::Preset(preset, preset.texts())
+            }
+            (None, prompt) => {
+                let prompt = prompt.as_ref().map_or_else(String::new, |Word(prompt)| prompt.clone());
+                Task::Prompt(Prompt::new(prompt))
+            }
+        };
+        Self { options, judge, task }
     }
 }
 

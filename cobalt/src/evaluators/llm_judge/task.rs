@@ -10,6 +10,7 @@ use crate::evaluators::asking::source::{self, TAGS, Texts};
 use crate::evaluators::choices::{Aggregate, Preset};
 use crate::evaluators::{CheckError, EvalContext, EvalError, Score, Setup};
 use crate::llm::Schema;
+use crate::settings::Name as _;
 use cobalt_core::report::DEFAULT_PASS_MARK;
 use cobalt_core::report::stats::describe;
 use cobalt_core::wording::{self, count};

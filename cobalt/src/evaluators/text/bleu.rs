@@ -1,17 +1,13 @@
 //! `Bleu`: how many sequences of words an output has in common with its references.
 
-use std::sync::Arc;
-
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
-use super::common::{Common, References, TextEvaluator, TextOptions, text_evaluator};
+use super::common::{References, TextEvaluator, TextOptions, text_evaluator};
 use super::{check_longest, share};
-use crate::evaluators::options::Options;
-use crate::evaluators::places::ItemField;
-use crate::evaluators::{CheckError, EvalError, Evaluator, Score};
+use crate::evaluators::{CheckError, EvalError, Score};
 use crate::metrics::{self, BleuScore, BleuSmoothing, BleuTokenizer};
-use crate::settings::{Count, Text};
+use crate::settings::{Count, from_text};
 use crate::template::to_text;
 use cobalt_core::item::Item;
 use cobalt_core::wording::{count, unknown_name};
@@ -31,11 +27,10 @@ use cobalt_core::wording::{count, unknown_name};
 /// // Scripts without spaces between words: letters in place of words.
 /// let japanese = Bleu::new("bleu", "translations").tokenizer(BleuTokenizer::Char);
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Bleu {
-    common: Common,
-    references: References,
-    bleu: metrics::Bleu,
+    common: TextOptions,
+    options: BleuOptions,
 }
 
 /// The keys of `type = "bleu"`.
@@ -51,20 +46,20 @@ pub(crate) struct BleuOptions {
     max_order: Option<Count>,
     /// Whether `Paris` and `paris` differ; they do unless it is set.
     case_sensitive: Option<bool>,
+    #[serde(skip)]
+    smoothing: Option<BleuSmoothing>,
 }
 
-impl Options for BleuOptions {
-    type Shared = TextOptions;
-
-    fn make(self, shared: TextOptions) -> Result<Arc<dyn Evaluator>, String> {
+impl BleuOptions {
+    fn bleu(&self) -> metrics::Bleu {
         let usual = metrics::Bleu::default();
-        let bleu = metrics::Bleu {
+        metrics::Bleu {
             tokenizer: self.tokenizer.map_or(usual.tokenizer, |TokenizerName(tokenizer)| tokenizer),
+            smoothing: self.smoothing.unwrap_or(usual.smoothing),
             max_order: self.max_order.map_or(usual.max_order, |Count(words)| words),
             lowercase: self.case_sensitive.map_or(usual.lowercase, |differ| !differ),
             ..usual
-        };
-        Ok(Arc::new(Bleu { common: shared.common("bleu"), references: self.field, bleu }))
+        }
     }
 }
 
@@ -84,18 +79,15 @@ impl TokenizerName {
     fn names() -> [&'static str; 5] {
         Self::NAMES.map(|(name, _)| name)
     }
+}
 
-    fn read(name: &str) -> Result<Self, String> {
+from_text! {
+    TokenizerName: "a tokenizer in quotes",
+    |name| {
         let found = Self::NAMES.into_iter().find(|(known, _)| *known == name);
         found
             .map(|(_, tokenizer)| Self(tokenizer))
             .ok_or_else(|| unknown_name("tokenizer", "tokenizers", name, &Self::names()))
-    }
-}
-
-impl<'de> Deserialize<'de> for TokenizerName {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_str(Text { expected: "a tokenizer in quotes", read: Self::read })
     }
 }
 
@@ -114,49 +106,48 @@ crate::settings::schema_of! {
 impl Bleu {
     /// Compares the output with the item's `field`, a text or a list of texts, or a path to one such as `answers[0].text`.
     pub fn new(name: impl Into<String>, field: impl AsRef<str>) -> Self {
-        Self { common: Common::new(name), references: References::new(field), bleu: metrics::Bleu::default() }
+        let options = BleuOptions {
+            field: References::new(field),
+            tokenizer: None,
+            max_order: None,
+            case_sensitive: None,
+            smoothing: None,
+        };
+        Self { common: TextOptions::new(name), options }
     }
 
     /// How texts become words: as mteval-v13a does unless it is set.
     #[must_use]
     pub fn tokenizer(mut self, tokenizer: BleuTokenizer) -> Self {
-        self.bleu.tokenizer = tokenizer;
+        self.options.tokenizer = Some(TokenizerName(tokenizer));
         self
     }
 
     /// What a length of sequences without a match counts as: exponentially less unless it is set.
     #[must_use]
     pub fn smoothing(mut self, smoothing: BleuSmoothing) -> Self {
-        self.bleu.smoothing = smoothing;
+        self.options.smoothing = Some(smoothing);
         self
     }
 
     /// The longest sequences, in words: 4 unless it is set. At least 1.
     #[must_use]
     pub fn max_order(mut self, words: usize) -> Self {
-        self.bleu.max_order = words;
+        self.options.max_order = Some(Count(words));
         self
     }
 
     /// Whether `Paris` and `paris` differ (they do unless this is set to `false`, sacrebleu's `lowercase`).
     #[must_use]
     pub fn case_sensitive(mut self, case_sensitive: bool) -> Self {
-        self.bleu.lowercase = !case_sensitive;
+        self.options.case_sensitive = Some(case_sensitive);
         self
     }
 }
 
 impl TextEvaluator for Bleu {
-    fn common(&self) -> &Common {
-        &self.common
-    }
-
-    fn field(&self) -> Option<&ItemField> {
-        Some(self.references.field())
-    }
-
     fn score(&self, item: &Item, output: &Value) -> Result<Score, EvalError> {
-        let found = self.bleu.score(&to_text(output), &self.references.texts(item)?);
+        let found = self.options.bleu().score(&to_text(output), &self.options.field.texts(item)?);
         let score = Score::new(found.score.clamp(0.0, 1.0));
         let score = if score.value() < 1.0 { score.reason(reason(&found)) } else { score };
         Ok(score
@@ -167,11 +158,12 @@ impl TextEvaluator for Bleu {
     }
 
     fn check_settings(&self) -> Result<(), CheckError> {
-        if self.bleu.max_order == 0 {
+        let bleu = self.options.bleu();
+        if bleu.max_order == 0 {
             return Err(CheckError::new("the longest sequences have 0 words; count sequences of at least 1"));
         }
-        check_longest("words", self.bleu.max_order)?;
-        match self.bleu.smoothing {
+        check_longest("words", bleu.max_order)?;
+        match bleu.smoothing {
             BleuSmoothing::Floor(value) | BleuSmoothing::AddK(value)
                 if !(value.is_finite() && value >= 0.0) =>
             {
@@ -193,4 +185,4 @@ fn reason(found: &BleuScore) -> String {
     )
 }
 
-text_evaluator!(Bleu);
+text_evaluator!(Bleu(BleuOptions), it: "bleu", Some(it.field.field()); references = it.field, bleu = it.bleu());

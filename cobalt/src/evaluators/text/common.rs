@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::share;
 use crate::evaluators::context::Remap;
+use crate::evaluators::options::{fingerprint, mark};
 use crate::evaluators::places::{AgentField, ItemField, OUTPUT};
 use crate::evaluators::{CheckError, EvalContext, EvalError, LARGE, Score, Setup};
 use crate::metrics::Overlap;
@@ -14,56 +15,43 @@ use crate::settings::{self, Word, names};
 use crate::template::to_text;
 use crate::threads;
 use cobalt_core::item::Item;
-use cobalt_core::report::DEFAULT_PASS_MARK;
 
-/// The settings that all of them have.
-#[derive(Clone, Debug)]
-pub(super) struct Common {
-    pub(super) name: String,
-    pub(super) output: AgentField,
-    pub(super) remap: Option<Remap>,
-    pub(super) pass_mark: f64,
-}
-
-/// The keys that the tables of all of them have.
-#[derive(Clone, Debug, Deserialize, Serialize)]
+/// The settings that all of them have, as the keys of their tables.
+#[derive(Clone, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct TextOptions {
     /// The name in reports; that of the type unless it is set.
-    name: Option<Word>,
+    pub(super) name: Option<Word>,
     /// The part of what the agent gave to look at, a path such as "output.answer" or "metadata.answer"; "output"
     /// unless it is set.
-    output: Option<AgentField>,
+    pub(super) output: Option<AgentField>,
     /// From which score an output passes; 0.5 unless it is set.
-    pass_mark: Option<settings::Score>,
+    pub(super) pass_mark: Option<settings::Score>,
+    #[serde(skip)]
+    pub(super) remap: Option<Remap>,
 }
 
-impl Common {
-    pub(super) fn new(name: impl Into<String>) -> Self {
-        Self { name: name.into(), output: AgentField::new(OUTPUT), remap: None, pass_mark: DEFAULT_PASS_MARK }
-    }
+fingerprint! {
+    TextOptions as "Common", it: name = it.name(), output = it.output(), remap = it.remap, pass_mark = mark(it.pass_mark)
 }
 
 impl TextOptions {
-    /// The settings, with this name unless another is written.
-    pub(super) fn common(self, name: &str) -> Common {
-        let usual = Common::new(self.name.map_or_else(|| name.to_owned(), |Word(name)| name));
-        Common {
-            output: self.output.unwrap_or(usual.output),
-            pass_mark: self.pass_mark.map_or(usual.pass_mark, |settings::Score(mark)| mark),
-            ..usual
-        }
+    pub(super) fn new(name: impl Into<String>) -> Self {
+        Self { name: Some(Word(name.into())), output: None, pass_mark: None, remap: None }
+    }
+
+    pub(super) fn name(&self) -> &str {
+        self.name.as_ref().map_or("", |Word(name)| name)
+    }
+
+    pub(super) fn output(&self) -> AgentField {
+        self.output.clone().unwrap_or_else(|| AgentField::new(OUTPUT))
     }
 }
 
 /// What makes one of them different from the others.
 pub trait TextEvaluator: Clone + Send + Sync + 'static {
-    fn common(&self) -> &Common;
-
-    /// The field of the item that is looked at, unless all items are asked the same.
-    fn field(&self) -> Option<&ItemField>;
-
     /// Scores the part of an output that is looked at, which is not `null`.
     fn score(&self, item: &Item, output: &Value) -> Result<Score, EvalError>;
 
@@ -72,27 +60,27 @@ pub trait TextEvaluator: Clone + Send + Sync + 'static {
         Ok(())
     }
 
-    /// Says what the items lack.
-    fn check_items(&self, setup: &Setup) -> Result<(), CheckError> {
-        self.field().map_or(Ok(()), |field| field.check(setup))
+    /// Says what the items lack of the field that is looked at, unless all are asked the same.
+    fn check_items(&self, field: Option<&ItemField>, setup: &Setup) -> Result<(), CheckError> {
+        field.map_or(Ok(()), |field| field.check(setup))
     }
 }
 
 /// Scores what there is to see of an execution, aside where texts are so long that it may take a while.
-pub async fn evaluate<E: TextEvaluator>(evaluator: &E, cx: &EvalContext) -> Result<Score, EvalError> {
-    let remap = evaluator.common().remap.as_ref();
-    let seen = remap.map_or_else(|| cx.clone(), |remap| remap.apply(cx));
-    let looked_at = evaluator.field().and_then(|field| field.find(seen.item()).ok());
+pub async fn evaluate<E: TextEvaluator>(
+    evaluator: &E,
+    common: &TextOptions,
+    field: Option<&ItemField>,
+    cx: &EvalContext,
+) -> Result<Score, EvalError> {
+    let (output, seen) = (common.output(), Remap::seen(common.remap.as_ref(), cx));
+    let looked_at = field.and_then(|field| field.find(seen.item()).ok());
     if looked_at.map_or(0, size) + size(seen.output()) <= LARGE {
-        return score(evaluator, &seen);
+        return evaluator.score(seen.item(), output.find(&seen)?);
     }
     let evaluator = evaluator.clone();
-    let score = threads::run(move || score(&evaluator, &seen)).await;
+    let score = threads::run(move || evaluator.score(seen.item(), output.find(&seen)?)).await;
     score.map_err(|error| EvalError::new(error.to_string()))?
-}
-
-fn score<E: TextEvaluator>(evaluator: &E, seen: &EvalContext) -> Result<Score, EvalError> {
-    evaluator.score(seen.item(), evaluator.common().output.find(seen)?)
 }
 
 /// About how many bytes of text a value has.
@@ -106,25 +94,61 @@ fn size(value: &Value) -> usize {
 }
 
 /// Says all that can be said before the first item is run. What items lack that are exchanged later is not known yet.
-pub fn check<E: TextEvaluator>(evaluator: &E, setup: &Setup) -> Result<(), CheckError> {
-    evaluator.common().output.check()?;
+pub fn check(
+    evaluator: &impl TextEvaluator,
+    common: &TextOptions,
+    field: Option<&ItemField>,
+    setup: &Setup,
+) -> Result<(), CheckError> {
+    common.output().check()?;
     evaluator.check_settings()?;
-    match evaluator.common().remap {
-        None => evaluator.check_items(setup),
+    match common.remap {
+        None => evaluator.check_items(field, setup),
         Some(_) => Ok(()),
     }
 }
 
-/// Makes an evaluator of a [`TextEvaluator`] with the field `common`, and adds the setters for it.
+/// Makes an evaluator of a [`TextEvaluator`] with the fields `common` and `options`, its table, and adds the setters for
+/// what all have in common. With the table as `it`, it says the usual name, the field of the item that is looked at (none
+/// where all items are asked the same), and what stands behind `common` in the fingerprint. Some say as well which keys say
+/// the same, so that exactly one is to be written.
 macro_rules! text_evaluator {
-    ($type:ident) => {
+    (
+        $type:ident($options:ident), $it:ident: $usual_name:expr, $looked_at:expr;
+        $($field:ident = $value:expr),+ $(; $what:literal by one of $($key:ident),+)?
+    ) => {
+        impl std::fmt::Debug for $type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                let $it = &self.options;
+                let mut fields = f.debug_struct(stringify!($type));
+                fields.field("common", &self.common)$(.field(stringify!($field), &$value))+.finish()
+            }
+        }
+
+        impl crate::evaluators::options::Options for $options {
+            type Shared = super::common::TextOptions;
+
+            $(fn checked(self, _: &Self::Shared) -> Result<Self, String> {
+                let keys = [$((stringify!($key), self.$key.is_some())),+];
+                crate::evaluators::options::exactly_one($what, &keys).map(|()| self)
+            })?
+
+            fn make(self, mut common: Self::Shared) -> Result<std::sync::Arc<dyn crate::Evaluator>, String> {
+                let $it = &self;
+                // Most are called the same, whatever is set.
+                let _ = $it;
+                common.name.get_or_insert_with(|| crate::settings::Word($usual_name.to_owned()));
+                Ok(std::sync::Arc::new($type { common, options: self }))
+            }
+        }
+
         impl $type {
             /// Looks at a part of what the agent gave, by a path such as `output.answer`, `output.parts[0].text` or
             /// `metadata.summary`: at the whole `output` unless it is set. A part that is missing or `null` is an
             /// error, not a score.
             #[must_use]
             pub fn output(mut self, path: impl AsRef<str>) -> Self {
-                self.common.output = crate::evaluators::places::AgentField::new(path.as_ref());
+                self.common.output = Some(crate::evaluators::places::AgentField::new(path.as_ref()));
                 self
             }
 
@@ -141,26 +165,28 @@ macro_rules! text_evaluator {
             /// From which score an output passes: 0.5 unless it is set.
             #[must_use]
             pub fn pass_mark(mut self, mark: f64) -> Self {
-                self.common.pass_mark = mark;
+                self.common.pass_mark = Some(crate::settings::Score(mark));
                 self
             }
         }
 
         impl crate::Evaluator for $type {
             fn name(&self) -> &str {
-                &self.common.name
+                self.common.name()
             }
 
             fn evaluate<'a>(&'a self, cx: &'a crate::EvalContext) -> crate::Evaluation<'a> {
-                Box::pin(super::common::evaluate(self, cx))
+                let $it = &self.options;
+                Box::pin(super::common::evaluate(self, &self.common, $looked_at, cx))
             }
 
             fn pass_mark(&self) -> f64 {
-                self.common.pass_mark
+                crate::evaluators::options::mark(self.common.pass_mark)
             }
 
             fn check(&self, setup: &crate::Setup) -> Result<(), crate::CheckError> {
-                super::common::check(self, setup)
+                let $it = &self.options;
+                super::common::check(self, &self.common, $looked_at, setup)
             }
         }
     };
@@ -239,22 +265,14 @@ pub fn texts_in<'v>(field: &ItemField, item: &'v Item) -> Result<Vec<Cow<'v, str
 
 /// Something that is asked of outputs.
 #[derive(Clone, Debug)]
-pub enum Wanted<T> {
+pub enum Wanted<'o, T> {
     /// Each item has its own.
-    InItem(ItemField),
+    InItem(&'o ItemField),
     /// All items have this.
     Given(T),
 }
 
-impl<T> Wanted<T> {
-    /// The field, where each item has its own.
-    pub fn field(&self) -> Option<&ItemField> {
-        match self {
-            Self::InItem(field) => Some(field),
-            Self::Given(_) => None,
-        }
-    }
-
+impl<T> Wanted<'_, T> {
     /// What each item asks, read of all items that have the field, so that a mistake is found before the first of them
     /// is run.
     pub fn check_items<R>(

@@ -1,19 +1,17 @@
 //! `Contains`: the output contains texts.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::common::{Common, TextEvaluator, TextOptions, Wanted, text_evaluator, texts_in};
+use super::common::{TextEvaluator, TextOptions, Wanted, text_evaluator, texts_in};
 use super::shown;
 #[cfg(feature = "schema")]
 use crate::evaluators::options::one_of;
-use crate::evaluators::options::{Options, exactly_one};
 use crate::evaluators::places::ItemField;
-use crate::evaluators::{CheckError, EvalError, Evaluator, Score, Setup};
-use crate::settings::{Text, at_least_one, names};
+use crate::evaluators::{CheckError, EvalError, Score, Setup};
+use crate::settings::{at_least_one, from_text, names};
 use crate::template::to_text;
 use cobalt_core::item::Item;
 use cobalt_core::wording;
@@ -32,12 +30,10 @@ use cobalt_core::wording;
 /// let cites = Contains::texts("cites", ["http://", "https://"]).any();
 /// let polite = Contains::texts("polite", ["stupid", "shut up"]).none().case_sensitive(false);
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Contains {
-    common: Common,
-    wanted: Wanted<Vec<String>>,
-    quantity: Quantity,
-    case_sensitive: bool,
+    common: TextOptions,
+    options: ContainsOptions,
 }
 
 /// The keys of `type = "contains"`.
@@ -57,22 +53,18 @@ pub(crate) struct ContainsOptions {
     case_sensitive: Option<bool>,
 }
 
-impl Options for ContainsOptions {
-    type Shared = TextOptions;
-
-    fn checked(self, _: &TextOptions) -> Result<Self, String> {
-        let keys = [("field", self.field.is_some()), ("texts", self.texts.is_some())];
-        exactly_one("what to look for", &keys).map(|()| self)
+impl ContainsOptions {
+    fn wanted(&self) -> Wanted<'_, Vec<&str>> {
+        let texts = || self.texts.iter().flatten().map(|Passage(text)| &**text);
+        self.field.as_ref().map_or_else(|| Wanted::Given(texts().collect()), Wanted::InItem)
     }
 
-    fn make(self, shared: TextOptions) -> Result<Arc<dyn Evaluator>, String> {
-        let texts = self.texts.into_iter().flatten().map(|Passage(text)| text);
-        Ok(Arc::new(Contains {
-            common: shared.common("contains"),
-            wanted: self.field.map_or_else(|| Wanted::Given(texts.collect()), Wanted::InItem),
-            quantity: self.require.map_or(Quantity::All, |QuantityName(quantity)| quantity),
-            case_sensitive: self.case_sensitive.unwrap_or(true),
-        }))
+    fn quantity(&self) -> Quantity {
+        self.require.map_or(Quantity::All, |QuantityName(quantity)| quantity)
+    }
+
+    fn is_case_sensitive(&self) -> bool {
+        self.case_sensitive != Some(false)
     }
 }
 
@@ -81,13 +73,11 @@ impl Options for ContainsOptions {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transparent))]
 struct Passage(#[cfg_attr(feature = "schema", schemars(length(min = 1)))] String);
 
-impl<'de> Deserialize<'de> for Passage {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let read = |text: &str| match text {
-            "" => Err("the text is empty, which every output contains; leave it out".to_owned()),
-            text => Ok(Self(text.to_owned())),
-        };
-        deserializer.deserialize_str(Text { expected: "a text in quotes", read })
+from_text! {
+    Passage: "a text in quotes",
+    |text| match text {
+        "" => Err("the text is empty, which every output contains; leave it out".to_owned()),
+        text => Ok(Self(text.to_owned())),
     }
 }
 
@@ -113,7 +103,7 @@ impl Contains {
     /// Looks for what the item's `field` holds, a text or a list of texts; it may be a path such as `answer.keywords`. An
     /// empty list asks for nothing.
     pub fn new(name: impl Into<String>, field: impl AsRef<str>) -> Self {
-        Self::wanting(name, Wanted::InItem(ItemField::new(field.as_ref())))
+        Self::wanting(name, Some(ItemField::new(field.as_ref())), None)
     }
 
     /// Looks for the same text in all outputs.
@@ -123,11 +113,12 @@ impl Contains {
 
     /// Looks for the same texts in all outputs.
     pub fn texts(name: impl Into<String>, texts: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        Self::wanting(name, Wanted::Given(texts.into_iter().map(Into::into).collect()))
+        Self::wanting(name, None, Some(texts.into_iter().map(|text| Passage(text.into())).collect()))
     }
 
-    fn wanting(name: impl Into<String>, wanted: Wanted<Vec<String>>) -> Self {
-        Self { common: Common::new(name), wanted, quantity: Quantity::All, case_sensitive: true }
+    fn wanting(name: impl Into<String>, field: Option<ItemField>, texts: Option<Vec<Passage>>) -> Self {
+        let options = ContainsOptions { field, texts, require: None, case_sensitive: None };
+        Self { common: TextOptions::new(name), options }
     }
 
     /// One of the texts is enough.
@@ -143,27 +134,27 @@ impl Contains {
     }
 
     fn quantity(mut self, quantity: Quantity) -> Self {
-        self.quantity = quantity;
+        self.options.require = Some(QuantityName(quantity));
         self
     }
 
     /// Whether `Paris` and `paris` differ (they do unless this is set to `false`).
     #[must_use]
     pub fn case_sensitive(mut self, case_sensitive: bool) -> Self {
-        self.case_sensitive = case_sensitive;
+        self.options.case_sensitive = Some(case_sensitive);
         self
     }
 
     fn wanted<'v>(&'v self, item: &'v Item) -> Result<Vec<Cow<'v, str>>, EvalError> {
-        match &self.wanted {
+        match self.options.wanted() {
             Wanted::InItem(field) => self.wanted_in(field, item),
-            Wanted::Given(texts) => Ok(texts.iter().map(|text| Cow::Borrowed(&**text)).collect()),
+            Wanted::Given(texts) => Ok(texts.into_iter().map(Cow::Borrowed).collect()),
         }
     }
 
     fn wanted_in<'v>(&self, field: &ItemField, item: &'v Item) -> Result<Vec<Cow<'v, str>>, EvalError> {
         let texts = texts_in(field, item)?;
-        let problem = match self.quantity {
+        let problem = match self.options.quantity() {
             _ if texts.iter().any(|text| text.is_empty()) => {
                 "holds an empty text, which every output contains"
             }
@@ -174,37 +165,34 @@ impl Contains {
     }
 
     fn found(&self, output: &str, text: &str) -> bool {
-        if self.case_sensitive { output.contains(text) } else { output.contains(&without_case(text)) }
+        if self.options.is_case_sensitive() {
+            output.contains(text)
+        } else {
+            output.contains(&without_case(text))
+        }
     }
 
     fn reason(&self, found: &[Cow<'_, str>], missing: &[Cow<'_, str>]) -> String {
-        let (says, texts) = match self.quantity {
+        let (says, texts) = match self.options.quantity() {
             Quantity::All => ("does not contain", missing),
             Quantity::Any => ("contains none of", missing),
             Quantity::None => ("contains", found),
         };
         let texts: Vec<_> = texts.iter().map(|text| shown(text)).collect();
-        let output = self.common.output.name();
-        format!("`{output}` {says} {}", wording::list(texts.iter().map(|text| &**text)))
+        let output = self.common.output();
+        format!("`{}` {says} {}", output.name(), wording::list(texts.iter().map(|text| &**text)))
     }
 }
 
 impl TextEvaluator for Contains {
-    fn common(&self) -> &Common {
-        &self.common
-    }
-
-    fn field(&self) -> Option<&ItemField> {
-        self.wanted.field()
-    }
-
     fn score(&self, item: &Item, output: &Value) -> Result<Score, EvalError> {
         let wanted = self.wanted(item)?;
         let output = to_text(output);
-        let output = if self.case_sensitive { output } else { Cow::Owned(without_case(&output)) };
+        let output =
+            if self.options.is_case_sensitive() { output } else { Cow::Owned(without_case(&output)) };
         let (found, missing): (Vec<_>, Vec<_>) =
             wanted.into_iter().partition(|text| self.found(&output, text));
-        let holds = match self.quantity {
+        let holds = match self.options.quantity() {
             Quantity::All => missing.is_empty(),
             Quantity::Any => !found.is_empty(),
             Quantity::None => found.is_empty(),
@@ -217,19 +205,19 @@ impl TextEvaluator for Contains {
     }
 
     fn check_settings(&self) -> Result<(), CheckError> {
-        match &self.wanted {
+        match self.options.wanted() {
             Wanted::Given(texts) if texts.is_empty() => {
                 Err(CheckError::new("there is no text to look for; name at least one"))
             }
-            Wanted::Given(texts) if texts.iter().any(String::is_empty) => {
+            Wanted::Given(texts) if texts.iter().any(|text| text.is_empty()) => {
                 Err(CheckError::new("one of the texts is empty, which every output contains; leave it out"))
             }
             Wanted::Given(_) | Wanted::InItem(_) => Ok(()),
         }
     }
 
-    fn check_items(&self, setup: &Setup) -> Result<(), CheckError> {
-        self.wanted.check_items(setup, |field, item| self.wanted_in(field, item).map(drop))
+    fn check_items(&self, _: Option<&ItemField>, setup: &Setup) -> Result<(), CheckError> {
+        self.options.wanted().check_items(setup, |field, item| self.wanted_in(field, item).map(drop))
     }
 }
 
@@ -239,7 +227,11 @@ fn without_case(text: &str) -> String {
     text.chars().flat_map(char::to_lowercase).map(|letter| if letter == 'ς' { 'σ' } else { letter }).collect()
 }
 
-text_evaluator!(Contains);
+text_evaluator! {
+    Contains(ContainsOptions), it: "contains", it.field.as_ref();
+    wanted = it.wanted(), quantity = it.quantity(), case_sensitive = it.is_case_sensitive();
+    "what to look for" by one of field, texts
+}
 
 #[cfg(all(test, feature = "judge"))]
 mod tests {

@@ -1,19 +1,18 @@
 //! `JsonSchema`: the output has the form that a JSON schema asks for.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::{fmt, fs};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::common::{Common, TextEvaluator, TextOptions, Wanted, text_evaluator};
+use super::common::{TextEvaluator, TextOptions, Wanted, text_evaluator};
 #[cfg(feature = "schema")]
 use crate::evaluators::options::one_of;
-use crate::evaluators::options::{Options, exactly_one};
 use crate::evaluators::places::ItemField;
 use crate::evaluators::schema::{Validator, conforms, validator};
-use crate::evaluators::{CheckError, EvalError, Evaluator, Score, Setup};
+use crate::evaluators::{CheckError, EvalError, Score, Setup};
 use cobalt_core::item::Item;
 use cobalt_core::paths::resolve;
 
@@ -39,14 +38,14 @@ use cobalt_core::paths::resolve;
 /// // `schema` of each item is its own.
 /// let own = JsonSchema::new("own", "schema");
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct JsonSchema {
-    common: Common,
-    schema: Wanted<Result<Schema, String>>,
+    common: TextOptions,
+    options: JsonSchemaOptions,
 }
 
 /// The keys of `type = "json-schema"`.
-#[derive(Clone, Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(extend("oneOf" = one_of(&["field", "schema", "file"]))))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct JsonSchemaOptions {
@@ -56,27 +55,19 @@ pub(crate) struct JsonSchemaOptions {
     schema: Option<Value>,
     /// The JSON file that holds the schema for all outputs, relative to the package.
     file: Option<PathBuf>,
+    /// What is written there, compiled once for all clones.
+    #[serde(skip)]
+    compiled: Arc<OnceLock<Result<Schema, String>>>,
 }
 
-impl Options for JsonSchemaOptions {
-    type Shared = TextOptions;
-
-    fn checked(self, _: &TextOptions) -> Result<Self, String> {
-        let keys = [
-            ("field", self.field.is_some()),
-            ("schema", self.schema.is_some()),
-            ("file", self.file.is_some()),
-        ];
-        exactly_one("where the schema is", &keys).map(|()| self)
-    }
-
-    fn make(self, shared: TextOptions) -> Result<Arc<dyn Evaluator>, String> {
-        let schema = match (self.field, self.file) {
-            (Some(field), _) => Wanted::InItem(field),
-            (None, Some(path)) => Wanted::Given(Schema::read(&path)),
-            (None, None) => Wanted::Given(Schema::new(self.schema.unwrap_or_default())),
+impl JsonSchemaOptions {
+    fn schema(&self) -> Wanted<'_, &Result<Schema, String>> {
+        let compile = || match &self.file {
+            Some(path) => Schema::read(path),
+            None => Schema::new(self.schema.clone().unwrap_or_default()),
         };
-        Ok(Arc::new(JsonSchema { common: shared.common("json-schema"), schema }))
+        let given = || Wanted::Given(self.compiled.get_or_init(compile));
+        self.field.as_ref().map_or_else(given, Wanted::InItem)
     }
 }
 
@@ -115,18 +106,28 @@ impl JsonSchema {
     /// Asks for the form that the schema in the item's `field` describes, an object, or text of one; the field may be a
     /// path such as `answer.schema`.
     pub fn new(name: impl Into<String>, field: impl AsRef<str>) -> Self {
-        Self { common: Common::new(name), schema: Wanted::InItem(ItemField::new(field.as_ref())) }
+        let field = Some(ItemField::new(field.as_ref()));
+        Self::of(name, JsonSchemaOptions { field, ..JsonSchemaOptions::default() })
     }
 
     /// Asks all outputs for the same form. A broken schema is told before the first item is run.
     pub fn schema(name: impl Into<String>, schema: Value) -> Self {
-        Self { common: Common::new(name), schema: Wanted::Given(Schema::new(schema)) }
+        Self::of(name, JsonSchemaOptions { schema: Some(schema), ..JsonSchemaOptions::default() })
     }
 
     /// The same with the schema in a JSON file, whose path is relative to the package's folder. It is read at once; what is
     /// wrong with it is told before the first item is run.
     pub fn file(name: impl Into<String>, path: impl AsRef<Path>) -> Self {
-        Self { common: Common::new(name), schema: Wanted::Given(Schema::read(path.as_ref())) }
+        Self::of(
+            name,
+            JsonSchemaOptions { file: Some(path.as_ref().to_owned()), ..JsonSchemaOptions::default() },
+        )
+    }
+
+    fn of(name: impl Into<String>, options: JsonSchemaOptions) -> Self {
+        // A file is read now, not when it may have changed.
+        options.schema();
+        Self { common: TextOptions::new(name), options }
     }
 
     fn schema_in(field: &ItemField, item: &Item) -> Result<Validator, EvalError> {
@@ -136,16 +137,8 @@ impl JsonSchema {
 }
 
 impl TextEvaluator for JsonSchema {
-    fn common(&self) -> &Common {
-        &self.common
-    }
-
-    fn field(&self) -> Option<&ItemField> {
-        self.schema.field()
-    }
-
     fn score(&self, item: &Item, output: &Value) -> Result<Score, EvalError> {
-        match &self.schema {
+        match self.options.schema() {
             Wanted::InItem(field) => conforms(output, &Self::schema_in(field, item)?),
             Wanted::Given(Ok(Schema { validator, .. })) => conforms(output, validator),
             Wanted::Given(Err(problem)) => Err(EvalError::new(problem.clone())),
@@ -153,18 +146,22 @@ impl TextEvaluator for JsonSchema {
     }
 
     fn check_settings(&self) -> Result<(), CheckError> {
-        match &self.schema {
+        match self.options.schema() {
             Wanted::Given(Err(problem)) => Err(CheckError::new(problem.clone())),
             Wanted::Given(Ok(_)) | Wanted::InItem(_) => Ok(()),
         }
     }
 
-    fn check_items(&self, setup: &Setup) -> Result<(), CheckError> {
-        self.schema.check_items(setup, Self::schema_in)
+    fn check_items(&self, _: Option<&ItemField>, setup: &Setup) -> Result<(), CheckError> {
+        self.options.schema().check_items(setup, Self::schema_in)
     }
 }
 
-text_evaluator!(JsonSchema);
+text_evaluator! {
+    JsonSchema(JsonSchemaOptions), it: "json-schema", it.field.as_ref();
+    schema = it.schema();
+    "where the schema is" by one of field, schema, file
+}
 
 #[cfg(all(test, feature = "json-schema"))]
 mod tests {

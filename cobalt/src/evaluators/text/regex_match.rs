@@ -1,20 +1,19 @@
 //! `RegexMatch`: the output matches a regular expression.
 
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use regex::{Error, Regex, RegexBuilder};
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::common::{Common, TextEvaluator, TextOptions, Wanted, text_evaluator, text_in};
+use super::common::{TextEvaluator, TextOptions, Wanted, text_evaluator, text_in};
 use super::shown;
 #[cfg(feature = "schema")]
 use crate::evaluators::options::one_of;
-use crate::evaluators::options::{Options, exactly_one};
 use crate::evaluators::places::ItemField;
-use crate::evaluators::{CheckError, EvalError, Evaluator, Score, Setup};
-use crate::settings::Text;
+use crate::evaluators::{CheckError, EvalError, Score, Setup};
+use crate::settings::from_text;
 use crate::template::to_text;
 use cobalt_core::item::Item;
 
@@ -34,16 +33,14 @@ use cobalt_core::item::Item;
 /// // `pattern` of each item is its own.
 /// let own = RegexMatch::new("own", "pattern");
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct RegexMatch {
-    common: Common,
-    pattern: Wanted<Given>,
-    matching: Matching,
-    not: bool,
+    common: TextOptions,
+    options: RegexOptions,
 }
 
 /// The keys of `type = "regex"`.
-#[derive(Clone, Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(extend("oneOf" = one_of(&["field", "pattern"]))))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct RegexOptions {
@@ -57,105 +54,85 @@ pub(crate) struct RegexOptions {
     case_sensitive: Option<bool>,
     /// Scores 1 where the output does not match, and 0 where it does.
     not: Option<bool>,
+    /// What the pattern is compiled to by these settings, once for all clones.
+    #[serde(skip)]
+    compiled: Arc<OnceLock<Result<Regex, String>>>,
 }
 
-impl Options for RegexOptions {
-    type Shared = TextOptions;
-
-    fn checked(self, _: &TextOptions) -> Result<Self, String> {
-        let keys = [("field", self.field.is_some()), ("pattern", self.pattern.is_some())];
-        exactly_one("what to match", &keys).map(|()| self)
+impl RegexOptions {
+    fn pattern(&self) -> Wanted<'_, Given<'_>> {
+        let given = || {
+            let pattern =
+                self.pattern.as_ref().map_or_else(Default::default, |Expression(pattern)| &**pattern);
+            Given { pattern, compiled: self.compiled.get_or_init(|| compile(pattern, self.matching())) }
+        };
+        self.field.as_ref().map_or_else(|| Wanted::Given(given()), Wanted::InItem)
     }
 
-    fn make(self, shared: TextOptions) -> Result<Arc<dyn Evaluator>, String> {
-        let usual = Matching::default();
-        let matching = Matching {
-            whole: self.whole.unwrap_or(usual.whole),
-            case_sensitive: self.case_sensitive.unwrap_or(usual.case_sensitive),
-        };
-        let Expression(pattern) = self.pattern.unwrap_or_default();
-        Ok(Arc::new(RegexMatch {
-            common: shared.common("regex"),
-            pattern: self.field.map_or_else(|| Wanted::Given(Given::new(pattern, matching)), Wanted::InItem),
-            matching,
-            not: self.not.unwrap_or(false),
-        }))
+    fn matching(&self) -> Matching {
+        Matching { whole: self.whole == Some(true), case_sensitive: self.case_sensitive != Some(false) }
+    }
+
+    fn is_inverted(&self) -> bool {
+        self.not == Some(true)
     }
 }
 
 /// A regular expression.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transparent))]
 struct Expression(String);
 
-impl<'de> Deserialize<'de> for Expression {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let read = |text: &str| expression(text).map(|_| Self(text.to_owned()));
-        deserializer.deserialize_str(Text { expected: "a regular expression in quotes", read })
-    }
+from_text! {
+    Expression: "a regular expression in quotes", |text| expression(text).map(|_| Self(text.to_owned()))
 }
 
-/// A pattern for all items, compiled for the settings so far.
+/// A pattern for all items.
 #[derive(Clone, Debug)]
-struct Given {
-    pattern: String,
-    compiled: Result<Regex, String>,
-}
-
-impl Given {
-    fn new(pattern: String, matching: Matching) -> Self {
-        let compiled = compile(&pattern, matching);
-        Self { pattern, compiled }
-    }
+struct Given<'o> {
+    pattern: &'o str,
+    compiled: &'o Result<Regex, String>,
 }
 
 impl RegexMatch {
     /// Matches the output with the pattern in the item's `field`, which may be a path such as `answer.pattern`.
     pub fn new(name: impl Into<String>, field: impl AsRef<str>) -> Self {
-        Self::of(name, Wanted::InItem(ItemField::new(field.as_ref())))
+        let field = Some(ItemField::new(field.as_ref()));
+        Self { common: TextOptions::new(name), options: RegexOptions { field, ..RegexOptions::default() } }
     }
 
     /// Matches all outputs with the same pattern. A broken one is told before the first item is run.
     pub fn pattern(name: impl Into<String>, pattern: impl Into<String>) -> Self {
-        Self::of(name, Wanted::Given(Given::new(pattern.into(), Matching::default())))
-    }
-
-    fn of(name: impl Into<String>, pattern: Wanted<Given>) -> Self {
-        Self { common: Common::new(name), pattern, matching: Matching::default(), not: false }
+        let pattern = Some(Expression(pattern.into()));
+        Self { common: TextOptions::new(name), options: RegexOptions { pattern, ..RegexOptions::default() } }
     }
 
     /// Whether the whole output must match (a part is enough unless this is set to `true`).
     #[must_use]
-    pub fn whole(self, whole: bool) -> Self {
-        let matching = Matching { whole, ..self.matching };
-        self.matching(matching)
+    pub fn whole(mut self, whole: bool) -> Self {
+        self.options.whole = Some(whole);
+        self.options.compiled = Arc::default();
+        self
     }
 
     /// Whether `Paris` and `paris` differ (they do unless this is set to `false`).
     #[must_use]
-    pub fn case_sensitive(self, case_sensitive: bool) -> Self {
-        let matching = Matching { case_sensitive, ..self.matching };
-        self.matching(matching)
+    pub fn case_sensitive(mut self, case_sensitive: bool) -> Self {
+        self.options.case_sensitive = Some(case_sensitive);
+        self.options.compiled = Arc::default();
+        self
     }
 
     /// Scores 1 where the output does not match, and 0 where it does.
     #[must_use]
     pub fn not(mut self, not: bool) -> Self {
-        self.not = not;
-        self
-    }
-
-    fn matching(mut self, matching: Matching) -> Self {
-        self.matching = matching;
-        if let Wanted::Given(Given { pattern, compiled }) = &mut self.pattern {
-            *compiled = compile(pattern, matching);
-        }
+        self.options.not = Some(not);
         self
     }
 
     /// The pattern as written, and what it was compiled to.
     fn compiled<'v>(&'v self, item: &'v Item) -> Result<(&'v str, Cow<'v, Regex>), EvalError> {
-        match &self.pattern {
+        match self.options.pattern() {
             Wanted::InItem(field) => {
                 self.compiled_in(field, item).map(|(pattern, regex)| (pattern, Cow::Owned(regex)))
             }
@@ -169,49 +146,48 @@ impl RegexMatch {
     fn compiled_in<'v>(&self, field: &ItemField, item: &'v Item) -> Result<(&'v str, Regex), EvalError> {
         let pattern = text_in(field, item)?;
         let told = |problem| EvalError::new(format!("the item's `{}`: {problem}", field.name()));
-        Ok((pattern, compile(pattern, self.matching).map_err(told)?))
+        Ok((pattern, compile(pattern, self.options.matching()).map_err(told)?))
     }
 }
 
 impl TextEvaluator for RegexMatch {
-    fn common(&self) -> &Common {
-        &self.common
-    }
-
-    fn field(&self) -> Option<&ItemField> {
-        self.pattern.field()
-    }
-
     fn score(&self, item: &Item, output: &Value) -> Result<Score, EvalError> {
         let (pattern, regex) = self.compiled(item)?;
         let output = to_text(output);
         let found = regex.find(&output).map(|found| found.as_str());
-        let holds = found.is_some() != self.not;
+        let holds = found.is_some() != self.options.is_inverted();
         let score = Score::from(holds).metadata("match", found.map(shown));
         if holds {
             return Ok(score);
         }
-        let (name, pattern) = (self.common.output.name(), shown(pattern));
+        let (output, pattern) = (self.common.output(), shown(pattern));
+        let name = output.name();
         Ok(score.reason(match found {
             Some(found) => format!("`{name}` matches `{pattern}`: `{}`", shown(found)),
-            None if self.matching.whole => format!("`{name}` as a whole does not match `{pattern}`"),
+            None if self.options.whole == Some(true) => {
+                format!("`{name}` as a whole does not match `{pattern}`")
+            }
             None => format!("nothing in `{name}` matches `{pattern}`"),
         }))
     }
 
     fn check_settings(&self) -> Result<(), CheckError> {
-        match &self.pattern {
+        match self.options.pattern() {
             Wanted::Given(Given { compiled: Err(problem), .. }) => Err(CheckError::new(problem.clone())),
             Wanted::Given(_) | Wanted::InItem(_) => Ok(()),
         }
     }
 
-    fn check_items(&self, setup: &Setup) -> Result<(), CheckError> {
-        self.pattern.check_items(setup, |field, item| self.compiled_in(field, item).map(drop))
+    fn check_items(&self, _: Option<&ItemField>, setup: &Setup) -> Result<(), CheckError> {
+        self.options.pattern().check_items(setup, |field, item| self.compiled_in(field, item).map(drop))
     }
 }
 
-text_evaluator!(RegexMatch);
+text_evaluator! {
+    RegexMatch(RegexOptions), it: "regex", it.field.as_ref();
+    pattern = it.pattern(), matching = it.matching(), not = it.is_inverted();
+    "what to match" by one of field, pattern
+}
 
 /// How a pattern is to match.
 #[derive(Clone, Copy, Debug)]

@@ -1,17 +1,12 @@
 //! `Rouge`: how much output and reference overlap, counted in words.
 
-use std::fmt;
-use std::sync::Arc;
-
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::common::{Common, Measure, MeasureName, References, TextEvaluator, TextOptions, text_evaluator};
-use crate::evaluators::options::Options;
-use crate::evaluators::places::ItemField;
-use crate::evaluators::{EvalError, Evaluator, Score};
+use super::common::{Measure, MeasureName, References, TextEvaluator, TextOptions, text_evaluator};
+use crate::evaluators::{EvalError, Score};
 use crate::metrics::{Overlap, rouge_l, rouge_lsum, rouge_n, rouge_words};
-use crate::settings::names;
+use crate::settings::{Name as _, names};
 use crate::template::to_text;
 use cobalt_core::item::Item;
 
@@ -36,21 +31,8 @@ use cobalt_core::item::Item;
 /// ```
 #[derive(Clone)]
 pub struct Rouge {
-    common: Common,
+    common: TextOptions,
     options: RougeOptions,
-}
-
-/// The resolved settings: this text is the fingerprint, which stored files hold.
-impl fmt::Debug for Rouge {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Rouge")
-            .field("common", &self.common)
-            .field("references", &self.options.field)
-            .field("variant", &self.options.variant.0)
-            .field("measure", &self.measure_or_default())
-            .field("stemmer", &self.uses_stems())
-            .finish()
-    }
 }
 
 /// The keys of `type = "rouge"`.
@@ -69,12 +51,13 @@ pub(crate) struct RougeOptions {
     stemmer: Option<bool>,
 }
 
-impl Options for RougeOptions {
-    type Shared = TextOptions;
+impl RougeOptions {
+    fn measure(&self) -> Measure {
+        self.measure.map_or_else(Measure::default, |MeasureName(measure)| measure)
+    }
 
-    fn make(self, shared: TextOptions) -> Result<Arc<dyn Evaluator>, String> {
-        let name = format!("rouge-{}", self.variant.0.suffix());
-        Ok(Arc::new(Rouge { common: shared.common(&name), options: self }))
+    fn uses_stems(&self) -> bool {
+        self.stemmer == Some(true)
     }
 }
 
@@ -99,18 +82,6 @@ pub enum RougeVariant {
     /// The same, line by line.
     #[serde(rename = "lsum")]
     Lsum,
-}
-
-impl RougeVariant {
-    /// What stands after `ROUGE-`, in lower case.
-    fn suffix(self) -> &'static str {
-        match self {
-            Self::One => "1",
-            Self::Two => "2",
-            Self::L => "l",
-            Self::Lsum => "lsum",
-        }
-    }
 }
 
 impl Rouge {
@@ -141,7 +112,7 @@ impl Rouge {
             measure: None,
             stemmer: None,
         };
-        Self { common: Common::new(name), options }
+        Self { common: TextOptions::new(name), options }
     }
 
     /// Whether English words are compared by their stems, so that `ferries` is `ferry` (they are not unless this is set to
@@ -177,9 +148,9 @@ impl Rouge {
         };
         let counts = |text: &str| rouge_words(text) >= least;
         let whose = if !counts(output) {
-            self.common.output.name()
+            self.common.output().name().to_owned()
         } else if !self.options.field.texts(item)?.iter().any(|reference| counts(reference)) {
-            self.options.field.field().name()
+            self.options.field.field().name().to_owned()
         } else {
             return Ok(None);
         };
@@ -187,7 +158,7 @@ impl Rouge {
     }
 
     fn overlap(&self, output: &str, reference: &str) -> Overlap {
-        let stemmer = self.uses_stems();
+        let stemmer = self.options.uses_stems();
         match self.options.variant.0 {
             RougeVariant::One => rouge_n(output, reference, 1, stemmer),
             RougeVariant::Two => rouge_n(output, reference, 2, stemmer),
@@ -195,28 +166,12 @@ impl Rouge {
             RougeVariant::Lsum => rouge_lsum(output, reference, stemmer),
         }
     }
-
-    fn measure_or_default(&self) -> Measure {
-        self.options.measure.map_or_else(Measure::default, |MeasureName(measure)| measure)
-    }
-
-    fn uses_stems(&self) -> bool {
-        self.options.stemmer == Some(true)
-    }
 }
 
 impl TextEvaluator for Rouge {
-    fn common(&self) -> &Common {
-        &self.common
-    }
-
-    fn field(&self) -> Option<&ItemField> {
-        Some(self.options.field.field())
-    }
-
     fn score(&self, item: &Item, output: &Value) -> Result<Score, EvalError> {
         let output = to_text(output);
-        let measure = self.measure_or_default();
+        let measure = self.options.measure();
         let compare = |reference: &str| self.overlap(&output, reference);
         let nearest = self.options.field.nearest(item, compare, |overlap| measure.of(overlap))?;
         let score = nearest.kept(measure.score(&nearest.found));
@@ -228,7 +183,10 @@ impl TextEvaluator for Rouge {
     }
 }
 
-text_evaluator!(Rouge);
+text_evaluator! {
+    Rouge(RougeOptions), it: format!("rouge-{}", it.variant.0.name()), Some(it.field.field());
+    references = it.field, variant = it.variant.0, measure = it.measure(), stemmer = it.uses_stems()
+}
 
 #[cfg(all(test, feature = "judge"))]
 mod tests {

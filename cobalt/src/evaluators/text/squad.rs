@@ -1,16 +1,11 @@
 //! `TokenF1` and `SquadExactMatch`: answers compared as SQuAD compares them.
 
-use std::fmt;
-use std::sync::Arc;
-
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::common::{Common, Measure, References, TextEvaluator, TextOptions, text_evaluator};
+use super::common::{Measure, References, TextEvaluator, TextOptions, text_evaluator};
 use super::shown;
-use crate::evaluators::options::Options;
-use crate::evaluators::places::ItemField;
-use crate::evaluators::{EvalError, Evaluator, Score};
+use crate::evaluators::{EvalError, Score};
 use crate::metrics::{squad_exact_match, squad_normalize, token_f1};
 use crate::template::to_text;
 use cobalt_core::item::Item;
@@ -27,18 +22,8 @@ use cobalt_core::wording;
 /// ```
 #[derive(Clone)]
 pub struct TokenF1 {
-    common: Common,
+    common: TextOptions,
     options: TokenF1Options,
-}
-
-/// The resolved settings: this text is the fingerprint, which stored files hold.
-impl fmt::Debug for TokenF1 {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TokenF1")
-            .field("common", &self.common)
-            .field("references", &self.options.field)
-            .finish()
-    }
 }
 
 /// The keys of `type = "token-f1"`.
@@ -50,30 +35,14 @@ pub(crate) struct TokenF1Options {
     field: References,
 }
 
-impl Options for TokenF1Options {
-    type Shared = TextOptions;
-
-    fn make(self, shared: TextOptions) -> Result<Arc<dyn Evaluator>, String> {
-        Ok(Arc::new(TokenF1 { common: shared.common("token-f1"), options: self }))
-    }
-}
-
 impl TokenF1 {
     /// Compares the output with the item's `field`, a text or a list of texts, or a path to one such as `answers[0].text`.
     pub fn new(name: impl Into<String>, field: impl AsRef<str>) -> Self {
-        Self { common: Common::new(name), options: TokenF1Options { field: References::new(field) } }
+        Self { common: TextOptions::new(name), options: TokenF1Options { field: References::new(field) } }
     }
 }
 
 impl TextEvaluator for TokenF1 {
-    fn common(&self) -> &Common {
-        &self.common
-    }
-
-    fn field(&self) -> Option<&ItemField> {
-        Some(self.options.field.field())
-    }
-
     fn score(&self, item: &Item, output: &Value) -> Result<Score, EvalError> {
         let output = to_text(output);
         let compare = |reference: &str| token_f1(&output, reference);
@@ -82,7 +51,7 @@ impl TextEvaluator for TokenF1 {
     }
 }
 
-text_evaluator!(TokenF1);
+text_evaluator!(TokenF1(TokenF1Options), it: "token-f1", Some(it.field.field()); references = it.field);
 
 /// Scores 1 where the output is a reference, as SQuAD 1.1 compares short answers (Rajpurkar and others 2016), and 0
 /// elsewhere.
@@ -95,18 +64,8 @@ text_evaluator!(TokenF1);
 /// ```
 #[derive(Clone)]
 pub struct SquadExactMatch {
-    common: Common,
+    common: TextOptions,
     options: SquadExactMatchOptions,
-}
-
-/// The resolved settings: this text is the fingerprint, which stored files hold.
-impl fmt::Debug for SquadExactMatch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SquadExactMatch")
-            .field("common", &self.common)
-            .field("references", &self.options.field)
-            .finish()
-    }
 }
 
 /// The keys of `type = "squad-exact-match"`.
@@ -118,30 +77,17 @@ pub(crate) struct SquadExactMatchOptions {
     field: References,
 }
 
-impl Options for SquadExactMatchOptions {
-    type Shared = TextOptions;
-
-    fn make(self, shared: TextOptions) -> Result<Arc<dyn Evaluator>, String> {
-        Ok(Arc::new(SquadExactMatch { common: shared.common("squad-exact-match"), options: self }))
-    }
-}
-
 impl SquadExactMatch {
     /// Compares the output with the item's `field`, a text or a list of texts, or a path to one such as `answers[0].text`.
     pub fn new(name: impl Into<String>, field: impl AsRef<str>) -> Self {
-        Self { common: Common::new(name), options: SquadExactMatchOptions { field: References::new(field) } }
+        Self {
+            common: TextOptions::new(name),
+            options: SquadExactMatchOptions { field: References::new(field) },
+        }
     }
 }
 
 impl TextEvaluator for SquadExactMatch {
-    fn common(&self) -> &Common {
-        &self.common
-    }
-
-    fn field(&self) -> Option<&ItemField> {
-        Some(self.options.field.field())
-    }
-
     fn score(&self, item: &Item, output: &Value) -> Result<Score, EvalError> {
         let output = to_text(output);
         let references = self.options.field.texts(item)?;
@@ -155,4 +101,4 @@ impl TextEvaluator for SquadExactMatch {
     }
 }
 
-text_evaluator!(SquadExactMatch);
+text_evaluator!(SquadExactMatch(SquadExactMatchOptions), it: "squad-exact-match", Some(it.field.field()); references = it.field);

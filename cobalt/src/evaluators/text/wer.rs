@@ -1,15 +1,10 @@
 //! `Wer`: how few words must be changed to come from the reference to the output.
 
-use std::fmt;
-use std::sync::Arc;
-
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::common::{Common, References, TextEvaluator, TextOptions, text_evaluator};
-use crate::evaluators::options::Options;
-use crate::evaluators::places::ItemField;
-use crate::evaluators::{EvalError, Evaluator, Score};
+use super::common::{References, TextEvaluator, TextOptions, text_evaluator};
+use crate::evaluators::{EvalError, Score};
 use crate::metrics::{WordErrors, character_errors, word_errors};
 use crate::template::to_text;
 use cobalt_core::item::Item;
@@ -29,19 +24,8 @@ use cobalt_core::wording::{count, decimal};
 /// ```
 #[derive(Clone)]
 pub struct Wer {
-    common: Common,
+    common: TextOptions,
     options: WerOptions,
-}
-
-/// The resolved settings: this text is the fingerprint, which stored files hold.
-impl fmt::Debug for Wer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Wer")
-            .field("common", &self.common)
-            .field("references", &self.options.field)
-            .field("characters", &self.counts_characters())
-            .finish()
-    }
 }
 
 /// The keys of `type = "wer"`.
@@ -55,11 +39,9 @@ pub(crate) struct WerOptions {
     characters: Option<bool>,
 }
 
-impl Options for WerOptions {
-    type Shared = TextOptions;
-
-    fn make(self, shared: TextOptions) -> Result<Arc<dyn Evaluator>, String> {
-        Ok(Arc::new(Wer { common: shared.common("wer"), options: self }))
+impl WerOptions {
+    fn counts_characters(&self) -> bool {
+        self.characters == Some(true)
     }
 }
 
@@ -67,7 +49,7 @@ impl Wer {
     /// Compares the output with the item's `field`, a text or a list of texts, or a path to one such as `answers[0].text`.
     pub fn new(name: impl Into<String>, field: impl AsRef<str>) -> Self {
         Self {
-            common: Common::new(name),
+            common: TextOptions::new(name),
             options: WerOptions { field: References::new(field), characters: None },
         }
     }
@@ -80,12 +62,8 @@ impl Wer {
         self
     }
 
-    fn counts_characters(&self) -> bool {
-        self.options.characters == Some(true)
-    }
-
     fn errors(&self, output: &str, reference: &str) -> WordErrors {
-        if self.counts_characters() {
+        if self.options.counts_characters() {
             character_errors(output, reference)
         } else {
             word_errors(output, reference)
@@ -93,7 +71,8 @@ impl Wer {
     }
 
     fn reason(&self, errors: &WordErrors) -> String {
-        let (rate, noun) = if self.counts_characters() { ("CER", "character") } else { ("WER", "word") };
+        let (rate, noun) =
+            if self.options.counts_characters() { ("CER", "character") } else { ("WER", "word") };
         let kinds = [
             (errors.substitutions, "substituted"),
             (errors.deletions, "missing"),
@@ -110,14 +89,6 @@ impl Wer {
 }
 
 impl TextEvaluator for Wer {
-    fn common(&self) -> &Common {
-        &self.common
-    }
-
-    fn field(&self) -> Option<&ItemField> {
-        Some(self.options.field.field())
-    }
-
     fn score(&self, item: &Item, output: &Value) -> Result<Score, EvalError> {
         let output = to_text(output);
         let compare = |reference: &str| self.errors(&output, reference);
@@ -135,7 +106,10 @@ impl TextEvaluator for Wer {
     }
 }
 
-text_evaluator!(Wer);
+text_evaluator! {
+    Wer(WerOptions), it: "wer", Some(it.field.field());
+    references = it.field, characters = it.counts_characters()
+}
 
 #[cfg(all(test, feature = "judge"))]
 mod tests {

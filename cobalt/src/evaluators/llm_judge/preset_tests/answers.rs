@@ -6,8 +6,9 @@ use super::{chat, context, judged, preset};
 use crate::LlmJudge;
 use crate::evaluators::choices::Preset;
 use crate::evaluators::tests::asked_by;
-use crate::evaluators::{Aggregate, Score};
+use crate::evaluators::{Aggregate, Evaluator, Score};
 use crate::llm::test_server::{Answer, TestServer};
+use crate::settings::Name as _;
 use cobalt_core::item::Output;
 
 /// What the preset makes of this answer.
@@ -69,7 +70,8 @@ fn one_toxic_or_biased_passage_is_one_too_many_to_pass() {
     ] {
         let passages =
             [passage("a", good), passage("b", good), passage("You fool.", bad), passage("d", good)];
-        assert_eq!((judge.pass_mark, judge.clone().pass_mark(0.7).pass_mark), (1.0, 0.7));
+        let marks = [&judge, &judge.clone().pass_mark(0.7)].map(Evaluator::pass_mark);
+        assert_eq!(marks, [1.0, 0.7]);
         let score = scored(judge, &json!({ "passages": passages }));
         assert_eq!((score.value(), score.why()), (0.75, Some(reason)));
     }
@@ -184,7 +186,7 @@ fn a_claim_that_is_listed_again_counts_once() {
 
 #[test]
 fn the_words_for_a_list_tell_every_verdict() {
-    for preset in Preset::ALL {
+    for preset in Preset::ALL.iter().copied() {
         for field in preset.form().fields(false) {
             let words = field.schema["items"]["properties"]["verdict"]["enum"].as_array();
             for word in words.into_iter().flatten() {
@@ -240,7 +242,7 @@ fn a_preset_reasons_at_length_where_it_is_told_to() {
 
 #[test]
 fn every_field_comes_after_what_it_follows_from_even_where_a_server_sorts_the_schema() {
-    for preset in Preset::ALL {
+    for preset in Preset::ALL.iter().copied() {
         let fields = preset.form().fields(true);
         let names: Vec<_> = fields.iter().map(|field| field.name).collect();
         assert!(names.is_sorted(), "{names:?}");
