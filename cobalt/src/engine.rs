@@ -7,6 +7,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
+use cobalt_core::item::{Item, Output};
+use cobalt_core::redact::redacted_item;
+use cobalt_core::report::{Evaluations, Execution, ItemResult, ScoredEvaluation, Status};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
@@ -16,9 +19,6 @@ use crate::evaluators::{EvalContext, Evaluator};
 use crate::experiment::{AgentFn, Context, Definition, Recorded};
 use crate::llm::{Asking, Models};
 use crate::threads::{self, AbortOnDrop, catch_panic, join_all};
-use cobalt_core::item::{Item, Output};
-use cobalt_core::redact::redacted_item;
-use cobalt_core::report::{Evaluations, Execution, ItemResult, ScoredEvaluation, Status};
 
 /// How long evaluators may take to let go of what they hold, all together.
 const FINISHING: Duration = Duration::from_secs(10);
@@ -271,12 +271,12 @@ fn without_score(error: String) -> ScoredEvaluation {
 mod tests {
     use std::sync::atomic::AtomicBool;
 
+    use cobalt_core::item::ModelCall;
     use serde_json::json;
 
     use super::*;
     use crate::evaluators::{EvalContext, EvalError, Evaluation};
     use crate::experiment::Recorder;
-    use cobalt_core::item::ModelCall;
 
     #[derive(Debug)]
     struct Panics;

@@ -2,12 +2,13 @@
 
 use std::fmt;
 
-use crate::config::ConfigError;
-use crate::dataset::DatasetError;
 use cobalt_core::causes::{BoxError, with_causes};
 use cobalt_core::report::{Report, ReportJsonError};
 use cobalt_core::reporters::MissingKey;
 use cobalt_core::store::StoreError;
+
+use crate::config::ConfigError;
+use crate::dataset::DatasetError;
 
 /// Why an experiment could not be declared, run or kept.
 #[derive(thiserror::Error)]

@@ -6,6 +6,7 @@ use std::env;
 use std::ffi::OsString;
 use std::path::Path;
 
+use cobalt_core::causes::BoxError;
 use serde::Serialize;
 
 use crate::config::Config;
@@ -16,7 +17,6 @@ use crate::dataset::{Dataset, DatasetError, Format, IntoDataset, NamedDataset, r
 #[cfg(feature = "remote")]
 use crate::dataset::{RemoteDataset, Source};
 use crate::error::Error;
-use cobalt_core::causes::BoxError;
 
 impl Dataset {
     /// The items of a file, or of all files that a pattern such as `data/train-*.parquet` stands for; a relative path

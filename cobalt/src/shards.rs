@@ -7,9 +7,6 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::config::Config;
-use crate::error::Error;
-use crate::session::{Baseline, add_missing, judge};
 use cobalt_core::prices::PRICES_AS_OF;
 use cobalt_core::report::{
     DatasetSummary, GitState, ItemProblem, ItemResult, Report, SCHEMA, Shard, Summary, ThresholdError,
@@ -17,6 +14,10 @@ use cobalt_core::report::{
 };
 use cobalt_core::store::new_run_id;
 use cobalt_core::wording::count;
+
+use crate::config::Config;
+use crate::error::Error;
+use crate::session::{Baseline, add_missing, judge};
 
 /// The report of a shard, and where it was read.
 #[derive(Clone, Debug, PartialEq)]

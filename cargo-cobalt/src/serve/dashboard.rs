@@ -8,6 +8,7 @@ use axum::http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH
 use axum::http::{HeaderMap, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use cobalt::command::config::Config;
+use cobalt_core::hash::hex;
 use cobalt_core::reporters::printable;
 use cobalt_core::wording::count;
 use rust_embed::{EmbeddedFile, RustEmbed};
@@ -17,7 +18,6 @@ use super::running::{Advertised, project_name};
 use super::server;
 use super::store::Store;
 use crate::error::Error;
-use cobalt_core::hash::hex;
 
 /// A server that listens, and answers once it runs.
 pub struct Dashboard {

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use cobalt::command::config::Config;
+use cobalt_core::hash::hex;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use tokio::runtime::Builder;
@@ -13,7 +14,6 @@ use url::{Host, Url};
 
 use crate::requests;
 use crate::written::write_private;
-use cobalt_core::hash::hex;
 
 /// How long a server of this machine may take to say who it is.
 const LONGEST_ANSWER: Duration = Duration::from_millis(500);

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use cobalt_core::redact::register_address;
+
 use super::error::Place;
 use super::merge::Merge;
 use super::settings::dotted;
 use crate::dataset::tables::DatasetTable;
-use cobalt_core::redact::register_address;
 
 /// The data sets that the file names.
 #[derive(Clone, Debug, Default)]

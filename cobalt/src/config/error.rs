@@ -3,11 +3,12 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::settings::{Only, Origin, dotted};
-use super::variables::BASELINE;
 use cobalt_core::redact::redacted;
 use cobalt_core::report::Shard;
 use cobalt_core::wording::{self, line_and_column, unknown_name};
+
+use super::settings::{Only, Origin, dotted};
+use super::variables::BASELINE;
 
 /// Why the configuration cannot be used.
 #[derive(Debug, thiserror::Error)]

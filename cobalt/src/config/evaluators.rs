@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
+use cobalt_core::wording::{self, folded};
 use serde::de::Error as _;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
@@ -21,7 +22,6 @@ use crate::evaluators::{
     AutoevalOptions, GEvalOptions, JsonSchemaOptions, LlmJudgeOptions, PairwiseOptions, SimilarityOptions,
 };
 use crate::settings::{Name as _, NoKeys, Score, take_type};
-use cobalt_core::wording::{self, folded};
 
 const EXPECTED: &str =
     "an evaluator is the name of a function with `#[cobalt::evaluator]`, or a table with a `type`";

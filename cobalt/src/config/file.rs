@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use cobalt_core::wording::Cursor;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _, IgnoredAny};
 use toml::Spanned;
@@ -24,7 +25,6 @@ use super::webhooks::Hook;
 use crate::dataset::tables::DatasetTable;
 pub(super) use crate::settings::at_least_one;
 use crate::settings::{AgeOrOff, Bound, Count, Length, Target, VariableName, VariableValue, bounds};
-use cobalt_core::wording::Cursor;
 
 /// The settings of Cobalt, `cargo test` for AI agents. Everything is optional.
 #[derive(Debug, Default, Deserialize)]

@@ -5,6 +5,10 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use cobalt_core::paths::{package_root, workspace_root};
+use cobalt_core::redact::{register_env_file, register_environment, register_variables, set_forms};
+use cobalt_core::report::{Shard, Threshold};
+use cobalt_core::store::Layout;
 use serde::Serialize;
 
 use super::error::{ConfigError, Place};
@@ -20,10 +24,6 @@ use crate::dataset::settings::{Account, FetchSettings, Platform};
 use crate::settings::{
     Age, AgeOrOff, Bound, Count, DEFAULT_TIMEOUT, Length, Target, VariableName, VariableValue,
 };
-use cobalt_core::paths::{package_root, workspace_root};
-use cobalt_core::redact::{register_env_file, register_environment, register_variables, set_forms};
-use cobalt_core::report::{Shard, Threshold};
-use cobalt_core::store::Layout;
 
 /// How many items are worked on at a time, unless something is set.
 const DEFAULT_CONCURRENCY: usize = 5;

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use cobalt_core::redact::register_secret;
 use serde::Serialize;
 
 use super::error::{ConfigError, Place};
 use super::overrides::{Flags, Variables};
 use super::settings::{Origin, Setting, without_secrets};
 use crate::settings::KeyVariable;
-use cobalt_core::redact::register_secret;
 
 /// Merging on its way.
 pub struct Merge<'a, F> {

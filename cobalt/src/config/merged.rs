@@ -5,6 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use cobalt_core::prices::PriceTable;
+use cobalt_core::report::{Shard, Threshold};
+use cobalt_core::store::Layout;
+
 use super::baseline::BaselineSettings;
 use super::datasets::NamedSets;
 use super::error::{ConfigError, Place};
@@ -18,9 +22,6 @@ use crate::dataset::tables::DatasetTable;
 use crate::evaluators::Evaluator;
 use crate::llm::ModelSettings;
 use crate::settings::Target;
-use cobalt_core::prices::PriceTable;
-use cobalt_core::report::{Shard, Threshold};
-use cobalt_core::store::Layout;
 
 /// The settings in force.
 ///

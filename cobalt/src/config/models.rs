@@ -3,6 +3,9 @@
 use std::ffi::OsString;
 use std::sync::Arc;
 
+use cobalt_core::item::{Item, Output};
+use cobalt_core::redact::{REDACTED, Secret, register_address, register_secret};
+use cobalt_core::store::Layout;
 use serde::Deserialize;
 
 use super::Config;
@@ -22,10 +25,6 @@ use crate::llm::{
 use crate::settings::{
     Address, Age, Count, EmbeddingVendor, JudgeVendor, KeyVariable, Length, Retries, Temperature, Word,
 };
-use cobalt_core::item::Item;
-use cobalt_core::item::Output;
-use cobalt_core::redact::{REDACTED, Secret, register_address, register_secret};
-use cobalt_core::store::Layout;
 
 impl Config {
     /// The models that these settings lead to, shared by all of this process that have the same ones.

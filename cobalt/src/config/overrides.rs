@@ -7,6 +7,9 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::{Duration, SystemTime};
 
+use cobalt_core::redact::redacted;
+use cobalt_core::report::{Shard, duration};
+
 use super::error::ConfigError;
 use super::reporter::Reporter;
 use super::settings::{OnInconclusive, Only};
@@ -15,8 +18,6 @@ use super::variables::{
     RESUME, RUNS, SHARD, TIMEOUT,
 };
 use crate::settings::{LONGEST_TIMEOUT, MOST_RUNS};
-use cobalt_core::redact::redacted;
-use cobalt_core::report::{Shard, duration};
 
 /// Settings from flags of the command, which come before all others.
 ///

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
+use cobalt_core::redact::{REDACTED, Secret, register_address, register_secret};
 use serde::Deserialize;
 
 use super::error::ConfigError;
 use super::merge::Merge;
 use crate::dataset::settings::{Account, Key, Platform};
 use crate::settings::{Address, KeyVariable, Word};
-use cobalt_core::redact::{REDACTED, Secret, register_address, register_secret};
 
 /// By which accounts the platforms are asked where teams keep their data sets.
 #[derive(Debug, Default, Deserialize)]

@@ -4,11 +4,11 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use cobalt_core::store::Layout;
+use cobalt_core::wording;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::settings::Text;
-use cobalt_core::store::Layout;
-use cobalt_core::wording;
 
 /// What shows a run, and how. Its text form is the name of the kind or, with a file, `junit=out/junit.xml`.
 #[derive(Clone, Debug, PartialEq, Eq)]

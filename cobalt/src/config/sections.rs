@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use cobalt_core::prices::{self, Price, PriceTable};
+use cobalt_core::store::Layout;
 use serde::de::{Deserializer, Error, Unexpected, Visitor};
 use serde::{Deserialize, Serialize};
 
@@ -12,8 +14,6 @@ use super::merge::{Merge, first};
 use super::settings::{Origin, dotted};
 use super::variables::{CACHE_DIR, DIR, HISTORY_DB, REDACTION_FORMS, RESULTS_DIR};
 use crate::settings::Dollars;
-use cobalt_core::prices::{self, Price, PriceTable};
-use cobalt_core::store::Layout;
 
 /// Where runs are kept. Relative paths begin at the root of the workspace.
 #[derive(Debug, Default, Deserialize)]

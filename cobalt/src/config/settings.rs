@@ -4,11 +4,11 @@ use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
+use cobalt_core::redact::{REDACTED, is_secret, redacted, shown_address};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
 use crate::settings::Text;
-use cobalt_core::redact::{REDACTED, is_secret, redacted, shown_address};
 
 /// A setting in force.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -3,6 +3,8 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
+use cobalt_core::redact::{REDACTED, Secret, register_secret, register_webhook};
+use cobalt_core::report::duration;
 use serde::de::Deserializer;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -10,8 +12,6 @@ use serde_json::{Map, Value, json};
 use super::merge::Merge;
 use super::settings::Origin;
 use crate::settings::{KeyVariable, Length, Retries, Text, host, is_address, written};
-use cobalt_core::redact::{REDACTED, Secret, register_secret, register_webhook};
-use cobalt_core::report::duration;
 
 /// How long an answer may take, unless something is set.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);

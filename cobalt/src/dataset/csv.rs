@@ -4,12 +4,12 @@ use std::collections::HashMap;
 use std::io::BufRead;
 use std::ops::Range;
 
+use cobalt_core::item::Item;
+use cobalt_core::wording::count;
 use serde_json::Value;
 
 use super::text::Take;
 use super::{DatasetError, text};
-use cobalt_core::item::Item;
-use cobalt_core::wording::count;
 
 /// Reads a header and a row per item; `delimiter` is `b','`, or `b'\t'` for tab-separated values.
 #[doc(hidden)]

@@ -2,12 +2,12 @@
 
 use std::fmt;
 
+use cobalt_core::wording::{self, cut};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_path_to_error::{Path, Segment};
 
 use super::Item;
-use cobalt_core::wording::{self, cut};
 
 /// Reads an item as a type of your own.
 ///

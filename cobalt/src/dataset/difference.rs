@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use super::Dataset;
 use cobalt_core::wording::count;
+
+use super::Dataset;
 
 /// How many items differ between two states of a data set, which are told apart by their [keys](Dataset::keys).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,8 +2,9 @@
 
 use std::io;
 
-use super::{ChangedDataset, DecodeError};
 use cobalt_core::store::StoreError;
+
+use super::{ChangedDataset, DecodeError};
 
 /// Why a data set could not be had: always with the file or item, and what to do about it.
 ///

@@ -5,10 +5,10 @@ use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
 
+use cobalt_core::wording;
 use serde::de::IgnoredAny;
 
 use super::{DatasetError, text};
-use cobalt_core::wording;
 
 /// The format of a file with items, see [the module](crate::dataset#files).
 ///

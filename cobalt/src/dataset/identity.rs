@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::Dataset;
 use cobalt_core::item::{Canonical, case_names, id, natural_key, unique};
 use cobalt_core::redact::redacted;
+
+use super::Dataset;
 
 /// How many repeated ids a warning names, and how many items of each.
 const MOST_NAMED: usize = 3;

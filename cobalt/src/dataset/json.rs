@@ -5,12 +5,12 @@ use std::fmt;
 use std::io::{self, BufRead, Read};
 use std::ops::Range;
 
+use cobalt_core::item::{Item, into_item};
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::text::{Take, all_items};
 use super::{DatasetError, text};
-use cobalt_core::item::{Item, into_item};
 
 /// Reads the items one by one; never holds the text.
 #[doc(hidden)]

@@ -2,12 +2,12 @@
 
 use std::io::BufRead;
 
+use cobalt_core::item::{Item, ItemSeed};
 use serde::de::DeserializeSeed;
 
 use super::json::message;
 use super::text::{Take, all_items};
 use super::{DatasetError, text};
-use cobalt_core::item::{Item, ItemSeed};
 
 /// Reads an object per line; never holds more of the text than one line.
 #[doc(hidden)]

@@ -5,12 +5,12 @@ use std::fs::{self, File};
 use std::io::{self, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 
+use cobalt_core::{paths, wording};
 use glob::{MatchOptions, Pattern, PatternError, glob_with};
 
 use super::compressed::Compression;
 use super::text::{Content, Rest};
 use super::{Dataset, DatasetError, Format, Item, Told, columnar, parse_csv, parse_json, parse_jsonl, text};
-use cobalt_core::{paths, wording};
 
 /// How much of a file its format is told by.
 const HEAD_BYTES: u64 = 64 * 1024;

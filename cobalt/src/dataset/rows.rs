@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use cobalt_core::nesting::{DEEPEST, is_too_deep};
+
 use super::csv::each_row;
 use super::json::each_element;
 use super::jsonl::each_line;
@@ -9,7 +11,6 @@ use super::read::{open, with_similar_name};
 use super::text::Content;
 use super::text::Take;
 use super::{DatasetError, Format, Item, Told};
-use cobalt_core::nesting::{DEEPEST, is_too_deep};
 
 /// A place of a file that holds an item, or should.
 #[derive(Debug)]

@@ -6,13 +6,13 @@ use std::ops::{Bound, RangeBounds};
 use std::slice;
 use std::sync::{Arc, OnceLock};
 
+use cobalt_core::item::kind;
+use cobalt_core::report::Fetch;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::{DatasetError, Item, decode};
-use cobalt_core::item::kind;
-use cobalt_core::report::Fetch;
 
 /// The seed of [`Dataset::sample`].
 pub const SAMPLE_SEED: u64 = 42;

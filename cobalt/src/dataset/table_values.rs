@@ -2,14 +2,14 @@
 
 use std::fmt;
 
+use cobalt_core::hash::begins_hash;
+use cobalt_core::redact::REDACTED;
+use cobalt_core::wording;
 use serde::de::{Deserialize, Deserializer, Error, Unexpected, Visitor};
 use serde::{Serialize, Serializer};
 
 use super::Format;
 use crate::settings::{Number, Text, is_address};
-use cobalt_core::hash::begins_hash;
-use cobalt_core::redact::REDACTED;
-use cobalt_core::wording;
 
 /// The units of sizes, by their bytes.
 const UNITS: [(&str, u64); 9] = [

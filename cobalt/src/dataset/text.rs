@@ -4,8 +4,9 @@
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 
-use super::DatasetError;
 use cobalt_core::item::Item;
+
+use super::DatasetError;
 
 /// Drops a UTF-8 byte order mark; refuses the marks of other encodings.
 pub fn without_mark<R: BufRead>(mut reader: R, file: &str) -> Result<impl BufRead + use<R>, DatasetError> {

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use cobalt_core::item::{Item, Output};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -12,8 +13,6 @@ use super::EvalError;
 use crate::dataset::{Dataset, DecodeError, decode};
 use crate::llm::{Asking, Models};
 use crate::settings::DEFAULT_TIMEOUT;
-use cobalt_core::item::Item;
-use cobalt_core::item::Output;
 
 /// One output with the item that it answers. Cheap to clone.
 ///

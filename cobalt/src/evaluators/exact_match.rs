@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use cobalt_core::wording::cut;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -10,7 +11,6 @@ use super::places::AgentField;
 use super::{CheckError, EvalContext, EvalError, Evaluation, Evaluator, Score, Setup};
 use crate::metrics::same;
 use crate::settings::{self, NoKeys};
-use cobalt_core::wording::cut;
 
 /// Scores 1 where the output equals a field of the item, and 0 elsewhere.
 ///
@@ -179,8 +179,9 @@ impl Evaluator for ExactMatch {
 mod tests {
     use serde_json::json;
 
-    use super::*;
     use cobalt_core::item::Output;
+
+    use super::*;
 
     fn score(evaluator: &ExactMatch, expected: Value, output: Value) -> f64 {
         let item = crate::item! { "expectedOutput": expected };

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 
+use cobalt_core::wording::{count, decimal};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -20,7 +21,6 @@ use super::{CheckError, EvalContext, EvalError, Evaluator, Score, Setup};
 use crate::llm::{Asking, ModelChoice, Schema};
 use crate::settings::{self, Count, Word, at_least_one};
 use crate::threads::join_all;
-use cobalt_core::wording::{count, decimal};
 
 /// Rates the output by a plain criterion, as G-Eval does (Liu et al., 2023, <https://arxiv.org/abs/2303.16634>).
 ///

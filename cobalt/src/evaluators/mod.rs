@@ -38,6 +38,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use cobalt_core::report::DEFAULT_PASS_MARK;
+
 pub use crate::llm::CheckError;
 pub(crate) use crate::llm::Unfit;
 #[cfg(feature = "judge")]
@@ -51,7 +53,6 @@ pub use calls::{ToolCall, ToolCallError, ToolCalls};
 pub(crate) use calls::{ToolCallsOptions, has_calls, has_no_calls, reports_calls};
 pub(crate) use choices::Preset;
 pub use choices::{Aggregate, Distance};
-use cobalt_core::report::DEFAULT_PASS_MARK;
 pub use command::CommandEvaluator;
 pub(crate) use command::{CommandOptions, EndsAll};
 pub use context::{EvalContext, Setup};

@@ -288,12 +288,13 @@ fn read(answer: &Map<String, Value>, output_first: bool) -> Result<Verdict, Stri
 mod tests {
     use serde_json::{Value, json};
 
+    use cobalt_core::item::Output;
+
     use super::Pairwise;
     use crate::Provider;
     use crate::evaluators::tests::{asked_by, without_models};
     use crate::evaluators::{EvalContext, Evaluator, Score};
     use crate::llm::test_server::{Answer, Asked, TestServer};
-    use cobalt_core::item::Output;
 
     fn context() -> EvalContext {
         let item = crate::item! { "input": "Capital of France?", "before": "Lyon." };

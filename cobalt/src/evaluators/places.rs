@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use cobalt_core::item::Item;
+use cobalt_core::wording;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{CheckError, EvalContext, EvalError, Setup};
 use crate::settings::Word;
 use crate::template::Variable;
-use cobalt_core::item::Item;
-use cobalt_core::wording;
 
 /// The agent's output.
 pub const OUTPUT: &str = "output";

@@ -7,9 +7,10 @@ use jsonschema::error::ValidationErrorKind;
 use jsonschema::{ReferencingError, ValidationError};
 use serde_json::Value;
 
+use cobalt_core::wording::cut;
+
 use super::{EvalError, Score};
 use crate::metrics::is_json_text;
-use cobalt_core::wording::cut;
 
 /// How many violations a reason names.
 const NAMED: usize = 3;

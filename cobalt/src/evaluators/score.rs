@@ -1,12 +1,12 @@
 //! A score from 0 to 1, with the reasons for it.
 
-use serde_json::Value;
-
-use super::EvalError;
 use cobalt_core::causes::IntoReason;
 use cobalt_core::item::Item;
 use cobalt_core::nesting::{dismantle, is_too_deep, too_deep};
 use cobalt_core::report::ScoredEvaluation;
+use serde_json::Value;
+
+use super::EvalError;
 
 /// What an evaluator found: a number from 0 (bad) to 1 (good), and why.
 ///

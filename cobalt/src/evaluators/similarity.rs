@@ -228,11 +228,12 @@ asking_evaluator!(Similarity, it: &it.options.name);
 mod tests {
     use serde_json::json;
 
+    use cobalt_core::item::Output;
+
     use super::*;
     use crate::evaluators::tests::{asked_by, without_models};
     use crate::llm::Provider;
     use crate::llm::test_server::{Answer, TestServer};
-    use cobalt_core::item::Output;
 
     fn context(expected: Value, output: Value) -> EvalContext {
         EvalContext::new(crate::item! { "expected": { "text": expected } }, Output::new(output))

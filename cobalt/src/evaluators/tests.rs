@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use cobalt_core::item::Item;
+
 use super::{CheckError, EvalContext, Evaluator, Score, Setup};
 use crate::config::Config;
 use crate::dataset::Dataset;
 use crate::llm::{Asking, JudgeUsage, Models};
 use crate::threads::join_all;
-use cobalt_core::item::Item;
 
 /// Scores with the models of a configuration, without a cache, where every key is `k`.
 pub fn asked_by(

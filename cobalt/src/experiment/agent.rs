@@ -5,13 +5,13 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use cobalt_core::item::{Item, Output};
 use serde::de::DeserializeOwned;
 
 use super::into_output::IntoOutput;
 use super::record::{Record, Recorder};
 use crate::dataset::{Dataset, DecodeError, decode};
 use crate::threads;
-use cobalt_core::item::{Item, Output};
 
 /// Why an agent gave no output: its own error, a panic, or an item that does not fit its parameter.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -5,14 +5,15 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use cobalt_core::causes::BoxError;
+use cobalt_core::report::{Category, SourcePlace, Threshold};
+use cobalt_core::wording;
+
 use super::agent::{Agent, AgentFn};
 use crate::dataset::{Dataset, IntoDataset};
 use crate::error::Error;
 use crate::evaluators::Evaluator;
 use crate::settings::{LONGEST_TIMEOUT, MOST_RUNS};
-use cobalt_core::causes::BoxError;
-use cobalt_core::report::{Category, SourcePlace, Threshold};
-use cobalt_core::wording;
 
 /// What an experiment is, apart from its data and its agent.
 #[derive(Clone, Debug)]

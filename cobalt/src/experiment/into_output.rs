@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 
+use cobalt_core::causes::IntoReason;
+use cobalt_core::item::{Item, Output};
 use serde::Serialize;
 use serde_json::Value;
 
 use super::agent::AgentError;
-use cobalt_core::causes::IntoReason;
-use cobalt_core::item::{Item, Output};
 
 /// What an agent may return: text, JSON, an [`Output`], or a `Result` of one of these.
 ///

@@ -2,12 +2,12 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use serde_json::{Value, json};
-
-use crate::evaluators::{ToolCall, has_calls, has_no_calls, reports_calls};
 use cobalt_core::item::usage::{self, ModelUsage};
 use cobalt_core::item::{Item, ModelCall};
 use cobalt_core::nesting::{dismantle, is_too_deep, too_deep};
+use serde_json::{Value, json};
+
+use crate::evaluators::{ToolCall, has_calls, has_no_calls, reports_calls};
 
 /// The most tool calls, and the most messages, that are kept of one execution.
 const MOST: usize = 10_000;

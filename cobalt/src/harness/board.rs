@@ -5,6 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
+use cobalt_core::report::ItemResult;
+use cobalt_core::reporters::{Paint, Warning, printable, summary};
 use libtest_mimic::{Completion, Conclusion, Failed, Trial};
 
 use super::args::{Args, print};
@@ -14,8 +16,6 @@ use super::schedule::{Case, WaitsFor};
 use super::warnings::{Shown, Why};
 use crate::error::Error;
 use crate::session::{Ending, Interrupted, Interrupter, Listener};
-use cobalt_core::report::ItemResult;
-use cobalt_core::reporters::{Paint, Warning, printable, summary};
 
 /// What became of a case.
 #[derive(Clone, Debug)]

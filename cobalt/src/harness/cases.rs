@@ -3,6 +3,12 @@
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use cobalt_core::causes::{BoxError, with_causes};
+use cobalt_core::item::Item;
+use cobalt_core::report::SourcePlace;
+use cobalt_core::store::{CutOff, namesake};
+use cobalt_core::{names, paths};
+
 use super::args::Filter;
 use crate::config::Config;
 use crate::dataset::Dataset;
@@ -11,11 +17,6 @@ use crate::experiment::{Declaration, Experiment, Prepared};
 use crate::private::ExperimentDefinition;
 use crate::session::{Plan, named_to_resume};
 use crate::threads;
-use cobalt_core::causes::{BoxError, with_causes};
-use cobalt_core::item::Item;
-use cobalt_core::report::SourcePlace;
-use cobalt_core::store::{CutOff, namesake};
-use cobalt_core::{names, paths};
 
 /// An experiment that was read, or the case that says why it could not be.
 pub struct Suite {

@@ -4,6 +4,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use cobalt_core::pattern::Pattern;
+use cobalt_core::redact::redacted;
+use cobalt_core::report::SourcePlace;
+use cobalt_core::reporters::{Event, ExperimentStarted, Listed, PROTOCOL, Stream, Warning};
 use serde::{Deserialize, Serialize};
 
 use super::args::{Args, Filter};
@@ -18,10 +22,6 @@ use crate::config::{Config, REQUEST as VARIABLE};
 use crate::experiment::Definition;
 use crate::private::ExperimentDefinition;
 use crate::session::{Run, Session};
-use cobalt_core::pattern::Pattern;
-use cobalt_core::redact::redacted;
-use cobalt_core::report::SourcePlace;
-use cobalt_core::reporters::{Event, ExperimentStarted, Listed, PROTOCOL, Stream, Warning};
 
 /// The most fields named of a data set.
 const MOST_FIELDS: usize = 50;

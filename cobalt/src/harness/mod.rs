@@ -14,6 +14,9 @@ mod warnings;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
+use cobalt_core::paths;
+use cobalt_core::reporters::{Warning, printable};
+use cobalt_core::wording::count;
 use libtest_mimic::Trial;
 
 use crate::config::Config;
@@ -24,9 +27,6 @@ use crate::threads;
 use args::{Args, Filter};
 use board::{Board, Trials, Writer};
 use cases::Declared;
-use cobalt_core::paths;
-use cobalt_core::reporters::{Warning, printable};
-use cobalt_core::wording::count;
 pub use command::{Request, Wanted};
 use exit_code::{FAILED, UNFIT};
 use exit_guard::{Process, handle, leave, no_signals};

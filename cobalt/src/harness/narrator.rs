@@ -4,6 +4,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError};
 use std::time::Duration;
 
+use cobalt_core::report::{ItemResult, RunVerdict};
+use cobalt_core::reporters::{Event, ItemFinished, RunFinished, Stream, Warning, printable, unpriced};
+use cobalt_core::wording::count;
+
 use super::args::{Args, print};
 use super::board::{Board, Summary};
 use super::exit_code::{FAILED, INTERRUPTED, UNFIT};
@@ -12,9 +16,6 @@ use super::warnings::{Shown, Why};
 use crate::evaluators::EndsAll;
 use crate::session::{Ending, Interrupted, Interrupter, Listener};
 use crate::threads;
-use cobalt_core::report::{ItemResult, RunVerdict};
-use cobalt_core::reporters::{Event, ItemFinished, RunFinished, Stream, Warning, printable, unpriced};
-use cobalt_core::wording::count;
 
 /// The most items of an experiment of which it is told at length why they did not pass.
 const MOST_EXPLAINED: usize = 20;

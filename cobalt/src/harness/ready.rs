@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::env;
 use std::process::Command;
 
+use cobalt_core::report::Shard;
+use cobalt_core::store::{CutOff, id_of};
+
 use super::cases::{Broken, View};
 use crate::config::Config;
 use crate::error::Error;
 use crate::session::{MissingKeys, Plan, Rerun, Run, Selected};
-use cobalt_core::report::Shard;
-use cobalt_core::store::{CutOff, id_of};
 
 /// Cases by their names.
 type Cases = Vec<(String, View)>;

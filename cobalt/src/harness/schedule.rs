@@ -2,6 +2,11 @@
 
 use std::sync::Arc;
 
+use cobalt_core::redact::redacted;
+use cobalt_core::report::SourcePlace;
+use cobalt_core::reporters::{MissingKey, Warning};
+use cobalt_core::store::CutOff;
+
 use super::args::{Args, Filter};
 use super::cases::{self, Broken, Chosen, Declared, Selection, View};
 use super::ready::{Nextest, Ready, Way};
@@ -10,10 +15,6 @@ use crate::config::Config;
 use crate::error::Error;
 use crate::private::ExperimentDefinition;
 use crate::session::{MissingKeys, Run, to_resume};
-use cobalt_core::redact::redacted;
-use cobalt_core::report::SourcePlace;
-use cobalt_core::reporters::{MissingKey, Warning};
-use cobalt_core::store::CutOff;
 
 /// The cases of this process, and the runs that they wait for.
 #[derive(Default)]

@@ -1,13 +1,14 @@
 //! What is probably not as it was meant, and would else go unnoticed: variables that nothing reads, and those that an
 //! experiment waits for in vain.
 
+use cobalt_core::redact::REDACTED;
+use cobalt_core::report::{ItemResult, RunConfig};
+use cobalt_core::reporters::{Repeated, Warning, explain};
+
 use super::cases::Declared;
 use crate::config::{Config, Origin, Setting, unknown_variable};
 use crate::private::ExperimentDefinition;
 use crate::session::Run;
-use cobalt_core::redact::REDACTED;
-use cobalt_core::report::{ItemResult, RunConfig};
-use cobalt_core::reporters::{Repeated, Warning, explain};
 
 /// Variables of keys that judges and agents often need.
 const KEYS: [&str; 17] = [

@@ -4,6 +4,7 @@ use std::error::Error;
 use std::io::{self, Write};
 use std::time::{Duration, Instant, SystemTime};
 
+use cobalt_core::back_off::BackOff;
 use reqwest::header::{
     ACCEPT, ACCEPT_ENCODING, ACCEPT_LANGUAGE, CONTENT_TYPE, HeaderMap, HeaderName, LOCATION, RETRY_AFTER,
     USER_AGENT,
@@ -14,7 +15,6 @@ use super::connections::{CONNECT_TIMEOUT, Connections, cause, chain};
 use super::gzip::{Body, GZIP, WriteError, take_encoding};
 use super::said::address;
 use super::tls;
-use cobalt_core::back_off::BackOff;
 
 /// The longest error that is read, in bytes; the rest of it is left where it is.
 const LONGEST_ERROR: usize = 64 << 10;

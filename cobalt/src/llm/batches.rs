@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use cobalt_core::prices::Tokens;
 use tokio::runtime::{Handle, Id};
 use tokio::sync::oneshot;
 use tokio::time::sleep;
@@ -10,7 +11,6 @@ use tokio::time::sleep;
 use super::AskError;
 use super::cache::Cache;
 use super::client::{Client, ClientError, Embedded, Target};
-use cobalt_core::prices::Tokens;
 
 /// The most texts of a request, which is what Cohere takes; others take more.
 const MOST_TEXTS: usize = 96;

@@ -8,10 +8,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use std::{fs, io};
 
-use super::client::Target;
-use super::{CacheSettings, Question};
 use cobalt_core::hash::sha256_hex;
 use cobalt_core::store::Layout;
+
+use super::client::Target;
+use super::{CacheSettings, Question};
 
 /// How a file begins: with what it is, and the version of its form.
 const MAGIC: &str = "cobalt-answer 1";
@@ -170,10 +171,10 @@ mod tests {
     use std::path::Path;
     use std::thread;
 
+    use cobalt_core::hash::sha256_hex;
     use tempfile::TempDir;
 
     use super::*;
-    use cobalt_core::hash::sha256_hex;
 
     fn cache(folder: &TempDir) -> Cache {
         Cache::new(CacheSettings { layout: layout(folder.path()), ttl: Duration::from_secs(60) })

@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
+use cobalt_core::causes::BoxError;
+use cobalt_core::prices::PriceTable;
+use cobalt_core::redact::Secret;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::vendors::Role;
 use super::{CheckError, JudgeUsage, Meter, ModelChoice, ModelSettings, Models, Question, Schema, target};
 use crate::http::without_key;
-use cobalt_core::causes::BoxError;
-use cobalt_core::prices::PriceTable;
-use cobalt_core::redact::Secret;
 
 /// A long answer takes longer than a verdict.
 const SHORTEST_TIMEOUT: Duration = Duration::from_secs(300);

@@ -2,6 +2,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
+use cobalt_core::prices::{PriceTable, Tokens};
+
 use super::answer::Given;
 use super::batches::{Batches, Spent};
 use super::cache::Cache;
@@ -10,7 +12,6 @@ use super::embedding::Found;
 use super::flights::Flights;
 use super::vendors::Role;
 use super::{AskError, CheckError, Meter, ModelChoice, ModelSettings, target};
-use cobalt_core::prices::{PriceTable, Tokens};
 
 /// Those that are in use, so that all who have the same settings share them.
 static IN_USE: Mutex<Vec<Weak<Models>>> = Mutex::new(Vec::new());

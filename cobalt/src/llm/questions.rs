@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use cobalt_core::prices::Tokens;
+use cobalt_core::redact::redacted;
 use serde_json::{Map, Value};
 
 use super::answer::{AskError, Given, Moderation, Question, read_answer};
@@ -11,8 +13,6 @@ use super::flights::Landed;
 use super::models::Models;
 use super::vendors::Role;
 use super::{Meter, ModelChoice, cache};
-use cobalt_core::prices::Tokens;
-use cobalt_core::redact::redacted;
 
 /// How often a question is asked until its answer is of use.
 const ATTEMPTS: usize = 2;

@@ -3,10 +3,11 @@
 //! What an evaluator says comes before what is configured. Of the latter, only what belongs to the same vendor is taken
 //! over, and a key goes nowhere but to the vendor or the address that it is for.
 
+use cobalt_core::redact::{Secret, register_secret};
+
 use super::client::Target;
 use super::vendors::{JUDGES, Role, is_same_origin};
 use super::{CheckError, ModelChoice, ModelSettings, Provider, Unfit};
-use cobalt_core::redact::{Secret, register_secret};
 
 /// Looks up an environment variable.
 pub type Lookup<'a> = &'a dyn Fn(&str) -> Option<String>;

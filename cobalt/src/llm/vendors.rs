@@ -153,8 +153,9 @@ fn origin(address: &str) -> Option<(String, String)> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use cobalt_core::prices::price;
+
+    use super::*;
 
     #[test]
     fn the_models_asked_by_default_have_a_price() {

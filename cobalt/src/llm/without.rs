@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use super::ModelSettings;
 use cobalt_core::prices::PriceTable;
+
+use super::ModelSettings;
 
 /// Nobody to ask.
 #[derive(Debug)]

@@ -3,11 +3,11 @@
 use std::any::Any;
 use std::ops::Deref;
 
+use cobalt_core::causes::BoxError;
 use serde::de::DeserializeOwned;
 
 use crate::dataset::DecodeError;
 use crate::evaluators::EvalContext;
-use cobalt_core::causes::BoxError;
 
 /// A value that is borrowed where it is there already, and decoded where it is not.
 #[derive(Debug)]
@@ -87,9 +87,10 @@ mod tests {
     use serde::Deserialize;
     use serde_json::{Value, json};
 
-    use super::*;
     use cobalt_core::item::Item;
     use cobalt_core::item::Output;
+
+    use super::*;
 
     #[derive(Debug, Deserialize)]
     struct Question {

@@ -10,6 +10,8 @@ pub use arguments::{Argument, item_owned, item_ref, output_owned, output_ref};
 pub use inventory;
 pub use serde_json;
 
+use cobalt_core::item::Output;
+
 use crate::dataset::Dataset;
 pub use crate::dataset::IntoDataset;
 pub use crate::evaluators::EvaluatorDefinition;
@@ -17,7 +19,6 @@ use crate::evaluators::{EvalContext, FnEvaluator, IntoScore};
 use crate::experiment::{AgentError, Context, Experiment};
 pub use crate::experiment::{IntoOutput, Prepared, item};
 pub use cobalt_core::causes::BoxError;
-use cobalt_core::item::Output;
 
 /// What `#[cobalt::experiment]` registers.
 #[derive(Debug)]

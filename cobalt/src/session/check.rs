@@ -4,6 +4,9 @@ use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+use cobalt_core::item::Item;
+use cobalt_core::reporters::MissingKey;
+
 use super::Plan;
 use super::plan::resolve;
 use crate::config::Config;
@@ -13,8 +16,6 @@ use crate::evaluators::{Evaluator, Setup};
 use crate::experiment::{Declaration, Definition};
 use crate::llm::{CheckError, Unfit};
 use crate::threads;
-use cobalt_core::item::Item;
-use cobalt_core::reporters::MissingKey;
 
 /// The keys that are missing, each once.
 #[derive(Debug, Default)]

@@ -5,8 +5,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::config::{Config, OnInconclusive};
-use crate::error::Error;
 use cobalt_core::prices::PriceTable;
 use cobalt_core::report::comparison::{Comparison, compare, too_old};
 use cobalt_core::report::{
@@ -16,6 +14,9 @@ use cobalt_core::store::{
     ResultFileName, StoreError, experiment_of, read_measurements, read_report, result_files,
 };
 use cobalt_core::wording::{self, count};
+
+use crate::config::{Config, OnInconclusive};
+use crate::error::Error;
 
 /// Adds to a report with all its items what they come to, by the evaluators of its settings. A run of some of the items has
 /// no thresholds. In CI, the scores of earlier runs of the same commit count in the thresholds and, if there are any, in the
@@ -277,8 +278,9 @@ fn fits(attempt: &Report, report: &Report) -> bool {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::*;
     use cobalt_core::store::write_report;
+
+    use super::*;
 
     /// A run in which one of two items fails, judged in CI against a baseline. Neither the baseline nor an earlier attempt has a
     /// failure.

@@ -4,16 +4,17 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use cobalt_core::causes::BoxError;
+use cobalt_core::nesting::{DEEPEST, is_too_deep};
+use cobalt_core::report::{DatasetSummary, Report, RunConfig, Threshold};
+use cobalt_core::reporters::{ExperimentFinished, Warning};
+
 use super::judging::Baseline;
 use crate::config::Config;
 use crate::dataset::{Dataset, DatasetError};
 use crate::error::Error;
 use crate::experiment::{AgentFn, Declaration, Definition, Experiment, Prepared, Progress};
 use crate::llm::Models;
-use cobalt_core::causes::BoxError;
-use cobalt_core::nesting::{DEEPEST, is_too_deep};
-use cobalt_core::report::{DatasetSummary, Report, RunConfig, Threshold};
-use cobalt_core::reporters::{ExperimentFinished, Warning};
 
 /// An experiment fit to run, with its items and their identities.
 pub struct Plan {

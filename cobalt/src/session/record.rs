@@ -6,6 +6,8 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
+use cobalt_core::report::{GitState, ItemResult, Report};
+use cobalt_core::store::{JournalHeader, JournalWriter, Layout, StoreError, git_state, write_report};
 use tokio::sync::Semaphore;
 use tokio::task::AbortHandle;
 
@@ -15,8 +17,6 @@ use crate::config::Config;
 use crate::engine::{Event, Work};
 use crate::error::Error;
 use crate::experiment::{Definition, Progress};
-use cobalt_core::report::{GitState, ItemResult, Report};
-use cobalt_core::store::{JournalHeader, JournalWriter, Layout, StoreError, git_state, write_report};
 
 /// One experiment's record.
 pub struct Record {

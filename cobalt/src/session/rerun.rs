@@ -7,15 +7,16 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
 
-use super::Plan;
-use crate::config::{Config, Only};
-use crate::error::Error;
-use crate::evaluators::Evaluator;
 use cobalt_core::item::content_hash;
 use cobalt_core::redact::redacted_item;
 use cobalt_core::report::{EvaluatorSettings, MeasuredItem, Measurements, Report};
 use cobalt_core::store::{Earlier, latest_runs};
 use cobalt_core::wording::count;
+
+use super::Plan;
+use crate::config::{Config, Only};
+use crate::error::Error;
+use crate::evaluators::Evaluator;
 
 /// The items that are left of those that were selected, and why it is these.
 pub struct Rerun {

@@ -5,6 +5,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use cobalt_core::report::{ItemResult, RunConfig, Shard};
+use cobalt_core::store::{
+    CutOff, JOURNAL_VERSION, JournalHeader, JournalWriter, Layout, Resumed, StoreError, new_run_id,
+    read_report,
+};
+use cobalt_core::timestamp::Timestamp;
 use tokio::sync::Semaphore;
 
 use super::plan::Plan;
@@ -12,12 +18,6 @@ use super::record::Record;
 use crate::config::RESUME;
 use crate::engine::Work;
 use crate::error::Error;
-use cobalt_core::report::{ItemResult, RunConfig, Shard};
-use cobalt_core::store::{
-    CutOff, JOURNAL_VERSION, JournalHeader, JournalWriter, Layout, Resumed, StoreError, new_run_id,
-    read_report,
-};
-use cobalt_core::timestamp::Timestamp;
 
 /// The runs that `COBALT_RESUME` names. An id that is not known is an error.
 ///

@@ -1,5 +1,7 @@
 //! `Experiment::run`: an experiment as a value, run in its caller's runtime.
 
+use cobalt_core::report::{ItemResult, Report};
+use cobalt_core::wording::printable;
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
@@ -7,8 +9,6 @@ use super::{Ending, Interrupter, Listener, MissingKeys, Plan, Run, Selected, Ses
 use crate::config::Config;
 use crate::error::Error;
 use crate::experiment::{Agent, Experiment};
-use cobalt_core::report::{ItemResult, Report};
-use cobalt_core::wording::printable;
 
 impl Experiment {
     /// Runs the agent over the data set and reports.

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use cobalt_core::wording::{self, unknown_name};
 use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde::ser::Error as _;
 use serde::{Deserialize, Serialize, Serializer, forward_to_deserialize_any};
@@ -10,7 +11,6 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue, Error, ValueDeserializer};
 
 use super::values::Text;
-use cobalt_core::wording::{self, unknown_name};
 
 /// A table that is read into two structs. In lists of its keys, the shared ones follow its own, but for a shared
 /// `name`, which is the first.

@@ -3,12 +3,12 @@
 use std::fmt;
 use std::time::Duration;
 
+use cobalt_core::redact::looks_like_key;
+use cobalt_core::report::{Threshold, duration};
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Unexpected, Visitor};
 use serde::{Serialize, Serializer};
 
 use crate::llm::Provider;
-use cobalt_core::redact::looks_like_key;
-use cobalt_core::report::{Threshold, duration};
 
 /// How long an agent may take for an item, and an evaluator for its output, unless something is set.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);

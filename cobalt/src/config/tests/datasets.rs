@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 
+use cobalt_core::redact::{Secret, redacted};
 use serde_json::json;
 
 use super::Project;
@@ -11,7 +12,6 @@ use crate::dataset::settings::{Account, Key, Platform};
 use crate::error::Error;
 #[cfg(feature = "remote")]
 use crate::http::test_server::{Answer, TestServer};
-use cobalt_core::redact::{Secret, redacted};
 
 /// The data set of a name, as of a project without variables.
 fn load(project: &Project, name: &str) -> Result<Dataset, Error> {

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
+use cobalt_core::prices::{Price, PriceTable, Tokens};
 use serde_json::{Value, json};
 
 use super::Project;
 use crate::config::{Config, Flags, Reporter, ReporterKind};
 use crate::llm::Provider;
-use cobalt_core::prices::{Price, PriceTable, Tokens};
 
 fn texts(config: &Config) -> Vec<(String, Value, String)> {
     let settings = config.settings().iter();

@@ -7,12 +7,12 @@ use arrow_ipc::convert::try_fb_to_schema;
 use arrow_ipc::reader::{FileDecoder, read_footer_length};
 use arrow_ipc::{MetadataVersion, root_as_footer};
 use arrow_schema::ArrowError;
+use cobalt_core::item::Item;
 
 use super::items::{Items, caught};
 use super::message::{Message, append};
 use crate::dataset::DatasetError;
 use crate::dataset::text::{Content, Rest};
-use cobalt_core::item::Item;
 
 /// What a file begins with, and ends with too; a stream does not.
 const FILE_MAGIC: &[u8; 6] = b"ARROW1";

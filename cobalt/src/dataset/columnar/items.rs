@@ -18,11 +18,11 @@ use arrow_json::writer::{
 use arrow_schema::{ArrowError, DataType, FieldRef, Fields, Schema};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use cobalt_core::item::Item;
 
 use crate::dataset::DatasetError;
 use crate::dataset::error::too_large;
 use crate::dataset::jsonl::parse_line;
-use cobalt_core::item::Item;
 
 /// The items read so far.
 pub struct Items<'s> {

@@ -4,6 +4,7 @@ use std::io::{self, Read};
 
 use arrow_array::RecordBatch;
 use bytes::Bytes;
+use cobalt_core::item::Item;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
@@ -14,7 +15,6 @@ use parquet::file::reader::ChunkReader;
 use super::items::{Items, caught};
 use crate::dataset::DatasetError;
 use crate::dataset::text::{Content, Rest};
-use cobalt_core::item::Item;
 
 /// The items of a Parquet file; those of more than `max_bytes` as JSON are refused.
 pub fn read_parquet(

@@ -2,12 +2,12 @@
 
 use std::io::{self, BufRead, Read};
 
+use cobalt_core::wording::thousands;
 use ruzstd::decoding::errors::{FrameDecoderError, FrameHeaderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
 use super::Compression;
 use crate::dataset::error::too_large;
-use cobalt_core::wording::thousands;
 
 fn unsupported(reason: &str) -> io::Error {
     io::Error::new(io::ErrorKind::Unsupported, format!("the zstd stream {reason}"))

@@ -2,6 +2,9 @@
 //!
 //! The shapes are those of <https://docs.getbasalt.ai/v1/api-reference>: one answer holds all rows. There are no versions.
 
+use cobalt_core::item::Item;
+use cobalt_core::redact::Secret;
+use cobalt_core::wording::{self, printable};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -12,9 +15,6 @@ use super::session::Session;
 use super::terms::{FetchError, Fetched};
 use crate::dataset::{Dataset, settings};
 use crate::http::said;
-use cobalt_core::item::Item;
-use cobalt_core::redact::Secret;
-use cobalt_core::wording::{self, printable};
 
 static BASALT: Platform = Platform {
     id: settings::Platform::Basalt,

@@ -2,6 +2,9 @@
 
 use std::collections::HashSet;
 
+use cobalt_core::item::Item;
+use cobalt_core::redact::Secret;
+use cobalt_core::wording;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -11,9 +14,6 @@ use super::platform::{Access, Bearer, Platform, check_name, item};
 use super::session::Session;
 use super::terms::{FetchError, Fetched};
 use crate::dataset::{Dataset, settings};
-use cobalt_core::item::Item;
-use cobalt_core::redact::Secret;
-use cobalt_core::wording;
 
 static BRAINTRUST: Platform = Platform {
     id: settings::Platform::Braintrust,

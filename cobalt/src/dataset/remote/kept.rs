@@ -5,13 +5,13 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
-
-use crate::dataset::{Dataset, DatasetError, parse_jsonl};
 use cobalt_core::report::Fetch;
 use cobalt_core::slug::slug;
 use cobalt_core::store::{CREATE, Layout, REQUEST, StoreError, create_folder, storage, write_whole};
 use cobalt_core::timestamp::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::dataset::{Dataset, DatasetError, parse_jsonl};
 
 /// The longest slug of a label in a file's name, in bytes.
 const LONGEST_SLUG: usize = 80;

@@ -2,6 +2,10 @@
 
 use std::time::{Duration, SystemTime};
 
+use cobalt_core::item::Item;
+use cobalt_core::redact::Secret;
+use cobalt_core::timestamp::Timestamp;
+use cobalt_core::wording;
 use reqwest::Url;
 use serde::Deserialize;
 use serde_json::Value;
@@ -13,10 +17,6 @@ use super::session::{FoundKey, Request, Session};
 use super::terms::{FetchError, Fetched};
 use crate::dataset::Dataset;
 use crate::dataset::settings::{self, Key};
-use cobalt_core::item::Item;
-use cobalt_core::redact::Secret;
-use cobalt_core::timestamp::Timestamp;
-use cobalt_core::wording;
 
 static LANGFUSE: Platform = Platform {
     id: settings::Platform::Langfuse,

@@ -1,5 +1,7 @@
 //! Datasets of LangSmith: the builder, and the part of the API that it uses.
 
+use cobalt_core::redact::Secret;
+use cobalt_core::wording;
 use reqwest::Url;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -12,8 +14,6 @@ use super::session::{FoundKey, Request, Session};
 use super::terms::{FetchError, Fetched};
 use crate::dataset::Dataset;
 use crate::dataset::settings::{self, Account};
-use cobalt_core::redact::Secret;
-use cobalt_core::wording;
 
 static LANGSMITH: Platform = Platform {
     id: settings::Platform::LangSmith,

@@ -7,6 +7,10 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 use std::{fmt, io, thread};
 
+use cobalt_core::report::Fetch;
+use cobalt_core::store::{DOWNLOAD, Layout, new_run_id};
+use cobalt_core::timestamp::Timestamp;
+use cobalt_core::wording::printable;
 use reqwest::Url;
 use reqwest::header::{CONTENT_ENCODING, HeaderMap};
 use tokio::runtime::Builder;
@@ -17,10 +21,6 @@ use super::terms::{FetchError, Fetched, Terms, changed, check_terms, fits, unexp
 use crate::dataset::settings::FetchSettings;
 use crate::dataset::{Dataset, DatasetError};
 use crate::http::{AttemptError, Redirects};
-use cobalt_core::report::Fetch;
-use cobalt_core::store::{DOWNLOAD, Layout, new_run_id};
-use cobalt_core::timestamp::Timestamp;
-use cobalt_core::wording::printable;
 
 /// How long a fetch, or another process's, takes before people are told of it, who wait for it.
 const UNTOLD: Duration = Duration::from_secs(1);

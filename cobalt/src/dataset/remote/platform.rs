@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use cobalt_core::item::Item;
+use cobalt_core::redact::Secret;
 use reqwest::Url;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -9,8 +11,6 @@ use serde_json::Value;
 use super::session::{FoundKey, Request, Session};
 use super::terms::FetchError;
 use crate::dataset::settings::{self, Account, Key};
-use cobalt_core::item::Item;
-use cobalt_core::redact::Secret;
 
 /// How often a data set is fetched anew that changes while it is fetched.
 const ROUNDS: u32 = 3;

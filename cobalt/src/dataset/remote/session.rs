@@ -7,6 +7,9 @@ use std::time::SystemTime;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use cobalt_core::back_off::BackOff;
+use cobalt_core::redact::{Secret, register_secret};
+use cobalt_core::wording::decimal;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Method, Url};
 use serde::de::DeserializeOwned;
@@ -18,9 +21,6 @@ use crate::http::{
     self, Answer, AttemptError, Call, Connections, Limit, Patience, Problem, Redirects, Refusal, Tries, said,
     without_key,
 };
-use cobalt_core::back_off::BackOff;
-use cobalt_core::redact::{Secret, register_secret};
-use cobalt_core::wording::decimal;
 
 /// Looks up an environment variable.
 pub type Lookup<'a> = &'a (dyn Fn(&str) -> Option<String> + Sync);

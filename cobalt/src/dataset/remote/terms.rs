@@ -3,11 +3,12 @@
 use std::fmt;
 use std::time::Duration;
 
+use cobalt_core::hash::begins_hash;
+use cobalt_core::item::Item;
+
 use super::kept::Copy;
 use crate::dataset::difference::Difference;
 use crate::dataset::{ChangedDataset, Dataset, DatasetError};
-use cobalt_core::hash::begins_hash;
-use cobalt_core::item::Item;
 
 /// What was fetched.
 #[derive(Debug)]

@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use cobalt_core::item::Item;
+use cobalt_core::wording;
 use serde_json::{Map, Value};
 
 use crate::evaluators::places::{METADATA, OUTPUT};
 use crate::evaluators::{CheckError, EvalContext, EvalError};
 use crate::template::{Template, Variable};
-use cobalt_core::item::Item;
-use cobalt_core::wording;
 
 /// A prompt with `{{variables}}`. `output` wins over a field of the item; where the agent reports no `metadata`, it is the
 /// item's field.
@@ -157,8 +157,9 @@ impl Prompt {
 mod tests {
     use serde_json::json;
 
-    use super::*;
     use cobalt_core::item::Output;
+
+    use super::*;
 
     fn prompt(text: &str, fields: &[(&str, &str)]) -> Prompt {
         let mut prompt = Prompt::new(text.to_owned());

@@ -3,6 +3,9 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
+use cobalt_core::hash::sha256_hex;
+use cobalt_core::item::Item;
+use cobalt_core::wording;
 use serde_json::{Map, Value};
 
 use crate::evaluators::calls::places as call_places;
@@ -11,9 +14,6 @@ use crate::evaluators::{CheckError, EvalContext, EvalError, Setup};
 use crate::llm::{Asking, ModelChoice, Question, Schema};
 use crate::metrics::json_text;
 use crate::template::{Template, Variable, number_text};
-use cobalt_core::hash::sha256_hex;
-use cobalt_core::item::Item;
-use cobalt_core::wording;
 
 /// The item's fields that hold what is expected, in the order in which they are looked for.
 const EXPECTED_FIELDS: [&str; 2] = ["expectedOutput", "expected"];

@@ -1,5 +1,6 @@
 //! The constructors of `Autoeval`, one for each kind, and what can be set.
 
+use cobalt_core::report::DEFAULT_PASS_MARK;
 use serde_json::Value;
 
 use super::classify::Choice;
@@ -9,7 +10,6 @@ use crate::evaluators::EvalContext;
 use crate::evaluators::asking::prompt::Prompt;
 use crate::evaluators::context::Remap;
 use crate::llm::Provider;
-use cobalt_core::report::DEFAULT_PASS_MARK;
 
 /// Inputs.
 impl Autoeval {

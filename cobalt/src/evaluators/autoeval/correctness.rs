@@ -2,6 +2,7 @@
 
 use std::pin::Pin;
 
+use cobalt_core::wording::count;
 use serde_json::{Map, Value};
 
 use super::classify::Judge;
@@ -12,7 +13,6 @@ use crate::evaluators::{EvalError, Score};
 use crate::llm::Schema;
 use crate::metrics::f_beta;
 use crate::threads::join_all;
-use cobalt_core::wording::count;
 
 /// What factual agreement and likeness count for in the correctness of an answer.
 #[derive(Clone, Copy, Debug, PartialEq)]

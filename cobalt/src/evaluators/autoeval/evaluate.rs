@@ -1,5 +1,6 @@
 //! Evaluates by each kind of `Autoeval`, after checking what the kind needs.
 
+use cobalt_core::wording::{self, cut};
 use serde_json::Value;
 
 use super::classify::{self, Judge, Rubric};
@@ -12,7 +13,6 @@ use crate::evaluators::{CheckError, EvalContext, EvalError, LARGE, Score, Setup}
 use crate::llm::ModelChoice;
 use crate::metrics::{exact_match, json_diff, levenshtein, list_contains, numeric_diff, tree_of, valid_json};
 use crate::threads;
-use cobalt_core::wording::{self, cut};
 
 impl Autoeval {
     pub(super) async fn score(&self, cx: &EvalContext) -> Result<Score, EvalError> {

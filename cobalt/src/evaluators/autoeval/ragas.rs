@@ -2,6 +2,7 @@
 
 use std::pin::Pin;
 
+use cobalt_core::wording::{count, decimal};
 use serde_json::{Map, Value};
 
 use super::classify::Judge;
@@ -13,7 +14,6 @@ use crate::evaluators::{EvalError, Score};
 use crate::llm::Schema;
 use crate::metrics::list_contains;
 use crate::threads::join_all;
-use cobalt_core::wording::{count, decimal};
 
 type Part<'a> = Pin<Box<dyn Future<Output = Result<Score, EvalError>> + Send + 'a>>;
 

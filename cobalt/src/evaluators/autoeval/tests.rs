@@ -1,6 +1,7 @@
 //! What can be said wrong of an `Autoeval`, and what it makes of items without a model. What models answer is compared with
 //! the vectors.
 
+use cobalt_core::item::{Item, Output};
 use serde_json::{Value, json};
 
 use super::Autoeval;
@@ -8,8 +9,6 @@ use crate::Provider;
 use crate::evaluators::tests::{asked_by, without_models};
 use crate::evaluators::{EvalContext, Evaluator};
 use crate::llm::test_server::{Answer, TestServer};
-use cobalt_core::item::Item;
-use cobalt_core::item::Output;
 
 fn items(items: &[Value]) -> Vec<Item> {
     items.iter().map(|item| item.as_object().unwrap().clone()).collect()

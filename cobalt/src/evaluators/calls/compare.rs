@@ -1,10 +1,10 @@
 //! Which of the expected calls were made, each by one call at most, and calls as reasons show them.
 
+use cobalt_core::wording::cut;
 use serde_json::Value;
 
 use super::call::ToolCall;
 use crate::metrics::{best_pairs, json_subset};
-use cobalt_core::wording::cut;
 
 /// Calls that are expected, and those that were made.
 #[derive(Debug)]

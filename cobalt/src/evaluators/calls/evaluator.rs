@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use cobalt_core::item::Item;
+use cobalt_core::wording;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -14,8 +16,6 @@ use crate::evaluators::places::{AgentField, ItemField};
 use crate::evaluators::{CheckError, EvalContext, EvalError, Evaluation, Evaluator, Score, Setup};
 use crate::metrics::tree_of;
 use crate::settings::{self, Limit, Name as _, NoKeys, Word, names};
-use cobalt_core::item::Item;
-use cobalt_core::wording;
 
 /// Scores the calls of tools that an agent made.
 ///

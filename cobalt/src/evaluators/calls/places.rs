@@ -1,12 +1,12 @@
 //! Where an agent reports its calls.
 
+use cobalt_core::item::Item;
 use serde_json::Value;
 
 use super::call::ToolCall;
 use super::read::{Reader, may_hold_call};
 use crate::evaluators::places::{AgentField, METADATA};
 use crate::evaluators::{EvalContext, EvalError};
-use cobalt_core::item::Item;
 
 /// Where calls are looked for, in this order, unless a place is named. The output itself comes last.
 const PLACES: [&str; 14] = [

@@ -2,13 +2,13 @@
 
 use std::cmp::Reverse;
 
+use cobalt_core::wording::{count, decimal};
 use serde_json::{Map, Value, json};
 
 use super::call::ToolCall;
 use super::compare::{self, Comparison, Pairing};
 use crate::evaluators::Score;
 use crate::metrics::{exact_match, f_beta};
-use cobalt_core::wording::{count, decimal};
 
 /// A share of a whole, of which there is some.
 fn share(part: usize, whole: usize) -> f64 {

@@ -2,13 +2,13 @@
 
 use std::io::{self, Write};
 
+use cobalt_core::item::Item;
+use cobalt_core::wording::{self, cut};
 use serde::Serialize;
 use serde_json::ser::{Formatter, Serializer};
 use serde_json::{Map, Value};
 
 use crate::evaluators::{EvalContext, EvalError, Score};
-use cobalt_core::item::Item;
-use cobalt_core::wording::{self, cut};
 
 /// The fields of an answer that is an object.
 const FIELDS: [&str; 5] = ["score", "reason", "chainOfThought", "metadata", "error"];
@@ -215,8 +215,9 @@ impl Formatter for Ascii {
 mod tests {
     use serde_json::json;
 
-    use super::*;
     use cobalt_core::item::Output;
+
+    use super::*;
 
     fn score(answer: &str) -> Result<Score, String> {
         read(answer.as_bytes(), 7).expect("an answer").map_err(|error| error.to_string())

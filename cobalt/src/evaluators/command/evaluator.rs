@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use cobalt_core::redact::redacted;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::answer::Request;
@@ -14,7 +15,6 @@ use super::program::Program;
 use crate::evaluators::options::{Options, mark};
 use crate::evaluators::{CheckError, EvalContext, EvalError, Evaluation, Evaluator, Setup};
 use crate::settings::{Argument, Count, EnvironmentName, Length, NoKeys, Score, VariableValue, Word};
-use cobalt_core::redact::redacted;
 
 /// Scores with a program in any language: it reads each output with its item as JSON from stdin, and writes a score as
 /// JSON to stdout. The module [`custom`](crate::custom) has the protocol, and programs to start from.

@@ -3,6 +3,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use cobalt_core::wording::count;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::timeout;
 
@@ -12,7 +13,6 @@ use super::process::{
 };
 use super::program::Program;
 use crate::evaluators::{EvalError, Score};
-use cobalt_core::wording::count;
 
 /// How long programs may take to end by themselves.
 const GRACE: Duration = Duration::from_secs(2);

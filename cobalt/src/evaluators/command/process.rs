@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use cobalt_core::wording::count;
 use tokio::sync::mpsc as channel;
 use tokio::sync::mpsc::error::TryRecvError;
 use tokio::time::{sleep, timeout};
@@ -15,7 +16,6 @@ use tokio::time::{sleep, timeout};
 use super::answer::quoted;
 use super::program::Program;
 use crate::evaluators::EvalError;
-use cobalt_core::wording::count;
 
 /// How often it is looked whether a process has ended.
 const LOOK: Duration = Duration::from_millis(2);

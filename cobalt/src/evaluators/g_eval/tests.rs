@@ -1,5 +1,6 @@
 //! Ratings over real HTTP, against scripted answers.
 
+use cobalt_core::item::Output;
 use serde_json::{Value, json};
 
 use super::GEval;
@@ -7,7 +8,6 @@ use crate::Provider;
 use crate::evaluators::tests::{all_asked_by, asked_by, without_models};
 use crate::evaluators::{EvalContext, Evaluator, Score};
 use crate::llm::test_server::{Answer, Asked, TestServer};
-use cobalt_core::item::Output;
 
 fn context() -> EvalContext {
     let item = crate::item! { "input": "Capital of France?", "expectedOutput": "Paris" };

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use cobalt_core::report::DEFAULT_PASS_MARK;
+use cobalt_core::wording::{count, cut, decimal};
 use serde_json::{Map, Value, json};
 
 use crate::evaluators::asking::answer::{self, shown};
 use crate::evaluators::asking::answer_schema::{list_of, object, string};
-use cobalt_core::report::DEFAULT_PASS_MARK;
-use cobalt_core::wording::{count, cut, decimal};
 
 /// What a judge found.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::pin::Pin;
 use std::sync::Arc;
 
+use cobalt_core::wording;
 use serde::{Deserialize, Serialize};
 
 use super::answer::{Form, Judgement};
@@ -20,7 +21,6 @@ use crate::llm::{Asking, ModelChoice, Question};
 use crate::settings::{self, Name as _, Word, at_least_one, names};
 use crate::template::Template;
 use crate::threads::join_all;
-use cobalt_core::wording;
 
 /// Lets a model judge the output by a prompt of yours.
 ///

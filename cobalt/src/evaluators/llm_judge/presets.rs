@@ -4,10 +4,11 @@
 //! share of findings, task completion as one figure, summarisation as the lower of two) and, where claims are checked one
 //! by one, RAGAS (Es et al., 2023).
 
+use cobalt_core::report::DEFAULT_PASS_MARK;
+
 use super::answer::{Form, List, Mark};
 use crate::evaluators::asking::source::{Need, TRACE, Texts};
 use crate::evaluators::choices::Preset;
-use cobalt_core::report::DEFAULT_PASS_MARK;
 
 const HALLUCINATION: &str = "\
 An AI agent was given the context and answered with the output. The input, where there is one, is what it was asked. Take \

@@ -1,5 +1,8 @@
 //! What a judge is told and asked, and how a panel of several judges agrees.
 
+use cobalt_core::report::DEFAULT_PASS_MARK;
+use cobalt_core::report::stats::describe;
+use cobalt_core::wording::{self, count};
 use serde_json::{Value, json};
 
 use super::answer::{Field, Form, Judgement};
@@ -11,9 +14,6 @@ use crate::evaluators::choices::{Aggregate, Preset};
 use crate::evaluators::{CheckError, EvalContext, EvalError, Score, Setup};
 use crate::llm::Schema;
 use crate::settings::Name as _;
-use cobalt_core::report::DEFAULT_PASS_MARK;
-use cobalt_core::report::stats::describe;
-use cobalt_core::wording::{self, count};
 
 /// What is asked, and of what.
 #[derive(Clone, Debug)]
@@ -192,9 +192,10 @@ fn thoughts(votes: &[Vote]) -> Option<String> {
 mod tests {
     use serde_json::json;
 
+    use cobalt_core::item::Item;
+
     use super::*;
     use crate::evaluators::llm_judge::answer::Form;
-    use cobalt_core::item::Item;
 
     #[test]
     fn the_thoughts_come_before_what_follows_from_them() {

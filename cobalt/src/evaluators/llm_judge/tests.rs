@@ -1,5 +1,6 @@
 //! Judges over real HTTP, against scripted answers.
 
+use cobalt_core::item::Output;
 use serde_json::{Value, json};
 
 use super::LlmJudge;
@@ -8,7 +9,6 @@ use crate::evaluators::tests::{asked_by, without_models};
 use crate::evaluators::{Aggregate, EvalContext, Evaluator, Score};
 use crate::llm::JudgeUsage;
 use crate::llm::test_server::{Answer, Asked, TestServer};
-use cobalt_core::item::Output;
 
 fn context() -> EvalContext {
     let item = crate::item! { "input": "Capital of France?", "expectedOutput": "Paris" };

@@ -1,5 +1,7 @@
 //! `Bleu`: how many sequences of words an output has in common with its references.
 
+use cobalt_core::item::Item;
+use cobalt_core::wording::{count, unknown_name};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
@@ -9,8 +11,6 @@ use crate::evaluators::{CheckError, EvalError, Score};
 use crate::metrics::{self, BleuScore, BleuSmoothing, BleuTokenizer};
 use crate::settings::{Count, from_text};
 use crate::template::to_text;
-use cobalt_core::item::Item;
-use cobalt_core::wording::{count, unknown_name};
 
 /// Scores a translation by its BLEU (Papineni and others 2002): the share of its sequences of one to four words that a
 /// reference has too, less what it is too short by.

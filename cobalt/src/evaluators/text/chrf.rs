@@ -1,5 +1,6 @@
 //! `ChrF`: how many sequences of letters output and reference have in common.
 
+use cobalt_core::item::Item;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -9,7 +10,6 @@ use crate::evaluators::{CheckError, EvalError, Score};
 use crate::metrics::{self, ChrFScore};
 use crate::settings::{Count, Weight};
 use crate::template::to_text;
-use cobalt_core::item::Item;
 
 /// Scores a translation by its chrF (Popović 2015): the sequences of one to six letters that it shares with a reference, as
 /// an F-score in which recall counts twice as much as precision.

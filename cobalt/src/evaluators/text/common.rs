@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use cobalt_core::item::Item;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -14,7 +15,6 @@ use crate::metrics::Overlap;
 use crate::settings::{self, Word, names};
 use crate::template::to_text;
 use crate::threads;
-use cobalt_core::item::Item;
 
 /// The settings that all of them have, as the keys of their tables.
 #[derive(Clone, Deserialize, Serialize)]

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use cobalt_core::item::Item;
+use cobalt_core::wording;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -13,8 +15,6 @@ use crate::evaluators::places::ItemField;
 use crate::evaluators::{CheckError, EvalError, Score, Setup};
 use crate::settings::{at_least_one, from_text, names};
 use crate::template::to_text;
-use cobalt_core::item::Item;
-use cobalt_core::wording;
 
 /// Scores 1 where the output contains texts, and 0 elsewhere.
 ///

@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::{fmt, fs};
 
+use cobalt_core::item::Item;
+use cobalt_core::paths::resolve;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -13,8 +15,6 @@ use crate::evaluators::options::one_of;
 use crate::evaluators::places::ItemField;
 use crate::evaluators::schema::{Validator, conforms, validator};
 use crate::evaluators::{CheckError, EvalError, Score, Setup};
-use cobalt_core::item::Item;
-use cobalt_core::paths::resolve;
 
 /// Scores 1 where the output has the form that a JSON schema asks for, and 0 elsewhere.
 ///

@@ -16,12 +16,13 @@ mod wer;
 
 use std::borrow::Cow;
 
+use cobalt_core::wording::{cut, decimal};
+
 use super::CheckError;
 pub use bleu::Bleu;
 pub(crate) use bleu::BleuOptions;
 pub use chrf::ChrF;
 pub(crate) use chrf::ChrFOptions;
-use cobalt_core::wording::{cut, decimal};
 pub use contains::Contains;
 pub(crate) use contains::ContainsOptions;
 #[cfg(feature = "judge")]

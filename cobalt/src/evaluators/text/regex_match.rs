@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
+use cobalt_core::item::Item;
 use regex::{Error, Regex, RegexBuilder};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -15,7 +16,6 @@ use crate::evaluators::places::ItemField;
 use crate::evaluators::{CheckError, EvalError, Score, Setup};
 use crate::settings::from_text;
 use crate::template::to_text;
-use cobalt_core::item::Item;
 
 /// Scores 1 where the output matches a regular expression, and 0 elsewhere.
 ///

@@ -1,5 +1,6 @@
 //! `Rouge`: how much output and reference overlap, counted in words.
 
+use cobalt_core::item::Item;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -8,7 +9,6 @@ use crate::evaluators::{EvalError, Score};
 use crate::metrics::{Overlap, rouge_l, rouge_lsum, rouge_n, rouge_words};
 use crate::settings::{Name as _, names};
 use crate::template::to_text;
-use cobalt_core::item::Item;
 
 /// Scores how much output and reference overlap (Lin 2004), for summaries above all: the F1 of what they share, unless
 /// [`precision`](Self::precision) or [`recall`](Self::recall) is asked for.

@@ -1,5 +1,7 @@
 //! `TokenF1` and `SquadExactMatch`: answers compared as SQuAD compares them.
 
+use cobalt_core::item::Item;
+use cobalt_core::wording;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -8,8 +10,6 @@ use super::shown;
 use crate::evaluators::{EvalError, Score};
 use crate::metrics::{squad_exact_match, squad_normalize, token_f1};
 use crate::template::to_text;
-use cobalt_core::item::Item;
-use cobalt_core::wording;
 
 /// Scores the words that output and reference share, for short answers to questions: their F1, as SQuAD 1.1 counts it
 /// (Rajpurkar and others 2016).

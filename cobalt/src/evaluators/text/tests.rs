@@ -1,12 +1,12 @@
 //! What the tests of evaluators of text have in common, and what holds for all of these evaluators.
 
+use cobalt_core::item::Output;
 use serde_json::{Value, json};
 
 use crate::evaluators::tests::without_models;
 use crate::evaluators::{EvalContext, Evaluator, Score};
 use crate::metrics::{BleuSmoothing, BleuTokenizer};
 use crate::{Bleu, ChrF, Contains, RegexMatch, Rouge, SquadExactMatch, TokenF1, Wer, metrics};
-use cobalt_core::item::Output;
 
 /// Scores an output for an item.
 pub fn scored(evaluator: &dyn Evaluator, item: Value, output: Value) -> Result<Score, String> {

@@ -1,5 +1,7 @@
 //! `Wer`: how few words must be changed to come from the reference to the output.
 
+use cobalt_core::item::Item;
+use cobalt_core::wording::{count, decimal};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -7,8 +9,6 @@ use super::common::{References, TextEvaluator, TextOptions, text_evaluator};
 use crate::evaluators::{EvalError, Score};
 use crate::metrics::{WordErrors, character_errors, word_errors};
 use crate::template::to_text;
-use cobalt_core::item::Item;
-use cobalt_core::wording::{count, decimal};
 
 /// Scores a transcript by its word error rate: `max(0, 1 - rate)`, where the rate is the number of words that must be
 /// changed, left out or added, by the number of words of the reference.

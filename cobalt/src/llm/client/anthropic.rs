@@ -6,12 +6,12 @@
 //! <https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons>,
 //! <https://platform.claude.com/docs/en/build-with-claude/prompt-caching> (`input_tokens` are those after the cache).
 
+use cobalt_core::prices::Tokens;
 use serde_json::{Map, Value, json};
 
 use super::remembered::{self, Form, Manner};
 use super::{ClientError, Reply, Target, send};
 use crate::llm::Schema;
-use cobalt_core::prices::Tokens;
 
 /// Below the base URL.
 pub const PATH: &str = "/v1/messages";

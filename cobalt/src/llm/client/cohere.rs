@@ -2,11 +2,11 @@
 //!
 //! Sources: <https://docs.cohere.com/reference/embed>, <https://docs.cohere.com/docs/embeddings> (`input_type`).
 
+use cobalt_core::prices::Tokens;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{ClientError, Embedded, Target, send};
-use cobalt_core::prices::Tokens;
 
 /// Below the base URL.
 pub const PATH: &str = "/v2/embed";

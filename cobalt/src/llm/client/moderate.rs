@@ -4,13 +4,13 @@
 
 use std::collections::BTreeMap;
 
+use cobalt_core::prices::Tokens;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::request::Request;
 use super::{Client, ClientError, Target, send};
 use crate::llm::Moderation;
-use cobalt_core::prices::Tokens;
 
 const PATH: &str = "/moderations";
 

@@ -5,13 +5,13 @@
 //! Gemini: <https://ai.google.dev/gemini-api/docs/openai>; Azure:
 //! <https://learn.microsoft.com/azure/ai-foundry/openai/latest>; Ollama: <https://docs.ollama.com/api/openai-compatibility>.
 
+use cobalt_core::prices::Tokens;
 use serde_json::{Map, Value, json};
 
 use super::remembered::{self, Form, Manner};
 use super::{ClientError, Reply, Target, send};
 use crate::http::said;
 use crate::llm::Schema;
-use cobalt_core::prices::Tokens;
 
 /// Below the base URL.
 pub const PATH: &str = "/chat/completions";

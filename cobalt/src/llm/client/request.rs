@@ -6,12 +6,12 @@
 //! <https://learn.microsoft.com/azure/ai-foundry/openai/api-version-lifecycle> (`api-key`);
 //! <https://platform.claude.com/docs/en/api/overview> (`x-api-key`, `anthropic-version`).
 
+use cobalt_core::prices::Tokens;
+use cobalt_core::redact::Secret;
 use serde_json::Value;
 
 use super::ordered::Ordered;
 use crate::llm::Provider;
-use cobalt_core::prices::Tokens;
-use cobalt_core::redact::Secret;
 
 /// Of Anthropic's API.
 const ANTHROPIC_VERSION: &str = "2023-06-01";

@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+use cobalt_core::back_off::BackOff;
+use cobalt_core::prices::Tokens;
+use cobalt_core::wording::cut;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::{Method, Url};
 use serde::de::DeserializeOwned;
@@ -15,9 +18,6 @@ use crate::http::{
     self, AttemptError, Call, Connections, Limit, Patience, Problem, Redirects, Refusal, Tries, without_key,
 };
 use crate::llm::ModelSettings;
-use cobalt_core::back_off::BackOff;
-use cobalt_core::prices::Tokens;
-use cobalt_core::wording::cut;
 
 /// Sends the requests of this process.
 #[derive(Debug)]

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use cobalt_core::prices::{JudgeUsage, Tokens};
 use serde_json::json;
 use tokio::time::{sleep, timeout};
 
@@ -12,7 +13,6 @@ use super::{WEEK, ask, models, of, question, score, settings, with_cache};
 use crate::llm::test_server::{Answer, TestServer};
 use crate::llm::{Meter, ModelChoice, ModelSettings};
 use crate::threads::join_all;
-use cobalt_core::prices::{JudgeUsage, Tokens};
 
 #[tokio::test]
 async fn an_answer_is_read_counted_and_priced() {

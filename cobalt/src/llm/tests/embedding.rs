@@ -4,6 +4,7 @@ use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
 
+use cobalt_core::prices::JudgeUsage;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::time::timeout;
@@ -13,7 +14,6 @@ use crate::config::Config;
 use crate::llm::models::Models;
 use crate::llm::test_server::{Answer, Asked, TestServer};
 use crate::llm::{Meter, ModelChoice, Provider};
-use cobalt_core::prices::JudgeUsage;
 
 /// A vector of the text's length, at 3 tokens for each text and 1 for the whole.
 fn lengths(asked: &Asked) -> Answer {

@@ -7,15 +7,15 @@ mod targets;
 use std::path::Path;
 use std::time::Duration;
 
+use cobalt_core::prices::PriceTable;
+use cobalt_core::redact::Secret;
+use cobalt_core::store::Layout;
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 
 use super::models::Models;
 use super::test_server::TestServer;
 use super::{CacheSettings, JudgeUsage, Meter, ModelChoice, ModelSettings, Question, Schema};
-use cobalt_core::prices::PriceTable;
-use cobalt_core::redact::Secret;
-use cobalt_core::store::Layout;
 
 /// Settings without a cache, whose judges and embeddings are asked at a server.
 fn settings(server: &TestServer) -> ModelSettings {

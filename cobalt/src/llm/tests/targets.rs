@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
+use cobalt_core::redact::Secret;
+
 use crate::evaluators::Unfit;
 use crate::llm::client::Target;
 use crate::llm::target::target;
 use crate::llm::vendors::Role;
 use crate::llm::{ModelChoice, ModelSettings};
-use cobalt_core::redact::Secret;
 
 fn choice(text: &str) -> ModelChoice {
     let mut choice = ModelChoice::default();

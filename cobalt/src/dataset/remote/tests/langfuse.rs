@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use cobalt_core::redact::Secret;
+use cobalt_core::timestamp::Timestamp;
 use serde_json::{Value, json};
 
 use super::server::{Answer, Asked, Surroundings, TestServer, number, parameter, path};
@@ -13,8 +15,6 @@ use crate::Dataset;
 use crate::dataset::remote::terms::Fetched;
 use crate::dataset::remote::{Langfuse, RemoteDataset};
 use crate::dataset::settings::{Account, Key, Platform};
-use cobalt_core::redact::Secret;
-use cobalt_core::timestamp::Timestamp;
 
 const PUBLIC: &str = "pk-lf-of-the-test";
 const SECRET: &str = "sk-lf-of-the-test";

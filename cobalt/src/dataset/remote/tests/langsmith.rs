@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use cobalt_core::redact::Secret;
 use serde_json::{Value, json};
 
 use super::server::{Answer, Asked, Surroundings, TestServer, number, parameter, parameters, path};
@@ -12,7 +13,6 @@ use crate::dataset::remote::load::Source;
 use crate::dataset::remote::terms::Fetched;
 use crate::dataset::remote::{LangSmith, RemoteDataset};
 use crate::dataset::settings::{Account, Key, Platform};
-use cobalt_core::redact::Secret;
 
 const KEY: &str = "lsv2_of-the-test";
 const ID: &str = "b6f30a4c-0000-4000-8000-000000000001";

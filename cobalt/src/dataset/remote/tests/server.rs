@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime};
 
+use cobalt_core::back_off::BackOff;
+use cobalt_core::item::Item;
 use reqwest::Url;
 use tempfile::TempDir;
 use tokio::runtime::Builder;
@@ -18,8 +20,6 @@ use crate::dataset::remote::terms::{FetchError, Fetched, Terms};
 use crate::dataset::settings::{Account, FetchSettings, Platform};
 use crate::dataset::{Dataset, DatasetError};
 pub(super) use crate::http::test_server::{Answer, Asked, TestServer};
-use cobalt_core::back_off::BackOff;
-use cobalt_core::item::Item;
 
 /// The path of a request without its query, as it went over the wire.
 pub fn path(asked: &Asked) -> &str {

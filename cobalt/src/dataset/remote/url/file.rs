@@ -1,5 +1,6 @@
 //! The items of what was downloaded.
 
+use cobalt_core::wording::cut;
 use reqwest::Url;
 use reqwest::header::{CONTENT_DISPOSITION, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, LAST_MODIFIED};
 
@@ -8,7 +9,6 @@ use crate::dataset::remote::session::Session;
 use crate::dataset::remote::terms::{FetchError, Fetched};
 use crate::dataset::{DatasetError, Format, Told, content, read as read_file};
 use crate::http::said::{html_page, shown};
-use cobalt_core::wording::cut;
 
 /// How much of the content is looked at where it is no data set, in bytes.
 const HEAD_BYTES: usize = 16 * 1024;

@@ -5,6 +5,7 @@ mod file;
 
 use std::fmt;
 
+use cobalt_core::redact::{Secret, is_secret, register_address, register_secret};
 use reqwest::header::{AUTHORIZATION, COOKIE, HeaderName, HeaderValue};
 
 use super::RemoteDataset;
@@ -14,7 +15,6 @@ use super::terms::{FetchError, Fetched};
 use crate::dataset::{Dataset, Format};
 use crate::http::is_harmless;
 use address::Address;
-use cobalt_core::redact::{Secret, is_secret, register_address, register_secret};
 
 /// A file at a URL.
 #[derive(Clone)]

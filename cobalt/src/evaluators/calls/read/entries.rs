@@ -1,5 +1,6 @@
 //! What a list may hold: calls, answers, messages with any of them, and whole answers of APIs.
 
+use cobalt_core::nesting::{is_too_deep, too_deep};
 use serde_json::Value;
 
 use super::harmless::NO_CALLS;
@@ -7,7 +8,6 @@ use super::reader::{EXPECTED, Fields, Reader, kind_of, refused};
 use super::{message, vendors};
 use crate::evaluators::calls::call::{ToolCall, ToolCallError};
 use crate::metrics::tree_of;
-use cobalt_core::nesting::{is_too_deep, too_deep};
 
 impl ToolCall {
     /// Reads calls, in the order in which they were made: a list of calls or of messages, one of them alone, a whole answer

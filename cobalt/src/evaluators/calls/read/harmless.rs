@@ -1,10 +1,10 @@
 //! What stands beside calls and is none, and what may be one in a shape that is not known.
 
+use cobalt_core::wording::cut;
 use serde_json::{Map, Value};
 
 use super::reader::Fields;
 use super::vendors;
-use cobalt_core::wording::cut;
 
 /// Types of what stands beside calls in the lists of the APIs, and is none.
 pub const NO_CALLS: [&str; 16] = [

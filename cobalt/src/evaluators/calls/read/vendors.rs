@@ -1,10 +1,10 @@
 //! Calls in the shapes of vendors: Anthropic's blocks, OpenAI's messages and items, and plain objects.
 
+use cobalt_core::wording;
 use serde_json::{Map, Value};
 
 use super::reader::{Answer, EXPECTED, Fields, Reader, is_flagged, kind_of, refused, said};
 use crate::evaluators::calls::call::{ToolCall, ToolCallError};
-use cobalt_core::wording;
 
 /// Blocks that call a tool of the program, of the vendor, or of an MCP server.
 pub fn is_use(kind: &str) -> bool {

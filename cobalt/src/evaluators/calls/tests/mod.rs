@@ -5,11 +5,11 @@ mod settings;
 mod shapes;
 mod vendors;
 
+use cobalt_core::item::Output;
 use serde_json::{Value, json};
 
 use super::ToolCalls;
 use crate::evaluators::{EvalContext, EvalError, Score};
-use cobalt_core::item::Output;
 
 /// The score of an evaluator for these calls, and an item that expects those.
 fn scored(evaluator: &ToolCalls, made: Value, expected: Value) -> Result<Score, EvalError> {

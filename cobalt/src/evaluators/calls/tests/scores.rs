@@ -1,11 +1,11 @@
 //! The score of each check, with its reason.
 
+use cobalt_core::item::Output;
 use serde_json::{Value, json};
 
 use super::{any_order, arguments, exact_order, f1, in_order, precision, recall, score, scored, value};
 use crate::evaluators::EvalContext;
 use crate::{Item, ToolCalls};
-use cobalt_core::item::Output;
 
 fn search(day: &str) -> Value {
     json!({ "tool": "search", "arguments": { "to": "York", "day": day } })

@@ -1,5 +1,6 @@
 //! What is told before anything runs, and of an item by itself.
 
+use cobalt_core::item::Item;
 use serde_json::{Value, json};
 
 use super::{any_order, arguments, exact_order, f1, in_order, precision, recall, score, scored, value};
@@ -7,7 +8,6 @@ use crate::config::Config;
 use crate::dataset::Dataset;
 use crate::evaluators::{Evaluator, Setup};
 use crate::{ToolCall, ToolCalls, item};
-use cobalt_core::item::Item;
 
 fn checked(evaluator: &ToolCalls, items: &[Item]) -> Result<(), String> {
     let folder = tempfile::tempdir().unwrap();

@@ -1,10 +1,10 @@
 //! A conversation as each vendor and framework writes it: the same two calls, beside what is no call.
 
+use cobalt_core::item::Output;
 use serde_json::{Value, json};
 
 use crate::evaluators::EvalContext;
 use crate::{Item, ToolCall, ToolCalls};
-use cobalt_core::item::Output;
 
 /// What each conversation holds: a call that gave something, and one that failed or, where the form has no sign of that, was
 /// answered as well.

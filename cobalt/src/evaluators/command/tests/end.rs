@@ -4,11 +4,12 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use cobalt_core::item::Output;
+
 use super::{COUNTS, PLENTY, ask, assert_says, cx, loop_of, pid, refused, shell};
 use crate::dataset::Dataset;
 use crate::evaluators::{CommandEvaluator, EvalContext, Evaluator, Setup};
 use crate::experiment::Experiment;
-use cobalt_core::item::Output;
 
 fn is_alive(pid: u64) -> bool {
     let mut kill = Command::new("sh");

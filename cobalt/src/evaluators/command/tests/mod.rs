@@ -5,9 +5,10 @@ mod kept;
 
 use std::time::Duration;
 
+use cobalt_core::item::Output;
+
 use super::CommandEvaluator;
 use crate::evaluators::{EvalContext, Evaluator, Score};
-use cobalt_core::item::Output;
 
 /// More than any program here needs.
 const PLENTY: Duration = Duration::from_secs(30);

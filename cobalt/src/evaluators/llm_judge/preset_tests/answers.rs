@@ -1,5 +1,6 @@
 //! What is made of a judge's answers.
 
+use cobalt_core::item::Output;
 use serde_json::{Value, json};
 
 use super::{chat, context, judged, preset};
@@ -9,7 +10,6 @@ use crate::evaluators::tests::asked_by;
 use crate::evaluators::{Aggregate, Evaluator, Score};
 use crate::llm::test_server::{Answer, TestServer};
 use crate::settings::Name as _;
-use cobalt_core::item::Output;
 
 /// What the preset makes of this answer.
 fn scored(judge: LlmJudge, answer: &Value) -> Score {

@@ -3,6 +3,7 @@
 mod answers;
 mod shown;
 
+use cobalt_core::item::Output;
 use serde_json::Value;
 
 use super::LlmJudge;
@@ -10,7 +11,6 @@ use crate::Provider;
 use crate::evaluators::tests::asked_by;
 use crate::evaluators::{EvalContext, Score};
 use crate::llm::test_server::{Answer, TestServer};
-use cobalt_core::item::Output;
 
 fn context() -> EvalContext {
     let item = crate::item! {

@@ -1,5 +1,6 @@
 //! What a preset shows its judge.
 
+use cobalt_core::item::Output;
 use serde_json::{Value, json};
 
 use super::{chat, context, judged, preset, prompt_of};
@@ -7,7 +8,6 @@ use crate::LlmJudge;
 use crate::evaluators::tests::{asked_by, without_models};
 use crate::evaluators::{EvalContext, Score};
 use crate::llm::test_server::TestServer;
-use cobalt_core::item::Output;
 
 #[test]
 fn the_texts_of_a_preset_stand_between_tags_that_they_cannot_forge() {

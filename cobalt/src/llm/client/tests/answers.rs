@@ -1,10 +1,10 @@
 //! What comes of answers, in their form and not.
 
+use cobalt_core::prices::Tokens;
 use serde_json::{Value, json};
 
 use super::*;
 use crate::llm::test_server::Answer;
-use cobalt_core::prices::Tokens;
 
 const VERDICT: &str = r#"{"score": 1}"#;
 

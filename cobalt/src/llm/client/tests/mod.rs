@@ -6,13 +6,13 @@ mod requests;
 
 use std::time::Duration;
 
+use cobalt_core::back_off::BackOff;
+use cobalt_core::redact::Secret;
 use serde_json::json;
 
 use super::{Client, ClientError, Reply, Target};
 use crate::llm::test_server::TestServer;
 use crate::llm::{ModelSettings, Provider, Schema};
-use cobalt_core::back_off::BackOff;
-use cobalt_core::redact::Secret;
 
 const KEY: &str = "key-0123456789-of-the-test";
 

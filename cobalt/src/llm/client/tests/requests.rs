@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use cobalt_core::prices::Tokens;
 use serde_json::json;
 
 use super::*;
 use crate::llm::Moderation;
 use crate::llm::test_server::{Answer, Asked};
-use cobalt_core::prices::Tokens;
 
 /// The only request of a question.
 async fn asked(provider: Provider, model: &str) -> Asked {
