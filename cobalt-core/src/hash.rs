@@ -15,7 +15,7 @@ pub fn sha256_hex(parts: &[impl AsRef<[u8]>]) -> String {
 }
 
 /// The first eight bytes of a text's hash, as a big-endian number.
-pub fn sha256_beginning(text: &str) -> u64 {
+pub(crate) fn sha256_beginning(text: &str) -> u64 {
     let hash = Sha256::digest(text);
     hash[..8].iter().fold(0, |number, byte| number << 8 | u64::from(*byte))
 }

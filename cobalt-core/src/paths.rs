@@ -113,7 +113,7 @@ impl Workspace {
 }
 
 /// The path without `.` and `..`. Links are not followed, as cargo does not follow them here.
-pub fn normalized(path: &Path) -> PathBuf {
+pub(crate) fn normalized(path: &Path) -> PathBuf {
     let mut normalized = PathBuf::new();
     for component in path.components() {
         match component {

@@ -114,9 +114,10 @@ fn messages(programs: &BTreeMap<String, PathBuf>) -> BTreeMap<String, Vec<Messag
     messages
 }
 
-/// A message without the folder of the library, and without the numbers of the library's own lines, which any change moves.
+/// A message without the folders of the workspace and the library, and without the numbers of the library's own lines, which any change moves.
 fn in_any_place(message: &str) -> String {
-    let message = message.replace(&format!("{LIBRARY}/"), "");
+    let workspace = Path::new(LIBRARY).parent().unwrap().display();
+    let message = message.replace(&format!("{LIBRARY}/"), "").replace(&format!("{workspace}/"), "");
     let mut is_program = true;
     let mut shown = String::new();
     for line in message.lines() {

@@ -63,7 +63,7 @@ const COMMAND: &[&[&str]] = &[
 const LARGEST_CIRCLE: usize = 2;
 
 /// The most markers of narrowed visibility, `pub(crate)` and its like, in all crates.
-const MOST_MARKERS: usize = 1500;
+const MOST_MARKERS: usize = 1100;
 
 fn src(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name(name).join("src")

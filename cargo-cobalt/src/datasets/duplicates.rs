@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use cobalt::dataset::{item_hash, value_hash};
 use cobalt_core::item::Item;
+use cobalt_core::item::{item_hash, value_hash};
 use cobalt_core::reporters::expected_field;
 use serde_json::Value;
 

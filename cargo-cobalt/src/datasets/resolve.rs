@@ -4,10 +4,11 @@ use std::env;
 use std::path::Path;
 
 use cobalt::command::config::{Flags, project_root};
-use cobalt::dataset::{Fetch, KeptDataset, Row, Rows, read_rows};
+use cobalt::dataset::{KeptDataset, Row, Rows, read_rows};
 use cobalt::{Dataset, DatasetError};
 use cobalt_core::item::Item;
 use cobalt_core::paths::workspace_root;
+use cobalt_core::report::Fetch;
 use cobalt_core::wording;
 
 use crate::config::settings_of;

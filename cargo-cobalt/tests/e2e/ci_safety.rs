@@ -9,7 +9,7 @@
 //! | nothing matches | [`where_nothing_matches_the_job_fails`] | `selection.rs` |
 //! | settings or data cannot be read | [`what_cannot_be_read_fails_the_job`] | `tests/e2e/{config,data}.rs` |
 //! | the run hangs when it is over | [`a_run_that_is_over_ends`] | `tests/e2e/failures.rs` |
-//! | gates compare the wrong way round | [`gates_compare_the_right_way_round`] | `cobalt/src/report/threshold/tests.rs` |
+//! | gates compare the wrong way round | [`gates_compare_the_right_way_round`] | `cobalt-core/src/report/threshold/tests.rs` |
 //! | tokens are dropped where one side is 0 | [`tokens_count_where_one_side_is_none`] | |
 //! | filters by tag, files, unknown flags are ignored | [`what_is_typed_counts_or_is_refused`] | `selection.rs` |
 //! | a long name or an odd output loses a run | [`a_long_name_and_an_odd_output_lose_nothing`] | `tests/e2e/files.rs` |

@@ -5,9 +5,9 @@ mod object;
 mod output;
 pub mod usage;
 
+pub(crate) use identity::case_name_of_some;
 pub use identity::{
-    Canonical, case_name, case_name_of_some, case_names, content_hash, id, item_hash, natural_key, unique,
-    value_hash,
+    Canonical, case_name, case_names, content_hash, id, item_hash, natural_key, unique, value_hash,
 };
 pub use object::{Item, ItemSeed, into_item, kind};
 pub use output::{Output, TokenCount};

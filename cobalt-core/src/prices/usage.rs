@@ -37,6 +37,7 @@ impl JudgeUsage {
 
 /// Counts what is asked for one evaluation, whatever comes of it.
 #[derive(Debug, Default)]
+#[doc(hidden)]
 pub struct Meter(Mutex<JudgeUsage>);
 
 impl Meter {

@@ -20,7 +20,5 @@ pub use known::{
 };
 pub use marks::{REDACTED, has_mark};
 pub use secret::Secret;
-pub use texts::{
-    looks_like_key, redact, redact_fields, redact_texts, redacted, redacted_document, redacted_item,
-    shown_address,
-};
+pub use texts::{looks_like_key, redact, redacted, redacted_document, redacted_item, shown_address};
+pub(crate) use texts::{redact_fields, redact_texts};

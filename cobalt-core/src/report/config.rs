@@ -110,8 +110,7 @@ impl SourcePlace {
     }
 
     /// Whether both are in the same file. Older results name files as the compiler does.
-    #[doc(hidden)]
-    pub fn is_in_file_of(&self, other: &Self) -> bool {
+    pub(crate) fn is_in_file_of(&self, other: &Self) -> bool {
         normalized(Path::new(&self.file)) == normalized(Path::new(&other.file))
     }
 }

@@ -30,8 +30,7 @@ pub enum Status {
 impl Status {
     /// As it is written in files.
     #[must_use]
-    #[doc(hidden)]
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Ok => "ok",
             Self::Timeout => "timeout",

@@ -152,8 +152,7 @@ impl Measurements {
     }
 
     /// Everything but the items.
-    #[doc(hidden)]
-    pub fn without_items(&self) -> Self {
+    pub(crate) fn without_items(&self) -> Self {
         Self {
             measurements: self.measurements,
             id: self.id.clone(),

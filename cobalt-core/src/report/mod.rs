@@ -18,16 +18,19 @@ mod threshold;
 mod verdict;
 
 pub use crate::timestamp::Timestamp;
-pub use check::{ItemProblem, check_item, check_items};
+pub(crate) use check::check_item;
+pub use check::{ItemProblem, check_items};
 pub use config::{DEFAULT_PASS_MARK, DatasetSummary, Fetch, GitState, RunConfig, SourcePlace};
 pub use figures::Figures;
 pub use identity::ItemNames;
 pub use item::{Evaluations, Execution, ItemResult, RunAggregation, ScoredEvaluation, Status};
 pub use measurements::{EvaluatorSettings, MeasuredItem, Measurements, TrialAmounts};
-pub use model::{Report, ReportJsonError, SCHEMA, Said};
+pub(crate) use model::Said;
+pub use model::{Report, ReportJsonError, SCHEMA};
 pub use outcome::{CiStatus, RunVerdict, ThresholdOutcome, Violation};
 pub use shard::Shard;
-pub use summary::{ItemCounts, LatencyStats, ScoreStats, Summary};
+pub(crate) use summary::ItemCounts;
+pub use summary::{LatencyStats, ScoreStats, Summary};
 pub use threshold::{
     Category, Comparison, LatencyBound, Metric, NumberBound, Threshold, ThresholdError, duration,
 };

@@ -118,8 +118,7 @@ impl Report {
 
     /// Reads a report of which the items are read by themselves, and what it says of its verdict, for
     /// [`complete`](Self::complete) when they are.
-    #[doc(hidden)]
-    pub fn head(bytes: &[u8]) -> serde_json::Result<(Self, Said)> {
+    pub(crate) fn head(bytes: &[u8]) -> serde_json::Result<(Self, Said)> {
         let mut report = Self::deserialize(&mut serde_json::Deserializer::from_slice(bytes))?;
         let said = Said { passed: report.passed, verdict: report.verdict };
         report.settle(said);
@@ -128,8 +127,7 @@ impl Report {
 
     /// Adds what is counted of its items. A file of the original leaves all counts to them; older files of ours counted every
     /// item without an error as passed where thresholds decide.
-    #[doc(hidden)]
-    pub fn complete(&mut self, counts: &ItemCounts, said: Said) {
+    pub(crate) fn complete(&mut self, counts: &ItemCounts, said: Said) {
         let is_of_original = self.schema == 0 && !said.passed;
         let summary = &mut self.summary;
         if is_of_original {

@@ -369,6 +369,7 @@ impl ItemFinished {
     }
 
     /// `name` is the item's name in test cases.
+    #[doc(hidden)]
     pub fn of(experiment: usize, item: &ItemResult, name: &str, config: &RunConfig) -> Self {
         let mean = |evaluator: &String| {
             let given: Vec<_> = item.scores(evaluator).collect();

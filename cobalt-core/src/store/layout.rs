@@ -157,8 +157,7 @@ impl Layout {
     }
 
     /// Makes the folders of runs.
-    #[doc(hidden)]
-    pub fn create(&self) -> Result<(), StoreError> {
+    pub(crate) fn create(&self) -> Result<(), StoreError> {
         for folder in [&self.journals(), &self.results] {
             self.create_folder(folder).map_err(|source| storage(CREATE, folder, source))?;
         }

@@ -30,6 +30,7 @@ impl JournalHeader {
     }
 
     /// A report of these items, with no figures and not judged.
+    #[doc(hidden)]
     pub fn report(&self, mut items: Vec<ItemResult>) -> Report {
         // Older journals call every item passed that has no error, where thresholds decide.
         items.iter_mut().for_each(|item| item.passed = self.config.passes(item));

@@ -69,7 +69,14 @@ impl Config {
     }
 }
 
-/// Where the runs of the package that is being tested are kept, by `cobalt.toml` and the variables of this process.
+/// Where the runs of the package that is being tested are kept, by `cobalt.toml` and the variables of this process. What looks like
+/// a key among these is redacted from then on in all that the library reads and writes.
+///
+/// ```
+/// let layout = cobalt::files::layout()?;
+/// assert!(layout.results().ends_with("results"));
+/// # Ok::<(), cobalt::configuration::ConfigError>(())
+/// ```
 ///
 /// # Errors
 ///

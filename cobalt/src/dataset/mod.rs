@@ -94,8 +94,6 @@ mod text;
 pub use changed::ChangedDataset;
 #[doc(inline)]
 pub use cobalt_core::item::Item;
-#[doc(hidden)]
-pub use cobalt_core::item::{item_hash, value_hash};
 #[doc(inline)]
 pub use cobalt_core::report::Fetch;
 #[doc(hidden)]

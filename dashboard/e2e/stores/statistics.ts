@@ -1,4 +1,4 @@
-// The figures of a sample, as `cobalt/src/report/stats` works them out.
+// The figures of a sample, as `cobalt-core/src/report/stats` works them out.
 import type { Interval } from '../../src/api/types';
 
 /** The 97.5 % quantile of the normal distribution. */

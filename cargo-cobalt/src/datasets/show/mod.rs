@@ -8,8 +8,8 @@ use std::process::ExitCode;
 
 use cobalt::Dataset;
 use cobalt::command::config::Flags;
-use cobalt::dataset::Fetch;
 use cobalt_core::item::Item;
+use cobalt_core::report::Fetch;
 use cobalt_core::reporters::{Paint, expected_field, fetched, printable};
 use cobalt_core::wording::{self, count, decimal, thousands};
 use serde::Serialize;

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::{fs, slice};
 
 use cobalt::DatasetError;
-use cobalt::dataset::{Format, format_of, item_hash, parse_csv, parse_json, parse_jsonl};
-use cobalt_core::item::Item;
+use cobalt::dataset::{Format, format_of, parse_csv, parse_json, parse_jsonl};
+use cobalt_core::item::{Item, item_hash};
 
 use super::layout::edited;
 use super::{csv, json};

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use cobalt::dataset::Item;
+use cobalt_core::item::Item;
 use cobalt_core::prices::PriceTable;
 use cobalt_core::report::{
     ItemNames, ItemResult, MeasuredItem, Measurements, Report, RunConfig, Status, TrialAmounts,

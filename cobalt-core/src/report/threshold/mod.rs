@@ -136,8 +136,7 @@ impl Threshold {
     }
 
     /// The text form, with the bound by its value where its label says something else.
-    #[doc(hidden)]
-    pub fn written(&self) -> String {
+    pub(crate) fn written(&self) -> String {
         let text = self.to_string();
         let is_same =
             |read: Self| Self { label: None, place: None, ..self.clone() } == Self { label: None, ..read };
@@ -145,8 +144,7 @@ impl Threshold {
     }
 
     /// Reads what was [`written`](Self::written) of a threshold whose test case has this name, which tells the label.
-    #[doc(hidden)]
-    pub fn read_again(written: &str, case_name: &str) -> Result<Self, ThresholdError> {
+    pub(crate) fn read_again(written: &str, case_name: &str) -> Result<Self, ThresholdError> {
         let threshold: Self = written.parse()?;
         let without_bound = Self { label: Some(String::new()), ..threshold.clone() }.case_name();
         let label = case_name.strip_prefix(&without_bound).map(str::to_owned);

@@ -17,7 +17,8 @@ use std::fs;
 use std::path::Path;
 
 use cobalt::command::config::Flags;
-use cobalt::llm::{Judge, JudgeUsage};
+use cobalt::llm::Judge;
+use cobalt_core::prices::JudgeUsage;
 use cobalt_core::wording::cut;
 use rmcp::model::{Tool, ToolAnnotations};
 use schemars::JsonSchema;
