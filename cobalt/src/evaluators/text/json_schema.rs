@@ -152,7 +152,7 @@ impl TextEvaluator for JsonSchema {
         }
     }
 
-    fn check_items(&self, _: Option<&ItemField>, setup: &Setup) -> Result<(), CheckError> {
+    fn check_items(&self, setup: &Setup) -> Result<(), CheckError> {
         self.options.schema().check_items(setup, Self::schema_in)
     }
 }
