@@ -67,6 +67,9 @@ pub trait TextEvaluator: TextSettings + Clone + Send + Sync + 'static {
     /// Scores the part of an output that is looked at, which is not `null`.
     fn score(&self, item: &Item, output: &Value) -> Result<Score, EvalError>;
 
+    /// Reads what may have changed by the time it is asked for.
+    fn read_now(&mut self) {}
+
     /// Says what is wrong with the settings by themselves.
     fn check_settings(&self) -> Result<(), CheckError> {
         Ok(())
@@ -142,7 +145,9 @@ macro_rules! text_evaluator {
             fn make(self, mut common: Self::Shared) -> Result<std::sync::Arc<dyn crate::Evaluator>, String> {
                 let usual_name = [$usual_name $(, { let $it = &self; $ending })?].concat();
                 common.name.get_or_insert(crate::settings::Word(usual_name));
-                Ok(std::sync::Arc::new($type { common, options: self }))
+                let mut made = $type { common, options: self };
+                super::common::TextEvaluator::read_now(&mut made);
+                Ok(std::sync::Arc::new(made))
             }
         }
 
