@@ -61,6 +61,6 @@ pub enum Preset {
 names! {
     /// A judge whose question comes with the library.
     #[cfg_attr(not(feature = "judge"), expect(dead_code, reason = "judges come with the feature"))]
-    PresetName(Preset), "preset", "presets", "the name of a preset in quotes": "hallucination" => Hallucination,
+    PresetName(Preset), "preset", "presets", "the name of ": "hallucination" => Hallucination,
         "toxicity" => Toxicity, "bias" => Bias, "task-completion" => TaskCompletion, "summarisation" => Summarisation;
 }

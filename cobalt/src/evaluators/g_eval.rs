@@ -4,6 +4,7 @@
 mod tests;
 
 use std::collections::BTreeMap;
+use std::mem;
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 
@@ -95,12 +96,12 @@ fn type_name() -> String {
 impl Options for GEvalOptions {
     type Shared = JudgeOptions;
 
-    fn make(self, judge: JudgeOptions) -> Result<Arc<dyn Evaluator>, String> {
+    fn make(mut self, judge: JudgeOptions) -> Result<Arc<dyn Evaluator>, String> {
         let mut texts = Texts::new(&SHOWN);
-        if let Some(inputs) = &self.inputs {
-            texts.show_only(inputs.iter().map(|Word(input)| input.clone()));
+        if let Some(inputs) = self.inputs.take() {
+            texts.show_only(inputs.into_iter().map(|Word(input)| input));
         }
-        let texts = with_fields(texts, &self.fields);
+        let texts = with_fields(texts, mem::take(&mut self.fields));
         Ok(Arc::new(GEval { options: self, judge, texts, written: Written::default() }))
     }
 }
@@ -182,7 +183,9 @@ impl GEval {
     }
 
     async fn score(&self, cx: &EvalContext) -> Result<Score, EvalError> {
-        self.problem().map_or(Ok(()), |problem| Err(EvalError::new(problem)))?;
+        if let Some(problem) = self.problem() {
+            return Err(EvalError::new(problem));
+        }
         let asking = cx.models()?;
         let cx = &Remap::seen(self.options.remap.as_ref(), cx);
         let texts = self.texts.find(cx)?;
@@ -193,11 +196,13 @@ impl GEval {
         };
         let prompt = prompt(criterion, &steps, &texts);
         let ratings = ask(&asking, &choice, &prompt, self.options.samples()).await?;
-        Ok(score(&ratings).metadata("steps", steps))
+        Ok(mean_score(&ratings).metadata("steps", steps))
     }
 
     fn check_setup(&self, setup: &Setup) -> Result<(), CheckError> {
-        self.problem().map_or(Ok(()), |problem| Err(CheckError::new(problem)))?;
+        if let Some(problem) = self.problem() {
+            return Err(CheckError::new(problem));
+        }
         if self.options.remap.is_none() {
             self.texts.check(setup)?;
         }
@@ -261,7 +266,7 @@ fn read_rating(answer: &Map<String, Value>) -> Result<Rating, String> {
 }
 
 /// The mean of at least one rating, brought to 0..=1.
-pub fn score(ratings: &[Rating]) -> Score {
+pub fn mean_score(ratings: &[Rating]) -> Score {
     let sum: f64 = ratings.iter().map(|rating| f64::from(rating.rating)).sum();
     let mean = sum / ratings.len() as f64;
     let value = (mean - f64::from(LOWEST)) / f64::from(HIGHEST - LOWEST);

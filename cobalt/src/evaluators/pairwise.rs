@@ -1,6 +1,7 @@
 //! `Pairwise`: the output against another answer to the same input, in both orders.
 
 use std::collections::BTreeMap;
+use std::mem;
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -79,8 +80,8 @@ fn type_name() -> String {
 impl Options for PairwiseOptions {
     type Shared = JudgeOptions;
 
-    fn make(self, judge: JudgeOptions) -> Result<Arc<dyn Evaluator>, String> {
-        let texts = with_fields(Texts::new(&SHOWN), &self.fields);
+    fn make(mut self, judge: JudgeOptions) -> Result<Arc<dyn Evaluator>, String> {
+        let texts = with_fields(Texts::new(&SHOWN), mem::take(&mut self.fields));
         Ok(Arc::new(Pairwise { options: self, judge, texts }))
     }
 }
@@ -136,7 +137,9 @@ impl Pairwise {
     }
 
     async fn score(&self, cx: &EvalContext) -> Result<Score, EvalError> {
-        self.problem().map_or(Ok(()), |problem| Err(EvalError::new(problem)))?;
+        if let Some(problem) = self.problem() {
+            return Err(EvalError::new(problem));
+        }
         let asking = cx.models()?;
         let PairwiseOptions { field, remap, .. } = &self.options;
         let cx = &Remap::seen(remap.as_ref(), cx);
@@ -150,7 +153,9 @@ impl Pairwise {
     }
 
     fn check_setup(&self, setup: &Setup) -> Result<(), CheckError> {
-        self.problem().map_or(Ok(()), |problem| Err(CheckError::new(problem)))?;
+        if let Some(problem) = self.problem() {
+            return Err(CheckError::new(problem));
+        }
         if self.options.remap.is_none() {
             let mut needed = self.texts.clone();
             needed.set_field("the other answer".to_owned(), self.options.field.name());

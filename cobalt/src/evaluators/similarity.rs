@@ -235,6 +235,11 @@ mod tests {
     use crate::llm::Provider;
     use crate::llm::test_server::{Answer, TestServer};
 
+    #[test]
+    fn distances_are_written_as_they_are_read() {
+        settings::assert_written_as_read::<Distance>();
+    }
+
     fn context(expected: Value, output: Value) -> EvalContext {
         EvalContext::new(crate::item! { "expected": { "text": expected } }, Output::new(output))
     }

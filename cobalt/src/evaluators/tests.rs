@@ -82,6 +82,10 @@ fn fingerprints_are_those_that_stored_runs_hold() {
         &JsonSchema::new("n", "f"),
         &CommandEvaluator::new("n", "p"),
         &CommandEvaluator::new("n", "p").args(["a", "b"]).env("A", "b").keep_alive(false).processes(2),
+        &CommandEvaluator::new("n", "p")
+            .args(["--from", "https://u:a-secret-of-this-test@localhost/"])
+            .env("OPENAI_API_KEY", "a-secret-of-this-test")
+            .env("A", "https://u:a-secret-of-this-test@localhost/"),
         &ToolCalls::called("n", "t"),
         &ToolCalls::not_called("n", "t").pass_mark(0.5),
         &ToolCalls::exact_order("n", "f").match_arguments(false).ignore_failed(true),
@@ -121,4 +125,22 @@ fn fingerprints_are_those_that_stored_runs_hold() {
     ];
     let fingerprints = evaluators.map(|evaluator| evaluator.fingerprint());
     insta::assert_snapshot!("fingerprints", fingerprints.join("\n"));
+}
+
+#[cfg(feature = "json-schema")]
+#[test]
+fn fingerprints_of_schemas_are_those_that_stored_runs_hold() {
+    use crate::JsonSchema;
+
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("schema.json");
+    std::fs::write(&path, r#"{ "type": "string", "minLength": 1 }"#).unwrap();
+    let evaluators = [
+        JsonSchema::schema("n", serde_json::json!({ "type": "object", "required": ["b", "a"] })),
+        JsonSchema::schema("n", serde_json::json!("{ \"type\": \"array\" }")),
+        JsonSchema::schema("n", serde_json::json!({ "$ref": "elsewhere" })),
+        JsonSchema::file("n", &path),
+    ];
+    let fingerprints = evaluators.map(|evaluator| evaluator.fingerprint());
+    insta::assert_snapshot!("fingerprints_of_schemas", fingerprints.join("\n"));
 }

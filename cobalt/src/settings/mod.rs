@@ -6,6 +6,8 @@ mod schema;
 mod table;
 mod values;
 
+#[cfg(test)]
+pub(crate) use names::assert_written_as_read;
 pub(crate) use names::{Name, names};
 #[cfg(feature = "schema")]
 pub(crate) use schema::schema_of;

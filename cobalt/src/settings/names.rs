@@ -10,9 +10,9 @@ pub trait Name: Copy + 'static {
 }
 
 /// Makes a type that is read from a name, around an enum with a variant for each, which gets the name. An error says that it
-/// is to be "a `$noun` in quotes", or what is expected.
+/// is to be "a `$noun` in quotes", with `$before` in front of it where there is one.
 macro_rules! names {
-    ($($(#[$doc:meta])* $name:ident($type:ident), $noun:literal, $plural:literal $(, $expected:literal)?: $($word:literal => $variant:ident),+ $(,)?;)+) => {$(
+    ($($(#[$doc:meta])* $name:ident($type:ident), $noun:literal, $plural:literal $(, $before:literal)?: $($word:literal => $variant:ident),+ $(,)?;)+) => {$(
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, serde::Serialize)]
         #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transparent))]
@@ -34,7 +34,7 @@ macro_rules! names {
                     $($word => Ok(Self($type::$variant)),)+
                     _ => Err(cobalt_core::wording::unknown_name($noun, $plural, name, &[$($word),+])),
                 };
-                let expected = [$($expected,)? concat!("a ", $noun, " in quotes")][0];
+                let expected = concat!($($before,)? "a ", $noun, " in quotes");
                 deserializer.deserialize_str(crate::settings::Text { expected, read })
             }
         }
@@ -42,3 +42,11 @@ macro_rules! names {
 }
 
 pub(crate) use names;
+
+/// Checks that all are written by the names that they are read by.
+#[cfg(test)]
+pub fn assert_written_as_read<T: Name + serde::Serialize>() {
+    for named in T::ALL {
+        assert_eq!(serde_json::to_value(named).unwrap(), named.name());
+    }
+}

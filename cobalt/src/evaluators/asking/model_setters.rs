@@ -41,9 +41,9 @@ impl JudgeOptions {
 }
 
 /// The texts, from where a table says that they come.
-pub fn with_fields(mut texts: Texts, fields: &BTreeMap<String, Word>) -> Texts {
+pub fn with_fields(mut texts: Texts, fields: BTreeMap<String, Word>) -> Texts {
     for (name, Word(path)) in fields {
-        texts.set_field(name.clone(), path);
+        texts.set_field(name, &path);
     }
     texts
 }

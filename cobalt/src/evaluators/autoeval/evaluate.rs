@@ -186,7 +186,9 @@ fn valid(output: &Value, schema: &Value) -> Result<Score, EvalError> {
 impl Autoeval {
     pub(super) fn check_all(&self, setup: &Setup) -> Result<(), CheckError> {
         let told = |problem: String| CheckError::new(format!("{}: {problem}", self.task.name()));
-        self.problem().map_or(Ok(()), |problem| Err(told(problem)))?;
+        if let Some(problem) = self.problem() {
+            return Err(told(problem));
+        }
         if let Task::Classifier { choices, .. } = &self.task
             && choices.len() == 1
         {

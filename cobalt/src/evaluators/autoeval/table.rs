@@ -1,4 +1,8 @@
 //! `type = "autoevals"` of `cobalt.toml`.
+//!
+//! Unlike with other evaluators, the builder does not hold this table: its `Options` keep whom to ask and which settings were
+//! set by which method, as fingerprints show them and as those foreign to the kind are refused. One declaration for both
+//! would be longer.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

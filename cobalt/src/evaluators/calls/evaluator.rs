@@ -100,7 +100,7 @@ impl ToolCallsOptions {
         self.limit.map_or(0, |Limit(limit)| limit)
     }
 
-    /// The check with what it is asked with, as the fingerprint has it.
+    /// The check with what it is asked with, in the words which stored runs hold.
     fn shown_check(&self) -> String {
         let CallCheckName(check) = self.check;
         match &self.expected {
@@ -111,7 +111,7 @@ impl ToolCallsOptions {
         }
     }
 
-    /// The other settings, as the fingerprint has them.
+    /// The other settings, in the words which stored runs hold.
     fn shown_options(&self) -> String {
         let tool = self.only_tool();
         let Self { match_arguments, ignore_failed, top_level_only, .. } = self;

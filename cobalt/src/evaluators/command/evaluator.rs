@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use cobalt_core::redact::redacted;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::answer::Request;
@@ -89,15 +88,12 @@ impl Options for CommandOptions {
 }
 
 impl CommandOptions {
-    fn program(&self) -> Program {
-        let mut command = self.command.iter().map(|Argument(argument)| argument.clone());
-        let variables = self.env.iter();
-        Program {
-            // There is a first one, as it was read.
-            name: command.next().unwrap_or_default(),
-            arguments: command.collect(),
-            variables: variables.map(|(name, value)| (name.0.clone(), value.0.clone())).collect(),
-        }
+    fn program(&self) -> Program<'_> {
+        // There is a first one, as it was read.
+        let command = self.command.split_first();
+        let (name, arguments) =
+            command.map_or_else(Default::default, |(Argument(name), arguments)| (&**name, arguments));
+        Program { name, arguments, variables: &self.env }
     }
 
     fn keeps_alive(&self) -> bool {
@@ -185,11 +181,10 @@ impl Clone for CommandEvaluator {
 impl fmt::Debug for CommandEvaluator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let program = self.options.program();
-        let arguments: Vec<_> = program.arguments.iter().map(|argument| redacted(argument)).collect();
         f.debug_struct("CommandEvaluator")
             .field("name", &self.name())
             .field("program", &program.name)
-            .field("arguments", &arguments)
+            .field("arguments", &program.shown_arguments())
             .field("variables", &program.shown_variables())
             .field("keep_alive", &self.options.keeps_alive())
             .field("pass_mark", &mark(self.options.pass_mark))
@@ -207,7 +202,7 @@ impl Evaluator for CommandEvaluator {
             let id = self.asked.fetch_add(1, Ordering::Relaxed) + 1;
             let request = Request::new(id, cx, self.name())
                 .map_err(|error| EvalError::new(format!("the output cannot be written as JSON: {error}")))?;
-            let limit = self.options.timeout.as_ref().map_or_else(|| cx.timeout(), |Length(limit)| *limit);
+            let limit = self.options.timeout.map_or_else(|| cx.timeout(), |Length(limit)| limit);
             let processes = self.options.processes.map_or(1, |Count(processes)| processes);
             let pool = self.pool.get_or_init(|| Pool::new(processes));
             let program = self.options.program();

@@ -47,7 +47,7 @@ impl Pool {
     /// Asks a process that is kept for further requests.
     pub async fn ask_kept(
         &self,
-        program: &Program,
+        program: &Program<'_>,
         request: Request,
         limit: Duration,
     ) -> Result<Score, EvalError> {
@@ -81,7 +81,7 @@ impl Pool {
     /// Starts a process for one request, which ends with its answer.
     pub async fn ask_once(
         &self,
-        program: &Program,
+        program: &Program<'_>,
         request: Request,
         limit: Duration,
     ) -> Result<Score, EvalError> {
@@ -118,7 +118,7 @@ impl Pool {
         self.free.acquire().await.expect("the semaphore is never closed")
     }
 
-    fn waiting_or_new(&self, program: &Program) -> Result<Process, EvalError> {
+    fn waiting_or_new(&self, program: &Program<'_>) -> Result<Process, EvalError> {
         let waiting = self.state().idle.pop();
         if let Some(mut process) = waiting {
             match process.between() {

@@ -43,7 +43,7 @@ pub enum Between {
 }
 
 impl Process {
-    pub fn start(program: &Program, ends: Ends) -> Result<Self, String> {
+    pub fn start(program: &Program<'_>, ends: Ends) -> Result<Self, String> {
         let mut command = program.command()?;
         let file = command.get_program().to_owned();
         let failed = |error| format!("failed to start `{}`: {error}", file.display());

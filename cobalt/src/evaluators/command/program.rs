@@ -11,18 +11,20 @@ use std::process::{Command, Stdio};
 use cobalt_core::paths;
 use cobalt_core::redact::{REDACTED, is_secret, redacted, register_variables};
 
+use crate::settings::{Argument, EnvironmentName, VariableValue};
+
 /// A secret of fewer characters is part of many a word.
 const SHORTEST_SECRET: usize = 4;
 
 /// A program with its arguments, and the variables that are set for it beside those of this process.
-#[derive(Clone, Debug)]
-pub struct Program {
-    pub name: String,
-    pub arguments: Vec<String>,
-    pub variables: BTreeMap<String, String>,
+#[derive(Debug)]
+pub struct Program<'p> {
+    pub name: &'p str,
+    pub arguments: &'p [Argument],
+    pub variables: &'p BTreeMap<EnvironmentName, VariableValue>,
 }
 
-impl Program {
+impl Program<'_> {
     /// The file that would be started, or which was looked for.
     pub fn find(&self) -> Result<PathBuf, String> {
         let root = paths::package_root();
@@ -30,18 +32,19 @@ impl Program {
             return Err("the command is empty; name a program".to_owned());
         }
         // As shells have it: only a name alone is looked for in the folders of `PATH`.
-        if Path::new(&self.name).components().count() > 1 || self.name.starts_with('.') {
-            let path = root.join(&self.name);
+        if Path::new(self.name).components().count() > 1 || self.name.starts_with('.') {
+            let path = root.join(self.name);
             return fit(&path)
                 .ok_or_else(|| format!("`{}` {}; looked for `{}`", self.name, unfit(&path), path.display()));
         }
-        let folders = self.variables.get("PATH").map(OsString::from).or_else(|| env::var_os("PATH"));
+        let own = self.variables().find(|(name, _)| *name == "PATH").map(|(_, folders)| folders.into());
+        let folders = own.or_else(|| env::var_os("PATH"));
         let found = folders
             .iter()
             .flat_map(env::split_paths)
-            .find_map(|folder| fit(&root.join(folder).join(&self.name)));
+            .find_map(|folder| fit(&root.join(folder).join(self.name)));
         found.ok_or_else(|| {
-            let hint = match fit(&root.join(&self.name)) {
+            let hint = match fit(&root.join(self.name)) {
                 Some(_) => {
                     format!("; a file of the package is written with its folder, as `./{}`", self.name)
                 }
@@ -54,12 +57,20 @@ impl Program {
         })
     }
 
+    fn variables(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.variables.iter().map(|(EnvironmentName(name), VariableValue(value))| (&**name, &**value))
+    }
+
+    /// The arguments without secrets.
+    pub fn shown_arguments(&self) -> Vec<Cow<'_, str>> {
+        self.arguments.iter().map(|Argument(argument)| redacted(argument)).collect()
+    }
+
     /// The variables without the values of those that hold a secret.
     pub fn shown_variables(&self) -> BTreeMap<&str, Cow<'_, str>> {
-        let variables = self.variables.iter();
-        let shown = variables.map(|(name, value)| match is_secret(name) {
-            true => (&**name, Cow::Borrowed(REDACTED)),
-            false => (&**name, redacted(value)),
+        let shown = self.variables().map(|(name, value)| match is_secret(name) {
+            true => (name, Cow::Borrowed(REDACTED)),
+            false => (name, redacted(value)),
         });
         shown.collect()
     }
@@ -67,15 +78,16 @@ impl Program {
     /// A text, in which the program may have told of what it was given, without the secrets among its variables.
     pub fn without_secrets(&self, text: String) -> String {
         let secrets =
-            self.variables.iter().filter(|(name, value)| is_secret(name) && value.len() >= SHORTEST_SECRET);
+            self.variables().filter(|(name, value)| is_secret(name) && value.len() >= SHORTEST_SECRET);
         secrets.fold(text, |text, (_, secret)| text.replace(secret, REDACTED))
     }
 
     /// What starts the program in the package's folder, with pipes to it, in a process group of its own.
     pub fn command(&self) -> Result<Command, String> {
-        register_variables(self.variables.iter().map(|(name, value)| (&**name, &**value)));
+        register_variables(self.variables());
         let mut command = Command::new(self.find()?);
-        command.args(&self.arguments).envs(&self.variables).current_dir(paths::package_root());
+        command.args(self.arguments.iter().map(|Argument(argument)| argument));
+        command.envs(self.variables()).current_dir(paths::package_root());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         #[cfg(unix)]
         {

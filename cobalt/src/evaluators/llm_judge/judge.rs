@@ -1,6 +1,7 @@
 //! `LlmJudge`: its settings, its table in `cobalt.toml`, its presets, and how it is asked.
 
 use std::collections::BTreeMap;
+use std::mem;
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -203,7 +204,9 @@ impl LlmJudge {
     }
 
     async fn score(&self, cx: &EvalContext) -> Result<Score, EvalError> {
-        self.problem().map_or(Ok(()), |problem| Err(EvalError::new(problem)))?;
+        if let Some(problem) = self.problem() {
+            return Err(EvalError::new(problem));
+        }
         let asking = cx.models()?;
         let cx = &Remap::seen(self.options.remap.as_ref(), cx);
         let prompt = self.task.fill(cx)?;
@@ -261,7 +264,9 @@ impl LlmJudge {
     }
 
     fn check_setup(&self, setup: &Setup) -> Result<(), CheckError> {
-        self.problem().map_or(Ok(()), |problem| Err(CheckError::new(problem)))?;
+        if let Some(problem) = self.problem() {
+            return Err(CheckError::new(problem));
+        }
         self.task.check(setup, self.options.remap.is_some())?;
         self.choices().iter().try_for_each(|choice| setup.models.check_judge(choice))
     }
@@ -350,9 +355,10 @@ impl Options for LlmJudgeOptions {
     fn make(mut self, judge: JudgeOptions) -> Result<Arc<dyn Evaluator>, String> {
         // It is what a prompt asks for by itself.
         self.scoring = self.scoring.filter(|ScoringName(scoring)| *scoring != Scoring::Boolean);
+        let fields = mem::take(&mut self.fields);
         let mut made = LlmJudge::of(self, judge);
-        for (name, Word(path)) in &made.options.fields {
-            made.task.set_field(name.clone(), path);
+        for (name, Word(path)) in fields {
+            made.task.set_field(name, &path);
         }
         Ok(Arc::new(made))
     }
@@ -410,14 +416,13 @@ impl LlmJudge {
     }
 
     fn of(mut options: LlmJudgeOptions, judge: JudgeOptions) -> Self {
-        let task = match (options.preset, &options.prompt) {
+        let task = match (options.preset.take(), options.prompt.take()) {
             (Some(PresetName(preset)), _) => {
                 options.pass_mark.get_or_insert(settings::Score(preset.pass_mark()));
                 Task::Preset(preset, preset.texts())
             }
             (None, prompt) => {
-                let prompt = prompt.as_ref().map_or_else(String::new, |Word(prompt)| prompt.clone());
-                Task::Prompt(Prompt::new(prompt))
+                Task::Prompt(Prompt::new(prompt.map_or_else(String::new, |Word(prompt)| prompt)))
             }
         };
         Self { options, judge, task }

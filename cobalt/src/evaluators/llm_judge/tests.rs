@@ -4,11 +4,20 @@ use cobalt_core::item::Output;
 use serde_json::{Value, json};
 
 use super::LlmJudge;
+use super::judge::Scoring;
 use crate::Provider;
 use crate::evaluators::tests::{asked_by, without_models};
-use crate::evaluators::{Aggregate, EvalContext, Evaluator, Score};
+use crate::evaluators::{Aggregate, EvalContext, Evaluator, Preset, Score};
 use crate::llm::JudgeUsage;
 use crate::llm::test_server::{Answer, Asked, TestServer};
+use crate::settings::assert_written_as_read;
+
+#[test]
+fn choices_are_written_as_they_are_read() {
+    assert_written_as_read::<Scoring>();
+    assert_written_as_read::<Aggregate>();
+    assert_written_as_read::<Preset>();
+}
 
 fn context() -> EvalContext {
     let item = crate::item! { "input": "Capital of France?", "expectedOutput": "Paris" };

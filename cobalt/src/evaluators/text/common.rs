@@ -1,6 +1,7 @@
 //! What all evaluators of text share: name, pass mark, the part of the output, its references, and scores of overlap.
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
 use cobalt_core::item::Item;
 use serde::{Deserialize, Serialize};
@@ -32,6 +33,7 @@ pub(crate) struct TextOptions {
     pub(super) remap: Option<Remap>,
 }
 
+// The words are those which stored runs hold.
 fingerprint! {
     TextOptions as "Common", it: name = it.name(), output = it.output(), remap = it.remap, pass_mark = mark(it.pass_mark)
 }
@@ -45,42 +47,54 @@ impl TextOptions {
         self.name.as_ref().map_or("", |Word(name)| name)
     }
 
-    pub(super) fn output(&self) -> AgentField {
-        self.output.clone().unwrap_or_else(|| AgentField::new(OUTPUT))
+    pub(super) fn output(&self) -> &AgentField {
+        static WHOLE: LazyLock<AgentField> = LazyLock::new(|| AgentField::new(OUTPUT));
+        self.output.as_ref().unwrap_or(&WHOLE)
     }
 }
 
+/// What is set on one of them, by its [`text_evaluator`].
+pub trait TextSettings {
+    /// The settings that all of them have.
+    fn common(&self) -> &TextOptions;
+
+    /// The field of the item that is looked at, unless all items are asked the same.
+    fn field(&self) -> Option<&ItemField>;
+}
+
 /// What makes one of them different from the others.
-pub trait TextEvaluator: Clone + Send + Sync + 'static {
+pub trait TextEvaluator: TextSettings + Clone + Send + Sync + 'static {
     /// Scores the part of an output that is looked at, which is not `null`.
     fn score(&self, item: &Item, output: &Value) -> Result<Score, EvalError>;
+
+    /// Reads what may have changed by the time it is asked for.
+    fn read_now(&mut self) {}
 
     /// Says what is wrong with the settings by themselves.
     fn check_settings(&self) -> Result<(), CheckError> {
         Ok(())
     }
 
-    /// Says what the items lack of the field that is looked at, unless all are asked the same.
-    fn check_items(&self, field: Option<&ItemField>, setup: &Setup) -> Result<(), CheckError> {
-        field.map_or(Ok(()), |field| field.check(setup))
+    /// Says what the items lack.
+    fn check_items(&self, setup: &Setup) -> Result<(), CheckError> {
+        self.field().map_or(Ok(()), |field| field.check(setup))
     }
 }
 
 /// Scores what there is to see of an execution, aside where texts are so long that it may take a while.
-pub async fn evaluate<E: TextEvaluator>(
-    evaluator: &E,
-    common: &TextOptions,
-    field: Option<&ItemField>,
-    cx: &EvalContext,
-) -> Result<Score, EvalError> {
-    let (output, seen) = (common.output(), Remap::seen(common.remap.as_ref(), cx));
-    let looked_at = field.and_then(|field| field.find(seen.item()).ok());
+pub async fn evaluate<E: TextEvaluator>(evaluator: &E, cx: &EvalContext) -> Result<Score, EvalError> {
+    let seen = Remap::seen(evaluator.common().remap.as_ref(), cx);
+    let looked_at = evaluator.field().and_then(|field| field.find(seen.item()).ok());
     if looked_at.map_or(0, size) + size(seen.output()) <= LARGE {
-        return evaluator.score(seen.item(), output.find(&seen)?);
+        return score(evaluator, &seen);
     }
     let evaluator = evaluator.clone();
-    let score = threads::run(move || evaluator.score(seen.item(), output.find(&seen)?)).await;
+    let score = threads::run(move || score(&evaluator, &seen)).await;
     score.map_err(|error| EvalError::new(error.to_string()))?
+}
+
+fn score(evaluator: &impl TextEvaluator, seen: &EvalContext) -> Result<Score, EvalError> {
+    evaluator.score(seen.item(), evaluator.common().output().find(seen)?)
 }
 
 /// About how many bytes of text a value has.
@@ -94,27 +108,22 @@ fn size(value: &Value) -> usize {
 }
 
 /// Says all that can be said before the first item is run. What items lack that are exchanged later is not known yet.
-pub fn check(
-    evaluator: &impl TextEvaluator,
-    common: &TextOptions,
-    field: Option<&ItemField>,
-    setup: &Setup,
-) -> Result<(), CheckError> {
-    common.output().check()?;
+pub fn check(evaluator: &impl TextEvaluator, setup: &Setup) -> Result<(), CheckError> {
+    evaluator.common().output().check()?;
     evaluator.check_settings()?;
-    match common.remap {
-        None => evaluator.check_items(field, setup),
+    match evaluator.common().remap {
+        None => evaluator.check_items(setup),
         Some(_) => Ok(()),
     }
 }
 
 /// Makes an evaluator of a [`TextEvaluator`] with the fields `common` and `options`, its table, and adds the setters for
-/// what all have in common. With the table as `it`, it says the usual name, the field of the item that is looked at (none
-/// where all items are asked the same), and what stands behind `common` in the fingerprint. Some say as well which keys say
-/// the same, so that exactly one is to be written.
+/// what all have in common. It says the usual name, which one setting may end, and with the table as `it` the field of the
+/// item that is looked at (none where all items are asked the same), and what stands behind `common` in the fingerprint. Some
+/// say as well which keys say the same, so that exactly one is to be written.
 macro_rules! text_evaluator {
     (
-        $type:ident($options:ident), $it:ident: $usual_name:expr, $looked_at:expr;
+        $type:ident($options:ident), $it:ident: $usual_name:literal $(+ $ending:expr)?, $looked_at:expr;
         $($field:ident = $value:expr),+ $(; $what:literal by one of $($key:ident),+)?
     ) => {
         impl std::fmt::Debug for $type {
@@ -134,11 +143,22 @@ macro_rules! text_evaluator {
             })?
 
             fn make(self, mut common: Self::Shared) -> Result<std::sync::Arc<dyn crate::Evaluator>, String> {
-                let $it = &self;
-                // Most are called the same, whatever is set.
-                let _ = $it;
-                common.name.get_or_insert_with(|| crate::settings::Word($usual_name.to_owned()));
-                Ok(std::sync::Arc::new($type { common, options: self }))
+                let usual_name = [$usual_name $(, { let $it = &self; $ending })?].concat();
+                common.name.get_or_insert(crate::settings::Word(usual_name));
+                let mut made = $type { common, options: self };
+                super::common::TextEvaluator::read_now(&mut made);
+                Ok(std::sync::Arc::new(made))
+            }
+        }
+
+        impl super::common::TextSettings for $type {
+            fn common(&self) -> &super::common::TextOptions {
+                &self.common
+            }
+
+            fn field(&self) -> Option<&crate::evaluators::places::ItemField> {
+                let $it = &self.options;
+                $looked_at
             }
         }
 
@@ -176,8 +196,7 @@ macro_rules! text_evaluator {
             }
 
             fn evaluate<'a>(&'a self, cx: &'a crate::EvalContext) -> crate::Evaluation<'a> {
-                let $it = &self.options;
-                Box::pin(super::common::evaluate(self, &self.common, $looked_at, cx))
+                Box::pin(super::common::evaluate(self, cx))
             }
 
             fn pass_mark(&self) -> f64 {
@@ -185,8 +204,7 @@ macro_rules! text_evaluator {
             }
 
             fn check(&self, setup: &crate::Setup) -> Result<(), crate::CheckError> {
-                let $it = &self.options;
-                super::common::check(self, &self.common, $looked_at, setup)
+                super::common::check(self, setup)
             }
         }
     };
@@ -264,7 +282,7 @@ pub fn texts_in<'v>(field: &ItemField, item: &'v Item) -> Result<Vec<Cow<'v, str
 }
 
 /// Something that is asked of outputs.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub enum Wanted<'o, T> {
     /// Each item has its own.
     InItem(&'o ItemField),

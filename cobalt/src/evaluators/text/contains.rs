@@ -1,6 +1,7 @@
 //! `Contains`: the output contains texts.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use cobalt_core::item::Item;
 use cobalt_core::wording;
@@ -54,9 +55,9 @@ pub(crate) struct ContainsOptions {
 }
 
 impl ContainsOptions {
-    fn wanted(&self) -> Wanted<'_, Vec<&str>> {
-        let texts = || self.texts.iter().flatten().map(|Passage(text)| &**text);
-        self.field.as_ref().map_or_else(|| Wanted::Given(texts().collect()), Wanted::InItem)
+    fn wanted(&self) -> Wanted<'_, &[Passage]> {
+        let given = || Wanted::Given(self.texts.as_deref().unwrap_or_default());
+        self.field.as_ref().map_or_else(given, Wanted::InItem)
     }
 
     fn quantity(&self) -> Quantity {
@@ -69,7 +70,7 @@ impl ContainsOptions {
 }
 
 /// A text to look for; white space at its ends counts.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transparent))]
 struct Passage(#[cfg_attr(feature = "schema", schemars(length(min = 1)))] String);
 
@@ -78,6 +79,13 @@ from_text! {
     |text| match text {
         "" => Err("the text is empty, which every output contains; leave it out".to_owned()),
         text => Ok(Self(text.to_owned())),
+    }
+}
+
+/// As the text alone: so stored runs hold it.
+impl fmt::Debug for Passage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.0, f)
     }
 }
 
@@ -148,7 +156,7 @@ impl Contains {
     fn wanted<'v>(&'v self, item: &'v Item) -> Result<Vec<Cow<'v, str>>, EvalError> {
         match self.options.wanted() {
             Wanted::InItem(field) => self.wanted_in(field, item),
-            Wanted::Given(texts) => Ok(texts.into_iter().map(Cow::Borrowed).collect()),
+            Wanted::Given(texts) => Ok(texts.iter().map(|Passage(text)| Cow::Borrowed(&**text)).collect()),
         }
     }
 
@@ -206,17 +214,15 @@ impl TextEvaluator for Contains {
 
     fn check_settings(&self) -> Result<(), CheckError> {
         match self.options.wanted() {
-            Wanted::Given(texts) if texts.is_empty() => {
-                Err(CheckError::new("there is no text to look for; name at least one"))
-            }
-            Wanted::Given(texts) if texts.iter().any(|text| text.is_empty()) => {
+            Wanted::Given([]) => Err(CheckError::new("there is no text to look for; name at least one")),
+            Wanted::Given(texts) if texts.iter().any(|Passage(text)| text.is_empty()) => {
                 Err(CheckError::new("one of the texts is empty, which every output contains; leave it out"))
             }
             Wanted::Given(_) | Wanted::InItem(_) => Ok(()),
         }
     }
 
-    fn check_items(&self, _: Option<&ItemField>, setup: &Setup) -> Result<(), CheckError> {
+    fn check_items(&self, setup: &Setup) -> Result<(), CheckError> {
         self.options.wanted().check_items(setup, |field, item| self.wanted_in(field, item).map(drop))
     }
 }

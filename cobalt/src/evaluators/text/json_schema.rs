@@ -125,9 +125,9 @@ impl JsonSchema {
     }
 
     fn of(name: impl Into<String>, options: JsonSchemaOptions) -> Self {
-        // A file is read now, not when it may have changed.
-        options.schema();
-        Self { common: TextOptions::new(name), options }
+        let mut made = Self { common: TextOptions::new(name), options };
+        made.read_now();
+        made
     }
 
     fn schema_in(field: &ItemField, item: &Item) -> Result<Validator, EvalError> {
@@ -145,6 +145,12 @@ impl TextEvaluator for JsonSchema {
         }
     }
 
+    /// A file is read now, not when it may have changed, and again for each evaluator that is made of a table.
+    fn read_now(&mut self) {
+        self.options.compiled = Arc::default();
+        self.options.schema();
+    }
+
     fn check_settings(&self) -> Result<(), CheckError> {
         match self.options.schema() {
             Wanted::Given(Err(problem)) => Err(CheckError::new(problem.clone())),
@@ -152,7 +158,7 @@ impl TextEvaluator for JsonSchema {
         }
     }
 
-    fn check_items(&self, _: Option<&ItemField>, setup: &Setup) -> Result<(), CheckError> {
+    fn check_items(&self, setup: &Setup) -> Result<(), CheckError> {
         self.options.schema().check_items(setup, Self::schema_in)
     }
 }
@@ -167,6 +173,8 @@ text_evaluator! {
 mod tests {
     use serde_json::{Value, json};
 
+    use super::{JsonSchemaOptions, TextOptions};
+    use crate::evaluators::options::OptionsTable;
     use crate::evaluators::text::tests::{checked, scored, value};
     use crate::{Evaluator, JsonSchema};
 
@@ -271,5 +279,21 @@ mod tests {
             let error = checked(&broken, json!([])).unwrap_err();
             assert!(error.starts_with("the schema in `") && error.contains(".json`: "), "{error}");
         }
+    }
+
+    #[test]
+    fn a_file_is_read_when_the_evaluator_is_made() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("schema.json");
+        let own = JsonSchemaOptions { file: Some(path.clone()), ..JsonSchemaOptions::default() };
+        let table = OptionsTable { own, shared: TextOptions::new("schema") };
+        let mut made = Vec::new();
+        for written in ["true", "false", "{"] {
+            std::fs::write(&path, written).unwrap();
+            made.extend([table.make().unwrap(), std::sync::Arc::new(JsonSchema::file("schema", &path))]);
+        }
+        let values = made[..4].iter().map(|made| value(&**made, json!({}), json!("3")).0);
+        assert_eq!(values.collect::<Vec<_>>(), [1.0, 1.0, 0.0, 0.0]);
+        assert!(made[4..].iter().all(|made| checked(&**made, json!([])).unwrap_err().contains("no JSON: ")));
     }
 }

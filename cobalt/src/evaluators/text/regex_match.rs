@@ -88,7 +88,7 @@ from_text! {
 }
 
 /// A pattern for all items.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Given<'o> {
     pattern: &'o str,
     compiled: &'o Result<Regex, String>,
@@ -109,16 +109,19 @@ impl RegexMatch {
 
     /// Whether the whole output must match (a part is enough unless this is set to `true`).
     #[must_use]
-    pub fn whole(mut self, whole: bool) -> Self {
-        self.options.whole = Some(whole);
-        self.options.compiled = Arc::default();
-        self
+    pub fn whole(self, whole: bool) -> Self {
+        self.compiled_anew(|options| options.whole = Some(whole))
     }
 
     /// Whether `Paris` and `paris` differ (they do unless this is set to `false`).
     #[must_use]
-    pub fn case_sensitive(mut self, case_sensitive: bool) -> Self {
-        self.options.case_sensitive = Some(case_sensitive);
+    pub fn case_sensitive(self, case_sensitive: bool) -> Self {
+        self.compiled_anew(|options| options.case_sensitive = Some(case_sensitive))
+    }
+
+    /// Changes what the pattern is compiled by, apart from the clones that it was shared with.
+    fn compiled_anew(mut self, set: impl FnOnce(&mut RegexOptions)) -> Self {
+        set(&mut self.options);
         self.options.compiled = Arc::default();
         self
     }
@@ -178,7 +181,7 @@ impl TextEvaluator for RegexMatch {
         }
     }
 
-    fn check_items(&self, _: Option<&ItemField>, setup: &Setup) -> Result<(), CheckError> {
+    fn check_items(&self, setup: &Setup) -> Result<(), CheckError> {
         self.options.pattern().check_items(setup, |field, item| self.compiled_in(field, item).map(drop))
     }
 }
@@ -255,6 +258,19 @@ mod tests {
         assert_eq!(value(&year.clone().whole(true), json!({}), json!("1999")).0, 1.0);
         let (score, why) = value(&year.whole(true).whole(false), json!({}), json!("never"));
         assert_eq!((score, &*why.unwrap()), (0.0, r"nothing in `output` matches `\d{4}`"));
+    }
+
+    #[test]
+    fn a_clone_that_is_set_otherwise_changes_nothing_in_the_one_it_comes_from() {
+        let year = RegexMatch::pattern("year", "[a-z]{4}");
+        assert_eq!(value(&year, json!({}), json!("in June")).0, 0.0);
+        let (whole, any_case) = (year.clone().whole(true), year.clone().case_sensitive(false));
+        for (output, part, all, in_any_case) in
+            [("a word", 1.0, 0.0, 1.0), ("word", 1.0, 1.0, 1.0), ("June", 0.0, 0.0, 1.0)]
+        {
+            let values = [&year, &whole, &any_case].map(|regex| value(regex, json!({}), json!(output)).0);
+            assert_eq!(values, [part, all, in_any_case], "{output}");
+        }
     }
 
     #[test]

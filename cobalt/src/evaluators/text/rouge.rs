@@ -184,7 +184,7 @@ impl TextEvaluator for Rouge {
 }
 
 text_evaluator! {
-    Rouge(RougeOptions), it: format!("rouge-{}", it.variant.0.name()), Some(it.field.field());
+    Rouge(RougeOptions), it: "rouge-" + it.variant.0.name(), Some(it.field.field());
     references = it.field, variant = it.variant.0, measure = it.measure(), stemmer = it.uses_stems()
 }
 

@@ -3,9 +3,13 @@
 use cobalt_core::item::Output;
 use serde_json::{Value, json};
 
+use super::common::Measure;
+use super::contains::Quantity;
+use super::rouge::RougeVariant;
 use crate::evaluators::tests::without_models;
 use crate::evaluators::{EvalContext, Evaluator, Score};
 use crate::metrics::{BleuSmoothing, BleuTokenizer};
+use crate::settings::assert_written_as_read;
 use crate::{Bleu, ChrF, Contains, RegexMatch, Rouge, SquadExactMatch, TokenF1, Wer, metrics};
 
 /// Scores an output for an item.
@@ -28,6 +32,13 @@ pub fn checked(evaluator: &dyn Evaluator, items: Value) -> Result<(), String> {
     let items =
         items.as_array().expect("a list of items").iter().map(|item| item.as_object().unwrap().clone());
     without_models(evaluator, &items.collect::<Vec<_>>()).map_err(|error| error.to_string())
+}
+
+#[test]
+fn choices_are_written_as_they_are_read() {
+    assert_written_as_read::<Measure>();
+    assert_written_as_read::<Quantity>();
+    assert_written_as_read::<RougeVariant>();
 }
 
 /// One of each, which compare with `answers`.

@@ -6,8 +6,15 @@ use serde_json::{Value, json};
 use super::{any_order, arguments, exact_order, f1, in_order, precision, recall, score, scored, value};
 use crate::config::Config;
 use crate::dataset::Dataset;
+use crate::evaluators::calls::evaluator::CallCheck;
 use crate::evaluators::{Evaluator, Setup};
+use crate::settings::assert_written_as_read;
 use crate::{ToolCall, ToolCalls, item};
+
+#[test]
+fn checks_are_written_as_they_are_read() {
+    assert_written_as_read::<CallCheck>();
+}
 
 fn checked(evaluator: &ToolCalls, items: &[Item]) -> Result<(), String> {
     let folder = tempfile::tempdir().unwrap();
