@@ -22,7 +22,7 @@ const LONG_BEGINNING: usize = 60;
 /// So many of them are kept.
 const KEPT: usize = 20;
 
-/// Two runs held against each other.
+/// A comparison of two runs.
 #[derive(Debug)]
 pub struct ComparisonView<'a> {
     /// The experiments that are compared.

@@ -293,7 +293,7 @@ impl ResultFiles {
         if modified == self.modified && is_settled {
             return false;
         }
-        // Where it cannot be listed, that is told to whoever asks for runs.
+        // A folder that cannot be listed is reported when somebody asks for runs.
         let files = result_files(&self.folder).unwrap_or_default();
         self.modified = modified;
         if files == self.files {

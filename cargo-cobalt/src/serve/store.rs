@@ -131,7 +131,7 @@ impl Store {
         if let Some(file) = self.live.journal(id).and_then(|path| RunFile::find(&path).ok()) {
             return Ok(file);
         }
-        let found = found(&*self.known.anew(self.layout())?);
+        let found = found(&*self.known.refreshed(self.layout())?);
         found.ok_or_else(|| {
             ApiError::not_found(format!("there is no run `{id}`; `/api/runs` names those there are"))
         })

@@ -50,7 +50,7 @@ impl RunConfig {
         self.evaluators.iter().map(String::as_str).zip(marks)
     }
 
-    /// The thresholds, to be judged anew. Those of a file that has not the written form of each are read from their names,
+    /// The thresholds, to be evaluated again. Those of a file that has not the written form of each are read from their names,
     /// which not all can be.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! The events of a run as data, also as JSON, one a line; errors that many items share are told once.
+//! The events of a run as data, also as JSON, one a line; an error that many items share is sent in full once.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;

@@ -62,6 +62,31 @@ macro_rules! fingerprint {
 
 pub(super) use fingerprint;
 
+/// Adds the setters of what each of several evaluators has in a field with `remap` and `pass_mark`; `seen` says what is
+/// changed.
+macro_rules! shared_setters {
+    ($field:ident, $seen:literal) => {
+        #[doc = concat!("Changes what ", $seen, ", for example another output or item.")]
+        #[must_use]
+        pub fn context(
+            mut self,
+            remap: impl Fn(&crate::EvalContext) -> crate::EvalContext + Send + Sync + 'static,
+        ) -> Self {
+            self.$field.remap = Some(crate::evaluators::context::Remap::new(remap));
+            self
+        }
+
+        /// From which score an output passes: 0.5 unless it is set.
+        #[must_use]
+        pub fn pass_mark(mut self, mark: f64) -> Self {
+            self.$field.pass_mark = Some(crate::settings::Score(mark));
+            self
+        }
+    };
+}
+
+pub(super) use shared_setters;
+
 /// Refuses none of the keys, and more than one, where each says the same in another way. Each comes with whether it is
 /// written; `what` is what they say.
 pub fn exactly_one(what: &str, keys: &[(&str, bool)]) -> Result<(), String> {

@@ -1,4 +1,4 @@
-//! What was seen of a project's settings and runs, and the news that it makes when it is seen anew.
+//! The last observed state of a project's settings and runs, and how a new observation differs from it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -54,7 +54,7 @@ impl State {
     /// Looks at the files, and tells what is not as it was `before`.
     pub fn look(&mut self, before: &Self, project: &Arc<Project>) -> News {
         if let Some(layout) = &self.layout {
-            // Where a folder cannot be listed, that is told to whoever asks for runs.
+            // A folder that cannot be listed is reported when somebody asks for runs.
             self.results = result_files(layout.results()).unwrap_or_default();
             let journals = journals(&layout.journals()).into_iter();
             self.journals = journals.filter_map(|(id, path)| Some((id, stamp(&path)?))).collect();

@@ -71,7 +71,7 @@ impl super::text::Arguments for Arguments {
 /// The experiments that are told of.
 #[derive(Debug, Default)]
 struct Chosen<'a> {
-    /// The runs that are held against each other: the earlier one, then the newest.
+    /// The runs that are compared: the earlier one, then the newest.
     pairs: Vec<[Arc<Report>; 2]>,
     /// The experiments that there is no room for.
     further: Vec<&'a str>,

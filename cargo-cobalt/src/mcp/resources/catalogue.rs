@@ -30,7 +30,7 @@ pub fn all(projects: &[Arc<Project>]) -> Result<Vec<Resource>, Error> {
     let mut runs = Vec::new();
     for project in projects {
         resources.extend(fixed(project, projects)?);
-        // What is wrong with a store is told to whoever reads what is in it.
+        // A problem of a store is reported when its contents are read.
         let Ok(past) = Past::of(project) else { continue };
         let ended = past.runs().into_iter().take(NEWEST);
         runs.extend(ended.chain(past.unfinished()).map(|run| (project, run)));

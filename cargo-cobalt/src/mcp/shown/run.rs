@@ -184,7 +184,7 @@ fn place_of(cursor: &str, report: &Report, wanted: &Wanted) -> Result<usize, Err
 /// What is said of a text that is no cursor.
 pub fn malformed_cursor() -> Error {
     Error::Arguments(
-        "`cursor` is none of ours: give `nextCursor` of an answer as it is, or leave it out to begin anew"
+        "invalid `cursor`: pass the `nextCursor` of a previous answer unchanged, or omit it to start from the beginning"
             .to_owned(),
     )
 }

@@ -118,9 +118,9 @@ fn a_cursor_is_good_for_its_run_and_choice_alone() {
     insta::assert_snapshot!(refusals.join("\n"), @r"
     `cursor` is one of another run than `ba9876543210`, or of other `status`, `evaluator` or `maxScore`: give those of the answer that it came with, or leave `cursor` out to begin with the worst item
     `cursor` is one of another run than `0123456789ab`, or of other `status`, `evaluator` or `maxScore`: give those of the answer that it came with, or leave `cursor` out to begin with the worst item
-    `cursor` is none of ours: give `nextCursor` of an answer as it is, or leave it out to begin anew
-    `cursor` is none of ours: give `nextCursor` of an answer as it is, or leave it out to begin anew
-    `cursor` is none of ours: give `nextCursor` of an answer as it is, or leave it out to begin anew
+    invalid `cursor`: pass the `nextCursor` of a previous answer unchanged, or omit it to start from the beginning
+    invalid `cursor`: pass the `nextCursor` of a previous answer unchanged, or omit it to start from the beginning
+    invalid `cursor`: pass the `nextCursor` of a previous answer unchanged, or omit it to start from the beginning
     ");
 }
 

@@ -50,7 +50,7 @@ pub struct Arguments {
     run_b: String,
 }
 
-/// Two runs held against each other.
+/// A comparison of two runs.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Compared {

@@ -139,7 +139,7 @@ pub fn failures(compile: &[Diagnostic], more: usize, errors: &[String], room: us
     if !compile.is_empty() {
         let all = compile.len() + more;
         let _ =
-            write!(text, "\nThe build fails with {}; mend the source and call again.\n", count(all, "error"));
+            write!(text, "\nThe build fails with {}; fix the source and call again.\n", count(all, "error"));
     }
     for error in compile {
         let place = match (&error.file, error.line) {

@@ -1,4 +1,4 @@
-//! `/api/compare`: two or three runs held against each other.
+//! `/api/compare`: compares two or three runs.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet, HashSet};

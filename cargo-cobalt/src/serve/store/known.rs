@@ -84,7 +84,7 @@ impl KnownRuns {
     }
 
     /// The same, whatever was seen a moment ago.
-    pub fn anew(&self, layout: &Layout) -> Result<Arc<Known>, Error> {
+    pub fn refreshed(&self, layout: &Layout) -> Result<Arc<Known>, Error> {
         self.seen_within(Duration::ZERO, layout)
     }
 

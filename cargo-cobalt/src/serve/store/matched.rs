@@ -1,4 +1,4 @@
-//! Runs held against each other: their items matched by their keys, how each of them changed, and what statistics say of all.
+//! Runs compared: their items matched by their keys, how each of them changed, and what statistics say of all.
 
 use std::collections::HashMap;
 use std::convert::Infallible;

@@ -1,4 +1,4 @@
-//! Better or worse? Two runs of an experiment, held against each other item by item.
+//! Better or worse? Two runs of an experiment, compared item by item.
 //!
 //! The page `comparison` of `cobalt` says how the figures are worked out, and how often they hold.
 

@@ -108,22 +108,7 @@ macro_rules! judge_setters {
             self
         }
 
-        /// Changes what the judge sees, for example another output or item.
-        #[must_use]
-        pub fn context(
-            mut self,
-            remap: impl Fn(&crate::EvalContext) -> crate::EvalContext + Send + Sync + 'static,
-        ) -> Self {
-            self.options.remap = Some(crate::evaluators::context::Remap::new(remap));
-            self
-        }
-
-        /// From which score an output passes: 0.5 unless it is set.
-        #[must_use]
-        pub fn pass_mark(mut self, mark: f64) -> Self {
-            self.options.pass_mark = Some(crate::settings::Score(mark));
-            self
-        }
+        crate::evaluators::options::shared_setters!(options, "the judge sees");
     };
 }
 

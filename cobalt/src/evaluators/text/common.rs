@@ -172,22 +172,7 @@ macro_rules! text_evaluator {
                 self
             }
 
-            /// Changes what is looked at, for example another output or item.
-            #[must_use]
-            pub fn context(
-                mut self,
-                remap: impl Fn(&crate::EvalContext) -> crate::EvalContext + Send + Sync + 'static,
-            ) -> Self {
-                self.common.remap = Some(crate::evaluators::context::Remap::new(remap));
-                self
-            }
-
-            /// From which score an output passes: 0.5 unless it is set.
-            #[must_use]
-            pub fn pass_mark(mut self, mark: f64) -> Self {
-                self.common.pass_mark = Some(crate::settings::Score(mark));
-                self
-            }
+            crate::evaluators::options::shared_setters!(common, "is looked at");
         }
 
         impl crate::Evaluator for $type {

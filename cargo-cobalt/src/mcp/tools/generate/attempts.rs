@@ -8,7 +8,7 @@ use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
 use super::check::{Checked, Wanted, check};
-use super::items::{self, Draft, FORM, Kinds, SYSTEM, mended, question, schema};
+use super::items::{self, Draft, FORM, Kinds, SYSTEM, corrected, question, schema};
 use super::source::Source;
 use super::transaction::Transaction;
 use crate::error::Error;
@@ -99,7 +99,7 @@ impl Attempts<'_> {
                 }
                 Tried::Wrong(problems) => {
                     let errors = told(&problems);
-                    asked = mended(&first, &draft, &errors);
+                    asked = corrected(&first, &draft, &errors);
                     outcome.attempts.push(Attempt { errors });
                 }
                 Tried::InVain(problem) => {

@@ -215,7 +215,7 @@ pub fn question(wanted: &Wanted) -> String {
 }
 
 /// The same question with the last answer, and what is wrong with it.
-pub fn mended(question: &str, draft: &Draft, problems: &[String]) -> String {
+pub fn corrected(question: &str, draft: &Draft, problems: &[String]) -> String {
     let problems: String = problems.iter().map(|problem| fenced(problem)).collect();
     format!(
         "{question}\n# Your last answer\n\nIt had {} items, and this source:\n\n{}\n# What is wrong with it\n\n{problems}\n\
