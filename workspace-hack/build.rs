@@ -1,4 +1,4 @@
-//! Nothing to do: cargo builds build dependencies only where there is a build script.
+//! Does nothing: cargo builds build dependencies only if there is a build script.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");

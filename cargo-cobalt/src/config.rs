@@ -1,4 +1,4 @@
-//! The settings of the project around the current folder, and `cargo cobalt config`, which shows them.
+//! The settings of the current project, and `cargo cobalt config`, which shows them.
 
 use std::env;
 use std::io;
@@ -16,9 +16,9 @@ use crate::environment::Environment;
 use crate::error::Error;
 use crate::terminal::{Align, paint, print, print_json, table_up_to};
 
-/// The settings for the current folder: those of the nearest package or workspace that it lies in.
+/// The settings for the current folder: those of the nearest enclosing package or workspace.
 ///
-/// Whatever cargo has told this process of a package is of no account: it may have been started by `cargo run`.
+/// Cargo's variables in this process are ignored: `cargo run` may have set them.
 pub fn settings(flags: &Flags) -> Result<Config, Error> {
     let folder = env::current_dir().map_err(Error::CurrentFolder)?;
     let config = settings_of(&project_root(&folder), flags)?;
@@ -45,11 +45,10 @@ pub fn config(arguments: &cli::Config, flags: &Flags) -> Result<ExitCode, Error>
     Ok(ExitCode::SUCCESS)
 }
 
-/// Values up to this width stand in a column, in columns of a terminal.
+/// Wider values do not widen the column.
 const WIDEST: usize = 40;
 
-/// A line for each setting: its key, its value as the file would have it, and where it comes from. A list of tables has a
-/// line for each of them.
+/// A line per setting: its key, its value as in the file, and its origin. A list of tables has a line per table.
 fn lines(settings: &[Setting], paint: Paint) -> String {
     let titles = ["key", "value", "origin"].map(|title| (title, Align::Left));
     table_up_to(WIDEST, titles, settings.iter().flat_map(rows), paint)
@@ -65,7 +64,7 @@ fn rows(Setting { key, value, origin, .. }: &Setting) -> Vec<[String; 3]> {
     elements.iter().enumerate().map(row).collect()
 }
 
-/// A value as TOML has it, and nothing where there is none.
+/// A value in TOML syntax; `none` if there is none.
 pub fn written(value: &Value) -> String {
     match value {
         Value::Null => "none".to_owned(),
@@ -74,7 +73,7 @@ pub fn written(value: &Value) -> String {
             let fields = fields.iter().map(|(key, value)| format!("{key} = {}", written(value)));
             format!("{{ {} }}", fields.collect::<Vec<_>>().join(", "))
         }
-        // Texts, numbers and truth values are written as in JSON.
+        // Strings, numbers and booleans are written as in JSON.
         other => other.to_string(),
     }
 }

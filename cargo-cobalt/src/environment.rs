@@ -1,4 +1,4 @@
-//! The variables that binaries run with: those of this process, before those of `.env` files.
+//! The environment variables of test binaries: those of this process take precedence over `.env` files.
 
 use std::cell::Cell;
 use std::ffi::OsString;
@@ -10,10 +10,10 @@ use cobalt_core::redact::register_variables;
 
 use crate::error::CommandError;
 
-/// The name of the files.
+/// The file name.
 pub const FILE: &str = ".env";
 
-/// A file that is not read. The line is not shown, as it may hold a secret.
+/// An unreadable file. The line is not shown, as it can contain a secret.
 #[derive(Debug, thiserror::Error)]
 #[error("failed to read `{}`: {}", .path.display(), reason(*.line, .source))]
 pub struct EnvFileError {
@@ -27,20 +27,20 @@ impl CommandError for EnvFileError {}
 fn reason(line: usize, error: &dotenvy::Error) -> String {
     match error {
         dotenvy::Error::LineParse(..) => {
-            format!("line {line} is no `NAME=value`, or its quotes are not closed")
+            format!("line {line} is not `NAME=value`, or has unclosed quotes")
         }
         other => other.to_string(),
     }
 }
 
-/// Variables of `.env` files that this process has not set itself.
+/// Variables from `.env` files that are not set in this process.
 #[derive(Clone, Debug, Default)]
 pub struct Environment {
     from_files: Vec<(String, String)>,
 }
 
 impl Environment {
-    /// Reads the `.env` of each folder that has one; what comes earlier wins.
+    /// Reads the `.env` of each folder, if it exists; earlier folders win.
     pub fn read(folders: &[&Path]) -> Result<Self, EnvFileError> {
         let mut environment = Self::default();
         for folder in folders {
@@ -60,19 +60,19 @@ impl Environment {
         Ok(environment)
     }
 
-    /// A variable as the binaries will see it.
+    /// The value of a variable as the binaries see it.
     pub fn get(&self, name: &str) -> Option<OsString> {
         let from_file = || self.from_files.iter().find(|(set, _)| set == name).map(|(_, value)| value.into());
         std::env::var_os(name).or_else(from_file)
     }
 
-    /// What the files add to the variables of this process.
+    /// The variables that the files add.
     pub fn of_files(&self) -> impl Iterator<Item = (&str, &str)> {
         self.from_files.iter().map(|(name, value)| (&**name, &**value))
     }
 }
 
-/// The variables of a file; a mistake is told by its line.
+/// Parses a file; errors carry the line number.
 fn variables(path: &Path) -> Result<Vec<(String, String)>, EnvFileError> {
     let failed = |line, source| EnvFileError { path: path.to_owned(), line, source };
     let bytes = fs::read(path).map_err(|error| failed(0, dotenvy::Error::Io(error)))?;
@@ -80,7 +80,7 @@ fn variables(path: &Path) -> Result<Vec<(String, String)>, EnvFileError> {
     let lines = Lines { left: bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&bytes), taken: &taken };
     let read = dotenvy::from_read_iter(lines).collect::<Result<_, _>>();
     read.map_err(|error| {
-        // What is quoted may go on for lines, and without its end to that of the file.
+        // A quoted value can span lines; unclosed, it extends to the end of the file.
         let more = match &error {
             dotenvy::Error::LineParse(text, _) => {
                 text.strip_suffix('\n').unwrap_or(text).matches('\n').count()
@@ -91,7 +91,7 @@ fn variables(path: &Path) -> Result<Vec<(String, String)>, EnvFileError> {
     })
 }
 
-/// Gives out a line at a time, so that their number tells how far a reader has come.
+/// A reader that returns one line at a time and counts the lines read.
 struct Lines<'a> {
     left: &'a [u8],
     taken: &'a Cell<usize>,
@@ -143,7 +143,7 @@ mod tests {
         ];
         for (text, line) in texts {
             let error = refused(text);
-            assert!(error.contains(&format!(".env`: line {line} is no")), "{text:?}: {error}");
+            assert!(error.contains(&format!(".env`: line {line} is not")), "{text:?}: {error}");
             assert!(!error.contains("sk-secret"), "{error}");
         }
     }

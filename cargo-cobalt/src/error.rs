@@ -1,5 +1,5 @@
-//! Why a command stops, with its exit code. A room has an enum of its own for what only that room raises, and tells by
-//! [`CommandError`] how the command ends then; what several rooms raise is here.
+//! Errors of commands and their exit codes. A module defines its own error enum for errors that only it raises, and implements
+//! [`CommandError`] for it; shared errors are defined here.
 
 use std::error::Error as StdError;
 use std::io;
@@ -13,20 +13,20 @@ use cobalt_core::reporters::printable;
 
 use crate::terminal::for_stderr;
 
-/// What kind of mistake it is, on which the exit code depends.
+/// The kind of an error; determines the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
-    /// What was typed cannot be meant.
+    /// Invalid arguments.
     Arguments,
-    /// There is nothing of the name, or of the filters, that were typed.
+    /// No match for a name or a filter.
     NothingMatched,
     /// The user pressed Ctrl-C.
     Interrupted,
-    /// Something outside of this program does not work: a file, a setting, a build.
+    /// Something outside of this program failed: a file, a setting, a build.
     Setup,
 }
 
-/// An error of one room. `?` turns it into [`Error`].
+/// An error of one module. `?` converts it into [`Error`].
 pub trait CommandError: StdError + Send + Sync + 'static {
     fn kind(&self) -> ErrorKind {
         ErrorKind::Setup
@@ -39,7 +39,7 @@ impl CommandError for cobalt_core::report::ReportJsonError {}
 impl CommandError for cobalt_core::store::StoreError {}
 impl CommandError for ConfigError {}
 
-/// What ends a command.
+/// An error that ends a command.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("{error}")]
@@ -60,19 +60,19 @@ pub enum Error {
     #[error("failed to write to stdout: {0}")]
     Print(io::Error),
 
-    #[error("failed to turn into JSON: {0}")]
+    #[error("failed to serialize to JSON: {0}")]
     Json(serde_json::Error),
 
-    #[error("failed to find the current folder: {0}; change to a folder that exists")]
+    #[error("failed to find the current folder: {0}; cd into an existing folder")]
     CurrentFolder(io::Error),
 
-    #[error("`{}` is in no cargo project: change to one, or make one with `cargo cobalt init`", .0.display())]
+    #[error("`{}` is not in a Cargo project; cd into one, or create one with `cargo cobalt init`", .0.display())]
     NoProject(PathBuf),
 
     #[error("failed to read the project: {}", metadata_reason(.0))]
     Metadata(#[from] cargo_metadata::Error),
 
-    #[error("failed to start `{program}`: {source}; see that it is there and may be started")]
+    #[error("failed to start `{program}`: {source}; check that it exists and is executable")]
     Start { program: String, source: io::Error },
 
     #[error("failed to wait for {program}: {source}")]
@@ -82,20 +82,20 @@ pub enum Error {
     RunFile { path: PathBuf, reason: String },
 
     #[error(
-        "failed to write the report `{}`: {source}; make its folder writable, or name another file: `--output PATH` of \
-         `export`, and of a reporter as in `--reporter junit=PATH`",
+        "failed to write the report `{}`: {source}; make its folder writable, or choose another file: `--output PATH` \
+         of `export`, `--reporter junit=PATH` of `run`",
         .path.display()
     )]
     ReportFile { path: PathBuf, source: io::Error },
 
-    #[error("failed to look into `{}`: {source}; make it readable", .path.display())]
+    #[error("failed to read the folder `{}`: {source}; make it readable", .path.display())]
     Folder { path: PathBuf, source: io::Error },
 
     #[error("failed to serve: {0}")]
     Server(io::Error),
 }
 
-/// What cargo says, without its own word for an error.
+/// Cargo's message without the `error: ` prefix.
 fn metadata_reason(error: &cargo_metadata::Error) -> String {
     match error {
         cargo_metadata::Error::CargoMetadata { stderr } => {
@@ -113,7 +113,7 @@ impl<E: CommandError> From<E> for Error {
 }
 
 impl Error {
-    /// The error of a room, if it is one of this type.
+    /// The error of a module, if it has this type.
     pub fn of_room<E: CommandError>(&self) -> Option<&E> {
         match self {
             Self::Room { error, .. } => error.downcast_ref(),
@@ -131,17 +131,17 @@ impl Error {
         }
     }
 
-    /// Says it on stderr. Who has stopped reading wants to hear no more.
+    /// Prints the error on stderr, except for a broken pipe.
     pub fn tell(&self) {
         match self {
-            // Whoever pressed Ctrl-C made no mistake: it is how `watch` is ended.
+            // Ctrl-C is not an error; it is how `watch` is stopped.
             Self::Interrupted => eprintln!("{}", for_stderr(&self.to_string())),
             _ if self.is_broken_pipe() => {}
             _ => eprintln!("{}", for_stderr(&format!("error: {}", printable(&redacted(&self.to_string()))))),
         }
     }
 
-    /// Whether whoever read our output has stopped, as `head` does.
+    /// Whether the reader of our output has closed it, as `head` does.
     pub fn is_broken_pipe(&self) -> bool {
         matches!(self, Self::Print(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }

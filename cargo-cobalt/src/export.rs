@@ -1,4 +1,4 @@
-//! `cargo cobalt export`: writes past runs in another format.
+//! `cargo cobalt export`: exports past runs in another format.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -33,7 +33,7 @@ pub fn export(arguments: &Export, flags: &Flags) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The format that is asked for by its name, or by the ending of the output.
+/// The format from `--format`, or from the extension of the output file.
 fn format(arguments: &Export) -> Result<Format, Error> {
     if let Some(format) = arguments.format {
         return Ok(format);
@@ -49,16 +49,16 @@ fn format(arguments: &Export) -> Result<Format, Error> {
         let names: Vec<_> = names.map(|name| format!("`{}`", name.get_name())).collect();
         let why = match &arguments.output {
             Some(path) => {
-                format!("the ending of `{}` names no format", one_line(&path.display().to_string()))
+                format!("no format for the extension of `{}`", one_line(&path.display().to_string()))
             }
-            None => "no format is named".to_owned(),
+            None => "no format given".to_owned(),
         };
-        Error::Arguments(format!("{why}; name one with `--format`: {}", names.join(", ")))
+        Error::Arguments(format!("{why}; choose one with `--format`: {}", names.join(", ")))
     })
 }
 
 fn render(found: Vec<FoundRun>, format: Format, settings: &Config) -> Result<String, Error> {
-    // Whatever the format, what is no result file is refused.
+    // In any format, files that are not result files are refused.
     let finished = found.into_iter().map(|run| finished(run, settings)).collect::<Result<_, Error>>()?;
     let results = Results::of(finished);
     Ok(match format {
@@ -75,7 +75,7 @@ fn finished(run: FoundRun, settings: &Config) -> Result<Finished, Error> {
     Ok(Finished { report, path: Some(run.path), without_items: None })
 }
 
-/// The texts of the result files.
+/// The contents of the result files.
 fn texts(results: &Results) -> Result<Vec<String>, Error> {
     let files = results.experiments.iter().filter_map(|finished| finished.path.as_ref());
     let text = |path: &PathBuf| {
@@ -85,9 +85,9 @@ fn texts(results: &Results) -> Result<Vec<String>, Error> {
     files.map(text).collect()
 }
 
-/// The texts of result files in one text, with all that they have, be it known to this version or not.
+/// Joins the contents of result files, including fields unknown to this version.
 fn json(files: &[String]) -> String {
-    // A byte order mark within a text would be no JSON.
+    // A byte order mark in the middle is not valid JSON.
     let files: Vec<_> = files.iter().map(|file| file.trim_start_matches('\u{feff}').trim()).collect();
     match files[..] {
         [file] => format!("{file}\n"),

@@ -1,18 +1,18 @@
-//! Whether git keeps files, and if not, by which line of which file.
+//! Checks whether git ignores files, and by which rule.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-/// What git does with files.
+/// Whether git ignores files.
 #[derive(Debug)]
 pub enum Kept {
-    /// It can keep all of them.
+    /// It ignores none of them.
     All,
-    /// It leaves one out, by this rule: `<file>:<line>:<pattern>`.
+    /// It ignores at least one, by this rule: `<file>:<line>:<pattern>`.
     LeftOut { rule: String },
 }
 
-/// Asks git about files of one folder. There is no answer where there is no git.
+/// Asks git about files of one folder; `None` without git.
 pub fn kept(files: &[PathBuf]) -> Option<Kept> {
     let output = Command::new("git")
         .args(["check-ignore", "--verbose", "--"])
@@ -23,7 +23,7 @@ pub fn kept(files: &[PathBuf]) -> Option<Kept> {
         .output()
         .ok()?;
     let text = String::from_utf8_lossy(&output.stdout);
-    // A line is the rule, a tab and the path. A pattern that takes files in again is told too.
+    // Each line is the rule, a tab and the path. Negated patterns are listed, too.
     let mut rules = text.lines().filter_map(|line| line.split('\t').next());
     let leaves_out =
         |rule: &&str| !rule.splitn(3, ':').nth(2).is_some_and(|pattern| pattern.starts_with('!'));

@@ -1,4 +1,4 @@
-//! `cargo cobalt import`: takes result files from elsewhere into the results of this project.
+//! `cargo cobalt import`: imports result files from elsewhere into this project.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -17,10 +17,10 @@ use crate::error::Error;
 use crate::index::{Filter, Index, IndexError};
 use crate::terminal::{one_line, print};
 
-/// What became of a file.
+/// What happened to a file.
 enum Outcome {
     Imported(PathBuf),
-    /// The run is there with the same content: in this file.
+    /// The run already exists with the same content, in this file.
     There(PathBuf),
 }
 
@@ -35,12 +35,12 @@ pub fn import(arguments: &Import, flags: &Flags) -> Result<ExitCode, Error> {
     }
     if files.is_empty() && refused.is_empty() {
         let what = if is_named {
-            "no file `*.json`"
+            "no `*.json` files"
         } else {
-            "no result file of another project or of the original"
+            "no result files of another project or of the original tool"
         };
         let paths: Vec<_> = paths.iter().map(|path| format!("`{}`", shown(path))).collect();
-        return Err(Error::NothingMatched(format!("there is {what} in {}", paths.join(", "))));
+        return Err(Error::NothingMatched(format!("{what} in {}", paths.join(", "))));
     }
     let mut there = There::read(settings.layout())?;
     let (mut imported, mut known) = (0, 0);
@@ -53,18 +53,18 @@ pub fn import(arguments: &Import, flags: &Flags) -> Result<ExitCode, Error> {
             }
             Ok((run, Outcome::There(at))) => {
                 known += 1;
-                print(&format!("kept     {run}, which is there already as `{}`\n", shown(&at)))
+                print(&format!("skipped  {run}, which already exists as `{}`\n", shown(&at)))
                     .map_err(Error::Print)?;
             }
-            Err(reason) => refused.push(format!("`{}` is refused: {}", shown(path), one_line(&reason))),
+            Err(reason) => refused.push(format!("`{}` refused: {}", shown(path), one_line(&reason))),
         }
     }
-    print(&format!("{imported} imported, {known} there already, {} refused\n", refused.len()))
+    print(&format!("{imported} imported, {known} skipped, {} refused\n", refused.len()))
         .map_err(Error::Print)?;
     if refused.is_empty() { Ok(ExitCode::SUCCESS) } else { Err(Error::Broken(refused)) }
 }
 
-/// Takes a file in, unless its run is there. Answers with the run in words, or says why the file is refused.
+/// Imports a file, unless its run exists. Returns a description of the run, or why the file is refused.
 fn take(path: &Path, layout: &Layout, there: &mut There) -> Result<(String, Outcome), String> {
     let file = ResultFile::read(path)?;
     let report = &file.report;
@@ -75,7 +75,7 @@ fn take(path: &Path, layout: &Layout, there: &mut There) -> Result<(String, Outc
         return match file.is_same_as(at) {
             true => Ok((run, Outcome::There(at.to_owned()))),
             false => Err(format!(
-                "{run} is there with another content, as `{}`; keep one of the two, and remove the other",
+                "{run} already exists with different content as `{}`; keep one of the two and delete the other",
                 shown(at)
             )),
         };
@@ -85,17 +85,17 @@ fn take(path: &Path, layout: &Layout, there: &mut There) -> Result<(String, Outc
     Ok((run, Outcome::Imported(to)))
 }
 
-/// A path on one line, as seen from the current folder.
+/// A path on one line, relative to the current folder.
 fn shown(path: &Path) -> String {
     let folder = std::env::current_dir().unwrap_or_default();
     one_line(&path.strip_prefix(&folder).unwrap_or(path).display().to_string())
 }
 
-/// Where results lie below a folder that was named: this project's and those of the original.
+/// Folders with results below a given folder: Cobalt's and those of the original tool.
 const BELOW: [&str; 5] = ["results", "data/results", ".cobalt/results", ".cobalt/data/results", "data"];
 
-/// Files as they are, and of folders the files `*.json` in them and in the folders with results below, sorted; each once. Beside
-/// them, why others cannot be read.
+/// The given files and, for folders, the `*.json` files in them and in the results folders below, sorted and without duplicates;
+/// and errors for unreadable paths.
 fn files(paths: &[PathBuf]) -> (Vec<PathBuf>, Vec<String>) {
     let (mut files, mut refused, mut seen) = (Vec::new(), Vec::new(), HashSet::new());
     for path in paths {
@@ -104,7 +104,7 @@ fn files(paths: &[PathBuf]) -> (Vec<PathBuf>, Vec<String>) {
             Err(error) => {
                 let path = one_line(&path.display().to_string());
                 refused.push(format!(
-                    "failed to read `{path}`: {error}; name result files, or folders with some"
+                    "failed to read `{path}`: {error}; pass result files or folders that contain them"
                 ));
             }
         }
@@ -125,7 +125,7 @@ fn of_path(path: &Path) -> io::Result<Vec<PathBuf>> {
             in_folder(&folder)?.into_iter().filter(|file| !folder.ends_with("data") || is_result(file)),
         );
     }
-    // What else lies in the root of a project, such as its settings, is no result.
+    // Other JSON files in a project root, such as settings, are not results.
     let is_root =
         path.join(".cobalt").is_dir() && (!files.is_empty() || beside.iter().any(|file| is_result(file)));
     let beside = beside.into_iter().filter(|file| !is_root || is_result(file));
@@ -137,7 +137,7 @@ fn is_result(file: &Path) -> bool {
     file.file_name().and_then(|name| name.to_str()).is_some_and(|name| ResultFileName::parse(name).is_some())
 }
 
-/// The files `*.json` of a folder. What is being written begins with a dot.
+/// The `*.json` files of a folder. Files being written start with a dot.
 fn in_folder(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder)? {
@@ -152,10 +152,10 @@ fn in_folder(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// The longest id, in characters: it becomes a part of a file's name.
+/// Maximum length of an ID, which becomes part of a file name.
 const LONGEST_ID: usize = 64;
 
-/// A file that holds the report of a run.
+/// A file with the report of a run.
 struct ResultFile {
     report: Report,
     /// The whole file.
@@ -173,28 +173,28 @@ impl ResultFile {
         Ok(Self { report, bytes })
     }
 
-    /// Whether another file holds the same, however it is written.
+    /// Whether another file has the same content, regardless of formatting.
     fn is_same_as(&self, other: &Path) -> bool {
         let value = |bytes: &[u8]| serde_json::from_slice::<Value>(without_mark(bytes)).ok();
         fs::read(other).is_ok_and(|other| other == self.bytes || value(&other) == value(&self.bytes))
     }
 }
 
-/// Refuses what would be no run, or no file.
+/// Refuses reports without a valid ID or name.
 fn check(report: &Report) -> Result<(), String> {
     let id = &report.id;
-    // Behind the last `_` of a file's name stands the id.
+    // The ID follows the last `_` of a file name.
     let fits = |character: char| character.is_ascii_alphanumeric() || character == '-';
     if id.is_empty() || id.len() > LONGEST_ID || !id.chars().all(fits) {
-        return Err(format!("its id `{id}` is none: it must have 1 to {LONGEST_ID} letters, digits or `-`"));
+        return Err(format!("invalid run ID `{id}`: expected 1 to {LONGEST_ID} letters, digits or `-`"));
     }
     if report.name.trim().is_empty() {
-        return Err("its `name` is empty, and it is the name of an experiment".to_owned());
+        return Err("`name` is empty; it must be the name of the experiment".to_owned());
     }
     Ok(())
 }
 
-/// What a file is that is no result file.
+/// Explains what a file is that is not a result file.
 fn other(bytes: &[u8], error: &serde_json::Error) -> String {
     #[derive(Deserialize)]
     struct Baseline {
@@ -205,24 +205,24 @@ fn other(bytes: &[u8], error: &serde_json::Error) -> String {
     if let Ok(journal) = read_journal(bytes) {
         let id = journal.header.id;
         return format!(
-            "it is the journal of run {id}, which has not ended; put it into `.cobalt/runs`, and \
-             `cargo cobalt run --resume {id}` goes on with it"
+            "it is the journal of the unfinished run {id}; put it into `.cobalt/runs` and resume with \
+             `cargo cobalt run --resume {id}`"
         );
     }
     match serde_json::from_slice::<Baseline>(without_mark(bytes)) {
         Ok(Baseline { measurements: 1.., name }) => format!(
-            "it is a baseline of `{name}`, with the numbers of a run alone; `--baseline PATH` holds runs against it, and in \
-             `.cobalt/baselines` it is the one of its experiment"
+            "it is a baseline of `{name}`, which contains only metrics; compare runs with it with `--baseline PATH`, or put it \
+             into `.cobalt/baselines`"
         ),
-        _ => format!("it is no result file: {error}"),
+        _ => format!("not a result file: {error}"),
     }
 }
 
-/// The result files that are there, by the ids of their runs.
+/// The existing result files by run ID.
 struct There(HashMap<String, PathBuf>);
 
 impl There {
-    /// Whole runs are known by the index, whatever their files are called; those of some of the items by their names.
+    /// Complete runs come from the index, whatever their file names; partial runs from file names.
     fn read(layout: &Layout) -> Result<Self, IndexError> {
         let results = layout.results();
         let all = Filter::ALL;
@@ -242,7 +242,7 @@ impl There {
     }
 }
 
-/// The files of a folder that have the id of a run in their names.
+/// The files of a folder with a run ID in their name.
 fn by_name(folder: &Path) -> io::Result<HashMap<String, PathBuf>> {
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(HashMap::new()),

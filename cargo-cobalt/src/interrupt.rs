@@ -1,5 +1,5 @@
-//! Ctrl-C and requests to end: they are for the program that runs below, which keeps what is finished and ends; this one
-//! then ends with it.
+//! Ctrl-C and termination signals: forwarded to the running child process, which saves finished items and exits; this process
+//! then exits, too.
 
 use std::process::Child;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -10,9 +10,9 @@ use crate::error::CommandError;
 
 static LISTENING: AtomicBool = AtomicBool::new(false);
 static HEARD: AtomicBool = AtomicBool::new(false);
-/// Wakes those that wait for it.
+/// Notifies waiters.
 static WAITING: Notify = Notify::const_new();
-/// The process id of the program that runs below, or 0.
+/// The process ID of the child, or 0.
 static BELOW: AtomicU32 = AtomicU32::new(0);
 
 #[derive(Debug, thiserror::Error)]
@@ -21,7 +21,7 @@ pub struct SignalError(ctrlc::Error);
 
 impl CommandError for SignalError {}
 
-/// From now on a request to end is noted and passed on, and does not end this program. To say so again changes nothing.
+/// Installs the handler: from now on, signals are recorded and forwarded and do not terminate this process. Idempotent.
 pub fn pass_on() -> Result<(), SignalError> {
     if LISTENING.swap(true, Ordering::SeqCst) {
         return Ok(());
@@ -34,21 +34,21 @@ pub fn pass_on() -> Result<(), SignalError> {
     ctrlc::set_handler(hear).map_err(SignalError)
 }
 
-/// Whether this program was asked to end.
+/// Whether a signal was received.
 pub fn was_heard() -> bool {
     HEARD.load(Ordering::SeqCst)
 }
 
-/// Waits until this program is asked to end.
+/// Waits for a signal.
 pub async fn heard() {
-    // From here on no call is missed.
+    // Register before checking, so that no signal is missed.
     let woken = WAITING.notified();
     if !was_heard() {
         woken.await;
     }
 }
 
-/// Takes a program for the one that runs below, until this is dropped.
+/// Registers a child process to forward signals to, until dropped.
 #[derive(Debug)]
 pub struct Below;
 
@@ -68,18 +68,18 @@ impl Drop for Below {
     }
 }
 
-/// Tells a process. A terminal tells it by itself, too: what hears of it twice at once takes it for one.
+/// Sends SIGINT to a process. The terminal sends it, too; test binaries treat two signals at once as one.
 #[cfg(unix)]
 fn interrupt(id: u32) {
     use nix::sys::signal::{Signal, kill};
     use nix::unistd::Pid;
 
     if let Some(id) = i32::try_from(id).ok().filter(|id| *id > 0) {
-        // It may have ended by now.
+        // It may have exited already.
         let _ = kill(Pid::from_raw(id), Signal::SIGINT);
     }
 }
 
-/// Elsewhere the console tells all of its programs.
+/// On other platforms the console notifies all its processes.
 #[cfg(not(unix))]
 fn interrupt(_: u32) {}

@@ -1,4 +1,4 @@
-//! `cargo cobalt list`: names the experiments.
+//! `cargo cobalt list`: lists the experiments.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -18,13 +18,13 @@ use crate::project::{Binary, Built, Project, compile};
 use crate::run::{Asked, Message, check_names, run_binary, unnamed, variables};
 use crate::terminal::{Align, paint, print, print_json, table};
 
-/// An experiment with the place that it was found in.
+/// An experiment with its package and test target.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Row {
-    /// The package's name.
+    /// The package name.
     pub package: String,
-    /// The test target's name.
+    /// The test target name.
     pub target: String,
     pub experiment: Listed,
 }
@@ -36,7 +36,7 @@ const TITLES: [(&str, Align); 4] = [
     ("test target", Align::Left),
 ];
 
-/// Asks each binary for its experiments, which reads their data and runs nothing.
+/// Asks each binary for its experiments, which reads their data but runs nothing.
 pub fn list(arguments: &List, flags: &Flags, color: Color) -> Result<ExitCode, Error> {
     let project = Project::read(&arguments.build)?;
     let candidates = project.candidates(&arguments.selection, &arguments.build, flags)?;
@@ -66,14 +66,14 @@ pub fn list(arguments: &List, flags: &Flags, color: Color) -> Result<ExitCode, E
     Ok(ExitCode::SUCCESS)
 }
 
-/// Why there is no experiment to name.
+/// The message if there is no experiment to list.
 fn none(arguments: &List, built: &Built) -> String {
     if built.binaries.is_empty() {
-        return format!("no experiment was found: {}", built.foreign.join("; "));
+        return format!("no experiments found: {}", built.foreign.join("; "));
     }
     let filters: Vec<_> = arguments.selection.filter.iter().map(ToString::to_string).collect();
     let filters = wording::list(filters.iter().map(String::as_str));
-    format!("no experiment matches {filters}; `cargo cobalt list` names all")
+    format!("no experiment matches {filters}; `cargo cobalt list` shows all experiments")
 }
 
 fn ask(
@@ -97,9 +97,9 @@ fn ask(
             Event::Failed { error } => errors.push(error),
             _ => {}
         },
-        // What the library says of a fetch that takes long, for whoever waits for it.
+        // Progress of a long fetch.
         Message::Stderr(line) if line.starts_with("fetching ") => eprintln!("{}", printable(line.trim_end())),
-        // Of use only where it ends badly.
+        // Shown only if the binary fails.
         Message::Stderr(line) => said.push(line),
         Message::Stdout(_) => {}
     })?;
@@ -109,7 +109,7 @@ fn ask(
     Ok(())
 }
 
-/// The data sets that were fetched, a line each.
+/// The fetched datasets, one line each.
 fn data(rows: &[Row]) -> String {
     let of_row = |row: &Row| {
         let Listed { dataset, fetched: fetch, items, .. } = &row.experiment;

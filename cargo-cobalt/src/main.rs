@@ -86,13 +86,13 @@ fn main() -> ExitCode {
     })
 }
 
-/// Which items are run, where not all are.
+/// The subset of items to run, if not all.
 fn only(run: &Run) -> Option<Only> {
     let failed = run.rerun_failed.then_some(Only::Failed);
     failed.or_else(|| run.changed.then_some(Only::Changed))
 }
 
-/// The settings among the flags.
+/// The settings given by flags.
 fn flags(command: &Command) -> Flags {
     let of_file = |settings: &Settings| Flags { config: settings.config.clone(), ..Flags::default() };
     let of_outcome = |outcome: &Outcome, settings: &Settings| Flags {

@@ -1,4 +1,4 @@
-//! `cargo cobalt merge`: joins the runs of shards into runs of all items, judges them, and shows them as `run` does.
+//! `cargo cobalt merge`: merges shards into complete runs, evaluates them, and shows them as `run` does.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -57,20 +57,20 @@ pub fn merge(arguments: &Merge, flags: &Flags) -> Result<ExitCode, Error> {
 fn nothing(arguments: &Merge) -> Error {
     let paths: Vec<_> = arguments.paths.iter().map(|path| format!("`{}`", path.display())).collect();
     Error::NothingMatched(format!(
-        "there is no run of a shard in {}; make some with `cargo cobalt run --shard 1/2` and `2/2`, and name their result \
-         files, or a folder above them",
+        "no shards found in {}; create them with `cargo cobalt run --shard 1/2` and `2/2`, and pass their result files \
+         or a folder that contains them",
         paths.join(", ")
     ))
 }
 
-/// Merges, and tells of it.
+/// Merges shards and reports the results.
 struct Teller {
     call: Call,
     merged: Vec<Finished>,
 }
 
 impl Teller {
-    /// Merges the shards of one experiment. That they do not fit together keeps no other from being merged.
+    /// Merges the shards of one experiment. A failure does not affect other experiments.
     fn merge(&mut self, number: usize, group: Group, settings: &Config) -> Result<(), Error> {
         let (name, declared_at) = (group.name.clone(), group.declared_at.clone());
         for note in group.notes() {
@@ -85,7 +85,7 @@ impl Teller {
         }
     }
 
-    /// Writes a merged report, and tells what it came to.
+    /// Writes a merged report and emits its result.
     fn keep(&mut self, number: usize, report: Report, settings: &Config) -> Result<(), Error> {
         let written = write_report(settings.layout(), &report).map_err(|error| error.to_string());
         let path = written.as_ref().ok().map(|path| &**path);
@@ -100,7 +100,7 @@ impl Teller {
         Ok(())
     }
 
-    /// Warns of variables whose names are nearly right. Others may be the agents' own.
+    /// Warns of variables whose names look misspelt. Others can belong to the agents.
     fn warn_of_variables(&mut self, settings: &Config) -> Result<(), Error> {
         let names = env::vars_os().filter_map(|(name, _)| name.into_string().ok());
         let names: BTreeSet<_> = names.filter(|name| !settings.names_variable(name)).collect();
@@ -113,7 +113,7 @@ impl Teller {
         self.call.screen.eprintln(&format!("note: {note}"));
     }
 
-    /// Shows what all came to, and gives the exit code.
+    /// Shows the results and returns the exit code.
     fn conclude(mut self, ci: bool) -> Result<ExitCode, Error> {
         self.call.state.binary_ended();
         self.call.summaries();
@@ -134,39 +134,39 @@ impl Teller {
     }
 }
 
-/// The report that the newest runs of an experiment's shards make, or why they make none.
+/// Merges the latest runs of an experiment's shards into a report.
 fn merged(group: Group, settings: &Config) -> Result<Report, String> {
     let paths = group.newest()?;
     let files = paths.into_iter().map(shard).collect::<Result<Vec<_>, _>>()?;
     join(files, settings).map_err(|error| error.to_string())
 }
 
-/// The report of a shard. One that is damaged is refused: what is wrong in it would be wrong in the whole run.
+/// Reads the report of a shard. A damaged one is refused, as its errors would end up in the merged run.
 fn shard(path: PathBuf) -> Result<ShardFile, String> {
     let report = read_report(&path).map_err(|error| error.to_string())?;
     let bytes = fs::read(&path).map_err(|error| format!("failed to read `{}`: {error}", path.display()))?;
     match check_report(&bytes, &report) {
         Ok(()) => Ok(ShardFile { path, report }),
         Err(damage) => Err(format!(
-            "`{}` cannot be used: {damage}; copy the file again from where the shard was run, or run the shard again",
+            "`{}` cannot be used: {damage}; copy the file again from the machine that ran the shard, or rerun the shard",
             path.display()
         )),
     }
 }
 
-/// The runs that were found of one experiment.
+/// The runs found for one experiment.
 #[derive(Debug)]
 struct Group {
     name: String,
-    /// Where the newest of its shards, if any, says that it is declared.
+    /// Where the experiment is declared, according to its latest run.
     declared_at: Option<SourcePlace>,
-    /// The runs of each shard, the newest first.
+    /// The runs of each shard, latest first.
     shards: BTreeMap<Shard, Vec<Found>>,
-    /// How many runs are of no shard.
+    /// The number of runs that are not shards.
     others: usize,
 }
 
-/// The experiments in the order in which they stand in the source. Two of one name in different files are two.
+/// Groups runs by experiment, in source order. Experiments with the same name in different files are separate.
 fn groups(found: Vec<Found>) -> Vec<Group> {
     let mut by_place = BTreeMap::<_, Vec<Found>>::new();
     for run in found {
@@ -181,7 +181,7 @@ fn groups(found: Vec<Found>) -> Vec<Group> {
 
 impl Group {
     fn of(name: String, mut runs: Vec<Found>) -> Self {
-        // Of a run that was copied, the result file comes first.
+        // If a run has both, its result file comes before its journal.
         runs.sort_by_key(|run| Reverse((run.head.timestamp, run.is_finished)));
         let declared_at = runs.first().and_then(|run| run.head.declared_at.clone());
         let mut group = Self { name, declared_at, shards: BTreeMap::new(), others: 0 };
@@ -198,18 +198,22 @@ impl Group {
         group
     }
 
-    /// Says that none of its runs is of a shard.
+    /// The note that none of its runs is a shard.
     fn passed_over(&self) -> String {
-        let are = if self.others == 1 { "1 run is".to_owned() } else { format!("{} runs are", self.others) };
-        format!("{}: passed over, as its {are} of no shard", self.name)
+        let are = if self.others == 1 {
+            "its only run is not a shard".to_owned()
+        } else {
+            format!("none of its {} runs is a shard", self.others)
+        };
+        format!("{}: skipped, {are}", self.name)
     }
 
-    /// Says which runs do not count.
+    /// Notes on shards with several runs.
     fn notes(&self) -> Vec<String> {
         let several = self.shards.iter().filter(|(_, runs)| runs.len() > 1);
         let note = |(shard, runs): (&Shard, &Vec<Found>)| {
             format!(
-                "{}: of {} runs of shard {shard}, the newest counts: `{}`",
+                "{}: using the latest of {} runs of shard {shard}: `{}`",
                 self.name,
                 runs.len(),
                 runs[0].path.display()
@@ -218,7 +222,7 @@ impl Group {
         several.map(note).collect()
     }
 
-    /// The result files of the newest run of each shard, or why one of them has none.
+    /// The result files of the latest run of each shard; an error if one did not finish.
     fn newest(self) -> Result<Vec<PathBuf>, String> {
         let mut paths = Vec::with_capacity(self.shards.len());
         for (shard, runs) in self.shards {
@@ -226,8 +230,8 @@ impl Group {
             if !newest.is_finished {
                 let Found { path, head, .. } = newest;
                 return Err(format!(
-                    "run {} of shard {shard} did not come to its end: only its journal `{}` is there; where it was run, \
-                     finish it with `cargo cobalt run --resume {}`, or run the shard anew",
+                    "run {} of shard {shard} is not finished: there is only its journal `{}`; on the machine that ran it, \
+                     resume with `cargo cobalt run --resume {}` or rerun the shard",
                     head.id,
                     path.display(),
                     head.id
@@ -239,16 +243,16 @@ impl Group {
     }
 }
 
-/// What tells of a run.
+/// A file of a run.
 #[derive(Debug)]
 struct Found {
     path: PathBuf,
     head: Head,
-    /// Whether it came to its end: the file is a result file, and no journal.
+    /// Whether the run finished: the file is a result file, not a journal.
     is_finished: bool,
 }
 
-/// A result file without its figures and items.
+/// The head of a result file, without metrics and items.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Head {
@@ -259,14 +263,14 @@ struct Head {
     declared_at: Option<SourcePlace>,
     #[serde(default)]
     shard: Option<Shard>,
-    /// What every result file has, and hardly another.
+    /// Fields that every result file has, and few other files.
     #[serde(rename = "config")]
     _config: serde::de::IgnoredAny,
     #[serde(rename = "summary")]
     _summary: serde::de::IgnoredAny,
 }
 
-/// The runs in these files, and anywhere below these folders, in the order of their paths.
+/// The runs in these files and, recursively, in these folders, sorted by path.
 fn find(paths: &[PathBuf]) -> Result<Vec<Found>, Error> {
     let mut found = Vec::new();
     for path in paths {
@@ -284,7 +288,7 @@ fn find(paths: &[PathBuf]) -> Result<Vec<Found>, Error> {
     Ok(found)
 }
 
-/// What a file of a folder tells. One that has the name of a result file must be one.
+/// The run in a file of a folder. A file named like a result file must be one.
 fn below(path: &Path) -> Result<Option<Found>, Error> {
     match path.extension().and_then(|extension| extension.to_str()) {
         Some("json") => match result(path) {
@@ -298,12 +302,12 @@ fn below(path: &Path) -> Result<Option<Found>, Error> {
 fn result(path: &Path) -> Result<Option<Found>, Error> {
     let bytes = fs::read(path).map_err(|error| unfit(path, &error))?;
     let head = serde_json::from_slice(without_mark(&bytes));
-    let head = head.map_err(|error| unfit(path, &format!("no result file: {error}")))?;
+    let head = head.map_err(|error| unfit(path, &format!("not a result file: {error}")))?;
     Ok(Some(Found { path: path.to_owned(), head, is_finished: true }))
 }
 
-/// What a journal tells of a run that was cut off, or goes on; nothing is inside where it is of no use. Absent for files that
-/// are not named as journals are.
+/// The run in the journal of an interrupted or running run; the inner value is `None` if the journal is unusable. The outer one
+/// is `None` if the file is not named like a journal.
 fn journal(path: &Path) -> Option<Option<Found>> {
     path.extension().filter(|extension| *extension == "jsonl")?;
     let read = || {
@@ -323,6 +327,6 @@ fn is_named_as_result(path: &Path) -> bool {
 }
 
 fn unfit(path: &Path, reason: &impl ToString) -> Error {
-    let reason = format!("{}; name result files of shards, or folders above them", reason.to_string());
+    let reason = format!("{}; pass result files of shards, or folders that contain them", reason.to_string());
     Error::RunFile { path: path.to_owned(), reason }
 }

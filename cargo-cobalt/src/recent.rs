@@ -1,29 +1,28 @@
-//! What was worked out last, kept as long as it is small together; nothing is worked out twice at the same time, nor while
-//! someone still has it.
+//! An in-memory cache with a size limit in bytes. A value is never computed twice at the same time, nor while it is still in use.
 //!
-//! There are a few dozen entries at most, so that a list is all that is needed. Crates for caches bound what they keep by
-//! number, or share their room out among parts, into which a large run would not fit.
+//! It holds a few dozen entries at most, so a list suffices. Cache crates limit the number of entries, or split their capacity
+//! into shards, into which a large run would not fit.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-/// Values by their keys, the last used first.
+/// Values by key, most recently used first.
 pub struct Recent<K, V> {
     entries: Mutex<Vec<Entry<K, V>>>,
-    /// What was made and may be in use still, though it is kept here no more.
+    /// Evicted values that may still be in use.
     in_use: Mutex<Vec<(K, Weak<V>)>>,
-    /// The most bytes that all values take together, as long as they are several.
+    /// Maximum total size in bytes; a single value can exceed it.
     room: usize,
 }
 
 struct Entry<K, V> {
     key: K,
     value: Slot<V>,
-    /// In bytes; 0 as long as there is no value.
+    /// In bytes; 0 while the value is being computed.
     size: usize,
 }
 
-/// Locked while the value is worked out.
+/// Locked while the value is being computed.
 type Slot<V> = Arc<Mutex<Option<Arc<V>>>>;
 
 impl<K: Clone + PartialEq, V> Recent<K, V> {
@@ -31,8 +30,8 @@ impl<K: Clone + PartialEq, V> Recent<K, V> {
         Self { entries: Mutex::new(Vec::new()), in_use: Mutex::new(Vec::new()), room }
     }
 
-    /// The value of a key, made where there is none. Others who ask for the same wait for it. `size` tells how many bytes a
-    /// value takes.
+    /// Returns the value of a key, computing it with `make` if missing. Concurrent calls for the same key wait. `size` returns
+    /// the size of a value in bytes.
     pub fn get<E>(
         &self,
         key: &K,
@@ -62,7 +61,7 @@ impl<K: Clone + PartialEq, V> Recent<K, V> {
         Ok(made)
     }
 
-    /// A value that made room for others, and that someone still has.
+    /// An evicted value that is still in use.
     fn used(&self, key: &K) -> Option<Arc<V>> {
         let mut in_use = lock(&self.in_use);
         in_use.retain(|(_, value)| value.strong_count() > 0);
@@ -80,7 +79,7 @@ impl<K: Clone + PartialEq, V> Recent<K, V> {
         slot
     }
 
-    /// Drops what was used longest ago.
+    /// Evicts the least recently used values.
     fn make_room(&self, made: &Slot<V>, size: usize) {
         let mut entries = lock(&self.entries);
         let mut total = size;
@@ -88,7 +87,7 @@ impl<K: Clone + PartialEq, V> Recent<K, V> {
             entry.size = size;
         }
         entries.retain(|entry| {
-            // One of size 0 is being made: other requests for it wait.
+            // Size 0: being computed, and other calls wait for it.
             let stays = Arc::ptr_eq(&entry.value, made) || entry.size == 0;
             total += if stays { 0 } else { entry.size };
             stays || total <= self.room
@@ -102,7 +101,7 @@ impl<K, V> fmt::Debug for Recent<K, V> {
     }
 }
 
-/// A value that nothing is left half done in, whoever panicked.
+/// Locks a mutex and ignores poisoning: no value is left half-written.
 pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -115,7 +114,7 @@ mod tests {
 
     use super::*;
 
-    /// The value of a key, and whether it was made for this.
+    /// Gets the value of a key; returns whether it was computed.
     fn get(recent: &Recent<u32, usize>, key: u32, size: usize) -> bool {
         let mut is_made = false;
         let make = || {

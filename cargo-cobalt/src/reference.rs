@@ -1,4 +1,4 @@
-//! What may be typed, told in other forms than `--help`: completions of shells, pages for `man`, and Markdown.
+//! The command-line definition in other forms than `--help`: shell completions, man pages and Markdown.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -13,17 +13,17 @@ use crate::cli::{self, Cargo, Completions};
 use crate::error::{CommandError, Error};
 use crate::terminal::print;
 
-/// The command as a user sees it: `cargo cobalt`, with its subcommands below it.
+/// The command as users see it: `cargo cobalt` and its subcommands.
 pub fn command() -> Command {
     let cargo = Cargo::command();
     let cobalt = cargo.get_subcommands().next().expect("`cargo` has the one command `cobalt`");
     cobalt.clone().name("cargo-cobalt").bin_name("cargo cobalt").display_name("cargo-cobalt")
 }
 
-/// The command as shells start it, by which its script is found.
+/// The program name that shells use to find the completion script.
 const NAME: &str = "cargo-cobalt";
 
-/// Fish completes `cargo` by rules of its own, and leaves other commands to them.
+/// Fish has its own completions for `cargo`; this script forwards `cargo cobalt` to those of `cargo-cobalt`.
 const FISH: &str = include_str!("reference/completions.fish");
 
 pub fn completions(arguments: &Completions) -> Result<ExitCode, Error> {
@@ -31,8 +31,8 @@ pub fn completions(arguments: &Completions) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Bash and zsh complete `cargo` by scripts of cargo's, which ask that of `cargo-cobalt` for what follows `cargo cobalt`. For
-/// the shells without such scripts, `cargo` itself is completed.
+/// Bash and zsh complete `cargo` with cargo's own scripts, which call the script of `cargo-cobalt` for what follows `cargo
+/// cobalt`. For shells without such scripts, the generated script completes `cargo` itself.
 fn script(shell: Shell) -> String {
     match shell {
         Shell::Bash => bash(),
@@ -42,8 +42,8 @@ fn script(shell: Shell) -> String {
     }
 }
 
-/// The generator for bash (clap_complete 4.6) takes the hyphen in a program's name for the gap before a subcommand, and its script
-/// then completes no flag. So the script is made for a name without one, and set to work for the right name.
+/// The bash generator (clap_complete 4.6) takes the hyphen in the program's name for the start of a subcommand, and the script
+/// then completes no flags. So the script is generated for a name without a hyphen, then registered for the real name.
 fn bash() -> String {
     let name = NAME.replace('-', "_");
     let script = generated(Shell::Bash, command(), &name);
@@ -65,7 +65,7 @@ pub fn man(arguments: &cli::Man) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The page of the command itself.
+/// The man page of the top-level command.
 fn page() -> Result<String, Error> {
     let mut page = Vec::new();
     Man::new(command().disable_help_subcommand(true)).render(&mut page).map_err(Error::Print)?;
@@ -73,7 +73,7 @@ fn page() -> Result<String, Error> {
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("failed to write pages for `man` to `{}`: {source}; name a folder that you may write to", .path.display())]
+#[error("failed to write man pages to `{}`: {source}; choose a writable folder", .path.display())]
 struct ManPagesError {
     path: PathBuf,
     source: io::Error,
@@ -88,9 +88,9 @@ fn write(folder: &Path) -> Result<(), ManPagesError> {
 }
 
 fn markdown() -> String {
-    let options = MarkdownOptions::new().title("The commands".to_owned());
+    let options = MarkdownOptions::new().title("Commands".to_owned());
     let options = options.show_footer(false).show_table_of_contents(false);
-    // Its sections are named after what is typed.
+    // Name the sections after the command as users type it.
     let command = command().display_name("cargo cobalt");
     let markdown = help_markdown_command_custom(&command, &options);
     format!("{}\n", markdown.trim_end())
@@ -104,7 +104,7 @@ mod tests {
         let page = include_str!("../../docs/commands.md");
         assert!(
             page == super::markdown(),
-            "docs/commands.md is out of date: `cargo cobalt man --markdown > docs/commands.md` writes it anew"
+            "docs/commands.md is out of date: regenerate it with `cargo cobalt man --markdown > docs/commands.md`"
         );
     }
 }

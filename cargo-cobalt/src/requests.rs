@@ -1,9 +1,9 @@
-//! Requests to servers, as this program makes all of them.
+//! HTTP client settings shared by all requests of this program.
 
 use reqwest::redirect::Policy;
 use reqwest::{Client, ClientBuilder};
 
-/// What a client begins with: it follows no redirect, and says who asks.
+/// A client builder without redirects and with a user agent.
 pub fn client() -> ClientBuilder {
     let name = concat!("cobalt/", env!("CARGO_PKG_VERSION"));
     Client::builder().redirect(Policy::none()).user_agent(name)

@@ -1,4 +1,4 @@
-//! What a terminal shows: how wide it is, how wide a text is on it, and what may be sent to it.
+//! Terminal output: width, wrapping, tables, and escaping.
 
 use std::env;
 use std::io::{self, IsTerminal, Write};
@@ -9,10 +9,10 @@ use serde::Serialize;
 use terminal_size::{Height, Width, terminal_size_of};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// The width where a terminal does not tell its own.
+/// The width if the terminal does not report one.
 const USUAL: usize = 80;
 
-/// The width of the terminal that stdout goes to, in columns; `None` where none reads.
+/// The width of the terminal on stdout, in columns; `None` if stdout is not a terminal.
 pub fn stdout_width() -> Option<usize> {
     width(io::stdout().is_terminal(), terminal_size_of(io::stdout()))
 }
@@ -27,7 +27,7 @@ fn width(is_terminal: bool, told: Option<(Width, Height)>) -> Option<usize> {
     is_terminal.then(|| told.unwrap_or(USUAL))
 }
 
-/// How text may look on a stream, by `--color`, the variables that are usual for it, and what the stream is.
+/// Whether a stream is coloured, by `--color`, the usual variables, and the kind of stream.
 pub fn paint(stream: &impl anstream::stream::RawStream) -> Paint {
     match anstream::AutoStream::choice(stream) {
         anstream::ColorChoice::Never => Paint::Plain,
@@ -35,7 +35,7 @@ pub fn paint(stream: &impl anstream::stream::RawStream) -> Paint {
     }
 }
 
-/// Prints all at once on stdout.
+/// Prints a text on stdout in one write.
 pub fn print(text: &str) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
     stdout.write_all(text.as_bytes())?;
@@ -48,7 +48,7 @@ pub fn print_json(value: &impl Serialize) -> io::Result<()> {
     print(&(text + "\n"))
 }
 
-/// Where the cells of a column stand.
+/// Alignment of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
     Left,
@@ -64,7 +64,7 @@ pub fn table<const N: usize>(
     table_up_to(usize::MAX, titles, rows, paint)
 }
 
-/// The same, but a cell that is wider than `widest` moves only what follows on its own line.
+/// Like [`table`], but cells wider than `widest` do not widen their column.
 pub fn table_up_to<const N: usize>(
     widest: usize,
     titles: [(&str, Align); N],
@@ -88,24 +88,23 @@ pub fn table_up_to<const N: usize>(
     titles.into_iter().chain(lines).map(|line| line + "\n").collect()
 }
 
-/// Text of any origin as a terminal may show it, on one line: control characters, with which it could be steered, are
-/// written out.
+/// Makes any text safe for a terminal, on one line: control characters are escaped.
 pub fn one_line(text: &str) -> String {
     cobalt_core::reporters::printable(text).replace('\n', "\\n").replace('\t', "\\t")
 }
 
-/// A path as seen from the current folder.
+/// A path relative to the current folder.
 pub fn seen(path: &Path) -> String {
     let folder = env::current_dir().unwrap_or_default();
     one_line(&path.strip_prefix(&folder).unwrap_or(path).display().to_string())
 }
 
-/// How many columns a text takes.
+/// The width of a text in columns.
 pub fn columns(text: &str) -> usize {
     text.width()
 }
 
-/// A text that takes at most so many columns; `…` stands for what is left out.
+/// Truncates a text to `most` columns, with `…`.
 pub fn fit(text: &str, most: usize) -> String {
     if columns(text) <= most {
         return text.to_owned();
@@ -122,8 +121,7 @@ pub fn fit(text: &str, most: usize) -> String {
     fitting
 }
 
-/// A text in lines of at most so many columns, at most so many of them: `…` stands for what is left out. Lines end between
-/// words; a word that is wider than a line is broken.
+/// Wraps a text at words into at most `most` lines of `width` columns; truncation is marked with `…`. Words wider than a line are broken.
 pub fn wrap(text: &str, width: usize, most: usize) -> Vec<String> {
     let (mut lines, mut line) = (Vec::new(), String::new());
     for piece in text.split_whitespace().flat_map(|word| pieces(word, width)) {
@@ -143,7 +141,7 @@ pub fn wrap(text: &str, width: usize, most: usize) -> Vec<String> {
     lines
 }
 
-/// A text as stdout shows it: where that is a terminal, lines that are wider end between words.
+/// Wraps lines at words if stdout is a terminal.
 pub fn for_stdout(text: &str) -> String {
     stdout_width().map_or_else(|| text.to_owned(), |width| folded(text, width))
 }
@@ -153,15 +151,14 @@ pub fn for_stderr(text: &str) -> String {
     stderr_width().map_or_else(|| text.to_owned(), |width| folded(text, width))
 }
 
-/// Prints a text on stderr, in lines that end between words where that is a terminal.
+/// Prints a text on stderr, wrapped at words if it is a terminal.
 pub fn eprint_folded(text: &str) {
     eprintln!("{}", for_stderr(text));
 }
 
-/// A text whose lines take at most so many columns where they can end between words; what follows is set off from the lines
-/// around it. A terminal would break words. Colours take no room.
+/// Wraps lines at words, with continuation lines indented; terminals would break within words. Colour codes have no width.
 fn folded(text: &str, width: usize) -> String {
-    /// How much further to the right the rest of a line begins.
+    /// Additional indent of continuation lines.
     const OFF: usize = 4;
     let mut folded = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
@@ -189,7 +186,7 @@ fn folded(text: &str, width: usize) -> String {
     folded
 }
 
-/// The parts of a word that take at most so many columns each, and at least one character.
+/// Splits a word into parts of at most `width` columns and at least one character.
 fn pieces(word: &str, width: usize) -> impl Iterator<Item = &str> {
     let mut rest = word;
     std::iter::from_fn(move || {

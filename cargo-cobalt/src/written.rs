@@ -1,4 +1,4 @@
-//! Files that the command writes: whole or not at all; those of a project are told in a line each.
+//! Atomic file writes, and the listing of the files that a command has written.
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, ErrorKind, Write};
@@ -7,18 +7,18 @@ use std::path::{Path, PathBuf};
 use cobalt_core::store::sync_folder;
 use tempfile::{Builder, NamedTempFile};
 
-/// What became of a file.
+/// What happened to a file.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Line {
-    /// In a word or two: `created`, `kept`.
+    /// `created`, `added to`, `kept`, …
     pub verb: &'static str,
-    /// As seen from the root of the workspace.
+    /// Relative to the root of the workspace.
     pub path: String,
-    /// What is in it, or why it is as it is.
+    /// A description, or the reason.
     pub content: String,
 }
 
-/// The lines below each other, in columns.
+/// Formats the lines in columns.
 pub fn listing(lines: &[Line]) -> String {
     let widest = |width: fn(&Line) -> usize| lines.iter().map(width).max().unwrap_or_default();
     let verbs = widest(|line| line.verb.chars().count()).max(8);
@@ -30,7 +30,7 @@ pub fn listing(lines: &[Line]) -> String {
     lines.iter().map(line).collect()
 }
 
-/// The permissions of a file, if these let it be written. Another in its place would not ask for leave.
+/// The permissions of a file, or an error if it is read-only: replacing it by renaming would ignore that.
 pub fn replaceable(path: &Path) -> io::Result<Permissions> {
     let permissions = fs::metadata(path)?.permissions();
     match permissions.readonly() {
@@ -39,28 +39,28 @@ pub fn replaceable(path: &Path) -> io::Result<Permissions> {
     }
 }
 
-/// Puts a new text in the place of a file at once, so that it is never cut short.
+/// Replaces a file's content atomically.
 pub fn replace(path: &Path, text: &str) -> io::Result<()> {
     replace_if(path, text, |_| Ok(()))
 }
 
-/// The same, unless the file has other bytes by then than these: then somebody has changed it meanwhile.
+/// Like [`replace`], but fails if the content is no longer `before`.
 pub fn replace_unchanged(path: &Path, before: &[u8], text: &str) -> io::Result<()> {
     replace_if(path, text, |path| match fs::read(path)? == before {
         true => Ok(()),
-        false => Err(io::Error::new(ErrorKind::AlreadyExists, "it was changed meanwhile")),
+        false => Err(io::Error::new(ErrorKind::AlreadyExists, "it was changed in the meantime")),
     })
 }
 
-/// The check comes when the new text is ready to take its place. Whoever else does the same waits, and then finds another file,
-/// unless it is where files cannot be locked.
+/// Runs the check just before replacing the file. Concurrent callers wait for the lock and then see the new content, except on
+/// file systems without locks.
 fn replace_if(path: &Path, text: &str, check: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
     let path = path.canonicalize()?;
     let permissions = replaceable(&path)?;
     let draft = NamedTempFile::new_in(path.parent().unwrap_or(&path))?;
     draft.as_file().set_permissions(permissions)?;
     write_whole(draft, text, &path, |draft| {
-        // Some file systems lock only what can be written to.
+        // Some file systems lock only writable handles.
         let held = File::options().write(true).open(&path)?;
         let _ = held.lock();
         check(&path)?;
@@ -68,12 +68,12 @@ fn replace_if(path: &Path, text: &str, check: impl FnOnce(&Path) -> io::Result<(
     })
 }
 
-/// Writes a file, new or in the place of another, and the folders above it. What is no file, as a pipe, is written to.
+/// Writes or replaces a file and creates its parent folders. Pipes and devices are written to directly.
 pub fn write(path: &Path, text: &str) -> io::Result<()> {
     put(path, text, fs::metadata(path).ok().map(|there| there.permissions()))
 }
 
-/// The same, where a new file may be read by whoever may read this one, and another in its place would not ask for leave.
+/// Like [`write`], but a new file gets the permissions of `model`, and a read-only file is not replaced.
 pub fn write_like(model: &Path, path: &Path, text: &str) -> io::Result<()> {
     if path.is_file() {
         return replace(path, text);
@@ -82,7 +82,7 @@ pub fn write_like(model: &Path, path: &Path, text: &str) -> io::Result<()> {
     put(path, text, Some(writable(permissions)))
 }
 
-/// Writes a file with these permissions, or those that new files have.
+/// Writes a file with these permissions, or with default ones.
 fn put(path: &Path, text: &str, permissions: Option<Permissions>) -> io::Result<()> {
     if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
         return fs::write(path, text);
@@ -97,7 +97,7 @@ fn put(path: &Path, text: &str, permissions: Option<Permissions>) -> io::Result<
     write_whole(draft, text, &path, |draft| Ok(draft.persist(&path)?))
 }
 
-/// Fills a draft and syncs it, and then has it take the place of the file.
+/// Writes and syncs a draft, then moves it into place.
 fn write_whole(
     mut draft: NamedTempFile,
     text: &str,
@@ -111,13 +111,13 @@ fn write_whole(
     Ok(())
 }
 
-/// What a link leads to is written, and not the link, also where it is not there yet.
+/// Resolves a link to its target, even if the target does not exist yet.
 fn followed(path: &Path) -> PathBuf {
     let target = |path: &Path| Ok(path.parent().unwrap_or(path).join(fs::read_link(path)?));
     fs::canonicalize(path).or_else(|_: io::Error| target(path)).unwrap_or_else(|_: io::Error| path.to_owned())
 }
 
-/// The same permissions, of a file whose owner may write to it.
+/// The permissions with owner write access.
 fn writable(permissions: Permissions) -> Permissions {
     #[cfg(unix)]
     {
@@ -132,24 +132,24 @@ fn writable(permissions: Permissions) -> Permissions {
     }
 }
 
-/// Writes a file that nobody but its owner may read, new or in the place of another.
+/// Writes or replaces a file that only its owner can read.
 pub fn write_private(path: &Path, text: &str) -> io::Result<()> {
     let draft = NamedTempFile::new_in(path.parent().unwrap_or(path))?;
     write_whole(draft, text, path, |draft| Ok(draft.persist(path)?))
 }
 
-/// Makes a file and the folders above it at once; one that has come into being since is not overwritten.
+/// Creates a file atomically, with its parent folders; an existing file is not overwritten.
 pub fn create(path: &Path, text: &str) -> io::Result<()> {
     let folder = path.parent().unwrap_or(path);
     fs::create_dir_all(folder)?;
     write_whole(draft().tempfile_in(folder)?, text, path, |draft| Ok(draft.persist_noclobber(path)?))
 }
 
-/// A file that whoever may read others of this user may read, too: temporary files are for their owner alone.
+/// A draft with default permissions; temporary files are otherwise readable only by their owner.
 fn draft() -> Builder<'static, 'static> {
     #[cfg_attr(not(unix), expect(unused_mut, reason = "there are no permissions to set"))]
     let mut draft = Builder::new();
-    // Less what the user's mask takes away.
+    // Reduced by the umask.
     #[cfg(unix)]
     draft.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     draft

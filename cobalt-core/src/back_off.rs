@@ -1,13 +1,13 @@
-//! How long to wait before a request that failed is sent again.
+//! Exponential back-off for retries.
 
 use std::time::Duration;
 
-/// How long to wait before a further attempt: twice as long each time.
+/// Exponential back-off with jitter: the wait doubles with each attempt.
 #[derive(Clone, Copy, Debug)]
 pub struct BackOff {
-    /// The first wait, half of which is random.
+    /// The first wait; half of it is random.
     pub first: Duration,
-    /// The longest wait.
+    /// The maximum wait.
     pub most: Duration,
 }
 
@@ -18,12 +18,12 @@ impl Default for BackOff {
 }
 
 impl BackOff {
-    /// The wait before a further attempt, the first of which is 0: what the server asks for, or else its time. A random
-    /// part keeps requests that failed together from coming again together.
+    /// The wait before a retry, numbered from 0: what the server asks for, or else the back-off. A random part spreads out the
+    /// retries of requests that failed together.
     #[must_use]
     pub fn wait(self, attempt: u32, asked: Option<Duration>) -> Duration {
         match asked {
-            // A server may ask for any time at all.
+            // A server may ask for any duration.
             Some(asked) => asked.saturating_add(self.first.mul_f64(fastrand::f64() / 2.0)),
             None => {
                 let whole = self.first.saturating_mul(2_u32.saturating_pow(attempt)).min(self.most);

@@ -1,22 +1,22 @@
-//! Errors of users' code in one line: what went wrong, and what caused it.
+//! Formats errors of user code with their causes in one line.
 
 use std::error::Error;
 
-/// Any error at all, as `?` makes one.
+/// Any error, as produced by `?`.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// The most causes that are followed; a chain without end is somebody's mistake.
+/// The maximum number of causes, in case of an endless chain.
 const MOST: usize = 32;
 
 /// An error that an agent or an evaluator may return.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the error of an agent or an evaluator",
-    label = "not text and no `std::error::Error + Send + Sync`",
+    label = "neither a string nor a `std::error::Error + Send + Sync`",
     note = "return `String`, `anyhow::Error`, `cobalt::BoxError` or any error that is `Send`, `Sync` and `'static`; for any other, write `.map_err(|error| error.to_string())`"
 )]
 pub trait IntoReason {
-    /// The error with its causes.
+    /// Formats the error with its causes.
     fn into_reason(self) -> String;
 }
 
@@ -27,11 +27,11 @@ impl<E: Into<BoxError>> IntoReason for E {
     }
 }
 
-/// An error and its causes, from the outermost to the innermost. A cause that the message before it states already, as many
-/// do, is not repeated.
+/// Formats an error and its causes, from the outermost to the innermost. Causes that a previous message already includes are
+/// skipped.
 pub fn with_causes(error: &dyn Error) -> String {
     let mut text = error.to_string();
-    // Some types have their causes in the alternate form, and no other way to them.
+    // Some types expose their causes only in the alternate form.
     let alternate = format!("{error:#}");
     if alternate.starts_with(&text) {
         text = alternate;
@@ -48,7 +48,7 @@ pub fn with_causes(error: &dyn Error) -> String {
     text
 }
 
-/// Whether a text has another in it, as words of their own.
+/// Whether a text contains another one at word boundaries.
 fn states(text: &str, part: &str) -> bool {
     text.match_indices(part).any(|(start, found)| {
         let before = text[..start].chars().next_back();

@@ -1,8 +1,8 @@
-//! SHA-256 over texts and files, and its digits.
+//! SHA-256 hashes and hexadecimal digits.
 
 use sha2::{Digest, Sha256};
 
-/// The hash of `parts`, each with its length before it, in lower-case hexadecimal digits.
+/// The hash of length-prefixed `parts`, in lower-case hexadecimal digits.
 #[must_use]
 pub fn sha256_hex(parts: &[impl AsRef<[u8]>]) -> String {
     let mut hash = Sha256::new();
@@ -20,12 +20,12 @@ pub(crate) fn sha256_beginning(text: &str) -> u64 {
     hash[..8].iter().fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
-/// Whether a text can be the beginning of such a hash that tells it from others: 8 to 64 hexadecimal digits.
+/// Whether a text can be an unambiguous prefix of such a hash: 8 to 64 hexadecimal digits.
 pub fn begins_hash(text: &str) -> bool {
     (8..=64).contains(&text.len()) && text.bytes().all(|digit| digit.is_ascii_hexdigit())
 }
 
-/// Bytes in lower-case hexadecimal digits.
+/// Bytes as lower-case hexadecimal digits.
 #[must_use]
 pub fn hex(bytes: &[u8]) -> String {
     let digit = |value: u8| char::from(b"0123456789abcdef"[usize::from(value)]);

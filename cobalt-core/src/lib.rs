@@ -1,7 +1,7 @@
-//! What `cobalt` and its command share: items, the result model with its statistics and comparisons, the events of a run, and
-//! its files.
+//! The code shared by `cobalt` and its command: items, the result model with its statistics and comparisons, the events of a run,
+//! and its files.
 //!
-//! It knows no model, no terminal and no settings file. Use it through `cobalt`: nothing here is stable by itself.
+//! It is independent of models, terminals and settings files. Use it through `cobalt`: this crate has no stable API.
 
 pub mod back_off;
 pub mod causes;

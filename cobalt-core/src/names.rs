@@ -1,21 +1,21 @@
-//! The two forms of an experiment's name: as it is declared, `traveller/gpt-4o-mini`, and as it stands in the names of test cases,
-//! `traveller-gpt-4o-mini`. Either form finds the experiment, wherever one is named.
+//! The two forms of an experiment's name: declared (`traveller/gpt-4o-mini`) and in test cases (`traveller-gpt-4o-mini`). Users
+//! can use either form.
 
 use crate::pattern::Pattern;
 use crate::report::SourcePlace;
 use crate::slug::slug;
 
-/// The longest part of a case's name that comes from an experiment's, in bytes.
+/// The maximum length of the experiment part of a test case name, in bytes.
 const LONGEST: usize = 160;
 
-/// A declared name in the form of case names.
+/// Converts a declared name to its test case form.
 #[must_use]
 pub fn case_name(declared: &str) -> String {
     let name = slug(declared, LONGEST);
     if name.is_empty() { "experiment".to_owned() } else { name }
 }
 
-/// Says that two experiments, each with its place, would have the same test cases and files.
+/// The message for two experiments that would share test case and file names.
 #[must_use]
 pub fn clash((name, place): &(String, SourcePlace), (other_name, other): &(String, SourcePlace)) -> String {
     let both = match name == other_name {
@@ -25,10 +25,10 @@ pub fn clash((name, place): &(String, SourcePlace), (other_name, other): &(Strin
             case_name(name)
         ),
     };
-    format!("{both}; give one of them another `name`")
+    format!("{both}; give one of them a different `name`")
 }
 
-/// Whether a text names the experiment that is declared so, in either form.
+/// Whether `typed` is the name of this experiment, in either form.
 #[must_use]
 pub fn is_name_of(typed: &str, declared: &str) -> bool {
     typed == declared || typed == case_name(declared)
@@ -40,7 +40,7 @@ pub fn matches(pattern: &Pattern, declared: &str) -> bool {
     pattern.matches(declared) || pattern.matches(&case_name(declared))
 }
 
-/// The declared name that a text means: the very same, or else the first that has it as its form in case names.
+/// The declared name that `typed` refers to: an exact match, or else the first whose test case form matches.
 #[must_use]
 pub fn find<'a>(typed: &str, declared: impl Iterator<Item = &'a str> + Clone) -> Option<&'a str> {
     let by_case_name = || declared.clone().find(|name| case_name(name) == typed);

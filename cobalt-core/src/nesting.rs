@@ -1,12 +1,12 @@
-//! How deep JSON is nested. What is too deep can be made and written, but not read again.
+//! The nesting depth of JSON. A value that is too deep can be written, but not read back.
 
 use serde_json::Value;
 
-/// The most levels of lists and objects in an item's field, an agent's output or what an evaluator keeps. The reader of
-/// JSON stops at 128, and a result file adds a few levels of its own.
+/// The maximum depth of lists and objects in an item's field, an agent's output or an evaluation's metadata. The JSON parser
+/// stops at 128, and a result file adds a few levels.
 pub const DEEPEST: usize = 100;
 
-/// Whether a value has more levels than can be kept. Takes no more of the stack for a deep value than for a flat one.
+/// Whether a value is nested too deeply to be stored. Does not recurse.
 pub fn is_too_deep(value: &Value) -> bool {
     if !has_levels(value) {
         return false;
@@ -21,11 +21,11 @@ pub fn is_too_deep(value: &Value) -> bool {
     true
 }
 
-/// What to say where something, `what`, has more levels.
+/// The error message if `what` is nested too deeply.
 pub fn too_deep(what: &str) -> String {
     format!(
-        "{what} is nested more than {DEEPEST} levels deep, which no result file can hold; make it flatter, or return the \
-         deep part as text"
+        "{what} is nested more than {DEEPEST} levels deep, the limit of result files; flatten it, or return the deep part \
+         as text"
     )
 }
 
@@ -41,7 +41,7 @@ fn inside(value: &Value) -> Box<dyn Iterator<Item = &Value> + '_> {
     }
 }
 
-/// Drops a value level by level: by itself it would do so by recursion, and could overflow the stack.
+/// Drops a value level by level: the default recursive drop could overflow the stack.
 pub fn dismantle(value: Value) {
     let mut left = vec![value];
     while let Some(value) = left.pop() {

@@ -1,4 +1,4 @@
-//! The folders of the package under test and of its workspace, which relative paths start from.
+//! The folders of the package under test and of its workspace, the bases of relative paths.
 
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
@@ -9,11 +9,11 @@ use serde::Deserialize;
 
 static COMPILED: OnceLock<&'static str> = OnceLock::new();
 
-/// The folder of the package whose experiments run: the one with its `Cargo.toml`.
+/// The folder of the package whose experiments run: the one with `Cargo.toml`.
 ///
-/// It is the run-time environment variable `CARGO_MANIFEST_DIR`, which `cargo test`, `cargo run` and
-/// `cargo nextest` set. Where that is unset or empty, as in a binary started by hand, it is the folder the
-/// experiments were compiled in, and without one the current folder.
+/// It is the run-time environment variable `CARGO_MANIFEST_DIR`, which `cargo test`, `cargo run` and `cargo nextest` set.
+/// If that is unset or empty, for example in a binary started directly, it is the folder at compile time, or else the current
+/// folder.
 ///
 /// ```
 /// assert!(cobalt_core::paths::package_root().join("Cargo.toml").exists());
@@ -22,7 +22,7 @@ pub fn package_root() -> PathBuf {
     choose_root(env::var_os("CARGO_MANIFEST_DIR"), COMPILED.get().copied())
 }
 
-/// A path as seen from the package's folder; an absolute path stays as it is.
+/// Resolves a path relative to the package's folder; absolute paths are unchanged.
 ///
 /// ```
 /// use cobalt_core::paths::{package_root, resolve};
@@ -33,12 +33,12 @@ pub fn resolve(path: impl AsRef<Path>) -> PathBuf {
     package_root().join(path)
 }
 
-/// Keeps the package folder that the compiler saw; the first one wins, a binary has one package.
+/// Sets the package folder at compile time. The first call wins, as a binary has one package.
 pub fn set_compiled_package_root(root: &'static str) {
     let _ = COMPILED.set(root);
 }
 
-/// The run-time folder comes first because two checkouts can share a target folder, and so a binary.
+/// The run-time folder takes precedence because two checkouts can share a target folder, and thus a binary.
 fn choose_root(run_time: Option<OsString>, compiled: Option<&str>) -> PathBuf {
     if let Some(root) = run_time.filter(|root| !root.is_empty()) {
         return root.into();
@@ -49,12 +49,11 @@ fn choose_root(run_time: Option<OsString>, compiled: Option<&str>) -> PathBuf {
     }
 }
 
-/// The root of the workspace that a folder belongs to, and without one the folder itself.
+/// The root of the workspace of a folder, or the folder itself without a workspace.
 ///
-/// The rules are cargo's. The manifests of the folder and those above it are asked, the nearest first: one with a `[workspace]`
-/// table is the root unless it excludes the folder, and one with a key `package.workspace` names the root. A folder that
-/// the workspace does not list belongs to it all the same; it is for cargo to refuse it. A manifest that cargo could not
-/// read counts for nothing.
+/// The rules are cargo's. The manifests in the folder and its parents are checked, nearest first: one with a `[workspace]` table is
+/// the root unless it excludes the folder, and one with the key `package.workspace` names the root. A folder that the workspace
+/// does not list still belongs to it; cargo reports that. Invalid manifests are ignored.
 ///
 /// ```
 /// use std::path::Path;
@@ -68,7 +67,7 @@ pub fn workspace_root(folder: &Path) -> PathBuf {
     root.unwrap_or_else(|| folder.to_owned())
 }
 
-/// What a manifest says of workspaces.
+/// The workspace settings of a manifest.
 #[derive(Deserialize)]
 struct Manifest {
     package: Option<Package>,
@@ -77,7 +76,7 @@ struct Manifest {
 
 #[derive(Deserialize)]
 struct Package {
-    /// The folder of the workspace's root, as seen from the package's.
+    /// The folder of the workspace root, relative to the package.
     workspace: Option<PathBuf>,
 }
 
@@ -94,7 +93,7 @@ impl Manifest {
         toml::from_str(&fs::read_to_string(folder.join("Cargo.toml")).ok()?).ok()
     }
 
-    /// The root that this manifest of the folder `here` gives to a folder, if it gives it any.
+    /// The workspace root of `folder` according to this manifest in the folder `here`, if any.
     fn root(&self, here: &Path, folder: &Path) -> Option<PathBuf> {
         if let Some(workspace) = &self.workspace {
             return (here == folder || !workspace.excludes(here, folder)).then(|| here.to_owned());
@@ -105,20 +104,20 @@ impl Manifest {
 }
 
 impl Workspace {
-    /// Whether a folder lies below one that is excluded, and below none that is a member. Patterns do not count here.
+    /// Whether a folder is below an excluded one and not below a member. Glob patterns are not supported here.
     fn excludes(&self, root: &Path, folder: &Path) -> bool {
         let is_below_any = |paths: &[PathBuf]| paths.iter().any(|path| folder.starts_with(root.join(path)));
         is_below_any(&self.exclude) && !is_below_any(&self.members)
     }
 }
 
-/// The path without `.` and `..`. Links are not followed, as cargo does not follow them here.
+/// The path without `.` and `..`. Like cargo, it does not follow symlinks.
 pub(crate) fn normalized(path: &Path) -> PathBuf {
     let mut normalized = PathBuf::new();
     for component in path.components() {
         match component {
             Component::CurDir => {}
-            // What begins with `..` goes on to do so.
+            // Keeps leading `..`.
             Component::ParentDir if normalized.file_name().is_some() => drop(normalized.pop()),
             component => normalized.push(component),
         }

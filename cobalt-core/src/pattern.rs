@@ -1,11 +1,11 @@
-//! Patterns for names: a part of the name or, with `*`, `?` or `[…]`, all of it.
+//! Patterns for names: a substring or, with `*`, `?` or `[…]`, a glob for the whole name.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// What a name is to match. Case matters.
+/// A pattern for names. Case-sensitive.
 ///
 /// ```
 /// use cobalt_core::pattern::Pattern;
@@ -22,15 +22,15 @@ pub struct Pattern(Kind);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Kind {
-    /// The name contains this.
+    /// A substring of the name.
     Part(String),
-    /// The whole name matches this.
+    /// A glob for the whole name.
     Glob(glob::Pattern),
 }
 
-/// Why a text with wildcards is no pattern.
+/// An invalid glob.
 #[derive(Debug, thiserror::Error)]
-#[error("`{text}` is no pattern: {}, at character {}; a plain `[` is written `[[]`", .source.msg, .source.pos)]
+#[error("`{text}` is not a valid pattern: {} at character {}; write a literal `[` as `[[]`", .source.msg, .source.pos)]
 pub struct PatternError {
     text: String,
     source: glob::PatternError,
@@ -110,7 +110,7 @@ mod tests {
         let message = "[a".parse::<Pattern>().unwrap_err().to_string();
         assert_eq!(
             message,
-            "`[a` is no pattern: invalid range pattern, at character 0; a plain `[` is written `[[]`"
+            "`[a` is not a valid pattern: invalid range pattern at character 0; write a literal `[` as `[[]`"
         );
         assert!(matches("a[[]b", "a[b"));
     }

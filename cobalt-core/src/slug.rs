@@ -1,12 +1,12 @@
-//! A text in a form that can stand in the name of a file and of a test case.
+//! Converts texts to slugs for the names of files and test cases.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 
 /// Keeps letters and digits of every script with their accents and vowel signs, `-`, `_` and `.`; each run of
-/// anything else becomes one `-`. Dots and dashes at the ends go (`..` is no file name), and the result is cut
-/// to `max_bytes` of UTF-8 at a character. Empty where nothing is left.
+/// anything else becomes one `-`. Leading and trailing dots and dashes are removed (`..` is not a file name), and the
+/// result is truncated to `max_bytes` of UTF-8 at a character boundary. May be empty.
 pub fn slug(text: &str, max_bytes: usize) -> String {
     let mut slug = String::with_capacity(text.len().min(max_bytes));
     let mut gap = false;
@@ -39,13 +39,13 @@ fn belongs(character: char, previous: Option<char>) -> bool {
             && is_mark(character))
 }
 
-/// Whether a character only completes the one before it, such as a combining accent or a virama.
+/// Whether a character is a combining mark, such as an accent or a virama.
 fn is_mark(character: char) -> bool {
     static MARK: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\p{M}").expect("a class of Unicode"));
     MARK.is_match(character.encode_utf8(&mut [0; 4]))
 }
 
-/// Joiners and variation selectors change how a text is drawn, not what it says.
+/// Joiners and variation selectors affect only how a text is rendered.
 fn is_invisible(character: char) -> bool {
     matches!(character, '\u{200c}' | '\u{200d}' | '\u{2060}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{e0100}'..='\u{e01ef}')
 }

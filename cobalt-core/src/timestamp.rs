@@ -1,28 +1,28 @@
-//! A moment, as files and their names have it.
+//! Timestamps in files and file names.
 
 use std::fmt;
 use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A moment, in UTC and to the millisecond.
+/// A point in time, in UTC with millisecond precision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Timestamp(SystemTime);
 
 impl Timestamp {
-    /// This moment.
+    /// The current time.
     #[must_use]
     pub fn now() -> Self {
         Self::from(SystemTime::now())
     }
 
-    /// The moment as the standard library has it.
+    /// As a [`SystemTime`].
     #[must_use]
     pub fn time(self) -> SystemTime {
         self.0
     }
 
-    /// The moment as it stands in file names: `2026-02-05T14-30-00`.
+    /// The form used in file names: `2026-02-05T14-30-00`.
     #[must_use]
     pub fn for_file_name(self) -> String {
         self.to_string()[..19].replace(':', "-")
@@ -54,7 +54,7 @@ impl<'de> Deserialize<'de> for Timestamp {
         let text = String::deserialize(deserializer)?;
         humantime::parse_rfc3339_weak(&text).map(Self::from).map_err(|error| {
             serde::de::Error::custom(format!(
-                "`{text}` is no time in UTC such as 2026-02-05T14:30:00.000Z: {error}"
+                "`{text}` is not a UTC time such as 2026-02-05T14:30:00.000Z: {error}"
             ))
         })
     }

@@ -1,14 +1,14 @@
-//! Values and numbers as messages show them, suggestions for misspelt names, and places in a text.
+//! Formats values and numbers for messages, suggests names for misspelt ones, and finds lines and columns.
 
 use std::borrow::Cow;
 
-/// So many of something: `1 item`, `2 items`.
+/// A number with its noun: `1 item`, `12,400 items`.
 #[must_use]
 pub fn count(number: usize, noun: &str) -> String {
-    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+    format!("{} {noun}{}", thousands(number as u64), if number == 1 { "" } else { "s" })
 }
 
-/// A number with a comma between its thousands: `12,400`.
+/// A number with thousands separators: `12,400`.
 #[must_use]
 pub fn thousands(number: u64) -> String {
     let digits = number.to_string();
@@ -22,8 +22,22 @@ pub fn thousands(number: u64) -> String {
     text
 }
 
-/// A number with at most so many decimals (one at the least) and no zeros at their end. What is rounded to nothing has no
-/// sign.
+/// A formatted number with thousands separators: `-12,400.5`.
+#[must_use]
+pub fn grouped(number: &str) -> String {
+    let (sign, number) = number.strip_prefix('-').map_or(("", number), |number| ("-", number));
+    let (whole, fraction) = number.split_at(number.find('.').unwrap_or(number.len()));
+    let whole = whole.parse().map_or_else(|_| whole.to_owned(), thousands);
+    format!("{sign}{whole}{fraction}")
+}
+
+/// A share from 0 to 1 as a percentage with at most one decimal: `95%`, `66.7%`.
+#[must_use]
+pub fn percent(share: f64) -> String {
+    format!("{}%", decimal(share * 100.0, 1))
+}
+
+/// Rounds a number to at most `most` decimals (at least one) and drops trailing zeros. A zero has no sign.
 #[must_use]
 pub fn decimal(number: f64, most: usize) -> String {
     let text = format!("{number:.0$}", most.max(1));
@@ -33,7 +47,7 @@ pub fn decimal(number: f64, most: usize) -> String {
     }
 }
 
-/// A text of at most so many characters; `…` stands for what is left out.
+/// Truncates a text to at most `most` characters and marks the cut with `…`.
 #[must_use]
 pub fn cut(text: &str, most: usize) -> Cow<'_, str> {
     match text.char_indices().nth(most) {
@@ -42,13 +56,13 @@ pub fn cut(text: &str, most: usize) -> Cow<'_, str> {
     }
 }
 
-/// The text with its control characters written out, but for line breaks and tabs: a terminal could be steered with them,
-/// or its text be turned round.
+/// Escapes control characters other than line breaks and tabs, and characters that change the writing direction: they
+/// could control a terminal.
 #[must_use]
 pub fn printable(text: &str) -> Cow<'_, str> {
     let steers = |character: char| match character {
         '\n' | '\t' => false,
-        // What changes the direction of writing.
+        // Changes the writing direction.
         '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => true,
         _ => character.is_control(),
     };
@@ -66,10 +80,10 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     Cow::Owned(printable)
 }
 
-/// How many letters of a name tell which one is meant.
+/// The shortest prefix that identifies a name.
 const SHORTEST_BEGINNING: usize = 4;
 
-/// Names in backticks, at most twelve of them.
+/// Joins names in backticks; names at most twelve.
 #[must_use]
 pub fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     const SHOWN: usize = 12;
@@ -80,7 +94,7 @@ pub fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     }
 }
 
-/// The candidate that differs from `wanted` in style or in few letters, or begins with it, if there is one.
+/// The candidate closest to `wanted`: it differs only in style or in a few letters, or starts with it.
 #[must_use]
 pub fn closest<'a>(wanted: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let wanted = folded(wanted);
@@ -98,52 +112,52 @@ pub fn closest<'a>(wanted: &str, candidates: impl IntoIterator<Item = &'a str>) 
         .map(|(_, candidate)| candidate)
 }
 
-/// What was probably meant, and what there is: "did you mean `input`? there are `id`, `input`".
+/// Suggests a name and lists the known ones: "did you mean `input`? available: `id`, `input`".
 #[must_use]
 pub fn instead<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str> + Clone) -> String {
     let meant = closest(wanted, names.clone()).map(|meant| format!("did you mean `{meant}`? "));
-    format!("{}there are {}", meant.unwrap_or_default(), list(names))
+    format!("{}available: {}", meant.unwrap_or_default(), list(names))
 }
 
-/// The letters and digits in lower case: the same for `expectedOutput`, `expected_output` and `Expected Output`.
+/// The letters and digits in lower case; equal for `expectedOutput`, `expected_output` and `Expected Output`.
 pub fn folded(name: &str) -> String {
     name.chars().filter(|character| character.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
-/// Says that a name is unknown, and which was meant or which there are.
+/// The message for an unknown name, with the closest known name or all of them.
 pub fn unknown_name(noun: &str, plural: &str, name: &str, known: &[&str]) -> String {
     match closest(name, known.iter().copied()) {
         Some(meant) => format!("unknown {noun} `{name}`; did you mean `{meant}`?"),
         None => {
-            format!("unknown {noun} `{name}`; the {plural} here are {}", list(known.iter().copied()))
+            format!("unknown {noun} `{name}`; valid {plural}: {}", list(known.iter().copied()))
         }
     }
 }
 
-/// The line and, in characters, the column of the byte `at`. A byte order mark takes no column.
+/// The line and the column (in characters) of the byte `at`. A byte order mark has no column.
 #[must_use]
 pub fn line_and_column(text: &str, at: usize) -> (usize, usize) {
     Cursor::new(text).go_to(at)
 }
 
-/// A place in a text that only moves on, so that many places are found in one pass.
+/// A position in a text that only moves forward: finds many positions in one pass.
 #[derive(Debug)]
 pub struct Cursor<'t> {
-    /// What is behind the place.
+    /// The text after the position.
     rest: &'t str,
-    /// How many bytes are before it.
+    /// The number of bytes before it.
     at: usize,
     line: usize,
     column: usize,
 }
 
 impl<'t> Cursor<'t> {
-    /// The beginning of a text.
+    /// Starts at the beginning of a text.
     pub fn new(text: &'t str) -> Self {
         Self { rest: text, at: 0, line: 1, column: 1 }
     }
 
-    /// The line and the column of the byte `at`, which must not be before those that were asked for.
+    /// Moves to the byte `at`, which must not be before the current position, and returns its line and column.
     pub fn go_to(&mut self, at: usize) -> (usize, usize) {
         let (passed, rest) =
             self.rest.split_at_checked(at.saturating_sub(self.at)).unwrap_or((self.rest, ""));
@@ -165,7 +179,10 @@ mod tests {
 
     #[test]
     fn only_one_is_in_the_singular() {
-        assert_eq!([0, 1, 2].map(|number| count(number, "item")), ["0 items", "1 item", "2 items"]);
+        assert_eq!(
+            [0, 1, 2, 1234].map(|number| count(number, "item")),
+            ["0 items", "1 item", "2 items", "1,234 items"]
+        );
     }
 
     #[test]
@@ -174,6 +191,12 @@ mod tests {
             [0, 999, 1000, 12_400, 1_234_567].map(thousands),
             ["0", "999", "1,000", "12,400", "1,234,567"]
         );
+        assert_eq!(["-12400.5", "0.1234", "10"].map(grouped), ["-12,400.5", "0.1234", "10"]);
+    }
+
+    #[test]
+    fn a_percentage_has_no_space_and_at_most_one_decimal() {
+        assert_eq!([0.0, 0.95, 2.0 / 3.0, 1.0].map(percent), ["0%", "95%", "66.7%", "100%"]);
     }
 
     #[test]

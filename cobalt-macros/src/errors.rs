@@ -1,14 +1,14 @@
-//! Collects mistakes, so that one compilation reports all of them.
+//! Collects errors: one compilation reports all of them.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 
-/// The mistakes found so far.
+/// The errors so far.
 #[derive(Default)]
 pub struct Errors(Vec<syn::Error>);
 
 impl Errors {
-    /// Adds a mistake in these tokens.
+    /// Adds an error at these tokens.
     pub fn at(&mut self, tokens: impl ToTokens, message: impl std::fmt::Display) {
         self.0.push(syn::Error::new_spanned(tokens, message));
     }
@@ -17,9 +17,9 @@ impl Errors {
         self.0.push(error);
     }
 
-    /// The function alone, with one `compile_error!` per mistake; nothing where there was none.
+    /// The function with one `compile_error!` per error; `None` without errors.
     ///
-    /// The function stays, so that what calls it does not fail as well.
+    /// The function is kept so that its callers do not fail as well.
     pub fn into_expansion(self, function: &TokenStream) -> Option<TokenStream> {
         if self.0.is_empty() {
             return None;
@@ -35,7 +35,7 @@ impl Errors {
 
 #[cfg(test)]
 impl Errors {
-    /// The messages, in the order in which they were found.
+    /// The messages, in order.
     pub fn messages(&self) -> Vec<String> {
         self.0.iter().map(ToString::to_string).collect()
     }

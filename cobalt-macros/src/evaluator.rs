@@ -1,4 +1,4 @@
-//! `#[cobalt::evaluator]`: registers a function as an evaluator, and leaves the function as it is.
+//! `#[cobalt::evaluator]`: registers a function as an evaluator without changing the function.
 
 use cobalt_thresholds as rules;
 use proc_macro2::{Ident, Span, TokenStream};
@@ -15,21 +15,21 @@ use crate::source_hash::source_hash;
 
 const KEYS: [&str; 3] = ["name", "pass_mark", "crate"];
 
-/// The attribute and its function, checked as far as their text allows.
+/// The attribute and its function, after the checks that their syntax allows.
 struct Evaluator {
     library: Library,
     function: ItemFn,
     name: TokenStream,
     pass_mark: Option<TokenStream>,
     arguments: Vec<Argument>,
-    /// The place of the return type.
+    /// The span of the return type.
     output: Span,
 }
 
-/// What a parameter is given.
+/// The argument for a parameter.
 struct Argument {
     source: Source,
-    /// The type of the parameter, without its `&`.
+    /// The parameter's type, without `&`.
     ty: Type,
     by_reference: bool,
 }
@@ -42,7 +42,7 @@ enum Source {
     Item,
 }
 
-/// The function, and beside it a type of its name and its registration, or the errors.
+/// Expands to the function, a type of the same name and the registration, or to the errors.
 pub fn expand(attribute: TokenStream, function: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let hash = source_hash(attribute.clone(), function.clone());
@@ -55,7 +55,7 @@ pub fn expand(attribute: TokenStream, function: TokenStream) -> TokenStream {
 }
 
 impl Evaluator {
-    /// `None` only where there are errors.
+    /// `None` only if there are errors.
     fn parse(attribute: TokenStream, function: TokenStream, errors: &mut Errors) -> Option<Self> {
         let function = function::parse(function, "an evaluator", errors);
         let settings = Settings::parse(attribute, &KEYS, errors);
@@ -73,7 +73,7 @@ impl Evaluator {
     fn registration(&self, hash: u64) -> TokenStream {
         let vis = &self.function.vis;
         let own = &self.function.sig.ident;
-        // Located at the function's name, but not written by the user, as far as lints can tell.
+        // Points at the function's name, but lints treat it as generated code.
         let mut ty = own.clone();
         ty.set_span(Span::call_site().located_at(own.span()));
         let name = &self.name;
@@ -186,16 +186,18 @@ impl Argument {
         let names_output = function::parameter_name(parameter)
             .is_some_and(|name| rules::closest(&name, &["output", "metadata"]).is_some());
         if others.iter().any(|other| other.source == Source::Item) || names_output {
-            let message = "an evaluator sees one item: name a parameter `output` for what the agent answered, \
-                           `metadata` for what it reported";
+            let message = "an evaluator takes one item: name a parameter `output` to receive the agent's output, \
+                           `metadata` to receive its metadata";
             errors.at(pattern, message);
         } else if self.is_str() {
-            errors
-                .at(pattern, "an item is no `&str`: name the parameter `output` for what the agent answered");
+            errors.at(
+                pattern,
+                "an item cannot be a `&str`: name the parameter `output` to receive the agent's output",
+            );
         }
     }
 
-    /// The expression that the function is called with.
+    /// The expression to pass to the function.
     fn expand(&self, is_async: bool, library: &Library) -> TokenStream {
         let ty = &self.ty;
         let span = at(ty.span());
@@ -229,7 +231,7 @@ fn check_pass_mark(value: &Expr, errors: &mut Errors) -> TokenStream {
         Some(number) if !number.has_unit() => {
             let mark = number.value;
             if !(0.0..=1.0).contains(&mark) {
-                errors.at(value, format!("marks {}", rules::not_from_zero_to_one(mark)));
+                errors.at(value, format!("pass marks {}", rules::not_from_zero_to_one(mark)));
             }
             quote_spanned!(span=> .pass_mark(#mark))
         }

@@ -1,4 +1,4 @@
-//! `evaluators = [concise, ExactMatch::new(…)]`: functions by their names, and values.
+//! `evaluators = [concise, ExactMatch::new(…)]`: functions by name, and values.
 
 use std::fs;
 
@@ -19,12 +19,12 @@ use crate::library::Library;
 pub struct Evaluators {
     library: Library,
     entries: Vec<Entry>,
-    /// Whether there is no list, so that the evaluators are those of `cobalt.toml`.
+    /// Without a list, the evaluators come from `cobalt.toml`.
     unlisted: bool,
 }
 
 enum Entry {
-    /// A function with `#[cobalt::evaluator]`: its path, its last name, and the name of our alias for it.
+    /// A function with `#[cobalt::evaluator]`: its path, the last segment, and our alias for it.
     Function {
         path: TokenStream,
         name: String,
@@ -53,28 +53,28 @@ impl Evaluators {
         Self { library: library.clone(), entries, unlisted: false }
     }
 
-    /// Those that an experiment without a list has; nothing is known of them here.
+    /// The evaluators of an experiment without a list, which are not known at compile time.
     pub fn of_the_configuration(library: &Library) -> Self {
         Self { library: library.clone(), entries: Vec::new(), unlisted: true }
     }
 
-    /// Refuses a bare name that is most likely a misspelt category.
+    /// Rejects a bare name that is probably a misspelt category.
     ///
-    /// Functions are known by name; of values only the text is known, so a name that occurs in it is trusted.
+    /// The names of functions are known. For values only the source text is known: a name that occurs in it is accepted.
     pub fn check_name(&self, category: &Category, bare: bool, tokens: &TokenStream) -> syn::Result<()> {
         let Category::Evaluator(name) = category else { return Ok(()) };
         if !bare || self.entries.iter().any(|entry| entry.mentions(name)) {
             return Ok(());
         }
         let Some(meant) = rules::closest(name, &Category::NAMES) else { return Ok(()) };
-        let mut message = format!("no category or evaluator `{name}`: did you mean `{meant}`?");
+        let mut message = format!("unknown category or evaluator `{name}`: did you mean `{meant}`?");
         if self.has_unknown_names() {
-            message.push_str(&format!(" (an evaluator of that name is written `evaluators[\"{name}\"]`)"));
+            message.push_str(&format!(" (for an evaluator of that name, write `evaluators[\"{name}\"]`)"));
         }
         Err(syn::Error::new_spanned(tokens, message))
     }
 
-    /// Whether an evaluator may have a name that is not known before the program runs.
+    /// Whether some evaluator's name is known only at run time.
     fn has_unknown_names(&self) -> bool {
         self.unlisted || self.entries.iter().any(|entry| matches!(entry, Entry::Value(_)))
     }
@@ -86,10 +86,9 @@ impl Evaluators {
         })
     }
 
-    /// The name of the evaluator meant by a threshold, as an expression of type `&str`.
+    /// The name of a threshold's evaluator, as an expression of type `&str`.
     ///
-    /// A function is found by its Rust name too, whatever name it goes by. Where all evaluators are functions, a name
-    /// that none of them has does not compile.
+    /// A function is also found by its Rust name. If all evaluators are functions, an unknown name does not compile.
     pub fn name_expression(&self, name: &str, bare: bool, span: Span) -> TokenStream {
         let span = at(span);
         let library = self.library.at(span);
@@ -108,8 +107,8 @@ impl Evaluators {
             })
             .unzip();
         let message = match rules::closest(name, &names) {
-            Some(meant) => format!("no evaluator `{name}` in the list: did you mean `{meant}`?"),
-            None => format!("no evaluator `{name}` in the list: it has {}", rules::listing(&names)),
+            Some(meant) => format!("`{name}` is not in `evaluators`: did you mean `{meant}`?"),
+            None => format!("`{name}` is not in `evaluators`, which has {}", rules::listing(&names)),
         };
         quote_spanned! {span=> {
             const _: () = ::core::assert!(
@@ -120,7 +119,7 @@ impl Evaluators {
         }}
     }
 
-    /// The path of the library, as the attribute has it.
+    /// The library's path from the attribute.
     pub fn library(&self) -> &Library {
         &self.library
     }
@@ -152,7 +151,7 @@ impl Entry {
         Self::Value(expression.clone())
     }
 
-    /// Whether the name occurs in the text of the entry, as a word or as a whole string.
+    /// Whether the entry's source text contains the name, as an identifier or as a whole string.
     fn mentions(&self, name: &str) -> bool {
         match self {
             Self::Function { name: own, .. } => own == name,
@@ -182,7 +181,7 @@ fn not_an_evaluator(literal: &Lit) -> String {
     let advice = "list a function with `#[cobalt::evaluator]`, or a value such as `ExactMatch::new(…)`";
     match literal {
         Lit::Str(text) if syn::parse_str::<Ident>(&text.value()).is_ok() => {
-            format!("an evaluator is listed without quotes: write `{}`", text.value())
+            format!("list evaluators without quotes: write `{}`", text.value())
         }
         _ => format!("not an evaluator: {advice}"),
     }
@@ -199,10 +198,10 @@ fn tokens_mention(tokens: TokenStream, name: &str) -> bool {
     })
 }
 
-/// What is wrong with a name in the list, where the file of `span` has a plain function of that name at its top, and nothing
-/// else that could be meant.
+/// The error for a listed name, if the file of `span` has a plain function of that name at its top level and nothing else
+/// that could be meant.
 pub fn problem(name: &str, span: Span) -> Option<String> {
-    // Only in a real expansion there is a file to look at.
+    // Only a real expansion has a file.
     if !proc_macro::is_available() {
         return None;
     }
@@ -218,15 +217,14 @@ fn problem_in(name: &str, text: &str) -> Option<String> {
     let mut named = Named { name, plain: 0, others: 0 };
     named.visit_file(&file);
     let is_at_top = file.items.iter().any(|item| matches!(item, syn::Item::Fn(it) if it.sig.ident == name));
-    (is_at_top && named.plain == 1 && named.others == 0).then(|| {
-        format!("`{name}` is a function without `#[cobalt::evaluator]`: write that above `fn {name}`")
-    })
+    (is_at_top && named.plain == 1 && named.others == 0)
+        .then(|| format!("`{name}` is not an evaluator: add `#[cobalt::evaluator]` above `fn {name}`"))
 }
 
-/// What of a file has a name.
+/// Counts what has a given name in a file.
 struct Named<'a> {
     name: &'a str,
-    /// Functions whose attributes make nothing of them.
+    /// Functions whose attributes do not transform them.
     plain: usize,
     /// Other functions, types and imports.
     others: usize,
@@ -267,12 +265,12 @@ impl<'ast> Visit<'ast> for Named<'_> {
     }
 
     fn visit_item_macro(&mut self, item: &'ast syn::ItemMacro) {
-        // What a macro makes of its tokens is not known.
+        // The expansion of a macro is unknown.
         self.others += usize::from(mentions(item.mac.tokens.clone(), self.name));
     }
 }
 
-/// Whether a `*` imports a module of another file, which may hold an evaluator of the name.
+/// Whether a glob imports a module of another file, which may contain an evaluator of that name.
 fn imports_unknown(tree: &UseTree, path: &mut Vec<String>) -> bool {
     match tree {
         UseTree::Path(step) => {
@@ -290,7 +288,7 @@ fn imports_unknown(tree: &UseTree, path: &mut Vec<String>) -> bool {
     }
 }
 
-/// Whether an attribute leaves a function as it is.
+/// Whether an attribute does not transform a function.
 fn changes_nothing(attribute: &Attribute) -> bool {
     const HARMLESS: [&str; 6] = ["doc", "allow", "expect", "must_use", "inline", "cfg"];
     HARMLESS.iter().any(|name| attribute.path().is_ident(name))
@@ -304,16 +302,16 @@ fn mentions(tokens: proc_macro2::TokenStream, name: &str) -> bool {
     })
 }
 
-/// The elements of a list in brackets. Anything else is refused with the form to write.
+/// The elements of a list in brackets. Anything else is an error that shows the right form.
 pub fn elements<'a>(key: &Ident, value: &'a Expr, errors: &mut Errors) -> Option<Vec<&'a Expr>> {
     if let Expr::Array(list) = bare(value) {
         return Some(list.elems.iter().map(bare).collect());
     }
-    errors.at(value, format!("`{key}` is a list: write `{key} = […]`"));
+    errors.at(value, format!("`{key}` must be a list: write `{key} = […]`"));
     None
 }
 
-/// An expression without the invisible brackets in which a `macro_rules!` macro hands it on.
+/// An expression without the invisible group that a `macro_rules!` macro adds.
 pub fn bare(expression: &Expr) -> &Expr {
     match expression {
         Expr::Group(group) => bare(&group.expr),

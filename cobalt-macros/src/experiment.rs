@@ -32,7 +32,7 @@ const KEYS: [&str; 11] = [
     "crate",
 ];
 
-/// The attribute and its function, checked as far as their text allows.
+/// The attribute and its function, after the checks that their syntax allows.
 struct Experiment {
     library: Library,
     function: ItemFn,
@@ -40,23 +40,23 @@ struct Experiment {
     dataset: Expr,
     evaluators: Evaluators,
     thresholds: Vec<Threshold>,
-    /// Calls of the builder, each with its span: `.runs(3)`.
+    /// Builder calls, each with its span: `.runs(3)`.
     calls: Vec<TokenStream>,
     form: Form,
 }
 
-/// What the agent takes.
+/// The agent's signature.
 struct Form {
     item: Option<Type>,
-    /// The place of the parameter that takes the context.
+    /// The span of the context parameter.
     context: Option<Span>,
-    /// The place of the return type.
+    /// The span of the return type.
     output: Span,
 }
 
-/// The function, and beside it its registration or the errors.
+/// Expands to the function and its registration, or to the errors.
 ///
-/// `in_test_target` says whether cargo builds a target of tests or benches, whose experiments no other target runs.
+/// `in_test_target` is whether cargo builds a test or bench target.
 pub fn expand(attribute: TokenStream, function: TokenStream, in_test_target: bool) -> TokenStream {
     let mut errors = Errors::default();
     let hash = source_hash(attribute.clone(), function.clone());
@@ -70,7 +70,7 @@ pub fn expand(attribute: TokenStream, function: TokenStream, in_test_target: boo
 }
 
 impl Experiment {
-    /// `None` only where there are errors.
+    /// `None` only if there are errors.
     fn parse(attribute: TokenStream, function: TokenStream, errors: &mut Errors) -> Option<Self> {
         let function = function::parse(function, "an experiment", errors);
         let settings = Settings::parse(attribute, &KEYS, errors);
@@ -108,7 +108,7 @@ impl Experiment {
         let experiment = Ident::new("__cobalt_experiment", at(Span::call_site()));
         let define = self.define(&experiment);
         let library = self.library.at(Span::call_site());
-        // The place of the attribute, for `line!()`.
+        // The attribute's span, for `line!()`.
         let place = Span::call_site();
         let line = quote_spanned!(place=> ::core::line!());
         quote! {
@@ -143,8 +143,8 @@ impl Experiment {
         }
     }
 
-    /// A test that rustc leaves out of a target with `harness = false`. libtest, which runs all others, would not run the
-    /// experiment and pass.
+    /// A failing `#[test]`, which rustc drops in a target with `harness = false`. Without it, a target with libtest's harness
+    /// would pass without running the experiment.
     fn failure_under_libtest(&self) -> TokenStream {
         let function = self.function.sig.ident.unraw();
         let name = Ident::new(&format!("__cobalt_{function}_needs_harness_false"), at(Span::call_site()));
@@ -158,7 +158,7 @@ impl Experiment {
         }
     }
 
-    /// The body of the function that adds everything to the builder.
+    /// The body of the function that configures the builder.
     fn define(&self, experiment: &Ident) -> TokenStream {
         let evaluators = self.evaluators.expand(experiment);
         let calls = &self.calls;
@@ -172,7 +172,7 @@ impl Experiment {
         }
     }
 
-    /// Gives the agent to the builder, each conversion at the place of its type.
+    /// Binds the agent to the builder; each conversion has the span of its type.
     fn bind(&self, experiment: &Ident) -> TokenStream {
         let name = &self.function.sig.ident;
         let span = at(name.span());
@@ -215,7 +215,7 @@ impl Experiment {
 impl Form {
     fn parse(function: &ItemFn, library: &Library, errors: &mut Errors) -> Self {
         let output =
-            function::returned(function, "return the agent's output, `-> String` for example", errors);
+            function::returned(function, "return the agent's output, for example `-> String`", errors);
         let parameters: Vec<&PatType> = function::parameters(function).collect();
         for parameter in &parameters {
             check_owned(&parameter.ty, errors);
@@ -236,8 +236,9 @@ impl Form {
             [] => {
                 if function.sig.inputs.is_empty() {
                     let name = &function.sig.ident;
-                    let message =
-                        format!("`{name}` takes no item: write `{name}(item: Item)`, or any type of item");
+                    let message = format!(
+                        "`{name}` takes no item: write `{name}(item: Item)`, or use your own item type"
+                    );
                     errors.at(name, message);
                 }
                 (None, None)
@@ -258,7 +259,7 @@ fn check_owned(ty: &Type, errors: &mut Errors) {
         Type::Path(path) if path.path.is_ident("str") => "String".to_owned(),
         elem => elem.to_token_stream().to_string(),
     };
-    errors.at(ty, format!("an experiment owns what it takes: write `{text}`"));
+    errors.at(ty, format!("take the item by value: write `{text}`"));
 }
 
 fn parse_evaluators(settings: &Settings, library: &Library, errors: &mut Errors) -> Evaluators {
@@ -268,19 +269,19 @@ fn parse_evaluators(settings: &Settings, library: &Library, errors: &mut Errors)
     let list = evaluators::elements(key, value, errors);
     if list.as_ref().is_some_and(Vec::is_empty) {
         let message =
-            "an experiment needs at least one evaluator: without `evaluators` it has those of cobalt.toml";
+            "an experiment needs at least one evaluator: leave out `evaluators` to use those of cobalt.toml";
         errors.at(value, message);
     }
     Evaluators::parse(&list.unwrap_or_default(), library, errors)
 }
 
-/// The settings that are one call of the builder each.
+/// The settings that map to one builder call each.
 fn builder_calls(settings: &Settings, errors: &mut Errors) -> Vec<TokenStream> {
     let mut calls = Vec::new();
     for key in ["runs", "concurrency"] {
         if let Some((key, value)) = settings.get(key) {
             if Number::of(value).is_some_and(|number| number.value == 0.0) {
-                errors.at(value, format!("`{key}` is at least 1"));
+                errors.at(value, format!("`{key}` must be at least 1"));
             }
             calls.push(call(key, value, value.to_token_stream()));
         }
@@ -310,7 +311,7 @@ fn builder_calls(settings: &Settings, errors: &mut Errors) -> Vec<TokenStream> {
     calls
 }
 
-/// Refuses a literal that names no variable.
+/// Rejects a literal that is not a valid variable name.
 fn check_variable(value: &Expr, errors: &mut Errors) {
     match value {
         Expr::Lit(ExprLit { lit: Lit::Str(name), .. }) if name.value().trim().is_empty() => {
@@ -319,21 +320,21 @@ fn check_variable(value: &Expr, errors: &mut Errors) {
         Expr::Lit(ExprLit { lit: Lit::Str(name), .. }) if !is_variable(&name.value()) => {
             errors.at(
                 value,
-                "the name of a variable has letters, digits and `_` only, as in `ignore_without = \"OPENAI_API_KEY\"`",
+                "a variable name has only letters, digits and `_`, as in `ignore_without = \"OPENAI_API_KEY\"`",
             );
         }
         Expr::Lit(ExprLit { lit: Lit::Str(_), .. }) => {}
         Expr::Lit(_) => {
             errors.at(
                 value,
-                "`ignore_without` is a variable's name: write `ignore_without = \"OPENAI_API_KEY\"`",
+                "`ignore_without` must be a variable name: write `ignore_without = \"OPENAI_API_KEY\"`",
             );
         }
         _ => {}
     }
 }
 
-/// Whether a text may be the name of a variable, as shells have them.
+/// Whether a text is a valid shell variable name.
 fn is_variable(name: &str) -> bool {
     !name.starts_with(|first: char| first.is_ascii_digit())
         && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')

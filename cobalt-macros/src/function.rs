@@ -1,4 +1,4 @@
-//! The function below an attribute: what both attributes ask of it.
+//! The annotated function: the checks that both attributes share.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote_spanned;
@@ -8,12 +8,12 @@ use syn::{FnArg, GenericParam, ItemFn, Pat, PatType, Path, ReturnType, Safety, T
 use crate::errors::Errors;
 use crate::library::Library;
 
-/// The place of these tokens, for code that nobody wrote: names in it meet no local names, lints leave it alone.
+/// A span for generated code: its names do not clash with local names, and lints ignore it.
 pub fn at(span: Span) -> Span {
     Span::mixed_site().located_at(span)
 }
 
-/// Reads the function. `what` is what the attribute makes of it, as in "an experiment".
+/// Parses the function. `what` names the attribute's result, such as "an experiment".
 pub fn parse(tokens: TokenStream, what: &str, errors: &mut Errors) -> Option<ItemFn> {
     match syn::parse2::<ItemFn>(tokens.clone()) {
         Ok(function) => {
@@ -25,13 +25,13 @@ pub fn parse(tokens: TokenStream, what: &str, errors: &mut Errors) -> Option<Ite
             None
         }
         Err(error) => {
-            errors.push(syn::Error::new(error.span(), format!("{what} is made of a function")));
+            errors.push(syn::Error::new(error.span(), format!("{what} must be a function")));
             None
         }
     }
 }
 
-/// Whether this was meant to be a function; its own syntax error says more than we can.
+/// Whether this was meant to be a function; syn's syntax error is then more helpful than ours.
 fn is_function(tokens: TokenStream) -> bool {
     tokens.into_iter().any(|token| matches!(&token, proc_macro2::TokenTree::Ident(ident) if ident == "fn"))
 }
@@ -48,7 +48,7 @@ fn check(function: &ItemFn, what: &str, errors: &mut Errors) {
         errors.at(abi, format!("{what} cannot be an `extern` function"));
     }
     if let Some(variadic) = &signature.variadic {
-        errors.at(variadic, format!("{what} has a fixed number of parameters"));
+        errors.at(variadic, format!("{what} cannot be variadic"));
     }
     let types =
         signature.generics.params.iter().find(|generic| !matches!(generic, GenericParam::Lifetime(_)));
@@ -58,8 +58,10 @@ fn check(function: &ItemFn, what: &str, errors: &mut Errors) {
     for input in &signature.inputs {
         match input {
             FnArg::Receiver(receiver) => {
-                errors
-                    .at(receiver, format!("{what} is a free function, not a method: take the item instead"));
+                errors.at(
+                    receiver,
+                    format!("{what} must be a free function, not a method: take the item instead"),
+                );
             }
             FnArg::Typed(PatType { ty, .. }) => check_parameter(ty, what, errors),
         }
@@ -70,7 +72,7 @@ fn check_parameter(ty: &Type, what: &str, errors: &mut Errors) {
     match ty {
         Type::ImplTrait(_) => errors.at(ty, format!("{what} cannot be generic: write out the type")),
         Type::Reference(reference) if reference.mutability.is_some() => {
-            errors.at(ty, format!("{what} cannot change its parameters: drop the `mut`"));
+            errors.at(ty, format!("{what} cannot take `&mut` parameters: remove the `mut`"));
         }
         _ => {}
     }
@@ -81,7 +83,7 @@ pub fn name(function: &ItemFn) -> String {
     function.sig.ident.unraw().to_string()
 }
 
-/// The parameters; receivers are refused elsewhere.
+/// The parameters without receivers, which are rejected elsewhere.
 pub fn parameters(function: &ItemFn) -> impl Iterator<Item = &PatType> {
     function.sig.inputs.iter().filter_map(|input| match input {
         FnArg::Typed(parameter) => Some(parameter),
@@ -89,7 +91,7 @@ pub fn parameters(function: &ItemFn) -> impl Iterator<Item = &PatType> {
     })
 }
 
-/// The name of a parameter that is a plain name, without a leading underscore.
+/// The name of a parameter with a plain name, without leading underscores.
 pub fn parameter_name(parameter: &PatType) -> Option<String> {
     match &*parameter.pat {
         Pat::Ident(pattern) => Some(pattern.ident.unraw().to_string().trim_start_matches('_').to_owned()),
@@ -97,7 +99,7 @@ pub fn parameter_name(parameter: &PatType) -> Option<String> {
     }
 }
 
-/// Whether a call gives a future: an `async fn`, or one that returns `impl Future`.
+/// Whether a call returns a future: an `async fn`, or one that returns `impl Future`.
 pub fn is_async(function: &ItemFn) -> bool {
     function.sig.asyncness.is_some() || returned_future(&function.sig.output).is_some()
 }
@@ -111,7 +113,7 @@ fn returned_future(output: &ReturnType) -> Option<()> {
     })
 }
 
-/// The span of the return type; an error where the function returns nothing.
+/// The span of the return type; an error if there is none.
 pub fn returned(function: &ItemFn, advice: &str, errors: &mut Errors) -> Span {
     match &function.sig.output {
         ReturnType::Type(_, ty) => syn::spanned::Spanned::span(ty),
@@ -122,8 +124,8 @@ pub fn returned(function: &ItemFn, advice: &str, errors: &mut Errors) -> Span {
     }
 }
 
-/// What a function returned, with its error as text that has all causes. Method calls choose by the error's type, for which
-/// the traits have to be in scope.
+/// The function's result, with its error converted to a text that includes all causes. Method resolution selects the conversion
+/// by the error's type, which needs the traits in scope.
 pub fn with_causes(result: &Ident, library: &Library) -> TokenStream {
     let library = library.at(result.span());
     quote_spanned! {result.span()=> {
@@ -132,7 +134,7 @@ pub fn with_causes(result: &Ident, library: &Library) -> TokenStream {
     }}
 }
 
-/// Whether a type is one of cobalt's, written `Context` or with the path to it: `cobalt::Context`.
+/// Whether a type is one of cobalt's, written as `Context` or with its path: `cobalt::Context`.
 pub fn is_named(ty: &Type, name: &str, library: &Library) -> bool {
     let Type::Path(ty) = ty else { return false };
     let segments: Vec<_> = ty.path.segments.iter().map(|segment| &segment.ident).collect();
@@ -143,7 +145,7 @@ pub fn is_named(ty: &Type, name: &str, library: &Library) -> bool {
     }
 }
 
-/// The path of a function that stands in a list by its name: `concise`, `evals::concise`.
+/// The last segment of a path that looks like a function: `concise`, `evals::concise`.
 pub fn listed(path: &Path) -> Option<&Ident> {
     let last = path.segments.last()?;
     let bare = path.segments.iter().all(|segment| segment.arguments.is_none());

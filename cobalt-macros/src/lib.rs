@@ -1,6 +1,6 @@
-//! The attributes of cobalt: sugar over its public builder, nothing more.
+//! The attributes of cobalt: syntactic sugar over its public builder.
 //!
-//! Use them as `#[cobalt::experiment]` and `#[cobalt::evaluator]`; this crate is no use by itself.
+//! Use them as `#[cobalt::experiment]` and `#[cobalt::evaluator]`; do not depend on this crate directly.
 
 mod errors;
 mod evaluator;
@@ -17,15 +17,15 @@ mod thresholds;
 
 use proc_macro::TokenStream;
 
-/// Documented where it is used: `cobalt::experiment`.
+/// Documented at its re-export, `cobalt::experiment`.
 #[proc_macro_attribute]
 pub fn experiment(attribute: TokenStream, function: TokenStream) -> TokenStream {
-    // Cargo sets it for targets of tests and benches, and for no other.
+    // Cargo sets it only for test and bench targets.
     let in_test_target = std::env::var_os("CARGO_TARGET_TMPDIR").is_some();
     experiment::expand(attribute.into(), function.into(), in_test_target).into()
 }
 
-/// Documented where it is used: `cobalt::evaluator`.
+/// Documented at its re-export, `cobalt::evaluator`.
 #[proc_macro_attribute]
 pub fn evaluator(attribute: TokenStream, function: TokenStream) -> TokenStream {
     evaluator::expand(attribute.into(), function.into()).into()

@@ -1,4 +1,4 @@
-//! `crate = path`: by which path the generated code finds the library.
+//! `crate = path`: the path of the library in generated code.
 
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens as _, quote};
@@ -8,12 +8,12 @@ use crate::errors::Errors;
 use crate::function::at;
 use crate::settings::Settings;
 
-/// The path of the library: `::cobalt`, unless the attribute says otherwise.
+/// The library's path: `::cobalt`, unless the attribute sets another.
 #[derive(Clone)]
 pub struct Library(TokenStream);
 
 impl Library {
-    /// Reads the setting `crate`.
+    /// Parses the setting `crate`.
     pub fn parse(settings: &Settings, errors: &mut Errors) -> Self {
         match settings.get("crate") {
             None => Self::default(),
@@ -23,15 +23,15 @@ impl Library {
                 Self(path.path.to_token_stream())
             }
             Some((_, other)) => {
-                let message = "`crate` is the path by which this package knows the library: write `crate = my_name`, or \
-                               `crate = agents::cobalt` where a module has it";
+                let message = "`crate` must be the path of the library in this package: write `crate = my_name`, or \
+                               `crate = agents::cobalt` for a re-export in a module";
                 errors.at(other, message);
                 Self::default()
             }
         }
     }
 
-    /// The path, at the place of the code that it is part of: an error there points at what the user wrote.
+    /// The path with the given span: errors then point at the user's code.
     pub fn at(&self, span: Span) -> TokenStream {
         let placed = |mut token: TokenTree| {
             token.set_span(at(span));
@@ -40,7 +40,7 @@ impl Library {
         self.0.clone().into_iter().map(placed).collect()
     }
 
-    /// Whether this is the name by which the user writes the library: `cobalt`, or the last of the path.
+    /// Whether the user's name for the library is this one: `cobalt`, or the last segment of the path.
     pub fn is_called(&self, name: &Ident) -> bool {
         let last = self.0.clone().into_iter().last();
         name == "cobalt" || matches!(last, Some(TokenTree::Ident(last)) if last == *name)

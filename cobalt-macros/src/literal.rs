@@ -1,11 +1,11 @@
-//! Numbers and durations as they are written: `0.8`, `10_000`, `1.5s`.
+//! Number and duration literals: `0.8`, `10_000`, `1.5s`.
 
 use cobalt_thresholds as rules;
 use proc_macro2::TokenStream;
 use quote::{ToTokens as _, quote};
 use syn::{Expr, ExprLit, ExprUnary, Lit, UnOp};
 
-/// A number with the letters behind it, which may be a unit.
+/// A number with its suffix, which may be a unit.
 pub struct Number {
     pub value: f64,
     pub suffix: String,
@@ -14,7 +14,7 @@ pub struct Number {
 }
 
 impl Number {
-    /// The number that an expression is, if it is nothing but that.
+    /// Parses an expression that is just a number.
     pub fn of(expression: &Expr) -> Option<Self> {
         match expression {
             Expr::Lit(ExprLit { lit: Lit::Int(literal), .. }) => {
@@ -38,12 +38,12 @@ impl Number {
         Some(Self { value: digits.parse().ok()?, suffix: suffix.to_owned(), text })
     }
 
-    /// Whether the letters behind the number are a unit, not a Rust type.
+    /// Whether the suffix is a unit, not a Rust type.
     pub fn has_unit(&self) -> bool {
         !is_type(&self.suffix)
     }
 
-    /// The length in nanoseconds of `30s`; why it has none otherwise.
+    /// The duration in nanoseconds, or why it is not valid.
     pub fn nanos(&self) -> Result<u64, String> {
         rules::duration_nanos(self.value, &self.suffix)
     }
@@ -56,12 +56,12 @@ fn is_type(suffix: &str) -> bool {
             .is_some_and(|bits| matches!(bits, "8" | "16" | "32" | "64" | "128"))
 }
 
-/// Whether an expression is a literal, and so needs no type check to be judged.
+/// Whether an expression is a literal, which can be checked without type information.
 pub fn is_literal(expression: &Expr) -> bool {
     matches!(expression, Expr::Lit(_)) || Number::of(expression).is_some()
 }
 
-/// An expression of type `Duration`: from `30s`, or as it stands where it is no number.
+/// An expression of type `Duration`: parsed from `30s`, or unchanged if it is not a number.
 pub fn duration(key: &str, expression: &Expr) -> Result<TokenStream, String> {
     let Some(number) = Number::of(expression) else {
         return Ok(expression.to_token_stream());
@@ -72,7 +72,7 @@ pub fn duration(key: &str, expression: &Expr) -> Result<TokenStream, String> {
     }
     let nanos = number.nanos()?;
     if nanos == 0 {
-        return Err(format!("`{key}` must be longer than nothing: write, for example, `30s`"));
+        return Err(format!("`{key}` must be greater than zero: write, for example, `30s`"));
     }
     Ok(quote!(::core::time::Duration::from_nanos(#nanos)))
 }

@@ -1,4 +1,4 @@
-//! The inside of an attribute: `key = value, key = value`.
+//! An attribute's settings: `key = value, key = value`.
 
 use cobalt_thresholds as rules;
 use proc_macro2::{TokenStream, TokenTree};
@@ -14,14 +14,14 @@ use crate::evaluators::bare;
 /// The settings of one attribute.
 pub struct Settings {
     settings: Vec<(Ident, Expr)>,
-    /// Keys that were written, or meant, whatever became of their values.
+    /// Keys that were written, or probably meant, even if their values are invalid.
     mentioned: Vec<String>,
-    /// Whether something was written that could not be taken for a setting.
+    /// Whether something could not be parsed as a setting.
     garbled: bool,
 }
 
 impl Settings {
-    /// Reads the inside of an attribute that knows these keys. What cannot be read is skipped up to the next setting.
+    /// Parses an attribute with these known keys. On a syntax error, it continues at the next setting.
     pub fn parse(tokens: TokenStream, known: &[&str], errors: &mut Errors) -> Self {
         let parser = |input: ParseStream<'_>| {
             let mut settings = Self { settings: Vec::new(), mentioned: Vec::new(), garbled: false };
@@ -30,13 +30,13 @@ impl Settings {
             }
             Ok(settings)
         };
-        // The parser above reads to the end and keeps its errors to itself.
+        // The parser above always reads to the end and returns no errors.
         parser.parse2(tokens).unwrap_or(Self { settings: Vec::new(), mentioned: Vec::new(), garbled: true })
     }
 
     fn parse_one(&mut self, input: ParseStream<'_>, known: &[&str], errors: &mut Errors) {
         let Ok(key) = input.call(Ident::parse_any) else {
-            errors.push(input.error(format!("expected `key = value`, where the key is {}", any_of(known))));
+            errors.push(input.error(format!("expected `key = value` with the key {}", any_of(known))));
             return self.skip_to_next(input);
         };
         let is_known = self.enter(&key, known, errors);
@@ -67,7 +67,7 @@ impl Settings {
         }
     }
 
-    /// Drops tokens up to the start of the next setting. Whether some of them were meant as a setting is not known.
+    /// Skips tokens up to the start of the next setting. Some of them may have been meant as a setting.
     fn skip_to_next(&mut self, input: ParseStream<'_>) {
         self.garbled = true;
         while !input.is_empty() {
@@ -78,17 +78,17 @@ impl Settings {
         }
     }
 
-    /// Notes that the key was written. Complains where it is unknown or written twice.
+    /// Records a key. Reports an unknown or repeated key.
     fn enter(&mut self, key: &Ident, known: &[&str], errors: &mut Errors) -> bool {
         let name = key.to_string();
         if !known.contains(&name.as_str()) {
             match rules::closest(&name, known) {
                 Some(meant) => {
-                    errors.at(key, format!("no setting `{name}`: did you mean `{meant}`?"));
+                    errors.at(key, format!("unknown setting `{name}`: did you mean `{meant}`?"));
                     self.mentioned.push(meant.to_owned());
                 }
                 None => {
-                    errors.at(key, format!("no setting `{name}`: there is {}", any_of(known)));
+                    errors.at(key, format!("unknown setting `{name}`: expected {}", any_of(known)));
                     self.garbled = true;
                 }
             }
@@ -102,12 +102,12 @@ impl Settings {
         !repeated
     }
 
-    /// The value of a key, with the key for complaints.
+    /// A key's value, with the key for error spans.
     pub fn get(&self, name: &str) -> Option<(&Ident, &Expr)> {
         self.settings.iter().find(|(key, _)| key == name).map(|(key, value)| (key, bare(value)))
     }
 
-    /// The `name`, where one is set: a text or an expression. `what` has it, as in "an experiment".
+    /// The `name`, if set: a string or an expression. `what` names its owner, such as "an experiment".
     pub fn name(&self, what: &str, errors: &mut Errors) -> Option<TokenStream> {
         let (_, value) = self.get("name")?;
         match value {
@@ -115,13 +115,13 @@ impl Settings {
                 errors.at(value, format!("{what}'s name cannot be empty"));
             }
             Expr::Lit(ExprLit { lit: Lit::Str(_), .. }) => {}
-            Expr::Lit(_) => errors.at(value, format!("{what}'s name is text")),
+            Expr::Lit(_) => errors.at(value, format!("{what}'s name must be a string")),
             _ => {}
         }
         Some(value.to_token_stream())
     }
 
-    /// Those of the keys that nobody can have meant to write.
+    /// The required keys that are certainly missing.
     pub fn missing<'a>(&self, required: &[&'a str]) -> Vec<&'a str> {
         if self.garbled {
             return Vec::new();
@@ -138,14 +138,14 @@ fn parse_equals(key: &Ident, input: ParseStream<'_>) -> syn::Result<()> {
     if input.peek(Token![=]) && !input.peek(Token![==]) {
         return input.parse::<Token![=]>().map(drop);
     }
-    let message = format!("`{key}` is set with `{key} = value`");
+    let message = format!("expected `{key} = value`");
     if input.is_empty() || input.peek(Token![,]) {
         return Err(syn::Error::new(key.span(), message));
     }
     Err(input.error(message))
 }
 
-/// Whether a setting starts here.
+/// Whether a setting starts at this position.
 fn at_setting(input: ParseStream<'_>) -> bool {
     input.peek(Ident::peek_any) && input.peek2(Token![=]) && !input.peek2(Token![==])
 }

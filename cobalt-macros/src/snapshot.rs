@@ -1,8 +1,8 @@
-//! What the tests of the macros keep as snapshots: expansions as people write code, and mistakes with what is said of them.
+//! Snapshots for the macro tests: formatted expansions, and mistakes with their messages.
 
 use proc_macro2::TokenStream;
 
-/// Checks an expansion, laid out as rustfmt would.
+/// Checks an expansion, formatted like rustfmt.
 macro_rules! assert_expansion {
     ($expansion:expr) => {
         let settings = $crate::snapshot::settings();
@@ -11,7 +11,7 @@ macro_rules! assert_expansion {
 }
 pub(crate) use assert_expansion;
 
-/// Checks what is said of each of these mistakes: pairs of what was written and the messages.
+/// Checks the messages for mistakes, given as pairs of source and messages.
 macro_rules! assert_messages {
     ($mistakes:expr) => {
         let settings = $crate::snapshot::settings();
@@ -24,7 +24,7 @@ pub fn settings() -> insta::Settings {
     let mut settings = insta::Settings::clone_current();
     settings.set_snapshot_path(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/snapshots"));
     settings.set_omit_expression(true);
-    // The hash of the source, of which other tests know that it follows from the text alone.
+    // The source hash; other tests check that it depends only on the text.
     settings.add_filter(r"(source_hash : |NAME,\s+)\d+u64", "${1}[hash]u64");
     settings
 }
@@ -33,7 +33,7 @@ pub fn pretty(expansion: TokenStream) -> String {
     prettyplease::unparse(&syn::parse2(expansion).expect("an expansion is made of items"))
 }
 
-/// Each mistake with its one message.
+/// Each mistake with its only message.
 pub fn listing(mistakes: impl IntoIterator<Item = (TokenStream, Vec<String>)>) -> String {
     let entry = |(written, messages): (TokenStream, Vec<String>)| {
         let [message] = &messages[..] else { panic!("expected one message for `{written}`: {messages:?}") };
@@ -48,7 +48,7 @@ pub fn listing(mistakes: impl IntoIterator<Item = (TokenStream, Vec<String>)>) -
     mistakes.into_iter().map(entry).collect()
 }
 
-/// Tokens with about the blanks that people write.
+/// Tokens with approximately the usual spacing.
 fn as_written(tokens: &TokenStream) -> String {
     let closer =
         [(" . ", "."), (" :: ", "::"), (" ,", ","), (" (", "("), (" [", "["), ("- ", "-"), (" : ", ": ")];

@@ -1,4 +1,4 @@
-//! A hash of source text that changes with its meaning: not with layout, nor with the compiler's version.
+//! A hash of source code that depends on its tokens, not on its layout or the compiler's version.
 
 use proc_macro2::{TokenStream, TokenTree};
 
@@ -7,7 +7,7 @@ struct Hasher(u64);
 
 impl Hasher {
     fn write(&mut self, text: &str) {
-        // Each piece ends with a byte that no UTF-8 text has, so that `ab c` and `a bc` differ.
+        // Ends each piece with a byte that UTF-8 never contains: `ab c` and `a bc` differ.
         for byte in text.bytes().chain([0xff]) {
             self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
         }
@@ -29,7 +29,7 @@ impl Hasher {
     }
 }
 
-/// The hash of an attribute and of the function below it.
+/// The hash of an attribute and its function.
 pub fn source_hash(attribute: TokenStream, function: TokenStream) -> u64 {
     let mut hasher = Hasher(0xcbf2_9ce4_8422_2325);
     hasher.write_tokens(attribute);

@@ -1,4 +1,4 @@
-//! `thresholds = [score.avg >= 0.8]`: reads comparisons, and refuses those that make no sense.
+//! `thresholds = [score.avg >= 0.8]`: parses comparisons, and rejects those that make no sense.
 
 #[cfg(test)]
 mod tests;
@@ -17,9 +17,9 @@ use crate::function::at;
 use crate::library::Library;
 use crate::literal::{Number, is_literal};
 
-const EXAMPLE: &str = "a threshold is written like `score.avg >= 0.8`";
+const EXAMPLE: &str = "expected a threshold such as `score.avg >= 0.8`";
 
-/// A threshold that makes sense, as far as can be told from its text.
+/// A threshold that is valid as far as its syntax shows.
 pub struct Threshold {
     figure: Figure,
     comparison: Comparison,
@@ -28,12 +28,12 @@ pub struct Threshold {
 }
 
 enum Bound {
-    /// In the category's unit, with the text that was written.
+    /// The value in the category's unit, and its source text.
     Literal(f64, String),
     Computed(Expr),
 }
 
-/// Reads the list. Errors are those of single thresholds, each at its place.
+/// Parses the list. Each invalid threshold is an error at its span.
 pub fn parse(list: &[&Expr], evaluators: &Evaluators, errors: &mut Errors) -> Vec<Threshold> {
     let mut seen = Vec::new();
     let mut thresholds = Vec::new();
@@ -71,7 +71,7 @@ impl Threshold {
     }
 }
 
-/// What the rules say against these tokens.
+/// An error of the grammar at these tokens.
 fn refuse(tokens: impl ToTokens, message: String) -> syn::Error {
     syn::Error::new_spanned(tokens, message)
 }
@@ -98,7 +98,7 @@ impl Bound {
     }
 }
 
-/// A comparison's parts, which need not make sense.
+/// The parts of a comparison, not validated.
 struct Sides<'a> {
     left: &'a Expr,
     operator: &'a dyn ToTokens,
@@ -109,10 +109,13 @@ impl<'a> Sides<'a> {
     fn of(expression: &'a Expr) -> syn::Result<Self> {
         let sides = match expression {
             Expr::Binary(ExprBinary { op: BinOp::And(op), .. }) => {
-                return Err(syn::Error::new_spanned(op, "all thresholds must hold: separate them by commas"));
+                return Err(syn::Error::new_spanned(
+                    op,
+                    "all thresholds must hold: separate them with commas",
+                ));
             }
             Expr::Binary(ExprBinary { op: BinOp::Or(op), .. }) => {
-                return Err(syn::Error::new_spanned(op, "all thresholds must hold: there is no `||`"));
+                return Err(syn::Error::new_spanned(op, "all thresholds must hold: `||` is not supported"));
             }
             Expr::Binary(ExprBinary { left, op, right, .. }) if is_comparison(op) => {
                 Self { left: bare(left), operator: op, right: bare(right) }
@@ -136,7 +139,7 @@ impl<'a> Sides<'a> {
         self.operator.to_token_stream().to_string()
     }
 
-    /// Refuses `0.8 <= score.avg`.
+    /// Rejects `0.8 <= score.avg`.
     fn check_order(&self, expression: &Expr) -> syn::Result<()> {
         let is_figure = |side: &Expr| matches!(side, Expr::Field(_) | Expr::MethodCall(_));
         let is_category = path_of(self.left).and_then(Path::get_ident).is_some_and(|name| {
@@ -149,7 +152,7 @@ impl<'a> Sides<'a> {
         let symbol = self.symbol();
         let turned = Comparison::from_symbol(&symbol).map_or(&*symbol, |symbol| symbol.mirrored().symbol());
         let (left, right) = (squeezed(self.left), squeezed(self.right));
-        let message = format!("the bound stands on the right: write `{right} {turned} {left}`");
+        let message = format!("the bound goes on the right: write `{right} {turned} {left}`");
         Err(syn::Error::new_spanned(expression, message))
     }
 }
@@ -165,7 +168,7 @@ fn is_comparison(op: &BinOp) -> bool {
     matches!(op, BinOp::Ge(_) | BinOp::Gt(_) | BinOp::Le(_) | BinOp::Lt(_) | BinOp::Eq(_) | BinOp::Ne(_))
 }
 
-/// An expression as a person would write it, near enough for a message.
+/// An expression's source text with approximately the usual spacing, for messages.
 fn squeezed(expression: &impl ToTokens) -> String {
     fn write(tokens: TokenStream, text: &mut String) {
         for token in tokens {
@@ -195,12 +198,12 @@ fn squeezed(expression: &impl ToTokens) -> String {
     text
 }
 
-/// The figure that a threshold looks at.
+/// A threshold's left-hand side.
 pub struct Figure {
     pub category: Category,
-    /// The evaluator's name, where it is computed.
+    /// The evaluator's name, if it is computed.
     pub computed_name: Option<Expr>,
-    /// Whether the evaluator's name stands without quotes.
+    /// Whether the evaluator's name has no quotes.
     pub bare: bool,
     pub category_span: Span,
     pub metric: Metric,
@@ -214,7 +217,7 @@ impl Figure {
             Expr::Field(field) => match &field.member {
                 Member::Named(name) => (&field.base, name, None),
                 Member::Unnamed(index) => {
-                    return Err(syn::Error::new_spanned(index, format!("a metric has a name: {EXAMPLE}")));
+                    return Err(syn::Error::new_spanned(index, format!("missing metric name: {EXAMPLE}")));
                 }
             },
             Expr::MethodCall(call) => (&call.receiver, &call.method, Some(call)),
@@ -247,12 +250,12 @@ impl Figure {
     fn read_mark(&mut self, call: &ExprMethodCall) -> syn::Result<()> {
         if !matches!(self.metric, Metric::PassRate(_)) {
             let text = self.category.figure(self.metric);
-            let message = format!("only `pass_rate` takes a mark: write `{text}` without parentheses");
+            let message = format!("only `pass_rate` takes a pass mark: write `{text}` without parentheses");
             return Err(syn::Error::new_spanned(call, message));
         }
         let [mark] = Vec::from_iter(&call.args)[..] else {
             let text = self.category.figure(self.metric);
-            let message = format!("`pass_rate` takes one mark, or none: write `{text}(0.6)` or `{text}`");
+            let message = format!("`pass_rate` takes at most one pass mark: write `{text}(0.6)` or `{text}`");
             return Err(syn::Error::new_spanned(call, message));
         };
         match Number::of(mark) {
@@ -260,13 +263,13 @@ impl Figure {
                 self.metric = self.metric.with_mark(number.value).map_err(|message| refuse(mark, message))?;
             }
             None if !is_literal(mark) => self.computed_mark = Some(mark.clone()),
-            _ => return Err(syn::Error::new_spanned(mark, "a mark is a number from 0 to 1")),
+            _ => return Err(syn::Error::new_spanned(mark, "a pass mark is a number from 0 to 1")),
         }
         Ok(())
     }
 }
 
-/// What stands before the dot of the metric.
+/// The part before the metric: a category or an evaluator.
 struct Subject {
     category: Category,
     computed: Option<Expr>,
@@ -291,7 +294,7 @@ impl Subject {
     fn of_path(path: &Path) -> syn::Result<Self> {
         let Some(name) = path.get_ident() else {
             let last = path.segments.last().map(|segment| segment.ident.to_string()).unwrap_or_default();
-            let message = format!("an evaluator is named without its path: write `{last}`");
+            let message = format!("name the evaluator without its path: write `{last}`");
             return Err(syn::Error::new_spanned(path, message));
         };
         Self::of_name(name)
@@ -300,7 +303,7 @@ impl Subject {
     fn of_name(name: &Ident) -> syn::Result<Self> {
         let text = name.unraw().to_string();
         if text == EVALUATORS {
-            return Err(refuse(name, format!("which evaluator? write `{EVALUATORS}[\"any name\"]`")));
+            return Err(refuse(name, format!("missing evaluator name: write `{EVALUATORS}[\"any name\"]`")));
         }
         if text == VS_BASELINE {
             return Err(refuse(name, which_figure_of_two()));
@@ -316,13 +319,13 @@ impl Subject {
             _ => false,
         };
         if !against_baseline && squeezed(&index.expr) != EVALUATORS {
-            let message = format!("an evaluator of any name is written `{EVALUATORS}[\"any name\"]`");
+            let message = format!("to name an evaluator, write `{EVALUATORS}[\"any name\"]`");
             return Err(syn::Error::new_spanned(&index.expr, message));
         }
         let (name, computed) = match bare(&index.index) {
             Expr::Lit(ExprLit { lit: Lit::Str(name), .. }) => (name.value(), None),
             Expr::Lit(literal) => {
-                let message = format!("an evaluator's name is text: `{EVALUATORS}[\"any name\"]`");
+                let message = format!("an evaluator's name is a string: write `{EVALUATORS}[\"any name\"]`");
                 return Err(syn::Error::new_spanned(literal, message));
             }
             computed => (squeezed(computed), Some(computed.clone())),
@@ -338,13 +341,13 @@ fn is_vs_baseline(expression: &Expr) -> bool {
 }
 
 fn which_figure_of_two() -> String {
-    format!("which figure against the baseline? write, for example, `{VS_BASELINE_EXAMPLE}`")
+    format!("missing metric: write, for example, `{VS_BASELINE_EXAMPLE}`")
 }
 
 /// `base.score.drop`
 fn not_a_category(base: &Expr) -> String {
     match rules::closest(&squeezed(base), &[VS_BASELINE, "baseline"]) {
-        Some(_) => format!("a figure against the baseline is written like `{VS_BASELINE_EXAMPLE}`"),
+        Some(_) => format!("to compare with the baseline write, for example, `{VS_BASELINE_EXAMPLE}`"),
         None => format!("not a category or an evaluator: {EXAMPLE}"),
     }
 }
@@ -362,7 +365,7 @@ fn without_metric(path: &Path, sides: &Sides<'_>) -> syn::Error {
     let name = rules::closest(&text, &Category::NAMES).unwrap_or(&text);
     let metric = Category::from_name(name).map_or("avg", |category| category.metrics()[0]);
     let (symbol, bound) = (sides.symbol(), squeezed(sides.right));
-    let message = format!("which figure of `{name}`? write, for example, `{name}.{metric} {symbol} {bound}`");
+    let message = format!("missing metric: write, for example, `{name}.{metric} {symbol} {bound}`");
     syn::Error::new_spanned(path, message)
 }
 

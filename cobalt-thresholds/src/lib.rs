@@ -1,7 +1,7 @@
-//! The grammar of thresholds: categories, metrics, the direction of each bound, and what to say when one is wrong.
+//! The grammar of thresholds: categories, metrics, the direction of each bound, and the error messages.
 //!
-//! `cobalt` and its attributes share it, and refuse a threshold in the same words at run time and at compile time. Use it through
-//! `cobalt`; this crate is no use by itself.
+//! `cobalt` and its attributes share it, so they report the same errors at run time and at compile time. Use it through `cobalt`;
+//! do not depend on this crate directly.
 
 mod words;
 
@@ -9,7 +9,7 @@ use std::fmt;
 
 pub use words::{DURATION_UNITS, closest, duration_nanos, listing, not_from_zero_to_one};
 
-/// The word that stands before the name of an evaluator that is no identifier: `evaluators["any name"]`.
+/// The prefix for an evaluator whose name is not an identifier: `evaluators["any name"]`.
 pub const EVALUATORS: &str = "evaluators";
 
 /// What a threshold measures.
@@ -19,13 +19,13 @@ pub enum Category {
     Score,
     /// The scores of the evaluator of this name, each from 0 to 1.
     Evaluator(String),
-    /// How long the agent took for an item, in milliseconds.
+    /// The agent's latency per item, in milliseconds.
     Latency,
-    /// The tokens that the agent used for an item.
+    /// The agent's tokens per item.
     Tokens,
-    /// What the agent's calls cost for an item, in US dollars.
+    /// The agent cost per item, in US dollars.
     Cost,
-    /// What the judges' calls cost for an item, in US dollars.
+    /// The judge cost per item, in US dollars.
     JudgeCost,
 }
 
@@ -34,7 +34,7 @@ impl Category {
     #[doc(hidden)]
     pub const NAMES: [&'static str; 5] = ["score", "latency", "tokens", "cost", "judge_cost"];
 
-    /// The category of this name, unless it is the name of an evaluator.
+    /// The category with this name; `None` for the name of an evaluator.
     #[doc(hidden)]
     pub fn from_name(name: &str) -> Option<Self> {
         Some(match name {
@@ -59,7 +59,7 @@ impl Category {
         }
     }
 
-    /// The names of the metrics that this category has.
+    /// The names of this category's metrics.
     pub fn metrics(&self) -> &'static [&'static str] {
         match self {
             Self::Score | Self::Evaluator(_) => &["avg", "min", "max", "p50", "p95", "p99", "pass_rate"],
@@ -69,23 +69,23 @@ impl Category {
         }
     }
 
-    /// The names of the metrics that this category has against a baseline.
+    /// The names of this category's metrics against a baseline.
     pub fn baseline_metrics(&self) -> &'static [&'static str] {
         match self {
             Self::Score | Self::Evaluator(_) => &["drop"],
             Self::Latency | Self::Tokens | Self::Cost => &["rise", "ratio"],
-            // It hangs on what the cache holds, and says nothing of the agent.
+            // It depends on the cache, not on the agent.
             Self::JudgeCost => &[],
         }
     }
 
-    /// Whether the values are scores, which lie between 0 and 1.
+    /// Whether the values are scores from 0 to 1.
     #[doc(hidden)]
     pub fn is_score(&self) -> bool {
         matches!(self, Self::Score | Self::Evaluator(_))
     }
 
-    /// The metric of this name, without a mark, or what to write instead.
+    /// The metric with this name, without a pass mark, or an error that suggests one.
     #[doc(hidden)]
     pub fn metric(&self, name: &str) -> Result<Metric, String> {
         match Metric::from_name(name) {
@@ -94,25 +94,24 @@ impl Category {
         }
     }
 
-    /// The metric of this name that is one of two runs, or what to write instead.
+    /// The metric against a baseline with this name, or an error that suggests one.
     #[doc(hidden)]
     pub fn baseline_metric(&self, name: &str) -> Result<Metric, String> {
         let known = self.baseline_metrics();
         match Metric::from_name(name) {
             Some(metric) if known.contains(&name) => return Ok(metric),
             _ if known.is_empty() => {
-                let message =
-                    format!("`{self}` is held against no baseline: it hangs on what the cache holds");
+                let message = format!("`{self}` cannot be compared with a baseline: it depends on the cache");
                 return Err(message);
             }
             _ => {}
         }
-        let listed = listing(known);
+        let listed = metrics_in_words(known);
         Err(match Metric::meant_by(name, known).filter(|meant| known.contains(meant)) {
-            Some(meant) => format!(
-                "against a baseline, `{self}` has no metric `{name}`: did you mean `{meant}`? (it has {listed})"
-            ),
-            None => format!("against a baseline, `{self}` has no metric `{name}`: it has {listed}"),
+            Some(meant) => {
+                format!("`{VS_BASELINE}.{self}` has no metric `{name}`: did you mean `{meant}`? ({listed})")
+            }
+            None => format!("`{VS_BASELINE}.{self}` has no metric `{name}`: {listed}"),
         })
     }
 
@@ -120,23 +119,23 @@ impl Category {
         let category = self;
         if self.baseline_metrics().contains(&name) {
             return format!(
-                "`{category}` has no metric `{name}` by itself: against a baseline write \
+                "`{category}` has no metric `{name}`: to compare with a baseline, write \
                  `{VS_BASELINE}.{category}.{name}`"
             );
         }
         if name == "max" && self.metrics().contains(&"total") {
             return format!("`{category}` has no `max`: for the sum over all items write `{category}.total`");
         }
-        let known = listing(self.metrics());
+        let known = metrics_in_words(self.metrics());
         match Metric::meant_by(name, self.metrics()).filter(|meant| self.metrics().contains(meant)) {
             Some(meant) => {
-                format!("`{category}` has no metric `{name}`: did you mean `{meant}`? (it has {known})")
+                format!("`{category}` has no metric `{name}`: did you mean `{meant}`? ({known})")
             }
-            None => format!("`{category}` has no metric `{name}`: it has {known}"),
+            None => format!("`{category}` has no metric `{name}`: {known}"),
         }
     }
 
-    /// The side on which the good values of a metric lie.
+    /// Whether a metric needs a lower or an upper bound.
     #[doc(hidden)]
     pub fn direction(&self, metric: Metric) -> Direction {
         match (self.is_score(), metric) {
@@ -147,7 +146,7 @@ impl Category {
         }
     }
 
-    /// Refuses a comparison that would ask for bad values; `bound` is shown as it was written.
+    /// Rejects a comparison that would require bad values; `bound` is its source text.
     #[doc(hidden)]
     pub fn check_comparison(
         &self,
@@ -161,53 +160,61 @@ impl Category {
         }
         let right = comparison.mirrored();
         let side = match direction {
-            Direction::Lower => "must not fall below its bound",
-            Direction::Upper => "must not rise above its bound",
+            Direction::Lower => "needs a lower bound",
+            Direction::Upper => "needs an upper bound",
         };
         let figure = self.figure(metric);
         let message = format!("`{figure}` {side}: write `{figure} {right} {bound}`");
         Err(message)
     }
 
-    /// A figure as it is written in a threshold: `score.avg`, `vs_baseline.score.drop`.
+    /// The left-hand side of a threshold: `score.avg`, `vs_baseline.score.drop`.
     #[doc(hidden)]
     pub fn figure(&self, metric: Metric) -> String {
         metric.of(&self.to_string())
     }
 
-    /// Says that a bound is of the wrong kind, and of which it must be.
+    /// The message for a bound of the wrong kind.
     #[doc(hidden)]
     pub fn wrong_bound(&self, metric: Metric, bound: &str) -> String {
         let subject = if metric.is_against_baseline() { self.figure(metric) } else { self.to_string() };
-        format!("the bound of `{subject}` is {}, not `{bound}`", self.unit(metric))
+        format!("the bound of `{subject}` must be {}, not `{bound}`", self.unit(metric))
     }
 
-    /// Refuses a bound that no value can be held against.
+    /// Rejects a bound that is out of range.
     #[doc(hidden)]
     pub fn check_bound(&self, bound: f64) -> Result<(), String> {
         if self.is_score() && !(0.0..=1.0).contains(&bound) {
             return Err(format!("scores {}", not_from_zero_to_one(bound)));
         }
         if !bound.is_finite() || bound < 0.0 {
-            let message = format!("the bound of `{self}` must be a number from 0 upwards, not {bound}");
+            let message = format!("the bound of `{self}` must be a number of at least 0, not {bound}");
             return Err(message);
         }
         Ok(())
     }
 
-    /// What a bound of this category is, for messages.
+    /// Describes a bound of this category in messages.
     fn unit(&self, metric: Metric) -> &'static str {
         match self {
-            _ if metric == Metric::Ratio => "a number such as `1.1`, for a tenth more than the baseline",
+            _ if metric == Metric::Ratio => "a number such as `1.1`, for 10% more than the baseline",
             Self::Score | Self::Evaluator(_) => "a number from 0 to 1",
             Self::Latency => "a duration such as `5s` or `800ms`, or a number of milliseconds",
             Self::Tokens => "a number of tokens",
-            Self::Cost | Self::JudgeCost => "an amount in US dollars",
+            Self::Cost | Self::JudgeCost => "a number of US dollars",
         }
     }
 }
 
-/// The category as it is written in a threshold: `score`, `concise`, `evaluators["any name"]`.
+/// Lists a category's metrics for messages.
+fn metrics_in_words(metrics: &[&str]) -> String {
+    match metrics {
+        [only] => format!("its only metric is `{only}`"),
+        _ => format!("its metrics are {}", listing(metrics)),
+    }
+}
+
+/// The category's text form in a threshold: `score`, `concise`, `evaluators["any name"]`.
 impl fmt::Display for Category {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -220,20 +227,20 @@ impl fmt::Display for Category {
     }
 }
 
-/// Whether a name stands for an evaluator without quotes: an identifier that is not taken.
+/// Whether an evaluator's name needs no quotes: an identifier that is not reserved.
 pub fn is_plain(name: &str) -> bool {
     let identifier = name.chars().all(|letter| letter.is_alphanumeric() || letter == '_')
         && name.starts_with(|letter: char| letter.is_alphabetic() || letter == '_');
     identifier && ![EVALUATORS, VS_BASELINE].contains(&name) && Category::from_name(name).is_none()
 }
 
-/// The word that stands before a figure that is one of two runs: `vs_baseline.score.drop`.
+/// The prefix of metrics against a baseline: `vs_baseline.score.drop`.
 pub const VS_BASELINE: &str = "vs_baseline";
 
-/// A threshold against a baseline, as messages show one.
+/// An example of a threshold against a baseline, for messages.
 pub const VS_BASELINE_EXAMPLE: &str = "vs_baseline.score.drop <= 0.02";
 
-/// The figure that a threshold looks at.
+/// The metric of a threshold.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Metric {
     /// The arithmetic mean.
@@ -248,20 +255,20 @@ pub enum Metric {
     P95,
     /// The 99th percentile, interpolated linearly.
     P99,
-    /// The share of scores, from 0 to 1, that reach a mark: this one, or else the evaluator's pass mark.
+    /// The share of scores, from 0 to 1, at or above a pass mark: this one, or else the evaluator's.
     PassRate(Option<f64>),
     /// The sum over all items.
     Total,
-    /// By how much the mean score is below that of the baseline, from 0 to 1.
+    /// How much the mean score is below that of the baseline, from 0 to 1.
     Drop,
-    /// By how much the mean is above that of the baseline: milliseconds for an item, tokens or US dollars for one run of it.
+    /// How much the mean is above that of the baseline: milliseconds per item, tokens or US dollars per trial.
     Rise,
-    /// The mean as a share of that of the baseline: 1.1 for a tenth more.
+    /// The mean divided by that of the baseline: 1.1 for 10% more.
     Ratio,
 }
 
 impl Metric {
-    /// The metric of this name; `pass_rate` without a mark.
+    /// The metric with this name; `pass_rate` without a pass mark.
     #[doc(hidden)]
     pub fn from_name(name: &str) -> Option<Self> {
         Some(match name {
@@ -280,7 +287,7 @@ impl Metric {
         })
     }
 
-    /// The metric's name, without its mark.
+    /// The metric's name, without its pass mark.
     pub fn name(self) -> &'static str {
         match self {
             Self::Avg => "avg",
@@ -297,12 +304,12 @@ impl Metric {
         }
     }
 
-    /// Whether the figure is one of two runs: this one and the baseline.
+    /// Whether the metric compares a run with its baseline.
     pub fn is_against_baseline(self) -> bool {
         matches!(self, Self::Drop | Self::Rise | Self::Ratio)
     }
 
-    /// The figure of a subject as it is written in a threshold.
+    /// The metric of a category or evaluator, as written in a threshold.
     #[doc(hidden)]
     pub fn of(self, subject: &str) -> String {
         match self.is_against_baseline() {
@@ -311,7 +318,7 @@ impl Metric {
         }
     }
 
-    /// Other words for the figures, and the names that they mean.
+    /// Synonyms, and the metrics that they refer to.
     const SYNONYMS: [(&'static str, &'static str); 14] = [
         ("mean", "avg"),
         ("average", "avg"),
@@ -329,7 +336,7 @@ impl Metric {
         ("factor", "ratio"),
     ];
 
-    /// The one of these names that was most likely meant by a word.
+    /// The known metric closest to `word`, also by synonyms.
     fn meant_by(word: &str, known: &[&'static str]) -> Option<&'static str> {
         let synonyms = Self::SYNONYMS.map(|(synonym, _)| synonym);
         closest(word, known).or_else(|| {
@@ -338,13 +345,13 @@ impl Metric {
         })
     }
 
-    /// Gives the metric a mark, as `pass_rate(0.6)` does; only a pass rate takes one.
+    /// Sets the pass mark, as in `pass_rate(0.6)`; only a pass rate takes one.
     #[doc(hidden)]
     pub fn with_mark(self, mark: f64) -> Result<Self, String> {
         match self {
             Self::PassRate(_) if (0.0..=1.0).contains(&mark) => Ok(Self::PassRate(Some(mark))),
-            Self::PassRate(_) => Err(format!("marks {}", not_from_zero_to_one(mark))),
-            _ => Err(format!("only `pass_rate` takes a mark: write `{self}` without parentheses")),
+            Self::PassRate(_) => Err(format!("pass marks {}", not_from_zero_to_one(mark))),
+            _ => Err(format!("only `pass_rate` takes a pass mark: write `{self}` without parentheses")),
         }
     }
 }
@@ -358,7 +365,7 @@ impl fmt::Display for Metric {
     }
 }
 
-/// How a measured value is held against the bound.
+/// How a measured value is compared with the bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Comparison {
     /// `>=`
@@ -371,20 +378,20 @@ pub enum Comparison {
     Below,
 }
 
-/// On which side of the bound the good values lie.
+/// Whether a bound is a lower or an upper one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Direction {
-    /// The value must not fall below the bound: `>=` or `>`.
+    /// A lower bound: `>=` or `>`.
     Lower,
-    /// The value must not rise above the bound: `<=` or `<`.
+    /// An upper bound: `<=` or `<`.
     Upper,
 }
 
-/// How much a figure may be off by rounding, as a share of it.
+/// The relative tolerance for rounding errors.
 const ROUNDING: f64 = 1e-12;
 
 impl Comparison {
-    /// The comparison that is written so.
+    /// The comparison with this symbol.
     #[doc(hidden)]
     pub fn from_symbol(symbol: &str) -> Option<Self> {
         Some(match symbol {
@@ -396,7 +403,7 @@ impl Comparison {
         })
     }
 
-    /// How the comparison is written.
+    /// The comparison's symbol.
     pub fn symbol(self) -> &'static str {
         match self {
             Self::AtLeast => ">=",
@@ -406,7 +413,7 @@ impl Comparison {
         }
     }
 
-    /// The side on which the values lie that it lets pass.
+    /// Whether it is a lower or an upper bound.
     #[doc(hidden)]
     pub fn direction(self) -> Direction {
         match self {
@@ -415,7 +422,7 @@ impl Comparison {
         }
     }
 
-    /// The comparison that says the same with its two sides exchanged.
+    /// The equivalent comparison with its sides swapped.
     #[doc(hidden)]
     pub fn mirrored(self) -> Self {
         match self {
@@ -428,8 +435,7 @@ impl Comparison {
 
     /// Whether a measured value satisfies the bound; NaN never does.
     ///
-    /// Figures are worked out from rounded numbers: the mean of 0.7, 0.8 and 0.9 comes out a little below 0.8. What
-    /// differs by no more than such rounding is equal.
+    /// Values that differ only by rounding errors are equal: the calculated mean of 0.7, 0.8 and 0.9 is slightly below 0.8.
     pub fn holds(self, value: f64, bound: f64) -> bool {
         let equal = (value - bound).abs() <= ROUNDING * value.abs().max(bound.abs());
         match self {
@@ -447,14 +453,14 @@ impl fmt::Display for Comparison {
     }
 }
 
-/// Refuses `=`, `==` and `!=`, and says what to write.
+/// The message for `=`, `==` and `!=`.
 pub fn not_a_comparison(symbol: &str, category: &Category, metric: Metric, bound: &str) -> String {
     let right = match category.direction(metric) {
         Direction::Lower => Comparison::AtLeast,
         Direction::Upper => Comparison::AtMost,
     };
     let figure = category.figure(metric);
-    format!("a threshold is a bound, not `{symbol}`: write `{figure} {right} {bound}`")
+    format!("`{symbol}` cannot be used in a threshold: write `{figure} {right} {bound}`")
 }
 
 #[cfg(test)]
@@ -492,11 +498,11 @@ mod tests {
         };
         assert_eq!(
             refused(Category::Score, Metric::Avg, Comparison::AtMost),
-            "`score.avg` must not fall below its bound: write `score.avg >= 1`"
+            "`score.avg` needs a lower bound: write `score.avg >= 1`"
         );
         assert_eq!(
             refused(Category::Latency, Metric::P95, Comparison::Above),
-            "`latency.p95` must not rise above its bound: write `latency.p95 < 1`"
+            "`latency.p95` needs an upper bound: write `latency.p95 < 1`"
         );
     }
 }

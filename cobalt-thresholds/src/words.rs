@@ -1,8 +1,8 @@
-//! The words of messages: what was meant by a misspelt name, what there is, what lies between 0 and 1, and lengths of time.
+//! Helpers for messages: suggestions for misspelt names, lists, and durations.
 
-/// The known word that a misspelt one was most likely meant to be: at most a third of its letters differ.
+/// The known name closest to a misspelt one: at most a third of its letters differ.
 pub fn closest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
-    // Two percentiles are always alike; neither is more likely to be the one that was meant.
+    // Percentiles are always similar, so a suggestion would be arbitrary.
     let percentile =
         word.strip_prefix('p').is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()));
     if percentile {
@@ -17,7 +17,7 @@ pub fn closest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
         .map(|(_, name)| name)
 }
 
-/// Names in one line: `` `a`, `b` and `c` ``.
+/// Joins names: `` `a`, `b` and `c` ``.
 pub fn listing(names: &[&str]) -> String {
     let quoted: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
     match quoted.as_slice() {
@@ -27,15 +27,15 @@ pub fn listing(names: &[&str]) -> String {
     }
 }
 
-/// `lie between 0 and 1, …`: the second half of a sentence about scores and marks.
+/// `must be from 0 to 1, …`: the end of a message about scores and pass marks.
 pub fn not_from_zero_to_one(value: f64) -> String {
     if (2.0..=100.0).contains(&value) {
-        return format!("lie between 0 and 1: for {value} percent write `{}`", value / 100.0);
+        return format!("must be from 0 to 1: for {value}% write `{}`", value / 100.0);
     }
-    format!("lie between 0 and 1, and {value} does not")
+    format!("must be from 0 to 1, not {value}")
 }
 
-/// The units of a duration and their lengths in nanoseconds.
+/// Time units and their lengths in nanoseconds.
 pub const DURATION_UNITS: [(&str, u64); 6] = [
     ("ns", 1),
     ("us", 1_000),
@@ -45,14 +45,14 @@ pub const DURATION_UNITS: [(&str, u64); 6] = [
     ("h", 3_600_000_000_000),
 ];
 
-/// The length in nanoseconds of so many of a unit, or what the units are.
+/// Converts a number of a unit to nanoseconds.
 pub fn duration_nanos(number: f64, unit: &str) -> Result<u64, String> {
     let Some((_, nanos)) = DURATION_UNITS.iter().find(|(name, _)| *name == unit) else {
         return Err(no_such_unit(number, unit));
     };
     let length = (number * *nanos as f64).round();
     if !(0.0..=u64::MAX as f64).contains(&length) {
-        return Err(format!("{number}{unit} is no possible duration"));
+        return Err(format!("{number}{unit} is not a valid duration"));
     }
     Ok(length as u64)
 }
@@ -67,8 +67,8 @@ fn no_such_unit(number: f64, unit: &str) -> String {
     };
     let units = listing(&DURATION_UNITS.map(|(name, _)| name));
     match meant {
-        Some(meant) => format!("no unit of time `{unit}`: write `{number}{meant}` (there are {units})"),
-        None => format!("no unit of time `{unit}`: there are {units}"),
+        Some(meant) => format!("unknown time unit `{unit}`: write `{number}{meant}` (units: {units})"),
+        None => format!("unknown time unit `{unit}`; units: {units}"),
     }
 }
 
@@ -87,7 +87,7 @@ mod tests {
     fn a_duration_has_a_unit_and_a_possible_length() {
         assert_eq!(duration_nanos(1.5, "ms"), Ok(1_500_000));
         assert!(duration_nanos(3.0, "secs").unwrap_err().contains("write `3s`"));
-        assert!(duration_nanos(-1.0, "s").unwrap_err().contains("no possible duration"));
-        assert!(duration_nanos(1e9, "h").unwrap_err().contains("no possible duration"));
+        assert!(duration_nanos(-1.0, "s").unwrap_err().contains("not a valid duration"));
+        assert!(duration_nanos(1e9, "h").unwrap_err().contains("not a valid duration"));
     }
 }

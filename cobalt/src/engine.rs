@@ -1,4 +1,4 @@
-//! Runs the items of experiments, the agent first and then the evaluators. Knows nothing of terminals or files.
+//! Runs the items of experiments: first the agent, then the evaluators. Independent of terminals and files.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
@@ -20,44 +20,44 @@ use crate::experiment::{AgentFn, Context, Definition, Recorded};
 use crate::llm::{Asking, Models};
 use crate::threads::{self, AbortOnDrop, catch_panic, join_all};
 
-/// How long evaluators may take to let go of what they hold, all together.
+/// How long all evaluators together may take to release resources.
 const FINISHING: Duration = Duration::from_secs(10);
 
-/// An experiment's work: which items to run, and all that it takes.
+/// An experiment's work: the items to run, and everything needed to run them.
 pub struct Work {
-    /// The number under which events speak of the experiment.
+    /// The experiment's number in events.
     pub(crate) experiment: usize,
     pub(crate) definition: Arc<Definition>,
     /// The evaluators' names, shared by all results.
     pub(crate) names: Vec<Arc<str>>,
     pub(crate) agent: AgentFn,
     pub(crate) dataset: Dataset,
-    /// What evaluators may ask.
+    /// The models that evaluators may call.
     pub(crate) models: Arc<Models>,
     /// The items' keys, by index.
     pub(crate) keys: Arc<[Arc<str>]>,
-    /// The indexes of the items to run, in the order in which they are started.
+    /// The indexes of the items to run, in start order.
     pub(crate) items: Vec<usize>,
-    /// As many permits as items may be worked on at a time. An item takes one; whoever keeps the results gives it back
-    /// when the item is safe, so that never more than that many can be lost, and closes them where items cannot be kept.
+    /// One permit per item that may run in parallel. An item takes one; the recorder returns it when the item is saved, which bounds
+    /// how many results can be lost. The recorder closes the semaphore if items cannot be saved.
     pub(crate) slots: Arc<Semaphore>,
 }
 
-/// What happens in a run. The events of all experiments go through one channel, which puts them in one order.
+/// An event of a run. The events of all experiments go through one channel, which defines their order.
 #[derive(Debug)]
 pub enum Event {
-    /// An agent's output was evaluated, or the agent failed: in this run of the item with this index.
+    /// A trial is done: the agent's output was evaluated, or the agent failed.
     ExecutionFinished { experiment: usize, index: usize, run: usize },
-    /// All runs of an item are done.
+    /// All trials of an item are done.
     ItemFinished { experiment: usize, item: ItemResult },
-    /// All items of an experiment are done, or no more of them will be.
+    /// All items of an experiment are done, or no more will be.
     ExperimentFinished { experiment: usize },
-    /// The experiments that are not finished will not be.
+    /// Unfinished experiments were interrupted.
     Interrupted,
 }
 
 impl Event {
-    /// The experiment that it is about; none where it is about all.
+    /// The experiment that it concerns; `None` if it concerns all.
     pub fn experiment(&self) -> Option<usize> {
         match self {
             Self::ExecutionFinished { experiment, .. }
@@ -68,9 +68,9 @@ impl Event {
     }
 }
 
-/// Runs the items, `concurrency` of them at a time. Dropping the future cancels what is going on.
+/// Runs the items, up to `concurrency` in parallel. Dropping the future cancels running items.
 pub async fn run(work: Work, events: Sender<Event>) {
-    // Told however this ends, so that nobody waits for items that will not come.
+    // Sent however this ends, so that nothing waits for items that will not come.
     let _told_at_the_end = TellsAtTheEnd { experiment: work.experiment, events: events.clone() };
     let work = Arc::new(work);
     let next = Arc::new(AtomicUsize::new(0));
@@ -79,7 +79,7 @@ pub async fn run(work: Work, events: Sender<Event>) {
         workers.spawn(run_items(Arc::clone(&work), Arc::clone(&next), events.clone()));
     }
     while let Some(ended) = workers.join_next().await {
-        // Agents and evaluators are guarded one by one: a panic here is a fault of this library, not to be hidden.
+        // Panics of agents and evaluators are caught elsewhere: a panic here is a bug of this library, not to be hidden.
         if let Err(error) = ended
             && error.is_panic()
         {
@@ -89,12 +89,12 @@ pub async fn run(work: Work, events: Sender<Event>) {
     finish(work.definition.evaluators.clone()).await;
 }
 
-/// Lets the evaluators go of what they hold, each on a thread where it may block. One that hangs is left behind.
+/// Lets the evaluators release resources, each on a thread where it may block. One that hangs is abandoned.
 async fn finish(evaluators: Vec<Arc<dyn Evaluator>>) {
     let finishing = evaluators.into_iter().map(|evaluator| -> Pin<Box<dyn Future<Output = _> + Send>> {
         Box::pin(threads::run(move || evaluator.finish()))
     });
-    // What was scored stays so, whatever comes of this.
+    // The scores stay valid, whatever happens here.
     let _ = timeout(FINISHING, join_all(finishing.collect())).await;
 }
 
@@ -109,7 +109,7 @@ impl Drop for TellsAtTheEnd {
     }
 }
 
-/// Takes the next item, as soon as there is a slot for it, until there is none or the slots are closed.
+/// Runs the next item whenever a slot is free, until there are no more items or the slots are closed.
 async fn run_items(work: Arc<Work>, next: Arc<AtomicUsize>, events: Sender<Event>) {
     while let Ok(slot) = work.slots.acquire().await
         && let Some(&index) = work.items.get(next.fetch_add(1, Ordering::Relaxed))
@@ -123,19 +123,19 @@ async fn run_items(work: Arc<Work>, next: Arc<AtomicUsize>, events: Sender<Event
     }
 }
 
-/// Nobody listens any more only when the run was given up.
+/// The receiver is gone only if the run was abandoned.
 fn send(events: &Sender<Event>, event: Event) {
     let _ = events.send(event);
 }
 
-/// Runs an item, one run after another, and calls `executed` with its number after each.
+/// Runs the trials of an item one after another, and calls `executed` with the trial's number after each.
 pub async fn run_item(work: &Work, index: usize, executed: impl Fn(usize)) -> ItemResult {
     let key = &work.keys[index];
     let mut runs = Vec::with_capacity(work.definition.runs);
     for run_index in 0..work.definition.runs {
         let context = Context::new(work.dataset.clone(), index, Arc::clone(key), run_index);
         let mut execution = execute(work, context).await;
-        // Agents and evaluators have seen everything; what is kept and shown of it holds no keys.
+        // Agents and evaluators have seen everything; what is saved and displayed must not contain keys.
         execution.redact();
         runs.push(execution);
         executed(run_index);
@@ -154,11 +154,11 @@ fn passes(work: &Work, run_item: &Execution) -> bool {
     !run_item.is_in_error() && work.definition.evaluators.iter().all(reaches_mark)
 }
 
-/// Why an agent gave no output.
+/// Why there is no output of an agent.
 struct Failure {
     status: Status,
     error: String,
-    /// What the output that was refused reports.
+    /// The metadata of a refused output.
     reported: Item,
 }
 
@@ -171,7 +171,7 @@ impl Failure {
 async fn execute(work: &Work, context: Context) -> Execution {
     let (answer, took) = call_agent(work, context.clone()).await;
     let latency_ms = milliseconds(took);
-    // From here on, nothing that the agent left behind can add to this execution or to the next.
+    // From here on, tasks left behind by the agent cannot add records to this execution or to the next.
     let mut recorded = context.recorder().close();
     match answer.and_then(|output| accepted(output, &mut recorded)) {
         Ok(mut output) => {
@@ -190,7 +190,7 @@ async fn execute(work: &Work, context: Context) -> Execution {
     }
 }
 
-/// The output, unless what it or the agent reported cannot be used.
+/// Refuses the output if it or the agent's records are invalid.
 fn accepted(mut output: Output, recorded: &mut Recorded) -> Result<Output, Failure> {
     match output.problem().or_else(|| recorded.problem()) {
         None => Ok(output),
@@ -198,17 +198,17 @@ fn accepted(mut output: Output, recorded: &mut Recorded) -> Result<Output, Failu
     }
 }
 
-/// To the microsecond: more digits would only lengthen the files.
+/// Rounded down to microseconds: more digits would only make files larger.
 fn milliseconds(duration: Duration) -> f64 {
     duration.as_micros() as f64 / 1000.0
 }
 
-/// Calls the agent in a task of its own, so that a panic, or a call that blocks, is its own.
+/// Calls the agent in its own task, so that a panic or a blocking call stays isolated.
 async fn call_agent(work: &Work, context: Context) -> (Result<Output, Failure>, Duration) {
     let limit = work.definition.timeout;
     let agent = Arc::clone(&work.agent);
     let called = Instant::now();
-    // Caught in the task, on whose thread the panic's place is known.
+    // Caught in the task, on whose thread the panic's location is known.
     let answer = async move { catch_panic(agent(context)).await.map_err(|panic| threads::describe(&*panic)) };
     let mut task = AbortOnDrop::new(tokio::spawn(answer));
     let failed = |error: String| Err(Failure::error(error));
@@ -228,7 +228,7 @@ fn ran_out(limit: Duration) -> String {
     format!("timed out after {}", humantime::format_duration(limit))
 }
 
-/// Asks all evaluators side by side.
+/// Runs all evaluators in parallel.
 async fn evaluate(work: &Work, cx: &EvalContext) -> Evaluations {
     let scores = match &work.definition.evaluators[..] {
         [evaluator] => vec![score(work, &**evaluator, cx).await],
@@ -246,13 +246,13 @@ async fn evaluate(work: &Work, cx: &EvalContext) -> Evaluations {
 async fn score(work: &Work, evaluator: &dyn Evaluator, cx: &EvalContext) -> ScoredEvaluation {
     let asking = Asking::new(Arc::clone(&work.models));
     let cx = cx.asking(asking.clone()).within(work.definition.timeout);
-    // The call itself may panic before there is a future to wait for.
+    // The call itself may panic before it returns a future.
     let mut evaluation = Box::pin(async { evaluator.evaluate(&cx).await });
     let outcome = match evaluator.time_limit(work.definition.timeout) {
         Some(limit) => timeout(limit, catch_panic(&mut evaluation)).await.map_err(|_| limit),
         None => Ok(catch_panic(&mut evaluation).await),
     };
-    // So may what it holds, when it is cancelled; the outcome stays what it is.
+    // Dropping a cancelled evaluation may panic too; the outcome is not affected.
     let _ = catch_unwind(AssertUnwindSafe(|| drop(evaluation)));
     let scored = match outcome {
         Ok(Ok(Ok(score))) => score.into_evaluation(),

@@ -1,4 +1,4 @@
-//! Everything that can go wrong for a reason outside the library: one type, whose messages say what to do.
+//! The public error type. Messages say what to do.
 
 use std::fmt;
 
@@ -10,20 +10,20 @@ use cobalt_core::store::StoreError;
 use crate::config::ConfigError;
 use crate::dataset::DatasetError;
 
-/// Why an experiment could not be declared, run or kept.
+/// Why an experiment could not be declared, run or saved.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The configuration cannot be used.
+    /// The configuration is invalid.
     #[error(transparent)]
     Config(#[from] ConfigError),
 
-    /// A data set could not be read.
+    /// A dataset could not be read.
     #[error(transparent)]
     Dataset(#[from] DatasetError),
 
-    /// An experiment's data set could not be made.
-    #[error("the data set of experiment `{experiment}` cannot be used: {}", with_causes(&**.source))]
+    /// An experiment's dataset could not be created.
+    #[error("the dataset of experiment `{experiment}` cannot be used: {}", with_causes(&**.source))]
     DatasetOf {
         /// The experiment's name.
         experiment: String,
@@ -31,7 +31,7 @@ pub enum Error {
         source: BoxError,
     },
 
-    /// An experiment's settings make no sense.
+    /// An experiment's settings are invalid.
     #[error("experiment `{experiment}` cannot be run: {problem}")]
     Definition {
         /// The experiment's name.
@@ -40,15 +40,15 @@ pub enum Error {
         problem: String,
     },
 
-    /// Variables that should hold keys of models' vendors are not set.
+    /// Variables with API keys are not set.
     #[error("{}", lines(.keys))]
     MissingKeys {
-        /// The variables, and what needs them; one line of the message each.
+        /// The variables and what needs them, one per line of the message.
         keys: Vec<MissingKey>,
     },
 
-    /// An experiment is ignored where a variable is not set, and it is not.
-    #[error("experiment `{experiment}` is ignored, as {variable} is not set, or empty")]
+    /// An experiment is ignored because a variable is not set.
+    #[error("experiment `{experiment}` is ignored because {variable} is not set or empty")]
     Ignored {
         /// The experiment's name.
         experiment: String,
@@ -66,16 +66,16 @@ pub enum Error {
         experiment: String,
     },
 
-    /// A file of ours could not be written or read, or a run not be resumed.
+    /// A file under `.cobalt` could not be written or read, or a run could not be resumed.
     #[error(transparent)]
     Store(#[from] StoreError),
 
-    /// A report could not be turned into JSON.
+    /// A report could not be serialized to JSON.
     #[error(transparent)]
     Json(#[from] ReportJsonError),
 
-    /// A result file could not be written, and all that it would hold is in the run's journal.
-    #[error("{source}; nothing is lost: once that is fixed, COBALT_RESUME={id} writes the results")]
+    /// A result file could not be written, but everything is in the run's journal.
+    #[error("{source}; nothing is lost: fix this, then write the results with COBALT_RESUME={id}")]
     InJournal {
         /// The run's id.
         id: String,
@@ -83,37 +83,37 @@ pub enum Error {
         source: Box<Error>,
     },
 
-    /// Neither a result file nor all of the journal could be written.
+    /// Neither the result file nor the whole journal could be written.
     #[error(
-        "{source}; what was finished before is kept: once that is fixed, COBALT_RESUME={id} runs the rest and writes \
-         the results"
+        "{source}; items finished before that are saved: fix this, then run the rest and write the results with \
+         COBALT_RESUME={id}"
     )]
     PartlyInJournal {
         /// The run's id.
         id: String,
-        /// What first went wrong.
+        /// The first error.
         source: Box<Error>,
     },
 
-    /// A journal could not be written any more, so the run was stopped before all items were done.
+    /// A journal could no longer be written, so the run was stopped early.
     #[error("{source}; {}", stopped(.id, *.kept, *.items))]
     Stopped {
         /// The run's id.
         id: String,
         /// How many items are in the journal.
         kept: usize,
-        /// How many the run is about.
+        /// How many items the run has.
         items: usize,
-        /// What went wrong with the journal.
+        /// The error of the journal.
         source: Box<Error>,
     },
 
-    /// All items ran, and their results could not be written.
-    #[error("experiment `{}` ran, and its results could not be kept: {source}", .report.name)]
+    /// All items ran, but their results could not be written.
+    #[error("experiment `{}` ran, but its results could not be saved: {source}", .report.name)]
     Unsaved {
         /// The results.
         report: Box<Report>,
-        /// Why they are not on disk.
+        /// Why they could not be written.
         source: Box<Error>,
     },
 
@@ -124,19 +124,19 @@ pub enum Error {
         experiment: String,
         /// The run's id.
         id: String,
-        /// How many items are in the journal; where there is none, neither is the journal.
+        /// How many items are in the journal; with 0, there is no journal.
         kept: usize,
     },
 }
 
-/// What became of a run whose journal could not be written, and what to do then.
+/// The state of a run whose journal could not be written, and what to do.
 fn stopped(id: &str, kept: usize, items: usize) -> String {
     if kept == 0 {
-        return "the run was stopped before any item was kept; run it again then".to_owned();
+        return "the run was stopped before any item was saved; fix this, then run it again".to_owned();
     }
     format!(
-        "the run was stopped with {kept} of {items} items kept; resume it then with `cargo cobalt run --resume {id}`, or with \
-         COBALT_RESUME={id} under `cargo test`"
+        "the run was stopped with {kept} of {items} items saved; fix this, then resume with `cargo cobalt run --resume {id}`, or \
+         with COBALT_RESUME={id} under `cargo test`"
     )
 }
 
@@ -144,12 +144,12 @@ fn stopped(id: &str, kept: usize, items: usize) -> String {
 fn rest(id: &str, kept: usize) -> String {
     match kept {
         0 => "no item was finished; run it again".to_owned(),
-        _ => format!("run it again with COBALT_RESUME={id} to do the rest"),
+        _ => format!("finished items are saved. Resume with COBALT_RESUME={id}"),
     }
 }
 
-/// The message. A `main` that returns an error shows it in this form, which would else hide what to do among the fields,
-/// or fill the screen with a report.
+/// Shows the message. A `main` that returns an error prints this form; the derived one would hide what to do among the fields, or fill
+/// the screen with a report.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)

@@ -98,7 +98,7 @@ pub mod text {}
 #[doc = include_str!("../docs/webhooks.md")]
 pub mod webhooks {}
 
-/// What the command `cargo cobalt` has of the library, beside what everybody has. Not for use by others; nothing here is stable.
+/// The library's interface for the command `cargo cobalt`. Not public API; nothing here is stable.
 #[doc(hidden)]
 pub mod command {
     pub use crate::harness::{Request, Wanted, exit_code};
@@ -112,12 +112,31 @@ pub mod command {
     }
 }
 
-/// The programs of the README compile.
+/// The programs in the README, the book and the page for coding assistants compile.
 #[cfg(doctest)]
-#[doc = include_str!("../../README.md")]
-struct Readme;
-
-/// The programs of the page that coding assistants read compile.
-#[cfg(doctest)]
-#[doc = include_str!("../../cargo-cobalt/src/assistants/skills.md")]
-struct Skills;
+mod pages {
+    #[doc = include_str!("../../README.md")]
+    struct Readme;
+    #[doc = include_str!("../../cargo-cobalt/src/assistants/skills.md")]
+    struct Skills;
+    #[doc = include_str!("../../docs/compare.md")]
+    struct Compare;
+    #[doc = include_str!("../../docs/daily.md")]
+    struct Daily;
+    #[doc = include_str!("../../docs/evaluators.md")]
+    struct Evaluators;
+    #[doc = include_str!("../../docs/failing-item.md")]
+    struct FailingItem;
+    #[doc = include_str!("../../docs/first-experiment.md")]
+    struct FirstExperiment;
+    #[doc = include_str!("../../docs/gate.md")]
+    struct Gate;
+    #[doc = include_str!("../../docs/install.md")]
+    struct Install;
+    #[doc = include_str!("../../docs/judge.md")]
+    struct Judge;
+    #[doc = include_str!("../../docs/library.md")]
+    struct Library;
+    #[doc = include_str!("../../docs/verdicts.md")]
+    struct Verdicts;
+}

@@ -1,6 +1,6 @@
-//! Data sets as code asks for them: [`Dataset::from_file`] and its kin, and what `load` gives by the settings of the project.
+//! Loading datasets from code: [`Dataset::from_file`] and similar functions, and `load` with the project's configuration.
 //!
-//! What reads and fetches is in [`dataset`](crate::dataset), and is handed these settings.
+//! The code that reads and fetches is in [`dataset`](crate::dataset) and receives these settings.
 
 use std::env;
 use std::ffi::OsString;
@@ -19,11 +19,11 @@ use crate::dataset::{RemoteDataset, Source};
 use crate::error::Error;
 
 impl Dataset {
-    /// The items of a file, or of all files that a pattern such as `data/train-*.parquet` stands for; a relative path
-    /// begins at the package's folder.
+    /// Reads the items of a file, or of all files that match a pattern such as `data/train-*.parquet`. Relative paths start at the
+    /// package directory.
     ///
-    /// Which formats there are, also compressed, and what tells them, says [the module](crate::dataset#files). A `.json`
-    /// file with an object per line is read as JSONL.
+    /// For the formats, compression and how they are detected, see [the module](crate::dataset#files). A `.json` file with one object
+    /// per line is read as JSONL.
     ///
     /// ```
     /// # let folder = tempfile::tempdir().unwrap();
@@ -37,14 +37,13 @@ impl Dataset {
     ///
     /// # Errors
     ///
-    /// Where the file cannot be read, breaks the rules of its format, or has no items; where no file matches a pattern.
-    /// The message names the file and the line.
+    /// The file cannot be read, is malformed, or has no items; or no file matches the pattern. The message names the file and the
+    /// line.
     pub fn from_file(path: impl AsRef<Path>) -> Result<Dataset, Error> {
         Ok(read_package_file(path.as_ref(), None)?)
     }
 
-    /// The items of a JSON file, whatever its extension: an array of objects, or an object with such an array as
-    /// `items`.
+    /// Reads a JSON file with any extension: an array of objects, or an object with such an array as `items`.
     ///
     /// # Errors
     ///
@@ -53,7 +52,7 @@ impl Dataset {
         Ok(read_package_file(path.as_ref(), Some(Format::Json))?)
     }
 
-    /// The items of a JSONL file, whatever its extension: an object per line.
+    /// Reads a JSONL file with any extension: one object per line.
     ///
     /// # Errors
     ///
@@ -62,20 +61,20 @@ impl Dataset {
         Ok(read_package_file(path.as_ref(), Some(Format::Jsonl))?)
     }
 
-    /// The items of a CSV file, whatever its extension: a header, then a row per item, split at tabs where the
-    /// extension is `tsv` or `tab`. All values are strings, with the spaces that they are written with.
+    /// Reads a CSV file with any extension: a header, then one row per item, split at tabs if the extension is `tsv` or `tab`. All values
+    /// are strings, including their whitespace.
     ///
     /// # Errors
     ///
-    /// As for [`from_file`](Dataset::from_file); also for a header with an empty or repeated name, a row that is
-    /// longer or shorter than the header, and a misplaced quote.
+    /// As for [`from_file`](Dataset::from_file); also an empty or duplicate header name, a row that is longer or shorter than the header,
+    /// or a misplaced quote.
     pub fn from_csv(path: impl AsRef<Path>) -> Result<Dataset, Error> {
         let path = path.as_ref();
         let format = if Format::is_split_at_tabs(path) { Format::Tsv } else { Format::Csv };
         Ok(read_package_file(path, Some(format))?)
     }
 
-    /// A data set of values of your own type, which serialize as JSON objects.
+    /// Creates a dataset from values of any type that serializes to JSON objects.
     ///
     /// ```
     /// #[derive(serde::Serialize)]
@@ -91,19 +90,19 @@ impl Dataset {
     ///
     /// # Errors
     ///
-    /// Where a value cannot be written as JSON, or is not an object in JSON.
+    /// A value cannot be serialized to JSON, or is not a JSON object.
     pub fn from_serialize(items: impl IntoIterator<Item = impl Serialize>) -> Result<Dataset, Error> {
         Ok(Dataset::of_values(items)?)
     }
 }
 
 impl NamedDataset {
-    /// The items: of the file, of the copy that is kept, or fetched.
+    /// Loads the items from the file or the cached copy, or fetches them.
     ///
     /// # Errors
     ///
-    /// The configuration cannot be used, or has no such table; the data set cannot be read or fetched, or is not as its
-    /// table expects.
+    /// The configuration is invalid or has no such table; the dataset cannot be read or fetched, or does not match what its table
+    /// expects.
     pub fn load(self) -> Result<Dataset, Error> {
         Config::from_environment()?.load_dataset(&self.name, |name| env::var_os(name))
     }
@@ -117,15 +116,14 @@ impl IntoDataset for NamedDataset {
 
 #[cfg(feature = "remote")]
 impl<S: Source> RemoteDataset<S> {
-    /// The items: of the copy that is kept, or fetched.
+    /// Loads the items from the cached copy, or fetches them.
     ///
-    /// It waits for the answer on a thread of its own, and so can be called anywhere, also in async code, where it holds up
-    /// the thread it is called on.
+    /// The request runs on its own thread, so this can be called anywhere. In async code, it blocks the calling thread.
     ///
     /// # Errors
     ///
-    /// The source cannot be asked, refuses or gives something that is no data set; there is no copy and nothing is to be
-    /// fetched; the items are not as expected; the copy cannot be written.
+    /// The source cannot be reached, refuses the request or returns something that is not a dataset; there is no cached copy in offline
+    /// mode; the items are not as expected; the copy cannot be written.
     pub fn load(self) -> Result<Dataset, Error> {
         let config = Config::from_environment()?;
         let variable = |name: &str| env::var(name).ok().or_else(|| config.env().get(name).cloned());
@@ -141,12 +139,12 @@ impl<S: Source> IntoDataset for RemoteDataset<S> {
 }
 
 impl Config {
-    /// The data set of a name, see [`Dataset::named`]. `variable` looks up an environment variable, such as those that hold
-    /// keys; one of `[env]` counts where it finds none.
+    /// Loads a dataset by name, see [`Dataset::named`]. `variable` looks up an environment variable, such as one that holds a key;
+    /// `[env]` is the fallback.
     ///
     /// # Errors
     ///
-    /// There is no such table; the data set cannot be read or fetched, or is not as expected.
+    /// There is no such table; the dataset cannot be read or fetched, or is not as expected.
     pub fn load_dataset(
         &self,
         name: &str,
@@ -163,7 +161,7 @@ impl Config {
             variable: &variable,
         };
         table.load(&opening).map_err(|error| match error {
-            // What is expected stands in the table, which is found by its place.
+            // The expectation is in the table, so name its location.
             changed @ DatasetError::Changed(_) => place.error(&changed.to_string()).into(),
             #[cfg(not(feature = "remote"))]
             off @ DatasetError::RemoteOff => {

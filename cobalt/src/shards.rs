@@ -1,4 +1,4 @@
-//! Joins the shards of an experiment into one run, after checking that they fit together.
+//! Merges the shards of an experiment into one run, after checking that they belong together.
 
 #[cfg(test)]
 mod tests;
@@ -13,13 +13,13 @@ use cobalt_core::report::{
     check_items,
 };
 use cobalt_core::store::new_run_id;
-use cobalt_core::wording::count;
+use cobalt_core::wording::{count, thousands};
 
 use crate::config::Config;
 use crate::error::Error;
 use crate::session::{Baseline, add_missing, judge};
 
-/// The report of a shard, and where it was read.
+/// The report of a shard, and its file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ShardFile {
     /// The result file, for messages.
@@ -28,11 +28,11 @@ pub struct ShardFile {
     pub report: Report,
 }
 
-/// Joins the reports of an experiment's shards into that of a run of all items, and judges it. It is not written to a file.
+/// Merges the reports of an experiment's shards into the report of a full run, and evaluates its thresholds. Writes no file.
 ///
 /// # Errors
 ///
-/// The files are not of shards that fit together, they leave items out, or what the run is held against cannot be read.
+/// The shards do not belong together, items are missing, or the baseline cannot be read.
 pub fn merge(mut files: Vec<ShardFile>, config: &Config) -> Result<Report, MergeError> {
     files.sort_by_key(|file| file.report.shard);
     check(&files)?;
@@ -50,7 +50,7 @@ pub fn merge(mut files: Vec<ShardFile>, config: &Config) -> Result<Report, Merge
     Ok(report)
 }
 
-/// A report without items, and with what can be told without these.
+/// The merged report, without items and what depends on them.
 fn joined(files: &[ShardFile]) -> Result<Report, MergeError> {
     let reports = || files.iter().map(|file| &file.report);
     let first = reports().next().ok_or(MergeError::Nothing)?;
@@ -60,7 +60,7 @@ fn joined(files: &[ShardFile]) -> Result<Report, MergeError> {
     });
     Ok(Report {
         schema: SCHEMA,
-        // The only shard is the whole run already, and keeps its id: its results count once.
+        // A single shard is already the whole run. It keeps its ID, so that its results count once.
         id: if files.len() == 1 { first.id.clone() } else { new_run_id() },
         timestamp: reports().map(|report| report.timestamp).min().unwrap_or(first.timestamp),
         summary: Summary {
@@ -79,7 +79,7 @@ fn joined(files: &[ShardFile]) -> Result<Report, MergeError> {
     })
 }
 
-/// Refuses files that are not of shards, and that differ in what makes their results parts of one run.
+/// Refuses files that are not from shards, or whose shards are not parts of one run.
 pub(super) fn check(files: &[ShardFile]) -> Result<(), MergeError> {
     for ShardFile { path, report } in files {
         if report.shard.is_none() {
@@ -106,10 +106,10 @@ pub(super) fn check(files: &[ShardFile]) -> Result<(), MergeError> {
     Ok(())
 }
 
-/// What must be the same in all shards, as text, as far as a file tells it.
+/// What must be equal in all shards, as text, if the file contains it.
 fn traits(report: &Report) -> impl Iterator<Item = (&'static str, String)> {
     let config = &report.config;
-    // The same items may have been fetched at several times.
+    // The same items may have been fetched at different times.
     let data = |DatasetSummary { source, items, hash, fetched: _ }: &DatasetSummary| {
         format!("{items} items of `{source}` with hash {}", beginning(hash))
     };
@@ -121,32 +121,32 @@ fn traits(report: &Report) -> impl Iterator<Item = (&'static str, String)> {
         ("the data", report.dataset.as_ref().map(data)),
         ("the commits", report.git.as_ref().map(|git| beginning(&git.commit).to_owned())),
         ("the sources", report.sources.as_ref().map(|hash| format!("hash {}", beginning(hash)))),
-        ("the numbers of runs", Some(config.runs.to_string())),
+        ("the numbers of trials", Some(config.runs.to_string())),
         ("the timeouts", Some(format!("{} ms", config.timeout))),
         ("the evaluators", Some(list(&config.evaluators))),
         ("the pass marks", Some(list(&marks))),
         ("the settings of the evaluators", Some(list(&config.evaluator_hashes))),
         ("the settings `strict`", Some(config.strict.to_string())),
         ("the thresholds", Some(list(&config.thresholds))),
-        // Their names may tell of a bound by another word than its value.
+        // Their names may contain a bound in another form than its value.
         ("the bounds of the thresholds", Some(list(&config.written_thresholds))),
     ]
     .into_iter()
     .filter_map(|(what, value)| Some((what, value?)))
 }
 
-/// As much of a hash as tells it from others.
+/// A short prefix of a hash.
 fn beginning(hash: &str) -> &str {
     hash.get(..12).unwrap_or(hash)
 }
 
-/// The value that all have, where all have the same.
+/// The common value, if all values are equal.
 pub(super) fn common<'a, T: PartialEq>(mut values: impl Iterator<Item = Option<&'a T>>) -> Option<&'a T> {
     let first = values.next()??;
     values.all(|value| value == Some(first)).then_some(first)
 }
 
-/// All items in their order, each from the one file that has it.
+/// All items in dataset order, each from the one file that contains it.
 pub(super) fn items(files: Vec<ShardFile>) -> Result<Vec<ItemResult>, MergeError> {
     let dataset = files.first().and_then(|file| file.report.dataset.as_ref());
     let expected = dataset.map_or(0, |dataset| dataset.items);
@@ -173,47 +173,47 @@ pub(super) fn items(files: Vec<ShardFile>) -> Result<Vec<ItemResult>, MergeError
     Err(MergeError::Missing { first, missing, items: expected, absent: absent(&shards), present })
 }
 
-/// The shards that are not among these.
+/// The shards that are missing.
 fn absent(present: &[Shard]) -> Vec<Shard> {
     let Some(first) = present.first() else { return Vec::new() };
     first.siblings().filter(|shard| !present.contains(shard)).collect()
 }
 
-/// The most items that a message names.
+/// The maximum number of items in a message.
 pub(super) const MOST_NAMED: usize = 8;
 
 /// Why shards cannot be merged.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MergeError {
-    /// There is no file at all.
-    #[error("there is no shard to merge; name the result files of runs with --shard")]
+    /// There are no files.
+    #[error("no shard to merge; pass the result files of runs with --shard")]
     Nothing,
 
-    /// A file is of no shard.
-    #[error("`{}` is no result file of a shard; leave it out, or run its experiment with --shard", .path.display())]
+    /// A file is not from a shard.
+    #[error("`{}` is not the result file of a shard; remove it, or run its experiment with --shard", .path.display())]
     NoShard {
         /// The file.
         path: PathBuf,
     },
 
-    /// A file does not tell what its run was made on.
-    #[error("`{}` does not say which data it is of; run the shard anew", .path.display())]
+    /// A file does not contain the dataset of its run.
+    #[error("`{}` does not name its dataset; run the shard again", .path.display())]
     NoData {
         /// The file.
         path: PathBuf,
     },
 
-    /// An item has values that no run gives.
+    /// An item has impossible values.
     #[error(
-        "item {index} (`{key}`) in `{}` is damaged: {problem}; copy the file again from where the shard was run, or run the \
+        "item {index} (`{key}`) in `{}` is damaged: {problem}; copy the file again from the machine that ran the shard, or run the \
          shard again",
         .path.display()
     )]
     Damaged {
         /// The file.
         path: PathBuf,
-        /// The item's place in the data set, from 0.
+        /// The item's index in the dataset, from 0.
         index: usize,
         /// Its key.
         key: String,
@@ -221,28 +221,28 @@ pub enum MergeError {
         problem: ItemProblem,
     },
 
-    /// Two files are no parts of one run.
+    /// Two files are not parts of one run.
     #[error(
-        "`{}` and `{}` are not of one run, as {what} differ: {} and {}; run all shards anew with the same, or name those \
-         files only that belong together",
+        "`{}` and `{}` do not belong together: {what} differ ({} and {}); run all shards again with the same settings, or pass \
+         only files that belong together",
         .paths[0].display(), .paths[1].display(), .values[0], .values[1]
     )]
     Differ {
-        /// What is another.
+        /// What differs.
         what: &'static str,
         /// The two files.
         paths: [PathBuf; 2],
-        /// What each of them has.
+        /// Their values.
         values: [String; 2],
     },
 
-    /// Two files have the same item.
+    /// Two files contain the same item.
     #[error(
-        "item {index} (`{key}`) is both in `{}` and in `{}`; leave one of the files out",
+        "item {index} (`{key}`) is in both `{}` and `{}`; remove one of the files",
         .paths[0].display(), .paths[1].display()
     )]
     Twice {
-        /// The item's place in the data set, from 0.
+        /// The item's index in the dataset, from 0.
         index: usize,
         /// Its key.
         key: String,
@@ -250,35 +250,35 @@ pub enum MergeError {
         paths: [PathBuf; 2],
     },
 
-    /// A file has an item that its data set has not.
-    #[error("`{}` has item {index}, of a data set that has {}; run the shard anew", .path.display(), count(*.items, "item"))]
+    /// A file contains an item that is not in its dataset.
+    #[error("`{}` contains item {index}, but its dataset has {}; run the shard again", .path.display(), count(*.items, "item"))]
     Foreign {
         /// The file.
         path: PathBuf,
-        /// The item's place, from 0.
+        /// The item's index, from 0.
         index: usize,
-        /// How many items the data set has.
+        /// How many items the dataset has.
         items: usize,
     },
 
-    /// Items are in none of the files.
+    /// Items are missing from all files.
     #[error("{}", left_out(.first, *.missing, *.items, .absent, .present))]
     Missing {
-        /// The places of the first of them in the data set, from 0.
+        /// The indexes of the first ones in the dataset, from 0.
         first: Vec<usize>,
         /// How many are missing.
         missing: usize,
-        /// How many items the data set has.
+        /// How many items the dataset has.
         items: usize,
-        /// The shards of which there is no file.
+        /// The shards without a file.
         absent: Vec<Shard>,
-        /// The files that there are.
+        /// The given files.
         present: Vec<PathBuf>,
     },
 
-    /// A threshold cannot be read from the files.
+    /// A threshold in the files cannot be parsed.
     #[error(
-        "the thresholds of `{experiment}` cannot be read from its result files: {source}; run the shards anew"
+        "the thresholds of `{experiment}` cannot be read from its result files: {source}; run the shards again"
     )]
     Thresholds {
         /// The experiment.
@@ -287,7 +287,7 @@ pub enum MergeError {
         source: ThresholdError,
     },
 
-    /// What the run is held against cannot be read.
+    /// The baseline cannot be read.
     #[error(transparent)]
     Baseline(#[from] Box<Error>),
 }
@@ -301,20 +301,21 @@ impl From<Error> for MergeError {
 fn left_out(first: &[usize], missing: usize, items: usize, absent: &[Shard], present: &[PathBuf]) -> String {
     let are = if missing == 1 { "is" } else { "are" };
     let what = format!(
-        "{} of {items} {are} in none of the shards (by index from 0: {})",
+        "{} of {} {are} missing from all shards (by index from 0: {})",
         count(missing, "item"),
+        thousands(items as u64),
         listed(first, missing)
     );
     let advice = if absent.is_empty() {
         let files: Vec<_> = present.iter().map(|path| format!("`{}`", path.display())).collect();
         format!(
-            "some of the runs are of a part of their shard only: run those anew without a filter, of {}",
+            "some runs cover only part of their shard; run those again without a filter (files: {})",
             files.join(", ")
         )
     } else {
         format!(
-            "there is no run of shard {}: run it with `cargo cobalt run --shard {}`, to its end, and merge all (a shard \
-             without items leaves no file; if all others do so, one of the runs was of a part of its shard only)",
+            "missing shard {}: run it to the end with `cargo cobalt run --shard {}`, then merge again (a shard without items \
+             writes no file; if that explains all missing shards, one of the runs covers only part of its shard)",
             listed(absent, absent.len()),
             absent[0]
         )
@@ -322,11 +323,11 @@ fn left_out(first: &[usize], missing: usize, items: usize, absent: &[Shard], pre
     format!("{what}; {advice}")
 }
 
-/// The first of so many, and how many more there are.
+/// The first entries, and how many more there are.
 fn listed(first: &[impl ToString], all: usize) -> String {
     let named: Vec<_> = first.iter().take(MOST_NAMED).map(ToString::to_string).collect();
     match all - named.len() {
         0 => named.join(", "),
-        more => format!("{} and {more} more", named.join(", ")),
+        more => format!("{} and {} more", named.join(", "), thousands(more as u64)),
     }
 }

@@ -1,17 +1,17 @@
-//! `{{name}}` templates: the prompts of judges, filled from an item and its output.
+//! `{{name}}` templates for judge prompts, filled from an item and its output.
 //!
-//! A placeholder is a name between double braces, with or without blanks around it: `{{input}}`, `{{ input }}`. The name is
-//! a field of the context, or a path into it: `{{metadata.model}}`, `{{context[0].text}}`, `{{context.0.text}}`. A field
-//! whose own name looks like a path (`a.b`) goes before the path.
+//! A placeholder is a name in double braces, with optional spaces: `{{input}}`, `{{ input }}`. The name is a field of the context or a
+//! path: `{{metadata.model}}`, `{{context[0].text}}`, `{{context.0.text}}`. A field whose name looks like a path (`a.b`) takes
+//! precedence over the path.
 //!
-//! Strings are put in as they are, numbers and booleans as in JSON, objects and lists as JSON over several lines with
-//! two blanks of indentation. Numbers are written as JavaScript writes them (`1`, not `1.0`; `1e+21`), so that a
-//! prompt is the same wherever it was filled; only integers beyond 2^53 keep their digits.
+//! Strings are inserted unchanged, numbers and booleans as in JSON, objects and lists as pretty-printed JSON with an indentation of two
+//! spaces. Numbers are formatted as in JavaScript (`1`, not `1.0`; `1e+21`), so prompts are the same in both implementations; only
+//! integers beyond 2^53 keep all their digits.
 //!
-//! A placeholder whose value is missing or `null` stays in the text as it was written; see [`Template::unresolved`]. What
-//! is put in is never searched for placeholders again. Names are made of any characters but braces, double quotes and
-//! control characters, and do not begin with `@`: `{{}}`, `{{"a": 1}}`, `{{@index}}` and an unclosed `{{` are plain text. Of
-//! three braces the inner two count: `{{{name}}}` is the value between braces.
+//! A placeholder whose value is missing or `null` is left unchanged; see [`Template::unresolved`]. Inserted values are never searched
+//! for placeholders. Names may contain any characters except braces, double quotes and control characters, and must not begin with `@`:
+//! `{{}}`, `{{"a": 1}}`, `{{@index}}` and an unclosed `{{` are plain text. Of three braces, the inner two count: `{{{name}}}` is the
+//! value in braces.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -33,31 +33,31 @@ pub fn render(template: &str, context: &Map<String, Value>) -> String {
     Template::parse(template).render(context)
 }
 
-/// A template taken apart into plain text and placeholders, once, to be filled many times.
+/// A template, parsed once into plain text and placeholders, to be filled many times.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Template {
     text: String,
-    /// In the order of the text, without overlaps.
+    /// In text order, without overlaps.
     placeholders: Vec<Placeholder>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Placeholder {
-    /// Where it stands in the text, braces included.
+    /// Its position in the text, including braces.
     place: Range<usize>,
     variable: Variable,
 }
 
-/// What a placeholder names.
+/// The variable of a placeholder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Variable {
     name: String,
-    /// The steps of the path, at least one; none where the name is not a path.
+    /// The steps of the path; empty if the name is not a path.
     steps: Vec<String>,
 }
 
 impl Template {
-    /// Takes a template apart, in time linear in its length. Every text is a template.
+    /// Parses a template in linear time. Every text is a valid template.
     pub fn parse(text: impl Into<String>) -> Self {
         let text = text.into();
         let mut placeholders = Vec::new();
@@ -80,15 +80,14 @@ impl Template {
         Self { text, placeholders }
     }
 
-    /// What the placeholders name, each name once, in the order of their first appearance.
+    /// The variables, each once, in order of first appearance.
     pub fn variables(&self) -> Vec<&Variable> {
         let mut seen = HashSet::new();
         let variables = self.placeholders.iter().map(|placeholder| &placeholder.variable);
         variables.filter(|variable| seen.insert(variable.name())).collect()
     }
 
-    /// The names that have no value in `context`, each once, in the order of their first appearance: what would be left
-    /// standing.
+    /// The names without a value in `context`, each once, in order of first appearance. Their placeholders would be left unchanged.
     pub fn unresolved(&self, context: &Map<String, Value>) -> Vec<&str> {
         let variables = self.variables().into_iter();
         variables.filter(|variable| variable.resolve(context).is_none()).map(Variable::name).collect()
@@ -99,8 +98,8 @@ impl Template {
         self.render_with(|variable| variable.resolve(context).map(to_text))
     }
 
-    /// Fills the template with the texts that `lookup` gives, called once for each placeholder in turn. Where it gives
-    /// none, the placeholder stays.
+    /// Fills the template with the texts that `lookup` returns; it is called once per placeholder, in order. If it returns `None`, the
+    /// placeholder is left unchanged.
     pub fn render_with<'v>(&self, mut lookup: impl FnMut(&Variable) -> Option<Cow<'v, str>>) -> String {
         let mut filled = String::with_capacity(self.text.len());
         let mut done = 0;
@@ -117,23 +116,22 @@ impl Template {
 }
 
 impl Variable {
-    /// The variable that a placeholder of this name stands for.
+    /// The variable for a placeholder with this name.
     pub fn new(name: &str) -> Self {
         Self { name: name.to_owned(), steps: steps_of(name).unwrap_or_default() }
     }
 
-    /// The name as written, without the blanks around it.
+    /// The name as written, without surrounding spaces.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The field of the context that the path starts from: `context` of `context[0].text`. The whole name where it is
-    /// not a path.
+    /// The first field of the path: `context` in `context[0].text`. The whole name if it is not a path.
     pub fn root(&self) -> &str {
         self.steps.first().unwrap_or(&self.name)
     }
 
-    /// The value in `context`, `None` where it is missing or `null`.
+    /// The value in `context`; `None` if it is missing or `null`.
     pub fn resolve<'v>(&self, context: &'v Map<String, Value>) -> Option<&'v Value> {
         let value = match context.get(&self.name) {
             Some(value) => value,
@@ -147,13 +145,13 @@ impl Variable {
         descend(context.get(root)?, rest)
     }
 
-    /// What the path leads to where `root` is what its first step names; `None` where that is missing or `null`.
+    /// Resolves the rest of the path, with `root` as the value of its first step; `None` if missing or `null`.
     pub(crate) fn resolve_in<'v>(&self, root: &'v Value) -> Option<&'v Value> {
         let rest = self.steps.get(1..).unwrap_or_default();
         descend(root, rest).filter(|value| !value.is_null())
     }
 
-    /// The same where the root is an object; a path that leads no further leads to no value.
+    /// The same with an object as root; `None` if the path has no further step.
     pub(crate) fn resolve_below<'v>(&self, root: &'v Map<String, Value>) -> Option<&'v Value> {
         let (field, rest) = self.steps.get(1..)?.split_first()?;
         descend(root.get(field)?, rest).filter(|value| !value.is_null())
@@ -169,7 +167,7 @@ fn descend<'v>(from: &'v Value, steps: &[String]) -> Option<&'v Value> {
     })
 }
 
-/// The bytes of the name that starts at `start` and ends before `}}`; else where the search stopped.
+/// The byte range of the name that starts at `start` and ends before `}}`; otherwise where the search stopped.
 fn name_at(text: &str, start: usize) -> Result<Range<usize>, usize> {
     let rest = &text[start..];
     let forbidden = |c: char| matches!(c, '{' | '}' | '"') || c.is_control();
@@ -183,7 +181,7 @@ fn name_at(text: &str, start: usize) -> Result<Range<usize>, usize> {
     }
 }
 
-/// The steps of a path such as `a.b[0].c`; `None` where the name is not one.
+/// The steps of a path such as `a.b[0].c`; `None` if the name is not a path.
 fn steps_of(name: &str) -> Option<Vec<String>> {
     let mut steps = Vec::new();
     for part in name.split('.') {
@@ -204,13 +202,13 @@ fn steps_of(name: &str) -> Option<Vec<String>> {
     Some(steps)
 }
 
-/// The index that a step names in a list: digits without a leading zero.
+/// The list index in a step: digits without a leading zero.
 fn index_of(step: &str) -> Option<usize> {
     let canonical = step == "0" || step.starts_with(|first: char| ('1'..='9').contains(&first));
     if canonical { step.parse().ok() } else { None }
 }
 
-/// A value as a template shows it; `null` is shown as `null`.
+/// Formats a value for a template; `null` becomes `null`.
 pub fn to_text(value: &Value) -> Cow<'_, str> {
     match value {
         Value::String(text) => Cow::Borrowed(text),
@@ -229,7 +227,7 @@ fn json_text(value: &Value) -> String {
     String::from_utf8(text).expect("JSON is written as UTF-8")
 }
 
-/// A number as a template shows it.
+/// Formats a number for a template.
 pub(crate) fn number_text(number: &Number) -> String {
     if number.is_f64() {
         number.as_f64().map_or_else(|| number.to_string(), float_text)
@@ -238,14 +236,14 @@ pub(crate) fn number_text(number: &Number) -> String {
     }
 }
 
-/// A number as JavaScript's `String(number)` writes it (ECMA-262, Number::toString): the shortest digits that read back as
-/// the same number, as a decimal between 1e-7 and 1e21 and with an exponent outside.
+/// Formats a number like JavaScript's `String(number)` (ECMA-262, Number::toString): the shortest digits that parse as the same number,
+/// as a decimal between 1e-7 and 1e21 and with an exponent outside.
 fn float_text(number: f64) -> String {
     // Rust finds the same shortest digits, with an exponent: `-1.25e-7`.
     let scientific = format!("{:e}", number.abs());
     let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
     let digits = mantissa.replace('.', "");
-    // How many digits stand before the point.
+    // The number of digits before the point.
     let point = exponent.parse::<i32>().unwrap_or(0) + 1;
     let sign = if number < 0.0 { "-" } else { "" };
     match point {
@@ -262,7 +260,7 @@ fn float_text(number: f64) -> String {
     }
 }
 
-/// Pretty JSON with numbers as [`float_text`] writes them.
+/// Pretty JSON with numbers formatted by [`float_text`].
 #[derive(Default)]
 struct TextFormatter(PrettyFormatter<'static>);
 

@@ -1,12 +1,11 @@
-//! Threads for plain functions, futures that cannot bring down their caller, and the panics of both.
+//! A thread pool for plain functions, and helpers that catch panics of functions and futures.
 //!
-//! A call that its caller gives up (its future is dropped) cannot be stopped: its thread is *abandoned*, its late
-//! result dropped. The threads are detached, so an abandoned one does not hold up the end of the process either.
-//! Only so many may be abandoned at a time; beyond that, further calls are refused with the reason.
+//! A call whose future is dropped cannot be stopped: its thread is *abandoned*, and its late result is dropped. Threads are detached, so
+//! abandoned ones do not delay the end of the process. The number of abandoned threads is limited; beyond it, further calls are refused
+//! with the reason.
 //!
-//! Most plain functions are quick, and waking a thread costs more than they do. So no more threads are woken than
-//! there are cores to run them, unless those that run have been at it for a while: such calls wait for something, and
-//! leave their core to others.
+//! Most plain functions are quick, and waking a thread costs more than calling them. So at most one thread per core is woken, unless
+//! running calls take longer: such calls probably wait for something and leave their core idle.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -23,26 +22,26 @@ use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 use tokio::task::{JoinError, JoinHandle};
 
-/// How many threads may be held by calls that nobody waits for any more.
+/// The maximum number of abandoned threads.
 pub const MOST_ABANDONED: usize = 64;
-/// How many calls may run at a time; further ones wait for a thread.
+/// The maximum number of parallel calls; further ones wait for a thread.
 const MOST_RUNNING: usize = 512;
-/// How long a thread without work is kept.
+/// How long an idle thread is kept.
 const IDLE_FOR: Duration = Duration::from_secs(5);
-/// After this time a call is taken to wait rather than to compute.
+/// After this time, a call is assumed to wait rather than compute.
 const QUICK: Duration = Duration::from_millis(1);
 
 static POOL: Pool = Pool { state: Mutex::new(State::new()), work: Condvar::new(), backlog: Condvar::new() };
 static CORES: LazyLock<usize> = LazyLock::new(|| thread::available_parallelism().map_or(1, Into::into));
 
-/// Why a call gave no result.
+/// Why a call returned no result.
 #[derive(Debug, thiserror::Error)]
 pub enum CallError {
     #[error("{0}")]
     Panicked(String),
     #[error(
-        "not called: {MOST_ABANDONED} threads are still held by plain functions that ran past their timeout; \
-         make the function async, or give what it waits for a timeout of its own"
+        "not called: {MOST_ABANDONED} threads are still running plain functions that timed out; make the function async, \
+         or add a timeout to what it waits for"
     )]
     Exhausted,
 }
@@ -55,7 +54,7 @@ pub fn run<R: Send + 'static>(work: impl FnOnce() -> R + Send + 'static) -> Call
         stage: Arc::clone(&stage),
         work: Box::new(move || {
             let result = catch_unwind(AssertUnwindSafe(work));
-            // Nobody listens any more when the call was abandoned.
+            // The receiver is gone if the call was abandoned.
             let _ = sender.send(result.map_err(|payload| CallError::Panicked(describe(&*payload))));
         }),
     };
@@ -63,12 +62,12 @@ pub fn run<R: Send + 'static>(work: impl FnOnce() -> R + Send + 'static) -> Call
     Call { result, stage, refused }
 }
 
-/// How many threads are held at this moment by calls that were given up.
+/// The current number of abandoned threads.
 pub fn abandoned() -> usize {
     POOL.lock().abandoned()
 }
 
-/// A call on its way; resolves to what the function returned.
+/// A running call; resolves to the function's result.
 #[derive(Debug)]
 pub struct Call<R> {
     result: oneshot::Receiver<Result<R, CallError>>,
@@ -83,7 +82,7 @@ impl<R> Future for Call<R> {
         if self.refused {
             return Poll::Ready(Err(CallError::Exhausted));
         }
-        // The sender is dropped unused only where the job was, which takes the call itself to be dropped.
+        // The sender is dropped unused only with the job, which requires the call itself to be dropped.
         Pin::new(&mut self.result).poll(cx).map(|result| result.unwrap_or(Err(CallError::Exhausted)))
     }
 }
@@ -96,7 +95,7 @@ impl<R> Drop for Call<R> {
     }
 }
 
-/// How far a job is; the worker and the caller agree through it on who counts the thread.
+/// The stage of a job. Through it, worker and caller agree on who counts the thread.
 #[derive(Debug, Default)]
 struct Stage(AtomicU8);
 
@@ -106,7 +105,7 @@ impl Stage {
     const DONE: u8 = 2;
     const GIVEN_UP: u8 = 3;
 
-    /// The caller no longer waits. True if the call runs at this moment, which leaves its thread behind.
+    /// Marks that the caller no longer waits. Returns whether the call is running, which abandons its thread.
     fn give_up(&self) -> bool {
         let before = self.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, |stage| {
             (stage != Self::DONE).then_some(Self::GIVEN_UP)
@@ -114,12 +113,12 @@ impl Stage {
         before == Ok(Self::RUNNING)
     }
 
-    /// True if the job may start.
+    /// Returns whether the job may start.
     fn start(&self) -> bool {
         self.0.compare_exchange(Self::QUEUED, Self::RUNNING, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
-    /// True if the caller had given up, so that the thread was counted as abandoned.
+    /// Returns whether the caller had given up, so that the thread was counted as abandoned.
     fn finish(&self) -> bool {
         self.0.swap(Self::DONE, Ordering::AcqRel) == Self::GIVEN_UP
     }
@@ -132,23 +131,23 @@ struct Job {
 
 struct Pool {
     state: Mutex<State>,
-    /// There is a job for an idle thread.
+    /// Signals a job for an idle thread.
     work: Condvar,
-    /// There are jobs for which no thread was woken.
+    /// Signals jobs for which no thread was woken.
     backlog: Condvar,
 }
 
 struct State {
     queue: VecDeque<Job>,
-    /// When each of the running calls began.
+    /// The start times of the running calls.
     running: Vec<Instant>,
     idle: usize,
-    /// Idle threads that were woken and have not yet taken a job.
+    /// Idle threads that were woken but have not taken a job yet.
     woken: usize,
     threads: usize,
-    /// Below zero for the moment in which a call ends before the one who gave it up has counted it.
+    /// Briefly negative if a call ends before its caller has counted it as abandoned.
     abandoned: isize,
-    /// Whether there is a thread that watches over the queue, and whether it is awake.
+    /// Whether a thread watches the queue, and whether it is awake.
     has_watch: bool,
     watched: bool,
 }
@@ -171,7 +170,7 @@ impl State {
         usize::try_from(self.abandoned).unwrap_or(0)
     }
 
-    /// How many calls have begun just now, so that they may need a core.
+    /// How many calls started just now, and so may need a core.
     fn busy(&self) -> usize {
         let now = Instant::now();
         self.running.iter().filter(|began| now.duration_since(**began) < QUICK).count() + self.woken
@@ -196,21 +195,21 @@ impl Pool {
             self.backlog.notify_one();
         }
         if state.threads == 0 {
-            // No thread is to be had, and none is there that could take the job later.
+            // No thread could be started, and none exists that could take the job later.
             state.queue.pop_back();
             return Err(CallError::Exhausted);
         }
         Ok(())
     }
 
-    /// Gets a thread going for the next job in the queue, if one is to be had.
+    /// Wakes or starts a thread for the next job in the queue, if possible.
     fn wake_one(&'static self, state: &mut State) {
         if state.idle > state.woken {
             state.woken += 1;
             self.work.notify_one();
         } else if state.threads.saturating_sub(state.abandoned()) < MOST_RUNNING {
             if !state.has_watch {
-                // Without it, queued jobs wait for the calls before them.
+                // Without it, queued jobs would wait for the calls before them.
                 state.has_watch =
                     thread::Builder::new().name("cobalt-watch".to_owned()).spawn(|| self.watch()).is_ok();
             }
@@ -221,7 +220,7 @@ impl Pool {
         }
     }
 
-    /// Gets threads going for jobs that were left in the queue behind calls that turn out to wait.
+    /// Starts threads for jobs that are queued behind waiting calls.
     fn watch(&'static self) {
         let mut state = self.lock();
         loop {
@@ -230,7 +229,7 @@ impl Pool {
                 state = self.backlog.wait(state).unwrap_or_else(PoisonError::into_inner);
             } else {
                 state = self.backlog.wait_timeout(state, QUICK).unwrap_or_else(PoisonError::into_inner).0;
-                // Where many calls wait, the next ones will, too: that doubles the threads at each look.
+                // If many calls wait, the next ones probably will, too: this doubles the threads each time.
                 let busy = state.busy();
                 let waiting = state.running.len().saturating_sub(busy);
                 let left_behind = state.queue.len() - state.woken.min(state.queue.len());
@@ -241,7 +240,7 @@ impl Pool {
         }
     }
 
-    /// A thread's life: takes jobs until there has been none for a while.
+    /// A thread's main loop: runs jobs until there has been none for a while.
     fn serve(&self) {
         let mut state = self.lock();
         while let Some((job, mut held)) = self.next(state) {
@@ -262,7 +261,7 @@ impl Pool {
         }
     }
 
-    /// Waits for a job; `None` when there was none for long enough to end the thread.
+    /// Waits for a job; `None` if there was none for so long that the thread should end.
     fn next<'a>(&'a self, mut state: MutexGuard<'a, State>) -> Option<(Job, MutexGuard<'a, State>)> {
         loop {
             if let Some(job) = state.queue.pop_front() {
@@ -282,7 +281,7 @@ impl Pool {
     }
 }
 
-/// A task that ends with whoever waits for it.
+/// A task that is aborted when this handle is dropped.
 pub struct AbortOnDrop<T>(JoinHandle<T>);
 
 impl<T> AbortOnDrop<T> {
@@ -301,7 +300,7 @@ impl<T> Drop for AbortOnDrop<T> {
     }
 }
 
-/// Waits for a future; a panic in it is handed over rather than passed on.
+/// Waits for a future; returns a panic as an error.
 pub async fn catch_panic<F: Future + Unpin>(mut future: F) -> Result<F::Output, Box<dyn Any + Send>> {
     poll_fn(|cx| match catch_unwind(AssertUnwindSafe(|| Pin::new(&mut future).poll(cx))) {
         Ok(poll) => poll.map(Ok),
@@ -310,7 +309,7 @@ pub async fn catch_panic<F: Future + Unpin>(mut future: F) -> Result<F::Output, 
     .await
 }
 
-/// Waits for all futures side by side.
+/// Waits for all futures in parallel.
 pub async fn join_all<'a, T>(futures: Vec<Pin<Box<dyn Future<Output = T> + Send + 'a>>>) -> Vec<T> {
     let mut results: Vec<Option<T>> = futures.iter().map(|_| None).collect();
     let mut waiting: Vec<_> = futures.into_iter().enumerate().collect();
@@ -329,22 +328,22 @@ pub async fn join_all<'a, T>(futures: Vec<Pin<Box<dyn Future<Output = T> + Send 
 }
 
 thread_local! {
-    /// Where the last panic of this thread was, while it has not been asked for.
+    /// The location of this thread's last panic, until it is taken.
     static PLACE: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// Keeps the place of each panic from now on, besides what the hook that is there does.
+/// Records the location of each panic from now on, in addition to the existing hook.
 pub fn note_places() {
     let hook = panic::take_hook();
     panic::set_hook(Box::new(move |info| {
         let place = info.location().map(ToString::to_string);
-        // A panic while the thread ends has no place to be kept in.
+        // While the thread ends, the location cannot be stored.
         let _ = PLACE.try_with(|kept| kept.replace(place));
         hook(info);
     }));
 }
 
-/// A panic that was caught on this thread, in a sentence: its place, where it is known, and its message.
+/// Describes a panic caught on this thread: its location, if known, and its message.
 pub fn describe(payload: &(dyn Any + Send)) -> String {
     let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
     let text =

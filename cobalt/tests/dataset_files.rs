@@ -68,7 +68,7 @@ fn a_malformed_line_is_named_by_file_and_number() {
     let good = "{\"id\": \"a\", \"input\": \"x\"}\n".repeat(5);
     assert_eq!(
         load("questions.jsonl", good + "{\"id\": \"broken\", \"input\": \n").unwrap_err(),
-        "datasets/questions.jsonl:6: expected one whole JSON object: EOF while parsing a value at column 25 (items[5])"
+        "datasets/questions.jsonl:6: expected one complete JSON object: EOF while parsing a value at column 25 (items[5])"
     );
 }
 
@@ -78,8 +78,7 @@ fn a_file_without_items_is_an_error_that_says_what_to_do() {
         assert_eq!(
             load(name, "").unwrap_err(),
             format!(
-                "datasets/{name}: the data set is empty (the file has no text): add at least one item, or correct \
-                 the path"
+                "datasets/{name}: the dataset is empty (the file is blank); add at least one item or correct the path"
             )
         );
     }
@@ -91,7 +90,7 @@ fn utf_16_is_refused_by_its_name() {
     for name in ["a.json", "a.jsonl", "a.csv", "a.txt"] {
         assert_eq!(
             load(name, &text).unwrap_err(),
-            format!("datasets/{name} is encoded in UTF-16 (little endian), expected UTF-8: save it as UTF-8")
+            format!("datasets/{name}: expected UTF-8, found UTF-16 (little endian); save the file as UTF-8")
         );
     }
 }
@@ -100,7 +99,7 @@ fn utf_16_is_refused_by_its_name() {
 fn a_file_that_is_not_there_is_reported_with_the_folder_and_a_similar_name() {
     let message = Dataset::from_file("tests/dataset_flies.rs").unwrap_err().to_string();
     assert!(message.starts_with("cannot read tests/dataset_flies.rs: "), "{message}");
-    assert!(message.contains("is `dataset_files.rs` meant?"), "{message}");
+    assert!(message.contains("did you mean `dataset_files.rs`?"), "{message}");
     assert!(message.contains(env!("CARGO_MANIFEST_DIR")), "{message}");
     assert!(Dataset::from_file("tests").unwrap_err().to_string().starts_with("cannot read tests: "));
 }
@@ -127,8 +126,8 @@ fn an_item_that_does_not_fit_its_type_is_named_by_file_index_and_key() {
     let lines = "{\"id\": \"a\", \"expected_output\": \"x\"}\n{\"id\": \"b\", \"expectedOutput\": \"x\"}";
     let (_folder, path) = write("qa.jsonl", lines);
     let message = Dataset::from_file(&path).unwrap().typed::<Question>().unwrap_err().to_string();
-    let reason = "items[1] (key `b`): missing field `expected_output`, the fields are `id`, `expectedOutput`: is \
-                  `expectedOutput` meant? `#[serde(rename_all = \"camelCase\")]` on the struct reads such names";
+    let reason = "items[1] (key `b`): missing field `expected_output`; the fields are `id`, `expectedOutput`; did you \
+    mean `expectedOutput`? Add `#[serde(rename_all = \"camelCase\")]` to the struct";
     assert_eq!(message, format!("{}: {reason}", path.display()));
 }
 

@@ -74,8 +74,8 @@ async function watch(page: Page, server: string, report: (fault: string) => void
 /** Holds that the page has nothing that a screen reader or a reader with weak eyes would miss. */
 export async function axe(page: Page): Promise<void> {
   const { violations } = await new AxeBuilder({ page }).analyze();
-  const told = violations.map(({ id, help, nodes }) => ({ id, help, at: nodes.map((node) => node.html) }));
-  expect(told, 'what axe found').toEqual([]);
+  const found = violations.map(({ id, help, nodes }) => ({ id, help, at: nodes.map((node) => node.html) }));
+  expect(found, 'what axe found').toEqual([]);
 }
 
 /** Holds that the page is no wider than its window; parts of it may scroll by themselves. */

@@ -8,7 +8,7 @@ import { CAUGHT } from './stores/hostile';
 test.use({ store: 'hostile' });
 
 /** Nothing was run, and nothing is there that would be when it is clicked. */
-async function holdHarmless(page: Page): Promise<void> {
+async function expectHarmless(page: Page): Promise<void> {
   expect(await page.evaluate((name) => Reflect.get(window, name), CAUGHT)).toBeUndefined();
   expect(await page.evaluate(() => Reflect.get({}, 'polluted'))).toBeUndefined();
   const dangers = await page.evaluate(() => {
@@ -29,7 +29,7 @@ for (const [name, addressOf] of Object.entries(PAGES)) {
       await page.goto(await addressOf(request));
       await settled(page);
       await expect(page.getByText(`window.${CAUGHT}=1`, { exact: false }).first()).toBeAttached();
-      await holdHarmless(page);
+      await expectHarmless(page);
       await noSidewaysScroll(page);
     });
   });
@@ -44,6 +44,6 @@ test('each hostile item can be opened', async ({ page, request }) => {
   for (const { key } of items) {
     await page.goto(itemAddress(id, key));
     await settled(page);
-    await holdHarmless(page);
+    await expectHarmless(page);
   }
 });

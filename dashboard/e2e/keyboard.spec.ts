@@ -4,7 +4,7 @@ import { expect, settled, test } from './fixtures';
 import { PAGES } from './pages';
 
 /** More than any page has to press. */
-const MOST_KEYS = 400;
+const MAX_KEYS = 400;
 
 /** What the page notes while Tab goes through it. */
 interface Notes {
@@ -67,7 +67,7 @@ for (const [name, addressOf] of Object.entries(PAGES)) {
     await page.goto(await addressOf(request));
     await settled(page);
     expect(await noteControls(page)).toBeGreaterThan(3);
-    for (let keys = 1; keys <= MOST_KEYS; keys += 1) {
+    for (let keys = 1; keys <= MAX_KEYS; keys += 1) {
       await page.keyboard.press('Tab');
       const { unreached, isAtEnd } =
         keys % 20 === 0 ? await readNotes(page) : { unreached: [''], isAtEnd: false };

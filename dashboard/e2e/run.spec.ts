@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import type { APIRequestContext, Page } from '@playwright/test';
 import type { Items, Overview, Runs } from '../src/api/types';
-import { inRange } from '../src/pages/run/items/choice';
+import { rangeFilter } from '../src/pages/run/items/filter';
 import { axe, expect, settled, test } from './fixtures';
 import { itemAddress } from './pages';
 
@@ -49,7 +49,9 @@ for (const experiment of ['support-agent', 'invoice-extraction']) {
     for (const [evaluator, parts] of Object.entries(histograms)) {
       for (const [part, items] of parts.entries()) {
         const range = { low: part / parts.length, high: (part + 1) / parts.length };
-        const bounds = Object.entries(inRange(evaluator, range)).filter(([, value]) => value !== undefined);
+        const bounds = Object.entries(rangeFilter(evaluator, range)).filter(
+          ([, value]) => value !== undefined,
+        );
         const query = new URLSearchParams(bounds as [string, string][]);
         const { matching } = await get<Items>(request, `/api/runs/${id}/items?${query}`);
         expect(matching, `${evaluator} from ${range.low} to ${range.high}`).toBe(items);

@@ -9,7 +9,7 @@ import { COBALT } from './programs';
 import { type StoreName, writeStore } from './stores/write';
 
 /** How long a server may take to say where it is, in milliseconds. */
-const PATIENCE = 30_000;
+const START_TIMEOUT_MS = 30_000;
 
 export interface Server {
   url: string;
@@ -29,11 +29,11 @@ export async function serve(store: StoreName): Promise<Server> {
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   const stop = async () => {
-    await ended(server);
+    await stopProcess(server);
     rmSync(parent, { recursive: true, force: true });
   };
   try {
-    return { url: await address(server), project, stop };
+    return { url: await waitForUrl(server), project, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -41,27 +41,29 @@ export async function serve(store: StoreName): Promise<Server> {
 }
 
 /** Waits for the line of stderr that names the address. */
-async function address(server: ChildProcess): Promise<string> {
+async function waitForUrl(server: ChildProcess): Promise<string> {
   if (!server.stderr) throw new Error('the server has no stderr');
-  const said: string[] = [];
+  const output: string[] = [];
   const lines = createInterface({ input: server.stderr });
   const found = new Promise<string>((resolve, reject) => {
     lines.on('line', (line) => {
-      said.push(line);
+      output.push(line);
       const url = /http:\/\/[^\s;/]+/.exec(line)?.[0];
       if (url) resolve(url);
     });
     server.on('error', reject);
-    server.on('exit', (code) => reject(new Error(`the server ended with ${code}: ${said.join('\n')}`)));
+    server.on('exit', (code) => reject(new Error(`the server ended with ${code}: ${output.join('\n')}`)));
   });
-  const late = AbortSignal.timeout(PATIENCE);
-  const giveUp = new Promise<never>((_, reject) => {
-    late.addEventListener('abort', () => reject(new Error(`the server says no address: ${said.join('\n')}`)));
+  const timeout = AbortSignal.timeout(START_TIMEOUT_MS);
+  const failure = new Promise<never>((_, reject) => {
+    timeout.addEventListener('abort', () =>
+      reject(new Error(`the server says no address: ${output.join('\n')}`)),
+    );
   });
-  return Promise.race([found, giveUp]);
+  return Promise.race([found, failure]);
 }
 
-async function ended(server: ChildProcess): Promise<void> {
+async function stopProcess(server: ChildProcess): Promise<void> {
   if (server.exitCode !== null || server.signalCode !== null) return;
   const exit = once(server, 'exit');
   server.kill('SIGINT');

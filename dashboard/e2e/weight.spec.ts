@@ -2,7 +2,7 @@
 import { expect, settled, test } from './fixtures';
 import { PAGES } from './pages';
 
-const MOST = 300_000;
+const MAX_BYTES = 300_000;
 
 for (const [name, addressOf] of Object.entries(PAGES)) {
   test(`the page ${name} weighs less than 300 kB`, async ({ page, request }) => {
@@ -15,7 +15,7 @@ for (const [name, addressOf] of Object.entries(PAGES)) {
     await settled(page);
     const weight = (await Promise.all(sizes)).reduce((total, size) => total + size, 0);
     console.log(`${name}: ${(weight / 1000).toFixed(0)} kB in ${sizes.length} answers`);
-    expect(weight).toBeLessThan(MOST);
+    expect(weight).toBeLessThan(MAX_BYTES);
     expect(weight).toBeGreaterThan(10_000);
   });
 }

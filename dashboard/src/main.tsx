@@ -5,7 +5,7 @@ import { createRoot } from 'react-dom/client';
 import { RouterProvider } from 'react-router';
 import { ApiError } from './api/client';
 import { LiveProvider } from './api/events';
-import { drawAtOnce } from './lib/draw-at-once';
+import { renderSync } from './lib/render-sync';
 import { router } from './router';
 import './styles.css';
 
@@ -27,7 +27,7 @@ createRoot(root).render(
   <StrictMode>
     <QueryClientProvider client={client}>
       <LiveProvider>
-        <RouterProvider router={router} flushSync={drawAtOnce} />
+        <RouterProvider router={router} flushSync={renderSync} />
       </LiveProvider>
     </QueryClientProvider>
   </StrictMode>,

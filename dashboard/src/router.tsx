@@ -1,6 +1,6 @@
 // Which page an address shows. Each page is loaded when it is first asked for.
 import { createBrowserRouter } from 'react-router';
-import { Broken } from './shell/broken';
+import { ErrorPage } from './shell/error-page';
 import { NotFound } from './shell/not-found';
 import { Shell } from './shell/shell';
 
@@ -10,7 +10,7 @@ export const router = createBrowserRouter([
     HydrateFallback: () => null,
     children: [
       {
-        errorElement: <Broken />,
+        errorElement: <ErrorPage />,
         children: [
           { index: true, lazy: () => import('./pages/runs') },
           { path: 'runs/:id', lazy: () => import('./pages/run') },

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""A bridge to Python: reads an output with its item as a line of JSON, and answers with a score as a line of JSON.
+"""A bridge to Python: reads an output with its item as a line of JSON, and writes a score as a line of JSON.
 
-Usage: bridge.py ratio      how much the output and the item's `expectedOutput` have in common (difflib)
-       bridge.py deepeval   a judge of the package deepeval, by the criterion in the variable CRITERION
+Usage: bridge.py ratio      the similarity of the output and the item's `expectedOutput` (difflib)
+       bridge.py deepeval   an LLM judge of the package deepeval, with the criterion in the variable CRITERION
 
-A function of the table METRICS is made once, and is then called for each output.
+A metric from the table METRICS is created once and then called for each output.
 """
 
 import json
@@ -13,7 +13,7 @@ import sys
 
 
 def ratio():
-    """Twice the number of letters in common over the number of all: 1 for equal texts. Needs no package."""
+    """Twice the number of matching letters divided by the number of all letters: 1 for equal texts. Needs no package."""
     from difflib import SequenceMatcher
 
     def measure(request):
@@ -33,8 +33,8 @@ def ratio():
 
 
 def deepeval():
-    """GEval of deepeval: a model judges by a criterion. Needs the package, and OPENAI_API_KEY."""
-    # Before the package is imported: it sends nothing home, writes no files, and reads no `.env`.
+    """GEval of deepeval: an LLM judge with a criterion. Needs the package, and OPENAI_API_KEY."""
+    # Before the import: disable telemetry, files and `.env`.
     os.environ["DEEPEVAL_TELEMETRY_OPT_OUT"] = "YES"
     os.environ["DEEPEVAL_FILE_SYSTEM"] = "READ_ONLY"
     os.environ["DEEPEVAL_DISABLE_DOTENV"] = "1"
@@ -43,7 +43,7 @@ def deepeval():
 
     metric = GEval(
         name="criterion",
-        # The steps are said, so that no request is spent on having them written.
+        # With explicit steps, no request is needed to generate them.
         evaluation_steps=[os.environ.get("CRITERION", "The actual output means the same as the expected output.")],
         evaluation_params=[SingleTurnParams.INPUT, SingleTurnParams.ACTUAL_OUTPUT, SingleTurnParams.EXPECTED_OUTPUT],
         model=os.environ.get("DEEPEVAL_MODEL", "gpt-4.1-mini"),
@@ -69,7 +69,7 @@ METRICS = {"ratio": ratio, "deepeval": deepeval}
 def main():
     if len(sys.argv) != 2 or sys.argv[1] not in METRICS:
         sys.exit(__doc__)
-    # Answers alone go to stdout: what packages print goes to stderr.
+    # Only responses go to stdout; output of packages goes to stderr.
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     measure = METRICS[sys.argv[1]]()
@@ -78,9 +78,9 @@ def main():
         try:
             answer = measure(request)
         except Exception as error:
-            # An output that cannot be scored is an error of that output, and the next one is read.
+            # A failure affects only this output; continue with the next one.
             answer = {"error": f"{type(error).__name__}: {error}"}
-        # Which request it is for, so that it is never taken for another one's.
+        # The request's id, so that responses cannot be mixed up.
         answer["id"] = request["id"]
         print(json.dumps(answer), file=answers, flush=True)
 

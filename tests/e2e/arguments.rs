@@ -19,27 +19,28 @@ const CASES: [&str; 8] = [
 
 const TABLES: &str = "
 desk: passed, 3 of 3 items passed
-           avg  95 % interval    min    p50    p95    max   passed
-  exact  1.000    0.439–1.000  1.000  1.000  1.000  1.000  100.0 %
+          mean       95% CI    min    p50    p95    max  pass rate
+  exact  1.000  0.439–1.000  1.000  1.000  1.000  1.000       100%
   items   3
   time    TIME
   run     ID
   file    .cobalt/results/FILE
 
 sums: passed, 2 thresholds met
-           avg  95 % interval    min    p50    p95    max  passed
-  exact  0.500    0.095–0.905  0.000  0.500  0.950  1.000  50.0 %
+          mean       95% CI    min    p50    p95    max  pass rate
+  exact  0.500  0.095–0.905  0.000  0.500  0.950  1.000        50%
   items   2, 1 of 2 at their pass marks
   time    TIME
-  low     four: exact 0
+  below pass mark
+          four: exact 0
   met     exact.pass_rate>=0.5  (0.5)
   met     latency.p95<=5s  (TIME)
   run     ID
   file    .cobalt/results/FILE
 
 Übersetzung 質問: passed, 1 of 1 item passed
-           avg  95 % interval    min    p50    p95    max   passed
-  exact  1.000    0.207–1.000  1.000  1.000  1.000  1.000  100.0 %
+          mean       95% CI    min    p50    p95    max  pass rate
+  exact  1.000  0.207–1.000  1.000  1.000  1.000  1.000       100%
   items   1
   time    TIME
   run     ID
@@ -116,11 +117,12 @@ failures:
 test result: FAILED. 2 passed; 1 failed; 0 ignored; 0 measured; 5 filtered out; finished in TIME
 
 desk: FAILED, 2 of 3 items passed
-           avg  95 % interval    min    p50    p95    max  passed
-  exact  0.667    0.208–0.939  0.000  1.000  1.000  1.000  66.7 %
+          mean       95% CI    min    p50    p95    max  pass rate
+  exact  0.667  0.208–0.939  0.000  1.000  1.000  1.000      66.7%
   items   3
   time    TIME
-  low     0002: exact 0
+  below pass mark
+          0002: exact 0
   run     ID
   file    .cobalt/results/FILE
 ";

@@ -8,7 +8,7 @@ const WHOLE: &str = "HTTP error: connection refused";
 fn an_error_of_an_agent_an_evaluator_or_a_data_set_has_all_its_causes() {
     let sandbox = Sandbox::new();
     let finished = sandbox.program(fixture!("causes")).run().code(101);
-    let data = format!("the data set of experiment `data` cannot be used: {WHOLE}");
+    let data = format!("the dataset of experiment `data` cannot be used: {WHOLE}");
     finished.says(&[&data]);
     let mut reports = sandbox.reports();
     reports.sort_by(|one, other| one.name.cmp(&other.name));

@@ -104,7 +104,7 @@ fn a_threshold_over_no_evaluator_of_the_experiment_is_found_before_the_agent_is_
     let sandbox = configured(&format!("{EXACT}thresholds = [\"exakt.avg >= 0.5\"]\n"), 2);
     let finished = sandbox.program(fixture!("silent")).run().code(101);
     finished.says(&[
-        "cobalt.toml:2: the threshold `exakt.avg>=0.5` is of an evaluator `exakt` that it does not have; did you mean `exact`?",
+        "cobalt.toml:2: the threshold `exakt.avg>=0.5` is for an evaluator `exakt` that it does not have; did you mean `exact`?",
     ]);
     assert!(sandbox.reports().is_empty());
 }
@@ -182,7 +182,7 @@ fn a_mistake_in_a_variable_stops_everything_and_is_named() {
     let finished = sandbox.program(fixture!("silent")).env("COBALT_CONCURRENCY", "many").run().code(3);
     finished.complains(&["COBALT_CONCURRENCY is `many`; expected a whole number of at least 1"]);
     let finished = sandbox.program(fixture!("silent")).env("COBALT_CONFIG", "no-such.toml").run().code(3);
-    finished.complains(&["no-such.toml", "COBALT_CONFIG asks for it"]);
+    finished.complains(&["no-such.toml", "requested by COBALT_CONFIG"]);
 }
 
 #[test]
@@ -222,7 +222,7 @@ fn numbers_that_no_machine_can_run_are_refused_with_the_most_that_it_can() {
         (
             "COBALT_RUNS",
             "999999999999",
-            "COBALT_RUNS is `999999999999`; expected a whole number from 1 to 10000",
+            "COBALT_RUNS is `999999999999`; expected a whole number from 1 to 10,000",
         ),
         ("E2E_RUNS", "999999999999", "`runs` is 999999999999; make it 10000 at most"),
         ("E2E_TIMEOUT_MS", "18446744073709551615", "; make it 720h at most"),

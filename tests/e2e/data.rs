@@ -26,7 +26,7 @@ fn what_cannot_be_run_is_a_failing_case_beside_those_that_can() {
         "`missing` cannot be used: ",
         "no-such-file.jsonl",
         "torn.jsonl:2: ",
-        "the data set is empty",
+        "the dataset is empty",
         "two evaluators are named `exact`",
         "a field",
     ]);

@@ -91,7 +91,7 @@ fn an_exit_while_experiments_run_fails_and_names_them() {
     let sandbox = project("exits", WITHOUT_HARNESS, MAIN);
     for place in ["agent", "evaluator", "panic hook"] {
         let says =
-            ["something in this process called `exit` while it ran `shouted`", "Resume with COBALT_RESUME="];
+            ["something in this process called `exit` while running `shouted`", "Resume with COBALT_RESUME="];
         fails(&sandbox, &[("TRIAL_EXIT", place)], &says);
     }
     let finished = cargo(&sandbox, &["test"], &[]).code(0);
@@ -116,7 +116,7 @@ fn a_test_target_without_harness_false_fails_with_the_remedy() {
     let remedy = "[[test]]\nname = \"evals\"\nharness = false\n";
     let finished = cargo(&sandbox, &["test", "--test", "evals"], &[]).code(3);
     assert_eq!(finished.cases_that("FAILED"), ["__cobalt_shouted_needs_harness_false"]);
-    finished.says(&["the experiment `shouted` was not run", remedy, "fn main() { cobalt::main(); }"]);
+    finished.says(&["experiment `shouted` was not run", remedy, "fn main() { cobalt::main(); }"]);
     // A filter leaves out the case that would fail.
     cargo(&sandbox, &["test", "another"], &[]).code(3).complains(&["`harness = false`"]);
     fails(&sandbox, &[], &["`harness = false`", "cobalt::main()"]);
@@ -126,7 +126,7 @@ fn a_test_target_without_harness_false_fails_with_the_remedy() {
 fn a_main_that_never_runs_the_experiments_fails_with_the_remedy() {
     let main = "\nfn main() {\n    println!(\"nothing is run\");\n}\n";
     let sandbox = project("unreached", WITHOUT_HARNESS, main);
-    let says = ["has run none of its experiments (tests/evals.rs:", "`fn main() { cobalt::main(); }`"];
+    let says = ["ran none of its experiments (tests/evals.rs:", "`fn main() { cobalt::main(); }`"];
     fails(&sandbox, &[], &says);
 }
 

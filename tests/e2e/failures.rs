@@ -64,7 +64,7 @@ fn a_plain_agent_that_hangs_is_left_behind_and_its_slot_freed() {
     assert!(finished.took < Duration::from_secs(5), "{finished}");
     assert_eq!(finished.cases_that("FAILED").len(), 3);
     assert_eq!(finished.cases_that("ok").len(), 20);
-    finished.complains(&["3 calls of plain functions past their timeout"]);
+    finished.complains(&["abandoned 3 calls of plain functions that timed out"]);
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn only_so_many_threads_are_left_behind_and_the_rest_is_told_so() {
     let called = sandbox.starts().len();
     assert!(called <= timeouts, "{called} {timeouts}");
     assert!((64..64 + 16).contains(&called), "{called}");
-    finished.complains(&[&format!("{called} calls of plain functions past their timeout")]);
+    finished.complains(&[&format!("abandoned {called} calls of plain functions that timed out")]);
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn an_evaluator_that_gives_no_score_is_no_score_of_zero_and_fails_its_case() {
         let finished = sandbox.program(fixture).env("E2E_TIMEOUT_MS", 200).run().code(101);
         assert_eq!(finished.cases_that("FAILED").len(), 6);
         let finished = finished.says(&[
-            &format!("{evaluator}: no score: the score is NaN; a score is a number from 0 to 1"),
+            &format!("{evaluator}: no score: the score is NaN; it must be a number from 0 to 1"),
             &format!("{evaluator}: no score: the score is 1.5;"),
             &format!("{evaluator}: no score: the score is -0.1;"),
             &format!("{evaluator}: no score: panicked at tests/src/lib.rs:"),
@@ -130,7 +130,7 @@ fn an_odd_output_costs_nobody_elses_work() {
     let finished = sandbox.program(fixture!("steered")).run().code(101);
     assert_eq!(finished.cases_that("ok"), ["steered::good", "steered::last"]);
     assert!(!finished.stdout.contains('\u{1b}'), "control characters do not reach the terminal");
-    let finished = finished.says(&["the output cannot be written as JSON: key must be a string"]);
+    let finished = finished.says(&["the output cannot be serialized to JSON: key must be a string"]);
     assert!(finished.stdout.len() < 20_000, "a huge output is cut where it is shown");
     let report = sandbox.report();
     let item = |key: &str| report.items.iter().find(|item| item.key == key).unwrap().first();

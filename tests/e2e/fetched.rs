@@ -74,12 +74,7 @@ fn a_source_that_is_down_is_one_failing_case_that_names_the_copy_to_use_offline(
     listed(&sandbox, &source);
     source.breaks();
     let down = program(&sandbox, &source).env("COBALT_REFRESH", "1").run().code(101);
-    down.says(&[
-        "fetched::dataset",
-        "503",
-        "(2 items, hash ",
-        "is used with `--offline`, or COBALT_OFFLINE=1",
-    ]);
+    down.says(&["fetched::dataset", "503", "(2 items, hash ", "pass `--offline` or set COBALT_OFFLINE=1"]);
     let asked = source.asked();
     program(&sandbox, &source).env("COBALT_OFFLINE", "1").run().code(0);
     assert_eq!((sandbox.report().items.len(), source.asked()), (2, asked));
@@ -89,7 +84,7 @@ fn a_source_that_is_down_is_one_failing_case_that_names_the_copy_to_use_offline(
 fn offline_without_a_copy_says_how_to_get_one() {
     let (sandbox, source) = (Sandbox::new(), Source::of(numbered(2, 1)));
     let failed = program(&sandbox, &source).env("COBALT_OFFLINE", "1").run().code(101);
-    failed.says(&["there is no copy of http://127.0.0.1:", "fetch it once, without `--offline`"]);
+    failed.says(&["no cached copy of http://127.0.0.1:", "fetch it once without `--offline`"]);
     assert_eq!(source.asked(), 0);
 }
 
@@ -102,8 +97,8 @@ fn a_set_of_another_size_than_expected_fails_and_says_how_it_changed() {
     let changed = expecting(2).env("COBALT_REFRESH", "1").run().code(101);
     changed.says(&[
         "has 3 items",
-        "(2 items): 1 item added since the copy of 20",
-        "write `.expect_items(3)`",
+        "expected 2 items: 1 item added since the copy of 20",
+        "set `.expect_items(3)`",
     ]);
     expecting(3).run().code(0);
     assert_eq!(newest(&sandbox).items.len(), 3);

@@ -56,8 +56,8 @@ fn without_a_baseline_a_gate_is_inconclusive_and_says_how_to_set_one() {
     let (report, line) = outcome(&sandbox, &finished);
     assert_eq!(
         line,
-        "inconclusive  `vs_baseline.exact.drop <= 0.05` has nothing to be held against: `silent` has no baseline yet; keep a \
-         run that is good enough with `cargo cobalt baseline set`"
+        "inconclusive  `vs_baseline.exact.drop <= 0.05` has nothing to compare with: `silent` has no baseline yet; set \
+         one with `cargo cobalt baseline set`"
     );
     let status = report.ci_status.unwrap();
     assert!(report.passed && status.passed && status.violations.is_empty() && report.baseline.is_none());
@@ -73,7 +73,7 @@ fn what_is_inconclusive_fails_where_that_is_asked_for() {
     assert_eq!(finished.cases_that("FAILED"), [GATE]);
     let (report, line) = outcome(&sandbox, &finished);
     assert!(line.starts_with("inconclusive  ") && !report.passed, "{finished}");
-    assert!(line.ends_with("(fails, as `on-inconclusive` is `fail`)"), "{line}");
+    assert!(line.ends_with("(fails: `on-inconclusive` is `fail`)"), "{line}");
     let status = report.ci_status.unwrap();
     assert_eq!((status.passed, status.violations.len(), status.inconclusive.len()), (false, 1, 1));
 }
@@ -87,7 +87,7 @@ fn an_unchanged_agent_meets_its_gate() {
     let comparison = report.baseline.unwrap();
     assert_eq!((comparison.items.matched, comparison.evaluators[0].verdict), (40, Verdict::WithinNoise));
     assert!(comparison.notes.is_empty(), "{:?}", comparison.notes);
-    finished.says(&["  against run ", ", 40 items in common", "exact", "1.000 → 1.000"]);
+    finished.says(&["  vs. baseline ", ", 40 items in common", "exact", "1.000 → 1.000"]);
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn a_drop_beyond_noise_misses_its_gate() {
     assert_eq!(finished.cases_that("FAILED"), [GATE]);
     let (report, line) = outcome(&sandbox, &finished);
     assert!(
-        line.starts_with("MISSED  the drop of exact is 0.5 (95 % interval ") && line.contains("beyond noise"),
+        line.starts_with("MISSED  the drop of exact is 0.5 (95% CI ") && line.contains("beyond noise"),
         "{line}"
     );
     assert_eq!(report.ci_status.unwrap().violations[0].actual, Some(0.5));
@@ -110,7 +110,7 @@ fn a_drop_that_noise_may_hide_is_inconclusive_and_says_what_would_settle_it() {
     let finished = sandbox.program(fixture!("silent")).env("E2E_BROKEN", 1).run().code(0);
     let (report, line) = outcome(&sandbox, &finished);
     assert!(
-        line.starts_with("inconclusive  the drop of exact is 0.05 ") && line.ends_with(" would"),
+        line.starts_with("inconclusive  the drop of exact is 0.05 ") && line.ends_with(" needed"),
         "{line}"
     );
     assert!(report.passed && report.ci_status.unwrap().inconclusive[0].actual.is_some());
@@ -180,7 +180,7 @@ fn of_the_files_that_are_named_the_one_of_the_experiment_counts() {
     };
     run(&["kept/other.json", "kept/this.json"]).code(0).says(&["met     vs_baseline.exact.drop<=0.05"]);
     let finished = run(&["kept/other.json"]).code(0);
-    finished.says(&["the baseline runs are of `desk`, and none is of `silent`"]);
+    finished.says(&["the given baselines are for `desk`, not for `silent`"]);
     let finished = run(&["kept/none.json"]).code(101);
     finished.says(&["test silent::baseline", "kept/none.json"]);
 }

@@ -36,7 +36,7 @@ fn judges_are_shown_with_calls_tokens_and_cost_and_cost_nothing_from_the_cache()
     judged(&sandbox, &model)
         .run()
         .code(0)
-        .says(&["  judges  0 calls, 3 from the cache, $0.00 (gpt-6-luna)\n"]);
+        .says(&["  judges  0 calls, 3 cached, judge cost $0.00 (gpt-6-luna)\n"]);
     assert_eq!(model.asked(), 3);
     let mut costs: Vec<_> = sandbox.reports().iter().filter_map(|report| report.summary.judge_cost).collect();
     costs.sort_by(f64::total_cmp);
@@ -81,11 +81,11 @@ fn a_judge_without_a_price_is_counted_and_named_once_and_leaves_nothing_to_measu
     sandbox.write("cobalt.toml", "thresholds = [\"judge_cost.total <= 1\"]\n");
     let run = || judged(&sandbox, &model).env("E2E_MODEL", "gpt-of-nobody").run();
     let finished = run().code(101).says(&[
-        "  judges  2 calls, 80,020 tokens, unknown cost (gpt-of-nobody)\n",
+        "  judges  2 calls, 80,020 tokens, judge cost unknown (gpt-of-nobody)\n",
         "has nothing to measure: the judges used tokens of unknown cost; add `gpt-of-nobody` under `[prices]`",
     ]);
     assert_eq!(
-        finished.stdout.matches("note: no price is known of `gpt-of-nobody`").count(),
+        finished.stdout.matches("note: no price for `gpt-of-nobody`").count(),
         1,
         "{finished}"
     );
@@ -133,7 +133,7 @@ fn without_a_key_nobody_is_asked() {
         let program = sandbox.program(fixture!("judged")).env("OPENAI_BASE_URL", model.base_url());
         let program = value.into_iter().fold(program, |program, value| program.env("OPENAI_API_KEY", value));
         program.run().code(3).complains(&[
-            "error: OPENAI_API_KEY is not set, or empty: `gpt-6-luna` of openai needs it as a key, in experiment `judged`;",
+            "error: OPENAI_API_KEY is not set or empty: it is the API key for `gpt-6-luna` of openai, needed by experiment `judged`.",
         ]);
         assert!(model.asked() == 0 && sandbox.calls().is_empty());
     }

@@ -25,8 +25,8 @@ fn each_missing_key_is_said_once_before_anything_runs() {
         let program = keyed(&sandbox, &["desk", "sums", "travel", "free"]);
         let finished = value.into_iter().fold(program, |program, value| program.env("E2E_KEY", value)).run();
         let finished = finished.code(3).complains(&[
-            "error: E2E_KEY is not set, or empty: model `m` of someone needs it as a key, in experiments `desk`, `sums`;",
-            "\nerror: E2E_OTHER_KEY is not set, or empty: model `m` of someone needs it as a key, in experiment `travel`;",
+            "error: E2E_KEY is not set or empty: it is the API key for model `m` of someone, needed by experiments `desk`, `sums`.",
+            "\nerror: E2E_OTHER_KEY is not set or empty: it is the API key for model `m` of someone, needed by experiment `travel`.",
             "`ignore_without = \"E2E_KEY\"`",
             "`.env`",
         ]);
@@ -117,7 +117,7 @@ fn a_run_of_an_experiment_that_is_ignored_now_is_not_resumed_and_that_is_said() 
     let id = sandbox.cut_short();
     let resume = |sandbox: &Sandbox| keyed(sandbox, &[]).env("COBALT_RESUME", &id);
     let finished = resume(&sandbox).run().code(0);
-    finished.complains(&["is one of experiment `spared`, which is ignored, as E2E_KEY is not set"]);
+    finished.complains(&["belongs to experiment `spared`, which is ignored because E2E_KEY is not set"]);
     resume(&sandbox).env("E2E_KEY", "k").run().code(0);
     assert_eq!(sandbox.report().id, id);
 }

@@ -35,7 +35,7 @@ fn a_name_that_is_not_there_fails_that_experiment_alone() {
     sandbox.write("desk.jsonl", &lines(1));
     let finished = run(&sandbox, &[], &[], 101);
     assert_eq!(finished.cases_that("FAILED"), ["misspelt::dataset"]);
-    finished.says(&["cobalt.toml` has no data set `desks`; did you mean `desk`? there are `desk`"]);
+    finished.says(&["no dataset `desks` in `", "cobalt.toml`; did you mean `desk`? available: `desk`"]);
 }
 
 #[test]

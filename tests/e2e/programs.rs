@@ -55,7 +55,7 @@ fn a_program_that_is_not_there_is_told_before_the_agent_is_asked() {
     let sandbox = scored_by("", 2);
     sandbox.write("cobalt.toml", "\nevaluators = [{ type = \"command\", command = [\"bin/none\"] }]\n");
     let finished = sandbox.program(fixture!("silent")).run().code(101);
-    finished.says(&["evaluator `command`: ", "cobalt.toml:2:15: `bin/none` is not there; looked for `"]);
+    finished.says(&["evaluator `command`: ", "cobalt.toml:2:15: `bin/none` does not exist; looked for `"]);
     assert!(sandbox.starts().is_empty());
 }
 

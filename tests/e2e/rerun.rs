@@ -44,10 +44,10 @@ fn other_runs_and_other_evaluators_are_a_change_and_unknown_sources_may_be_one()
     assert_eq!(called(&sandbox, only(&sandbox, "changed"), 0).0.len(), 4);
     assert_eq!(called(&sandbox, only(&sandbox, "changed"), 0).0.len(), 0);
     for (variable, value, why) in [
-        ("E2E_RUNS", "2", "4 run another number of times"),
+        ("E2E_RUNS", "2", "4 last run with a different number of trials"),
         ("E2E_EXACT", "same", "4 scored before an evaluator changed"),
         ("COBALT_SOURCES", "two", "4 last run before the sources changed"),
-        ("COBALT_SOURCES", "", "4 that may have other sources now, which only `cargo cobalt run` can tell"),
+        ("COBALT_SOURCES", "", "4 with unknown sources, which only `cargo cobalt run` tracks"),
     ] {
         let (items, finished) = called(&sandbox, only(&sandbox, "changed").env(variable, value), 0);
         assert_eq!(items.len(), 4, "{variable}={value}");
@@ -78,7 +78,7 @@ fn what_was_done_before_the_sources_changed_is_not_taken_for_what_they_give() {
     assert_eq!(sandbox.report().sources, None);
     let (items, finished) = called(&sandbox, only(&sandbox, "changed").env("COBALT_SOURCES", "two"), 0);
     assert_eq!(items.len(), 4);
-    finished.complains(&["4 last run with sources that are not known"]);
+    finished.complains(&["4 last run with unknown sources"]);
 }
 
 #[test]
@@ -93,8 +93,8 @@ fn items_that_failed_in_an_interrupted_run_are_run_again() {
     let (items, finished) = called(&sandbox, only(&sandbox, "changed"), 101);
     assert_eq!(items, ["item-3"], "the journal has results of the others");
     finished.complains(&[
-        "1 without a result yet",
-        "error: steered: still failed by earlier results: 1 item in error in run `",
+        "1 without a result",
+        "error: steered: still failing because of earlier results: 1 item in error in run `",
     ]);
 }
 
@@ -106,11 +106,14 @@ fn what_failed_and_is_not_run_again_fails_the_program() {
     assert!(items.is_empty());
     finished.complains(&[
         "note: steered: nothing to run: nothing has changed since run `",
-        "error: steered: still failed by earlier results: 1 item in error in run `",
+        "error: steered: still failing because of earlier results: 1 item in error in run `",
         "` (item-3)",
     ]);
     let (_, finished) = called(&sandbox, only(&sandbox, "changed").args(["steered::item-1"]), 0);
-    assert!(!finished.stderr.contains("still failed"), "the item that was selected did not fail: {finished}");
+    assert!(
+        !finished.stderr.contains("still failing"),
+        "the item that was selected did not fail: {finished}"
+    );
     called(&sandbox, only(&sandbox, "failed"), 0);
     called(&sandbox, only(&sandbox, "changed"), 0);
 }
@@ -126,7 +129,8 @@ fn a_missed_threshold_fails_the_program_until_all_items_are_run_and_each_attempt
     sandbox.write("cobalt.toml", &format!("{evaluators}thresholds = [\"exact.avg >= 0.9\"]\n"));
     let silent = || sandbox.program(fixture!("silent"));
     silent().env("E2E_BROKEN", 1).run().code(101);
-    let why = "error: silent: still failed by earlier results: `exact.avg>=0.9` did not pass in run `";
+    let why =
+        "error: silent: still failing because of earlier results: `exact.avg>=0.9` did not pass in run `";
     for number in [1, 2] {
         let attempt = silent()
             .env("COBALT_ONLY", "failed")

@@ -95,7 +95,7 @@ fn an_unknown_id_is_told_which_runs_can_be_resumed() {
     finished.complains(&["run `0123456789ab` cannot be resumed", "no such run", &id]);
     is_untouched(&sandbox, &id);
     let finished = resume(&Sandbox::with_items(items()), "0123456789ab").run().code(3);
-    finished.complains(&["none was cut short"]);
+    finished.complains(&["runs that can be resumed: none"]);
 }
 
 #[test]
@@ -156,8 +156,8 @@ fn a_journal_that_is_no_journal_is_refused_with_the_reason() {
     for (text, reason) in [
         ("", "ends before its first line"),
         ("{\"journal\": 1, \"id\"", "ends before its first line"),
-        ("no JSON\n", "cannot be understood"),
-        ("{}\n", "cannot be understood"),
+        ("no JSON\n", "cannot be parsed"),
+        ("{}\n", "cannot be parsed"),
     ] {
         sandbox.write(".cobalt/runs/0123456789ab.jsonl", text);
         let finished = resume(&sandbox, "0123456789ab").run().code(3);
@@ -212,7 +212,7 @@ fn of_two_runs_of_one_experiment_the_first_is_resumed_and_the_other_is_said_to_b
     let journal = std::fs::read_to_string(&sandbox.journals()[0]).unwrap();
     sandbox.write(".cobalt/runs/0123456789ab.jsonl", &journal);
     let finished = resume(&sandbox, &format!("{first},0123456789ab")).run().code(0);
-    finished.complains(&["`0123456789ab` is one of experiment `steered`, of which another run is resumed"]);
+    finished.complains(&["`0123456789ab` belongs to experiment `steered`, of which another run is resumed"]);
     assert_eq!(sandbox.report().id, first);
     assert_eq!(sandbox.cut_short(), "0123456789ab");
 }
@@ -260,7 +260,7 @@ fn damaged_lines_are_named_and_their_items_run_again() {
     sandbox.forget_calls();
     let path = sandbox.journals()[0].display().to_string();
     let finished = resume(&sandbox, &id).run().code(0);
-    finished.complains(&[&format!("1 line of `{path}` is damaged and left out; its item is run again")]);
+    finished.complains(&[&format!("skipping 1 damaged line in `{path}` and running its item again")]);
     assert_eq!(sandbox.starts().len(), 2);
     let report = sandbox.report();
     assert!(report.passed && report.items.len() == 5);
@@ -279,7 +279,7 @@ fn a_journal_of_an_earlier_version_is_resumed_but_for_what_no_run_gives() {
     });
     sandbox.forget_calls();
     let finished = resume(&sandbox, &id).run().code(0);
-    finished.complains(&["3 lines of `", "` are damaged and left out; their items are run again"]);
+    finished.complains(&["skipping 3 damaged lines in `", "` and running their items again"]);
     assert_eq!(sandbox.starts().len(), 4, "one was whole");
     assert!(sandbox.report().passed);
 }

@@ -112,7 +112,7 @@ fn reasons_and_figures_are_kept_in_the_result_file() {
         }
     }
     let near = report.items[1].first().evaluations.get("wer").unwrap();
-    assert_eq!(near.reason.as_deref(), Some("WER 0.6: 2 substituted, 1 missing for 5 words"));
+    assert_eq!(near.reason.as_deref(), Some("WER 0.6: 2 substitutions, 1 deletion in 5 reference words"));
     assert_eq!((&near.metadata["substitutions"], &near.metadata["deletions"]), (&json!(2), &json!(1)));
 }
 
@@ -123,11 +123,14 @@ fn what_cannot_work_is_told_with_its_place_before_any_agent_is_called() {
             "type = \"rouge\", variant = \"l\", field = \"rigth\"",
             "no item has `rigth` to compare with; did you mean `right`?",
         ),
-        ("type = \"wer\", field = \"right\", output = \"answer\"", "`answer` is nothing that an agent gives"),
+        (
+            "type = \"wer\", field = \"right\", output = \"answer\"",
+            "`answer` is not part of the agent's result",
+        ),
         ("type = \"json-schema\", file = \"schemas/none.json\"", "the schema in `schemas/none.json`: "),
         (
             "type = \"regex\", field = \"pattern\"",
-            "item `near`: the item's `pattern`: `[a` is no regular expression",
+            "item `near`: the item's `pattern`: invalid regular expression `[a`",
         ),
     ] {
         let sandbox = sandbox();

@@ -144,8 +144,8 @@ async fn an_experiment_that_makes_no_sense_is_an_error_that_says_what_to_change(
     let unevaluated = message(Experiment::new("e", items())).await;
     assert_eq!(
         unevaluated,
-        "experiment `e` cannot be run: it has no evaluator, so nothing would be measured; add one, or name some for all \
-         experiments under `evaluators` in cobalt.toml"
+        "experiment `e` cannot be run: it has no evaluator, so nothing would be measured; add one, or set \
+         `evaluators` for all experiments in cobalt.toml"
     );
     let idle = message(Experiment::new("e", items()).evaluator(exact()).runs(0)).await;
     assert_eq!(idle, "experiment `e` cannot be run: `runs` and `concurrency` must be at least 1");
@@ -155,13 +155,13 @@ async fn an_experiment_that_makes_no_sense_is_an_error_that_says_what_to_change(
     assert!(nameless.contains("its name is empty"), "{nameless}");
     let too_strict = ExactMatch::new("exact", "answer").pass_mark(80.0);
     let too_strict = message(Experiment::new("e", items()).evaluator(too_strict)).await;
-    assert!(too_strict.contains("the pass mark of evaluator `exact` is 80; make it a number from 0 to 1"));
+    assert!(too_strict.contains("the pass mark of evaluator `exact` is 80; it must be a number from 0 to 1"));
     let no_mark = ExactMatch::new("exact", "answer").pass_mark(f64::NAN);
     assert!(message(Experiment::new("e", items()).evaluator(no_mark)).await.contains("is NaN"));
     let unnamed = message(Experiment::new("e", items()).evaluator(ExactMatch::new("", "answer"))).await;
-    assert!(unnamed.contains("an evaluator's name is empty"), "{unnamed}");
+    assert!(unnamed.contains("an evaluator has an empty name"), "{unnamed}");
     let empty = message(Experiment::new("e", items().slice(0..0)).evaluator(exact())).await;
-    assert!(empty.contains("the data set is empty"), "{empty}");
+    assert!(empty.contains("the dataset is empty"), "{empty}");
     let missing = message(Experiment::new("e", "no-such.jsonl").evaluator(exact())).await;
     assert!(missing.contains("no-such.jsonl"), "{missing}");
 }

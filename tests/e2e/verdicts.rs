@@ -84,7 +84,7 @@ fn with_several_runs_one_bad_run_fails_its_item() {
     ]);
     let finished = sandbox.program(fixture!("gated")).env("E2E_RUNS", 3).run().code(101);
     assert_eq!(finished.cases_that("FAILED"), ["gated::shaky"]);
-    finished.says(&["runs 1 to 3 of 3\n  error: the agent said no", "3 runs each"]);
+    finished.says(&["trials 1 to 3 of 3\n  error: the agent said no", "3 trials each"]);
     let report = sandbox.report();
     assert_eq!(report.items[0].runs.len(), 3);
     assert_eq!(report.summary.total_tokens, Some(3 * 15));

@@ -1,1 +1,1 @@
-//! No code: the manifest says what this crate is for.
+//! No code; see the manifest.

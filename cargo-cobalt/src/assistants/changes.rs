@@ -1,4 +1,4 @@
-//! What is to be done to the files of assistants, worked out before anything is.
+//! Plans the changes to the assistants' files, then carries them out.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -10,20 +10,20 @@ use super::skills;
 use crate::error::CommandError;
 use crate::written::{Line, create, listing, replace, replaceable};
 
-/// Where assistants read how to work with Cobalt, seen from the root of the workspace.
+/// The instructions for assistants, relative to the workspace root.
 pub const SKILLS: &str = ".cobalt/SKILLS.md";
 
-/// The files in which assistants look for instructions. They get a reference where they are there.
+/// Files in which assistants look for instructions. Those that exist get a reference.
 const INSTRUCTIONS: [&str; 4] = ["CLAUDE.md", "AGENTS.md", ".github/copilot-instructions.md", ".cursorrules"];
 
-/// The files, each with what becomes of it.
+/// The files, each with its planned change.
 #[derive(Debug)]
 pub struct Changes(Vec<Change>);
 
 #[derive(Debug)]
 struct Change {
     name: &'static str,
-    /// What is in it, or why it is left alone.
+    /// What the file contains, or why it is skipped.
     content: String,
     action: Action,
 }
@@ -37,29 +37,29 @@ enum Action {
 }
 
 impl Changes {
-    /// Compares the files below the root of a workspace, which may be still to be made, with what they should be.
+    /// Compares the files in a workspace, which need not exist yet, with their wanted contents.
     pub fn plan(root: &Path) -> Result<Self, AssistantsError> {
         let mut changes = Self(Vec::new());
         if let Place::Absent(path) = Place::of(root, ".cobalt") {
             let action = Action::Create { path: path.join(".gitignore"), text: GITIGNORE.to_owned() };
-            let content = "keeps results out of git".to_owned();
+            let content = "ignores run results".to_owned();
             changes.0.push(Change { name: ".cobalt/.gitignore", content, action });
         }
         let skills = skills::text();
         let whole = marked(&PathBuf::from(SKILLS), "", &skills)?;
-        changes.add(root, SKILLS, "what assistants are to know", Some(whole), |path, text| {
+        changes.add(root, SKILLS, "instructions for AI assistants", Some(whole), |path, text| {
             marked(path, text, &skills)
         })?;
         for name in INSTRUCTIONS {
-            changes.add(root, name, "a reference to it", None, |path, text| {
+            changes.add(root, name, "reference to SKILLS.md", None, |path, text| {
                 marked(path, text, skills::REFERENCE)
             })?;
         }
-        changes.add(root, ".mcp.json", "the server `cobalt`", Some(edits::file()), edits::with_server)?;
+        changes.add(root, ".mcp.json", "MCP server `cobalt`", Some(edits::file()), edits::with_server)?;
         Ok(changes)
     }
 
-    /// Plans for a file: to be made with a text, where one is given, or to be what `edit` makes of it.
+    /// Plans a file: creates it with `new`, if given, or edits the existing text.
     fn add(
         &mut self,
         root: &Path,
@@ -76,7 +76,7 @@ impl Changes {
             },
             Place::Present(path) => match self.same(&path) {
                 Some(other) => {
-                    content = format!("the same file as {other}");
+                    content = format!("same file as {other}");
                     Action::LeaveAlone
                 }
                 None => {
@@ -99,13 +99,13 @@ impl Changes {
         Ok(())
     }
 
-    /// The name under which a file has been met before: one may be a link to the other.
+    /// The name of an earlier change to the same file, which a symlink may lead to.
     fn same(&self, real: &Path) -> Option<&'static str> {
         let is_same = |change: &&Change| matches!(&change.action, Action::Replace { path, .. } | Action::Keep { path } if path == real);
         self.0.iter().find(is_same).map(|change| change.name)
     }
 
-    /// Whether all files are as they should be.
+    /// Whether all files are up to date.
     pub fn is_empty(&self) -> bool {
         self.0.iter().all(|change| matches!(change.action, Action::Keep { .. } | Action::LeaveAlone))
     }
@@ -125,7 +125,7 @@ impl Changes {
         Ok(())
     }
 
-    /// A line for each file. Where the files are only checked, it says what would be done.
+    /// A line for each file. With `is_check`, it says what would be done.
     pub fn lines(&self, is_check: bool) -> impl Iterator<Item = Line> {
         let verb = move |action: &Action| match action {
             Action::Create { .. } if is_check => "missing",
@@ -133,7 +133,7 @@ impl Changes {
             Action::Replace { .. } if is_check => "out of date",
             Action::Replace { .. } => "updated",
             Action::Keep { .. } => "kept",
-            Action::LeaveAlone => "left",
+            Action::LeaveAlone => "skipped",
         };
         self.0.iter().map(move |Change { name, content, action }| Line {
             verb: verb(action),
@@ -142,12 +142,12 @@ impl Changes {
         })
     }
 
-    /// What the user reads: a line for each file, and what is left to do.
+    /// The output of the command: a line for each file, and the next step.
     pub fn text(&self, is_check: bool) -> String {
         let lines = listing(&self.lines(is_check).collect::<Vec<_>>());
         let last = match (self.is_empty(), is_check) {
-            (true, _) => "\nAll of it is up to date.\n",
-            (false, true) => "\n`cargo cobalt update` brings them up to date.\n",
+            (true, _) => "\nEverything is up to date.\n",
+            (false, true) => "\nTo update these files: `cargo cobalt update`\n",
             (false, false) => "",
         };
         lines + last
@@ -162,31 +162,31 @@ fn marked(path: &Path, text: &str, content: &str) -> Result<String, AssistantsEr
     })
 }
 
-/// What a name stands for.
+/// Where a file is.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Place {
     Absent(PathBuf),
-    /// The file, without links.
+    /// The file, with symlinks resolved.
     Present(PathBuf),
-    /// Not ours to write, and why.
+    /// Not to be written, and why.
     Elsewhere(&'static str),
 }
 
 impl Place {
-    /// The place of a file, named as seen from the root of the workspace.
+    /// Locates a file by its path relative to the workspace root.
     pub fn of(root: &Path, name: &str) -> Self {
         let path = root.join(name);
         let is_there = |path: &&Path| path.symlink_metadata().is_ok();
         let existing = path.ancestors().find(is_there).unwrap_or(&path);
         if existing != root && root.starts_with(existing) {
-            // The root itself is still to be made.
+            // The root itself does not exist yet.
             return Self::Absent(path);
         }
         let (Ok(real), Ok(root)) = (existing.canonicalize(), root.canonicalize()) else {
-            return Self::Elsewhere("a link that leads nowhere");
+            return Self::Elsewhere("broken symlink");
         };
         if !real.starts_with(root) {
-            Self::Elsewhere("a link out of the project")
+            Self::Elsewhere("symlink out of the project")
         } else if existing == path {
             Self::Present(real)
         } else {
@@ -202,7 +202,7 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     #[test]
-    fn links_are_followed_inside_of_the_project_only() {
+    fn symlinks_are_followed_only_inside_the_project() {
         let (project, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let root = project.path().canonicalize().unwrap();
         fs::write(root.join("AGENTS.md"), "").unwrap();
@@ -214,28 +214,28 @@ mod tests {
         let of = |name| Place::of(&root, name);
         assert_eq!(of("inside.md"), Place::Present(root.join("AGENTS.md")));
         assert_eq!(of("new/new.md"), Place::Absent(root.join("new/new.md")));
-        assert_eq!(of("outside.md"), Place::Elsewhere("a link out of the project"));
-        assert_eq!(of(".github/new.md"), Place::Elsewhere("a link out of the project"));
-        assert_eq!(of("nowhere.md"), Place::Elsewhere("a link that leads nowhere"));
+        assert_eq!(of("outside.md"), Place::Elsewhere("symlink out of the project"));
+        assert_eq!(of(".github/new.md"), Place::Elsewhere("symlink out of the project"));
+        assert_eq!(of("nowhere.md"), Place::Elsewhere("broken symlink"));
         assert_eq!(Place::of(&root.join("to/be"), "a.md"), Place::Absent(root.join("to/be/a.md")));
     }
 }
 
 #[derive(Debug, thiserror::Error)]
 pub enum AssistantsError {
-    #[error("failed to {action} `{}`: {source}; see that you may", .path.display())]
+    #[error("failed to {action} `{}`: {source}; check its permissions", .path.display())]
     File { action: &'static str, path: PathBuf, source: io::Error },
 
     #[error("`{}`, line {line}: {fault}; nothing was written", .path.display())]
     Marks { path: PathBuf, line: usize, fault: Fault },
 
     #[error(
-        "failed to read `{}`: line {line}, column {column}: {reason}; mend the file, or remove it; nothing was written",
+        "failed to parse `{}`: line {line}, column {column}: {reason}; fix or remove the file; nothing was written",
         .path.display()
     )]
     Json { path: PathBuf, line: usize, column: usize, reason: String },
 
-    #[error("`{}` has no object {what}, so that no server can be added; make it one, or remove it", .path.display())]
+    #[error("cannot add the server to `{}`: expected an object {what}; fix or remove it; nothing was written", .path.display())]
     NoObject { path: PathBuf, what: &'static str },
 }
 
@@ -247,15 +247,13 @@ impl AssistantsError {
     }
 }
 
-/// What is wrong with a mark.
+/// What is wrong with a marker line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
-    #[error("`{BEGIN}` has no `{END}` after it: add that where the part of Cobalt ends, or remove this line")]
+    #[error("`{BEGIN}` has no matching `{END}`: add it after Cobalt's part, or remove this line")]
     NoEnd,
-    #[error(
-        "`{END}` has no `{BEGIN}` before it: add that where the part of Cobalt begins, or remove this line"
-    )]
+    #[error("`{END}` has no matching `{BEGIN}`: add it before Cobalt's part, or remove this line")]
     NoBegin,
-    #[error("`{BEGIN}` stands here once more: leave one of the two parts")]
+    #[error("second `{BEGIN}` in this file: keep only one of the two parts")]
     Twice,
 }

@@ -1,4 +1,4 @@
-//! Edits of files that are not ours alone: the part between our marks in Markdown, and our server in `.mcp.json`.
+//! Edits files that users share with us: the part between our markers in Markdown, and our server in `.mcp.json`.
 
 use std::path::Path;
 
@@ -12,11 +12,11 @@ pub const BEGIN: &str = "<!-- cobalt:begin -->";
 /// The line after it.
 pub const END: &str = "<!-- cobalt:end -->";
 
-/// The text with this content between the marks; a text without marks gets them at its end.
+/// The text with this content between the markers. They are appended to a text without them.
 ///
 /// # Errors
 ///
-/// If the marks are no pair: the line, from 1, and what is wrong with it.
+/// If the markers are not a pair: the line, from 1, and what is wrong with it.
 pub fn with_part(text: &str, content: &str) -> Result<String, (usize, Fault)> {
     let line_end = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let content = content.trim_end().lines().map(|line| format!("{line}{line_end}")).collect::<String>();
@@ -31,7 +31,7 @@ pub fn with_part(text: &str, content: &str) -> Result<String, (usize, Fault)> {
     Ok(format!("{text}{gap}{BEGIN}{line_end}{content}{END}{line_end}"))
 }
 
-/// Where our part begins and ends, without its marks, in bytes.
+/// The byte range of our part, without its markers.
 fn part(text: &str) -> Result<Option<(usize, usize)>, (usize, Fault)> {
     let mut begin: Option<(usize, usize)> = None;
     let mut found = None;
@@ -55,7 +55,7 @@ fn part(text: &str) -> Result<Option<(usize, usize)>, (usize, Fault)> {
 /// The name of our server.
 const NAME: &str = "cobalt";
 
-/// What a file may have beside plain JSON, as some assistants read it.
+/// What some assistants accept besides plain JSON.
 const OPTIONS: ParseOptions = ParseOptions {
     allow_comments: true,
     allow_trailing_commas: true,
@@ -69,7 +69,7 @@ const OPTIONS: ParseOptions = ParseOptions {
     allow_extended_string_escapes: false,
 };
 
-/// A file with nothing but our server.
+/// A new file with only our server.
 pub fn file() -> String {
     let root = CstRootNode::parse("{\n}\n", &OPTIONS);
     let root = root.expect("an empty object is JSON");
@@ -77,11 +77,11 @@ pub fn file() -> String {
     root.to_string()
 }
 
-/// The text with our server. One of its name that is there stays, whatever the user has made of it.
+/// The text with our server added. An existing server of this name is kept unchanged.
 ///
 /// # Errors
 ///
-/// If the text is no JSON, or servers have no place in it.
+/// If the text is not JSON, or has a value other than an object where servers belong.
 pub fn with_server(path: &Path, text: &str) -> Result<String, AssistantsError> {
     let bare = text.strip_prefix('\u{feff}').unwrap_or(text);
     if bare.trim().is_empty() {
@@ -94,7 +94,7 @@ pub fn with_server(path: &Path, text: &str) -> Result<String, AssistantsError> {
         reason: error.kind().to_string(),
     })?;
     let no_object = |what| AssistantsError::NoObject { path: path.to_owned(), what };
-    let object = root.object_value().ok_or_else(|| no_object("at its root"))?;
+    let object = root.object_value().ok_or_else(|| no_object("at the root"))?;
     let servers = object.object_value_or_create("mcpServers");
     let servers = servers.ok_or_else(|| no_object("`mcpServers`"))?;
     if servers.get(NAME).is_some() {
@@ -104,7 +104,7 @@ pub fn with_server(path: &Path, text: &str) -> Result<String, AssistantsError> {
     Ok(format!("{}{root}", &text[..text.len() - bare.len()]))
 }
 
-/// How the server is started. It finds keys where the command does: in the environment and in `.env`.
+/// How to start the server. It reads keys as the command does: from the environment and from `.env`.
 fn server() -> CstInputValue {
     json!({ "command": "cargo", "args": ["cobalt", "mcp"] })
 }
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_is_added_after_an_empty_line_and_then_replaced_where_it_stands() {
+    fn a_part_is_added_after_an_empty_line_and_then_replaced_in_place() {
         let first = put("# Ours\n", "old\n");
         assert_eq!(first, format!("# Ours\n\n{BEGIN}\nold\n{END}\n"));
         let moved = format!("{first}\nMore of ours.");
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_that_are_no_pair_are_refused_with_their_line() {
+    fn unpaired_markers_are_refused_with_their_line() {
         let fault = |text: String| with_part(&text, "x").unwrap_err();
         assert_eq!(fault(format!("a\n{BEGIN}\nb\n")), (2, Fault::NoEnd));
         assert_eq!(fault(format!("a\nb\n  {END}\r\n")), (3, Fault::NoBegin));
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_speaks_of_the_marks_has_none() {
+    fn a_text_that_mentions_the_markers_has_none() {
         let text = format!("We use `{BEGIN}` here.\n");
         assert!(put(&text, "x").starts_with(&format!("{text}\n{BEGIN}\n")));
     }
@@ -202,12 +202,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_json_is_refused_with_its_place() {
+    fn invalid_json_is_refused_with_line_and_column() {
         let refused = |text| with_server(Path::new(".mcp.json"), text).unwrap_err().to_string();
         let broken = refused("{\n  \"a\": ,\n}");
         assert!(broken.contains("`.mcp.json`: line 2, column"), "{broken}");
-        assert!(broken.contains("mend the file, or remove it"), "{broken}");
-        assert!(refused("[]").contains("no object at its root"));
-        assert!(refused("{\"mcpServers\": []}").contains("no object `mcpServers`"));
+        assert!(broken.contains("fix or remove the file"), "{broken}");
+        assert!(refused("[]").contains("expected an object at the root"));
+        assert!(refused("{\"mcpServers\": []}").contains("expected an object `mcpServers`"));
     }
 }

@@ -1,4 +1,4 @@
-//! What coding assistants read in a project: `.cobalt/SKILLS.md`, references to it, and the server in `.mcp.json`.
+//! The files for coding assistants in a project: `.cobalt/SKILLS.md`, references to it, and the MCP server in `.mcp.json`.
 
 mod changes;
 mod edits;
@@ -17,7 +17,7 @@ use crate::terminal::{one_line, print};
 pub use changes::{Changes, SKILLS};
 pub use skills::how_to_write;
 
-/// Works out everything, then writes it, so that an error leaves all files as they were.
+/// Plans all changes before it writes any: an error leaves all files unchanged.
 pub fn update(arguments: &Update) -> Result<ExitCode, Error> {
     let folder = env::current_dir().map_err(Error::CurrentFolder)?;
     let root = workspace_root(&folder);
@@ -37,11 +37,11 @@ pub fn update(arguments: &Update) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Says by which line git leaves the file out, which is meant to be committed.
+/// A warning with the ignore rule, if git ignores the file, which is meant to be committed.
 pub fn left_out(root: &Path) -> Option<String> {
     match kept(&[root.join(SKILLS)]) {
         Some(Kept::LeftOut { rule }) => Some(format!(
-            "git leaves `{SKILLS}` out, by `{}`; to share it, write `**/.cobalt/*` and `!**/{SKILLS}` there instead",
+            "`{}` excludes `{SKILLS}`; to commit it, replace that rule with `**/.cobalt/*` and `!**/{SKILLS}`",
             one_line(&rule)
         )),
         _ => None,

@@ -1,4 +1,4 @@
-//! The text of `.cobalt/SKILLS.md`: a page of ours, with the tables of the documentation and what may be typed.
+//! The text of `.cobalt/SKILLS.md`: a template, filled with tables from the documentation and the command-line definition.
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use pulldown_cmark::{BrokenLink, CowStr, Event, Options, Parser, Tag, TagEnd};
 
 use crate::reference;
 
-/// The page, with a line such as `@commands` where something is put in. Its programs are compiled by the library's tests.
+/// The template; a line such as `@commands` is a placeholder. Its code blocks are compiled as doc tests of the library.
 const PAGE: &str = include_str!("skills.md");
 
 const ATTRIBUTE: &str = include_str!("../../../cobalt/docs/experiment.md");
@@ -16,12 +16,12 @@ const CATALOGUE: &str = include_str!("../../../cobalt/docs/catalogue.md");
 const CONFIGURATION: &str = include_str!("../../../cobalt/docs/configuration.md");
 const FILES: &str = include_str!("../../../cobalt/docs/files.md");
 
-/// What stands in the files that assistants read anyway.
+/// The part added to instruction files such as `CLAUDE.md`.
 pub const REFERENCE: &str = "\
 ## Experiments
 
-The agents of this project are measured by experiments, with Cobalt: `cargo cobalt run`. Before you write, run or change an
-experiment, or change what an agent does, read [.cobalt/SKILLS.md](/.cobalt/SKILLS.md).
+This project evaluates its agents with Cobalt experiments: `cargo cobalt run`. Before you write, run or change an experiment, or
+change an agent's behaviour, read [.cobalt/SKILLS.md](/.cobalt/SKILLS.md).
 ";
 
 pub fn text() -> String {
@@ -36,7 +36,7 @@ pub fn text() -> String {
     text
 }
 
-/// The sections of the page with these headings, which tell how experiments are written.
+/// The sections of the page on writing experiments.
 pub fn how_to_write() -> String {
     let text = text();
     let wanted = ["An experiment", "Evaluators", "Thresholds"];
@@ -45,7 +45,7 @@ pub fn how_to_write() -> String {
     sections.map(|section| format!("## {section}\n")).collect()
 }
 
-/// What stands in the place of a line, and nothing for a name that is not known, which a test looks for.
+/// The text for a placeholder; empty for an unknown name, which a test checks for.
 fn inserted(name: &str) -> String {
     let text = match name {
         "commands" => commands(),
@@ -55,9 +55,9 @@ fn inserted(name: &str) -> String {
         "thresholds" => tables(ATTRIBUTE, "Thresholds", 4),
         "against-a-baseline" => tables(ATTRIBUTE, "Against a baseline", 3),
         "evaluator-parameters" => tables(EVALUATOR, "Parameters", 2),
-        "rules" => tables(CATALOGUE, "Rules of your own", 4),
-        "texts" => tables(CATALOGUE, "Texts", 4),
-        "calls" => tables(CATALOGUE, "Calls of tools", 3),
+        "rules" => tables(CATALOGUE, "Custom evaluators", 4),
+        "texts" => tables(CATALOGUE, "Text", 4),
+        "calls" => tables(CATALOGUE, "Tool calls", 3),
         "judges" => tables(CATALOGUE, "Judges", 4),
         "configuration" => tables(CONFIGURATION, "Keys", 4),
         "summary" => tables(FILES, "`summary.scores.<evaluator>`", 3),
@@ -66,10 +66,10 @@ fn inserted(name: &str) -> String {
     text.trim_end().to_owned()
 }
 
-/// Commands that people need once, to set up their shells.
+/// Commands for setting up a shell.
 const FOR_SHELLS: [&str; 2] = ["completions", "man"];
 
-/// Every command with what it does, but for those for shells.
+/// A table of all commands except [`FOR_SHELLS`].
 fn commands() -> String {
     let mut text = String::from("| command | what it does |\n|---|---|\n");
     let mut add = |name: &str, command: &Command| {
@@ -91,7 +91,7 @@ fn commands() -> String {
     text
 }
 
-/// The arguments of a command, but for those that are cargo's.
+/// A command's arguments, without cargo's own.
 fn flags(name: &str) -> String {
     let root = reference::command();
     let arguments = root.find_subcommand(name).into_iter().flat_map(Command::get_arguments);
@@ -111,10 +111,10 @@ fn flag(argument: &Arg) -> String {
     format!("- `{written}`: {help}\n")
 }
 
-/// The tables of a section of a page, with no more than the first columns.
+/// The tables in a section of a page, cut to the first columns.
 pub fn tables(page: &str, heading: &str, columns: usize) -> String {
     let mut section = Section { heading, columns, ..Section::default() };
-    // The page's links are to documentation, not to anything that it defines itself.
+    // Links such as [`Item`] are resolved by rustdoc, not by the page.
     let define = |_: BrokenLink<'_>| Some((CowStr::from(""), CowStr::from("")));
     for event in Parser::new_with_broken_link_callback(page, Options::ENABLE_TABLES, Some(define)) {
         section.hear(event);
@@ -122,16 +122,16 @@ pub fn tables(page: &str, heading: &str, columns: usize) -> String {
     section.text
 }
 
-/// The tables of one section, while the page is read.
+/// Collects the tables of one section.
 #[derive(Default)]
 struct Section<'a> {
     heading: &'a str,
     columns: usize,
     is_here: bool,
-    /// The text of a heading or of a cell, while it is read.
+    /// The text of the current heading or cell.
     words: String,
     cells: Vec<String>,
-    /// Where the name of another place to see begins, which there is none of here.
+    /// Where the target of a "see …" hint starts; the target is not part of this page.
     hint: Option<usize>,
     text: String,
 }
@@ -185,7 +185,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_place_of_the_page_is_filled() {
+    fn every_placeholder_of_the_page_is_filled() {
         for name in PAGE.lines().filter_map(|line| line.strip_prefix('@')) {
             assert!(inserted(name).lines().count() > 2, "{name}: {}", inserted(name));
         }
@@ -217,14 +217,12 @@ mod tests {
     }
 
     #[test]
-    fn commands_and_flags_are_those_that_may_be_typed() {
+    fn commands_and_flags_come_from_the_command_line_definition() {
         let text = text();
-        for part in
-            ["| `cargo cobalt baseline set` |", "| `cargo cobalt update` |", "- `--rerun-failed`: Runs only"]
-        {
+        for part in ["| `cargo cobalt baseline set` |", "| `cargo cobalt update` |", "- `--rerun-failed`: "] {
             assert!(text.contains(part), "{part}: {text}");
         }
-        assert!(!text.contains("--no-default-features"), "cargo's own flags are known");
+        assert!(!text.contains("--no-default-features"), "cargo's own flags are left out");
     }
 
     fn cell(cell: &str) -> String {

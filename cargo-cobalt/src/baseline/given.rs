@@ -1,4 +1,4 @@
-//! `cargo cobalt run --baseline`: what was typed, as the files that runs are held against.
+//! `cargo cobalt run --baseline`: resolves the argument to baseline files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf, is_separator};
@@ -17,28 +17,29 @@ use crate::index::IndexError;
 use crate::runs::{FoundRun, KnownRuns, UnknownRun, short};
 use crate::terminal::{eprint_folded, seen};
 
-/// The baselines that were asked for.
+/// The baselines given by `--baseline`.
 #[derive(Debug, Default)]
 pub struct Given {
-    /// Result files and baseline files, of which the first with an experiment's name is its baseline, or a folder without
-    /// any.
+    /// Result files and baseline files, the first one per experiment counts; or an empty folder.
     pub files: Vec<PathBuf>,
-    /// The experiments that they are of.
+    /// Their experiments.
     experiments: BTreeSet<String>,
-    /// What was typed, where it names runs or a file, and no git revision, which may have none of an experiment that is new.
+    /// The argument, if it names runs or a file. Not set for a git revision, which need not have a run of a new experiment.
     runs: Option<String>,
-    /// Where files of a commit are laid for as long as they are needed.
+    /// Temporary folder for the files of a commit.
     _laid_out: Option<TempDir>,
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("failed to lay the baselines of a commit out: {0}; make the folder of temporary files writable")]
+#[error(
+    "failed to write the baselines of a commit to a temporary folder: {0}; make the temporary folder writable"
+)]
 struct LayOutError(io::Error);
 
 impl CommandError for LayOutError {}
 
 impl Given {
-    /// The files that a name means.
+    /// Resolves a name to files.
     pub fn by(name: &RunName, layout: &Layout) -> Result<Self, Error> {
         let typed = name.to_string();
         let folder = Path::new(&typed);
@@ -57,7 +58,7 @@ impl Given {
         }
     }
 
-    /// A folder, or what a commit holds of which there is no run.
+    /// A folder, or the committed baselines of a commit without a run.
     fn without_run(error: Error, folder: &Path, layout: &Layout) -> Result<Self, Error> {
         match error.of_room() {
             Some(UnknownRun::Unknown { .. }) if folder.is_dir() => Self::in_folder(folder),
@@ -66,12 +67,12 @@ impl Given {
                 given.add_committed(typed, commit, layout)?;
                 if given.files.is_empty() {
                     eprint_folded(&format!(
-                        "warning: `{typed}` is commit {}, of which there is no run, and no baseline in `{}`; check it out \
-                         and run it, or commit what `cargo cobalt baseline set` writes",
+                        "warning: commit {} (`{typed}`) has neither a run nor a baseline in `{}`; check it out and run it, or \
+                         commit the files of `cargo cobalt baseline set`",
                         short(commit),
                         seen(&layout.baselines())
                     ));
-                    // What there is none of yet is no mistake: a change may be what brings the first.
+                    // Not an error: the change under test may add the first baseline.
                     given.lay_out()?;
                 }
                 Ok(given)
@@ -80,7 +81,7 @@ impl Given {
         }
     }
 
-    /// Refuses runs of which none is of an experiment that is run: these would be compared with nothing.
+    /// Fails if none of the given runs belongs to a selected experiment: nothing would be compared.
     pub fn check(&self, selected: &[&str]) -> Result<(), Error> {
         let Some(typed) = &self.runs else { return Ok(()) };
         if selected.is_empty() || selected.iter().any(|name| self.experiments.contains(*name)) {
@@ -89,12 +90,12 @@ impl Given {
         let of = wording::list(self.experiments.iter().map(String::as_str));
         let selected = wording::list(selected.iter().copied());
         Err(Error::NothingMatched(format!(
-            "`--baseline {typed}` is a run of {of}, and none of {selected}; name one of these, as in `NAME@latest`"
+            "`--baseline {typed}` is a run of {of}, not of {selected}; use a run of these, e.g. `NAME@latest`"
         )))
     }
 
-    /// Runs, and behind them what is committed for experiments that have none. A run that was made with changes beside the
-    /// commit comes last: it may be of the very change that is to be judged.
+    /// Runs, then committed baselines of experiments without runs. Runs with uncommitted changes come last, as they may include
+    /// the change under test.
     fn of_runs(
         runs: Vec<FoundRun>,
         committed: Option<(String, String)>,
@@ -110,7 +111,7 @@ impl Given {
         Ok(given)
     }
 
-    /// Adds a run of an experiment that has no baseline yet.
+    /// Adds a run, unless its experiment already has a baseline.
     fn add_run(&mut self, run: FoundRun) -> Result<(), Error> {
         if !self.experiments.insert(run.experiment) {
             return Ok(());
@@ -123,7 +124,7 @@ impl Given {
         Ok(())
     }
 
-    /// The newest whole run of each experiment in a folder of baseline files or result files.
+    /// The latest complete run of each experiment in a folder of baseline files or result files.
     fn in_folder(folder: &Path) -> Result<Self, Error> {
         let mut newest = BTreeMap::<String, (Head, PathBuf)>::new();
         for path in json_files(folder)? {
@@ -135,7 +136,7 @@ impl Given {
         }
         if newest.is_empty() {
             return Err(Error::NothingMatched(format!(
-                "there is no baseline file and no result file of a whole run in `{}`",
+                "no baseline file and no result file of a complete run in `{}`",
                 seen(folder)
             )));
         }
@@ -143,7 +144,7 @@ impl Given {
         Ok(Self { files, experiments: newest.into_keys().collect(), ..Self::default() })
     }
 
-    /// A folder of nothing, which stands for none.
+    /// Adds an empty folder, which means no baseline.
     fn lay_out(&mut self) -> Result<(), Error> {
         let laid_out = tempfile::tempdir().map_err(LayOutError)?;
         self.files.push(laid_out.path().to_owned());
@@ -151,7 +152,7 @@ impl Given {
         Ok(())
     }
 
-    /// Lays the baselines of a commit out.
+    /// Writes the baselines of a commit to a temporary folder.
     fn add_committed(&mut self, revision: &str, commit: &str, layout: &Layout) -> Result<(), Error> {
         let files = committed(layout, commit);
         if files.is_empty() {
@@ -174,7 +175,7 @@ impl Given {
     }
 }
 
-/// What both kinds of files begin with.
+/// The common head of baseline files and result files.
 #[derive(Debug, Deserialize)]
 pub struct Head {
     pub id: String,
@@ -190,19 +191,18 @@ impl Head {
         Self::parse(&bytes).map_err(|reason| unfit(path, &reason))
     }
 
-    /// Reads the text of a file, or says why it is none of the two.
+    /// Parses the head of a file.
     pub fn parse(bytes: &[u8]) -> Result<Self, String> {
         serde_json::from_slice(without_mark(bytes))
             .map_err(|error| format!("neither a baseline file nor a result file: {error}"))
     }
 
-    /// Says that the run is no measure, where it is of some of the items.
+    /// Fails if the run is partial.
     pub fn refuse_partial(&self) -> Result<(), Error> {
         let Self { id, name, .. } = self;
         match self.partial {
             true => Err(Error::Arguments(format!(
-                "run {id} of `{name}` is of some of the items only, and no baseline; run all of them with \
-                 `cargo cobalt run`"
+                "run {id} of `{name}` is partial and cannot be a baseline; run all items with `cargo cobalt run`"
             ))),
             false => Ok(()),
         }
@@ -220,10 +220,10 @@ pub struct Committed {
     pub bytes: Vec<u8>,
 }
 
-/// The baseline files that a commit has where this project has its own. None where git has no such folder.
+/// The baseline files of a commit, from the project's baseline folder; none if git does not have the folder.
 pub fn committed(layout: &Layout, commit: &str) -> Vec<Committed> {
     let folder = layout.baselines();
-    // The folder need not be there any more, or not yet.
+    // The folder may not exist in the work tree.
     let Some(there) = folder.ancestors().skip(1).find(|folder| folder.is_dir()) else { return Vec::new() };
     let below = folder.strip_prefix(there).unwrap_or(&folder);
     let listed = git(there, &["ls-tree", "-z", "--name-only", commit, "--", &format!("{}/", slashed(below))]);
@@ -240,13 +240,13 @@ fn is_baseline(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "json")
 }
 
-/// As git writes paths, on any platform.
+/// A path with `/`, as in git, on any platform.
 fn slashed(path: &Path) -> String {
     let parts: Vec<_> = path.iter().map(|part| part.to_string_lossy()).collect();
     parts.join("/")
 }
 
-/// What git prints, where it succeeds.
+/// The output of git, if it succeeds.
 fn git(folder: &Path, arguments: &[&str]) -> Option<Vec<u8>> {
     let mut command = Command::new("git");
     command.args(arguments).current_dir(folder).stdin(Stdio::null()).stderr(Stdio::null());
@@ -254,7 +254,7 @@ fn git(folder: &Path, arguments: &[&str]) -> Option<Vec<u8>> {
     output.status.success().then_some(output.stdout)
 }
 
-/// The JSON files in a folder, sorted by their names. A folder that is not there has none.
+/// The JSON files in a folder, sorted; none if it does not exist.
 pub fn json_files(folder: &Path) -> Result<Vec<PathBuf>, IndexError> {
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -267,7 +267,7 @@ pub fn json_files(folder: &Path) -> Result<Vec<PathBuf>, IndexError> {
     Ok(files)
 }
 
-/// What is being written begins with a dot.
+/// Files being written start with a dot.
 fn is_json(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     name.ends_with(".json") && !name.starts_with('.')

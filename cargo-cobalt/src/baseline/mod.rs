@@ -1,4 +1,4 @@
-//! `cargo cobalt baseline`: sets and shows the baselines that runs are held against.
+//! `cargo cobalt baseline`: sets and shows the baselines that runs are compared with.
 
 mod given;
 mod set;

@@ -1,4 +1,4 @@
-//! `cargo cobalt baseline set`: keeps the numbers of runs as baselines.
+//! `cargo cobalt baseline set`: saves the metrics of runs as baselines.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ use crate::terminal::{eprint_folded, one_line, print, seen};
 pub fn set(arguments: &SetBaseline, flags: &Flags) -> Result<ExitCode, Error> {
     let settings = settings(flags)?;
     let files = files(arguments, &settings)?;
-    // All are read before the first is written: a mistake in one of several runs changes nothing.
+    // Read all before writing any: an error in one run changes nothing.
     let read = |file: &PathBuf| Ok(read_measurements(file, settings.prices())?);
     let runs = files.values().map(read).collect::<Result<Vec<_>, Error>>()?;
     check(files.keys(), &settings)?;
@@ -47,20 +47,20 @@ pub fn set(arguments: &SetBaseline, flags: &Flags) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Refuses a run that failed, as every later one that is as bad would count as no worse.
+/// Refuses a failed run: later runs that are as bad would not count as worse.
 fn refuse_failed(run: &Measurements) -> Result<(), Error> {
     if !run.failed {
         return Ok(());
     }
     Err(Error::Arguments(format!(
-        "run {} of `{}` failed, and is no measure of a good agent; run it again when it passes, name another run, or keep this \
-         one with `--allow-failed`",
+        "run {} of `{}` failed; with a failed baseline, later runs that are as bad do not count as worse. Select a passing \
+         run, or use this one with `--allow-failed`",
         one_line(&run.id),
         one_line(&run.name)
     )))
 }
 
-/// The result files of the runs that are meant, by their experiments.
+/// The result files of the selected runs, by experiment.
 fn files(arguments: &SetBaseline, settings: &Config) -> Result<BTreeMap<String, PathBuf>, Error> {
     let known = KnownRuns::open(settings.layout())?;
     let is_meant =
@@ -83,7 +83,7 @@ fn files(arguments: &SetBaseline, settings: &Config) -> Result<BTreeMap<String, 
         let other = files.insert(run.experiment.clone(), run.path.clone());
         if let Some(other) = other.filter(|other| *other != run.path) {
             return Err(Error::Arguments(format!(
-                "`{}` and `{}` are both of experiment `{}`, which can have one baseline only",
+                "`{}` and `{}` are both runs of experiment `{}`, which can have only one baseline",
                 seen(&other),
                 seen(&run.path),
                 run.experiment
@@ -97,37 +97,37 @@ fn files(arguments: &SetBaseline, settings: &Config) -> Result<BTreeMap<String, 
     }
 }
 
-/// Says why no run is meant.
+/// Explains why no run is selected.
 fn nothing(arguments: &SetBaseline, known: &KnownRuns, settings: &Config) -> String {
     let experiments = known.experiments();
     match &arguments.experiment {
         _ if experiments.is_empty() => {
             let results = seen(settings.layout().results());
-            format!("there is no whole run in `{results}` yet; make one with `cargo cobalt run`")
+            format!("no complete run in `{results}` yet; create one with `cargo cobalt run`")
         }
         Some(name) if arguments.runs.is_empty() => {
             format!(
-                "no experiment that has a whole run matches `{name}`; {}",
+                "no experiment with a complete run matches `{name}`; {}",
                 wording::instead(&name.to_string(), experiments)
             )
         }
-        _ => "none of the runs is of an experiment that `--experiment` matches".to_owned(),
+        _ => "none of the runs belongs to an experiment that matches `--experiment`".to_owned(),
     }
 }
 
-/// Refuses runs that would take the place of another experiment's baseline, or of each other's.
+/// Refuses runs that would overwrite the baseline of another experiment, or each other's.
 fn check<'a>(experiments: impl Iterator<Item = &'a String>, settings: &Config) -> Result<(), Error> {
     let mut holders = BTreeMap::new();
     for name in experiments {
         let path = settings.layout().baseline(name);
-        // A file that cannot be read holds nothing that is worth keeping.
+        // An unreadable file contains nothing worth keeping.
         let there = Head::read(&path).ok().map(|there| there.name);
         let holder =
             there.filter(|there| there != name).or_else(|| holders.insert(path.clone(), name.clone()));
         if let Some(holder) = holder {
             return Err(Error::Arguments(format!(
-                "`{}` can hold the baseline of experiment `{}` or that of `{}`, not both; give one of them a name that \
-                 differs in letters or digits",
+                "`{}` would be the baseline file of both experiments `{}` and `{}`; rename one of them so that they \
+                 differ in letters or digits",
                 seen(&path),
                 one_line(&holder),
                 one_line(name)
@@ -137,7 +137,7 @@ fn check<'a>(experiments: impl Iterator<Item = &'a String>, settings: &Config) -
     Ok(())
 }
 
-/// Refuses runs of experiments whose names are declared a second time elsewhere: both would have the same baseline.
+/// Refuses runs of experiments whose name is declared twice: both would share one baseline.
 fn refuse_namesakes(runs: &[Measurements], layout: &Layout) -> Result<(), Error> {
     let root = workspace_root(&std::env::current_dir().map_err(Error::CurrentFolder)?);
     let mut refused = Vec::new();
@@ -157,28 +157,28 @@ fn refuse_namesakes(runs: &[Measurements], layout: &Layout) -> Result<(), Error>
 fn said(run: &Measurements, before: Option<&Measurements>, path: &Path) -> String {
     let Measurements { id, name, timestamp, items, .. } = run;
     let before = match before {
-        Some(before) if before.id == *id => ", as before".to_owned(),
-        Some(before) => format!(", in place of run {}", one_line(&before.id)),
+        Some(before) if before.id == *id => ", unchanged".to_owned(),
+        Some(before) => format!(", replacing run {}", one_line(&before.id)),
         None => String::new(),
     };
     let start = timestamp.to_string()[..16].replace('T', " ");
     let items = items.len();
     let noun = if items == 1 { "item" } else { "items" };
     format!(
-        "{}: run {} of {start} UTC ({items} {noun}) in `{}`{before}\n",
+        "{}: saved run {} ({start} UTC, {items} {noun}) as baseline `{}`{before}\n",
         one_line(name),
         one_line(id),
         seen(path)
     )
 }
 
-/// What speaks against the baseline: items in error, and evaluators that find it worse than the one before.
+/// Warnings about the baseline: items in error, and evaluators that are worse than in the previous one.
 fn warnings(run: &Measurements, before: Option<&Measurements>) -> Vec<String> {
     let errors = run.items.iter().filter(|item| !item.failed.is_empty()).count();
     let errors = (errors > 0).then(|| {
         let all = run.items.len();
         format!(
-            "{errors} of {all} items of run {} are in error; a run without errors is a better baseline",
+            "{errors} of {all} items of run {} are in error; prefer a run without errors",
             one_line(&run.id)
         )
     });
@@ -190,25 +190,25 @@ fn warnings(run: &Measurements, before: Option<&Measurements>) -> Vec<String> {
             format!("{name} is worse than in run {before}: {other:.3} after {base:.3}")
         })
     });
-    let failed = run
-        .failed
-        .then(|| format!("run {} failed: later runs that are as bad count as no worse", one_line(&run.id)));
+    let failed = run.failed.then(|| {
+        format!("run {} failed: later runs that are as bad do not count as worse", one_line(&run.id))
+    });
     failed.into_iter().chain(errors).chain(worse).collect()
 }
 
-/// Says what stands in the way, or only that they are to be committed. Nothing where there is no git.
+/// Advice on committing the files; `None` without git.
 pub fn to_be_committed(files: &[PathBuf]) -> Option<String> {
     let folder = files.first()?.parent()?;
     match kept(files)? {
         Kept::LeftOut { rule } => {
             let above = folder.parent()?.file_name()?.to_string_lossy();
             Some(format!(
-                "warning: git leaves `{}` out, by `{}`; to share baselines, write `**/{above}/*` and \
-                 `!**/{above}/baselines/` there instead",
-                seen(folder),
+                "warning: `{}` excludes `{}`; to share baselines, replace the rule with `**/{above}/*` and \
+                 `!**/{above}/baselines/`",
                 one_line(&rule),
+                seen(folder),
             ))
         }
-        Kept::All => Some(format!("commit `{}`, so that all are held against the same", seen(folder))),
+        Kept::All => Some(format!("Commit `{}`, so everyone compares with the same runs.", seen(folder))),
     }
 }

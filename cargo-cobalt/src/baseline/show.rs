@@ -1,4 +1,4 @@
-//! `cargo cobalt baseline show`: which runs are the baselines, and whether these are stale.
+//! `cargo cobalt baseline show`: lists the baselines and whether they are stale.
 
 use std::io;
 use std::path::Path;
@@ -20,8 +20,8 @@ use crate::error::Error;
 use crate::runs::{FoundRun, KnownRuns, UnknownRun};
 use crate::terminal::{Align, eprint_folded, for_stdout, one_line, paint, print, print_json, seen, table};
 
-/// What to do about stale ones.
-const WHEN_STALE: &str = "a stale baseline still counts; if the newest run is good enough, keep that one with `cargo cobalt baseline set`";
+/// What to do about stale baselines.
+const WHEN_STALE: &str = "Stale baselines are still used. If the latest run is good enough, save it with `cargo cobalt baseline set`.";
 
 pub fn show(arguments: &ShowBaselines, flags: &Flags) -> Result<ExitCode, Error> {
     let settings = settings(flags)?;
@@ -30,7 +30,7 @@ pub fn show(arguments: &ShowBaselines, flags: &Flags) -> Result<ExitCode, Error>
     for file in json_files(&settings.layout().baselines())? {
         match shown(&file, &known, &settings) {
             Ok(baseline) => all.push(baseline),
-            Err(error) => errors.push(format!("{error}; set it anew with `cargo cobalt baseline set`")),
+            Err(error) => errors.push(format!("{error}; set it again with `cargo cobalt baseline set`")),
         }
     }
     all.sort_by(|one, other| one.name.cmp(&other.name));
@@ -65,7 +65,7 @@ fn shown(file: &Path, known: &KnownRuns, settings: &Config) -> Result<Shown, Err
     Ok(Shown::of(baseline, seen(file), newest.as_ref(), settings.baseline_max_age()))
 }
 
-/// The newest whole run of an experiment, where it has one.
+/// The latest complete run of an experiment, if any.
 fn newest(known: &KnownRuns, experiment: &str) -> Result<Option<FoundRun>, Error> {
     match known.find(&RunName::latest_of(experiment)) {
         Ok(named) => Ok(named.runs().into_iter().next()),
@@ -74,18 +74,16 @@ fn newest(known: &KnownRuns, experiment: &str) -> Result<Option<FoundRun>, Error
     }
 }
 
-/// What the table does not say: which experiments have no baseline, or why there is no table.
+/// Experiments without a baseline, or why the table is empty.
 fn note(shown: usize, all: usize, without: &[&str], settings: &Config) -> Option<String> {
     const SET: &str = "`cargo cobalt baseline set`";
     let folder = seen(&settings.layout().baselines());
     match (shown, all, without) {
-        (0, 0, _) => {
-            Some(format!("there is no baseline in `{folder}` yet; set those of the newest runs with {SET}"))
-        }
-        (0, all, []) => Some(format!("none of the {all} baselines in `{folder}` matches")),
+        (0, 0, _) => Some(format!("No baselines in `{folder}` yet. Save the latest runs with {SET}.")),
+        (0, all, []) => Some(format!("None of the {all} baselines in `{folder}` matches.")),
         (_, _, []) => None,
         (_, _, without) => {
-            Some(format!("no baseline yet: {}; set it with {SET}", wording::list(without.iter().copied())))
+            Some(format!("No baseline yet: {}. Set it with {SET}.", wording::list(without.iter().copied())))
         }
     }
 }
@@ -95,9 +93,9 @@ fn note(shown: usize, all: usize, without: &[&str], settings: &Config) -> Option
 #[serde(rename_all = "camelCase")]
 pub struct Shown {
     pub name: String,
-    /// The path of its file, as seen from the current folder.
+    /// The path of its file, relative to the current folder.
     pub file: String,
-    /// The run's.
+    /// The run ID.
     pub id: String,
     pub timestamp: Timestamp,
     pub git: Option<GitState>,
@@ -105,40 +103,40 @@ pub struct Shown {
     pub items: usize,
     pub runs: usize,
     pub evaluators: Vec<Mean>,
-    /// The id of the experiment's newest whole run.
+    /// The ID of the experiment's latest complete run.
     pub newest_run: Option<String>,
     pub state: State,
-    /// Why it is stale, each in a sentence.
+    /// The reasons why it is stale.
     pub notes: Vec<String>,
 }
 
-/// What an evaluator found.
+/// The mean score of an evaluator.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Mean {
     pub name: String,
-    /// The mean over the items, of each item's mean over its runs; absent where there is no score.
+    /// The mean over items of each item's mean over its trials; absent without scores.
     pub mean: Option<f64>,
 }
 
-/// How a baseline stands to the newest run.
+/// The state of a baseline relative to the latest run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum State {
-    /// It is the newest run's.
+    /// It is the latest run.
     Newest,
-    /// The newest run can well be held against it.
+    /// The latest run is comparable with it.
     Current,
     /// Something has changed since.
     Stale,
-    /// There is no run to hold against it.
+    /// There is no run to compare.
     NoRun,
 }
 
 impl State {
     pub fn words(self) -> &'static str {
         match self {
-            Self::Newest => "the newest run",
+            Self::Newest => "latest run",
             Self::Current => "current",
             Self::Stale => "stale",
             Self::NoRun => "no run yet",
@@ -147,7 +145,7 @@ impl State {
 }
 
 impl Shown {
-    /// `newest` is the experiment's newest whole run, and `max_age` how old a baseline may be.
+    /// `newest` is the experiment's latest complete run, `max_age` the maximum age of a baseline.
     pub fn of(
         baseline: Measurements,
         file: String,
@@ -155,7 +153,7 @@ impl Shown {
         max_age: Duration,
     ) -> Self {
         let is_newest = newest.is_some_and(|newest| newest.id == baseline.id);
-        // There is nothing newer to be set.
+        // There is no newer run to save.
         let notes = if is_newest { Vec::new() } else { notes(&baseline, newest, max_age) };
         let state = match newest {
             _ if is_newest => State::Newest,
@@ -204,7 +202,7 @@ const TITLES: [(&str, Align); 7] = [
     ("state", Align::Left),
     ("scores", Align::Left),
 ];
-/// How many digits of a commit are shown.
+/// Digits shown of a commit hash.
 const COMMIT: usize = 7;
 
 pub fn lines(baselines: &[&Shown], paint: Paint) -> String {

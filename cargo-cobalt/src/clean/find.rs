@@ -1,5 +1,5 @@
-//! What `clean` may remove: result files and drafts of them, journals, reports, answers of models and copies of data sets, each only
-//! with a name of ours, and through no symbolic link.
+//! Finds the files that `clean` can delete: result files and their drafts, journals, reports, cached model responses and cached
+//! datasets. Only files with known names, and never through symbolic links.
 
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
@@ -18,18 +18,18 @@ use crate::error::Error;
 use crate::index::{Run, Skipped};
 use crate::terminal::{one_line, seen};
 
-/// What a file is.
+/// The kind of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
-    /// The result file of a run, or what a process that was killed left of one.
+    /// The result file of a run, or an abandoned draft of one.
     Result,
-    /// The journal of a run that was cut off.
+    /// The journal of an interrupted run.
     Journal,
-    /// A file that a reporter wrote.
+    /// A reporter file.
     Report,
-    /// An answer of a model.
+    /// A cached model response.
     Answer,
-    /// A copy of a data set that was fetched, or what a process that was killed left of one.
+    /// A cached dataset, or an abandoned download of one.
     Dataset,
 }
 
@@ -41,8 +41,8 @@ impl Kind {
             Self::Result => "results",
             Self::Journal => "journals",
             Self::Report => "reports",
-            Self::Answer => "answers",
-            Self::Dataset => "data sets",
+            Self::Answer => "cached responses",
+            Self::Dataset => "datasets",
         }
     }
 }
@@ -53,11 +53,11 @@ pub struct Entry {
     pub path: PathBuf,
     /// In bytes.
     pub size: u64,
-    /// When the run started or, for all but result files, when the file was last written.
+    /// The start of the run for result files, otherwise the modification time.
     pub time: SystemTime,
 }
 
-/// What would go, and what is worth knowing of it and of what stays.
+/// The files to delete, and notes on them and on what is kept.
 #[derive(Debug, Default)]
 pub struct Found {
     pub entries: Vec<Entry>,
@@ -66,13 +66,13 @@ pub struct Found {
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// What stays of what is named.
+/// What to keep.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     now: SystemTime,
-    /// What is younger stays.
+    /// Younger files are kept.
     age: Option<Duration>,
-    /// So many of the newest whole runs of each experiment stay.
+    /// Number of latest complete runs to keep per experiment.
     pub keep: Option<usize>,
 }
 
@@ -86,34 +86,33 @@ impl Limits {
         }
     }
 
-    /// Whether what is of this time is old enough to go.
+    /// Whether a file of this time is old enough to delete.
     pub fn is_old(&self, time: SystemTime) -> bool {
         self.age.is_none_or(|age| self.is_older(time, age))
     }
 
-    /// Whether what is of this time is older than that. What is of the future is not.
+    /// Whether a file of this time is older than `age`. Times in the future are not.
     pub fn is_older(&self, time: SystemTime, age: Duration) -> bool {
         self.now.duration_since(time).is_ok_and(|passed| passed > age)
     }
 }
 
-/// How much of a timestamp tells the second.
+/// Length of a timestamp up to the second.
 const SECOND: usize = "2026-02-05T14:30:00".len();
 
-/// The runs that stay.
+/// The runs to keep.
 #[derive(Debug)]
 pub struct Kept {
-    /// The files of the whole runs that do.
+    /// The files of the complete runs to keep.
     files: HashSet<String>,
-    /// The start of the oldest of them, to the second, by the experiment's name; where an experiment has fewer runs than may
-    /// stay, it is absent.
+    /// The start of the oldest of them, to the second, by experiment; absent if an experiment has fewer runs than the limit.
     since: BTreeMap<String, String>,
-    /// The same by the slug of the name, as names of files have it. Of several names with one slug, the earliest counts.
+    /// The same by the slug in file names. For names that share a slug, the earliest start counts.
     since_by_slug: BTreeMap<String, String>,
 }
 
 impl Kept {
-    /// Of whole runs, the newest first, so many of each experiment.
+    /// Keeps the `most` latest complete runs of each experiment; `runs` are sorted, latest first.
     pub fn of(runs: &[Run], most: usize) -> Self {
         let mut kept = Self { files: HashSet::new(), since: BTreeMap::new(), since_by_slug: BTreeMap::new() };
         let mut by_name = BTreeMap::<&str, Vec<&Run>>::new();
@@ -141,27 +140,27 @@ impl Kept {
         kept
     }
 
-    /// Whether the whole run in this file stays.
+    /// Whether to keep the complete run in this file.
     pub fn has(&self, file: &str) -> bool {
         self.files.contains(file)
     }
 
-    /// Whether the run of some items, of which this is the file's name, stays.
+    /// Whether to keep the partial run in a file of this name.
     pub fn has_partial(&self, name: ResultFileName<'_>) -> bool {
         let since = self.since_by_slug.get(name.experiment);
         since.is_none_or(|since| *name.start >= *since.replace(':', "-"))
     }
 
-    /// Whether a run of the experiment that was cut off and started then stays.
+    /// Whether to keep an interrupted run of the experiment with this start.
     pub fn has_cut_off(&self, experiment: &str, timestamp: &str) -> bool {
         self.since.get(experiment).is_none_or(|since| timestamp >= since.as_str())
     }
 }
 
-/// How old the draft of a result file is at least, if nobody writes it any more.
+/// Age from which a draft of a result file counts as abandoned.
 const ABANDONED: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Looks for them, among the files of `whole` runs, of runs of some items, and of those that are no results.
+/// Finds result files to delete. `whole` are the complete runs, `skipped` files that are not results.
 pub fn results(
     settings: &Config,
     whole: &[Run],
@@ -195,19 +194,19 @@ pub fn results(
         }
     }
     if foreign > 0 {
-        let stay = if foreign == 1 { "is no result, and stays" } else { "are no results, and stay" };
-        found.notes.push(format!("{} in `{}` {stay}", count(foreign, "file"), seen(folder)));
+        let what = if foreign == 1 { "not a result file" } else { "not result files" };
+        found.notes.push(format!("keeping {} in `{}`: {what}", count(foreign, "file"), seen(folder)));
     }
     baselines(settings, &ids, found)
 }
 
-/// What is being written: a dot, the run's id, and `.tmp`.
+/// A file being written: a dot, the run ID, and `.tmp`.
 fn is_draft(name: &str) -> bool {
     let id = name.strip_prefix('.').and_then(|name| name.strip_suffix(".tmp"));
     id.is_some_and(|id| !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
-/// A draft goes that nobody completes.
+/// Adds an abandoned draft.
 fn draft(file: &Inside, limits: &Limits, found: &mut Found) -> Result<(), Error> {
     if is_draft(&file.name) {
         let draft = file.entry(Kind::Result, None)?;
@@ -217,17 +216,17 @@ fn draft(file: &Inside, limits: &Limits, found: &mut Found) -> Result<(), Error>
     Ok(())
 }
 
-/// Says of which baselines the run goes. They are files by themselves.
+/// Notes which baselines were set from deleted runs. Baselines are separate files.
 fn baselines(settings: &Config, ids: &HashSet<String>, found: &mut Found) -> Result<(), Error> {
     if ids.is_empty() {
         return Ok(());
     }
     for file in json_files(&settings.layout().baselines())? {
-        // One that cannot be read is told of by whatever uses it.
+        // Commands that use an unreadable baseline report it.
         let baseline = read_measurements(&file, settings.prices()).ok();
         if let Some(baseline) = baseline.filter(|baseline| ids.contains(&baseline.id)) {
             found.notes.push(format!(
-                "run {} goes, of which the baseline of `{}` was made; the baseline stays as it is",
+                "run {}, the source of the baseline of `{}`, will be deleted; the baseline is kept",
                 one_line(&baseline.id),
                 one_line(&baseline.name),
             ));
@@ -236,7 +235,7 @@ fn baselines(settings: &Config, ids: &HashSet<String>, found: &mut Found) -> Res
     Ok(())
 }
 
-/// How many digits a run's id has.
+/// Number of digits of a run ID.
 const ID: usize = 12;
 
 pub fn journals(
@@ -257,25 +256,18 @@ pub fn journals(
         match CutOffJournal::open(&file.path()) {
             Ok(Some(journal)) => add(&file, journal.header.as_ref(), limits, kept, found)?,
             Ok(None) => going_on += 1,
-            // It may have been finished at this moment.
+            // The run may have finished just now.
             Err(_) => foreign += usize::from(file.path().exists()),
         }
     }
     if going_on > 0 {
-        let stay = if going_on == 1 {
-            "is going on, and its journal stays"
-        } else {
-            "are going on, and their journals stay"
-        };
-        found.notes.push(format!("{} {stay}", count(going_on, "run")));
+        let what = if going_on == 1 { "the journal" } else { "the journals" };
+        found.notes.push(format!("keeping {what} of {} in progress", count(going_on, "run")));
     }
     if foreign > 0 {
-        let stay = if foreign == 1 {
-            "is no journal that this version knows, and stays"
-        } else {
-            "are no journals that this version knows, and stay"
-        };
-        found.notes.push(format!("{} in `{}` {stay}", count(foreign, "file"), seen(&layout.journals())));
+        let what = if foreign == 1 { "not a journal" } else { "not journals" };
+        let (files, folder) = (count(foreign, "file"), seen(&layout.journals()));
+        found.notes.push(format!("keeping {files} in `{folder}`: {what} known to this version"));
     }
     Ok(())
 }
@@ -285,7 +277,7 @@ fn is_journal(name: &str) -> bool {
     id.is_some_and(|id| id.len() == ID && id.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
-/// A journal without its first line is of no use to anybody, and of no experiment that is known.
+/// Adds a journal. Without a header its experiment is unknown, and it is of no use.
 fn add(
     file: &Inside,
     header: Option<&JournalHeader>,
@@ -313,7 +305,7 @@ pub fn reports(layout: &Layout, limits: &Limits, found: &mut Found) -> Result<()
     Ok(())
 }
 
-/// Looks for them: all, or those that are old, or too old to be used.
+/// Finds cached model responses: all, old ones, or expired ones.
 pub fn answers(settings: &Config, limits: &Limits, found: &mut Found) -> Result<(), Error> {
     let layout = settings.layout();
     if !is_ours(layout.cache(), layout, found) {
@@ -348,22 +340,22 @@ pub fn datasets(layout: &Layout, limits: &Limits, found: &mut Found) -> Result<(
     Ok(())
 }
 
-/// Something in a folder, under a name that can be read.
+/// An entry of a folder.
 #[derive(Debug)]
 pub struct Inside {
     pub name: String,
     entry: DirEntry,
 }
 
-/// Whether a folder of the store may be looked into. One that is a link is left alone, and said to be.
+/// Whether a folder of the store can be searched. Symbolic links are skipped, with a note.
 pub fn is_ours(folder: &Path, layout: &Layout, found: &mut Found) -> bool {
     let link = link(folder, layout);
-    let note = |link| format!("`{}` is a symbolic link, and what it leads to is left alone", seen(link));
+    let note = |link| format!("skipping `{}`: it is a symbolic link", seen(link));
     found.notes.extend(link.as_deref().map(note));
     link.is_none()
 }
 
-/// The files in a folder. One that is not there has none.
+/// The files in a folder; none if it does not exist.
 pub fn files(folder: &Path) -> Result<Vec<Inside>, Error> {
     list(folder, FileType::is_file)
 }
@@ -373,7 +365,7 @@ pub fn folders(folder: &Path) -> Result<Vec<Inside>, Error> {
     list(folder, FileType::is_dir)
 }
 
-/// The folder of the store or that of everything, where it is a link.
+/// The folder or the root of the store, if it is a symbolic link.
 fn link(folder: &Path, layout: &Layout) -> Option<PathBuf> {
     let journals = layout.journals();
     let root = journals.parent().filter(|root| folder.starts_with(root));
@@ -390,7 +382,7 @@ fn list(folder: &Path, is_wanted: fn(&FileType) -> bool) -> Result<Vec<Inside>, 
     let mut inside = Vec::new();
     for entry in entries {
         let entry = entry.map_err(failed)?;
-        // The type is that of the entry itself, where it is a link.
+        // The type of the entry itself, even if it is a link.
         if is_wanted(&entry.file_type().map_err(failed)?) {
             let name = entry
                 .file_name()
@@ -408,8 +400,7 @@ impl Inside {
         self.entry.path()
     }
 
-    /// The file as one that may go. `None` where it is gone already. `time` is that of its run, in place of when it was last
-    /// written.
+    /// The file as an entry to delete; `None` if it no longer exists. `time` is that of its run, instead of the modification time.
     pub fn entry(&self, kind: Kind, time: Option<SystemTime>) -> Result<Option<Entry>, Error> {
         let read = self.entry.metadata().and_then(|metadata| {
             let time = time.map_or_else(|| metadata.modified(), Ok)?;

@@ -1,6 +1,6 @@
-//! `cargo cobalt clean`: lists what old runs, answers of models and copies of data sets take up, and removes it.
+//! `cargo cobalt clean`: lists and deletes old runs, cached model responses and cached datasets.
 //!
-//! Only files are touched that have names of ours, in the folders of the store, and through no symbolic link.
+//! It only touches files with known names in the folders of the store, never through symbolic links.
 
 mod find;
 
@@ -26,7 +26,7 @@ use find::{Entry, Found, Kept, Kind, Limits};
 
 pub fn clean(arguments: &Clean, flags: &Flags) -> Result<ExitCode, Error> {
     if arguments.keep.is_some() && (arguments.cache || arguments.datasets) && !arguments.results {
-        return Err(Error::Arguments("`--keep` is about runs: name `--results`, too".to_owned()));
+        return Err(Error::Arguments("`--keep` applies to runs; add `--results`".to_owned()));
     }
     let settings = settings(flags)?;
     let is_named = arguments.results || arguments.cache || arguments.datasets;
@@ -44,10 +44,10 @@ pub fn clean(arguments: &Clean, flags: &Flags) -> Result<ExitCode, Error> {
     print(&listing(&found.entries, arguments.verbose, paint(&io::stdout()))).map_err(Error::Print)?;
     found.notes.iter().for_each(|note| eprint_folded(note));
     if found.entries.is_empty() {
-        eprintln!("there is nothing to remove");
+        eprintln!("Nothing to delete.");
     } else if !is_named {
         eprint_folded(
-            "nothing was removed; name what is to go: `--results`, `--cache`, `--datasets`, or several of them",
+            "Nothing removed. Choose what to delete: `--results`, `--cache`, `--datasets`, or several of these.",
         );
     } else if arguments.yes || is_confirmed(&found.entries)? {
         remove(&found.entries, &settings)?;
@@ -55,7 +55,7 @@ pub fn clean(arguments: &Clean, flags: &Flags) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Looks for all that runs have left.
+/// Finds all files of runs.
 fn runs(settings: &Config, limits: &Limits, found: &mut Found) -> Result<(), Error> {
     let (whole, skipped) = Index::open(settings.layout())?.runs(&Filter::ALL)?;
     let kept = limits.keep.map(|most| Kept::of(&whole.runs, most));
@@ -68,33 +68,33 @@ fn runs(settings: &Config, limits: &Limits, found: &mut Found) -> Result<(), Err
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("failed to ask: {0}; with `--yes` nothing is asked")]
+#[error("failed to ask for confirmation: {0}; use `--yes` to skip it")]
 struct AskError(io::Error);
 
 impl CommandError for AskError {}
 
-/// Asks whether the files are to go; where nobody can be asked, they are not.
+/// Asks for confirmation; without a terminal the answer is no.
 fn is_confirmed(entries: &[Entry]) -> Result<bool, AskError> {
     if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
-        eprintln!("nothing was removed; with `--yes` these files are");
+        eprintln!("Nothing removed. Use `--yes` to delete these files.");
         return Ok(false);
     }
-    eprint!("remove {}? [y/N] ", total(entries));
+    eprint!("Delete {}? [y/N] ", total(entries));
     let mut answer = String::new();
     let asked = io::stderr().flush().and_then(|()| io::stdin().read_line(&mut answer));
     asked.map_err(AskError)?;
     let is_yes = matches!(answer.trim().to_lowercase().as_str(), "y" | "yes");
     if !is_yes {
-        eprintln!("nothing was removed");
+        eprintln!("Nothing removed.");
     }
     Ok(is_yes)
 }
 
-/// Removes the files, and has the index know.
+/// Deletes the files and updates the index.
 fn remove(entries: &[Entry], settings: &Config) -> Result<(), Error> {
     let removed = remove_all(entries);
     removed.notes.iter().for_each(|note| eprint_folded(note));
-    eprintln!("removed {}", total(&removed.entries));
+    eprintln!("Removed {}", total(&removed.entries));
     if removed.entries.iter().any(|entry| entry.kind == Kind::Result) {
         Index::open(settings.layout())?.runs(&Filter::ALL)?;
     }
@@ -111,7 +111,7 @@ const TITLES: [(&str, Align); 5] = [
 const FILE_TITLES: [(&str, Align); 4] =
     [("what", Align::Left), ("size", Align::Right), ("time (UTC)", Align::Left), ("file", Align::Left)];
 
-/// A line for each kind of files and, if they are to be named, one for each file. Empty where there are none.
+/// A line per kind and, with `by_file`, one per file. Empty if there are none.
 fn listing(entries: &[Entry], by_file: bool, paint: Paint) -> String {
     if entries.is_empty() {
         return String::new();
@@ -140,7 +140,7 @@ fn files(entries: &[Entry], paint: Paint) -> String {
     table(FILE_TITLES, entries.iter().map(row), paint)
 }
 
-/// How many files, and how large they are together.
+/// Number and total size of files.
 fn total(entries: &[Entry]) -> String {
     let size = BinaryBytes(entries.iter().map(|entry| entry.size).sum());
     format!("{} ({size})", count(entries.len(), "file"))
@@ -150,7 +150,7 @@ fn minute(time: SystemTime) -> String {
     Timestamp::from(time).to_string()[..16].replace('T', " ")
 }
 
-/// What has become of files that were to go.
+/// The result of deleting files.
 #[derive(Debug, Default)]
 struct Removed {
     entries: Vec<Entry>,
@@ -164,21 +164,18 @@ fn remove_all(entries: &[Entry]) -> Removed {
         match remove_one(entry) {
             Ok(true) => removed.entries.push(entry.clone()),
             Ok(false) => {
-                let why = if entry.kind == Kind::Dataset {
-                    "it is fetched anew"
-                } else {
-                    "its run has been taken up"
-                };
-                removed.notes.push(format!("`{}` stays: {why}", seen(&entry.path)))
+                let why =
+                    if entry.kind == Kind::Dataset { "it is being fetched" } else { "its run was resumed" };
+                removed.notes.push(format!("keeping `{}`: {why}", seen(&entry.path)))
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => removed.errors.push(format!("failed to remove `{}`: {error}", seen(&entry.path))),
+            Err(error) => removed.errors.push(format!("failed to delete `{}`: {error}", seen(&entry.path))),
         }
     }
     removed
 }
 
-/// Removes a file; whether nobody has begun to use it since it was found.
+/// Deletes a file; returns false if it is in use again.
 fn remove_one(Entry { kind, path, .. }: &Entry) -> io::Result<bool> {
     match kind {
         Kind::Journal => match CutOffJournal::open(path)? {
@@ -189,13 +186,13 @@ fn remove_one(Entry { kind, path, .. }: &Entry) -> io::Result<bool> {
         Kind::Result | Kind::Report | Kind::Answer => fs::remove_file(path)?,
     }
     if *kind == Kind::Answer {
-        // It is not empty before its last answer is gone.
+        // Succeeds only when the folder is empty.
         let _ = path.parent().map(|folder: &Path| fs::remove_dir(folder));
     }
     Ok(true)
 }
 
-/// Removes a copy of a data set, unless a process fetches it, which holds the lock.
+/// Deletes a cached dataset, unless a process is fetching it and holds the lock.
 fn remove_copy(path: &Path) -> io::Result<bool> {
     let lock = Layout::copy_lock(path);
     let held = File::options().write(true).open(&lock).ok();
@@ -203,7 +200,7 @@ fn remove_copy(path: &Path) -> io::Result<bool> {
         return Ok(false);
     }
     fs::remove_file(path)?;
-    // By itself it is of no use.
+    // The lock file alone is of no use.
     let _ = fs::remove_file(lock);
     Ok(true)
 }

@@ -1,4 +1,4 @@
-//! Command-line definition of `cargo cobalt dataset`: commands that read data sets, and those that change data files.
+//! Command-line definition of `cargo cobalt dataset`: commands that read datasets and commands that edit data files.
 
 use std::path::PathBuf;
 
@@ -15,33 +15,34 @@ pub struct Dataset {
 
 #[derive(Debug, Subcommand)]
 pub enum DatasetCommand {
-    /// Shows a data set as a table, with statistics of its fields
+    /// Show a dataset as a table, with statistics per field
     ///
-    /// Exit codes: 0; 2 wrong arguments; 3 the data set could not be read; 4 no item has the key.
+    /// Exit codes: 0; 2 invalid arguments; 3 the dataset could not be read; 4 no item has the key.
     Show(ShowDataset),
-    /// Finds what is broken in data sets, and items that are alike
+    /// Find errors and duplicates in datasets
     ///
-    /// Errors are what is lost or read wrongly, such as lines that are no item, two items of one id, or equal inputs with
-    /// different expected outputs. All else is a note: duplicates and near duplicates, fields that only some items have.
+    /// Errors are data that is lost or misread: lines that are not items, two items with the same ID, equal inputs with different
+    /// expected outputs. Everything else is a note: duplicates, near duplicates, fields that only some items have.
     ///
-    /// Exit codes: 0, also where there are notes; 1 there are errors (with --strict, notes too); 2 wrong arguments; 3 a data
-    /// set could not be read.
+    /// Exit codes: 0, also if there are notes; 1 there are errors (with --strict, also notes); 2 invalid arguments; 3 a dataset
+    /// could not be read.
     Check(CheckDatasets),
-    /// Appends items of a run to a data file, as they stood in the data set
+    /// Append items of a run to a data file, as they were in the dataset
     ///
-    /// The run is named as `compare` names it. The file is JSONL, JSON, CSV or TSV; all that is in it stays as it is. An item that
-    /// is there already is not added again. One whose `id` another item has, or whose `input` where there are no ids, is refused,
-    /// and the others are added.
+    /// The run is selected as for `compare`. The file is JSONL, JSON, CSV or TSV; its existing content is not changed. Items that
+    /// it already contains are not added again. An item is refused if another item has the same `id` or, without IDs, the same
+    /// `input`; the other items are added.
     ///
-    /// Exit codes: 0, also where all are there already, or none failed; 2 wrong arguments; 3 an item was refused, or a file could
+    /// Exit codes: 0, also if all items exist already or none failed; 2 invalid arguments; 3 an item was refused, or a file could
     /// not be read or written; 4 no such run or item.
     Add(AddItems),
-    /// Takes items that are there twice out of a data file
+    /// Remove duplicate items from a data file
     ///
-    /// The first one stays, and so do all other bytes of the file; without duplicates it is not written at all. It is not asked
-    /// first, as data files are under version control: `--dry-run` shows what would go, and `--output` writes to another file.
+    /// The first of several duplicates is kept, and so is every other byte of the file. Without duplicates the file is not
+    /// written. There is no confirmation, as data files are under version control: preview with `--dry-run`, or write to another
+    /// file with `--output`.
     ///
-    /// Exit codes: 0; 2 wrong arguments; 3 a file could not be read or written.
+    /// Exit codes: 0; 2 invalid arguments; 3 a file could not be read or written.
     Dedupe(DedupeDataset),
 }
 
@@ -55,7 +56,7 @@ impl DatasetCommand {
         }
     }
 
-    /// How data sets from elsewhere are had, where the command takes any.
+    /// The fetch options, if the command reads remote datasets.
     pub fn fetching(&self) -> Option<&Fetching> {
         match self {
             Self::Show(show) => Some(&show.fetching),
@@ -65,33 +66,33 @@ impl DatasetCommand {
     }
 }
 
-/// How data sets from elsewhere are had.
+/// How remote datasets are fetched.
 #[derive(Debug, Args)]
 pub struct Fetching {
-    /// Fetches what comes from elsewhere anew, in place of using the copy that is kept
+    /// Re-fetch remote datasets instead of using the cached copy
     #[arg(long, conflicts_with = "offline")]
     pub refresh: bool,
 
-    /// Uses the copy that is kept, however old it is
+    /// Use the cached copy, however old it is
     #[arg(long)]
     pub offline: bool,
 }
 
 #[derive(Debug, Args)]
 pub struct ShowDataset {
-    /// A file; NAME of a table `[datasets.NAME]` in cobalt.toml; or a source of which a copy is kept, as `langfuse:support`
+    /// A file, the NAME of a table `[datasets.NAME]` in cobalt.toml, or a cached source such as `langfuse:support`
     #[arg(value_name = "SET")]
     pub set: String,
 
-    /// The most items to show, the first ones; the statistics are of all
+    /// Show the first N items; statistics cover all items
     #[arg(long, value_name = "N", default_value = "10")]
     pub limit: usize,
 
-    /// Shows the item of this key alone, and all of it
+    /// Show only the item with this key, in full
     #[arg(long, value_name = "KEY", conflicts_with = "limit")]
     pub key: Option<String>,
 
-    /// Prints a JSON object
+    /// Print a JSON object
     #[arg(long)]
     pub json: bool,
 
@@ -104,20 +105,20 @@ pub struct ShowDataset {
 
 #[derive(Debug, Args)]
 pub struct CheckDatasets {
-    /// Files; names of tables `[datasets.NAME]` in cobalt.toml; or sources of which a copy is kept, as `langfuse:support`
+    /// Files, NAMEs of tables `[datasets.NAME]` in cobalt.toml, or cached sources such as `langfuse:support`
     #[arg(value_name = "SET", required = true)]
     pub sets: Vec<String>,
 
-    /// How much alike the inputs of near duplicates are: from 0.5 to 1, the Jaccard similarity of the runs of five
-    /// characters in them, whatever the case and white space
+    /// Minimum similarity of near-duplicate inputs, from 0.5 to 1: Jaccard similarity of 5-character shingles, ignoring case and
+    /// whitespace
     #[arg(long, value_name = "SIMILARITY", default_value = "0.9", value_parser = similarity)]
     pub near: f64,
 
-    /// Exits with 1 also where there are only notes
+    /// Exit with 1 if there are notes, too
     #[arg(long)]
     pub strict: bool,
 
-    /// Prints a JSON object
+    /// Print a JSON object
     #[arg(long)]
     pub json: bool,
 
@@ -128,7 +129,7 @@ pub struct CheckDatasets {
     pub settings: Settings,
 }
 
-/// Reads how much alike two texts are. Below one half, too much would be alike to be of use.
+/// Parses a similarity. Below 0.5, too many items would match to be useful.
 pub fn similarity(text: &str) -> Result<f64, &'static str> {
     text.parse().ok().filter(|number| (0.5..=1.0).contains(number)).ok_or("expected a number from 0.5 to 1")
 }
@@ -136,41 +137,39 @@ pub fn similarity(text: &str) -> Result<f64, &'static str> {
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("which").required(true).multiple(true).args(["items", "failed"]))]
 pub struct AddItems {
-    /// The data file, whose ending tells the format; it and the folders above it are made where they are not there
+    /// Data file; its extension determines the format. The file and its parent folders are created if missing
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
 
-    /// The run that has the items: by id, `latest~1`, `help-desk@latest`, git revision or result file
+    /// Run with the items: ID prefix, `latest~1`, `help-desk@latest`, git revision or result file
     #[arg(long, value_name = "RUN")]
     pub from_run: RunName,
 
-    /// An item, by its key, its name in test cases or its index; may be given more than once
+    /// Item by key, test-case name or index; can be repeated
     #[arg(long = "item", value_name = "KEY")]
     pub items: Vec<String>,
 
-    /// All items that are in error, timed out, or have a score below its pass mark
+    /// All items with an error, a timeout or a score below its pass mark
     #[arg(long)]
     pub failed: bool,
 
-    /// The field `expectedOutput` of the item, or the one that it has in its place, as `answer`: JSON where it is JSON, and text
-    /// elsewhere
+    /// Set the item's `expectedOutput`, or the field it uses instead, such as `answer`; parsed as JSON if valid, otherwise as text
     #[arg(long, value_name = "TEXT|JSON", allow_hyphen_values = true, value_parser = value)]
     pub expected: Option<Value>,
 
-    /// Takes what the agent gave in the run as the expected output
+    /// Use the agent's output in the run as the expected output
     #[arg(long, conflicts_with = "expected")]
     pub output_as_expected: bool,
 
-    /// Sets a field of every item, as in `source=regression`: JSON where it is JSON, and text elsewhere; may be given more than
-    /// once
+    /// Set a field of every item, e.g. `source=regression`; parsed as JSON if valid, otherwise as text; can be repeated
     #[arg(long, value_name = "FIELD=VALUE", value_parser = field)]
     pub set: Vec<(String, Value)>,
 
-    /// The id of the item in the file
+    /// ID of the item in the file
     #[arg(long, value_name = "ID")]
     pub id: Option<String>,
 
-    /// Prints what would be written, and writes nothing
+    /// Print what would be written without writing it
     #[arg(long)]
     pub dry_run: bool,
 
@@ -180,25 +179,25 @@ pub struct AddItems {
 
 #[derive(Debug, Args)]
 pub struct DedupeDataset {
-    /// The data file: JSONL, JSON, CSV or TSV
+    /// Data file: JSONL, JSON, CSV or TSV
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
 
-    /// Items are duplicates where this field of them is equal, as in `--by input`, also where other fields differ
+    /// Items are duplicates if this field is equal, e.g. `--by input`, even if other fields differ
     #[arg(long, value_name = "FIELD")]
     pub by: Option<String>,
 
-    /// Items are duplicates where their inputs are nearly equal and their expected outputs equal: from 0.5 to 1, the Jaccard
-    /// similarity of the runs of five characters in them, whatever the case and white space [without a number: 0.9]
+    /// Items are duplicates if their inputs are nearly equal and their expected outputs equal. The similarity, from 0.5 to 1, is
+    /// the Jaccard similarity of 5-character shingles, ignoring case and whitespace [without a value: 0.9]
     #[arg(long, value_name = "SIMILARITY", num_args = 0..=1, default_missing_value = "0.9", value_parser = similarity,
         conflicts_with = "by")]
     pub near: Option<f64>,
 
-    /// Says what would be removed, and writes nothing
+    /// Print what would be removed without writing
     #[arg(long)]
     pub dry_run: bool,
 
-    /// Writes to this file, in place of one that is there, and leaves the data file as it is
+    /// Write to this file (overwriting it) and leave the data file unchanged
     #[arg(short, long, value_name = "PATH")]
     pub output: Option<PathBuf>,
 
@@ -206,7 +205,7 @@ pub struct DedupeDataset {
     pub settings: Settings,
 }
 
-/// Reads a value: JSON, or else a text. A number that would be written otherwise than it was typed, as `19.90`, is a text.
+/// Parses a value as JSON, or else takes it as text. A number that JSON would rewrite, such as `19.90`, stays text.
 #[expect(clippy::unnecessary_wraps, reason = "clap takes a function that may fail")]
 fn value(text: &str) -> Result<Value, std::convert::Infallible> {
     Ok(match serde_json::from_str(text) {
@@ -216,7 +215,7 @@ fn value(text: &str) -> Result<Value, std::convert::Infallible> {
     })
 }
 
-/// Reads a field with its value.
+/// Parses `FIELD=VALUE`.
 fn field(text: &str) -> Result<(String, Value), &'static str> {
     let wanted = "expected a field and its value, as in `source=regression`";
     let (name, text) = text.split_once('=').ok_or(wanted)?;

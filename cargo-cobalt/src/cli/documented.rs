@@ -1,4 +1,4 @@
-//! Every `cargo cobalt …` that the repository shows can be typed.
+//! Every `cargo cobalt …` command shown in the repository is valid.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use clap::{CommandFactory, Parser};
 
 use super::Cargo;
 
-/// Where commands are shown.
+/// Files and folders that show commands.
 const SHOWN: [&str; 7] = [
     "README.md",
     "CONTRIBUTING.md",
@@ -29,9 +29,9 @@ fn files(path: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The arguments of each command in a text. Prose has its commands in backticks; an ellipsis stands for anything.
+/// The arguments of each command in a text. In prose, commands are in backticks; an ellipsis stands for anything.
 fn commands(text: &str, is_prose: bool) -> Vec<Vec<String>> {
-    // A line of YAML or of a shell may go on in the next one.
+    // Join lines continued with a backslash (YAML, shell).
     let text = text.replace("\\\n", " ");
     let mut is_block = false;
     let mut found = Vec::new();
@@ -51,7 +51,7 @@ fn commands(text: &str, is_prose: bool) -> Vec<Vec<String>> {
     found
 }
 
-/// The words of a command up to its end, without those that a shell fills in.
+/// The words of a command up to its end, without shell expansions.
 fn arguments(rest: &str) -> Vec<String> {
     let end = rest.find(['`', ';', '|', '#', '>', ')']).unwrap_or(rest.len());
     let words = rest[..end].split_whitespace().take_while(|word| *word != "&&" && *word != "-");
@@ -66,7 +66,7 @@ fn every_command_that_is_shown_can_be_typed() {
     SHOWN.iter().for_each(|path| files(&root.join(path), &mut found));
     let (mut wrong, mut seen) = (Vec::new(), 0);
     for file in found {
-        // It is made of the flags; and pictures show commands that no test reads.
+        // commands.md is generated; images are not text.
         if file.ends_with("docs/commands.md") || file.extension().is_some_and(|extension| extension == "png")
         {
             continue;
@@ -75,7 +75,7 @@ fn every_command_that_is_shown_can_be_typed() {
         for arguments in commands(&fs::read_to_string(&file).unwrap(), is_prose) {
             seen += 1;
             let all = ["cargo", "cobalt"].into_iter().chain(arguments.iter().map(String::as_str));
-            // Who names a command leaves out what it is given, and so does a script that fills it in.
+            // Prose and scripts often omit required arguments.
             if let Err(error) = Cargo::try_parse_from(all)
                 && error.use_stderr()
                 && error.kind() != ErrorKind::MissingRequiredArgument
@@ -114,7 +114,7 @@ fn commands_are_found_in_prose_and_in_scripts() {
     assert_eq!(commands(script, false), [["merge", "--ci", "x"]]);
 }
 
-/// The commands with what their help says of exit codes.
+/// Collects the commands with the exit codes in their help.
 fn exit_codes(command: &clap::Command, name: &str, found: &mut Vec<(String, String)>) {
     for command in command.get_subcommands() {
         let name = format!("{name} {}", command.get_name()).trim().to_owned();
@@ -127,11 +127,12 @@ fn exit_codes(command: &clap::Command, name: &str, found: &mut Vec<(String, Stri
 }
 
 #[test]
-fn the_readme_names_every_command_beside_its_exit_codes() {
+fn the_table_of_exit_codes_names_every_command() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    let readme = fs::read_to_string(root.join("README.md")).unwrap();
-    let table = readme.split_once("| code | meaning | commands |").unwrap().1.split_once("\n\n").unwrap().0;
-    // A row without a code has that of the row above.
+    let page = fs::read_to_string(root.join("docs/exit-codes.md")).unwrap();
+    let table = page.split_once("| code | meaning | commands |").unwrap().1;
+    let table = table.split_once("\n\n").map_or(table, |(table, _)| table);
+    // A row without a code has the code of the row above.
     let mut code = "";
     let rows: Vec<_> = table
         .lines()

@@ -1,4 +1,4 @@
-//! The command line: what may be typed, and nothing of what it means.
+//! Command-line definition: arguments and help texts, without behaviour.
 
 mod dataset;
 #[cfg(test)]
@@ -22,11 +22,11 @@ pub use run::{Build, Color, Data, List, Merge, MessageFormat, Outcome, Run, RunO
 pub use serve::{Completions, Man, Mcp, Serve, Update};
 pub use values::{ExperimentName, Meaning, RunName, Since};
 
-/// What cargo calls: `cargo-cobalt cobalt …`.
+/// The entry point that cargo calls: `cargo-cobalt cobalt …`.
 #[derive(Debug, Parser)]
 #[command(name = "cargo", bin_name = "cargo", styles = clap::builder::Styles::plain())]
 pub enum Cargo {
-    /// Runs experiments: `cargo test` for AI agents
+    /// Run experiments: `cargo test` for AI agents
     #[command(version)]
     Cobalt(Cobalt),
 }
@@ -43,146 +43,147 @@ pub struct Cobalt {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Builds and runs the experiments of a workspace
+    /// Build and run the experiments of a workspace
     ///
-    /// Experiments are the test targets with `harness = false` that call `cobalt::main()`.
+    /// Experiments live in test targets with `harness = false` that call `cobalt::main()`.
     ///
-    /// Exit codes: 0; 1 an item, an evaluator or a threshold failed (with --ci); 2 wrong arguments; 3 the project could
-    /// not be built or configured, or the experiments not be run or kept; 4 nothing matched; 130 stopped by Ctrl-C.
+    /// Exit codes: 0; 1 an item, an evaluator or a threshold failed (with --ci); 2 invalid arguments; 3 the project could not be
+    /// built or configured, experiments could not run, or results could not be saved; 4 nothing matched; 130 interrupted by
+    /// Ctrl-C.
     Run(Run),
-    /// Runs what a change of sources or data touches, after each change
+    /// Re-run affected experiments whenever sources or data change
     ///
-    /// The files are those of the packages and of all that they depend on by their paths, and those at the root of the
-    /// workspace; not hidden ones, nor what is built or kept by Cobalt. It begins with what `run --changed` runs. Where the
-    /// project cannot be built or read, that is said, and the next change is waited for. Ctrl-C ends it.
+    /// Watches the files of the packages, of their path dependencies and in the workspace root, except hidden files, build output
+    /// and Cobalt's own files. The first run does what `run --changed` does. If the project cannot be built or read, the error is
+    /// shown and watching continues. Press Ctrl-C to stop.
     ///
-    /// Exit codes: 2 wrong arguments; 3 there is no project, or its files cannot be watched; 4 nothing matched in the
-    /// beginning; 130 stopped by Ctrl-C.
+    /// Exit codes: 2 invalid arguments; 3 no project found, or its files cannot be watched; 4 nothing matched at startup; 130
+    /// stopped by Ctrl-C.
     Watch(Watch),
-    /// Joins the runs of shards into runs of all items, and judges these
+    /// Merge shards into complete runs and evaluate their thresholds
     ///
-    /// Each machine runs its share with `cargo cobalt run --shard 1/3`, `2/3` and `3/3`. Of several runs of a shard the newest
-    /// counts. Shards of other data, settings, commits or sources are refused, and so are shards that leave items out.
+    /// Each machine runs its share with `cargo cobalt run --shard 1/3`, `2/3` and `3/3`. If a shard was run several times, the
+    /// newest run counts. Shards with different data, settings, commits or sources are refused, and so are shards that do not
+    /// cover all items.
     ///
-    /// Exit codes: 0; 1 an item, an evaluator or a threshold failed (with --ci); 2 wrong arguments; 3 the shards do not fit
-    /// together, or a file could not be read or written; 4 there is no run of a shard, or none for
-    /// --baseline.
+    /// Exit codes: 0; 1 an item, an evaluator or a threshold failed (with --ci); 2 invalid arguments; 3 the shards do not fit
+    /// together, or a file could not be read or written; 4 no shard found, or no run for --baseline.
     Merge(Merge),
-    /// Names the experiments, their tags and how many items they have
+    /// List experiments with their tags and item counts
     ///
-    /// Exit codes: 0; 2 wrong arguments; 3 the project could not be built or configured; 4 nothing matched.
+    /// Exit codes: 0; 2 invalid arguments; 3 the project could not be built or configured; 4 nothing matched.
     List(List),
-    /// Shows past runs, and how the averages of each evaluator went
+    /// Show past runs and the trend of each evaluator's mean score
     ///
-    /// Exit codes: 0, also where no run matches; 2 wrong arguments; 3 the runs could not be read.
+    /// Exit codes: 0, also if no run matches; 2 invalid arguments; 3 the runs could not be read.
     History(History),
-    /// Shows the items of a past run with their scores and outputs, or one item in full
+    /// Show the items of a past run with scores and outputs, or one item in full
     ///
-    /// Runs are named as `compare` names them; a run that has not ended, by the beginning of its id. An item is named by its key
-    /// or the beginning of it, by its index, or by its name in test cases, also as `experiment::key`, which needs no run.
+    /// Runs are selected as for `compare`; a run in progress, by its ID prefix. An item is selected by its key or a prefix of it,
+    /// by its index or by its test-case name, also as `experiment::key`, which needs no run.
     ///
-    /// Exit codes: 0; 2 wrong arguments; 3 a file could not be read; 4 no such run or item.
+    /// Exit codes: 0; 2 invalid arguments; 3 a file could not be read; 4 no such run or item.
     Show(Show),
-    /// Tells whether a run is better or worse than another, and by which items
+    /// Compare runs: which is better or worse, and in which items
     ///
-    /// A run is named by the beginning of its id; by `latest`, or `latest~1` for the one before; by `NAME@latest`, for
-    /// those of an experiment; by a result file; or by a git revision that it was made on. `history` lists them.
+    /// Select a run by its ID prefix, by `latest` (`latest~1` is the run before it), by `NAME@latest` for the latest run of an
+    /// experiment, by a result file, or by a git revision it was made on. `history` lists runs.
     ///
-    /// Exit codes: 0; 1 worse (with --fail-on-regression); 2 wrong arguments; 3 a file could not be read; 4 no such run, or
-    /// no item in common.
+    /// Exit codes: 0; 1 worse (with --fail-on-regression); 2 invalid arguments; 3 a file could not be read; 4 no such run, or no
+    /// items in common.
     Compare(Compare),
-    /// Writes runs in another format
+    /// Export runs in another format
     ///
-    /// Runs are named as `compare` names them. Without --output, the text goes to stdout.
+    /// Runs are selected as for `compare`. Without --output, writes to stdout.
     ///
-    /// Exit codes: 0; 2 wrong arguments; 3 a file could not be read or written; 4 no such run.
+    /// Exit codes: 0; 2 invalid arguments; 3 a file could not be read or written; 4 no such run.
     Export(Export),
-    /// Takes result files from elsewhere into the results of this project
+    /// Import result files from elsewhere into this project
     ///
-    /// Files are kept byte by byte, those of the original tool too. What is there already stays as it is.
+    /// Files are copied byte for byte, including those of the original tool. Existing results are not changed.
     ///
-    /// Exit codes: 0; 2 wrong arguments; 3 a file was refused, and the others are there; 4 no file in the folders.
+    /// Exit codes: 0; 2 invalid arguments; 3 a file was refused (the others are imported); 4 no result file in the folders.
     Import(Import),
-    /// Sets and shows what later runs are held against
+    /// Set and show the baselines that later runs are compared with
     Baseline(Baseline),
-    /// Shows, checks and mends data sets
+    /// Show, check and edit datasets
     Dataset(Dataset),
-    /// Shows the runs in the browser, those that are going on too
+    /// View runs in the browser, including runs in progress
     ///
-    /// The page and its API are served to this machine alone. With --host, other machines can be let in: whoever asks then needs
-    /// the token that is printed, or that the variable COBALT_TOKEN has. Where that is set, this machine needs it, too. While it
-    /// runs, `cargo cobalt run` names the address of each run. Ctrl-C ends it.
+    /// The dashboard and its API bind to localhost. Use --host to allow remote clients; they need the token that is printed or
+    /// that COBALT_TOKEN contains. If COBALT_TOKEN is set, local clients need it, too. While the server runs, `cargo cobalt run`
+    /// prints the URL of each run. Press Ctrl-C to stop.
     ///
-    /// Exit codes: 0 the dashboard of this project runs already; 2 wrong arguments; 3 the address cannot be listened on, or
-    /// the runs not be read; 130 stopped by Ctrl-C.
+    /// Exit codes: 0 this project's dashboard is already running; 2 invalid arguments; 3 the address is not available, or the
+    /// runs could not be read; 130 stopped by Ctrl-C.
     Serve(Serve),
-    /// Serves coding assistants over the Model Context Protocol
+    /// Serve coding assistants over the Model Context Protocol (MCP)
     ///
-    /// An assistant starts it, as `.mcp.json` tells, and speaks with it over stdin and stdout. It runs experiments, reads and
-    /// compares runs, and writes experiments for an agent. It ends when stdin does.
+    /// An assistant starts it as configured in `.mcp.json` and communicates over stdin and stdout. The server runs experiments,
+    /// reads and compares runs, and writes experiments for an agent. It exits when stdin is closed.
     ///
-    /// Exit codes: 0 stdin has ended; 2 wrong arguments; 3 a folder is in no cargo project; 130 stopped by Ctrl-C.
+    /// Exit codes: 0 stdin was closed; 2 invalid arguments; 3 a folder is not in a Cargo project; 130 stopped by Ctrl-C.
     Mcp(Mcp),
-    /// Removes old runs, answers of models and copies of data sets, after a listing of what would go
+    /// Delete old runs, cached model responses and cached datasets; lists them first
     ///
-    /// Baselines stay, and so do runs that are going on, and all files that are not ours. Without `--yes` it asks first and,
-    /// where no terminal answers, removes nothing.
+    /// Baselines, runs in progress and files that Cobalt did not write are kept. Without `--yes` it asks for confirmation;
+    /// without a terminal to ask on, nothing is deleted.
     ///
-    /// Exit codes: 0, also where nothing was removed; 2 wrong arguments; 3 a file could not be removed, or not be looked for.
+    /// Exit codes: 0, also if nothing was deleted; 2 invalid arguments; 3 a file could not be deleted, or a folder not be searched.
     Clean(Clean),
-    /// Makes a new project with an experiment, or adds one to the package in the folder
+    /// Create a project with an experiment, or add one to an existing package
     ///
-    /// No file that is there is overwritten.
+    /// Existing files are never overwritten.
     ///
-    /// Exit codes: 0; 2 wrong arguments; 3 a file could not be read or written.
+    /// Exit codes: 0; 2 invalid arguments; 3 a file could not be read or written.
     Init(Init),
-    /// Brings the files up to date in which coding assistants read of Cobalt
+    /// Update the assistants' instruction files
     ///
-    /// These are `.cobalt/SKILLS.md`; a reference to it in CLAUDE.md, AGENTS.md, .github/copilot-instructions.md and .cursorrules where they
-    /// are there; and the server `cobalt` in `.mcp.json`. In Markdown, only what stands between the marks
-    /// `<!-- cobalt:begin -->` and `<!-- cobalt:end -->` is replaced. `init` does the same.
+    /// These are `.cobalt/SKILLS.md`, a reference to it in CLAUDE.md, AGENTS.md, .github/copilot-instructions.md and .cursorrules
+    /// if they exist, and the server `cobalt` in `.mcp.json`. In Markdown files, only the text between `<!-- cobalt:begin -->`
+    /// and `<!-- cobalt:end -->` is replaced. `init` does the same.
     ///
-    /// Exit codes: 0; 1 something is out of date (with --check); 2 wrong arguments; 3 a file could not be read or written.
+    /// Exit codes: 0; 1 a file is out of date (with --check); 2 invalid arguments; 3 a file could not be read or written.
     Update(Update),
-    /// Shows the settings in force, and where each comes from
+    /// Show the effective settings and where each comes from
     Config(Config),
-    /// Prints a script by which a shell completes `cargo cobalt`
+    /// Print a completion script for your shell
     ///
-    /// bash: write it to ~/.local/share/bash-completion/completions/cargo-cobalt; `cargo` itself must be completed
-    /// (`rustup completions bash cargo`), and the package bash-completion be 2.12 or later.
+    /// bash: write it to ~/.local/share/bash-completion/completions/cargo-cobalt. Requires completions for `cargo` itself
+    /// (`rustup completions bash cargo`) and bash-completion 2.12 or later.
     ///
-    /// zsh: write it to `_cargo-cobalt` in a folder of $fpath; `cargo` itself must be completed (`rustup completions zsh cargo`).
+    /// zsh: write it to `_cargo-cobalt` in a folder of $fpath. Requires completions for `cargo` itself (`rustup completions zsh cargo`).
     ///
     /// fish: write it to ~/.config/fish/conf.d/cargo-cobalt.fish.
     ///
-    /// powershell, elvish: run it from the profile or from rc.elv.
+    /// powershell, elvish: run it from your profile or rc.elv.
     Completions(Completions),
-    /// Prints a page for `man`, or writes one for each command
+    /// Print the man page, or write one per command
     Man(Man),
 }
 
-/// Where the settings are.
+/// Location of the settings.
 #[derive(Debug, Args)]
 pub struct Settings {
-    /// Reads the settings from this file instead of the nearest cobalt.toml
+    /// Read settings from this file instead of the nearest cobalt.toml
     #[arg(long, value_name = "PATH")]
     pub config: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
 pub struct Init {
-    /// The folder of the project
+    /// Project folder
     #[arg(value_name = "DIR", default_value = ".")]
     pub dir: PathBuf,
 }
 
 #[derive(Debug, Args)]
 pub struct Config {
-    /// Prints a JSON object
+    /// Print a JSON object
     #[arg(long)]
     pub json: bool,
 
-    /// Prints the JSON schema of cobalt.toml instead
+    /// Print the JSON schema of cobalt.toml instead
     #[arg(long)]
     pub schema: bool,
 
@@ -190,7 +191,7 @@ pub struct Config {
     pub settings: Settings,
 }
 
-/// Reads a number that is not 0.
+/// Parses a positive integer.
 fn count(text: &str) -> Result<NonZeroUsize, &'static str> {
     text.parse().map_err(|_| "expected a whole number from 1")
 }

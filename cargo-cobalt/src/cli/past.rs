@@ -1,4 +1,4 @@
-//! Command-line definition of the commands that work on past runs: `cargo cobalt history`, `show`, `compare`, `baseline`, `export`,
+//! Command-line definition of the commands for past runs: `cargo cobalt history`, `show`, `compare`, `baseline`, `export`,
 //! `import` and `clean`.
 
 use std::num::NonZeroUsize;
@@ -10,11 +10,11 @@ use super::{ExperimentName, RunName, Settings, Since, count};
 
 #[derive(Debug, Args)]
 pub struct History {
-    /// The most runs to show, the newest first
+    /// Maximum number of runs to show, newest first
     #[arg(short = 'n', long, value_name = "N", default_value = "20", value_parser = count)]
     pub limit: NonZeroUsize,
 
-    /// Only the experiment of this name, as declared or as in test cases; or, with `*`, `?` or `[…]`, those that match
+    /// Only the experiment with this name, as declared or as in test cases; or a pattern with `*`, `?` or `[…]`
     #[arg(short = 'e', long = "experiment", value_name = "NAME")]
     pub experiment: Option<ExperimentName>,
 
@@ -22,11 +22,11 @@ pub struct History {
     #[arg(long, value_name = "TAG")]
     pub tag: Option<String>,
 
-    /// Only runs since then: a date such as 2026-02-05, a time such as 2026-02-05T14:30:00Z, or an age such as 7d or 12h
+    /// Only runs since this date (2026-02-05), time (2026-02-05T14:30:00Z) or age (7d, 12h)
     #[arg(long, value_name = "WHEN")]
     pub since: Option<Since>,
 
-    /// Prints a JSON list
+    /// Print a JSON list
     #[arg(long)]
     pub json: bool,
 
@@ -36,19 +36,19 @@ pub struct History {
 
 #[derive(Debug, Args)]
 pub struct Show {
-    /// A run by id, `latest~1`, `help-desk@latest`, git revision or result file
+    /// Run: ID prefix, `latest~1`, `help-desk@latest`, git revision or result file
     #[arg(value_name = "RUN", default_value = "latest")]
     pub run: RunName,
 
-    /// The item to show in full: its key, the beginning of it, its index, or its name in test cases
+    /// Item to show in full: key, key prefix, index or test-case name
     #[arg(value_name = "ITEM")]
     pub item: Option<String>,
 
-    /// Only items below a pass mark or in error
+    /// Only items below a pass mark or with an error
     #[arg(long, conflicts_with = "item")]
     pub low: bool,
 
-    /// Prints the item, or a list of the items, as JSON in the shape of result files
+    /// Print the item, or a list of items, as JSON in the format of result files
     #[arg(long)]
     pub json: bool,
 
@@ -58,23 +58,23 @@ pub struct Show {
 
 #[derive(Debug, Args)]
 pub struct Compare {
-    /// The run to compare with, and one or more that are compared with it
+    /// The run to compare with, then one or more runs to compare
     #[arg(value_name = "RUN", required = true, num_args = 2..)]
     pub runs: Vec<RunName>,
 
-    /// How many of the items that changed most are shown
+    /// Number of items to show, largest changes first
     #[arg(long, value_name = "N", default_value = "5")]
     pub items: usize,
 
-    /// Prints a JSON object
+    /// Print a JSON object
     #[arg(long)]
     pub json: bool,
 
-    /// Prints Markdown, as for a comment on a pull request
+    /// Print Markdown, e.g. for a pull request comment
     #[arg(long, conflicts_with = "json")]
     pub markdown: bool,
 
-    /// Exits with 1 if an evaluator or the share of errors is worse, beyond noise
+    /// Exit with 1 if an evaluator or the error rate is significantly worse
     #[arg(long)]
     pub fail_on_regression: bool,
 
@@ -90,11 +90,11 @@ pub struct Baseline {
 
 #[derive(Debug, Subcommand)]
 pub enum BaselineCommand {
-    /// Makes runs the baselines that later ones are held against
+    /// Make runs the baselines for later runs
     ///
-    /// Each is a small file in `.cobalt/baselines`, to be committed: numbers of each item, and no inputs or outputs.
+    /// Each baseline is a small file in `.cobalt/baselines` to commit: metrics per item, no inputs or outputs.
     Set(SetBaseline),
-    /// Shows the baselines, and what has changed since each was set
+    /// Show the baselines and what has changed since each was set
     Show(ShowBaselines),
 }
 
@@ -109,16 +109,15 @@ impl BaselineCommand {
 
 #[derive(Debug, Args)]
 pub struct SetBaseline {
-    /// Runs by id, `latest~1`, `help-desk@latest`, git revision or result file [default: the newest whole run of each
-    /// experiment]
+    /// Runs: ID prefix, `latest~1`, `help-desk@latest`, git revision or result file [default: the latest complete run of each experiment]
     #[arg(value_name = "RUN")]
     pub runs: Vec<RunName>,
 
-    /// Only the experiment of this name, as declared or as in test cases; or, with `*`, `?` or `[…]`, those that match
+    /// Only the experiment with this name, as declared or as in test cases; or a pattern with `*`, `?` or `[…]`
     #[arg(long = "experiment", value_name = "NAME")]
     pub experiment: Option<ExperimentName>,
 
-    /// Keeps runs that failed, too: later runs that are as bad then count as no worse
+    /// Accept failed runs as baselines; later runs that are as bad then do not count as worse
     #[arg(long)]
     pub allow_failed: bool,
 
@@ -128,11 +127,11 @@ pub struct SetBaseline {
 
 #[derive(Debug, Args)]
 pub struct ShowBaselines {
-    /// Only the experiment of this name, as declared or as in test cases; or, with `*`, `?` or `[…]`, those that match
+    /// Only the experiment with this name, as declared or as in test cases; or a pattern with `*`, `?` or `[…]`
     #[arg(long = "experiment", value_name = "NAME")]
     pub experiment: Option<ExperimentName>,
 
-    /// Prints a JSON list
+    /// Print a JSON list
     #[arg(long)]
     pub json: bool,
 
@@ -142,15 +141,15 @@ pub struct ShowBaselines {
 
 #[derive(Debug, Args)]
 pub struct Export {
-    /// Runs by id, `latest~1`, `help-desk@latest`, git revision or result file; all in one file
+    /// Runs: ID prefix, `latest~1`, `help-desk@latest`, git revision or result file; all are written to one file
     #[arg(value_name = "RUN", required = true)]
     pub runs: Vec<RunName>,
 
-    /// The format, which otherwise the ending of the output tells
+    /// Output format [default: from the extension of the output file]
     #[arg(long, value_name = "FORMAT")]
     pub format: Option<Format>,
 
-    /// The file to write, in place of one that is there; the folders above it are made
+    /// Output file; overwritten if it exists, parent folders are created
     #[arg(short, long, value_name = "PATH")]
     pub output: Option<PathBuf>,
 
@@ -158,26 +157,26 @@ pub struct Export {
     pub settings: Settings,
 }
 
-/// How a run can be written.
+/// Export formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// A row for each run of each item
+    /// One row per trial
     Csv,
-    /// A page of its own, for a browser
+    /// A self-contained HTML page
     Html,
-    /// The result file as it is; of several runs a list
+    /// The result file unchanged; several runs as a list
     Json,
-    /// Test cases as CI servers show them, in XML
+    /// Test cases in JUnit XML, for CI servers
     Junit,
-    /// Markdown, as for a comment on a pull request
+    /// Markdown, e.g. for a pull request comment
     #[value(alias = "md")]
     Markdown,
 }
 
 #[derive(Debug, Args)]
 pub struct Import {
-    /// Result files, or folders: of a folder the files `*.json` in it and in its folder of results (of a project's root only those
-    /// with names of result files) [default: the project's root, without the folder of results of its own]
+    /// Result files or folders. From a folder, `*.json` files in it and in its results folder are imported (in a project root,
+    /// only files named like result files) [default: the project root, without its own results folder]
     #[arg(value_name = "PATH")]
     pub paths: Vec<PathBuf>,
 
@@ -188,31 +187,31 @@ pub struct Import {
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("what").multiple(true).args(["results", "cache", "datasets"]))]
 pub struct Clean {
-    /// Runs: result files, the journals of runs that were cut off, and the files of reporters
+    /// Runs: result files, journals of interrupted runs, and reporter files
     #[arg(short, long)]
     pub results: bool,
 
-    /// Answers of models, which will be asked for again
+    /// Cached model responses; they will be requested again
     #[arg(short, long)]
     pub cache: bool,
 
-    /// Copies of data sets that were fetched, which will be fetched again
+    /// Cached copies of remote datasets; they will be fetched again
     #[arg(long)]
     pub datasets: bool,
 
-    /// Only what is older than so many days; of answers, also those that are too old to be used
+    /// Only files older than N days; for model responses, also expired ones
     #[arg(short, long, value_name = "N", value_parser = count)]
     pub days: Option<NonZeroUsize>,
 
-    /// The newest N whole runs of each experiment stay, and what is newer than the oldest of these; files of reporters do, too
+    /// Keep the latest N complete runs of each experiment and everything newer than the oldest of them, including reporter files
     #[arg(long, value_name = "N", value_parser = count)]
     pub keep: Option<NonZeroUsize>,
 
-    /// Removes without asking
+    /// Delete without asking for confirmation
     #[arg(short, long, requires = "what", visible_alias = "force", visible_short_alias = 'f')]
     pub yes: bool,
 
-    /// Names each file
+    /// List each file
     #[arg(short, long)]
     pub verbose: bool,
 

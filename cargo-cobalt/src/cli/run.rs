@@ -1,5 +1,4 @@
-//! Command-line definition of `cargo cobalt run` and `watch`, of `list`, which names what would be run, and of `merge`, with the options
-//! that they share.
+//! Command-line definition of `cargo cobalt run`, `watch`, `list` and `merge`, with the options that they share.
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -13,25 +12,25 @@ use super::{RunName, Settings, count};
 
 #[derive(Debug, Args)]
 pub struct Run {
-    /// Exits with 1 if an item, an evaluator or a threshold failed, and judges the thresholds of `[ci]`, too
+    /// Exit with 1 if an item, an evaluator or a threshold failed, and also evaluate the thresholds of `[ci]`
     #[arg(long)]
     pub ci: bool,
 
-    /// Goes on with runs that were cut off, by their ids
+    /// Resume interrupted runs by ID
     #[arg(long, value_name = "ID", value_delimiter = ',', conflicts_with_all = ["runs", "refresh"])]
     pub resume: Vec<String>,
 
-    /// Runs only the items that failed last time: in error, or below a pass mark
+    /// Run only items that failed last time (error, or below a pass mark)
     #[arg(long, conflicts_with = "resume")]
     pub rerun_failed: bool,
 
-    /// Runs only what has no result yet, or none as the sources, the evaluators and the items are now
+    /// Run only items whose result is missing or out of date
     #[arg(long, conflicts_with_all = ["rerun_failed", "resume"])]
     pub changed: bool,
 
-    /// Runs one share of the items, `2/4` for the second of four, to be joined with the others by `merge`
+    /// Run one shard of the items, e.g. `2/4`, the second of four; combine shards with `merge`
     ///
-    /// Which items are in it follows from their keys. The run is partial: its thresholds are judged when it is merged.
+    /// Items are assigned by key. The run is partial: thresholds are evaluated by `merge`.
     #[arg(long, value_name = "INDEX/OF", conflicts_with_all = ["rerun_failed", "changed", "resume"])]
     pub shard: Option<Shard>,
 
@@ -45,17 +44,17 @@ pub struct Watch {
     pub options: RunOptions,
 }
 
-/// What is run and how, whether once or again and again.
+/// What to run and how; shared by `run` and `watch`.
 #[derive(Debug, Args)]
 pub struct RunOptions {
     #[command(flatten)]
     pub selection: Selection,
 
-    /// How many items of an experiment are worked on at a time
+    /// Maximum items in parallel per experiment
     #[arg(short, long, value_name = "N", value_parser = count)]
     pub concurrency: Option<NonZeroUsize>,
 
-    /// How often each item is run, whatever the experiments say
+    /// Trials per item; overrides the experiments' own setting
     #[arg(long, value_name = "N", value_parser = count)]
     pub runs: Option<NonZeroUsize>,
 
@@ -65,15 +64,15 @@ pub struct RunOptions {
     #[command(flatten)]
     pub outcome: Outcome,
 
-    /// Opens what the run came to in the browser, on the dashboard
+    /// Open the run in the dashboard
     ///
-    /// That is the one of `cargo cobalt serve` where it runs. Else `run` serves one when it is done, until Ctrl-C, and then
-    /// exits as without it; `watch` does not. None is opened under `--ci` or where the variable `CI` is set, and none is served
-    /// where stderr is no terminal. The variable `BROWSER` names another browser.
+    /// Uses the dashboard of `cargo cobalt serve` if it is running. Otherwise `run` starts one when it is done, serves it until
+    /// Ctrl-C and then exits with the run's exit code; `watch` does not start one. No browser is opened with `--ci` or if `CI` is
+    /// set, and no dashboard is started if stderr is not a terminal. Set `BROWSER` to use another browser.
     #[arg(long)]
     pub ui: bool,
 
-    /// Shows no line for each item
+    /// Hide per-item lines
     #[arg(short, long)]
     pub quiet: bool,
 
@@ -83,7 +82,7 @@ pub struct RunOptions {
     #[command(flatten)]
     pub build: Build,
 
-    /// Arguments for the test binaries, as `cargo test` passes them: names of cases, `--exact`, `--skip`, `--list`, …
+    /// Arguments for the test binaries, as with `cargo test`: test-case names, `--exact`, `--skip`, `--list`, …
     #[arg(last = true, value_name = "ARGUMENTS")]
     pub harness: Vec<String>,
 }
@@ -93,7 +92,7 @@ pub struct List {
     #[command(flatten)]
     pub selection: Selection,
 
-    /// Prints a JSON list
+    /// Print a JSON list
     #[arg(long)]
     pub json: bool,
 
@@ -107,61 +106,61 @@ pub struct List {
     pub build: Build,
 }
 
-/// Where data comes from.
+/// Data options.
 #[derive(Debug, Args)]
 pub struct Data {
-    /// Fetches the data sets anew that come from elsewhere, once each, in place of using the copies that are kept
+    /// Re-fetch remote datasets, once each, instead of using cached copies
     #[arg(long, conflicts_with_all = ["offline", "frozen"])]
     pub refresh: bool,
 }
 
-/// Which experiments.
+/// Which experiments to run.
 #[derive(Debug, Default, Args)]
 pub struct Selection {
-    /// Test targets by name, by file, or by a folder of such files; a word that a target has for its name is no folder
+    /// Test targets by name, file or folder; target names take precedence over folders
     #[arg(value_name = "TARGET")]
     pub targets: Vec<String>,
 
-    /// A test target by its file, or those in a folder; may be given more than once
+    /// Test target by its file, or all in a folder; can be repeated
     #[arg(short, long, value_name = "PATH")]
     pub file: Vec<PathBuf>,
 
-    /// Experiments whose name or tag contains or, with `*`, `?` or `[…]`, matches this; may be given more than once
+    /// Experiments whose name or tag contains this text or matches this pattern (`*`, `?`, `[…]`); can be repeated
     #[arg(short = 'n', long, value_name = "PATTERN")]
     pub filter: Vec<Pattern>,
 
-    /// An experiment by its whole name, as declared or as in test cases; may be given more than once
+    /// Experiment by its full name, as declared or as in test cases; can be repeated
     #[arg(short, long, value_name = "NAME")]
     pub experiment: Vec<String>,
 }
 
-/// What runs are held against, and how they are shown.
+/// What runs are compared with, and how they are reported.
 #[derive(Debug, Args)]
 pub struct Outcome {
-    /// What runs are held against: a run as `compare` takes it, a git revision, a baseline file, or a folder of these
+    /// Baseline: a run (as for `compare`), a git revision, a baseline file or a folder of baseline files
     ///
-    /// Without it, each experiment has the baseline that `cargo cobalt baseline set` has kept. Of a git revision, that is a
-    /// run of the commit, or else the baseline that is committed there, or else a run with changes beside the commit.
+    /// By default, each experiment uses the baseline saved by `cargo cobalt baseline set`. For a git revision, Cobalt looks for a
+    /// run of that commit, then for the baseline committed there, then for a run of that commit with uncommitted changes.
     #[arg(long, value_name = "RUN")]
     pub baseline: Option<RunName>,
 
-    /// What becomes of a threshold against a baseline that noise may hide, or that has no baseline: `pass` or `fail`
+    /// How to treat inconclusive baseline thresholds, including those without a baseline: `pass` or `fail`
     #[arg(long, value_name = "OUTCOME")]
     pub on_inconclusive: Option<OnInconclusive>,
 
-    /// Shows the run in this way, in place of what cobalt.toml says: `cli`, `json` or `github-actions`, or, in a file of
-    /// `.cobalt/reports` or as in `junit=out.xml`, `junit`, `pr-comment`, `markdown` or `html`; may be given more than once
+    /// Reporter to use instead of those in cobalt.toml; can be repeated. To the terminal: `cli`, `json`, `github-actions`. To a
+    /// file in `.cobalt/reports`, or to the given path as in `junit=out.xml`: `junit`, `pr-comment`, `markdown`, `html`
     #[arg(long, value_name = "NAME[=PATH]")]
     pub reporter: Vec<Reporter>,
 }
 
 #[derive(Debug, Args)]
 pub struct Merge {
-    /// Result files of shards, or folders with such files anywhere below
+    /// Result files of shards, or folders to search for them recursively
     #[arg(value_name = "PATH", required = true)]
     pub paths: Vec<PathBuf>,
 
-    /// Exits with 1 if an item, an evaluator or a threshold failed, and judges the thresholds of `[ci]`, too
+    /// Exit with 1 if an item, an evaluator or a threshold failed, and also evaluate the thresholds of `[ci]`
     #[arg(long)]
     pub ci: bool,
 
@@ -172,91 +171,91 @@ pub struct Merge {
     pub settings: Settings,
 }
 
-/// How cargo is to build, in cargo's own words.
+/// Build options, named as in cargo.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Cargo options")]
 pub struct Build {
-    /// Packages whose experiments are meant, by name or by a pattern with `*`, `?` or `[…]`; may be given more than once
+    /// Packages to run, by name or pattern (`*`, `?`, `[…]`); can be repeated
     #[arg(short, long, value_name = "NAME")]
     pub package: Vec<String>,
 
-    /// All packages of the workspace, wherever the command is started
+    /// All packages of the workspace, regardless of the current folder
     #[arg(long)]
     pub workspace: bool,
 
-    /// Packages to leave out, by name or by pattern
+    /// Packages to exclude, by name or pattern
     #[arg(long, value_name = "NAME")]
     pub exclude: Vec<String>,
 
-    /// Test targets by name; may be given more than once
+    /// Test targets by name; can be repeated
     #[arg(long, value_name = "NAME")]
     pub test: Vec<String>,
 
-    /// Features to turn on
+    /// Features to enable
     #[arg(short = 'F', long, value_name = "FEATURES")]
     pub features: Vec<String>,
 
-    /// Turns all features on
+    /// Enable all features
     #[arg(long)]
     pub all_features: bool,
 
-    /// Leaves the default features off
+    /// Disable default features
     #[arg(long)]
     pub no_default_features: bool,
 
-    /// Builds with optimisations
+    /// Build with optimizations
     #[arg(short, long)]
     pub release: bool,
 
-    /// Builds with this profile
+    /// Build with this profile
     #[arg(long, value_name = "NAME")]
     pub profile: Option<String>,
 
-    /// Builds for this platform
+    /// Build for this target triple
     ///
-    /// The binaries are started as they are: a `runner` of cargo's configuration is not used.
+    /// The binaries are started directly: a `runner` in cargo's configuration is not used.
     #[arg(long, value_name = "TRIPLE")]
     pub target: Option<String>,
 
-    /// Where cargo puts what it builds
+    /// Folder for build output
     #[arg(long, value_name = "PATH")]
     pub target_dir: Option<PathBuf>,
 
-    /// The manifest of the project, instead of that of the current folder
+    /// Path of the project's Cargo.toml [default: that of the current folder]
     #[arg(long, value_name = "PATH")]
     pub manifest_path: Option<PathBuf>,
 
-    /// How what the compiler says is printed: for people on stderr or, as `json`, each message in a line of stdout as cargo has it
+    /// Format of compiler messages: `human` on stderr, or `json`, cargo's messages on stdout, one per line
     #[arg(long, value_name = "FORMAT", default_value = "human", hide_default_value = true)]
     pub message_format: MessageFormat,
 
-    /// How many jobs cargo runs at a time
+    /// Number of parallel build jobs
     #[arg(short, long, value_name = "N")]
     pub jobs: Option<String>,
 
-    /// Refuses to change Cargo.lock
+    /// Require that Cargo.lock is up to date
     #[arg(long)]
     pub locked: bool,
 
-    /// Refuses to use the network while it builds, and uses the copies of data sets that were fetched before
+    /// Build without network access and use cached copies of remote datasets
     ///
-    /// The experiments themselves may use the network.
+    /// The experiments themselves can still use the network.
     #[arg(long)]
     pub offline: bool,
 
-    /// Both of these, --locked and --offline
+    /// Same as --locked and --offline
     #[arg(long)]
     pub frozen: bool,
 }
 
 impl Build {
-    /// Whether nothing is to be fetched, by either of the flags that say so.
+    /// Whether `--offline` or `--frozen` is set.
     pub fn is_offline(&self) -> bool {
         self.offline || self.frozen
     }
 }
 
-/// How what the compiler says is printed.
+/// Format of compiler messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum MessageFormat {
     /// For people, on stderr.
@@ -268,14 +267,14 @@ pub enum MessageFormat {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Color {
-    /// Where a terminal reads, and NO_COLOR is not set
+    /// If the output is a terminal and NO_COLOR is not set
     Auto,
     Always,
     Never,
 }
 
 impl Color {
-    /// Sets it for all that this program prints.
+    /// Applies it to everything this program prints.
     pub fn apply(self) {
         let choice = match self {
             Self::Auto => anstream::ColorChoice::Auto,
@@ -285,7 +284,7 @@ impl Color {
         choice.write_global();
     }
 
-    /// As cargo's flag has it, where that is not left to cargo.
+    /// The value of cargo's `--color`; `None` leaves the choice to cargo.
     pub fn name(self) -> Option<&'static str> {
         match self {
             Self::Auto => None,

@@ -1,4 +1,4 @@
-//! Values of the command line: the name of a run, the name of an experiment, and the moment of `--since`.
+//! Argument types: a run name, an experiment name, and the time of `--since`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,27 +8,27 @@ use cobalt_core::names;
 use cobalt_core::pattern::{Pattern, PatternError};
 use cobalt_core::report::Timestamp;
 
-/// What names the newest run.
+/// Names the latest run.
 const LATEST: &str = "latest";
 
-/// A run as it was typed, which `KnownRuns` can find.
+/// A run as given by the user; `KnownRuns` resolves it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunName {
     typed: String,
     pub meaning: Meaning,
 }
 
-/// What a name can mean without a look at the runs.
+/// What a name refers to, as far as that is clear without looking at the runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Meaning {
-    /// The newest run but so many, of an experiment or of any.
+    /// The `back`-th run before the latest one, of one experiment or of any.
     Latest { experiment: Option<String>, back: usize },
-    /// A file, an id, the beginning of one, or a git revision.
+    /// A file, an ID, an ID prefix, or a git revision.
     Other,
 }
 
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("expected a whole number after `latest~`, as in `latest~1` for the run before the newest one")]
+#[error("expected a whole number after `latest~`, e.g. `latest~1` for the run before the latest")]
 pub struct RunNameError;
 
 impl RunName {
@@ -36,7 +36,7 @@ impl RunName {
         &self.typed
     }
 
-    /// The newest run of an experiment.
+    /// The latest run of an experiment.
     pub fn latest_of(experiment: &str) -> Self {
         Self {
             typed: format!("{experiment}@{LATEST}"),
@@ -61,7 +61,7 @@ impl FromStr for RunName {
         };
         let back = match last.strip_prefix(LATEST) {
             Some("") => Some(0),
-            // As git has it, where the number is left out.
+            // As in git, `~` alone means `~1`.
             Some("~") => Some(1),
             Some(rest) if rest.starts_with('~') => Some(rest[1..].parse().map_err(|_| RunNameError)?),
             _ => None,
@@ -71,11 +71,11 @@ impl FromStr for RunName {
     }
 }
 
-/// The whole name of an experiment, as declared or as in test cases; or with `*`, `?` or `[…]` a pattern of such names.
+/// A full experiment name, as declared or as in test cases, or a pattern of such names with `*`, `?` or `[…]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ExperimentName {
     Whole(String),
-    /// With the text, as a name may have brackets itself.
+    /// The text is kept, as a name can itself contain brackets.
     Pattern(Pattern, String),
 }
 
@@ -101,7 +101,7 @@ impl FromStr for ExperimentName {
     }
 }
 
-/// As it was typed.
+/// Displays the name as given.
 impl fmt::Display for ExperimentName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -110,10 +110,10 @@ impl fmt::Display for ExperimentName {
     }
 }
 
-/// The beginning of the year 10000, which no timestamp can name.
+/// The start of the year 10000, which timestamps cannot represent.
 const END: Duration = Duration::from_secs(253_402_300_800);
 
-/// The moment from which on runs are shown.
+/// The time from which on runs are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Since(SystemTime);
 
@@ -124,7 +124,7 @@ pub struct Since(SystemTime);
 pub struct SinceError;
 
 impl Since {
-    /// The moment as a run's timestamp is written.
+    /// In the format of a run's timestamp.
     pub fn timestamp(self) -> String {
         Timestamp::from(self.0).to_string()
     }
@@ -132,7 +132,7 @@ impl Since {
     fn parse(text: &str, now: SystemTime) -> Option<Self> {
         let time = time(text).or_else(|| time(&format!("{text}T00:00:00Z"))).or_else(|| {
             let age = humantime::parse_duration(text).ok()?;
-            // What is older than time itself is as old as it.
+            // Ages beyond the epoch are clamped to it.
             Some(now.checked_sub(age).unwrap_or(SystemTime::UNIX_EPOCH))
         });
         time.filter(|time| *time < SystemTime::UNIX_EPOCH + END).map(Self)
@@ -147,7 +147,7 @@ impl FromStr for Since {
     }
 }
 
-/// A time as in RFC 3339; without a zone it is in UTC.
+/// Parses an RFC 3339 time; without a zone, UTC is assumed.
 fn time(text: &str) -> Option<SystemTime> {
     match offset(text) {
         Some((text, true, offset)) => humantime::parse_rfc3339_weak(text).ok()?.checked_sub(offset),
@@ -156,10 +156,10 @@ fn time(text: &str) -> Option<SystemTime> {
     }
 }
 
-/// Splits the zone off a time, as in `+02:00`: whether its clocks are ahead of UTC, and by how much.
+/// Splits off a zone such as `+02:00`: whether it is ahead of UTC, and by how much.
 fn offset(text: &str) -> Option<(&str, bool, Duration)> {
     let (time, zone) = text.split_at_checked(text.len().checked_sub("+00:00".len())?)?;
-    // A date has no zone, though it may look like having one.
+    // A date has no zone, even if its end looks like one.
     if !time.contains(':') {
         return None;
     }

@@ -1,49 +1,49 @@
-//! A comparison as Markdown, as for a comment on a pull request. What was not written by us stands in code spans and blocks,
-//! where it can neither format nor mention anything.
+//! A comparison as Markdown, e.g. for a pull request comment. Text from elsewhere goes into code spans and blocks, so it cannot
+//! add formatting or mentions.
 
 use std::fmt::Write as _;
 
 use cobalt_core::report::comparison::{Comparison, Difference, Verdict};
 use cobalt_core::wording::cut;
 
-use super::view::{Compared, ComparisonView, ItemView, Row, RunLine, TITLES};
+use super::view::{BASELINE_TITLES, Compared, ComparisonView, ItemView, Row, RunLine, TITLES};
 use crate::markdown::{LONGEST_TEXT, block, cell, code, sentence};
 
-/// The comparison as Markdown in GitHub's dialect.
+/// The comparison as GitHub-flavored Markdown.
 pub fn markdown(compared: &Compared) -> String {
     let view = ComparisonView::of(&compared.comparison);
-    let mut text = format!("### {}: {}\n\n{}", code(&view.title), view.headline(code), tables(&view));
+    let mut text = format!("### {}: {}\n\n{}", code(&view.title), view.headline(code), tables(&view, TITLES));
     if !compared.most_changed.is_empty() {
-        text.push_str("\n<details><summary>The items that changed most</summary>\n");
+        text.push_str("\n<details><summary>Largest changes</summary>\n");
         compared.items().for_each(|changed| item(&mut text, changed));
         text.push_str("\n</details>\n");
     }
     text
 }
 
-/// What can be said of a comparison in a line.
+/// The verdicts of a comparison in one line.
 pub fn headline(comparison: &Comparison) -> String {
     ComparisonView::of(comparison).headline(code)
 }
 
-/// Which runs are compared, and all figures, without the items.
+/// The runs and all metrics of a comparison with a baseline, without items.
 pub fn figures(comparison: &Comparison) -> String {
-    tables(&ComparisonView::of(comparison))
+    tables(&ComparisonView::with_baseline(comparison), BASELINE_TITLES)
 }
 
-/// A table of differences, with an empty line before it; empty without any.
+/// A table of differences from a baseline, after an empty line; empty without differences.
 pub fn table<'a>(title: &str, differences: impl IntoIterator<Item = &'a Difference>) -> String {
     let rows: Vec<_> = differences.into_iter().map(Row::of).collect();
-    rows_table(title, &rows)
+    rows_table(title, &rows, BASELINE_TITLES)
 }
 
-fn tables(view: &ComparisonView<'_>) -> String {
+fn tables(view: &ComparisonView<'_>, titles: [&str; TITLES.len()]) -> String {
     let mut text = runs(view);
     let _ = writeln!(text, "\nItems: {}.", view.matching(code));
     for note in view.notes {
         let _ = writeln!(text, "\n> {}", sentence(note));
     }
-    view.tables().for_each(|(title, rows)| text += &rows_table(title, rows));
+    view.tables().for_each(|(title, rows)| text += &rows_table(title, rows, titles));
     text.push('\n');
     for row in view.rows() {
         let _ = writeln!(text, "- {}: {}", code(row.name()), row.explained());
@@ -54,7 +54,7 @@ fn tables(view: &ComparisonView<'_>) -> String {
     text
 }
 
-/// Which runs are compared.
+/// A table of the compared runs.
 pub fn runs(view: &ComparisonView<'_>) -> String {
     let mut text = String::from("| | run | start (UTC) | commit | size |\n|---|---|---|---|---|\n");
     for RunLine { label, id, start, commit, size } in &view.runs {
@@ -64,12 +64,12 @@ pub fn runs(view: &ComparisonView<'_>) -> String {
     text
 }
 
-fn rows_table(title: &str, rows: &[Row<'_>]) -> String {
+fn rows_table(title: &str, rows: &[Row<'_>], titles: [&str; TITLES.len()]) -> String {
     let rows: String = rows.iter().map(line).collect();
     if rows.is_empty() {
         return rows;
     }
-    format!("\n| {title} | {} |\n|---|--:|--:|--:|--:|--:|--:|---|\n{rows}", TITLES.join(" | "))
+    format!("\n| {title} | {} |\n|---|--:|--:|--:|--:|--:|--:|---|\n{rows}", titles.join(" | "))
 }
 
 fn line(row: &Row<'_>) -> String {
@@ -83,7 +83,8 @@ fn item(text: &mut String, item: ItemView<'_>) {
     let _ = writeln!(text, "\n**{}**: {}{}", code(item.key()), item.scores(code), item.content());
     block(text, "input", &item.input());
     for side in item.sides(LONGEST_TEXT) {
-        let trial = side.trial.map_or(String::new(), |(trial, trials)| format!(", run {trial} of {trials}"));
+        let trial =
+            side.trial.map_or(String::new(), |(trial, trials)| format!(", trial {trial} of {trials}"));
         block(text, &format!("{}{trial}", side.label), &side.output);
         for reason in side.reasons(str::to_owned) {
             let _ = writeln!(text, "\n{}", code(&cut(&reason, LONGEST_TEXT)));

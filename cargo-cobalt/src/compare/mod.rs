@@ -1,4 +1,4 @@
-//! `cargo cobalt compare`: whether a run is better or worse than another, and by which items.
+//! `cargo cobalt compare`: which of two runs is better or worse, and in which items.
 
 pub mod markdown;
 mod text;
@@ -36,14 +36,14 @@ pub fn compare(arguments: &Compare, flags: &Flags) -> Result<ExitCode, Error> {
     let runs = read_all(&paths, settings.prices())?;
     let compared = compare_runs(&runs, arguments.items)?;
     let shown = show(&compared, arguments).map_err(Error::Print);
-    // A gate holds whether or not somebody reads on.
+    // The exit code must be right even if the output is closed.
     if !arguments.fail_on_regression || !shown.as_ref().is_err_and(Error::is_broken_pipe) {
         shown?;
     }
     Ok(if arguments.fail_on_regression { gate(&compared) } else { ExitCode::SUCCESS })
 }
 
-/// Prints the comparisons in the form that is asked for.
+/// Prints the comparisons in the requested format.
 fn show(compared: &[Compared], arguments: &Compare) -> io::Result<()> {
     #[derive(Serialize)]
     struct Comparisons<'a> {
@@ -61,10 +61,10 @@ fn show(compared: &[Compared], arguments: &Compare) -> io::Result<()> {
     }
 }
 
-/// A run as it was read.
+/// A loaded run.
 struct Run {
     measurements: Measurements,
-    /// Absent where the file is a baseline, which has numbers alone.
+    /// Absent for a baseline file, which contains only metrics.
     report: Option<Report>,
 }
 
@@ -77,7 +77,7 @@ impl Run {
     }
 }
 
-/// Reads the runs side by side.
+/// Reads the runs in parallel.
 fn read_all(paths: &[&Path], prices: &PriceTable) -> Result<Vec<Run>, Error> {
     thread::scope(|scope| {
         let read = |path| scope.spawn(move || Run::read(path, prices));
@@ -102,7 +102,7 @@ fn compare_runs(runs: &[Run], items: usize) -> Result<Vec<Compared>, Error> {
     comparisons.into_iter().zip(others).map(with_items).collect()
 }
 
-/// A comparison of runs that have some item in common.
+/// Fails if the runs have no items in common.
 fn matched(comparison: Comparison) -> Result<Comparison, Error> {
     match comparison.items.matched {
         0 => Err(Error::NothingMatched(view::nothing_in_common(&comparison))),
@@ -116,7 +116,7 @@ pub fn compare_reports(base: &Report, other: &Report, prices: &PriceTable) -> Re
     matched(comparison::compare(&base, &[&other]).remove(0))
 }
 
-/// Fails where an evaluator or the share of errors is worse, and where no evaluator could be compared.
+/// Fails if an evaluator or the error rate is worse, or if no evaluator could be compared.
 fn gate(compared: &[Compared]) -> ExitCode {
     let mut code = ExitCode::SUCCESS;
     for Compared { comparison, .. } in compared {
@@ -129,7 +129,7 @@ fn gate(compared: &[Compared]) -> ExitCode {
             continue;
         };
         eprint_folded(&format!(
-            "regression: {} against {}: {reason}",
+            "regression: run {} vs. run {}: {reason}",
             comparison.other.id, comparison.base.id
         ));
         code = ExitCode::FAILURE;

@@ -1,4 +1,4 @@
-//! A comparison for a terminal: the runs, the table, what it rests on, and the items that changed most.
+//! A comparison for a terminal: the runs, the table, explanations, and the items with the largest changes.
 
 use std::fmt::Write as _;
 
@@ -9,22 +9,21 @@ use super::view::{Compared, ComparisonView, Headline, ItemView, Row, RunLine, TI
 use crate::terminal::{columns, fit, one_line, wrap};
 
 const GAP: usize = 2;
-/// The columns that are left out where there is no room, in this order: of the smallest detectable difference, the
-/// p-value, and the interval.
+/// Columns to drop on narrow terminals, in this order: the min detectable difference, the p-value, the interval.
 const EXPENDABLE: [usize; 3] = [5, 4, 3];
-/// Down to how many columns of the terminal a name may be cut.
+/// Minimum width to which names are truncated.
 const SHORTEST_NAME: usize = 12;
-/// No end to how many lines a text may have.
+/// No limit on the number of lines.
 const ALL: usize = usize::MAX;
 
-/// The indent of what belongs to an item, with its label.
+/// Indent of an item's texts, including the label.
 const INDENT: usize = 11;
-/// The most lines of a text of an item.
+/// Maximum number of lines per text of an item.
 const LINES: usize = 3;
-/// How wide these are where no terminal reads.
+/// Width of these texts without a terminal.
 const USUAL: usize = 120;
 
-/// The comparison as text, cut to a terminal's width.
+/// The comparison as text, fitted to the terminal's width.
 pub fn text(compared: &Compared, width: Option<usize>, paint: Paint) -> String {
     let view = ComparisonView::of(&compared.comparison);
     let mut text = String::new();
@@ -40,15 +39,15 @@ pub fn text(compared: &Compared, width: Option<usize>, paint: Paint) -> String {
     }
     reasons(&mut text, &view, width, paint);
     if !compared.most_changed.is_empty() {
-        let _ = writeln!(text, "\n{}", paint.strong("changed most"));
+        let _ = writeln!(text, "\n{}", paint.strong("largest changes"));
         compared.items().for_each(|changed| item(&mut text, changed, width, paint));
     } else if compared.is_without_outputs {
-        text.push_str("\na baseline file has no outputs: items cannot be shown\n");
+        text.push_str("\nItems are not shown: a baseline file contains no outputs.\n");
     }
     text
 }
 
-/// The experiment, and a line for each verdict that deserves it.
+/// The experiment, and a line per notable verdict.
 fn headline(text: &mut String, view: &ComparisonView<'_>, width: Option<usize>, paint: Paint) {
     paragraph(text, "", &view.title, width, |line| paint.strong(line));
     match &view.headline {
@@ -76,11 +75,11 @@ fn look(verdict: Verdict) -> fn(Paint, String) -> String {
 fn run(text: &mut String, run: &RunLine<'_>, width: Option<usize>) {
     let RunLine { label, id, start, commit, size } = run;
     let commit = commit.as_ref().map(|commit| format!("commit {commit}, ")).unwrap_or_default();
-    let facts = format!("{} of {start}, {commit}{size}", one_line(id));
+    let facts = format!("{} ({start} UTC), {commit}{size}", one_line(id));
     paragraph(text, &format!("  {label:5}  "), &facts, width, |line| line);
 }
 
-/// Writes a text whose further lines stand below the end of its label.
+/// Writes a text with a hanging indent after its label.
 fn paragraph(
     text: &mut String,
     label: &str,
@@ -125,12 +124,12 @@ fn table(text: &mut String, title: &str, rows: &[Row<'_>], width: Option<usize>,
     let missed: Vec<_> =
         EXPENDABLE.into_iter().filter(|column| widths[*column] == 0).map(|column| TITLES[column]).collect();
     if !missed.is_empty() {
-        let missed = format!("no room for: {} (`--json` has all)", missed.join(", "));
+        let missed = format!("hidden for lack of space: {} (shown with `--json`)", missed.join(", "));
         paragraph(text, "  ", &missed, width, |line| paint.faint(line));
     }
 }
 
-/// A row: figures stand at the right, a verdict at the left.
+/// A row: numbers right-aligned, the verdict left-aligned.
 fn line(label: &str, cells: &[String], name: usize, widths: &[usize]) -> String {
     let label = fit(label, name);
     let mut line = format!("{label}{:1$}", "", name - columns(&label) + GAP);
@@ -145,7 +144,7 @@ fn line(label: &str, cells: &[String], name: usize, widths: &[usize]) -> String 
     line
 }
 
-/// What each verdict rests on.
+/// Explains each verdict.
 fn reasons(text: &mut String, view: &ComparisonView<'_>, width: Option<usize>, paint: Paint) {
     let is_worth_it = |row: &&Row<'_>| {
         let Difference { verdict, equal, items, .. } = row.difference;
@@ -173,7 +172,8 @@ fn item(text: &mut String, item: ItemView<'_>, width: Option<usize>, paint: Pain
     paragraph(text, "    ", &item.scores(one_line), width, |line| look(paint, line));
     labelled(text, "input", &item.input(), room, paint);
     for side in item.sides(room) {
-        let trial = side.trial.map_or(String::new(), |(trial, trials)| format!("[run {trial} of {trials}] "));
+        let trial =
+            side.trial.map_or(String::new(), |(trial, trials)| format!("[trial {trial} of {trials}] "));
         labelled(text, side.label, &format!("{trial}{}", side.output), room, paint);
         for reason in side.reasons(one_line) {
             for line in wrap(&one_line(&reason), room, LINES) {

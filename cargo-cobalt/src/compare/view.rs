@@ -1,6 +1,6 @@
-//! A comparison as all of its texts show it: its title, its runs, its figures with their verdicts, and the items that changed.
+//! The view of a comparison that all formats share: title, runs, metrics with verdicts, and changed items.
 //!
-//! It is made once of a [`Comparison`]; the terminal, Markdown and the tool of assistants only lay it out and quote what others wrote.
+//! It is built from a [`Comparison`]; the terminal, Markdown and the MCP tool only lay it out and quote foreign text.
 
 use cobalt_core::report::comparison::{
     Comparison, Difference, ItemChange, ItemSide, Matching, Quantity, RunIdentity, ScoreChange, Verdict,
@@ -13,21 +13,24 @@ use serde::Serialize;
 use crate::runs::{self, short};
 use crate::terminal::one_line;
 
-/// The titles of a table of differences, but that of the first column.
-pub const TITLES: [&str; 7] = ["base", "other", "change", "95 % interval", "p", "detectable", "verdict"];
-/// The most keys of items that are named.
+/// The column titles of a table of differences, except the first.
+pub const TITLES: [&str; 7] = ["run A", "run B", "change", "95% CI", "p", "min detectable", "verdict"];
+/// The same if run A is a baseline.
+pub const BASELINE_TITLES: [&str; 7] =
+    ["baseline", "candidate", "change", "95% CI", "p", "min detectable", "verdict"];
+/// Maximum number of item keys to list.
 const KEYS: usize = 3;
-/// So many equal characters at the beginning of two outputs are left out.
+/// Length from which a common prefix of two outputs is elided.
 const LONG_BEGINNING: usize = 60;
-/// So many of them are kept.
+/// Number of its characters to keep.
 const KEPT: usize = 20;
 
 /// A comparison of two runs.
 #[derive(Debug)]
 pub struct ComparisonView<'a> {
-    /// The experiments that are compared.
+    /// The compared experiments.
     pub title: String,
-    /// The base and the other run.
+    /// The two runs.
     pub runs: [RunLine<'a>; 2],
     /// Which items the runs have in common.
     pub matching: &'a Matching,
@@ -35,7 +38,7 @@ pub struct ComparisonView<'a> {
     pub scores: Vec<Row<'a>>,
     pub amounts: Vec<Row<'a>>,
     pub headline: Headline<'a>,
-    /// How p-values are to be read, where several were corrected together.
+    /// How p-values were corrected, if they were.
     pub correction: Option<&'static str>,
     pub finding: Finding,
 }
@@ -43,7 +46,7 @@ pub struct ComparisonView<'a> {
 /// A run of a comparison.
 #[derive(Debug)]
 pub struct RunLine<'a> {
-    /// `base` or `other`.
+    /// `run A` or `run B`, or `baseline` or `candidate`.
     pub label: &'static str,
     pub id: &'a str,
     pub start: String,
@@ -51,7 +54,7 @@ pub struct RunLine<'a> {
     pub size: String,
 }
 
-/// A score or an amount of both runs.
+/// A score or another metric of both runs.
 #[derive(Debug)]
 pub struct Row<'a> {
     pub difference: &'a Difference,
@@ -59,39 +62,49 @@ pub struct Row<'a> {
     pub cells: [String; TITLES.len()],
 }
 
-/// What is said first.
+/// The headline of a comparison.
 #[derive(Debug)]
 pub enum Headline<'a> {
-    /// There is no verdict that deserves it: why.
+    /// No notable verdict, and why.
     Nothing(&'static str),
-    /// The verdicts, each with the names of what it is on.
+    /// The verdicts, each with the names of its scores and metrics.
     Verdicts(Vec<(Verdict, Vec<&'a str>)>),
 }
 
-/// What can be said of the scores and errors of the second run.
+/// The overall result for the scores and errors of the second run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Finding {
-    /// More than noise explains, and nothing is worse.
+    /// Significantly better, and nothing is worse.
     Better,
-    /// More than noise explains, and nothing is better.
+    /// Significantly worse, and nothing is better.
     Worse,
     /// Some scores are better, and others worse.
     Mixed,
-    /// There may be a difference that is worth having, and these items do not tell.
+    /// There may be a relevant difference; more items are needed to tell.
     Inconclusive,
-    /// Nothing beyond what chance explains.
+    /// No significant difference.
     NoDifference,
-    /// No evaluator has scores in both runs: nothing is known of the scores.
+    /// No evaluator has scores in both runs.
     NothingToCompare,
 }
 
 impl<'a> ComparisonView<'a> {
+    /// A comparison of run A with run B.
     pub fn of(comparison: &'a Comparison) -> Self {
+        Self::labelled(comparison, TITLES)
+    }
+
+    /// A comparison of a baseline with a candidate.
+    pub fn with_baseline(comparison: &'a Comparison) -> Self {
+        Self::labelled(comparison, BASELINE_TITLES)
+    }
+
+    fn labelled(comparison: &'a Comparison, [base, other, ..]: [&'static str; TITLES.len()]) -> Self {
         let rows = |differences: &'a [Difference]| differences.iter().map(Row::of).collect();
         Self {
             title: experiments(comparison),
-            runs: [RunLine::of("base", &comparison.base), RunLine::of("other", &comparison.other)],
+            runs: [RunLine::of(base, &comparison.base), RunLine::of(other, &comparison.other)],
             matching: &comparison.items,
             notes: &comparison.notes,
             scores: rows(&comparison.evaluators),
@@ -105,26 +118,26 @@ impl<'a> ComparisonView<'a> {
         }
     }
 
-    /// The tables of scores and of amounts, each with the title of its first column; none without a row.
+    /// The tables of scores and of other metrics, each with the title of its first column; empty tables are omitted.
     pub fn tables(&self) -> impl Iterator<Item = (&'static str, &[Row<'a>])> {
-        [("score", &*self.scores), ("amount", &*self.amounts)]
+        [("score", &*self.scores), ("metric", &*self.amounts)]
             .into_iter()
             .filter(|(_, rows)| !rows.is_empty())
     }
 
-    /// All that was compared.
+    /// All scores and metrics.
     pub fn rows(&self) -> impl Iterator<Item = &Row<'a>> {
         self.scores.iter().chain(&self.amounts)
     }
 
-    /// The same, what matters most first.
+    /// The same, most important first.
     pub fn by_weight(&self) -> Vec<&Row<'a>> {
         let mut rows: Vec<_> = self.rows().collect();
         rows.sort_by_key(|row| weight(row.difference.verdict));
         rows
     }
 
-    /// What can be said in a line; names are set off as `quote` does it.
+    /// The headline in one line; `quote` formats names.
     pub fn headline(&self, quote: impl Fn(&str) -> String) -> String {
         match &self.headline {
             Headline::Nothing(nothing) => (*nothing).to_owned(),
@@ -138,7 +151,7 @@ impl<'a> ComparisonView<'a> {
         }
     }
 
-    /// Which items the runs have in common; keys are set off as `quote` does it.
+    /// Which items the runs have in common; `quote` formats keys.
     pub fn matching(&self, quote: impl Fn(&str) -> String) -> String {
         matching(self.matching, quote)
     }
@@ -159,7 +172,7 @@ impl<'a> Row<'a> {
         &self.difference.name
     }
 
-    /// What the verdict rests on.
+    /// Explains the verdict.
     pub fn explained(&self) -> String {
         explained(self.difference)
     }
@@ -186,20 +199,20 @@ impl Finding {
 #[derive(Clone, Copy, Debug)]
 pub struct ItemView<'a> {
     change: &'a ItemChange,
-    /// The scores that are told of.
+    /// The scores to show.
     scores: &'a [ScoreChange],
-    /// How often each run ran an item.
+    /// Trials per item in each run.
     trials: [usize; 2],
 }
 
-/// What one of the runs made of an item.
+/// An item in one of the runs.
 #[derive(Debug)]
 pub struct SideView<'a> {
-    /// `base` or `other`.
+    /// `run A` or `run B`.
     pub label: &'static str,
-    /// Which of several trials this is, from 1, and how many there are.
+    /// The number of this trial, from 1, and the number of trials, if there are several.
     pub trial: Option<(usize, usize)>,
-    /// The output, or the error in its place.
+    /// The output, or the error.
     pub output: String,
     side: &'a ItemSide,
     scores: &'a [ScoreChange],
@@ -210,7 +223,7 @@ impl<'a> ItemView<'a> {
         Self { change, scores: &change.scores, trials: [comparison.base.runs, comparison.other.runs] }
     }
 
-    /// The same with so many of its scores at the most.
+    /// Limits the number of scores.
     pub fn with_scores(self, most: usize) -> Self {
         Self { scores: &self.scores[..self.scores.len().min(most)], ..self }
     }
@@ -233,12 +246,12 @@ impl<'a> ItemView<'a> {
         }
     }
 
-    /// What stands behind its key or its scores where the item itself is another.
+    /// A suffix for items whose content changed.
     pub fn content(&self) -> &'static str {
-        if self.change.content_changed { ", with other content" } else { "" }
+        if self.change.content_changed { ", input changed" } else { "" }
     }
 
-    /// Its input, or all of the item where it has no field of that name.
+    /// The field `input`, or the whole item if there is none.
     pub fn input(&self) -> String {
         match self.change.input.get("input") {
             Some(serde_json::Value::String(text)) => text.clone(),
@@ -247,8 +260,7 @@ impl<'a> ItemView<'a> {
         }
     }
 
-    /// What both runs made of it. Of long outputs that begin alike, the beginning is left out, so that the difference is in sight;
-    /// `most` characters have room.
+    /// The item in both runs. The common prefix of outputs longer than `most` characters is elided to show the difference.
     pub fn sides(&self, most: usize) -> [SideView<'a>; 2] {
         let [base, other] = outputs(self.change, most);
         let side = |label, side: &'a ItemSide, output, trials| SideView {
@@ -259,10 +271,10 @@ impl<'a> ItemView<'a> {
             scores: self.scores,
         };
         let ItemChange { base: before, other: after, .. } = self.change;
-        [side("base", before, base, self.trials[0]), side("other", after, other, self.trials[1])]
+        [side(TITLES[0], before, base, self.trials[0]), side(TITLES[1], after, other, self.trials[1])]
     }
 
-    /// Why the other run came to what it did: its error, or the first reason of an evaluator whose score changed.
+    /// The reason in the second run: its error, or the first reason of an evaluator whose score changed.
     pub fn why(&self) -> Option<String> {
         let other = &self.change.other;
         other.error.clone().or_else(|| reasons(self.scores, other, str::to_owned).into_iter().next())
@@ -270,7 +282,7 @@ impl<'a> ItemView<'a> {
 }
 
 impl SideView<'_> {
-    /// What the evaluators whose scores changed said of it, those that gave no reason left out.
+    /// The reasons of evaluators whose scores changed.
     pub fn reasons(&self, quote: impl Fn(&str) -> String) -> Vec<String> {
         reasons(self.scores, self.side, quote)
     }
@@ -304,31 +316,31 @@ fn output(side: &ItemSide) -> String {
         (Some(output), _) => output.text().into_owned(),
         (None, error) => {
             let what = if side.status == Status::Timeout { "timeout" } else { "error" };
-            format!("({what}: {})", error.as_deref().unwrap_or("no reason is known"))
+            format!("({what}: {})", error.as_deref().unwrap_or("no reason given"))
         }
     }
 }
 
-/// A comparison with the items that changed most.
+/// A comparison with the items with the largest changes.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Compared {
     #[serde(flatten)]
     pub comparison: Comparison,
     pub most_changed: Vec<ItemChange>,
-    /// Whether one of the runs is known by its numbers alone, as from a baseline file.
+    /// Whether a run has only metrics, as from a baseline file.
     #[serde(skip)]
     pub is_without_outputs: bool,
 }
 
 impl Compared {
-    /// The items that changed most.
+    /// The items with the largest changes.
     pub fn items(&self) -> impl Iterator<Item = ItemView<'_>> {
         self.most_changed.iter().map(|change| ItemView::of(&self.comparison, change))
     }
 }
 
-/// What is worth telling first.
+/// Sort order of verdicts, most important first.
 pub fn weight(verdict: Verdict) -> u8 {
     match verdict {
         Verdict::Worse => 0,
@@ -338,7 +350,7 @@ pub fn weight(verdict: Verdict) -> u8 {
     }
 }
 
-/// The evaluators, and the errors, of which the other run has worse ones.
+/// Evaluators and the error rate, if they are worse in the second run.
 pub fn regressions(comparison: &Comparison) -> impl Iterator<Item = &Difference> {
     let errors = comparison.amounts.iter().filter(|amount| amount.quantity == Quantity::Errors);
     comparison.evaluators.iter().chain(errors).filter(|it| it.verdict == Verdict::Worse)
@@ -362,7 +374,7 @@ fn differences(comparison: &Comparison) -> impl Iterator<Item = &Difference> {
     comparison.evaluators.iter().chain(&comparison.amounts)
 }
 
-/// The verdicts that deserve to be said first, each with what it is on. Without any, no difference was seen.
+/// The notable verdicts with their scores and metrics; none if no difference was found.
 fn verdicts(comparison: &Comparison) -> Vec<(Verdict, Vec<&str>)> {
     let verdicts = [Verdict::Worse, Verdict::Better, Verdict::Inconclusive];
     let names = |verdict: Verdict| {
@@ -372,18 +384,18 @@ fn verdicts(comparison: &Comparison) -> Vec<(Verdict, Vec<&str>)> {
     verdicts.map(names).into_iter().filter(|(_, names)| !names.is_empty()).collect()
 }
 
-/// The title: the experiments that are compared.
+/// The title: the compared experiments.
 fn experiments(comparison: &Comparison) -> String {
     let (base, other) = (one_line(&comparison.base.name), one_line(&comparison.other.name));
-    if base == other { other } else { format!("{other} against {base}") }
+    if base == other { other } else { format!("{other} vs. {base}") }
 }
 
-/// What is said where there is no verdict to be said first.
+/// The headline without notable verdicts.
 pub fn without_headline(comparison: &Comparison) -> Option<&'static str> {
     if differences(comparison).next().is_none() {
-        Some("nothing to compare: no figure is in both runs")
+        Some("nothing to compare: no score or metric is in both runs")
     } else if verdicts(comparison).is_empty() {
-        Some("no difference seen (within noise)")
+        Some("no significant difference (within noise)")
     } else {
         None
     }
@@ -394,30 +406,30 @@ pub fn start(run: &RunIdentity) -> String {
     minute(run.timestamp)
 }
 
-/// A moment in UTC and to the minute.
+/// A time in UTC, to the minute.
 pub fn minute(moment: Timestamp) -> String {
     runs::minute(&moment.to_string())
 }
 
-/// The commit that a run was made on.
+/// The commit of a run.
 pub fn commit(run: &RunIdentity) -> Option<String> {
     commit_of(run.git.as_ref())
 }
 
-/// A commit, and whether files differed from it.
+/// A commit, and whether there were uncommitted changes.
 pub fn commit_of(git: Option<&GitState>) -> Option<String> {
     let git = git?;
     let hash = one_line(short(&git.commit));
-    Some(if git.dirty { format!("{hash} with changes") } else { hash })
+    Some(if git.dirty { format!("{hash} with uncommitted changes") } else { hash })
 }
 
-/// How large a run is.
+/// The size of a run.
 pub fn size(run: &RunIdentity) -> String {
     let items = format!("{} item{}", run.items, if run.items == 1 { "" } else { "s" });
-    if run.runs > 1 { format!("{items}, {} runs each", run.runs) } else { items }
+    if run.runs > 1 { format!("{items}, {} trials each", run.runs) } else { items }
 }
 
-/// Which items the runs have in common; names of items are set off as `quote` does it.
+/// Which items the runs have in common; `quote` formats keys.
 pub fn matching(items: &Matching, quote: impl Fn(&str) -> String) -> String {
     let keys = |keys: &[String]| {
         let mut named: Vec<_> = keys.iter().take(KEYS).map(|key| quote(key)).collect();
@@ -428,7 +440,7 @@ pub fn matching(items: &Matching, quote: impl Fn(&str) -> String) -> String {
     };
     let mut parts = vec![format!("{} in both runs", items.matched)];
     for (those, what) in
-        [(&items.changed, "with other content"), (&items.added, "added"), (&items.removed, "removed")]
+        [(&items.changed, "with changed input"), (&items.added, "added"), (&items.removed, "removed")]
     {
         if !those.is_empty() {
             parts.push(format!("{} {what} ({})", those.len(), keys(those)));
@@ -437,21 +449,20 @@ pub fn matching(items: &Matching, quote: impl Fn(&str) -> String) -> String {
     parts.join(", ")
 }
 
-/// How p-values are to be read, where several were corrected together.
+/// How p-values were corrected, if they were.
 pub fn correction(comparison: &Comparison) -> Option<&'static str> {
     let corrected = comparison.evaluators.iter().any(|it| it.p_adjusted != it.p_value);
     let amounts = comparison.amounts.iter().any(|it| it.p_adjusted != it.p_value);
-    (corrected || amounts)
-        .then_some("p-values are corrected by Holm's method, for all scores and for all amounts")
+    (corrected || amounts).then_some("p-values are Holm-corrected, separately for scores and metrics")
 }
 
-/// Why two runs cannot be compared.
+/// The error for runs without common items.
 pub fn nothing_in_common(comparison: &Comparison) -> String {
     let (base, other) = (&comparison.base, &comparison.other);
     let key = |keys: &[String]| keys.first().map_or("none".to_owned(), |key| format!("`{}`", one_line(key)));
     format!(
-        "the runs {} (`{}`) and {} (`{}`) have no item in common: items are matched by their `id`, or by a hash of their \
-         input; the first are {} and {}",
+        "runs {} (`{}`) and {} (`{}`) have no items in common: items are matched by `id`, or by a hash of their input; \
+         the first ones are {} and {}",
         one_line(&base.id),
         one_line(&base.name),
         one_line(&other.id),

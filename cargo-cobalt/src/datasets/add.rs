@@ -30,11 +30,7 @@ pub fn add(arguments: &AddItems, flags: &Flags) -> Result<ExitCode, Error> {
     let report = report_of(&run, settings.prices())?;
     let wanted = wanted(&report, &arguments.items, arguments.failed)?;
     if wanted.is_empty() {
-        eprintln!(
-            "no item failed in run {} of `{}`: there is nothing to add",
-            run.id,
-            one_line(&run.experiment)
-        );
+        eprintln!("no item failed in run {} of `{}`; nothing to add", run.id, one_line(&run.experiment));
         return Ok(ExitCode::SUCCESS);
     }
     let items = changed(&wanted, arguments)?;
@@ -47,12 +43,12 @@ pub fn add(arguments: &AddItems, flags: &Flags) -> Result<ExitCode, Error> {
     if sorted.refused.is_empty() { Ok(ExitCode::SUCCESS) } else { Err(Error::Broken(sorted.refused)) }
 }
 
-/// Writes the items, and says so.
+/// Writes the items and reports the result.
 fn write(file: DataFile, new: Vec<New>, arguments: &AddItems) -> Result<(), Error> {
     let path = one_line(&arguments.file.display().to_string());
     new.iter().for_each(|new| warn(new, &path));
     if new.is_empty() {
-        eprintln!("nothing was added to `{path}`");
+        eprintln!("nothing added to `{path}`");
         return Ok(());
     }
     let names = cobalt_core::wording::list(new.iter().map(|new| &*new.name));
@@ -69,7 +65,7 @@ fn write(file: DataFile, new: Vec<New>, arguments: &AddItems) -> Result<(), Erro
     Ok(())
 }
 
-/// Says which fields hold what a secret left in an output, or what looks like one.
+/// Warns about fields that contain a redaction placeholder, or what looks like a secret.
 fn warn(New { name, item }: &New, path: &str) {
     let those = |holds: fn(&str) -> bool| {
         let fields = item.iter().filter(|(_, value)| any_text(value, holds)).map(|(field, _)| field.as_str());
@@ -78,18 +74,18 @@ fn warn(New { name, item }: &New, path: &str) {
     };
     if let Some(fields) = those(has_mark) {
         eprintln!(
-            "warning: `{name}` holds `{REDACTED}` in {fields}, which stands for a secret in what is kept of outputs: see to it \
-             that `{path}` has what is to stand there"
+            "warning: `{name}` contains `{REDACTED}` in {fields}, the placeholder for a secret in saved outputs: put the intended \
+             value into `{path}`"
         );
     }
     if let Some(fields) = those(|text| redacted(text) != text) {
         eprintln!(
-            "warning: `{name}` holds what looks like a key or a password in {fields}: if it is one, it must not stay in `{path}`"
+            "warning: `{name}` contains what looks like a key or a password in {fields}: if it is one, remove it from `{path}`"
         );
     }
 }
 
-/// Whether this is true of a text in it.
+/// Whether `holds` is true for any string in a value.
 fn any_text(value: &Value, holds: fn(&str) -> bool) -> bool {
     match value {
         Value::String(text) => holds(text),
@@ -107,7 +103,7 @@ pub struct Wanted<'a> {
     pub item: &'a ItemResult,
 }
 
-/// The items that are named, and those that failed if these are asked for, in the order of the data set.
+/// The named items and, if requested, those that failed, in dataset order.
 pub fn wanted<'a>(report: &'a Report, named: &[String], failed: bool) -> Result<Vec<Wanted<'a>>, Error> {
     let mut names = ItemNames::new(report.partial);
     report.items.iter().for_each(|item| names.add(item));
@@ -123,7 +119,7 @@ pub fn wanted<'a>(report: &'a Report, named: &[String], failed: bool) -> Result<
     Ok(all.map(|((item, name), _)| Wanted { name, item }).collect())
 }
 
-/// By the key, else the name in test cases, also behind that of the experiment, else the index.
+/// The position of an item: by key, else by test-case name (with or without the experiment's name), else by index.
 pub fn place(report: &Report, name: &str, keys: &[String], cases: &[String]) -> Option<usize> {
     let find = |known: &[String], name: &str| known.iter().position(|known| known == name);
     let index = || {
@@ -135,13 +131,13 @@ pub fn place(report: &Report, name: &str, keys: &[String], cases: &[String]) -> 
         .or_else(index)
 }
 
-/// What stands behind the experiment's name and `::`, in either form of that name.
+/// The rest after the experiment's name and `::`, in either form of that name.
 pub fn within<'n>(report: &Report, name: &'n str) -> Option<&'n str> {
     let forms = [report.name.clone(), case_name(&report.name)];
     forms.iter().find_map(|form| name.strip_prefix(form.as_str())?.strip_prefix("::"))
 }
 
-/// The places of the items in error, and of those with a score below its mark.
+/// The positions of the items in error or below a pass mark.
 fn failing(report: &Report) -> Vec<usize> {
     let indexes: HashSet<_> = notable(report).iter().map(|notable| notable.item.index).collect();
     (0..report.items.len()).filter(|place| indexes.contains(&report.items[*place].index)).collect()
@@ -152,9 +148,9 @@ fn unknown(report: &Report, name: &str, keys: &[String]) -> Error {
     let meant = meant.map(|key| format!("; did you mean `{key}`?")).unwrap_or_default();
     let failing = failing(report);
     let there = match failing.is_empty() {
-        true => format!("no item failed; there are {}", wording::list(keys.iter().map(String::as_str))),
+        true => format!("no item failed; its items are {}", wording::list(keys.iter().map(String::as_str))),
         false => {
-            format!("those that failed are {}", wording::list(failing.iter().map(|place| &*keys[*place])))
+            format!("the failed items are {}", wording::list(failing.iter().map(|place| &*keys[*place])))
         }
     };
     let id = &report.id;
@@ -164,13 +160,13 @@ fn unknown(report: &Report, name: &str, keys: &[String]) -> Error {
     )))
 }
 
-/// The items as they are to be written.
+/// The items to write, with the changes from the command line.
 pub fn changed(wanted: &[Wanted<'_>], arguments: &AddItems) -> Result<Vec<Item>, Error> {
     let of_one = [("--expected", arguments.expected.is_some()), ("--id", arguments.id.is_some())];
     if let Some((flag, _)) = of_one.iter().find(|(_, is_given)| *is_given && wanted.len() > 1) {
         let items = wanted.len();
         return Err(Error::Arguments(format!(
-            "`{flag}` is for one item, and {items} are to be added: add them one by one"
+            "`{flag}` applies to a single item, but {items} would be added: add them one at a time"
         )));
     }
     wanted.iter().map(|wanted| one(wanted, arguments)).collect()
@@ -179,13 +175,13 @@ pub fn changed(wanted: &[Wanted<'_>], arguments: &AddItems) -> Result<Vec<Item>,
 fn one(wanted: &Wanted<'_>, arguments: &AddItems) -> Result<Item, Error> {
     let mut item = Item::clone(&wanted.item.input);
     let usual = "expectedOutput";
-    // Where that is null, another field may be meant for something else.
+    // If that is null, another field may have a different purpose.
     let field = if item.contains_key(usual) { usual } else { expected_field(&item).unwrap_or(usual) };
     if arguments.output_as_expected {
         let output = wanted.item.first().output.as_ref().ok_or_else(|| {
             let name = one_line(&wanted.name);
             Error::Arguments(format!(
-                "`{name}` has no output in this run: write what is expected with `--expected`"
+                "`{name}` has no output in this run: set the expected output with `--expected`"
             ))
         })?;
         item.insert(field.to_owned(), output.value().clone());
@@ -196,24 +192,24 @@ fn one(wanted: &Wanted<'_>, arguments: &AddItems) -> Result<Item, Error> {
     Ok(item)
 }
 
-/// An item that comes into the file.
+/// An item to add to the file.
 #[derive(Debug)]
 pub struct New {
     pub name: String,
     pub item: Item,
 }
 
-/// What becomes of the items.
+/// The items by what happens to them.
 #[derive(Debug, Default)]
 pub struct Sorted {
     pub new: Vec<New>,
-    /// Of those that are there already, a sentence each.
+    /// A sentence for each item that exists already.
     pub kept: Vec<String>,
-    /// Of those that cannot be added, why.
+    /// The reason for each item that cannot be added.
     pub refused: Vec<String>,
 }
 
-/// Tells new items from those that are there, and from those that are called as another one is.
+/// Separates new items from existing ones, and from those that conflict with another item.
 pub fn sorted(file: &DataFile, items: impl Iterator<Item = (String, Result<Item, WriteError>)>) -> Sorted {
     let mut places: HashMap<String, Vec<usize>> = HashMap::new();
     for (index, item) in file.items().iter().enumerate() {
@@ -225,21 +221,21 @@ pub fn sorted(file: &DataFile, items: impl Iterator<Item = (String, Result<Item,
         let item = match item {
             Ok(item) => item,
             Err(error) => {
-                sorted.refused.push(format!("`{name}` is refused: {error}"));
+                sorted.refused.push(format!("`{name}` was not added: {error}"));
                 continue;
             }
         };
         let key = key(&item);
         let there = places.get(&key).map(Vec::as_slice).unwrap_or_default();
         if let Some(place) = there.iter().find(|place| is_equal(&file.items()[**place], &item)) {
-            sorted.kept.push(format!("`{name}` is there already, in line {}", file.line(*place)));
+            sorted.kept.push(format!("`{name}` exists already, in line {}", file.line(*place)));
         } else if let Some(place) = there.first() {
             sorted.refused.push(conflict(&name, &item, file, *place));
         } else if let Some(new) = added.get(&key).map(|place| &sorted.new[*place]) {
             match is_equal(&new.item, &item) {
-                true => sorted.kept.push(format!("`{name}` is equal to `{}`, and added once", new.name)),
+                true => sorted.kept.push(format!("`{name}` is identical to `{}`; added once", new.name)),
                 false => sorted.refused.push(format!(
-                    "`{name}` is refused: `{}` is added, and has the same {}: add it by itself, with another `--id`",
+                    "`{name}` was not added: `{}` has the same {}: add it separately, with another `--id`",
                     new.name,
                     what(&item)
                 )),
@@ -252,32 +248,32 @@ pub fn sorted(file: &DataFile, items: impl Iterator<Item = (String, Result<Item,
     sorted
 }
 
-/// Whatever the spelling of numbers.
+/// Regardless of how numbers are written.
 fn is_equal(one: &Item, other: &Item) -> bool {
     one == other || item_hash(one) == item_hash(other)
 }
 
-/// What tells an item from others: an id that says nothing does not.
+/// The field that identifies an item: `id`, unless it is unusable as a key.
 fn what(item: &Item) -> &'static str {
     if item.get("id").is_some_and(|id| plain(id) == key(item)) { "id" } else { "input" }
 }
 
-/// Another item has the name.
+/// An existing item has the same id or input.
 fn conflict(name: &str, item: &Item, file: &DataFile, place: usize) -> String {
     let there = &file.items()[place];
     let fields = there.keys().chain(item.keys().filter(|field| !there.contains_key(*field)));
     let differing: Vec<_> =
         fields.filter(|field| there.get(*field) != item.get(*field)).map(String::as_str).collect();
     format!(
-        "`{name}` is refused: in line {} is an item of the same {}, with other content in {}: change that one, or add this \
-         one with another `--id`",
+        "`{name}` was not added: the item in line {} has the same {}, but differs in {}: change that item, or add this one \
+         with another `--id`",
         file.line(place),
         what(item),
         one_line(&wording::list(differing))
     )
 }
 
-/// What an item is found by in other runs: its `id`, else a hash of its `input`, else of all of it. Others may have the same.
+/// The key that matches an item across runs: its `id`, else a hash of its `input`, else of the whole item. Not unique.
 fn key(item: &Item) -> String {
     Dataset::from_items([item.clone()]).keys().swap_remove(0)
 }

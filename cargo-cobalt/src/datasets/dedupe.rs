@@ -1,4 +1,4 @@
-//! `cargo cobalt dataset dedupe`: takes items that are there twice out of a data file.
+//! `cargo cobalt dataset dedupe`: removes duplicate items from a data file.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -29,39 +29,39 @@ pub fn dedupe(arguments: &DedupeDataset, flags: &Flags) -> Result<ExitCode, Erro
     let (stay, gone) = (count(all - gone, "item"), count(gone, "duplicate"));
     let done = match &arguments.output {
         _ if arguments.dry_run => format!("would remove {gone} of {all} from `{path}`"),
-        // Whoever asks for a file gets one.
+        // With `--output`, the file is written in any case.
         Some(output) => {
             draft.save_as(output)?;
             format!("wrote {stay} to `{}`, without {gone}", one_line(&output.display().to_string()))
         }
         None if indexes.is_empty() => {
-            format!("`{path}` is as it was: there is no duplicate among {}", count(all, "item"))
+            format!("`{path}` is unchanged: no duplicates among {}", count(all, "item"))
         }
         None => {
             draft.save()?;
-            format!("removed {gone} from `{path}`, which has {stay} now")
+            format!("removed {gone} from `{path}`; {stay} left")
         }
     };
-    // The work is done by now, also where nobody reads on, as in front of `head`.
+    // Print after the work is done: the reader may have closed the pipe, as with `head`.
     print(&listing).map_err(Error::Print)?;
     eprintln!("{done}");
     Ok(ExitCode::SUCCESS)
 }
 
-/// A line for each item that goes, and for each that stays although its input is there twice.
+/// A line for each removed item, and for each kept item whose input is a duplicate.
 fn listing(file: &DataFile, found: &Duplicates, by: Option<&str>) -> String {
     let keys = Dataset::from_items(file.items().iter().cloned()).keys();
     let named = |index: usize| format!("line {} (`{}`)", file.line(index), one_line(&keys[index]));
     let mut text = String::new();
     for (index, (first, reason)) in &found.removed {
         let why = match reason {
-            Reason::Equal => "is equal to".to_owned(),
-            Reason::EqualInput => "has the input of".to_owned(),
-            Reason::EqualField => format!("has the `{}` of", one_line(by.unwrap_or_default())),
-            Reason::Near(similarity) => format!("is {similarity:.2} like"),
+            Reason::Equal => "is identical to".to_owned(),
+            Reason::EqualInput => "has the same input as".to_owned(),
+            Reason::EqualField => format!("has the same `{}` as", one_line(by.unwrap_or_default())),
+            Reason::Near(similarity) => format!("has a similarity of {similarity:.2} to"),
         };
         let also = match found.differing.contains(index) {
-            true => ", with another expected output",
+            true => ", but a different expected output",
             false => "",
         };
         let _ = writeln!(text, "{}: {why} {}{also}", named(*index), named(*first));
@@ -69,7 +69,7 @@ fn listing(file: &DataFile, found: &Duplicates, by: Option<&str>) -> String {
     for (index, first) in &found.conflicts {
         let _ = writeln!(
             text,
-            "{} stays: its input is that of {}, and its expected output another; `--by input` removes it",
+            "{} kept: same input as {}, but a different expected output; use `--by input` to remove it",
             named(*index),
             named(*first)
         );
@@ -77,27 +77,27 @@ fn listing(file: &DataFile, found: &Duplicates, by: Option<&str>) -> String {
     text
 }
 
-/// Why an item goes, in what it has of an earlier one.
+/// Why an item is a duplicate of an earlier one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Reason {
     /// All fields are equal.
     Equal,
     /// The inputs are equal.
     EqualInput,
-    /// The field that was named is equal.
+    /// The named field is equal.
     EqualField,
-    /// The inputs are as much alike.
+    /// The inputs have this similarity.
     Near(f64),
 }
 
-/// The duplicates among items, by their indexes.
+/// The duplicates among items, by index.
 #[derive(Debug, Default)]
 pub struct Duplicates {
-    /// Those that go, each with the one that stays and why.
+    /// The removed items, each with the item that stays and the reason.
     pub removed: BTreeMap<usize, (usize, Reason)>,
-    /// Of those that go, the ones whose expected output is another than that of the one that stays.
+    /// The removed items whose expected output differs from that of the item that stays.
     pub differing: BTreeSet<usize>,
-    /// Those that stay although they have the input of an earlier one, as their expected outputs differ.
+    /// The items that stay because their expected output differs from that of an earlier item with the same input.
     pub conflicts: Vec<(usize, usize)>,
 }
 
@@ -110,7 +110,7 @@ impl Duplicates {
             found.add(items, equal_fields(items, field)?, Reason::EqualField);
             return Ok(found);
         }
-        // Where the expected outputs differ, one of them is wrong, and nobody but a person can tell which.
+        // If the expected outputs differ, one of them is wrong, and only a person can decide which.
         found.conflicts = conflicts(items, &equal_inputs(&all));
         if let Some(bound) = arguments.near {
             found.add_near(items, &all, bound);
@@ -132,7 +132,7 @@ impl Duplicates {
         }
     }
 
-    /// Those whose inputs are nearly equal, unless what they expect is another.
+    /// Items with similar inputs, unless their expected outputs differ.
     fn add_near(&mut self, items: &[Item], all: &[&Item], bound: f64) {
         let equal = equal_inputs(all).into_iter().flat_map(|group| {
             let first = group[0];
@@ -150,9 +150,9 @@ impl Duplicates {
     }
 }
 
-/// Whether a whole number in a value is too long to be read exactly: another one may look the same, so that its item stays.
+/// Whether a value contains an integer too large to be read exactly: a different one may look equal, so its item stays.
 fn is_rounded(value: &Value) -> bool {
-    /// From here on, not each whole number has a floating-point number of its own.
+    /// From here on, floating-point numbers cannot represent every integer.
     const INEXACT: f64 = 9_007_199_254_740_992.0;
     match value {
         Value::Number(number) => {
@@ -164,13 +164,13 @@ fn is_rounded(value: &Value) -> bool {
     }
 }
 
-/// Whether nothing is lost of what is expected if the second one goes.
+/// Whether removing the second item loses no expected output.
 fn expects_no_other(first: &Item, second: &Item) -> bool {
     let hash = |item| expected(item).map(value_hash);
     expected(second).is_none() || hash(first) == hash(second)
 }
 
-/// Items with the input of an earlier one and another expected output, each with that one.
+/// Items with the same input as an earlier one but a different expected output, each with that one.
 fn conflicts(items: &[Item], groups: &[Vec<usize>]) -> Vec<(usize, usize)> {
     let differs = |first: usize, index: usize| {
         expected(&items[first]).is_some() && !expects_no_other(&items[first], &items[index])
@@ -182,8 +182,7 @@ fn conflicts(items: &[Item], groups: &[Vec<usize>]) -> Vec<(usize, usize)> {
     groups.iter().flat_map(of_group).collect()
 }
 
-/// The indexes of items in which this field is equal, in groups of two or more. Where it is missing, null or an empty cell, it is
-/// equal to no other.
+/// The indexes of items in which this field is equal, in groups of two or more. A missing, null or empty value equals no other.
 fn equal_fields(items: &[Item], field: &str) -> Result<Vec<Vec<usize>>, Error> {
     let is_given = |value: &&Value| !value.is_null() && value.as_str() != Some("");
     let mut by_hash: HashMap<String, Vec<usize>> = HashMap::new();

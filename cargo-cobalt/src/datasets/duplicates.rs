@@ -1,4 +1,4 @@
-//! Items that are there more than once: all of them, or their inputs.
+//! Duplicate items and duplicate inputs.
 
 use std::collections::HashMap;
 
@@ -9,23 +9,23 @@ use serde_json::Value;
 
 use super::near::{NearDuplicates, near_duplicates};
 
-/// In what items of one input are alike.
+/// How far items with the same input agree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Likeness {
     /// All their fields are equal.
     Items,
-    /// They have no different expected outputs, and other fields differ.
+    /// Their expected outputs agree, but other fields differ.
     Inputs,
-    /// They have different expected outputs.
+    /// Their expected outputs differ.
     Conflict,
 }
 
-/// The indexes of items that are equal in all their fields, in groups of two or more.
+/// The indexes of items that are equal in all fields, in groups of two or more.
 pub fn equal_items(items: &[&Item]) -> Vec<Vec<usize>> {
     groups(items, item_hash)
 }
 
-/// The indexes of items with equal inputs, in groups of two or more. Of an item without an input, all fields but its id count.
+/// The indexes of items with equal inputs, in groups of two or more. For items without an input, all fields except the id count.
 pub fn equal_inputs(items: &[&Item]) -> Vec<Vec<usize>> {
     groups(items, |item| match input(item) {
         Some(input) => format!("input {}", value_hash(input)),
@@ -33,14 +33,14 @@ pub fn equal_inputs(items: &[&Item]) -> Vec<Vec<usize>> {
     })
 }
 
-/// In what these items of one input are alike.
+/// How far these items with the same input agree.
 pub fn likeness<'i>(items: impl Iterator<Item = &'i Item> + Clone) -> Likeness {
     let has_several = |mut hashes: Vec<String>| {
         hashes.sort_unstable();
         hashes.dedup();
         hashes.len() > 1
     };
-    // An empty cell of CSV is none.
+    // An empty CSV cell counts as none.
     let expected = |item| expected(item).filter(|expected| expected.as_str() != Some(""));
     if has_several(items.clone().filter_map(expected).map(value_hash).collect()) {
         Likeness::Conflict
@@ -51,7 +51,7 @@ pub fn likeness<'i>(items: impl Iterator<Item = &'i Item> + Clone) -> Likeness {
     }
 }
 
-/// Items whose inputs are nearly the same, see [`near_duplicates`]. Of items with equal inputs only the first one counts.
+/// Items with similar inputs, see [`near_duplicates`]. Of items with equal inputs, only the first one counts.
 pub fn near_inputs(items: &[&Item], bound: f64) -> Vec<NearDuplicates> {
     let mut is_repeated = vec![false; items.len()];
     for group in equal_inputs(items) {
@@ -62,7 +62,7 @@ pub fn near_inputs(items: &[&Item], bound: f64) -> Vec<NearDuplicates> {
     near_duplicates(&texts, bound)
 }
 
-/// The expected output of an item, if it has one that is not null.
+/// The expected output of an item, unless missing or null.
 pub fn expected(item: &Item) -> Option<&Value> {
     item.get(expected_field(item)?).filter(|expected| !expected.is_null())
 }
@@ -85,8 +85,8 @@ fn groups(items: &[&Item], hash: impl Fn(&Item) -> String) -> Vec<Vec<usize>> {
     groups
 }
 
-/// What an item asks, as one text: the texts, numbers and truth values of its input, or of all its fields but the id. The names of
-/// fields do not count, as these are the same in all items.
+/// The strings, numbers and booleans of an item's input, or of all its fields except the id, as one text. Field names do not count,
+/// as they are the same in all items.
 fn text(item: &Item) -> String {
     let mut text = String::new();
     match input(item) {

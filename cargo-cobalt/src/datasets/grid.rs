@@ -1,4 +1,4 @@
-//! Tables cut to the width of the terminal, and the values of fields as they show them.
+//! Tables that fit the terminal width, and how they show values.
 
 use std::borrow::Cow;
 
@@ -8,13 +8,13 @@ use serde_json::Value;
 
 use crate::terminal::{Align, columns, fit, one_line};
 
-/// The space between two columns.
+/// The gap between two columns.
 const GAP: usize = 2;
-/// Down to how many columns of the terminal a column is cut before the last ones are left out.
+/// The minimum width that a column is cut to before the last columns are hidden.
 const LEAST: usize = 12;
-/// The widest column where no terminal tells a width.
+/// The maximum column width without a terminal.
 const WIDEST: usize = 100;
-/// More characters of a text than any terminal shows on a line.
+/// More characters than any terminal shows on a line.
 const LONGEST: usize = 1000;
 
 /// A column with its title.
@@ -41,12 +41,12 @@ impl Column {
     }
 }
 
-/// Whether all columns have room side by side.
+/// Whether all columns fit side by side.
 pub fn fits(all: &[Column], width: usize) -> bool {
     widths(all, Some(width)).len() == all.len()
 }
 
-/// The columns side by side, at most so wide together. The last ones, where there is no room, are named below.
+/// The columns side by side, within `width`. Columns that do not fit are listed below the table.
 pub fn grid(all: &[Column], width: Option<usize>, paint: Paint) -> String {
     let widths = widths(all, width);
     let (shown, missed) = all.split_at(widths.len());
@@ -61,13 +61,13 @@ pub fn grid(all: &[Column], width: Option<usize>, paint: Paint) -> String {
     }
     if !missed.is_empty() {
         let titles: Vec<_> = missed.iter().map(|column| column.title.as_str()).collect();
-        let note = format!("no room for: {} (`--json` has all)", titles.join(", "));
+        let note = format!("hidden columns: {} (use `--json` to see all)", titles.join(", "));
         text += &(width.map_or(note.clone(), |width| fit(&note, width)) + "\n");
     }
     text
 }
 
-/// The widths of as many columns as have room: of each what it needs, of those that need more an equal share of what is left.
+/// The widths of the columns that fit: each gets what it needs; wider ones share the remaining space equally.
 fn widths(all: &[Column], width: Option<usize>) -> Vec<usize> {
     let natural = |column: &Column| column.natural;
     let Some(width) = width else {
@@ -90,7 +90,7 @@ fn widths(all: &[Column], width: Option<usize>) -> Vec<usize> {
     widths
 }
 
-/// The types of JSON.
+/// The JSON types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Type {
     Array,
@@ -125,7 +125,7 @@ impl Type {
     }
 }
 
-/// Whether a value is a text, a list or an object with nothing in it.
+/// Whether a value is an empty string, list or object.
 pub fn is_empty(value: &Value) -> bool {
     match value {
         Value::String(text) => text.is_empty(),
@@ -135,12 +135,12 @@ pub fn is_empty(value: &Value) -> bool {
     }
 }
 
-/// Whether a value is a text of white space alone.
+/// Whether a value is a string that is only whitespace.
 pub fn is_blank(value: &Value) -> bool {
     value.as_str().is_some_and(|text| !text.is_empty() && text.trim().is_empty())
 }
 
-/// A text as it is, any other value as JSON on one line.
+/// A string as it is, any other value as JSON on one line.
 pub fn plain(value: &Value) -> Cow<'_, str> {
     match value {
         Value::String(text) => Cow::Borrowed(text),
@@ -179,7 +179,7 @@ mod tests {
     fn the_last_columns_are_named_where_they_find_no_room() {
         let text = shown(Some(20));
         assert!(text.starts_with("key  input\na    a question of…\n"), "{text}");
-        assert!(text.ends_with("no room for: other…\n"), "{text}");
+        assert!(text.ends_with("hidden columns: oth…\n"), "{text}");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! `cargo cobalt dataset`: shows, checks and mends data sets.
+//! `cargo cobalt dataset`: shows, checks and edits datasets.
 
 mod add;
 mod check;

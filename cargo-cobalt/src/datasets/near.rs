@@ -1,27 +1,26 @@
-//! Texts that are nearly the same, found without comparing each with each: an exact set similarity join.
+//! Finds near-duplicate texts without comparing every pair: an exact set similarity join.
 //!
-//! Two texts are as much alike as the sets of their shingles, runs of characters, by Jaccard's index. Which ones
-//! can be alike at all is told by their rarest shingles ("prefix filtering": Chaudhuri, Ganti and Kaushik, "A primitive
-//! operator for similarity joins in data cleaning", ICDE 2006), by their numbers of shingles, and by where the first one that
-//! they share stands (Xiao, Wang, Lin and Yu, "Efficient similarity joins for near duplicate detection", WWW 2008).
+//! The similarity of two texts is the Jaccard index of their sets of shingles (character n-grams). Candidate pairs are found by
+//! their rarest shingles ("prefix filtering": Chaudhuri, Ganti and Kaushik, "A primitive operator for similarity joins in data
+//! cleaning", ICDE 2006), by their numbers of shingles, and by the position of the first shared one (Xiao, Wang, Lin and Yu,
+//! "Efficient similarity joins for near duplicate detection", WWW 2008).
 
 use std::collections::HashMap;
 
-/// What a figure may be off by after a multiplication, so that no pair is lost that is alike by just as much as is asked for.
+/// The rounding error that a product may have: keeps pairs whose similarity is exactly the bound.
 const ROUNDING: f64 = 1e-9;
 
-/// A text, and later ones that are nearly the same as it.
+/// A text and its later near-duplicates.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NearDuplicates {
-    /// The index of the text that comes first.
+    /// The index of the first text.
     pub first: usize,
-    /// The indexes of the others, with their similarity to the first one.
+    /// The indexes of the others, with their similarity to the first.
     pub others: Vec<(usize, f64)>,
 }
 
-/// Goes through the texts in their order. Each belongs to the first of the earlier ones that begins a group and is at least as
-/// similar as `bound`, above 0 and up to 1; else it begins a group. Groups of one are left out, as are texts without any
-/// character to be seen.
+/// Groups the texts in order. Each joins the first group whose leading text has a similarity of at least `bound` (above 0, up to 1);
+/// otherwise it starts a group. Groups of one and texts without visible characters are left out.
 pub fn near_duplicates(texts: &[String], bound: f64) -> Vec<NearDuplicates> {
     let sets = shingle_sets(texts);
     let mut groups: HashMap<usize, Vec<(usize, f64)>> = HashMap::new();
@@ -39,22 +38,22 @@ pub fn near_duplicates(texts: &[String], bound: f64) -> Vec<NearDuplicates> {
     groups
 }
 
-/// Where a shingle stands in the set of a text that begins a group.
+/// The position of a shingle in the set of a group's leading text.
 #[derive(Clone, Copy)]
 struct Posting {
-    /// Which text it is, and how many shingles that has.
+    /// The index of the text, and its number of shingles.
     index: u32,
     size: u32,
     place: u32,
 }
 
-/// The texts that begin groups, to be found by their rarest shingles.
+/// An index of the leading texts of groups by their rarest shingles.
 struct Beginnings<'s> {
     sets: &'s [Vec<u32>],
     bound: f64,
-    /// By as many shingles as tell a text from larger ones.
+    /// By the prefix needed to match larger texts.
     smaller: HashMap<u32, Vec<Posting>>,
-    /// By as many as tell it from those that are smaller.
+    /// By the prefix needed to match smaller texts.
     larger: HashMap<u32, Vec<Posting>>,
 }
 
@@ -74,8 +73,7 @@ impl<'s> Beginnings<'s> {
         }
     }
 
-    /// The first text that is near enough to one, and how similar it is. `seen` has, by the index of each text, the one that it was
-    /// looked at for last.
+    /// The first text that is similar enough, and its similarity. `seen` maps each text to the one it was last considered for.
     fn first_near(&self, index: usize, seen: &mut [usize]) -> Option<(usize, f64)> {
         let set = &self.sets[index];
         let mut candidates = Vec::new();
@@ -87,7 +85,7 @@ impl<'s> Beginnings<'s> {
                         continue;
                     }
                     seen[posting.index as usize] = index;
-                    // They share no shingle before this one.
+                    // They share no earlier shingle.
                     let most = 1 + (set.len() - place - 1).min(other - posting.place as usize - 1);
                     if most >= self.least_overlap(set.len(), other) {
                         candidates.push(posting.index as usize);
@@ -104,7 +102,7 @@ impl<'s> Beginnings<'s> {
         })
     }
 
-    /// Jaccard's index of two sets, where it is not below the bound.
+    /// The Jaccard index of two sets, if it is not below the bound.
     fn similarity(&self, one: &[u32], other: &[u32]) -> Option<f64> {
         let least = self.least_overlap(one.len(), other.len());
         let (mut left, mut right, mut shared) = (0, 0, 0);
@@ -121,39 +119,38 @@ impl<'s> Beginnings<'s> {
         (similarity >= self.bound).then_some(similarity)
     }
 
-    /// How many shingles two sets of these sizes share at the least if they are near.
+    /// The minimum number of shingles that two similar sets of these sizes share.
     fn least_overlap(&self, one: usize, other: usize) -> usize {
         at_least(self.bound / (1.0 + self.bound) * (one + other) as f64)
     }
 
-    /// How many of a set's rarest shingles hold one that is shared with any near set that is smaller or as large.
+    /// How many of a set's rarest shingles must contain one shared with any similar set that is smaller or equal in size.
     fn prefix_to_smaller(&self, size: usize) -> usize {
         size + 1 - at_least(self.bound * size as f64)
     }
 
-    /// The same for near sets that are larger or as large: these share more, so that fewer are enough.
+    /// The same for similar sets that are larger or equal in size: these share more, so fewer are enough.
     fn prefix_to_larger(&self, size: usize) -> usize {
         size + 1 - at_least(2.0 * self.bound / (1.0 + self.bound) * size as f64)
     }
 }
 
-/// The smallest count, from 1, that is no smaller than a figure.
+/// A number rounded up to a count of at least 1.
 fn at_least(figure: f64) -> usize {
     ((figure - ROUNDING).ceil() as usize).max(1)
 }
 
-/// How many characters a shingle has. With five, a wrong letter in a text of a hundred leaves nine tenths the same; with fewer, texts
-/// of one language have so much in common that it takes long to find those that are alike.
+/// The length of a shingle in characters. With five, a wrong letter in a text of a hundred leaves nine tenths the same. With fewer,
+/// texts of one language share so much that the search becomes slow.
 const SHINGLE: usize = 5;
 
-/// How many bits a character takes.
+/// The number of bits per character.
 const CHARACTER: u32 = 21;
 
-/// Each text's shingles as numbers in ascending order, the rarest among all texts first.
+/// Each text's shingles as ascending numbers, the globally rarest first.
 ///
-/// Case and the kind and length of white space make no difference. A shingle that occurs again in a text counts as another one
-/// (so that the sets stand for bags, and a long text is not like every other long one). A text that is shorter than a shingle
-/// is one; an empty one has none.
+/// Case and the kind and amount of whitespace are ignored. A repeated shingle counts as a different one, so the sets represent
+/// multisets and long texts are not all alike. A text shorter than a shingle is one shingle; an empty text has none.
 pub fn shingle_sets(texts: &[String]) -> Vec<Vec<u32>> {
     let mut numbers: HashMap<(u128, u32), u32> = HashMap::new();
     let mut frequencies: Vec<u32> = Vec::new();
@@ -180,7 +177,7 @@ pub fn shingle_sets(texts: &[String]) -> Vec<Vec<u32>> {
     sets
 }
 
-/// The shingles of a text, each with a number that tells how often it has occurred before.
+/// The shingles of a text, each with the number of its earlier occurrences.
 fn shingles(text: &str) -> Vec<(u128, u32)> {
     let folded = text.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ");
     let characters: Vec<char> = folded.chars().collect();
@@ -199,7 +196,7 @@ fn shingles(text: &str) -> Vec<(u128, u32)> {
     shingles
 }
 
-/// The characters in one number, with a bit before them by which shorter runs are others.
+/// The characters packed into one number, with a leading bit that distinguishes shorter sequences.
 fn packed(characters: &[char]) -> u128 {
     characters.iter().fold(1, |packed, character| packed << CHARACTER | u128::from(u32::from(*character)))
 }
@@ -243,7 +240,7 @@ mod tests {
         assert_eq!(found(&["", " ", "\n"], 0.5), []);
     }
 
-    /// What comparing each text with each says, by the runs of characters themselves.
+    /// The result of comparing every pair directly.
     fn by_comparing_all(texts: &[String], bound: f64) -> Vec<NearDuplicates> {
         let mut groups: Vec<NearDuplicates> = Vec::new();
         for (index, text) in texts.iter().enumerate().filter(|(_, text)| !text.trim().is_empty()) {
@@ -285,7 +282,7 @@ mod tests {
         }
     }
 
-    /// How many shingles two texts have, and how many of them both have.
+    /// The number of shingles of two texts, and of the shared ones.
     fn compared(one: &str, other: &str) -> (usize, usize, usize) {
         let sets = shingle_sets(&[one.to_owned(), other.to_owned()]);
         let shared = sets[0].iter().filter(|shingle| sets[1].contains(shingle)).count();

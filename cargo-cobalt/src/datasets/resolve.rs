@@ -1,4 +1,4 @@
-//! Which data set a word on the command line means.
+//! Resolves the name of a dataset on the command line.
 
 use std::env;
 use std::path::Path;
@@ -15,27 +15,27 @@ use crate::config::settings_of;
 use crate::environment::Environment;
 use crate::error::Error;
 
-/// A data set as far as it can be read.
+/// A dataset, as far as it is readable.
 #[derive(Debug)]
 pub struct Set {
-    /// What it is called: the path as it was typed, or the source that it was fetched from.
+    /// Its name: the path as typed, or the source it was fetched from.
     pub source: String,
-    /// When it was fetched, if it was.
+    /// When it was fetched, if it is remote.
     pub fetched: Option<Fetch>,
-    /// The places of its file, or its items.
+    /// The rows of its file, or its items.
     pub rows: Vec<Row>,
-    /// Why what follows them cannot be read, if that is so.
+    /// Why the rest cannot be read, if so.
     pub end: Option<String>,
 }
 
 impl Set {
-    /// The data set of a file, where a relative path begins at the current folder; else that of a table `[datasets.NAME]`; else
-    /// the newest copy of a source.
+    /// The dataset in a file (relative to the current folder), else of a table `[datasets.NAME]`, else the latest cached copy of a
+    /// source.
     pub fn find(name: &str, flags: &Flags) -> Result<Self, Error> {
         let folder = env::current_dir().map_err(Error::CurrentFolder)?;
         let path = folder.join(name);
         let root = project_root(&folder);
-        // A mistake in the settings is none of a file's.
+        // An error in the settings does not affect a plain file.
         let settings = match settings_of(&root, flags) {
             Err(_) if path.is_file() => return Self::of_file(&path, name),
             settings => settings?,
@@ -47,7 +47,7 @@ impl Set {
         if path.is_file() {
             return Self::of_file(&path, name);
         }
-        // Those of a pattern are read as a whole, below.
+        // Glob patterns are read as a whole, below.
         let of_table = settings.dataset_path(name).map(|path| (workspace_root(&root).join(path), path));
         if let Some((path, written)) = of_table.filter(|(path, _)| path.is_file()) {
             return Self::of_file(&path, &written.display().to_string());
@@ -66,19 +66,19 @@ impl Set {
             return Self::of_file(&path, name);
         }
         Err(Error::Broken(vec![format!(
-            "`{name}` is no data set: it is no file, no table `[datasets.{name}]` of cobalt.toml, and no source of which a copy \
-             is kept; {}",
+            "dataset `{name}` not found: it is not a file, not a table `[datasets.{name}]` in cobalt.toml, and not a source with a \
+             cached copy; {}",
             wording::instead(name, known)
         )]))
     }
 
-    /// The items of a copy, of which nothing tells how it was asked for.
+    /// The items of a cached copy. Its request is not stored, so it cannot be refreshed.
     fn of_copy(copy: &KeptDataset, flags: &Flags) -> Result<Self, Error> {
         if flags.refresh.is_some() {
             let source = &copy.source;
             return Err(Error::Arguments(format!(
-                "`--refresh` fetches what a table `[datasets.NAME]` of cobalt.toml names, and not a copy of {source} by itself: \
-                 refresh it by a run, as in `cargo cobalt list --refresh`"
+                "`--refresh` works for tables `[datasets.NAME]` in cobalt.toml, not for the cached copy of {source} alone: refresh it \
+                 with `cargo cobalt list --refresh` or with a run"
             )));
         }
         Ok(Self::of(copy.load()?))
@@ -104,7 +104,7 @@ impl Set {
         }
     }
 
-    /// The items, with the lines that they begin on. The error names the first place that is no item.
+    /// The items with their line numbers. The error names the first row that is not an item.
     pub fn whole(self) -> Result<(Dataset, Vec<Option<usize>>), Error> {
         let Self { source, rows, end, .. } = self;
         let mut lines = Vec::with_capacity(rows.len());
@@ -127,12 +127,10 @@ fn is_same_file(one: &Path, other: &Path) -> bool {
 }
 
 fn refused(source: &str, reason: &str) -> Error {
-    Error::Broken(vec![format!(
-        "{source}: {reason}; `cargo cobalt dataset check` names all that is wrong with a data set"
-    )])
+    Error::Broken(vec![format!("{source}: {reason}; run `cargo cobalt dataset check` to list all problems")])
 }
 
-/// An error of the library, as it is to be understood where the command reads a file, and not the user's test binary.
+/// An error of the library, adapted to the command: here it reads the file, not the user's test binary.
 fn of_command(error: cobalt::Error) -> Error {
     match error {
         cobalt::Error::Dataset(DatasetError::FeatureOff { file, format, feature }) => {
@@ -142,20 +140,20 @@ fn of_command(error: cobalt::Error) -> Error {
     }
 }
 
-/// That the command reads no such files. The features of the project are those of its test binaries alone.
+/// Explains that the command lacks a feature. The features of the project apply only to its test binaries.
 fn feature_off(format: &str, feature: &str) -> String {
     format!(
-        "{format} files are read where the command itself has the feature `{feature}`: install it from its clone by \
+        "reading {format} files needs the feature `{feature}` of the command itself: install it from its clone with \
          `cargo install --locked --path cargo-cobalt --features {feature}`"
     )
 }
 
-/// A reason with the line that it is about.
+/// A reason with its line number.
 pub fn place(line: Option<usize>, reason: &str) -> String {
     line.map_or_else(|| reason.to_owned(), |line| format!("line {line}: {reason}"))
 }
 
-/// What is said of a file, where its name stands before it already.
+/// A message without the leading file name.
 fn without_name(reason: &str, name: &str) -> String {
     let rest = reason.strip_prefix(name).and_then(|rest| rest.strip_prefix(": "));
     rest.unwrap_or(reason).to_owned()

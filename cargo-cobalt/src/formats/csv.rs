@@ -1,6 +1,6 @@
-//! Runs as CSV: a row for each run of each item, as RFC 4180 has it.
+//! Runs as CSV (RFC 4180): one row per trial of each item.
 //!
-//! No cell is a formula: a text that a spreadsheet would take for one has a `'` before it.
+//! No cell is a formula: a string that a spreadsheet would treat as one gets a leading `'`.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::results::Results;
 
-/// The columns before those of the evaluators.
+/// The columns before the evaluators' columns.
 const COLUMNS: [&str; 17] = [
     "run_id",
     "experiment",
@@ -33,11 +33,10 @@ const COLUMNS: [&str; 17] = [
     "output",
 ];
 
-/// With what a spreadsheet takes a text for a formula, or for the end of the cell before it; in wide letters too.
+/// Leading characters that make a spreadsheet treat a string as a formula, or as the end of the previous cell; full-width forms too.
 const DANGEROUS: [char; 11] = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'];
 
-/// A row for each run of each item, below a header; `docs/formats.md` says what the columns hold. Costs are worked out by
-/// `prices`.
+/// A header, then one row per trial of each item; `docs/formats.md` describes the columns. Costs are computed from `prices`.
 pub fn csv(results: &Results, prices: &PriceTable) -> String {
     let evaluators = evaluators(results);
     let mut writer = WriterBuilder::new().terminator(Terminator::CRLF).from_writer(Vec::new());
@@ -55,14 +54,16 @@ pub fn csv(results: &Results, prices: &PriceTable) -> String {
         }
     }
     let bytes = writer.into_inner().expect("writing to memory cannot fail");
-    String::from_utf8(bytes).expect("it is made of texts alone")
+    String::from_utf8(bytes).expect("all cells are UTF-8")
 }
 
 fn write(writer: &mut Writer<Vec<u8>>, row: impl Iterator<Item = String>) {
-    writer.write_record(row.collect::<Vec<_>>()).expect("all rows have as many cells, and memory takes them");
+    writer
+        .write_record(row.collect::<Vec<_>>())
+        .expect("all rows have the same number of cells, and writing to memory cannot fail");
 }
 
-/// The names of all evaluators, each once.
+/// The distinct names of all evaluators.
 fn evaluators(results: &Results) -> Vec<&str> {
     let mut names: Vec<&str> = Vec::new();
     for name in results.experiments.iter().flat_map(|finished| &finished.report.config.evaluators) {
@@ -78,7 +79,7 @@ fn item_cells(report: &Report, item: &ItemResult, case: &str) -> [String; 5] {
     [text(&report.id), text(&report.name), item.index.to_string(), text(&item.key), text(case)]
 }
 
-/// The cells from the status to the output.
+/// The cells from `status` to `output`.
 fn run_cells(item: &ItemResult, run: &Execution, prices: &PriceTable) -> [String; 11] {
     let tokens = run.token_count();
     let split = tokens.and_then(|tokens| tokens.split);
@@ -116,17 +117,17 @@ fn number(number: Option<impl ToString>) -> String {
     number.map_or_else(String::new, |number| number.to_string())
 }
 
-/// A text as it is, all else as JSON.
+/// A string as it is, anything else as JSON.
 fn value(value: &Value) -> String {
     match value {
         Value::String(text) => guarded(text).into_owned(),
-        // No other JSON but a negative number begins with what could be a formula, and that is none.
+        // Of all other JSON, only negative numbers start like a formula, and they are not formulas.
         other => other.to_string(),
     }
 }
 
-/// A text with a `'` before it where a spreadsheet would take it for a formula. It can be taken away again: what is a formula
-/// behind any number of `'` has one more.
+/// Adds a leading `'` to a string that a spreadsheet would treat as a formula. This is reversible: a formula after any number of
+/// `'` gets one more.
 fn guarded(text: &str) -> Cow<'_, str> {
     match text.trim_start_matches('\'').starts_with(DANGEROUS) {
         true => Cow::Owned(format!("'{text}")),
@@ -144,7 +145,7 @@ mod tests {
     use super::*;
     use crate::formats::sample::{broken, item, report, results};
 
-    /// The rows, each by the names of its columns.
+    /// The rows, each as a lookup by column name.
     fn read(text: &str) -> Vec<impl Fn(&str) -> String + use<>> {
         let mut reader = Reader::from_reader(text.as_bytes());
         let header = reader.headers().unwrap().clone();

@@ -1,5 +1,5 @@
-//! What a call came to, in the formats that others read: a pure function of it for each, for reporters and for
-//! `cargo cobalt export`.
+//! Results of an invocation in formats that other tools read. Each format is a pure function of the results, used by reporters
+//! and by `cargo cobalt export`.
 
 mod csv;
 mod html;

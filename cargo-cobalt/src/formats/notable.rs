@@ -1,44 +1,44 @@
-//! The items of a run that somebody should look at.
+//! The items of a run that need attention.
 
 use cobalt_core::report::{ItemResult, Report};
 use cobalt_core::reporters::figure;
 
-/// How bad an item is. Ordered from the gravest on.
+/// How bad an item is, worst first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Gravity {
     /// The agent or an evaluator failed.
     Error,
-    /// A score is below its pass mark, where every item has to pass.
+    /// A score is below its pass mark in a strict experiment.
     Failed,
-    /// The same, where thresholds decide.
+    /// A score is below its pass mark, but thresholds decide.
     Low,
 }
 
-/// An item that somebody should look at.
+/// An item that needs attention.
 #[derive(Debug)]
 pub struct Notable<'a> {
-    /// The item's name in test cases.
+    /// The item's test-case name.
     pub name: String,
     pub item: &'a ItemResult,
     pub gravity: Gravity,
-    /// The evaluators that scored it below their pass mark, and the lowest of these scores.
+    /// The evaluators that scored it below their pass mark, with the lowest such score.
     pub low: Vec<(&'a str, f64)>,
 }
 
 impl Notable<'_> {
-    /// What is wrong, in a line. Names of evaluators are set off as `quote` does it, errors as `quote_error` does.
+    /// What is wrong, in one line. `quote` formats evaluator names, `quote_error` formats errors.
     pub fn reason(&self, quote: impl Fn(&str) -> String, quote_error: impl Fn(&str) -> String) -> String {
         match self.item.why_in_error() {
-            Some(error) => format!("in error: {}", quote_error(&error)),
+            Some(error) => format!("error: {}", quote_error(&error)),
             None => {
                 let low = self.low.iter().map(|(name, score)| format!("{} {}", quote(name), figure(*score)));
-                format!("low in {}", low.collect::<Vec<_>>().join(", "))
+                format!("below pass mark in {}", low.collect::<Vec<_>>().join(", "))
             }
         }
     }
 }
 
-/// The items to look at, the gravest first, else in the order of the data set.
+/// The items that need attention, worst first, otherwise in dataset order.
 pub fn notable(report: &Report) -> Vec<Notable<'_>> {
     let judged = report.case_names().into_iter().zip(&report.items).filter_map(|(name, item)| {
         let low: Vec<_> = report.config.low_scores(item).collect();

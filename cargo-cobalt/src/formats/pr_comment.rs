@@ -1,4 +1,4 @@
-//! The one comment on a pull request: what a call came to, and what became worse, without outputs of the agent.
+//! The comment on a pull request: results and regressions, without agent outputs.
 
 use std::fmt::Write as _;
 
@@ -12,15 +12,15 @@ use crate::compare::markdown as comparison;
 use crate::markdown::code;
 use crate::results::{Finished, Results};
 
-/// By this line, which is not shown, the comment is found again when there is something new to say.
+/// An invisible line that identifies the comment when it has to be updated.
 pub const MARKER: &str = "<!-- cobalt -->\n";
-/// GitHub refuses a comment that is longer, in characters; in bytes, that is at least as many.
+/// GitHub's limit for a comment, in characters. We count bytes, which are at least as many.
 const LARGEST: usize = 65_536;
-/// What is said where not all has room.
-const CUT: &str = "\n> The rest has no room in a comment.\n";
-/// The most items that are named of those that failed.
+/// The note at the end of a truncated comment.
+const CUT: &str = "\n> Truncated: the rest exceeds the size limit of a comment.\n";
+/// The maximum number of failed items to list.
 const MOST_ITEMS: usize = 10;
-/// The longest name or error of an item, in characters.
+/// The maximum length of an item's name or error, in characters.
 const LONGEST: usize = 120;
 
 /// The comment.
@@ -40,33 +40,33 @@ fn experiment(finished: &Finished) -> String {
     }
     text += &failed(report);
     if let Some(reason) = &finished.without_items {
-        let _ = writeln!(text, "\n> The items are not known: {}", code(reason));
+        let _ = writeln!(text, "\n> Item results are unavailable: {}", code(reason));
     }
     match &report.baseline {
         Some(against) => text += &changes(against),
-        None => text += "\nThere is no baseline to hold this against.\n",
+        None => text += "\nNo baseline to compare with.\n",
     }
     format!("{text}\n{}{}", at_marks(report), usage(report))
 }
 
-/// All figures then and now, and the items that became worse.
+/// All metrics of baseline and candidate, and the regressions.
 fn changes(against: &Comparison) -> String {
     let base = &against.base;
     let mut text = format!(
-        "\nAgainst run {} of {}, {} in common: **{}**\n",
+        "\nvs. baseline {} ({}), {} in common: **{}**\n",
         code(&base.id),
         &base.timestamp.to_string()[..10],
         count(against.items.matched, "item"),
         comparison::headline(against)
     );
-    text += &comparison::table("figure of an item", against.evaluators.iter().chain(&against.amounts));
+    text += &comparison::table("metric per item", against.evaluators.iter().chain(&against.amounts));
     for note in &against.notes {
         let _ = writeln!(text, "\n> {}", code(note));
     }
     text + &regressed(against)
 }
 
-/// The items in error, those that failed by themselves and, where a threshold did not pass, those with low scores.
+/// The items in error, the failed items and, if a threshold did not pass, the items below a pass mark.
 fn failed(report: &Report) -> String {
     let explains = report.thresholds().iter().any(|threshold| !threshold.passed);
     let is_told = |gravity| explains || gravity != Gravity::Low;
@@ -85,7 +85,7 @@ fn failed(report: &Report) -> String {
     text + "\n</details>\n"
 }
 
-/// As many of the sections as have room in so many bytes, and a note where these are not all. Nothing where even that has none.
+/// As many sections as fit into `room` bytes, followed by `note` if any are left out. Empty if not even the note fits.
 pub fn fitting(sections: &[String], room: usize, note: &str) -> String {
     let all: usize = sections.iter().map(String::len).sum();
     if all <= room {
@@ -106,7 +106,7 @@ mod tests {
 
     use super::*;
 
-    /// The comment on a run of an item with a low score, whose one threshold passed or not.
+    /// The comment on a run with one item below its pass mark and one threshold that passed or not.
     fn comment(passed: bool) -> String {
         let threshold = json!({
             "name": "right.min>=0.4", "passed": passed, "message": "right.min is 0.3",
@@ -129,7 +129,7 @@ mod tests {
     #[test]
     fn items_with_low_scores_are_named_where_a_threshold_was_missed() {
         let missed = comment(false);
-        assert!(missed.contains("- `refund`: low in `right` 0.3\n"), "{missed}");
+        assert!(missed.contains("- `refund`: below pass mark in `right` 0.3\n"), "{missed}");
         assert!(!comment(true).contains("refund"));
     }
 

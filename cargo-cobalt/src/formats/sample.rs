@@ -1,4 +1,4 @@
-//! Results for tests: reports as their files have them.
+//! Results for tests: reports as in result files.
 
 use cobalt_core::report::Report;
 use serde_json::{Value, json};
@@ -24,7 +24,7 @@ pub fn report(items: &[Value]) -> Value {
     })
 }
 
-/// An item that was answered with an output and scored.
+/// An item with an output and a score.
 pub fn item(index: usize, output: &Value, score: f64) -> Value {
     json!({
         "index": index, "key": format!("k{index}"), "status": "ok", "passed": score >= 0.5, "latencyMs": 250.0,
@@ -33,7 +33,7 @@ pub fn item(index: usize, output: &Value, score: f64) -> Value {
     })
 }
 
-/// An item whose agent gave no output.
+/// An item without an output.
 pub fn broken(index: usize, status: &str, error: &str) -> Value {
     json!({
         "index": index, "key": format!("k{index}"), "status": status, "passed": false, "latencyMs": 250.0,

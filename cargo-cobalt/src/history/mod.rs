@@ -1,4 +1,4 @@
-//! `cargo cobalt history`: past runs out of the index, and how their means developed.
+//! `cargo cobalt history`: past runs from the index, and the trend of their mean scores.
 
 mod table;
 
@@ -32,7 +32,7 @@ pub fn history(arguments: &History, flags: &Flags) -> Result<ExitCode, Error> {
     })?;
     for skipped in skipped {
         let path = shown(&layout.results().join(&skipped.file));
-        eprint_folded(&format!("warning: `{path}` is left out: {}", one_line(&skipped.reason)));
+        eprint_folded(&format!("warning: skipping `{path}`: {}", one_line(&skipped.reason)));
     }
     if arguments.json {
         print_json(&found.runs).map_err(Error::Print)?;
@@ -52,46 +52,45 @@ pub fn history(arguments: &History, flags: &Flags) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What the list does not say: that there is more, or why there is nothing.
+/// A note if there are more runs, or why there are none.
 fn note(found: &Found, results: &str) -> Option<String> {
     let Found { runs, matching, known, partial } = found;
     let shown = runs.len();
     if *matching > shown {
-        Some(format!("the newest {shown} of {matching} runs; `--limit {matching}` shows all"))
+        Some(format!("showing the latest {shown} of {matching} runs; use `--limit {matching}` to show all"))
     } else if shown > 0 {
         None
     } else if *known > 0 {
-        Some(format!("none of the {known} runs in `{results}` matches"))
+        Some(format!("none of the {known} runs in `{results}` match these filters"))
     } else if *partial > 0 {
         Some(format!(
-            "there are only runs of some of the items in `{results}`, which are no measure; run all items with \
-             `cargo cobalt run`"
+            "`{results}` has only partial runs, which do not measure the agent; run all items with `cargo cobalt run`"
         ))
     } else {
-        Some(format!("there is no run in `{results}` yet; make one with `cargo cobalt run`"))
+        Some(format!("no runs in `{results}` yet; create one with `cargo cobalt run`"))
     }
 }
 
-/// From the lowest to the highest.
+/// From lowest to highest.
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-/// A run in which the evaluator gave no score.
+/// A run without a score of the evaluator.
 const GAP: char = '·';
-/// The least difference between the lowest bar and the highest. A line goes from its lowest average to its highest, as most averages
-/// differ by little; below this, noise would look like a cliff.
+/// The minimum range of a sparkline. Each line is scaled to its own range, as most means differ little; below this, noise would look
+/// like a cliff.
 const LEAST_SPAN: f64 = 0.1;
-/// How many of the newest runs have bars.
+/// The maximum number of runs in a sparkline.
 const MOST_RUNS: usize = 40;
-/// The least columns that a name is cut to.
+/// The minimum width of a name.
 const LEAST_NAME: usize = 8;
 
-/// The averages of an evaluator in the runs of an experiment, the oldest first.
+/// An evaluator's mean scores in the runs of an experiment, oldest first.
 struct Trend<'a> {
     experiment: &'a str,
     evaluator: &'a str,
     averages: Vec<Option<f64>>,
 }
 
-/// The lines, at most so wide, for runs of which the newest is the first. An experiment with a single run has none.
+/// The trend lines within `width`, for runs in newest-first order. An experiment with a single run has none.
 pub fn trends(runs: &[RunView], width: Option<usize>, paint: Paint) -> String {
     let trends = collect(runs);
     let names: Vec<_> = trends.iter().map(Trend::name).collect();
@@ -109,7 +108,7 @@ pub fn trends(runs: &[RunView], width: Option<usize>, paint: Paint) -> String {
     trends.iter().zip(&names).map(line).collect()
 }
 
-/// Those of experiments with several runs, in the order in which the runs name them.
+/// The trends of experiments with several runs, in order of first occurrence.
 fn collect(runs: &[RunView]) -> Vec<Trend<'_>> {
     let mut experiments: Vec<&str> = Vec::new();
     for run in runs {
@@ -138,7 +137,7 @@ impl Trend<'_> {
         format!("{} · {}", one_line(self.experiment), one_line(self.evaluator))
     }
 
-    /// At most so many bars, of the newest runs, and the figures that they stand for.
+    /// At most `most` bars, for the newest runs, and their range.
     fn line(&self, most: usize, paint: Paint) -> String {
         let averages = &self.averages[self.averages.len().saturating_sub(most)..];
         let (lowest, highest) = range(averages);
@@ -151,20 +150,20 @@ impl Trend<'_> {
     }
 }
 
-/// The lowest and the highest.
+/// The minimum and the maximum.
 fn range(averages: &[Option<f64>]) -> (f64, f64) {
     let known = || averages.iter().flatten().copied();
     (known().fold(1.0, f64::min), known().fold(0.0, f64::max))
 }
 
-/// A bar for each average. Where they span little, they stand in the middle.
+/// A bar for each mean. Small ranges are centred.
 fn sparkline(averages: &[Option<f64>]) -> String {
     let (lowest, highest) = range(averages);
     let span = (highest - lowest).max(LEAST_SPAN);
     let floor = f64::midpoint(lowest, highest) - span / 2.0;
     let bar = |average: f64| {
         let level = (average - floor) / span * BARS.len() as f64;
-        // The highest average is at the upper end of the last bar. Scores are finite, and so is the level.
+        // The maximum is at the upper end of the last bar. Scores are finite, so the level is too.
         BARS[(level.max(0.0) as usize).min(BARS.len() - 1)]
     };
     averages.iter().map(|average| average.map_or(GAP, bar)).collect()
@@ -175,7 +174,7 @@ mod tests {
     use super::table::tests::run;
     use super::*;
 
-    /// Runs with these averages, the oldest first.
+    /// Runs with these means, oldest first.
     fn runs(averages: &[f64]) -> Vec<RunView> {
         averages.iter().rev().map(|average| run("desk", &[("right", *average)], &[])).collect()
     }
@@ -210,6 +209,6 @@ mod tests {
             assert!(columns(text.trim_end()) <= width, "{width}: {text}");
             assert!(text.contains('█') && text.contains("to 0.967"), "{text}");
         }
-        assert!(trends(&runs(&averages), Some(10), Paint::Plain).contains('▅'), "and one at the least");
+        assert!(trends(&runs(&averages), Some(10), Paint::Plain).contains('▅'), "and at least one");
     }
 }

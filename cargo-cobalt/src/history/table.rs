@@ -1,4 +1,4 @@
-//! The table of runs, cut to the terminal that shows it.
+//! The table of runs, within the terminal width.
 
 use std::fmt::Write as _;
 
@@ -26,23 +26,23 @@ const ITEMS: usize = 4;
 const SCORES: usize = 5;
 const COST: usize = 6;
 const TAGS: usize = 7;
-/// What is left out first where there is no room.
+/// The columns to hide if there is no room, in this order.
 const EXPENDABLE: [usize; 5] = [TAGS, COST, SCORES, ITEMS, START];
-/// What a date begins with, as in `2026-`.
+/// The length of the year in a date, as in `2026-`.
 const YEAR: usize = 5;
 
 /// A width for each column.
 type Widths = [usize; 8];
 /// A run's cells.
 type Row = [String; 8];
-/// How a cell is set off.
+/// The style of a cell.
 type Look = fn(Paint, String) -> String;
 
 const PLAIN: Look = |_, text| text;
 
 struct Column {
     title: &'static str,
-    /// Down to how many columns of the terminal it may be cut.
+    /// The minimum width that it may be cut to.
     least: Option<usize>,
     is_number: bool,
 }
@@ -51,7 +51,7 @@ impl Column {
     const FIXED: Self = Self { title: "", least: None, is_number: false };
 }
 
-/// The runs as a table that is at most so wide. Where there is little room, the dates of `today`'s year go without it.
+/// The runs as a table within `width`. If there is little room, dates of the current year are shown without the year.
 pub fn table(runs: &[RunView], width: Option<usize>, today: &str, paint: Paint) -> String {
     let mut rows: Vec<_> = runs.iter().map(cells).collect();
     let is_of_this_year = |row: &Row| row[START].get(..YEAR).is_some_and(|year| today.starts_with(year));
@@ -77,14 +77,14 @@ pub fn table(runs: &[RunView], width: Option<usize>, today: &str, paint: Paint) 
     text
 }
 
-/// Says which columns found no room.
+/// Lists the hidden columns.
 fn missed(text: &mut String, contents: &Widths, widths: &[Option<usize>; 8]) {
     let is_missed = |column: &usize| widths[*column].is_none() && contents[*column] > 0;
     let missed: Vec<_> =
         EXPENDABLE.into_iter().filter(is_missed).map(|column| COLUMNS[column].title).collect();
     if !missed.is_empty() {
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "no room for: {} (`--json` has all)", missed.join(", "));
+        let _ = writeln!(text, "hidden columns: {} (use `--json` to see all)", missed.join(", "));
     }
 }
 
@@ -96,7 +96,7 @@ fn status_look(status: RunStatus) -> Look {
     }
 }
 
-/// A run's cells, whole.
+/// A run's cells, uncut.
 fn cells(run: &RunView) -> Row {
     [
         one_line(&run.id),
@@ -110,7 +110,7 @@ fn cells(run: &RunView) -> Row {
     ]
 }
 
-/// As many evaluators with their means as have room. Of the first one, the name is cut and not the mean.
+/// As many evaluators with their means as fit. For the first one, the name is cut, not the mean.
 fn scores(run: &RunView, width: usize) -> String {
     let mut text = String::new();
     for (index, (name, avg)) in run.scores.iter().enumerate() {
@@ -136,12 +136,12 @@ fn widest(rows: &[Row]) -> Widths {
     std::array::from_fn(|column| rows.iter().map(|row| columns(&row[column])).max().unwrap_or(0))
 }
 
-/// The widths that the titles and the contents ask for.
+/// The widths required by titles and contents.
 fn natural(contents: &Widths) -> Widths {
     std::array::from_fn(|column| contents[column].max(columns(COLUMNS[column].title)))
 }
 
-/// Widths that fit into a terminal; columns that find no room have none.
+/// Widths that fit into a terminal; `None` for hidden columns.
 fn shrink(contents: &Widths, width: usize) -> [Option<usize>; 8] {
     let natural = natural(contents);
     if total(&natural.map(Some)) <= width {
@@ -165,7 +165,7 @@ fn total(widths: &[Option<usize>; 8]) -> usize {
     widths.iter().flatten().map(|width| width + GAP).sum::<usize>().saturating_sub(GAP)
 }
 
-/// Gives room to the columns that are cut, by what they lack.
+/// Distributes the remaining room among the cut columns, in proportion to what they lack.
 fn spread(mut room: usize, natural: &Widths, widths: &mut [Option<usize>; 8]) {
     let lack = |width: &Option<usize>, natural: &usize| width.map_or(0, |width| natural - width);
     let mut lacking: usize = widths.iter().zip(natural).map(|(width, natural)| lack(width, natural)).sum();
@@ -178,7 +178,7 @@ fn spread(mut room: usize, natural: &Widths, widths: &mut [Option<usize>; 8]) {
     }
 }
 
-/// Writes a line, without spaces at its end.
+/// Writes a line without trailing spaces.
 fn line(text: &mut String, cells: &[(String, Look); 8], widths: &[Option<usize>; 8], paint: Paint) {
     let mut pending = 0;
     for ((column, (cell, look)), width) in COLUMNS.iter().zip(cells).zip(widths) {
@@ -257,7 +257,7 @@ pub mod tests {
     fn no_line_is_wider_than_the_terminal() {
         for width in 36..250 {
             let text = plain(&[long(), run("desk", &[], &[])], Some(width));
-            let rows = text.lines().filter(|line| !line.starts_with("no room"));
+            let rows = text.lines().filter(|line| !line.starts_with("hidden columns"));
             for line in rows {
                 assert!(columns(line) <= width, "{} of {width}: {line}", columns(line));
             }
@@ -268,8 +268,11 @@ pub mod tests {
     #[test]
     fn what_finds_no_room_is_named() {
         let text = plain(&[long()], Some(80));
-        assert!(text.contains("$1.25") && text.ends_with("no room for: tags (`--json` has all)\n"), "{text}");
-        assert!(text.contains("correctn… 0.750 …"), "the figure is kept: {text}");
+        assert!(
+            text.contains("$1.25") && text.ends_with("hidden columns: tags (use `--json` to see all)\n"),
+            "{text}"
+        );
+        assert!(text.contains("correctn… 0.750 …"), "the mean is kept: {text}");
     }
 
     #[test]
@@ -278,7 +281,7 @@ pub mod tests {
             let run = run("intent-classifier", &[("correct", 0.5)], &[]);
             plain(&[RunView { figures: RunFigures::default(), ..run }], Some(74))
         };
-        assert!(text.contains("intent-classifier") && !text.contains("no room"), "{text}");
+        assert!(text.contains("intent-classifier") && !text.contains("hidden"), "{text}");
     }
 
     #[test]

@@ -1,6 +1,6 @@
-//! The index of past runs: a table that is built from the result files, kept beside them, and never the truth.
+//! The index of past runs: a table built from the result files, which remain the source of truth.
 //!
-//! Whatever becomes of its file, the index is there: it is built anew, and in memory where it cannot be kept.
+//! The index is always available: a damaged file is rebuilt, and if it cannot be written, the index is in memory.
 
 mod read;
 mod run;
@@ -18,12 +18,12 @@ use rusqlite::{Connection, Error as SqliteError, ErrorCode};
 pub use run::{Filter, Found, IndexError, Run, RunStatus};
 pub use update::{Skipped, Stamp, result_files};
 
-/// The runs that there are.
+/// All runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AllRuns {
-    /// Those of all items, the newest first.
+    /// Runs of all items, newest first.
     pub whole: Vec<Run>,
-    /// Those of some of the items, the newest first.
+    /// Partial runs, newest first.
     pub partial: Vec<Run>,
 }
 
@@ -32,12 +32,12 @@ pub struct AllRuns {
 pub struct Index {
     results: PathBuf,
     connection: Connection,
-    /// Whether it has been made anew already: what fails then would fail again.
+    /// Whether it has been rebuilt already: a further failure would repeat.
     is_new: bool,
 }
 
 impl Index {
-    /// Opens the index, which may be behind the files.
+    /// Opens the index, which may be out of date.
     pub fn open(layout: &Layout) -> Result<Self, IndexError> {
         Self::open_at(layout.results(), layout.history())
     }
@@ -50,15 +50,14 @@ impl Index {
         }
     }
 
-    /// Takes in what has changed among the result files. Answers with the runs that a filter lets through, the newest
-    /// first, and the files that are left out.
+    /// Updates the index from the result files. Returns the runs that match a filter, newest first, and the skipped files.
     ///
-    /// Whatever other processes do to the index at the same time, no run is missing.
+    /// No run is missing, regardless of what other processes do to the index at the same time.
     pub fn runs(&mut self, filter: &Filter) -> Result<(Found, Vec<Skipped>), IndexError> {
         self.ask(|connection| run::runs(connection, filter))
     }
 
-    /// The same of all runs, with the partial ones beside the whole ones, each the newest first.
+    /// The same for all runs, whole and partial, each newest first.
     pub fn with_partial(&mut self) -> Result<(AllRuns, Vec<Skipped>), IndexError> {
         self.ask(|connection| {
             let whole = run::runs(connection, &Filter::ALL)?.runs;
@@ -78,8 +77,7 @@ impl Index {
         }
     }
 
-    /// Makes an empty index in place of one that failed: once in its file, then in memory, where nothing is left that
-    /// could fail.
+    /// Replaces a failed index by an empty one: once in its file, then in memory.
     fn recover(&mut self, error: SqliteError) -> Result<(), IndexError> {
         if self.connection.path().is_none_or(str::is_empty) {
             return Err(error.into());
@@ -94,7 +92,7 @@ impl Index {
     }
 }
 
-/// Whether a file is not to be had, rather than of no use.
+/// Whether the file is inaccessible, rather than damaged.
 fn is_out_of_reach(error: &SqliteError) -> bool {
     use ErrorCode::{
         CannotOpen, DatabaseBusy, DatabaseLocked, DiskFull, PermissionDenied, ReadOnly, SystemIoFailure,
@@ -114,8 +112,7 @@ fn is_out_of_reach(error: &SqliteError) -> bool {
     })
 }
 
-/// The index in its file, if it can be opened there. Nothing is made where there are no results, and what is not ours is
-/// not touched.
+/// The index in its file, if it can be opened. Nothing is created if there are no results, and foreign files are not touched.
 fn on_disk(results: &Path, path: &Path) -> Result<Option<Connection>, IndexError> {
     if !path.exists() {
         let folder = path.parent().filter(|_| results.exists());

@@ -1,8 +1,7 @@
-//! Reads of a result file what the index keeps.
+//! Reads the indexed fields of a result file.
 //!
-//! The items, which are nearly all of a file, are passed over: the summary has their counts. Files of the original tool
-//! have no counts, and older files of ours count items below a pass mark as passed where thresholds decide: the items of
-//! both are looked through.
+//! The items, nearly all of a file, are skipped: the summary has their counts. Two kinds of files need their items: files of the
+//! original tool have no counts, and our older files count items below a pass mark as passed if thresholds decide.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
@@ -16,17 +15,17 @@ use serde::de::IgnoredAny;
 
 use super::run::{Run, RunStatus};
 
-/// What a file holds.
+/// The content of a file.
 #[derive(Debug)]
 pub enum Content {
     Run(Box<Run>),
-    /// The run of some of the items, which is no measure of the agent.
+    /// A partial run, which does not measure the agent.
     Partial(Box<Run>),
-    /// No result: why.
+    /// Not a result file, with the reason.
     Problem(String),
-    /// It cannot be read, for now: why.
+    /// Currently unreadable, with the reason.
     Unreadable(io::Error),
-    /// It was removed since the folder was listed.
+    /// Removed since the folder was listed.
     Gone,
 }
 
@@ -66,7 +65,7 @@ struct Item {
     error: Option<IgnoredAny>,
     #[serde(default)]
     evaluations: HashMap<String, Evaluation>,
-    /// Where there are any, the item's own fields only repeat theirs.
+    /// If there are any, the item's own fields only repeat them.
     #[serde(default)]
     runs: Vec<Execution>,
 }
@@ -87,7 +86,7 @@ struct Evaluation {
 pub fn read(folder: &Path, file: &str) -> Content {
     match fs::read(folder.join(file)) {
         Ok(bytes) => parse(without_mark(&bytes), file)
-            .unwrap_or_else(|error| Content::Problem(format!("no result file: {error}"))),
+            .unwrap_or_else(|error| Content::Problem(format!("not a result file: {error}"))),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Content::Gone,
         Err(error) => Content::Unreadable(error),
     }
@@ -108,7 +107,7 @@ fn parse(bytes: &[u8], file: &str) -> serde_json::Result<Content> {
     Ok(content(Box::new(run(head, &errors, file))))
 }
 
-/// What the library counts of the items; `None` where it cannot read them.
+/// The library's counts of the items; `None` if it cannot read them.
 fn counted(bytes: &[u8]) -> Option<Summary> {
     let report = ReportText::of(bytes).and_then(|text| text.read(|_, _| {}));
     Some(report.ok()?.summary)
@@ -154,7 +153,7 @@ fn integer(number: impl TryInto<i64>) -> i64 {
     number.try_into().unwrap_or(i64::MAX)
 }
 
-/// What went wrong in a run.
+/// The error counts of a run.
 struct Errors {
     items: usize,
     evaluations: usize,
@@ -179,7 +178,7 @@ impl Errors {
     }
 }
 
-/// How many evaluations have no score: the original writes one that is no number as null.
+/// The number of evaluations without a score: the original writes NaN as null.
 fn without_score(evaluations: &HashMap<String, Evaluation>) -> usize {
     evaluations.values().filter(|evaluation| evaluation.score.is_none()).count()
 }

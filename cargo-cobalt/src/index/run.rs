@@ -1,4 +1,4 @@
-//! A row of the index, the queries for rows, and why there is no index.
+//! A row of the index, the queries, and the errors.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -12,32 +12,32 @@ use serde::{Deserialize, Serialize};
 use crate::cli::ExperimentName;
 use crate::error::CommandError;
 
-/// A run, whole or partial. Counts are as SQLite holds them.
+/// A run, whole or partial. Counts have SQLite's integer type.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Run {
     pub id: String,
-    /// The experiment's.
+    /// The experiment's name.
     pub name: String,
-    /// The start, ISO 8601 in UTC with milliseconds: the order of the texts is that of the times.
+    /// The start, ISO 8601 in UTC with milliseconds: sorts as text like the times.
     pub timestamp: String,
     pub tags: Vec<String>,
-    /// Each evaluator's mean; one that gave no score is absent.
+    /// Each evaluator's mean; absent without a score.
     pub scores: BTreeMap<String, f64>,
-    /// The agent's, in USD; absent where it is not known.
+    /// The agent cost in USD; absent if unknown.
     pub cost: Option<f64>,
     pub total_items: i64,
     pub status: RunStatus,
     pub duration_ms: i64,
     pub avg_latency_ms: f64,
     pub total_tokens: Option<i64>,
-    /// The judges', in USD.
+    /// The judge cost in USD.
     pub judge_cost: Option<f64>,
     /// Items at or above every pass mark, without an error.
     pub passed_items: i64,
     /// Items below a pass mark, without an error.
     pub low_items: i64,
-    /// Items whose agent failed or timed out in some run.
+    /// Items whose agent failed or timed out in some trial.
     pub failed_items: i64,
     /// Evaluations without a score.
     pub eval_errors: i64,
@@ -49,14 +49,14 @@ pub struct Run {
     pub file: String,
 }
 
-/// What became of a run.
+/// The outcome of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum RunStatus {
     Passed,
-    /// The thresholds were not evaluated, as only some of the items were run; nothing failed.
+    /// The thresholds were not evaluated, as only some items were run; nothing failed.
     NotEvaluated,
-    /// A threshold or, in a strict experiment, an item missed.
+    /// A threshold was missed or, in a strict experiment, an item failed.
     Failed,
     /// An item or an evaluator was in error.
     Error,
@@ -90,7 +90,7 @@ impl FromSql for RunStatus {
 }
 
 impl Run {
-    /// Reads a row that has all columns.
+    /// Reads a row with all columns.
     pub fn from_row(row: &Row<'_>) -> Result<Self> {
         Ok(Self {
             id: row.get("id")?,
@@ -116,8 +116,8 @@ impl Run {
         })
     }
 
-    /// Whether it stands for its id rather than a run of the same id in another file: the one whose file still has the name that
-    /// it was written under, then the one of the later start, then the first by name.
+    /// Whether it takes precedence over a run with the same id in another file: first the file that still has its original name, then
+    /// the later start, then the first file name.
     pub fn goes_before(&self, file: &str, timestamp: &str) -> bool {
         let ending = format!("_{}.json", self.id);
         let mine = (self.file.ends_with(&ending), &*self.timestamp);
@@ -125,7 +125,7 @@ impl Run {
         mine > other || (mine == other && &*self.file < file)
     }
 
-    /// Writes the run, in place of another one of its id.
+    /// Writes the run, replacing one with the same id.
     pub fn replace(&self, connection: &Connection) -> Result<()> {
         let sql = "INSERT OR REPLACE INTO runs (id, name, timestamp, tags, scores, cost, total_items, status, \
                    duration_ms, avg_latency_ms, total_tokens, judge_cost, passed_items, low_items, failed_items, eval_errors, \
@@ -169,14 +169,14 @@ pub fn json_text(value: &impl Serialize) -> Result<String> {
     serde_json::to_string(value).map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))
 }
 
-/// Which runs.
+/// A filter for runs.
 #[derive(Clone, Debug)]
 pub struct Filter {
     pub experiment: Option<ExperimentName>,
     pub tag: Option<String>,
-    /// The earliest start, as a run's timestamp is written.
+    /// The earliest start, in the format of a run's timestamp.
     pub since: Option<String>,
-    /// The most runs to answer with.
+    /// The maximum number of runs.
     pub limit: usize,
 }
 
@@ -185,16 +185,16 @@ impl Filter {
     pub const ALL: Self = Self { experiment: None, tag: None, since: None, limit: usize::MAX };
 }
 
-/// What was found.
+/// The result of a query.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found {
-    /// The newest of the runs that match.
+    /// The newest matching runs.
     pub runs: Vec<Run>,
-    /// How many match.
+    /// The number of matching runs.
     pub matching: usize,
-    /// How many there are.
+    /// The number of all whole runs.
     pub known: usize,
-    /// How many partial runs there are beside them.
+    /// The number of partial runs.
     pub partial: usize,
 }
 
@@ -222,7 +222,7 @@ pub fn runs(connection: &Connection, filter: &Filter) -> Result<Found> {
     Ok(Found { runs, matching, known: count(known), partial: count(partial) })
 }
 
-/// The partial runs, the newest first; none of which the whole run is there under the same id.
+/// The partial runs, newest first, except those with a whole run of the same id.
 pub fn partial_runs(connection: &Connection) -> Result<Vec<Run>> {
     let sql = "SELECT partial_run FROM files WHERE partial_run IS NOT NULL \
                AND partial_run ->> 'id' NOT IN (SELECT id FROM runs)";
@@ -243,11 +243,11 @@ pub fn partial_runs(connection: &Connection) -> Result<Vec<Run>> {
 
 #[derive(Debug, thiserror::Error)]
 pub enum IndexError {
-    #[error("failed to list the results in `{}`: {source}; make the folder readable, or name another one in COBALT_DIR", .path.display())]
+    #[error("failed to list the results in `{}`: {source}; make the folder readable, or set COBALT_DIR to another one", .path.display())]
     Results { path: PathBuf, source: io::Error },
 
     #[error(
-        "`{}` is no index of ours, and is left as it is; name another file in COBALT_HISTORY_DB, or remove this one",
+        "`{}` is not a Cobalt index, and is left untouched; set COBALT_HISTORY_DB to another file, or remove this one",
         .path.display()
     )]
     Foreign { path: PathBuf },

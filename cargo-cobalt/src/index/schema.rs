@@ -1,4 +1,4 @@
-//! The tables, and how a database gets them.
+//! The tables, and how a database is prepared.
 
 use std::path::Path;
 use std::time::Duration;
@@ -6,9 +6,9 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Result, TransactionBehavior};
 
-/// The version of the tables and of what is read into them. A database of another one is built anew.
+/// The version of the tables and of their content. A database with another version is rebuilt.
 const VERSION: i64 = 3;
-/// How long another process may keep the database to itself.
+/// How long to wait for another process's lock on the database.
 const PATIENCE: Duration = Duration::from_secs(5);
 const TABLES: &str = "
     -- The whole runs.
@@ -35,8 +35,8 @@ const TABLES: &str = "
         file TEXT NOT NULL UNIQUE
     );
     CREATE INDEX runs_by_time ON runs(timestamp);
-    -- Every file that was read, so that it is read once. A partial run stands here whole, as JSON: a table more, and earlier
-    -- versions of the command would take the database for somebody else's.
+    -- All files that were read, so that each is read once. A partial run is stored here as JSON: with another table, earlier
+    -- versions of the command would treat the database as foreign.
     CREATE TABLE files (
         name TEXT PRIMARY KEY,
         size INTEGER NOT NULL,
@@ -47,9 +47,9 @@ const TABLES: &str = "
     );
 ";
 
-/// Opens a database, whatever is in it.
+/// Opens a database with any content.
 pub fn open(path: &Path) -> Result<Connection> {
-    // Without the default flag for URIs: a path is a path.
+    // Without the default flag for URIs: the path must not be parsed as one.
     let flags =
         OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
@@ -57,14 +57,14 @@ pub fn open(path: &Path) -> Result<Connection> {
     Ok(connection)
 }
 
-/// An index that lasts as long as this process.
+/// An index for this process only.
 pub fn in_memory() -> Result<Connection> {
     let mut connection = Connection::open_in_memory()?;
     prepare(&mut connection)?;
     Ok(connection)
 }
 
-/// Gives a new database its tables, and empties one of another version.
+/// Creates the tables of a new database, and resets one with another version.
 pub fn prepare(connection: &mut Connection) -> Result<()> {
     match version(connection)? {
         VERSION => Ok(()),
@@ -73,8 +73,7 @@ pub fn prepare(connection: &mut Connection) -> Result<()> {
     }
 }
 
-/// Whether a file is likely to hold something of value to somebody else: a database with other tables, or no database under
-/// another name than ours.
+/// Whether a file probably belongs to another program: a database with other tables, or not a database and not named like ours.
 pub fn is_foreign(connection: &Connection, path: &Path) -> bool {
     let others =
         "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name NOT IN ('runs', 'files'))";
@@ -96,7 +95,7 @@ fn is_empty(connection: &Connection) -> Result<bool> {
     connection.query_row("SELECT NOT EXISTS (SELECT 1 FROM sqlite_schema)", [], |row| row.get(0))
 }
 
-/// Makes the tables, unless another process was faster.
+/// Creates the tables, unless another process was faster.
 fn create(connection: &mut Connection) -> Result<()> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     if version(&transaction)? != VERSION {
@@ -106,10 +105,10 @@ fn create(connection: &mut Connection) -> Result<()> {
     transaction.commit()
 }
 
-/// Empties a database, damaged or not, under the locks that other processes respect: a file that is removed while
-/// another process has it open can spoil the one that takes its place.
+/// Empties a database, damaged or not, under SQLite's locks. Removing a file that another process has open could damage its
+/// replacement.
 ///
-/// Another process may have emptied and filled it just before. It has its answer, and what it filled is filled again.
+/// Another process may have reset and filled it just before. That process has its result, and the database is filled again.
 pub fn reset(connection: &mut Connection) -> Result<()> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_RESET_DATABASE, true)?;
     let emptied = connection.execute_batch("VACUUM");

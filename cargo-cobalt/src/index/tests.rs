@@ -1,4 +1,4 @@
-//! The index against folders that change, databases that are spoilt, and files that another tool wrote.
+//! The index with changing folders, damaged databases, and files of another tool.
 
 use std::fs;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use super::*;
 
-/// A folder with a store in it, whatever the environment says.
+/// A folder with a store, independent of the environment.
 struct Store {
     folder: TempDir,
 }
@@ -49,19 +49,19 @@ impl Store {
         Index::open_at(&self.results(), &self.database()).unwrap()
     }
 
-    /// All that is in an up-to-date index.
+    /// Everything in an up-to-date index.
     fn found(&self) -> Found {
         self.index().runs(&all()).unwrap().0
     }
 
-    /// The ids in the database as it is.
+    /// The ids in the database, without an update.
     fn database_ids(&self) -> Vec<String> {
         let kept = Connection::open(self.database()).unwrap();
         let mut query = kept.prepare("SELECT id FROM runs").unwrap();
         query.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
     }
 
-    /// The ids in an up-to-date index, the newest first, and the names of the files that are left out.
+    /// The ids in an up-to-date index, newest first, and the names of the skipped files.
     fn ids(&self) -> (Vec<String>, Vec<String>) {
         ids(&mut self.index())
     }
@@ -107,7 +107,7 @@ fn text(id: &str, day: u32) -> String {
     result(id, day).to_string()
 }
 
-/// The file's row in the index, or `None` where it is not in.
+/// The file's row in the index, if it has one.
 fn row(content: &str) -> Option<Run> {
     let store = Store::new();
     store.write("a.json", content);
@@ -207,7 +207,7 @@ fn files_of_the_original_are_indexed_as_the_library_reads_them() {
         .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared"), PathBuf::from);
     let peer = shared.join("peer/results");
     if !peer.exists() {
-        eprintln!("skipped: there are no files of the original in `{}`", peer.display());
+        eprintln!("skipped: no files of the original in `{}`", peer.display());
         return;
     }
     let store = Store::new();
@@ -256,7 +256,7 @@ fn a_file_that_is_known_is_not_read_again() {
         let path = store.results().join(file);
         let modified = fs::metadata(&path).unwrap().modified().unwrap();
         let before = store.ids();
-        // Another content of the same size and time, which would change the answer.
+        // Different content with the same size and time, which would change the result.
         store.write(file, &format!("{other:<0$}", content.len()));
         fs::File::options().write(true).open(&path).unwrap().set_modified(modified).unwrap();
         assert_eq!(store.ids(), before, "{file}");
@@ -289,7 +289,7 @@ fn partial_runs_are_told_beside_the_whole_ones_where_they_are_asked_for() {
     let (whole, partial_ids, runs) = all();
     assert_eq!((whole, partial_ids), (the(&["aaa"]), the(&["ccc", "bbb"])));
     let expected = Run { id: "bbb".to_owned(), ..row(&text("bbb", 6)).unwrap() };
-    assert_eq!(runs[1], Run { file: "b.json".to_owned(), ..expected }, "with all figures, of the first file");
+    assert_eq!(runs[1], Run { file: "b.json".to_owned(), ..expected }, "with all fields, of the first file");
     store.write("c.json", &text("ccc", 7));
     fs::remove_file(store.results().join("b.json")).unwrap();
     fs::remove_file(store.results().join("copy.json")).unwrap();
@@ -310,7 +310,7 @@ fn an_index_of_the_first_version_is_made_anew_and_no_earlier_version_takes_it_fo
     let mut query =
         kept.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").unwrap();
     let tables: Vec<String> = query.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
-    assert_eq!(tables, ["files", "runs"], "by others, it is taken for that of somebody else");
+    assert_eq!(tables, ["files", "runs"], "with other tables, older versions would treat it as foreign");
 }
 
 #[test]
@@ -326,7 +326,7 @@ fn a_file_that_is_no_result_is_named_at_every_call_and_stops_no_other() {
     }
     let (_, skipped) = store.index().runs(&all()).unwrap();
     let reasons: Vec<_> = skipped.into_iter().map(|skipped| skipped.reason).collect();
-    assert!(reasons[1].starts_with("no result file: invalid type: integer `5`"), "{reasons:?}");
+    assert!(reasons[1].starts_with("not a result file: invalid type: integer `5`"), "{reasons:?}");
     assert!(reasons[1].ends_with("at line 2 column 7"), "{reasons:?}");
     store.write("cut.json", &text("bbb", 6));
     assert_eq!(store.ids(), (the(&["bbb", "aaa"]), the(&["other.json"])));
@@ -461,7 +461,7 @@ fn no_answer_is_short_while_another_process_empties_it_again_and_again() {
         scope.spawn(|| {
             let mut other = schema::open(&store.database()).unwrap();
             while !is_over.load(Ordering::Relaxed) {
-                // Now and then it finds the database busy, as any process may.
+                // Occasionally the database is busy.
                 let _ = schema::reset(&mut other);
                 thread::sleep(Duration::from_millis(5));
             }

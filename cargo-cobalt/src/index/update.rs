@@ -1,8 +1,8 @@
-//! Brings the index up to date: reads the files that are new or have changed, and forgets those that are gone.
+//! Updates the index: reads new and changed files, and removes deleted ones.
 //!
-//! The files are read while the database is not locked. Another process may fill or empty it in between, so what is to
-//! be done is worked out again under the lock, and the question is put before the lock is given up. What is wrong all the
-//! same, as a file has changed meanwhile, differs from the folder at the next update.
+//! The files are read while the database is not locked. Another process may fill or empty it in between, so the plan is recomputed
+//! under the lock, and the query runs before the lock is released. If a file changes in the meantime, the next update sees the
+//! difference.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::{self, Metadata};
@@ -17,17 +17,17 @@ use rusqlite::{Connection, OptionalExtension, Result as SqliteResult, Transactio
 use super::read::{Content, read};
 use super::run::{IndexError, Run, json_text};
 
-/// The least files that are worth a thread.
+/// The minimum number of files per thread.
 const FILES_PER_THREAD: usize = 16;
 
-/// A file that is not in the index, and why.
+/// A file that is not in the index, with the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Skipped {
     pub file: String,
     pub reason: String,
 }
 
-/// By what a file is known again: its size in bytes and its time in nanoseconds.
+/// Identifies a version of a file: its size in bytes and its modification time in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
     size: i64,
@@ -45,13 +45,13 @@ impl Stamp {
     }
 }
 
-/// A file as the index knows it.
+/// An indexed file.
 struct Known {
     stamp: Stamp,
     run_id: Option<String>,
 }
 
-/// What is to be done.
+/// The changes to make.
 struct Plan {
     gone: Vec<String>,
     read: Vec<(String, Stamp)>,
@@ -62,18 +62,17 @@ impl Plan {
         self.gone.is_empty() && self.read.is_empty()
     }
 
-    /// The files that are not among those that have been read.
+    /// The files that have not been read yet.
     fn unread(&self, contents: &Contents) -> Vec<String> {
         let files = self.read.iter().map(|(file, _)| file);
         files.filter(|file| !contents.contains_key(*file)).cloned().collect()
     }
 }
 
-/// What was read, by the names of the files.
+/// The contents by file name.
 type Contents = HashMap<String, Content>;
 
-/// Brings the index up to date with the folder and puts a question to it, in one transaction. Answers with the files that
-/// are left out, too.
+/// Updates the index from the folder and runs a query, in one transaction. Also returns the skipped files.
 pub fn update<T>(
     connection: &mut Connection,
     folder: &Path,
@@ -84,7 +83,7 @@ pub fn update<T>(
     let mut contents = Contents::new();
     let mut behavior = TransactionBehavior::Deferred;
     let mut may_write = false;
-    // Each round but the first reads a file more, so that there is a last one.
+    // Each round after the first reads at least one more file, so the loop terminates.
     loop {
         let transaction = connection.transaction_with_behavior(behavior)?;
         let plan = plan(&present, &known(&transaction)?);
@@ -103,7 +102,7 @@ pub fn update<T>(
     }
 }
 
-/// The folder's files that may be results. What is being written begins with a dot.
+/// The folder's potential result files. Files being written start with a dot.
 pub fn result_files(folder: &Path) -> io::Result<BTreeMap<String, Stamp>> {
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(BTreeMap::new()),
@@ -116,7 +115,7 @@ pub fn result_files(folder: &Path) -> io::Result<BTreeMap<String, Stamp>> {
         if name.starts_with('.') || !name.ends_with(".json") {
             continue;
         }
-        // The metadata is that of the file itself, where the entry is a link. One that leads nowhere is no file.
+        // Follows symlinks; broken ones are skipped.
         if let Some(metadata) = fs::metadata(entry.path()).ok().filter(Metadata::is_file) {
             files.insert(name, Stamp::of(&metadata));
         }
@@ -133,10 +132,10 @@ fn known(connection: &Connection) -> SqliteResult<HashMap<String, Known>> {
     rows.collect()
 }
 
-/// Compares the folder with what is known of it.
+/// Compares the folder with the index.
 fn plan(present: &BTreeMap<String, Stamp>, known: &HashMap<String, Known>) -> Plan {
     let is_stale = |name: &str, known: &Known| present.get(name) != Some(&known.stamp);
-    // Another file with the id of a run that is read again, or gone, may now be the one to show.
+    // If a run's file changed or is gone, another file with the same id may now take precedence.
     let contested: HashSet<_> = known
         .iter()
         .filter(|(name, known)| is_stale(name, known))
@@ -154,7 +153,7 @@ fn plan(present: &BTreeMap<String, Stamp>, known: &HashMap<String, Known>) -> Pl
     }
 }
 
-/// Reads files, side by side where they are many.
+/// Reads files, in parallel if there are many.
 fn read_all(folder: &Path, files: &[String]) -> Vec<(String, Content)> {
     let processors = thread::available_parallelism().map_or(1, usize::from);
     let next = AtomicUsize::new(0);
@@ -176,7 +175,7 @@ fn read_all(folder: &Path, files: &[String]) -> Vec<(String, Content)> {
     })
 }
 
-/// Writes what has changed.
+/// Writes the changes.
 fn apply(connection: &Connection, plan: &Plan, contents: &Contents) -> SqliteResult<()> {
     for file in plan.gone.iter().chain(plan.read.iter().map(|(file, _)| file)) {
         connection.prepare_cached("DELETE FROM runs WHERE file = ?")?.execute([file])?;
@@ -201,7 +200,7 @@ fn apply(connection: &Connection, plan: &Plan, contents: &Contents) -> SqliteRes
     Ok(())
 }
 
-/// Writes a run, unless another file has the same run and goes before.
+/// Writes a run, unless another file with the same run takes precedence.
 fn show(connection: &Connection, run: &Run) -> SqliteResult<()> {
     let mut query = connection.prepare_cached("SELECT file, timestamp FROM runs WHERE id = ?")?;
     let other: Option<(String, String)> =
@@ -217,7 +216,7 @@ fn unreadable(file: String, contents: &Contents) -> Option<Skipped> {
     }
 }
 
-/// The known files that are left out.
+/// The indexed files that are skipped.
 fn skipped(connection: &Connection) -> SqliteResult<Vec<Skipped>> {
     let sql = "SELECT files.name, files.problem, runs.file FROM files LEFT JOIN runs ON runs.id = files.run_id \
                WHERE files.problem IS NOT NULL OR runs.file <> files.name ORDER BY files.name";
@@ -225,7 +224,7 @@ fn skipped(connection: &Connection) -> SqliteResult<Vec<Skipped>> {
     let rows = query.query_map([], |row| {
         let reason = match row.get(1)? {
             Some(problem) => problem,
-            None => format!("`{}` has the same id, and stands for the run", row.get::<_, String>(2)?),
+            None => format!("`{}` has the same id and is used for the run", row.get::<_, String>(2)?),
         };
         Ok(Skipped { file: row.get(0)?, reason })
     })?;

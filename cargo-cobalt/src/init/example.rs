@@ -1,4 +1,4 @@
-//! The files of the first experiment, and the settings beside it.
+//! The files of the first experiment, and its settings.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,7 @@ pub const SETTINGS: &str = include_str!("templates/cobalt.toml");
 /// The items of the example.
 pub const ITEMS: &str = include_str!("templates/messages.jsonl");
 
-/// Where the agent of the example lies, and what an experiment can call.
+/// Where the example agent is, and what an experiment can call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Agent {
     /// In the new library of this name.
@@ -23,7 +23,7 @@ pub enum Agent {
 
 /// The library of a new package.
 pub fn library() -> String {
-    format!("//! A support desk that sends each message to a team: an agent to start from.\n\n{AGENT}")
+    format!("//! A support desk that routes each message to a team: a sample agent.\n\n{AGENT}")
 }
 
 const AGENT: &str = include_str!("templates/agent.rs");
@@ -33,22 +33,22 @@ pub fn experiments(agent: &Agent, name: &str, target: &str, dataset: &str) -> St
     let (mut imports, advice) = match agent {
         Agent::InLibrary(library) => (
             vec![format!("use {library}::route;")],
-            "/// To test another agent, call it here in place of `route`. A `Result` may be returned: an error is\n\
-             /// kept apart from low scores."
+            "/// To test another agent, call it here instead of `route`. You can return a `Result`: errors are\n\
+             /// reported separately from low scores."
                 .to_owned(),
         ),
         Agent::BesideLibrary(library) => (
             Vec::new(),
             format!(
-                "/// To test your own agent, call it here in place of `route`, as `{library}::…`. A `Result` may be\n\
-                 /// returned: an error is kept apart from low scores."
+                "/// To test your own agent, call it here instead of `route`, as `{library}::…`. You can return a\n\
+                 /// `Result`: errors are reported separately from low scores."
             ),
         ),
         Agent::BesideBinary => (
             Vec::new(),
-            "/// To test your own agent, call it here in place of `route`. A test cannot call into a binary:\n\
-             /// what it calls must be in a library, `src/lib.rs`, which the binary uses as well. A `Result` may\n\
-             /// be returned: an error is kept apart from low scores."
+            "/// To test your own agent, call it here instead of `route`. Tests cannot call into a binary: move\n\
+             /// the agent to a library, `src/lib.rs`, and use it from the binary as well. You can return a\n\
+             /// `Result`: errors are reported separately from low scores."
                 .to_owned(),
         ),
     };
@@ -67,22 +67,22 @@ pub fn experiments(agent: &Agent, name: &str, target: &str, dataset: &str) -> St
         .replace("@AGENT@\n", &format!("{inline}\n"))
 }
 
-/// How nextest is to treat the test target.
+/// The nextest settings for the test target.
 pub fn nextest(target: &str) -> String {
     include_str!("templates/nextest.toml").replace("@TARGET@", target)
 }
 
-/// The example: an experiment and its data set.
+/// The example: an experiment and its dataset.
 ///
-/// It bears the name of its package: the packages of a workspace share one history.
+/// The experiment is named after its package, as the packages of a workspace share one history.
 pub fn add_example(plan: &mut Plan, package: &str, agent: &Agent) {
     let dataset = free_dataset(&plan.package);
     let text = experiments(agent, package, &plan.target, &dataset);
-    plan.file(plan.package.join(format!("tests/{}.rs", plan.target)), "an experiment to start from", &text);
-    plan.file(plan.package.join(dataset), "its data set", ITEMS);
+    plan.file(plan.package.join(format!("tests/{}.rs", plan.target)), "a sample experiment", &text);
+    plan.file(plan.package.join(dataset), "its dataset", ITEMS);
     if plan.target != "evals" {
         plan.notes
-            .push(format!("there are other tests called `evals`: the experiment is in `{}`", plan.target));
+            .push(format!("a test target `evals` already exists, so the experiment is in `{}`", plan.target));
     }
 }
 
@@ -92,20 +92,20 @@ fn free_dataset(package: &Path) -> String {
     names.find(|name| !is_there(&package.join(name))).unwrap_or_default()
 }
 
-/// The settings, which are the whole workspace's.
+/// The settings of the whole workspace.
 ///
-/// No file is made where it would hide settings that are there: the package's file comes before that of the
-/// workspace, and both before those in the manifest.
+/// No file is created if it would hide existing settings: the package's file takes precedence over the workspace's, and both over
+/// the manifest.
 pub fn add_settings(plan: &mut Plan, manifest_has_settings: bool) {
     let own = plan.package.join("cobalt.toml");
     if is_there(&own) {
         plan.keep(own);
     } else if !manifest_has_settings {
-        plan.file(plan.root.join("cobalt.toml"), "the settings, each commented out", SETTINGS);
+        plan.file(plan.root.join("cobalt.toml"), "settings, all commented out", SETTINGS);
     }
 }
 
-/// A profile for nextest, which takes an experiment for one test.
+/// A nextest profile: to nextest, an experiment is one test.
 pub fn add_nextest(plan: &mut Plan) {
     let path = plan.root.join(".config/nextest.toml");
     let profile = nextest(&plan.target);
@@ -114,9 +114,9 @@ pub fn add_nextest(plan: &mut Plan) {
         let settings = profile.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
         let settings: String = settings.map(|line| format!("\n    {line}")).collect();
         plan.notes
-            .push(format!(".config/nextest.toml could treat experiments as they need it, with{settings}"));
+            .push(format!("add recommended settings for experiments to .config/nextest.toml:{settings}"));
     }
-    plan.file(path, "what nextest needs to know of experiments", &profile);
+    plan.file(path, "nextest settings for experiments", &profile);
 }
 
 #[cfg(test)]

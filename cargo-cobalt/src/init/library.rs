@@ -1,4 +1,4 @@
-//! Where a new project finds the library, and why `init` can fail.
+//! Locates the library for a new project; errors of `init`.
 
 use std::path::{Path, PathBuf};
 use std::{env, io};
@@ -8,35 +8,35 @@ use toml_edit::{DocumentMut, InlineTable, Item, TomlError};
 
 use crate::error::CommandError;
 
-/// What stands behind `cobalt` in a manifest.
+/// The value of `cobalt` in a manifest's dependencies.
 #[derive(Clone, Debug)]
 pub enum Dependency {
-    /// As the workspace says.
+    /// Inherited from the workspace.
     Workspace,
     Path(PathBuf),
     Git {
         url: String,
         commit: String,
     },
-    /// As the package has it already, where it is optional.
+    /// Like the package's existing optional dependency.
     Like(InlineTable),
 }
 
 impl Dependency {
-    /// The library that this command was built with. `manifest` is where one could name it by hand.
+    /// The library that this command was built with. `manifest` is the file to edit by hand if it is not found.
     ///
-    /// The crate `cobalt` of the package registry is another one, so that a version is no way to name it.
+    /// The crate `cobalt` in the package registry is an unrelated one, so a version does not work.
     pub fn locate(manifest: Option<&Path>) -> Result<Self, InitError> {
         let source_folder = source_folder();
         let folder = source_folder.with_file_name("cobalt");
-        // The source of what was installed from a repository lies among cargo's own files, which it clears away.
+        // The source of a command installed from a repository is in cargo's cache, which cargo can delete.
         let beside = folder.join("Cargo.toml").exists().then_some(Self::Path(folder));
         installed_from()
             .or(beside)
             .ok_or_else(|| InitError::NoLibrary { source_folder, manifest: manifest.map(Path::to_owned) })
     }
 
-    /// One that is there, and no longer optional.
+    /// An existing dependency, but not optional.
     pub fn like(optional: &Item) -> Self {
         let fields = optional.as_table_like().into_iter().flat_map(|table| table.iter());
         let mut table = InlineTable::new();
@@ -48,11 +48,11 @@ impl Dependency {
         if table.len() == 1 && table.contains_key("workspace") { Self::Workspace } else { Self::Like(table) }
     }
 
-    /// What to do before the manifest is shared, if that names a place that others do not have.
+    /// What to change before sharing the manifest, if it contains a local path.
     pub fn note(&self) -> Option<String> {
         let Self::Path(path) = self else { return None };
         Some(format!(
-            "the dependency `cobalt` is a path of this machine, `{}`. To share the package, name the repository, as in \
+            "the dependency `cobalt` is a path on this machine, `{}`. To share the package, use the repository, e.g. \
              `cobalt = {{ git = \"…\" }}`, or a path relative to the manifest",
             path.display()
         ))
@@ -78,19 +78,19 @@ impl Dependency {
     }
 }
 
-/// The folder of this package. What `cargo run` says comes before what the compiler saw, as two checkouts can share a
-/// target folder, and so a binary.
+/// The folder of this package. The path from `cargo run` takes precedence over the compiled-in one, as two checkouts can share a
+/// target folder and thus a binary.
 fn source_folder() -> PathBuf {
     run_from().unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into())
 }
 
-/// The folder of this package where `cargo run` has started this program, as the alias of a clone does.
+/// The folder of this package if `cargo run` started this program, as the alias in a clone does.
 pub fn run_from() -> Option<PathBuf> {
     let is_run_by_cargo = env::var_os("CARGO_PKG_NAME").is_some_and(|name| name == env!("CARGO_PKG_NAME"));
     env::var_os("CARGO_MANIFEST_DIR").filter(|_| is_run_by_cargo).map(PathBuf::from)
 }
 
-/// The repository that `cargo install` notes for this program, beside the folder that it puts programs into.
+/// The repository that `cargo install` recorded for this program, next to its `bin` folder.
 fn installed_from() -> Option<Dependency> {
     let program = env::current_exe().ok()?;
     let list = program.parent()?.parent()?.join(".crates.toml");
@@ -108,7 +108,7 @@ fn repository(list: &str) -> Option<Dependency> {
     Some(Dependency::Git { url: without_password(url), commit: commit.to_owned() })
 }
 
-/// A manifest is shared, and a password is not.
+/// Manifests are shared, passwords are not.
 fn without_password(url: &str) -> String {
     match url.split_once("://").and_then(|(scheme, rest)| Some((scheme, rest.split_once('@')?))) {
         Some((scheme, (user, host))) if !user.contains('/') && scheme.starts_with("http") => {
@@ -120,63 +120,63 @@ fn without_password(url: &str) -> String {
 
 #[derive(Debug, thiserror::Error)]
 pub enum InitError {
-    #[error("failed to {action} `{}`: {source}; see that you may, or name another folder", .path.display())]
+    #[error("failed to {action} `{}`: {source}; check the permissions, or choose another folder", .path.display())]
     File { action: &'static str, path: PathBuf, source: io::Error },
 
-    #[error("`{}` is no folder: name the one with the Cargo.toml, or one that is to be made", .0.display())]
+    #[error("`{}` is not a folder; pass the folder of a Cargo.toml, or a new folder", .0.display())]
     NoFolder(PathBuf),
 
     #[error("failed to read `{}`: line {line}, column {column}: {reason}", .path.display())]
     Syntax { path: PathBuf, line: usize, column: usize, reason: String },
 
     #[error(
-        "`{}` is a workspace and no package: name {}", .root.display(), listed(.members)
+        "`{}` is a workspace, not a package; pass {}", .root.display(), listed(.members)
     )]
     Virtual { root: PathBuf, members: Vec<String> },
 
-    #[error("`{}` is no package that cargo knows", .0.display())]
+    #[error("`{}` is not a package known to cargo", .0.display())]
     NoPackage(PathBuf),
 
     #[error(
-        "the package in `{}` is called `cobalt`, as the library is, and cannot depend on it: rename the package",
+        "the package in `{}` is named `cobalt` like the library, so it cannot depend on it; rename the package",
         .0.display()
     )]
     Namesake(PathBuf),
 
     #[error(
-        "the package in `{}` depends on the library under the name `{name}`, and the files that `init` writes call it \
-         `cobalt`: write them yourself, with `crate = {name}` in each attribute, or rename the dependency to `cobalt`",
+        "the package in `{}` depends on the library as `{name}`, but the files that `init` writes call it `cobalt`; \
+         rename the dependency to `cobalt`, or write the files yourself with `crate = {name}` in each attribute",
         .folder.display()
     )]
     Renamed { folder: PathBuf, name: String },
 
     #[error(
-        "the package in `{}` is of edition 2015, in which experiments cannot be written: set `edition = \"2018\"` \
-         or a later one in its Cargo.toml", .0.display()
+        "the package in `{}` uses edition 2015, which experiments do not support; set `edition = \"2018\"` or later \
+         in its Cargo.toml", .0.display()
     )]
     Edition(PathBuf),
 
     #[error(
-        "the test target `{target}` has the usual front end of tests in `{}`: set `harness = false` there, or name another file",
+        "the test target `{target}` in `{}` uses the default test harness; set `harness = false` there, or choose another file",
         .manifest.display()
     )]
     Harness { manifest: PathBuf, target: String },
 
     #[error(
-        "the workspace in `{}` has a package `{name}` already: give the folder another name", .root.display()
+        "the workspace in `{}` already has a package `{name}`; use another folder name", .root.display()
     )]
     NameTaken { root: PathBuf, name: String },
 
     #[error(
-        "the library cannot be found: this command was built from `{}`, which is gone. Get a clone of Cobalt and \
-         install the command from it with `cargo install --path cargo-cobalt`{}", .source_folder.display(),
+        "library not found: this command was built from `{}`, which no longer exists. Clone Cobalt and install the \
+         command from the clone with `cargo install --path cargo-cobalt`{}", .source_folder.display(),
         by_hand(.manifest.as_deref())
     )]
     NoLibrary { source_folder: PathBuf, manifest: Option<PathBuf> },
 
     #[error(
-        "failed to edit `{}` and keep the rest of it byte by byte: dotted keys of one table stand apart, or lines \
-         end in different ways. Write this into it, then run the command again:\n\n{additions}", .path.display()
+        "failed to edit `{}` without changing the rest of it: dotted keys of a table are not adjacent, or line endings \
+         are mixed. Add this to the file, then run the command again:\n\n{additions}", .path.display()
     )]
     Format { path: PathBuf, additions: String },
 }
@@ -184,7 +184,7 @@ pub enum InitError {
 impl CommandError for InitError {}
 
 impl InitError {
-    /// A manifest that is no TOML; `text` is what was parsed.
+    /// A manifest that is not valid TOML; `text` is what was parsed.
     pub fn syntax(path: &Path, text: &str, error: &TomlError) -> Self {
         let (line, column) = line_and_column(text, error.span().map_or(0, |span| span.start));
         Self::Syntax {
@@ -202,11 +202,11 @@ impl InitError {
 
 fn listed(members: &[String]) -> String {
     match members {
-        [] => "a folder for its first member, as in `cargo cobalt init agent`".to_owned(),
+        [] => "a folder for its first member, e.g. `cargo cobalt init agent`".to_owned(),
         [one] => format!("the folder of its member: `cargo cobalt init {one}`"),
         [first, others @ ..] => {
             let others = wording::list(others.iter().map(String::as_str));
-            format!("the folder of a member: `cargo cobalt init {first}`, or in its place {others}")
+            format!("the folder of a member: `cargo cobalt init {first}`; other members: {others}")
         }
     }
 }
@@ -214,8 +214,8 @@ fn listed(members: &[String]) -> String {
 fn by_hand(manifest: Option<&Path>) -> String {
     match manifest {
         Some(manifest) => format!(
-            ", or write `cobalt = {{ path = \"<the clone>/cobalt\" }}` under `[dev-dependencies]` in `{}`, and run \
-             this again",
+            ", or add `cobalt = {{ path = \"<the clone>/cobalt\" }}` to `[dev-dependencies]` in `{}`, and run this \
+             command again",
             manifest.display()
         ),
         None => String::new(),

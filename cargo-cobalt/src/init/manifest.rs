@@ -1,4 +1,4 @@
-//! Reads manifests, and adds to them without touching what is there.
+//! Reads manifests and adds to them without changing existing content.
 
 #[cfg(test)]
 mod tests;
@@ -11,18 +11,17 @@ use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, Tab
 use super::library::{Dependency, InitError};
 use crate::project::harness;
 
-const DEPENDENCY_COMMENT: &str =
-    "# Named by its place: the crate `cobalt` of the package registry is another one.\n";
+const DEPENDENCY_COMMENT: &str = "# By path or repository: the crate `cobalt` on crates.io is unrelated.\n";
 const TARGET_COMMENT: &str =
-    "# Experiments are test cases: `cobalt::main()` takes the place of the usual front end of tests.\n";
+    "# Experiments are test cases: `cobalt::main()` replaces the default test harness.\n";
 
-/// A `Cargo.toml`, as it is and as it is to be.
+/// A `Cargo.toml` and the additions to it.
 #[derive(Debug)]
 pub struct Manifest {
     path: PathBuf,
     document: DocumentMut,
     encoding: Encoding,
-    /// Whether the document can be written byte by byte as it was read.
+    /// Whether the document can be written back byte for byte.
     is_faithful: bool,
     additions: Vec<Addition>,
 }
@@ -33,7 +32,7 @@ struct Addition {
     words: String,
 }
 
-/// What the document does not keep of a file.
+/// Properties of the file that the document does not keep.
 #[derive(Clone, Copy, Debug)]
 struct Encoding {
     byte_order_mark: bool,
@@ -60,7 +59,7 @@ impl Manifest {
         let encoding =
             Encoding { byte_order_mark: bare.len() < text.len(), carriage_returns: bare.contains("\r\n") };
         let written = encoding.restore(&document.to_string());
-        // A last line without an end may be given one.
+        // A missing final line break may be added.
         let is_faithful = written.strip_prefix(text).is_some_and(|rest| rest.trim_ascii().is_empty());
         Ok(Self { path: path.to_owned(), document, encoding, is_faithful, additions: Vec::new() })
     }
@@ -81,7 +80,7 @@ impl Manifest {
         self.document.contains_key("workspace")
     }
 
-    /// The manifest's own settings of Cobalt.
+    /// Whether the manifest contains settings of Cobalt.
     pub fn has_settings(&self) -> bool {
         self.get(&["package", "metadata", "cobalt"]).is_some()
     }
@@ -92,17 +91,17 @@ impl Manifest {
         list.into_iter().flatten().filter_map(Value::as_str).collect()
     }
 
-    /// How the workspace's members depend on the library, if it says so.
+    /// The workspace's dependency on the library, if any.
     pub fn workspace_dependency(&self) -> Option<&Item> {
         self.get(&["workspace", "dependencies", "cobalt"])
     }
 
-    /// How the package depends on the library, whatever features are on.
+    /// The package's unconditional dependency on the library.
     pub fn dependency(&self) -> Option<&Item> {
         self.dependencies().find(|dependency| !is_optional(dependency))
     }
 
-    /// How the package depends on the library if a feature is on.
+    /// The package's optional dependency on the library.
     pub fn optional_dependency(&self) -> Option<&Item> {
         self.dependencies().find(|dependency| is_optional(dependency))
     }
@@ -117,7 +116,7 @@ impl Manifest {
         })
     }
 
-    /// Whether a test target has a front end of its own; `None` where the manifest does not list it.
+    /// The `harness` setting of a test target; `None` if the manifest does not list the target.
     pub fn harness(&self, target: &str) -> Option<bool> {
         harness(&self.document, target)
     }
@@ -131,7 +130,7 @@ impl Manifest {
         let dotted = if dependency.is_dotted() { ".workspace = true" } else { &format!(" = {dependency}") };
         let by_hand = format!("[dev-dependencies]\ncobalt{dotted}\n");
         self.additions.push(Addition { by_hand, words: "the dependency `cobalt`".to_owned() });
-        // Cargo reads the older spelling only where the newer one is missing.
+        // Cargo reads the older spelling only if the newer one is missing.
         let older = self.document.contains_key("dev_dependencies");
         let kind = if older { "dev_dependencies" } else { "dev-dependencies" };
         if !self.document.contains_key(kind) {
@@ -151,7 +150,7 @@ impl Manifest {
         }
     }
 
-    /// Adds a test target with a front end of its own; `path` is its file, where it is not the one that cargo looks for.
+    /// Adds a test target with `harness = false`; `path` is its file, if it is not the default one.
     pub fn add_test(&mut self, target: &str, path: Option<&str>) {
         let by_path = path.map(|path| format!("path = \"{path}\"\n")).unwrap_or_default();
         let by_hand = format!("[[test]]\nname = \"{target}\"\n{by_path}harness = false\n");
@@ -188,13 +187,13 @@ impl Manifest {
         }
     }
 
-    /// What was added, in a few words.
+    /// A short description of the additions.
     pub fn additions(&self) -> String {
         let words: Vec<_> = self.additions.iter().map(|addition| addition.words.as_str()).collect();
         words.join(", ")
     }
 
-    /// An empty table at the end of the file, behind the comments that end it now.
+    /// An empty table at the end of the file, after trailing comments.
     fn section(&mut self, comment: &str) -> Table {
         let end = self.document.trailing().as_str().unwrap_or_default().trim_end().to_owned();
         self.document.set_trailing("");
@@ -205,7 +204,7 @@ impl Manifest {
         table
     }
 
-    /// The text with the additions; `None` where there are none.
+    /// The text with the additions; `None` if there are none.
     pub fn changed(&self) -> Result<Option<String>, InitError> {
         if self.additions.is_empty() {
             return Ok(None);
@@ -238,10 +237,10 @@ fn append_to_inline(table: &mut InlineTable, mut dependency: InlineTable) {
     table.insert("cobalt", dependency);
 }
 
-/// Adds an element to `[ … ]`, on a line of its own where the others are.
+/// Adds an element to `[ … ]`, on its own line if the others are.
 fn append_to_array(array: &mut Array, mut element: Value) {
     let has_comma = array.trailing_comma();
-    // What stands before the closing bracket: behind the comma, or else behind the last element.
+    // The text before the closing bracket, after the comma or the last element.
     let end = match array.iter_mut().last() {
         Some(last) if !has_comma => {
             let end = suffix(last);

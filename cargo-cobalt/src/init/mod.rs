@@ -1,4 +1,4 @@
-//! `cargo cobalt init`: a first experiment for a new project, or for a package that is there.
+//! `cargo cobalt init`: a first experiment for a new project or an existing package.
 
 mod example;
 mod library;
@@ -21,7 +21,7 @@ pub use package::{library_of, with_target};
 use plan::{File, Plan};
 pub use plan::{create, is_there};
 
-/// Works out everything, then writes it, so that an error leaves the folder as it was.
+/// Plans all changes, then writes them: an error leaves the folder unchanged.
 pub fn init(arguments: &Init) -> Result<ExitCode, Error> {
     let folder = plan::resolve(&arguments.dir)?;
     let mut plan = match folder.join("Cargo.toml").exists() {
@@ -33,25 +33,25 @@ pub fn init(arguments: &Init) -> Result<ExitCode, Error> {
     assistants.carry_out()?;
     plan.notes.extend(left_out(&plan.root));
     plan.notes.extend(how_to_install(&plan.package));
-    // Where nobody reads the summary, the work is done all the same.
+    // The work is done even if the output is closed.
     let _ = std::io::stdout().write_all(summary(&plan, &assistants, &arguments.dir).as_bytes());
     Ok(ExitCode::SUCCESS)
 }
 
-/// What a user needs to know who has tried `cargo cobalt` in a clone, where an alias stands for it.
+/// A note for users who run `cargo cobalt` by the alias in a clone.
 fn how_to_install(package: &Path) -> Option<String> {
     let source = library::run_from()?;
     let clone = source.parent()?.canonicalize().ok()?;
     let install = format!("`cargo install --path {}`", source.display());
     (!package.starts_with(clone))
-        .then(|| format!("{install} makes `cargo cobalt` known outside of its clone"))
+        .then(|| format!("to use `cargo cobalt` outside of the clone, run {install}"))
 }
 
 fn summary(plan: &Plan, assistants: &Changes, folder: &Path) -> String {
     let mut summary = format!("{}\n", plan.root.display());
     summary.push_str(&listing(&lines(plan, assistants)));
     if plan.changes_nothing() && assistants.is_empty() {
-        summary.push_str("\nNothing was changed: all of it is there already.\n");
+        summary.push_str("\nNothing to do; everything exists already.\n");
     }
     for note in &plan.notes {
         let _ = write!(summary, "\nNote: {note}\n");
@@ -59,7 +59,7 @@ fn summary(plan: &Plan, assistants: &Changes, folder: &Path) -> String {
     summary + &next_steps(plan, folder)
 }
 
-/// What was made comes first, and last what was there.
+/// New files first, unchanged files last.
 fn lines(plan: &Plan, assistants: &Changes) -> Vec<Line> {
     let line = |verb, path: &Path, content: &str| {
         let path = path.strip_prefix(&plan.root).unwrap_or(path).display().to_string();
@@ -90,7 +90,7 @@ fn next_steps(plan: &Plan, folder: &Path) -> String {
     let test = format!("cargo test --test {}", plan.target);
     let width = test.chars().count();
     let _ =
-        writeln!(summary, "  {:<width$}  # runs the experiments and shows their scores", "cargo cobalt run");
-    let _ = writeln!(summary, "  {test}  # the same as test cases");
+        writeln!(summary, "  {:<width$}  # run the experiments and show their scores", "cargo cobalt run");
+    let _ = writeln!(summary, "  {test}  # run them as test cases");
     summary
 }

@@ -1,4 +1,4 @@
-//! Makes a new project: an agent in a library, and an experiment that calls it.
+//! Creates a new project: an agent in a library, and an experiment that calls it.
 
 use std::path::Path;
 
@@ -29,7 +29,7 @@ pub fn plan(folder: &Path) -> Result<Plan, Error> {
     plan.file(folder.join("Cargo.toml"), &format!("the package `{name}`"), &manifest);
     let agent = agent(folder, &name);
     if let Agent::InLibrary(_) = agent {
-        plan.file(folder.join("src/lib.rs"), "an agent to start from", &example::library());
+        plan.file(folder.join("src/lib.rs"), "a sample agent", &example::library());
     }
     example::add_example(&mut plan, &name, &agent);
     example::add_settings(&mut plan, false);
@@ -54,7 +54,7 @@ fn manifest(folder: &Path, name: &str, dependency: &Dependency, target: &str) ->
     Ok(manifest.changed()?.unwrap_or(text))
 }
 
-/// A library is made where there is no source yet.
+/// A library is created if there is no source yet.
 fn agent(folder: &Path, package: &str) -> Agent {
     if is_there(&folder.join("src/lib.rs")) {
         Agent::BesideLibrary(crate_name(package))
@@ -65,7 +65,7 @@ fn agent(folder: &Path, package: &str) -> Agent {
     }
 }
 
-/// Makes the package a member of the workspace around it.
+/// Makes the package a member of the enclosing workspace.
 fn join(plan: &mut Plan, mut workspace: Workspace, name: &str) -> Result<(), Error> {
     let metadata = MetadataCommand::new().current_dir(workspace.root()).no_deps().exec()?;
     if metadata.packages.iter().any(|package| package.name.as_str() == name) {
@@ -79,7 +79,7 @@ fn join(plan: &mut Plan, mut workspace: Workspace, name: &str) -> Result<(), Err
     Ok(())
 }
 
-/// Names that a crate cannot have, or under which a test cannot refer to it.
+/// Names that a crate cannot have, or that tests cannot refer to.
 const RESERVED: [&str; 58] = [
     "abstract",
     "alloc",
@@ -141,7 +141,7 @@ const RESERVED: [&str; 58] = [
     "_",
 ];
 
-/// A name that cargo accepts: small letters, digits, `-` and `_`, with a letter in front.
+/// A name that cargo accepts: lower-case letters, digits, `-` and `_`, starting with a letter.
 pub fn package_name(folder: &Path) -> String {
     let folder = folder.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
     let words = folder.split(|character: char| !character.is_ascii_alphanumeric() && character != '_');
@@ -165,19 +165,19 @@ pub struct Workspace {
     pub membership: Membership,
 }
 
-/// What a workspace says of a folder.
+/// Whether a folder is a member of a workspace.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Membership {
     Member,
-    /// Nothing, which cargo refuses; by this path it can become a member.
+    /// Not listed, which cargo refuses; with the path to add to `members`.
     Unlisted(String),
 }
 
 impl Workspace {
-    /// The one that counts for a folder without a manifest.
+    /// The enclosing workspace of a folder without a manifest.
     pub fn around(folder: &Path) -> Result<Option<Self>, InitError> {
         let root = workspace_root(folder);
-        // The library passes over a manifest that is broken, and cargo does not.
+        // The library ignores broken manifests, cargo does not.
         for between in folder.ancestors().skip(1).take_while(|ancestor| *ancestor != root) {
             let path = between.join("Cargo.toml");
             if is_there(&path) {

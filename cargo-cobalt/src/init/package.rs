@@ -1,4 +1,4 @@
-//! Adds a first experiment to an existing package, read without its comments and texts.
+//! Adds a first experiment to an existing package. Its sources are scanned without comments and string literals.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -45,14 +45,14 @@ pub fn plan(folder: &Path) -> Result<Plan, Error> {
 /// A manifest with a test target for experiments.
 #[derive(Debug)]
 pub struct WithTarget {
-    /// Its text; `None` where it has all of it already.
+    /// Its text; `None` if nothing is missing.
     pub text: Option<String>,
-    /// What the user should know.
+    /// Notes for the user.
     pub notes: Vec<String>,
 }
 
-/// What the manifest of the package in a folder becomes when it gets a test target for experiments and, where it is missing,
-/// the library. `path` is the target's file, where it is not the one that cargo looks for.
+/// Adds a test target for experiments and, if missing, the library to the manifest of the package in a folder. `path` is the
+/// target's file, if it is not the default one.
 pub fn with_target(
     folder: &Path,
     metadata: &Metadata,
@@ -75,7 +75,7 @@ pub fn with_target(
     Ok(WithTarget { text: manifest.changed()?, notes: plan.notes })
 }
 
-/// The folders of a workspace's members, as one would name them from here.
+/// The folders of a workspace's members, relative to the current folder.
 fn members(metadata: &Metadata) -> Vec<String> {
     let folders =
         metadata.workspace_packages().into_iter().filter_map(|package| package.manifest_path.parent());
@@ -93,7 +93,7 @@ fn package_in<'a>(folder: &Path, metadata: &'a Metadata) -> Result<&'a Package, 
     if package.edition == Edition::E2015 {
         return Err(InitError::Edition(folder.to_owned()));
     }
-    // One of the registry that has the name is another crate.
+    // A registry crate of this name is unrelated.
     let is_library = |dependency: &&cargo_metadata::Dependency| {
         let of_registry = dependency.source.as_ref().is_some_and(|source| !source.repr.starts_with("git+"));
         dependency.name == "cobalt" && dependency.kind != DependencyKind::Build && !of_registry
@@ -105,7 +105,7 @@ fn package_in<'a>(folder: &Path, metadata: &'a Metadata) -> Result<&'a Package, 
     Ok(package)
 }
 
-/// Adds the library, unless the package depends on it in any case.
+/// Adds the library, unless the package depends on it unconditionally.
 fn add_dependency(plan: &mut Plan, manifest: &mut Manifest) -> Result<(), InitError> {
     let root = plan.root.join("Cargo.toml");
     let root = if root == manifest.path() { None } else { Some(Manifest::read(&root)?) };
@@ -119,7 +119,7 @@ fn add_dependency(plan: &mut Plan, manifest: &mut Manifest) -> Result<(), InitEr
     }
     if existing.or(shared).is_some_and(is_of_registry) {
         plan.notes.push(format!(
-            "`cobalt` is given by its version, and that is an unrelated crate of the package registry. Write \
+            "the dependency `cobalt` is given by version, but that is an unrelated crate on crates.io. Use \
              `{}` instead",
             Dependency::locate(None).map_or_else(
                 |_| "cobalt = { path = \"…\" }".to_owned(),
@@ -128,21 +128,21 @@ fn add_dependency(plan: &mut Plan, manifest: &mut Manifest) -> Result<(), InitEr
         ));
     }
     if manifest.dependency().is_none() {
-        // Cargo wants one source for both.
+        // Cargo requires the same source for both.
         let dependency = existing.map_or(Dependency::Workspace, Dependency::like);
         manifest.add_dependency(&dependency);
     }
     Ok(())
 }
 
-/// Whether a dependency is given by its version alone.
+/// Whether a dependency is given only by its version.
 fn is_of_registry(dependency: &Item) -> bool {
     let sources = ["path", "git", "workspace", "registry", "registry-index"];
     let has_source = |table: &dyn TableLike| sources.iter().any(|source| table.contains_key(source));
     !dependency.as_table_like().is_some_and(has_source)
 }
 
-/// The library that tests of a package can call.
+/// The package's library, if its tests can call it.
 pub fn library_of(package: &Package) -> Option<&Target> {
     let is_library =
         |kinds: &[TargetKind]| kinds.contains(&TargetKind::Lib) || kinds.contains(&TargetKind::RLib);
@@ -169,7 +169,7 @@ impl Experiments {
         let ready = |test: &&&Target| {
             manifest.harness(&test.name) == Some(false) && code_of(test).contains("cobalt::")
         };
-        // What the manifest does not list is built with the usual front end, and its `main` is never called.
+        // Unlisted targets are built with the default harness, and their `main` is never called.
         let unlisted = |test: &&&Target| {
             let code = code_of(test);
             let calls_main = code.contains("fn main()") && code.contains("cobalt::main()");
@@ -195,7 +195,7 @@ fn code_of(test: &Target) -> String {
     code(&fs::read_to_string(&test.src_path).unwrap_or_default())
 }
 
-/// The usual name, or the first that no target has and no file in the package's `tests`.
+/// The usual name, or the first one not used by a target or by a file in the package's `tests`.
 pub fn free_name(package: &Path, is_taken: impl Fn(&str) -> bool) -> String {
     let tests = package.join("tests");
     let is_free = |name: &String| {
@@ -206,13 +206,13 @@ pub fn free_name(package: &Path, is_taken: impl Fn(&str) -> bool) -> String {
     usual.or_else(|| others.find(is_free)).unwrap_or_default()
 }
 
-/// The code, with a space for each comment and each text.
+/// The code, with a space in place of each comment and string literal.
 pub fn code(source: &str) -> String {
     let mut code = String::with_capacity(source.len());
     let mut rest = source;
     let mut is_in_name = false;
     while let Some(first) = rest.chars().next() {
-        // The end of a name may look like the beginning of a raw text.
+        // The end of a name can look like the start of a raw string.
         let other = if is_in_name && first.is_alphanumeric() { 0 } else { other_than_code(rest) };
         if other > 0 {
             code.push(' ');
@@ -226,7 +226,7 @@ pub fn code(source: &str) -> String {
     code
 }
 
-/// The length of the comment or text that this begins with.
+/// The length of the comment or string literal at the start; 0 if there is none.
 fn other_than_code(text: &str) -> usize {
     if text.starts_with("//") {
         return text.find('\n').unwrap_or(text.len());
@@ -234,7 +234,7 @@ fn other_than_code(text: &str) -> usize {
     if text.starts_with("/*") {
         return block_comment(text);
     }
-    // A quote as a character begins no text.
+    // A quote in a character literal does not start a string.
     if let Some(quote) = ["'\"'", "'\\\"'"].into_iter().find(|quote| text.starts_with(quote)) {
         return quote.len();
     }
@@ -245,7 +245,7 @@ fn other_than_code(text: &str) -> usize {
     raw.and_then(raw_text).map_or(0, |behind| text.len() - behind.len())
 }
 
-/// What is behind a raw text, of which this is all but the letter.
+/// The rest after a raw string, which is given without its prefix letter.
 fn raw_text(text: &str) -> Option<&str> {
     let quoted = text.trim_start_matches('#');
     let hashes = &text[..text.len() - quoted.len()];
@@ -253,7 +253,7 @@ fn raw_text(text: &str) -> Option<&str> {
     Some(content.split_once(&format!("\"{hashes}")).map_or("", |(_, behind)| behind))
 }
 
-/// Comments of this kind lie in one another.
+/// Block comments nest.
 fn block_comment(text: &str) -> usize {
     let mut depth = 0_usize;
     let mut at = 0;

@@ -1,4 +1,4 @@
-//! What is to be written, worked out before anything is.
+//! The changes to write, planned before anything is written.
 
 use std::fs;
 use std::io::{self, Write};
@@ -10,16 +10,16 @@ use crate::written::replace;
 
 #[derive(Debug)]
 pub struct Plan {
-    /// The root of the workspace, from where paths are shown.
+    /// The root of the workspace; paths are shown relative to it.
     pub root: PathBuf,
     /// The folder of the package.
     pub package: PathBuf,
-    /// The test target that holds experiments.
+    /// The test target with the experiments.
     pub target: String,
     pub files: Vec<File>,
-    /// The manifest that is changed; there is one at most.
+    /// The changed manifest; at most one.
     pub edit: Option<Edit>,
-    /// What the user should know beside.
+    /// Notes for the user.
     pub notes: Vec<String>,
 }
 
@@ -29,12 +29,12 @@ pub enum File {
     New {
         path: PathBuf,
         text: String,
-        /// What is in it, in a few words.
+        /// A short description.
         content: String,
     },
-    /// It is there, and gets this at its end.
+    /// It exists, and this is appended.
     Appended { path: PathBuf, text: String, content: String },
-    /// It is there, and is left as it is.
+    /// It exists and is not changed.
     Kept(PathBuf),
 }
 
@@ -42,7 +42,7 @@ pub enum File {
 pub struct Edit {
     pub path: PathBuf,
     pub text: String,
-    /// What is added, in a few words.
+    /// A short description of the additions.
     pub additions: String,
 }
 
@@ -64,7 +64,7 @@ impl Plan {
         }
     }
 
-    /// A file that is made where it is not there yet.
+    /// Adds a file, created unless it exists.
     pub fn file(&mut self, path: PathBuf, content: &str, text: &str) {
         self.files.push(if is_there(&path) {
             File::Kept(path)
@@ -73,7 +73,7 @@ impl Plan {
         });
     }
 
-    /// Sees that git ignores `.env`, where keys are kept. A new `.gitignore` ignores `others`, too.
+    /// Makes git ignore `.env`, which contains keys. A new `.gitignore` also ignores `others`.
     pub fn ignore_keys(&mut self, folder: &Path, others: &str) {
         let path = folder.join(".gitignore");
         if !is_there(&path) {
@@ -81,7 +81,7 @@ impl Plan {
                 if others.is_empty() { "ignores `.env`" } else { "ignores build output and `.env`" };
             return self.file(path, content, &format!("{others}.env\n"));
         }
-        // One that cannot be read is not ours to change.
+        // Do not change a file that cannot be read.
         let Ok(text) = fs::read_to_string(&path) else { return self.keep(path) };
         let ignores =
             |line: &str| matches!(line.trim(), ".env" | "/.env" | "**/.env" | ".env*" | "/.env*" | "*.env");
@@ -91,7 +91,11 @@ impl Plan {
         let line_end = if text.contains("\r\n") { "\r\n" } else { "\n" };
         let gap = if text.is_empty() || text.ends_with('\n') { "" } else { line_end };
         let text = format!("{gap}.env{line_end}");
-        self.files.push(File::Appended { path, text, content: "`.env`, where keys are kept".to_owned() });
+        self.files.push(File::Appended {
+            path,
+            text,
+            content: "ignores `.env`, which contains keys".to_owned(),
+        });
     }
 
     pub fn keep(&mut self, path: PathBuf) {
@@ -102,13 +106,13 @@ impl Plan {
         self.edit.is_none() && self.files.iter().all(|file| matches!(file, File::Kept(_)))
     }
 
-    /// Writes all of it, or nothing.
+    /// Writes everything or nothing.
     pub fn carry_out(&self) -> Result<(), InitError> {
         let mut made = Vec::new();
         let result = self.write(&mut made);
         if result.is_err() {
             for path in made.iter().rev() {
-                // What has been put into a new folder since then stays.
+                // Files added to a new folder meanwhile are kept.
                 let _ = fs::remove_file(path).or_else(|_| fs::remove_dir(path));
             }
         }
@@ -127,7 +131,7 @@ impl Plan {
                 append().map_err(InitError::file("write", path))?;
             }
         }
-        // Last, as nothing is left to fail then. What was appended to a `.gitignore` does no harm by itself.
+        // Last, so nothing can fail after it. Lines appended to a `.gitignore` do no harm.
         match &self.edit {
             Some(Edit { path, text, .. }) => replace(path, text).map_err(InitError::file("write", path)),
             None => Ok(()),
@@ -135,12 +139,12 @@ impl Plan {
     }
 }
 
-/// Whether there is anything of this name, if only a link that leads nowhere.
+/// Whether the path exists, even as a broken symlink.
 pub fn is_there(path: &Path) -> bool {
     path.symlink_metadata().is_ok()
 }
 
-/// Makes a file and the folders above it, and notes what was `made`; one that has come into being since is not overwritten.
+/// Creates a file and its parent folders, and records them in `made`; a file created meanwhile is not overwritten.
 pub fn create(path: &Path, text: &str, made: &mut Vec<PathBuf>) -> io::Result<()> {
     let missing: Vec<_> = path.ancestors().skip(1).take_while(|folder| !folder.exists()).collect();
     for folder in missing.into_iter().rev() {
@@ -152,7 +156,7 @@ pub fn create(path: &Path, text: &str, made: &mut Vec<PathBuf>) -> io::Result<()
     file.write_all(text.as_bytes())
 }
 
-/// The folder as cargo names it: absolute, and without links as far as it is there.
+/// The folder as cargo names it: absolute, with links resolved as far as it exists.
 pub fn resolve(folder: &Path) -> Result<PathBuf, InitError> {
     let absolute = std::path::absolute(folder).map_err(InitError::file("find", folder))?;
     let is_there = |ancestor: &&Path| ancestor.symlink_metadata().is_ok();
@@ -238,7 +242,7 @@ mod tests {
         let file = folder.path().join("Cargo.toml");
         std::fs::write(&file, "").unwrap();
         for path in [file.clone(), file.join("more")] {
-            assert!(resolve(&path).unwrap_err().to_string().contains("is no folder"));
+            assert!(resolve(&path).unwrap_err().to_string().contains("is not a folder"));
         }
     }
 }

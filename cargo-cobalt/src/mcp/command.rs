@@ -1,5 +1,4 @@
-//! `cargo cobalt` as a command below this one, in a project's folder, so that it does what it does for a user there: with the
-//! settings, the toolchain and the variables of that place.
+//! Runs `cargo cobalt` as a child process in a project's folder, with that folder's settings, toolchain and variables.
 
 use std::collections::VecDeque;
 use std::io;
@@ -23,11 +22,11 @@ use super::wire::Lines;
 use crate::error::Error;
 use crate::project::{cargo, variables_of_this_process};
 
-/// How long a command has for its end once it was told: what is finished is kept by then.
+/// How long a command may take to exit after an interrupt, to save finished items.
 const TIME_TO_END: Duration = Duration::from_secs(10);
-/// The same where the server ends, which the assistant may kill before long.
+/// The same when the server shuts down: the assistant may kill it soon.
 const TIME_TO_END_WITH_SERVER: Duration = Duration::from_secs(3);
-/// How many lines may wait to be heard.
+/// Capacity of the queue of stdout lines.
 const MOST_WAITING: usize = 1024;
 /// How many of the last lines of stderr are kept.
 const LAST_LINES: usize = 200;
@@ -42,27 +41,27 @@ pub struct Ended {
     pub stderr: Vec<String>,
 }
 
-/// Starts commands, and sees that none outlives this one.
+/// Starts commands, and makes sure that none outlives this process.
 #[derive(Clone, Debug)]
 pub struct Commands {
-    /// This program: the path that it was started by, under which a later build lies, too.
+    /// The path this program was started from; a later build is at the same path.
     program: Arc<PathBuf>,
     running: TaskTracker,
     turns: Turns,
-    /// That the server ends.
+    /// Cancelled when the server shuts down.
     end: CancellationToken,
 }
 
 impl Commands {
-    /// Those of a server: when it is to `end`, they are.
+    /// All commands are interrupted when `end` is cancelled.
     pub fn new(end: CancellationToken) -> Result<Self, Error> {
         let program = std::env::current_exe()
             .map_err(|source| Error::Start { program: "cargo cobalt".to_owned(), source })?;
         Ok(Self { program: Arc::new(program), running: TaskTracker::new(), turns: Turns::default(), end })
     }
 
-    /// Waits until no other call runs experiments of a project; where it `has_to`, that is said first. The turn lasts until it
-    /// is dropped.
+    /// Waits until no other call runs experiments of the project; awaits `has_to` first if it must wait. Dropping the guard
+    /// ends the turn.
     pub async fn turn(
         &self,
         project: &Project,
@@ -73,7 +72,7 @@ impl Commands {
         cancelled.run_until_cancelled(turn).await.ok_or(Error::Interrupted)
     }
 
-    /// Starts `cargo cobalt` with arguments. When `cancelled`, or when nobody waits for it any more, it is told to end.
+    /// Starts `cargo cobalt` with arguments. It is interrupted on `cancelled`, or when the result is dropped.
     pub fn start(
         &self,
         project: &Project,
@@ -85,7 +84,7 @@ impl Commands {
         self.spawn(command, project, cancelled)
     }
 
-    /// The same with cargo itself.
+    /// Like [`Self::start`], for cargo itself.
     pub fn start_cargo(
         &self,
         project: &Project,
@@ -127,8 +126,8 @@ impl Commands {
         Ok(Running { lines, ended, build, begun: Instant::now(), _told_to_end: told.drop_guard() })
     }
 
-    /// Sees work through that must not be cut off, even where nobody waits for it any more. It is told when it has to end early:
-    /// when `cancelled`, or with the server.
+    /// Runs work to completion even if its caller is gone. Its token is cancelled when it must stop early: on `cancelled`, or
+    /// when the server shuts down.
     pub fn see_to<Work: Future<Output: Send> + Send + 'static>(
         &self,
         cancelled: &CancellationToken,
@@ -146,14 +145,14 @@ impl Commands {
         })
     }
 
-    /// Waits for the end of all commands, once they were told.
+    /// Waits until all commands have exited, after `end` is cancelled.
     pub async fn ended(&self) {
         self.running.close();
         self.running.wait().await;
     }
 }
 
-/// A command that was started; told to end when this is dropped.
+/// A running command; interrupted when this is dropped.
 #[derive(Debug)]
 pub struct Running {
     lines: Receiver<String>,
@@ -163,17 +162,17 @@ pub struct Running {
     _told_to_end: DropGuard,
 }
 
-/// How far cargo is with what it builds, by what it says on stderr.
+/// Cargo's build progress, parsed from stderr.
 #[derive(Debug, Default)]
 struct Build {
-    /// How many crates it has begun to compile.
+    /// Number of crates it has started to compile.
     crates: usize,
-    /// What it says it is doing.
+    /// Its latest status line.
     doing: String,
 }
 
 impl Build {
-    /// Takes a line of stderr in. A line in which cargo says what it does begins with a verb in a column of its own.
+    /// Parses a line of stderr. Cargo's status lines begin with a verb.
     fn hear(&mut self, line: &str) {
         const DOING: [&str; 5] = ["Compiling ", "Checking ", "Blocking ", "Downloading ", "Updating "];
         let line = line.trim_start();
@@ -191,12 +190,12 @@ impl Running {
         self.lines.recv().await
     }
 
-    /// How many seconds ago it was started.
+    /// Seconds since it was started.
     pub fn seconds(&self) -> u64 {
         self.begun.elapsed().as_secs()
     }
 
-    /// How far the build is: `12 s, crate 31: Compiling serde v1.0.228`.
+    /// The build progress: `12 s, crate 31: Compiling serde v1.0.228`.
     pub fn build(&self) -> String {
         let seconds = self.seconds();
         let build = self.build.lock().unwrap_or_else(PoisonError::into_inner);
@@ -207,7 +206,7 @@ impl Running {
         }
     }
 
-    /// Waits for its end; lines that nobody has taken are lost.
+    /// Waits until it exits; discards unread lines.
     pub async fn end(mut self) -> Result<Ended, Error> {
         while self.line().await.is_some() {}
         let ended = self.ended.await.unwrap_or_else(|error| Err(error.into()));
@@ -219,23 +218,23 @@ fn program_of(command: &Command) -> String {
     command.as_std().get_program().to_string_lossy().into_owned()
 }
 
-/// Whether rustup has chosen this program's toolchain by the folder that it was started in.
+/// Whether rustup chose this program's toolchain by the folder it was started in.
 fn folder_has_toolchain() -> bool {
     let source = std::env::var("RUSTUP_TOOLCHAIN_SOURCE").unwrap_or_default();
     ["default", "path-override", "toolchain-file"].contains(&&*source)
 }
 
-/// Where rustup has chosen by the folder, it chooses again in the command's.
+/// If rustup chose the toolchain by folder, lets it choose again in the command's folder.
 fn leave_toolchain_to_folder(command: &mut Command) {
     if folder_has_toolchain() {
-        // Cargo's own path is that of the toolchain.
+        // `CARGO` is a path in the toolchain.
         for name in ["RUSTUP_TOOLCHAIN", "RUSTUP_TOOLCHAIN_SOURCE", "CARGO"] {
             command.env_remove(name);
         }
     }
 }
 
-/// Sees a command through to its end.
+/// Reads a command's output until it exits.
 async fn see_through(
     mut child: Child,
     lines: Sender<String>,
@@ -250,7 +249,7 @@ async fn see_through(
         while let Some(stdout) = &mut stdout
             && let Some(line) = stdout.next().await
         {
-            // Where nobody listens any more it was told to end, and may print until it has.
+            // Without a listener it has been interrupted, and may print until it exits.
             tokio::select! {
                 biased;
                 _ = lines.send(line) => {}
@@ -285,7 +284,7 @@ async fn see_through(
     ended.map(|(status, was_cancelled)| Ended { status, was_cancelled, stderr })
 }
 
-/// Has a command end, with all that it has started: it may finish what it does, for some time.
+/// Interrupts a command and everything it started; kills them after a grace period.
 async fn end(child: &mut Child, server_ends: &CancellationToken) -> io::Result<ExitStatus> {
     let group = Group::of(child.id());
     group.interrupt();
@@ -299,16 +298,16 @@ async fn end(child: &mut Child, server_ends: &CancellationToken) -> io::Result<E
         () = with_server => child.start_kill()?,
     }
     group.kill();
-    // What was waited for is known from then on.
+    // The status is cached if it was awaited above.
     child.wait().await
 }
 
-/// A command and all that it starts, told and ended together as a terminal does with what runs in it.
+/// The process group of a command, signalled as a whole, as a terminal does.
 #[derive(Clone, Copy, Debug)]
 struct Group(#[cfg_attr(not(unix), expect(dead_code, reason = "there are no groups"))] Option<u32>);
 
 impl Group {
-    /// Has a command begin a group of its own once it starts.
+    /// Makes a command start its own process group.
     #[cfg(unix)]
     fn begin(command: &mut Command) {
         command.process_group(0);
@@ -317,18 +316,18 @@ impl Group {
     #[cfg(not(unix))]
     fn begin(_: &mut Command) {}
 
-    /// The group of the process that began it.
+    /// The group led by this process.
     fn of(leader: Option<u32>) -> Self {
         Self(leader)
     }
 
-    /// Asks all of them to end, as Ctrl-C does. What hears of it twice at once takes it for one.
+    /// Sends SIGINT, as Ctrl-C does. A process that gets it twice at once treats it as one.
     fn interrupt(self) {
         #[cfg(unix)]
         self.send(nix::sys::signal::Signal::SIGINT);
     }
 
-    /// Ends those that have not.
+    /// Kills those that are still running.
     fn kill(self) {
         #[cfg(unix)]
         self.send(nix::sys::signal::Signal::SIGKILL);
@@ -341,7 +340,7 @@ impl Group {
 
         // 0 would be the group of this process.
         if let Some(leader) = self.0.and_then(|id| i32::try_from(id).ok()).filter(|id| *id > 0) {
-            // There may be none any more.
+            // The group may be gone.
             let _ = killpg(Pid::from_raw(leader), signal);
         }
     }
@@ -353,7 +352,7 @@ mod tests {
 
     use super::*;
 
-    /// Starts a script instead of this program; the folder is its project.
+    /// Starts a script instead of this program, with a temporary folder as project.
     fn started(script: &str, end: &CancellationToken, cancelled: &CancellationToken) -> (TempDir, Running) {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("cobalt"), script).unwrap();
@@ -383,7 +382,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_command_has_ended_though_something_that_it_has_started_holds_its_outputs_open() {
+    async fn a_command_has_ended_even_if_a_process_it_started_keeps_its_outputs_open() {
         let script = "sleep 30 &\necho one\necho wrong >&2\nprintf two\nexit 3\n";
         let never = CancellationToken::new();
         let (_folder, mut running) = started(script, &never, &never);
@@ -398,9 +397,8 @@ mod tests {
 
     #[tokio::test]
     #[cfg(target_os = "linux")]
-    async fn a_cancelled_command_says_what_it_has_to_say_before_it_ends() {
-        // A shell cannot be told what whoever started the tests had it ignore; nor, for sure, at the moment in which it starts a
-        // program.
+    async fn a_cancelled_command_may_print_before_it_ends() {
+        // A shell cannot trap a signal that was ignored when it was started, nor reliably while it starts a program.
         let listening = "[ -n \"$AGAIN\" ] || AGAIN=1 exec env --default-signal=INT sh \"$0\"\n";
         let script = format!("{listening}trap 'echo kept; exit 2' INT\nsleep 30 &\necho ready\nwait\n");
         let cancelled = CancellationToken::new();
@@ -413,7 +411,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_a_cancelled_command_has_started_ends_with_it_though_it_does_not_listen() {
+    async fn a_cancelled_commands_children_end_with_it_even_if_they_ignore_the_signal() {
         let script = "(trap '' INT; while :; do echo on >>beats; sleep 0.02; done) &\ntrap 'exit 2' INT\necho ready\nwait\n";
         let cancelled = CancellationToken::new();
         let (folder, mut running) = started(script, &CancellationToken::new(), &cancelled);
@@ -434,7 +432,7 @@ mod tests {
         let never = CancellationToken::new();
         let script = "i=0\nwhile [ $i -lt 3000 ]; do echo $i; echo $i >&2; i=$((i+1)); done\n";
         let (_folder, mut running) = started(script, &never, &never);
-        // By now it has ended, but for what waits to be heard.
+        // By now it has exited, except for unread output.
         tokio::time::sleep(TIME_TO_END_WITH_SERVER / 2).await;
         assert_eq!(lines(&mut running).await.len(), 3000);
         let last: Vec<_> = (3000 - LAST_LINES..3000).map(|line| line.to_string()).collect();

@@ -1,4 +1,4 @@
-//! What an argument of a template or a prompt may be, as far as it is typed.
+//! Completion of arguments of resource templates and prompts.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -20,12 +20,12 @@ use super::{prompts, tools};
 use crate::runs::RunView;
 use crate::watch::is_made;
 
-/// The newest run of any experiment.
+/// The name of the newest run of any experiment.
 const LATEST: &str = "latest";
-/// How many files and folders are looked through for sources.
+/// How many files and folders are searched for sources.
 const MOST_FILES: usize = 20_000;
 
-/// Completes an argument: values that begin with what is typed, the newest first.
+/// Completes an argument: values with the typed prefix, newest first.
 pub fn complete(projects: &Projects, request: CompleteRequestParams) -> Result<CompleteResult, ErrorData> {
     check(&request.r#ref)?;
     let asked = Asked::of(projects, request.context.unwrap_or_default());
@@ -39,7 +39,7 @@ pub fn complete(projects: &Projects, request: CompleteRequestParams) -> Result<C
     Ok(CompleteResult::new(completion.map_err(|error| ErrorData::internal_error(error, None))?))
 }
 
-/// Refuses what is no template, and no prompt.
+/// Rejects an unknown template or prompt.
 fn check(reference: &Reference) -> Result<(), ErrorData> {
     let (name, is_known, list) = match reference {
         Reference::Resource(template) => {
@@ -50,7 +50,7 @@ fn check(reference: &Reference) -> Result<(), ErrorData> {
         }
         _ => {
             return Err(ErrorData::invalid_params(
-                "templates and prompts have arguments, and nothing else",
+                "only resource templates and prompts have arguments to complete",
                 None,
             ));
         }
@@ -58,15 +58,15 @@ fn check(reference: &Reference) -> Result<(), ErrorData> {
     if is_known {
         return Ok(());
     }
-    Err(ErrorData::invalid_params(format!("there is no `{}`: `{list}` tells all", printable(name)), None))
+    Err(ErrorData::invalid_params(format!("unknown reference `{}`; see `{list}`", printable(name)), None))
 }
 
-/// Where values are looked for.
+/// The projects and earlier arguments that determine the values.
 struct Asked {
     all: Vec<Arc<Project>>,
-    /// The project that was chosen before, else all of them.
+    /// The project chosen in an earlier argument, or all projects.
     projects: Vec<Arc<Project>>,
-    /// The arguments that were given before.
+    /// The arguments given so far.
     context: CompletionContext,
 }
 
@@ -80,7 +80,7 @@ impl Asked {
         Self { all, projects, context }
     }
 
-    /// All values of an argument; none where it is of free text. What cannot be read has none either.
+    /// All values of an argument; none for free text or if reading fails.
     fn values(&self, argument: &str) -> Vec<String> {
         match argument {
             "project" => self.all.iter().map(|project| name_among(project, &self.all)).collect(),
@@ -102,7 +102,7 @@ impl Asked {
         RunView::newest_first(past.flat_map(|past| past.unfinished().into_iter().chain(past.runs())))
     }
 
-    /// Those that were run; to learn of others, the project would have to be built.
+    /// Experiments with a run; listing the others would need a build.
     fn experiments(&self) -> Vec<String> {
         let mut seen = BTreeSet::new();
         let names = self.past().into_iter().map(|run| run.experiment);
@@ -120,7 +120,7 @@ impl Asked {
         latest.into_iter().chain(ids).collect()
     }
 
-    /// The keys of the items of the run that was chosen before, else of the newest one.
+    /// The item keys of the run chosen in an earlier argument, or of the newest run.
     fn keys(&self) -> Vec<String> {
         let run = self.context.get_argument("runId").map_or(LATEST, String::as_str);
         let past = self.projects.iter().filter_map(|project| Past::of(project).ok());
@@ -129,7 +129,7 @@ impl Asked {
     }
 }
 
-/// The Rust sources in a folder, as seen from it, those that were written last first.
+/// The Rust sources in a folder, as relative paths, last modified first.
 fn sources(root: &Path) -> Vec<String> {
     let is_looked_into = |entry: &walkdir::DirEntry| {
         entry.depth() == 0 || !entry.file_type().is_dir() || !is_made(entry.path())

@@ -1,4 +1,4 @@
-//! Answers a request even when its handler panics, runs one call at a time in a project, and turns errors into refusals.
+//! Responds to a request even if its handler panics, runs one call at a time per project, and formats errors.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -22,7 +22,7 @@ use tokio::sync::{Mutex as Turn, OwnedMutexGuard};
 use super::plain::plain;
 use crate::error::Error;
 
-/// Answers as what is within does; where that panics, with an error.
+/// Wraps a service: if it panics, responds with an error.
 #[derive(Debug)]
 pub struct Guarded<S>(pub S);
 
@@ -33,7 +33,7 @@ impl<S: Service<RoleServer>> Service<RoleServer> for Guarded<S> {
         context: RequestContext<RoleServer>,
     ) -> Result<ServerResult, ErrorData> {
         let mut answering = pin!(self.0.handle_request(request, context));
-        // What is half done is dropped with the request: what outlives it is changed at once, or not at all.
+        // Unwind safe: state that outlives the request is changed in a single step, or not at all.
         poll_fn(|waker| {
             let polled = catch_unwind(AssertUnwindSafe(|| answering.as_mut().poll(waker)));
             polled.unwrap_or_else(|_| Poll::Ready(Err(fault())))
@@ -59,17 +59,17 @@ impl<S: Service<RoleServer>> Service<RoleServer> for Guarded<S> {
 }
 
 fn fault() -> ErrorData {
-    let message = "a fault of cobalt kept this request from being answered: the server's stderr tells where it is; other \
-                   requests are answered";
+    let message = "internal error in cobalt while handling this request; see the server's stderr; other requests still work";
     ErrorData::new(ErrorCode::INTERNAL_ERROR, message, None)
 }
 
-/// Whose turn it is, by the folders of projects.
+/// A queue of calls for each project folder.
 #[derive(Clone, Debug, Default)]
 pub struct Turns(Arc<Mutex<HashMap<PathBuf, Arc<Turn<()>>>>>);
 
 impl Turns {
-    /// Waits for a turn in a project, in the order of the calls; says first that it has to. It lasts until it is dropped.
+    /// Waits for a turn in a project, in the order of the calls; awaits `has_to` first if it must wait. Dropping the guard ends
+    /// the turn.
     pub async fn wait(&self, project: PathBuf, has_to: impl Future<Output = ()>) -> OwnedMutexGuard<()> {
         let turn =
             Arc::clone(self.0.lock().unwrap_or_else(PoisonError::into_inner).entry(project).or_default());
@@ -83,10 +83,10 @@ impl Turns {
     }
 }
 
-/// The longest text, in characters: names that were asked for may be of any length.
+/// The longest text, in characters: requested names may have any length.
 const LONGEST: usize = 4_000;
 
-/// Its text. What it quotes of a file may hold a key.
+/// The error's message in plain words, redacted and truncated.
 pub fn text(error: &Error) -> String {
     printable(&cut(&redacted(&plain(&error.to_string())), LONGEST)).into_owned()
 }
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_request_at_which_the_server_panics_is_answered_and_so_is_the_next() {
+    async fn a_panic_is_answered_with_an_error_and_the_next_request_works() {
         let (assistant, server) = duplex(1 << 16);
         tokio::spawn(async { Guarded(Panics).serve(split(server)).await.unwrap().waiting().await });
         let (heard, mut said) = split(assistant);
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_turn_comes_when_the_one_before_is_over_and_other_projects_do_not_wait() {
+    async fn a_turn_starts_when_the_previous_one_ends_and_other_projects_do_not_wait() {
         let turns = Turns::default();
         let first = turns.wait("a".into(), async { panic!("it is free") }).await;
         drop(turns.wait("b".into(), async { panic!("it is free") }).await);

@@ -1,8 +1,7 @@
-//! `cargo cobalt mcp`: the server that coding assistants drive, over stdin and stdout.
+//! `cargo cobalt mcp`: an MCP server for coding assistants, over stdin and stdout.
 //!
-//! A request comes to the [`server`], which hands it to one of the [`tools`]. Each is about one of the [`projects`]. What has to
-//! be built is left to a [`command`] below this one, which stands in the project's folder as a user would; what was run before
-//! is read of the result files.
+//! The [`server`] dispatches a request to one of the [`tools`], for one of the [`projects`]. Builds and runs are child
+//! processes started by [`command`] in the project's folder. Past runs are read from the result files.
 
 mod changes;
 mod command;
@@ -41,10 +40,10 @@ use projects::Projects;
 use server::Server;
 use wire::Wire;
 
-/// How long the last answers have, once the server is to end: assistants do not wait for much longer.
+/// How long the last responses may take at shutdown: assistants do not wait much longer.
 const TIME_FOR_LAST_ANSWERS: Duration = Duration::from_secs(1);
 
-/// Answers an assistant until it hangs up.
+/// Serves an assistant until it closes the connection.
 pub fn mcp(arguments: &Mcp) -> Result<ExitCode, Error> {
     let end = CancellationToken::new();
     let (projects, commands) = (Projects::of(&arguments.project)?, Commands::new(end.clone())?);
@@ -56,12 +55,12 @@ pub fn mcp(arguments: &Mcp) -> Result<ExitCode, Error> {
         commands.ended().await;
         outcome
     });
-    // What reads stdin cannot be stopped, and is not waited for.
+    // The thread that reads stdin cannot be stopped, so do not wait for it.
     runtime.shutdown_background();
     outcome.map(|()| ExitCode::SUCCESS)
 }
 
-/// Answers until the assistant hangs up, or this program is told to end: then, what is done for it is to `end`.
+/// Serves until the assistant disconnects or this process is interrupted; then cancels `end`.
 async fn converse(server: Server, end: &CancellationToken) -> Result<(), Error> {
     let mut answering = pin!(answer(server, end));
     tokio::select! {
@@ -71,17 +70,17 @@ async fn converse(server: Server, end: &CancellationToken) -> Result<(), Error> 
     }
     tokio::select! {
         _ = answering => {}
-        // Where the assistant does not read, it is not waited for.
+        // Do not wait for an assistant that does not read.
         () = sleep(TIME_FOR_LAST_ANSWERS) => {}
     }
     if interrupt::was_heard() { Err(Error::Interrupted) } else { Ok(()) }
 }
 
-/// Answers over stdin and stdout.
+/// Serves over stdin and stdout.
 async fn answer(server: Server, end: &CancellationToken) -> Result<(), Error> {
     let running = match Guarded(server).serve_with_ct(Wire::new(end.clone()), end.clone()).await {
         Ok(running) => running,
-        // It went before it said anything.
+        // It disconnected before its first message.
         Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => return Ok(()),
         Err(error) => return Err(Error::Server(io::Error::other(error))),
     };

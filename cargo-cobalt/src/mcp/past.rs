@@ -1,4 +1,4 @@
-//! The past runs of a project: which there are, and what each of them found.
+//! The past runs of a project, and their reports.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -20,73 +20,73 @@ use crate::recent::Recent;
 pub use crate::runs::RunPhase as State;
 use crate::runs::{FoundRun, KnownRuns, RunView, UnknownRun, journals, so_far};
 
-/// How many runs a message names.
+/// The maximum number of runs in a message.
 const MOST_NAMED: usize = 5;
 
-/// The past runs of a project, as they were when it was looked at.
+/// A snapshot of a project's past runs.
 #[derive(Debug)]
 pub struct Past {
     settings: Config,
     known: KnownRuns,
-    /// The runs of some of the items, the newest first.
+    /// Runs of only some items, newest first.
     partial: Vec<Run>,
-    /// The files that are no results, and why.
+    /// Files that are not result files, and why.
     pub skipped: Vec<Skipped>,
-    /// The journals of runs that have not ended, by the runs' ids.
+    /// The journals of unfinished runs by run ID.
     journals: BTreeMap<String, PathBuf>,
 }
 
-/// A run that was found by its name, and read.
+/// The report of a run found by name.
 #[derive(Debug)]
 pub struct FoundReport {
     pub report: Arc<Report>,
     pub state: State,
-    /// What is worth knowing of the choice, in a sentence.
+    /// A note on how the name was resolved, in a sentence.
     pub note: Option<String>,
 }
 
-/// Where a name was found.
+/// The file of a run.
 enum Place {
     Result(FoundRun),
     Journal(PathBuf),
 }
 
 impl Past {
-    /// Looks at the store of a project.
+    /// Reads the store of a project.
     pub fn of(project: &Project) -> Result<Self, Error> {
         let settings = project.settings()?;
         let layout = settings.layout();
         let (all, skipped) = Index::open(layout)?.with_partial()?;
         let known = KnownRuns::of(all.whole, layout, &project.root);
         let mut journals = journals(&layout.journals());
-        // A run has its result file before its journal goes.
+        // The result file is written before the journal is removed.
         journals.retain(|id, _| !known.whole().iter().chain(&all.partial).any(|run| run.id == *id));
         Ok(Self { known, partial: all.partial, skipped, journals, settings })
     }
 
-    /// All runs that have ended, the newest first.
+    /// All finished runs, newest first.
     pub fn runs(&self) -> Vec<RunView> {
         let whole = self.known.whole().iter().map(|run| RunView::ended(run.clone(), false));
         let partial = self.partial.iter().map(|run| RunView::ended(run.clone(), true));
         RunView::newest_first(whole.chain(partial))
     }
 
-    /// The whole runs as the index has them, the newest first.
+    /// The whole runs in the index, newest first.
     pub fn whole(&self) -> &[Run] {
         self.known.whole()
     }
 
-    /// All that have ended as the index has them, the whole ones before those of some of the items.
+    /// All finished runs in the index, whole ones before partial ones.
     pub fn rows(&self) -> impl Iterator<Item = &Run> {
         self.known.whole().iter().chain(&self.partial)
     }
 
-    /// The names of the experiments that have whole runs, that of the newest run first.
+    /// The experiments with a whole run, that of the newest run first.
     pub fn experiments(&self) -> Vec<&str> {
         self.known.experiments()
     }
 
-    /// The runs that have not ended, the newest first. Of each, only its header is understood.
+    /// Unfinished runs, newest first. Only their headers are parsed.
     pub fn unfinished(&self) -> Vec<RunView> {
         RunView::newest_first(self.journals.values().filter_map(|path| RunView::of_journal(path)))
     }
@@ -96,19 +96,19 @@ impl Past {
         self.settings.prices()
     }
 
-    /// Reads the run of a name: `latest`, `latest~1`, `experiment@latest`, an id or its beginning, or a git revision.
+    /// Reads a run by name: `latest`, `latest~1`, `experiment@latest`, a run ID or ID prefix, or a git revision.
     pub fn find(&self, name: &str) -> Result<FoundReport, Error> {
         self.read(self.places(&[name])?.remove(0))
     }
 
-    /// Reads the runs that two names mean together: of the same experiment, where a name would do for several.
+    /// Reads two runs by name. An ambiguous name resolves to a run of the other's experiment.
     pub fn find_two(&self, names: [&str; 2]) -> Result<[FoundReport; 2], Error> {
         let mut places = self.places(&names)?.into_iter();
         let mut next = || self.read(places.next().expect("there is a place for each name"));
         Ok([next()?, next()?])
     }
 
-    /// Whether a name is the id of a run, or the beginning of one.
+    /// Whether a name is a run ID or ID prefix.
     pub fn has_id(&self, name: &str) -> bool {
         let runs = self.rows().map(|run| &*run.id);
         !name.is_empty()
@@ -124,7 +124,7 @@ impl Past {
         Ok(places.into_iter().flatten().collect())
     }
 
-    /// The journal of the run that a name is the id of, or its beginning.
+    /// The journal of a run, by its ID or ID prefix.
     fn journal(&self, name: &str) -> Result<Option<Place>, Error> {
         if let Some(path) = self.journals.get(name) {
             return Ok(Some(Place::Journal(path.clone())));
@@ -161,8 +161,7 @@ impl Past {
     }
 }
 
-/// The project in which a run is to be looked for: the one that is named, or the only one; where there are several, that which
-/// has a run of such an id.
+/// The project to search for a run: the named one, the only one, or the one of several that has a run with this ID.
 pub fn project_of(
     projects: &Projects,
     project: Option<&str>,
@@ -176,14 +175,14 @@ pub fn project_of(
     }
     let mut having = Vec::new();
     for project in all {
-        // One that cannot be read says why when it is named; it is in the way of no other.
+        // A project that cannot be read reports why when it is named, and does not block the others.
         let Ok(past) = Past::of(&project) else { continue };
         if past.has_id(run) {
             having.push((project, past));
         }
     }
     match having.len() {
-        // Which are served, and that one has to be named.
+        // An error that lists the projects.
         0 => projects.choose(None).and_then(|project| Ok((Arc::clone(&project), Past::of(&project)?))),
         1 => Ok(having.remove(0)),
         _ => {
@@ -191,13 +190,13 @@ pub fn project_of(
                 having.iter().map(|(project, _)| project.root.display().to_string()).collect();
             let names = wording::list(names.iter().map(String::as_str));
             Err(Error::Arguments(format!(
-                "several projects have a run `{run}`: name one in `project`; it is in {names}"
+                "several projects have a run `{run}`: pass one of them as `project`: {names}"
             )))
         }
     }
 }
 
-/// A name that is no path: no file is read but those of the store.
+/// Parses a run name, but rejects paths: only files of the store are read.
 fn run_name(name: &str) -> Result<RunName, Error> {
     let looks_like_a_path = Path::new(name).is_absolute()
         || name.starts_with(['.', '/', '\\', '~'])
@@ -205,14 +204,14 @@ fn run_name(name: &str) -> Result<RunName, Error> {
         || Path::new(name).extension().is_some_and(|it| it == "json" || it == "jsonl");
     if looks_like_a_path {
         return Err(Error::Arguments(format!(
-            "`{name}` looks like a path, and runs are not read from paths: name a run by its id or the beginning of it, \
-             `latest`, `latest~1`, `EXPERIMENT@latest` or a git revision; `cobalt_results` lists the runs"
+            "`{name}` looks like a path, but runs are not read from paths: pass a run ID or ID prefix, `latest`, `latest~1`, \
+             `EXPERIMENT@latest` or a git revision; `cobalt_results` lists the runs"
         )));
     }
     name.parse().map_err(|error| Error::Arguments(format!("`{name}`: {error}")))
 }
 
-/// The same, with what shows the names that there are.
+/// The same error, with a hint at the tool that lists the runs.
 fn for_assistants(error: Error) -> Error {
     match error.of_room::<UnknownRun>() {
         Some(unknown) => {
@@ -224,22 +223,22 @@ fn for_assistants(error: Error) -> Error {
 
 fn unreadable(path: &Path, error: &dyn std::error::Error) -> Error {
     let reason = format!(
-        "{error}; it may have been removed or written anew meanwhile: ask again, or `cobalt_results` lists the runs"
+        "{error}; it may have been removed or replaced meanwhile: try again; `cobalt_results` lists the runs"
     );
     Error::RunFile { path: path.to_owned(), reason }
 }
 
-/// How many bytes the files have together whose reports are kept; in memory, these take a few times as much. A run that is read page
-/// by page is asked for again and again.
+/// The total file size of cached reports, in bytes; in memory they take a few times as much. A paginated run is read once per
+/// page.
 const ROOM: usize = 64 << 20;
 
-/// A result file as it was at some time: its path, its length in bytes, and when it was written.
+/// A version of a result file: its path, its length in bytes, and its modification time.
 type Written = (PathBuf, u64, Option<SystemTime>);
 
-/// For all projects, so that the room is that of the program.
+/// Shared by all projects, as the limit applies to the whole process.
 static RECENT: Recent<Written, Report> = Recent::new(ROOM);
 
-/// The report in a result file, which is read where it is another than it was.
+/// The report in a result file, read again only if the file changed.
 fn result(path: &Path) -> Result<Arc<Report>, Box<dyn std::error::Error>> {
     let metadata = fs::metadata(path)?;
     let written = (path.to_owned(), metadata.len(), metadata.modified().ok());
@@ -260,12 +259,12 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_read_again_once_it_is_another() {
+    fn a_file_is_read_again_after_it_changes() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.json");
         write(&path, "desk");
         let first = result(&path).unwrap();
-        assert!(Arc::ptr_eq(&first, &result(&path).unwrap()), "it is kept");
+        assert!(Arc::ptr_eq(&first, &result(&path).unwrap()), "cached");
         write(&path, "another");
         assert_eq!((&*first.name, &*result(&path).unwrap().name), ("desk", "another"));
         fs::remove_file(&path).unwrap();

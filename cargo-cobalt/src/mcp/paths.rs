@@ -1,4 +1,4 @@
-//! Paths in arguments: they stay inside of the project, whatever links there are.
+//! Paths in arguments, which must stay inside the project after symlinks are resolved.
 
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -6,18 +6,18 @@ use std::path::{Component, Path, PathBuf};
 use super::projects::Project;
 use crate::error::Error;
 
-/// The file or folder that an argument names, without links. It must be there, and inside of the project.
+/// Resolves an argument to a file or folder, which must exist inside the project.
 pub fn inside(project: &Project, argument: &str, path: &str) -> Result<PathBuf, Error> {
     let named = named(project, argument, path)?;
     let found = named.canonicalize().map_err(|error| unreadable(project, argument, path, &error))?;
     if found.starts_with(&project.root) { Ok(found) } else { Err(outside(project, argument, path)) }
 }
 
-/// The file that an argument names to be written, without links. It may be there already; as much of its path as is there must
-/// be inside of the project, and the rest may go down only.
+/// Resolves an argument to a file to write, which may exist. The existing part of its path must be inside the project, and the
+/// rest must not contain `..`.
 pub fn inside_new(project: &Project, argument: &str, path: &str) -> Result<PathBuf, Error> {
     let named = named(project, argument, path)?;
-    // A link is there even where what it leads to is not.
+    // A symlink exists even if its target does not.
     let there = named.ancestors().find(|ancestor| ancestor.symlink_metadata().is_ok());
     let there = there.ok_or_else(|| outside(project, argument, path))?;
     let found = there.canonicalize().map_err(|error| unreadable(project, argument, path, &error))?;
@@ -30,17 +30,17 @@ pub fn inside_new(project: &Project, argument: &str, path: &str) -> Result<PathB
     }
     let is_whole = rest.as_os_str().is_empty();
     if is_whole == found.is_dir() {
-        let problem = if is_whole { "is a folder" } else { "lies in what is no folder" };
+        let problem = if is_whole { "is a folder" } else { "has a parent that is not a folder" };
         return Err(Error::Arguments(format!("`{argument}`: `{path}` {problem}; name a file")));
     }
     Ok(if is_whole { found } else { found.join(rest) })
 }
 
-/// Relative paths are those from the project's root.
+/// Relative paths start at the project root.
 fn named(project: &Project, argument: &str, path: &str) -> Result<PathBuf, Error> {
     if path.trim().is_empty() {
         return Err(Error::Arguments(format!(
-            "`{argument}` is empty: name a file, relative to the project's root"
+            "`{argument}` is empty: name a file, relative to the project root"
         )));
     }
     Ok(project.root.join(path))
@@ -50,19 +50,19 @@ fn unreadable(project: &Project, argument: &str, path: &str, error: &io::Error) 
     let root = project.root.display();
     Error::Arguments(match error.kind() {
         io::ErrorKind::NotFound => format!(
-            "`{argument}`: there is no file `{path}`, or it is a link to nowhere; paths are relative to the project's root \
-             `{root}`, or absolute"
+            "`{argument}`: `{path}` not found, or a broken symlink; paths are relative to the project root `{root}`, or \
+             absolute"
         ),
-        _ => format!(
-            "`{argument}`: `{path}` cannot be read: {error}; name a file inside of the project `{root}`"
-        ),
+        _ => {
+            format!("`{argument}`: failed to read `{path}`: {error}; name a file inside the project `{root}`")
+        }
     })
 }
 
 fn outside(project: &Project, argument: &str, path: &str) -> Error {
     Error::Arguments(format!(
-        "`{argument}`: `{path}` is outside of the project; name a path inside of `{}`, with links followed and without `..` \
-         that leave it",
+        "`{argument}`: `{path}` is outside the project; name a path that stays inside `{}` after symlinks and `..` are \
+         resolved",
         project.root.display()
     ))
 }
@@ -75,7 +75,7 @@ mod tests {
 
     use super::*;
 
-    /// A project with `src/lib.rs`, beside a file that is none of its own.
+    /// A project with `src/lib.rs`, next to a file outside it.
     fn project() -> (TempDir, Project) {
         let folder = TempDir::new().unwrap();
         let root = folder.path().canonicalize().unwrap().join("project");
@@ -89,7 +89,7 @@ mod tests {
         result.unwrap_err().to_string()
     }
 
-    /// What is said of each path, without where the project lies.
+    /// The error for each path, without the project's location.
     fn refusals<const N: usize>(
         (folder, project): &(TempDir, Project),
         paths: [&str; N],
@@ -111,60 +111,60 @@ mod tests {
     }
 
     #[test]
-    fn a_path_out_of_the_project_is_refused_by_the_name_of_the_argument() {
+    fn a_path_outside_the_project_is_refused_by_the_name_of_the_argument() {
         let there = project();
         let secret = there.0.path().canonicalize().unwrap().join("secret");
         let paths = ["../secret", "src/../../secret", secret.to_str().unwrap(), "/"];
         let refused = refusals(&there, paths, |project, path| inside(project, "agentFile", path));
         assert_eq!(refusals(&there, paths, |project, path| inside_new(project, "agentFile", path)), refused);
         insta::assert_snapshot!(refused, @r"
-        `agentFile`: `../secret` is outside of the project; name a path inside of `[folder]/project`, with links followed and without `..` that leave it
-        `agentFile`: `src/../../secret` is outside of the project; name a path inside of `[folder]/project`, with links followed and without `..` that leave it
-        `agentFile`: `[folder]/secret` is outside of the project; name a path inside of `[folder]/project`, with links followed and without `..` that leave it
-        `agentFile`: `/` is outside of the project; name a path inside of `[folder]/project`, with links followed and without `..` that leave it
+        `agentFile`: `../secret` is outside the project; name a path that stays inside `[folder]/project` after symlinks and `..` are resolved
+        `agentFile`: `src/../../secret` is outside the project; name a path that stays inside `[folder]/project` after symlinks and `..` are resolved
+        `agentFile`: `[folder]/secret` is outside the project; name a path that stays inside `[folder]/project` after symlinks and `..` are resolved
+        `agentFile`: `/` is outside the project; name a path that stays inside `[folder]/project` after symlinks and `..` are resolved
         ");
     }
 
     #[test]
-    fn a_file_that_is_not_there_is_none_to_be_read() {
+    fn a_missing_file_cannot_be_read() {
         let refused =
             refusals(&project(), ["src/main.rs", " "], |project, path| inside(project, "file", path));
         insta::assert_snapshot!(refused, @r"
-        `file`: there is no file `src/main.rs`, or it is a link to nowhere; paths are relative to the project's root `[folder]/project`, or absolute
-        `file` is empty: name a file, relative to the project's root
+        `file`: `src/main.rs` not found, or a broken symlink; paths are relative to the project root `[folder]/project`, or absolute
+        `file` is empty: name a file, relative to the project root
         ");
     }
 
     #[test]
-    fn a_new_file_may_lie_in_new_folders_and_goes_down_only() {
+    fn a_new_file_may_be_in_new_folders_but_not_outside() {
         let there = project();
         let new = inside_new(&there.1, "outputFile", "tests/deep/evals.rs").unwrap();
         assert_eq!(new, there.1.root.join("tests/deep/evals.rs"));
         let paths = ["../new.rs", "new/../../secret", "new/../../../new.rs", "src/../../new.rs"];
         let refused = refusals(&there, paths, |project, path| inside_new(project, "outputFile", path));
         insta::assert_snapshot!(refused, @r"
-        `outputFile`: `../new.rs` is outside of the project; name a path inside of `[folder]/project`, with links followed and without `..` that leave it
-        `outputFile`: `new/../../secret` is outside of the project; name a path inside of `[folder]/project`, with links followed and without `..` that leave it
-        `outputFile`: `new/../../../new.rs` is outside of the project; name a path inside of `[folder]/project`, with links followed and without `..` that leave it
-        `outputFile`: `src/../../new.rs` is outside of the project; name a path inside of `[folder]/project`, with links followed and without `..` that leave it
+        `outputFile`: `../new.rs` is outside the project; name a path that stays inside `[folder]/project` after symlinks and `..` are resolved
+        `outputFile`: `new/../../secret` is outside the project; name a path that stays inside `[folder]/project` after symlinks and `..` are resolved
+        `outputFile`: `new/../../../new.rs` is outside the project; name a path that stays inside `[folder]/project` after symlinks and `..` are resolved
+        `outputFile`: `src/../../new.rs` is outside the project; name a path that stays inside `[folder]/project` after symlinks and `..` are resolved
         ");
     }
 
     #[test]
-    fn a_file_to_be_written_is_no_folder_and_lies_in_one() {
+    fn a_file_to_write_is_not_a_folder_and_its_parent_is() {
         let paths = ["src", ".", "src/", "src/lib.rs/new.rs"];
         let refused = refusals(&project(), paths, |project, path| inside_new(project, "outputFile", path));
         insta::assert_snapshot!(refused, @r"
         `outputFile`: `src` is a folder; name a file
         `outputFile`: `.` is a folder; name a file
         `outputFile`: `src/` is a folder; name a file
-        `outputFile`: `src/lib.rs/new.rs` lies in what is no folder; name a file
+        `outputFile`: `src/lib.rs/new.rs` has a parent that is not a folder; name a file
         ");
     }
 
     #[cfg(unix)]
     #[test]
-    fn links_are_followed_and_those_that_lead_out_or_nowhere_are_refused() {
+    fn symlinks_are_followed_unless_they_are_broken_or_lead_out() {
         use std::os::unix::fs::symlink;
 
         let there = project();
@@ -179,18 +179,18 @@ mod tests {
         let paths = ["out/secret", "file", "dangling"];
         let refused = refusals(&there, paths, |project, path| inside(project, "file", path));
         insta::assert_snapshot!(refused, @r"
-        `file`: `out/secret` is outside of the project; name a path inside of `[folder]/project`, with links followed and without `..` that leave it
-        `file`: `file` is outside of the project; name a path inside of `[folder]/project`, with links followed and without `..` that leave it
-        `file`: there is no file `dangling`, or it is a link to nowhere; paths are relative to the project's root `[folder]/project`, or absolute
+        `file`: `out/secret` is outside the project; name a path that stays inside `[folder]/project` after symlinks and `..` are resolved
+        `file`: `file` is outside the project; name a path that stays inside `[folder]/project` after symlinks and `..` are resolved
+        `file`: `dangling` not found, or a broken symlink; paths are relative to the project root `[folder]/project`, or absolute
         ");
         let paths = ["out/secret", "file", "out/new/file.rs", "dangling", "dangling/new.rs"];
         let refused = refusals(&there, paths, |project, path| inside_new(project, "file", path));
         insta::assert_snapshot!(refused, @r"
-        `file`: `out/secret` is outside of the project; name a path inside of `[folder]/project`, with links followed and without `..` that leave it
-        `file`: `file` is outside of the project; name a path inside of `[folder]/project`, with links followed and without `..` that leave it
-        `file`: `out/new/file.rs` is outside of the project; name a path inside of `[folder]/project`, with links followed and without `..` that leave it
-        `file`: there is no file `dangling`, or it is a link to nowhere; paths are relative to the project's root `[folder]/project`, or absolute
-        `file`: there is no file `dangling/new.rs`, or it is a link to nowhere; paths are relative to the project's root `[folder]/project`, or absolute
+        `file`: `out/secret` is outside the project; name a path that stays inside `[folder]/project` after symlinks and `..` are resolved
+        `file`: `file` is outside the project; name a path that stays inside `[folder]/project` after symlinks and `..` are resolved
+        `file`: `out/new/file.rs` is outside the project; name a path that stays inside `[folder]/project` after symlinks and `..` are resolved
+        `file`: `dangling` not found, or a broken symlink; paths are relative to the project root `[folder]/project`, or absolute
+        `file`: `dangling/new.rs` not found, or a broken symlink; paths are relative to the project root `[folder]/project`, or absolute
         ");
     }
 }

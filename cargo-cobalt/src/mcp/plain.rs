@@ -1,4 +1,4 @@
-//! Errors in plain words for an assistant: those of the deserializer, and those of the compiler by file and line.
+//! Plain error messages for an assistant: deserializer errors without Rust types, and compiler errors with file and line.
 
 use cargo_metadata::Message;
 use cargo_metadata::diagnostic::DiagnosticLevel;
@@ -9,23 +9,23 @@ use serde::Serialize;
 
 use super::shown::keep;
 
-/// What stands between what was found and what was expected.
+/// The separator between the actual and the expected value in serde's errors.
 const EXPECTED: &str = ", expected ";
-/// What opens a complaint about a value.
+/// How serde's errors about a value begin.
 const COMPLAINTS: [&str; 2] = ["invalid type: ", "invalid value: "];
-/// How kinds of values are named, and what to call them instead.
+/// Serde's names of value types, and plain ones.
 const KINDS: [(&str, &str); 8] = [
-    ("string ", "the text "),
+    ("string ", "the string "),
     ("integer ", "the number "),
     ("floating point ", "the number "),
     ("boolean ", ""),
-    ("character ", "the text "),
+    ("character ", "the string "),
     ("sequence", "a list"),
     ("map", "an object"),
     ("unit value", "nothing"),
 ];
 
-/// A message in which no type of Rust and no word of a deserializer is left.
+/// Rewrites a message without Rust types and serde terms.
 pub fn plain(message: &str) -> String {
     let mut text = message.to_owned();
     for complaint in COMPLAINTS {
@@ -39,22 +39,20 @@ pub fn plain(message: &str) -> String {
         text = done + &text;
     }
     for (words, instead) in [
-        ("unknown variant ", "an unknown value "),
-        ("unknown field ", "an unknown name "),
-        ("missing field ", "there is no field "),
-        (", there are no fields", ", and no name is known here"),
+        ("unknown variant ", "unknown value "),
+        (", there are no fields", ", but no fields are allowed here"),
     ] {
         text = text.replace(words, instead);
     }
     // The name of the type follows.
     if let Some((before, after)) = text.split_once("data did not match any variant of untagged enum ") {
         let name = after.find(|letter: char| !letter.is_alphanumeric()).unwrap_or(after.len());
-        text = format!("{before}the value has none of the forms that it may have{}", &after[name..]);
+        text = format!("{before}the value matches none of the allowed forms{}", &after[name..]);
     }
     text
 }
 
-/// Where the words on what was expected end: before the place in a file, or with the line.
+/// The end of the expected part: before the position in a file, or at the end of the line.
 fn end_of_expected(text: &str) -> usize {
     [" at line ", "\n", "; "].iter().filter_map(|mark| text.find(mark)).min().unwrap_or(text.len())
 }
@@ -64,13 +62,13 @@ fn kind(found: &str) -> String {
     named.map_or_else(|| found.to_owned(), |(name, rest)| format!("{name}{rest}"))
 }
 
-/// What was expected: types of Rust by what they hold.
+/// The expected value, with plain names for Rust types.
 fn expected(words: &str) -> String {
     let bare = words.trim_start_matches("a nonzero ").trim_start_matches("a ");
     let name = match bare {
-        "string" | "str" | "borrowed string" | "char" => "a text",
-        "usize" | "u8" | "u16" | "u32" | "u64" | "u128" => "a whole number, 0 or more",
-        "isize" | "i8" | "i16" | "i32" | "i64" | "i128" => "a whole number",
+        "string" | "str" | "borrowed string" | "char" => "a string",
+        "usize" | "u8" | "u16" | "u32" | "u64" | "u128" => "an integer, 0 or more",
+        "isize" | "i8" | "i16" | "i32" | "i64" | "i128" => "an integer",
         "f32" | "f64" => "a number",
         "bool" | "boolean" => "`true` or `false`",
         "sequence" => "a list",
@@ -78,30 +76,30 @@ fn expected(words: &str) -> String {
         _ if bare.starts_with("struct ") || bare.starts_with("internally tagged ") => "an object",
         _ => return words.to_owned(),
     };
-    if words.starts_with("a nonzero ") { "a whole number, 1 or more".to_owned() } else { name.to_owned() }
+    if words.starts_with("a nonzero ") { "an integer, 1 or more".to_owned() } else { name.to_owned() }
 }
 
-/// The most errors of a build that are told: the others often follow from the first.
+/// The maximum number of build errors: later ones often follow from the first.
 const MOST: usize = 20;
 /// The longest message, in characters.
 const LONGEST_MESSAGE: usize = 400;
-/// The most that is told of what the compiler prints of an error, in characters.
+/// The longest rendered error, in characters.
 const LONGEST_RENDERED: usize = 1500;
 
-/// The errors of a build: the first of them, and how many there are.
+/// The first errors of a build, and the number of others.
 #[derive(Clone, Debug, Default)]
 pub struct CompileErrors {
     pub first: Vec<Diagnostic>,
-    /// How many there are beside them.
+    /// Number of further errors.
     pub more: usize,
 }
 
 impl CompileErrors {
-    /// Takes in a line of what a command prints; whether it is an error of the compiler.
+    /// Adds the error in a line of a command's output. Returns whether it is a compiler error.
     pub fn hear(&mut self, line: &str) -> bool {
         let Some(error) = Diagnostic::read(line) else { return false };
         if self.first.contains(&error) {
-            // Of a file that is part of several targets.
+            // The file is part of several targets.
         } else if self.first.len() < MOST {
             self.first.push(error);
         } else {
@@ -110,7 +108,7 @@ impl CompileErrors {
         true
     }
 
-    /// Keeps the first errors that have room, and counts the others.
+    /// Keeps the first errors that fit, and counts the others.
     pub fn cut(&mut self, room: usize) {
         let all = self.first.len();
         keep(&mut self.first, room, "compileErrors", &mut Vec::new());
@@ -122,30 +120,30 @@ impl CompileErrors {
     }
 }
 
-/// An error of the compiler.
+/// A compiler error.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Diagnostic {
     /// What is wrong, in a sentence.
     pub message: String,
-    /// The compiler's code for it, such as `E0308`.
+    /// The error code, such as `E0308`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
-    /// The file, as the compiler names it: as seen from the root of the workspace.
+    /// The file, relative to the workspace root.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// The line in that file, from 1.
+    /// The line, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<usize>,
-    /// The column in that line, from 1.
+    /// The column, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub column: Option<usize>,
-    /// All of it, as the compiler prints it.
+    /// The whole error as rendered by the compiler.
     pub rendered: String,
 }
 
 impl Diagnostic {
-    /// The error in a line of what a command prints, if it is one.
+    /// Parses a line of a command's output.
     pub fn read(line: &str) -> Option<Self> {
         if !line.starts_with(r#"{"reason":"compiler-message""#) {
             return None;
@@ -153,7 +151,7 @@ impl Diagnostic {
         let Ok(Message::CompilerMessage(message)) = serde_json::from_str(line) else { return None };
         let diagnostic = message.message;
         let is_error = matches!(diagnostic.level, DiagnosticLevel::Error | DiagnosticLevel::Ice);
-        // It counts the others.
+        // "aborting due to … errors" only counts the others.
         let is_count = diagnostic.spans.is_empty() && diagnostic.message.starts_with("aborting due to ");
         if !is_error || is_count {
             return None;
@@ -170,7 +168,7 @@ impl Diagnostic {
     }
 }
 
-/// Source text may hold a key.
+/// The text, redacted and truncated: source code may contain a key.
 fn told(text: &str, most: usize) -> String {
     cut(&redacted(text), most).into_owned()
 }
@@ -211,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_deserializers_words_become_plain() {
+    fn deserializer_errors_become_plain() {
         let told = [
             r#"{"text": 7}"#,
             r#"{"number": "many"}"#,
@@ -230,22 +228,22 @@ mod tests {
             format!("{json}: {}", plain(&error.to_string()))
         });
         insta::assert_snapshot!(told.join("\n"), @r#"
-        {"text": 7}: expected a text, not the number `7` at line 1 column 10
-        {"number": "many"}: expected a whole number, 0 or more, not the text "many" at line 1 column 17
-        {"number": -1}: expected a whole number, 0 or more, not the number `-1` at line 1 column 13
-        {"count": 0}: expected a whole number, 1 or more, not the number `0` at line 1 column 11
+        {"text": 7}: expected a string, not the number `7` at line 1 column 10
+        {"number": "many"}: expected an integer, 0 or more, not the string "many" at line 1 column 17
+        {"number": -1}: expected an integer, 0 or more, not the number `-1` at line 1 column 13
+        {"count": 0}: expected an integer, 1 or more, not the number `0` at line 1 column 11
         {"part": []}: expected a number, not a list at line 1 column 9
-        {"flag": "yes"}: expected `true` or `false`, not the text "yes" at line 1 column 14
+        {"flag": "yes"}: expected `true` or `false`, not the string "yes" at line 1 column 14
         {"list": {}}: expected a list, not an object at line 1 column 9
-        {"word": "six"}: an unknown value `six`, expected `one` or `two` at line 1 column 14
-        {"inner": {}}: there is no field `needed` at line 1 column 12
+        {"word": "six"}: unknown value `six`, expected `one` or `two` at line 1 column 14
+        {"inner": {}}: missing field `needed` at line 1 column 12
         {"inner": 7}: expected an object, not the number `7` at line 1 column 11
-        {"txt": 7}: an unknown name `txt`, expected one of `text`, `number`, `count`, `part`, `flag`, `list`, `word`, `inner` at line 1 column 6
+        {"txt": 7}: unknown field `txt`, expected one of `text`, `number`, `count`, `part`, `flag`, `list`, `word`, `inner` at line 1 column 6
         "#);
     }
 
     #[test]
-    fn other_messages_stay_as_they_are() {
+    fn other_messages_are_unchanged() {
         for message in
             ["no run is named `x`", "the type is invalid, expected nothing", "invalid type: cut off", ""]
         {
@@ -254,7 +252,7 @@ mod tests {
         let two = "a: invalid type: integer `7`, expected a string\nb: invalid type: map, expected u16";
         assert_eq!(
             plain(two),
-            "a: expected a text, not the number `7`\nb: expected a whole number, 0 or more, not an object"
+            "a: expected a string, not the number `7`\nb: expected an integer, 0 or more, not an object"
         );
     }
 }

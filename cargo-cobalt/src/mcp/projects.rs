@@ -1,5 +1,5 @@
-//! The projects that an assistant may ask about: those of its roots, and the one that the server was started in.
-#![expect(deprecated, reason = "roots are to go from the protocol, and there is nothing in their place")]
+//! The projects that the server serves: those of the assistant's roots, and the one that the server was started in.
+#![expect(deprecated, reason = "roots are deprecated in the protocol, without a replacement")]
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -26,9 +26,9 @@ use crate::config::settings_of;
 use crate::error::Error;
 
 const MANIFEST: &str = "Cargo.toml";
-/// How deep below a root packages are looked for.
+/// How many levels below a root are searched for packages.
 const DEPTH: usize = 2;
-/// How many of them are served.
+/// The maximum number of packages found below a root.
 const MOST_BELOW: usize = 50;
 
 /// A package, or a workspace.
@@ -36,7 +36,7 @@ const MOST_BELOW: usize = 50;
 pub struct Project {
     /// The name of its folder.
     pub name: String,
-    /// Its folder, without links.
+    /// Its folder, with symlinks resolved.
     pub root: PathBuf,
 }
 
@@ -51,7 +51,7 @@ impl Project {
         Ok(Self::at(root))
     }
 
-    /// The project around a folder or, where it is in none, those below it.
+    /// The project around a folder or, if there is none, those below it.
     fn around_or_below(folder: &Path) -> Result<Vec<Self>, Error> {
         let nowhere = match Self::around(folder) {
             Err(error @ Error::NoProject(_)) => error,
@@ -66,19 +66,19 @@ impl Project {
         Self { name, root }
     }
 
-    /// Whether this is its name, or a folder in it.
+    /// Whether this is its name, or an absolute path in it.
     fn is_called(&self, name: &str) -> bool {
         let is_around = || Self::around(Path::new(name)).is_ok_and(|around| around == *self);
         self.name == name || (Path::new(name).is_absolute() && is_around())
     }
 
-    /// Its settings, as they are now.
+    /// Reads its current settings.
     pub fn settings(&self) -> Result<Config, Error> {
         settings_of(&self.root, &Flags::default())
     }
 }
 
-/// The folders of packages below one that is of none; what lies in a package is of it.
+/// The package folders below a folder, without those inside another package.
 fn below(folder: &Path) -> Vec<PathBuf> {
     let is_looked_into = |entry: &DirEntry| {
         let name = entry.file_name().to_string_lossy();
@@ -90,11 +90,11 @@ fn below(folder: &Path) -> Vec<PathBuf> {
     folders.filter(|folder| folder.join(MANIFEST).is_file()).take(MOST_BELOW).collect()
 }
 
-/// What the assistant's roots come to.
+/// The projects of the assistant's roots.
 #[derive(Debug, Default)]
 pub struct OfRoots {
     pub projects: Vec<Arc<Project>>,
-    /// Why others are left out.
+    /// Roots that were skipped, and why.
     pub left_out: Vec<String>,
 }
 
@@ -104,16 +104,16 @@ impl OfRoots {
     }
 }
 
-/// All of them.
+/// All projects.
 #[derive(Debug)]
 pub struct Projects {
-    /// Those named on the command line; else that of the current folder.
+    /// Those named on the command line, or that of the current folder.
     given: Vec<Arc<Project>>,
     of_roots: watch::Sender<OfRoots>,
 }
 
 impl Projects {
-    /// The projects of the folders that were named, or else that of the current one.
+    /// The projects of the named folders, or that of the current folder.
     pub fn of(folders: &[PathBuf]) -> Result<Self, Error> {
         let mut given = Vec::new();
         for folder in folders {
@@ -121,13 +121,13 @@ impl Projects {
         }
         if folders.is_empty() {
             let here = std::env::current_dir().map_err(Error::CurrentFolder)?;
-            // There may be a root that is in one.
+            // If it is in none, the assistant's roots may be in one.
             given.extend(Project::around(&here).ok().map(Arc::new));
         }
         Ok(Self { given, of_roots: watch::Sender::default() })
     }
 
-    /// Takes over what the assistant's roots come to, in place of what they were.
+    /// Replaces the projects of the assistant's roots.
     fn set_roots(&self, of_roots: OfRoots) {
         self.of_roots.send_if_modified(|before| {
             let are_others = self.with(before) != self.with(&of_roots);
@@ -136,12 +136,12 @@ impl Projects {
         });
     }
 
-    /// Tells from now on when the projects are others than before.
+    /// A receiver that is notified when the projects change.
     pub fn changes(&self) -> watch::Receiver<OfRoots> {
         self.of_roots.subscribe()
     }
 
-    /// All of them, those of the command line first.
+    /// All projects, those of the command line first.
     pub fn all(&self) -> Vec<Arc<Project>> {
         self.with(&self.of_roots.borrow())
     }
@@ -156,12 +156,12 @@ impl Projects {
         all
     }
 
-    /// Whether there is one of that name or folder; without one, any at all.
+    /// Whether there is a project with this name or folder or, without a name, any project.
     fn knows(&self, name: Option<&str>) -> bool {
         self.all().iter().any(|project| name.is_none_or(|name| project.is_called(name)))
     }
 
-    /// The project of that name or folder; without one, the only project that there is.
+    /// The project with this name or folder or, without a name, the only project.
     pub fn choose(&self, name: Option<&str>) -> Result<Arc<Project>, Error> {
         let all = self.all();
         let mut meant = all.iter().filter(|project| name.is_none_or(|name| project.is_called(name)));
@@ -176,12 +176,13 @@ impl Projects {
         let mut said = match name {
             Some(name) if !all.is_empty() => {
                 let instead = wording::instead(name, all.iter().map(|it| &*it.name));
-                format!("no project `{name}` is served: {instead}")
+                format!("no project `{name}` is served; {instead}")
             }
-            _ => "no project is served: start `cargo cobalt mcp` in one, or with `--project DIR`".to_owned(),
+            _ => "no project is served: start `cargo cobalt mcp` in a project, or pass `--project DIR`"
+                .to_owned(),
         };
         for reason in &self.of_roots.borrow().left_out {
-            said += &format!("; left out: {reason}");
+            said += &format!("; skipped: {reason}");
         }
         said
     }
@@ -195,30 +196,30 @@ fn add(projects: &mut Vec<Arc<Project>>, project: Project) {
 
 fn several(name: Option<&str>, all: &[Arc<Project>]) -> String {
     let ask = match name {
-        Some(name) => format!("several projects have the name `{name}`: name one in `project` by its folder"),
-        None => "several projects are served: name one in `project`".to_owned(),
+        Some(name) => format!("several projects are named `{name}`: pass a folder as `project`"),
+        None => "several projects are served: pass one as `project`".to_owned(),
     };
     let of_name = all.iter().filter(|project| name.is_none_or(|name| project.name == name));
     let listed: Vec<_> = of_name.map(|it| format!("{} ({})", it.name, it.root.display())).collect();
     format!("{ask}; there are {}", wording::list(listed.iter().map(String::as_str)))
 }
 
-/// How long an assistant has to tell its roots.
+/// How long an assistant may take to return its roots.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// What they are called among what an assistant is asked for.
+/// The name of the request for roots among an assistant's input requests.
 const NAME: &str = "roots";
 
-/// The assistant's roots: the folders that it works in, which are the projects.
+/// The assistant's roots: the folders it works in.
 ///
-/// Up to version 2025-11-25 of the protocol the server sends a request for them: once it has started, when the assistant says that
-/// they have changed, and when a call names an unknown project. Later versions have no requests to the assistant: an answer says
-/// what is missing, and the assistant repeats its call with that.
+/// Up to protocol version 2025-11-25 the server requests them at the start, when the assistant reports a change, and when a call
+/// names an unknown project. Later versions have no requests to the assistant: a response lists the missing input, and the
+/// assistant repeats its call with it.
 #[derive(Debug)]
 pub struct Roots {
     projects: Arc<Projects>,
-    /// One question at a time, so that the last answer counts.
+    /// One request at a time, so the last response wins.
     asking: Mutex<()>,
-    /// Whether the assistant will tell them, and has not yet.
+    /// Whether the assistant's roots are still to come.
     are_awaited: watch::Sender<bool>,
 }
 
@@ -227,12 +228,12 @@ impl Roots {
         Self { projects, asking: Mutex::default(), are_awaited: watch::Sender::new(false) }
     }
 
-    /// The assistant has said hello, and will be asked when it is there.
+    /// Expects roots from an assistant that has sent `initialize`, if it supports them.
     pub fn await_from(&self, peer: &Peer<RoleServer>) {
         self.are_awaited.send_replace(tells(peer));
     }
 
-    /// Asks for them, where the assistant tells them.
+    /// Requests the roots, if the assistant supports them.
     pub async fn ask(&self, peer: &Peer<RoleServer>) {
         if !tells(peer) {
             return;
@@ -242,15 +243,17 @@ impl Roots {
         match timeout(PATIENCE, peer.list_roots()).await {
             Ok(Ok(told)) => self.take(told),
             Ok(Err(error)) => {
-                eprintln!("warning: the assistant tells no roots: {}", printable(&error.to_string()))
+                eprintln!("warning: failed to get the assistant's roots: {}", printable(&error.to_string()))
             }
-            Err(_) => eprintln!("warning: the assistant has not told its roots in {} s", PATIENCE.as_secs()),
+            Err(_) => {
+                eprintln!("warning: the assistant did not return its roots within {} s", PATIENCE.as_secs())
+            }
         }
         self.are_awaited.send_replace(false);
     }
 
-    /// Sees that the project that a request is about is known, as far as roots can help; they may be in `responses` to what was
-    /// asked for before. What has to be asked for first, if anything.
+    /// Makes the roots known if a request needs them for its project; they may be in `responses` to an earlier result. Returns
+    /// the input to request first, if any.
     pub async fn needed(
         &self,
         project: Option<&str>,
@@ -275,7 +278,7 @@ impl Roots {
         Some(InputRequiredResult::from_input_requests([(NAME.to_owned(), request)].into()))
     }
 
-    /// Waits until they are told; not again for an assistant that does not.
+    /// Waits until the roots are known; only once for an assistant that does not return them.
     pub async fn wait(&self) {
         let mut are_awaited = self.are_awaited.subscribe();
         if timeout(PATIENCE, are_awaited.wait_for(|awaited| !awaited)).await.is_err() {
@@ -284,16 +287,16 @@ impl Roots {
     }
 
     fn take(&self, told: ListRootsResult) {
-        // Folders are looked through, of which some are large.
+        // This walks folders, and some are large.
         let of_roots = block_in_place(|| of_roots(&told.roots));
         for reason in &of_roots.left_out {
-            eprintln!("warning: a root is left out: {}", printable(reason));
+            eprintln!("warning: skipped a root: {}", printable(reason));
         }
         self.projects.set_roots(of_roots);
     }
 }
 
-/// What roots come to.
+/// Finds the projects of the roots.
 fn of_roots(roots: &[Root]) -> OfRoots {
     let mut of_roots = OfRoots::default();
     for root in roots {
@@ -307,16 +310,16 @@ fn of_roots(roots: &[Root]) -> OfRoots {
     of_roots
 }
 
-/// Whether an assistant tells its roots when it is asked.
+/// Whether an assistant supports roots.
 fn tells(peer: &Peer<RoleServer>) -> bool {
     peer.peer_info().is_some_and(|info| info.capabilities.roots.is_some())
 }
 
-/// The folder that a root is.
+/// The folder of a root.
 fn folder(root: &Root) -> Result<PathBuf, String> {
-    let url = Url::parse(&root.uri).map_err(|error| format!("`{}` is no address: {error}", root.uri))?;
+    let url = Url::parse(&root.uri).map_err(|error| format!("`{}` is not a valid URI: {error}", root.uri))?;
     let folder = if url.scheme() == "file" { url.to_file_path() } else { Err(()) };
-    folder.map_err(|()| format!("`{}` is no folder of this machine, as `file:///home` is", root.uri))
+    folder.map_err(|()| format!("`{}` is not a local folder such as `file:///home`", root.uri))
 }
 
 #[cfg(test)]
@@ -324,7 +327,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn roots_are_addresses_of_folders_on_this_machine() {
+    fn roots_are_uris_of_local_folders() {
         let folder = |uri: &str| folder(&Root::new(uri));
         assert_eq!(folder("file:///a%20folder/%C3%BC%23"), Ok(PathBuf::from("/a folder/ü#")));
         assert_eq!(folder("file://localhost/a/"), Ok(PathBuf::from("/a/")));

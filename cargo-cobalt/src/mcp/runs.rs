@@ -1,4 +1,4 @@
-//! The list of past runs, page by page: which runs are wanted, a run as the list has it, and where the next page begins.
+//! The paginated list of past runs: the query, the rows, and the cursor of the next page.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -17,43 +17,43 @@ use crate::error::Error;
 use crate::markdown::{cell, code};
 use crate::runs::{RunOutcome, RunView, minute, short};
 
-/// How many runs are listed where nothing is said, and how many at most.
+/// The default and the maximum number of runs in a list.
 const USUAL: usize = 10;
 const MOST: usize = 50;
 /// The longest name, in bytes.
 const NAME: usize = 300;
-/// How many runs that have not ended are named, and how many files that are no results.
+/// The maximum number of unfinished runs, and of unreadable files.
 const BESIDE: usize = 10;
 
 /// The most bytes of a run's scores and of its tags.
 const SCORES: usize = 2_000;
 const TAGS: usize = 500;
-/// How many scores are told of.
+/// The maximum number of scores in a row of text.
 const MOST_TOLD: usize = 5;
-/// How many digits of a hash a cursor has.
+/// How many hash digits a cursor has.
 const DIGITS: usize = 16;
 
-/// Runs, the newest first.
+/// Past runs, newest first.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RunList {
-    /// The runs that have ended, the newest first.
+    /// Finished runs, newest first.
     runs: Vec<RunRow>,
-    /// How many there are of those that were asked for.
+    /// Total number of matching runs.
     runs_matching: usize,
-    /// What to give as `cursor` for the next ones; absent on the last page.
+    /// The `cursor` of the next page; absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
-    /// The newest runs that go on or were cut off.
+    /// The newest runs that are in progress or interrupted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     unfinished: Vec<UnfinishedRun>,
-    /// Files among the results that cannot be read, and why.
+    /// Result files that cannot be read, and why.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     skipped_files: Vec<String>,
 }
 
 impl RunList {
-    /// The runs that are wanted, from a cursor on.
+    /// The matching runs from a cursor on.
     pub fn of(
         past: &Past,
         wanted: &WantedRuns,
@@ -100,7 +100,7 @@ impl RunList {
     pub fn text(&self) -> String {
         let mut text = String::new();
         if self.runs.is_empty() {
-            text += "No run has ended yet, or none that was asked for; `cobalt_run` makes one.\n";
+            text += "No matching run has finished yet. To run experiments, call `cobalt_run`.\n";
         } else {
             text += "| run | experiment | started (UTC) | verdict | scores | commit |\n|---|---|---|---|---|---|\n";
             let rows: Vec<_> = self.runs.iter().map(RunRow::line).collect();
@@ -110,17 +110,14 @@ impl RunList {
             let _ = writeln!(text, "- {}", unfinished(run));
         }
         if !self.skipped_files.is_empty() {
-            let _ = writeln!(
-                text,
-                "\n{} left out, as `skippedFiles` tells.",
-                count(self.skipped_files.len(), "file")
-            );
+            let _ =
+                writeln!(text, "\nSkipped {}; see `skippedFiles`.", count(self.skipped_files.len(), "file"));
         }
         if let Some(cursor) = &self.next_cursor {
             let shown = count(self.runs_matching, "run");
             let _ = writeln!(
                 text,
-                "\n{} of {shown}; for older ones give `cursor` {}.",
+                "\n{} of {shown}; for older runs pass `cursor` {}.",
                 self.runs.len(),
                 code(cursor)
             );
@@ -129,7 +126,7 @@ impl RunList {
     }
 }
 
-/// A run that has not ended, as lists name it.
+/// An unfinished run in a list.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct UnfinishedRun {
@@ -139,9 +136,9 @@ struct UnfinishedRun {
     /// The start, ISO 8601 in UTC.
     timestamp: String,
     state: State,
-    /// How many items are finished.
+    /// Number of finished items.
     finished_items: usize,
-    /// How many there are to run.
+    /// Number of items to run.
     total_items: usize,
 }
 
@@ -160,18 +157,18 @@ impl From<RunView> for UnfinishedRun {
 
 fn unfinished(run: &UnfinishedRun) -> String {
     let state = match run.state {
-        State::CutOff => "was cut off",
-        _ => "goes on",
+        State::CutOff => "interrupted",
+        _ => "in progress",
     };
     let (id, experiment) = (code(&cut::text(&run.id, NAME / 6)), code(&cut::text(&run.experiment, NAME / 6)));
     format!(
-        "{id} of {experiment} {state}: {} of {} finished",
+        "{id} of {experiment}, {state}: {} of {} finished",
         run.finished_items,
         count(run.total_items, "item")
     )
 }
 
-/// A run as the list has it.
+/// A run in the list.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct RunRow {
@@ -179,11 +176,11 @@ struct RunRow {
     experiment: String,
     /// The start, ISO 8601 in UTC.
     timestamp: String,
-    /// Runs of some of the items are `partial`, whatever came of them.
+    /// Runs of only some items are `partial`, whatever their result.
     verdict: Status,
     /// Each evaluator's mean.
     scores: BTreeMap<String, f64>,
-    /// How many evaluators had no room, those of the highest means.
+    /// Number of evaluators omitted for lack of room, those with the highest means.
     #[serde(skip_serializing_if = "Option::is_none")]
     scores_left_out: Option<usize>,
     total_items: i64,
@@ -193,22 +190,22 @@ struct RunRow {
     failed_items: i64,
     /// Items below a pass mark in some trial, without an error.
     items_below_pass_mark: i64,
-    /// Items whose agent failed or took too long, or of which an evaluator gave no score.
+    /// Items whose agent failed or timed out, or for which an evaluator returned no score.
     items_in_error: i64,
     /// Evaluations without a score.
     eval_errors: i64,
-    /// The mean time that the agent took, in milliseconds.
+    /// Mean latency of the agent, in milliseconds.
     avg_latency_ms: f64,
-    /// The agent's, in USD; absent where it is not known.
+    /// Agent cost in USD; absent if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     cost: Option<f64>,
-    /// The judges', in USD.
+    /// Judge cost in USD.
     #[serde(skip_serializing_if = "Option::is_none")]
     judge_cost: Option<f64>,
-    /// The commit that was checked out.
+    /// The checked-out commit.
     #[serde(skip_serializing_if = "Option::is_none")]
     git_commit: Option<String>,
-    /// Whether tracked files differed from it.
+    /// Whether tracked files had uncommitted changes.
     #[serde(skip_serializing_if = "Option::is_none")]
     git_dirty: Option<bool>,
     tags: Vec<String>,
@@ -271,7 +268,7 @@ impl RunRow {
     }
 }
 
-/// Which runs are wanted.
+/// A query for runs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct WantedRuns {
     pub experiment: Option<String>,
@@ -279,7 +276,7 @@ pub struct WantedRuns {
 }
 
 impl WantedRuns {
-    /// Checks that there are runs of the experiment, be they partial or unfinished.
+    /// Checks that the experiment has a run, even if partial or unfinished.
     fn check(&self, past: &Past) -> Result<(), Error> {
         let Some(experiment) = &self.experiment else { return Ok(()) };
         let (runs, unfinished) = (past.runs(), past.unfinished());
@@ -307,7 +304,7 @@ impl WantedRuns {
         format!("{}-{}", self.choice(), run.id)
     }
 
-    /// The place after the run of a cursor: newer runs that were made meanwhile shift nothing.
+    /// The position after the cursor's run, which newer runs do not shift.
     fn place_after(&self, matching: &[RunView], cursor: &str) -> Result<usize, Error> {
         let (choice, id) = cursor
             .split_once('-')
@@ -315,20 +312,20 @@ impl WantedRuns {
             .ok_or_else(malformed_cursor)?;
         if choice != self.choice() {
             return Err(Error::Arguments(
-                "`cursor` is one of other `experiment` or `status`: give those of the answer that it came with, or leave \
-                 `cursor` out to begin with the newest run"
+                "`cursor` belongs to another `experiment` or `status`: pass the arguments of the call that returned it, or omit \
+                 `cursor` to start from the newest run"
                     .to_owned(),
             ));
         }
         let place = matching.iter().position(|run| run.id == id).map(|place| place + 1);
         place.ok_or_else(|| {
             Error::Arguments(format!(
-                "the run `{id}` is gone, at which the page before ended: leave `cursor` out to begin with the newest run"
+                "run `{id}`, the last of the previous page, no longer exists: omit `cursor` to start from the newest run"
             ))
         })
     }
 
-    /// A hash of what a cursor is good for.
+    /// A hash of the query that a cursor belongs to.
     fn choice(&self) -> String {
         // Writing plain texts cannot fail.
         let wanted = serde_json::to_string(self).unwrap_or_default();
@@ -336,19 +333,19 @@ impl WantedRuns {
     }
 }
 
-/// What became of a run or an item.
+/// The outcome of a run or an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
-    /// A run: nothing failed, and its thresholds were evaluated. An item: it is at or above every pass mark, without an error.
+    /// Run: nothing failed, and its thresholds were evaluated. Item: at or above every pass mark, without an error.
     Passed,
-    /// A run: a threshold or, in a strict experiment, an item missed. An item: it is below a pass mark, or in error.
+    /// Run: a threshold or, in a strict experiment, an item failed. Item: below a pass mark, or in error.
     Failed,
-    /// The agent failed or took too long, or an evaluator gave no score.
+    /// The agent failed or timed out, or an evaluator returned no score.
     Error,
-    /// An item with a score below its evaluator's pass mark, whether or not that fails it.
+    /// Item with a score below its evaluator's pass mark, whether or not that fails the item.
     Low,
-    /// A run of some of the items, of which thresholds are not evaluated.
+    /// Run of only some items; thresholds are not evaluated.
     Partial,
 }
 

@@ -1,16 +1,16 @@
-//! What a command says on stderr, as far as it tells what went wrong.
+//! Extracts error messages from a command's stderr.
 
 use cobalt_core::redact::redacted;
 use cobalt_core::wording::cut;
 
 use super::plain::plain;
 
-/// How many errors are told, and how many of the last lines.
+/// The maximum number of errors, and of last lines.
 const MOST: usize = 20;
 /// The longest error, and the longest line, in characters.
 const LONGEST: usize = 600;
 
-/// The errors, without what stands before the first; the lines below an error belong to it.
+/// The errors, without the text before the first. Lines below an error are part of it.
 pub fn errors(stderr: &[String]) -> Vec<String> {
     let mut errors: Vec<String> = Vec::new();
     for line in stderr {
@@ -23,14 +23,14 @@ pub fn errors(stderr: &[String]) -> Vec<String> {
     errors.iter().take(MOST).map(|error| told(&plain(error))).collect()
 }
 
-/// The last lines. A key may have several, and is known by all of them only.
+/// The last lines. Redacts the whole text first, as a key may span several lines.
 pub fn last_lines(stderr: &[String]) -> Vec<String> {
     let text = redacted(&stderr.join("\n")).into_owned();
     let lines: Vec<_> = text.lines().collect();
     lines[lines.len().saturating_sub(MOST)..].iter().map(|line| cut(line, LONGEST).into_owned()).collect()
 }
 
-/// Any of it may hold a key.
+/// The text, redacted and truncated.
 pub fn told(text: &str) -> String {
     cut(&redacted(text), LONGEST).into_owned()
 }
@@ -44,14 +44,14 @@ mod tests {
     }
 
     #[test]
-    fn errors_are_told_without_what_cargo_says_before() {
-        let stderr = lines("   Compiling trial\nerror: no such thing\n  in the file\nerror: mend it");
-        assert_eq!(errors(&stderr), ["no such thing\n  in the file", "mend it"]);
+    fn errors_exclude_the_output_of_cargo_before_them() {
+        let stderr = lines("   Compiling trial\nerror: no such thing\n  in the file\nerror: fix it");
+        assert_eq!(errors(&stderr), ["no such thing\n  in the file", "fix it"]);
         assert!(errors(&lines("   Compiling trial\nwarning: unused")).is_empty());
     }
 
     #[test]
-    fn no_line_of_a_private_key_is_told() {
+    fn no_line_of_a_private_key_is_returned() {
         let line = "MIIEpAIBAAKCAQEA7bq3zX9vK2mT5wY8rJ4nP6sD1fG0hL3cV2xZ9kQ7uW5eR8tA";
         let key = format!("{line}\n").repeat(30);
         let stderr = lines(&format!(
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn no_key_and_no_endless_text_is_told() {
+    fn errors_are_redacted_and_truncated() {
         let stderr = vec![format!("error: sk-proj-aB3dE5gH7jK9mN1pQ2rS4 {}", "x".repeat(10_000)); 100];
         let errors = errors(&stderr);
         assert_eq!(errors.len(), MOST);

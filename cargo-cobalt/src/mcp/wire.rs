@@ -1,4 +1,4 @@
-//! The wire to the assistant, a message a line, and the output of commands, line by line.
+//! The stdio transport, one message per line, and the output of commands, line by line.
 
 use std::future::Future;
 use std::io;
@@ -23,7 +23,7 @@ pub struct Wire {
 }
 
 impl Wire {
-    /// The one of this process. When the assistant hangs up, `hung_up` is cancelled at once.
+    /// The stdio of this process. Cancels `hung_up` as soon as the assistant disconnects.
     pub fn new(hung_up: CancellationToken) -> Self {
         let (stdin, stdout) = stdio_pipes();
         Self { lines: AsyncRwTransport::new_server(stdin, stdout), has_begun: false, hung_up }
@@ -52,7 +52,7 @@ impl Transport<RoleServer> for Wire {
             };
             match &message {
                 JsonRpcMessage::Request(request) => self.has_begun |= begins(&request.request),
-                // It would be the end of a conversation that has not begun.
+                // The library would end a session that has not started.
                 _ if !self.has_begun => continue,
                 _ => {}
             }
@@ -65,15 +65,15 @@ impl Transport<RoleServer> for Wire {
     }
 }
 
-/// A message without the values that are known to be secret.
+/// A message with known secrets redacted.
 fn without_secrets(message: ServerJsonRpcMessage) -> io::Result<ServerJsonRpcMessage> {
     let written = serde_json::to_vec(&message)?;
     let shown = redacted_document(written.clone());
     if shown == written { Ok(message) } else { read_back(message, &shown) }
 }
 
-/// Reads a message of which secrets were removed. If what remains is no message, the original is not sent: an answer is
-/// replaced by an error, since the assistant waits for one.
+/// Parses a redacted message. If it is no longer a valid message, the original is not sent: a response is replaced by an
+/// error, since the assistant waits for one.
 fn read_back(original: ServerJsonRpcMessage, shown: &[u8]) -> io::Result<ServerJsonRpcMessage> {
     let error = match serde_json::from_slice(shown) {
         Ok(message) => return Ok(message),
@@ -87,12 +87,12 @@ fn read_back(original: ServerJsonRpcMessage, shown: &[u8]) -> io::Result<ServerJ
     if id.is_none() {
         return Err(error);
     }
-    let reason = "the answer is not sent, as it cannot be read once the known secrets are removed from it";
+    let reason = "response withheld: it is not a valid message after known secrets are redacted";
     Ok(JsonRpcMessage::error(ErrorData::internal_error(reason, None), id))
 }
 
-/// Whether the conversation begins with this request: it says hello or, as later versions of the protocol have it, says by
-/// itself all that a hello would. What is said to find out about the server comes before.
+/// Whether this request starts the session: `initialize` or, in later protocol versions, any request with all required
+/// metadata. Discovery and pings may come first.
 fn begins(request: &ClientRequest) -> bool {
     match request {
         ClientRequest::InitializeRequest(_) => true,
@@ -101,28 +101,28 @@ fn begins(request: &ClientRequest) -> bool {
     }
 }
 
-/// For how long after its end its last lines may come.
+/// How long to read output after the command exits.
 const TIME_AFTER_END: Duration = Duration::from_secs(1);
-/// No pipe holds more than this many bytes: what comes behind them is not of the command.
+/// No pipe holds more than this many bytes: any further output is not the command's.
 const MOST_AFTER_END: usize = 1 << 20;
 
 /// The lines of an output.
 pub struct Lines<T> {
     output: BufReader<T>,
-    /// What there is of the next one.
+    /// The incomplete next line.
     begun: Vec<u8>,
     ended: CancellationToken,
-    /// Until when, and for how many bytes, is listened to it after the end.
+    /// The deadline and the remaining bytes, once the command has exited.
     after_end: Option<(Instant, usize)>,
 }
 
 impl<T: AsyncRead + Unpin> Lines<T> {
-    /// Those of a command, which says when it has `ended`.
+    /// The output of a command; `ended` is cancelled when it exits.
     pub fn of(output: T, ended: CancellationToken) -> Self {
         Self { output: BufReader::new(output), begun: Vec::new(), ended, after_end: None }
     }
 
-    /// The next line, unless that was the last that was printed until the command ended.
+    /// The next line, or `None` after the last one that the command printed.
     pub async fn next(&mut self) -> Option<String> {
         if self.after_end.is_none() {
             if let Some(line) = self.ended.clone().run_until_cancelled(self.read()).await {
@@ -134,7 +134,7 @@ impl<T: AsyncRead + Unpin> Lines<T> {
         if left == 0 {
             return None;
         }
-        // Where there is one it is taken, however late it is: who hears it may have been slow.
+        // A line that is ready is read even after the deadline: the reader may have been slow.
         let Ok(line) = timeout_at(deadline, self.read()).await else {
             self.after_end = Some((deadline, 0));
             return (!self.begun.is_empty()).then(|| self.take());
@@ -144,7 +144,7 @@ impl<T: AsyncRead + Unpin> Lines<T> {
         line
     }
 
-    /// The next line. Where this is not waited for to the end, nothing is lost.
+    /// The next line. Cancel safe.
     async fn read(&mut self) -> Option<String> {
         let is_at_end = self.output.read_until(b'\n', &mut self.begun).await.unwrap_or_default() == 0;
         (!is_at_end || !self.begun.is_empty()).then(|| self.take())
@@ -167,7 +167,7 @@ mod tests {
 
     const SECRET: &str = "wR7kq2ZpX9vT4mLc";
 
-    /// An answer with the secret in it.
+    /// A response that contains the secret.
     fn answer() -> ServerJsonRpcMessage {
         let result = CallToolResult::success(vec![ContentBlock::text(format!("the key is {SECRET}"))]);
         ServerJsonRpcMessage::response(ServerResult::CallToolResult(result), RequestId::Number(7))
@@ -203,7 +203,7 @@ mod tests {
         assert!(read_back(request, b"{}").is_err());
     }
 
-    /// What is heard of an output that stays open after the command has ended.
+    /// The lines read from an output that stays open after the command has exited.
     async fn heard(printed: &[u8]) -> Vec<String> {
         let (mut kept_open, output) = tokio::io::duplex(4 * MOST_AFTER_END);
         kept_open.write_all(printed).await.unwrap();
@@ -218,13 +218,13 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn lines_that_are_there_when_the_command_ends_are_heard_though_its_output_stays_open() {
+    async fn lines_printed_before_the_command_ends_are_read_even_if_its_output_stays_open() {
         assert_eq!(heard(b"one\r\ntwo\nand a half").await, ["one", "two", "and a half"]);
         assert!(heard(b"").await.is_empty());
     }
 
     #[tokio::test]
-    async fn what_goes_on_printing_after_the_command_is_not_listened_to_for_ever() {
+    async fn output_after_the_end_of_the_command_is_not_read_for_ever() {
         let lines = heard(&b"y\n".repeat(MOST_AFTER_END)).await;
         assert_eq!(lines.len(), MOST_AFTER_END / 2);
     }

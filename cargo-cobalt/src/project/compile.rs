@@ -1,4 +1,4 @@
-//! Has cargo build test targets, and tells where the binaries are.
+//! Builds test targets with cargo and locates their binaries.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -23,31 +23,31 @@ use crate::terminal::print;
 #[derive(Clone, Debug)]
 pub struct Binary {
     pub path: PathBuf,
-    /// The name of its target.
+    /// The target's name.
     pub target: String,
     pub package: Rc<Package>,
     /// The package's folder.
     pub root: PathBuf,
-    /// What cargo sets in its environment.
+    /// Environment variables that cargo sets.
     pub variables: Vec<(String, String)>,
 }
 
 impl Binary {
-    /// The package and the target, as messages name it.
+    /// The package and the target, for messages.
     pub fn name(&self) -> String {
         format!("`{}/{}`", self.package.name, self.target)
     }
 }
 
-/// What cargo has built: the binaries that hold experiments, and why others are left alone.
+/// The result of a build: binaries with experiments, and why others are not run.
 #[derive(Debug, Default)]
 pub struct Built {
     pub binaries: Vec<Binary>,
-    /// What keeps a target from being run, in a sentence for each.
+    /// For each target that is not run, the reason.
     pub foreign: Vec<String>,
 }
 
-/// Builds the targets, in one call of cargo; diagnostics go to stderr as usual, or to stdout as JSON.
+/// Builds the targets in one call of cargo; diagnostics go to stderr, or to stdout as JSON.
 pub fn compile(candidates: &[Candidate], build: &Build, color: Color) -> Result<Built, Error> {
     let mut built = Built {
         foreign: candidates.iter().filter_map(Candidate::needs_features).collect(),
@@ -75,7 +75,7 @@ pub fn compile(candidates: &[Candidate], build: &Build, color: Color) -> Result<
     let mut messages = Messages::default();
     for line in output.flat_map(BufRead::lines) {
         let line = line.map_err(ProjectError::Messages)?;
-        // Anything else is of a later version.
+        // Ignore messages of later versions.
         let Ok(message) = serde_json::from_str(&line) else { continue };
         match message {
             Message::CompilerMessage(_) => print(&format!("{line}\n")).map_err(Error::Print)?,
@@ -95,7 +95,7 @@ pub fn compile(candidates: &[Candidate], build: &Build, color: Color) -> Result<
     let mut unfit = Vec::new();
     for candidate in candidates() {
         let Some(mut binary) = messages.binary_of(candidate) else { continue };
-        // Cargo's own variables come behind them, and count.
+        // Cargo's own variables come later and take precedence.
         binary.variables.splice(0..0, configured.iter().cloned());
         let is_ours = calls_cobalt(&binary.path)
             .map_err(|source| ProjectError::Binary { path: binary.path.clone(), source })?;
@@ -103,8 +103,8 @@ pub fn compile(candidates: &[Candidate], build: &Build, color: Color) -> Result<
             built.binaries.push(binary);
         } else if candidate.is_named {
             unfit.push(format!(
-                "`{candidate}` does not call `cobalt::main()`, so its experiments cannot run; call it from `main`, or leave \
-                 the target out"
+                "`{candidate}` does not call `cobalt::main()`, so its experiments cannot run; call it from `main`, or do \
+                 not select the target"
             ));
         } else {
             built.foreign.push(format!("`{candidate}` does not call `cobalt::main()`"));
@@ -113,12 +113,12 @@ pub fn compile(candidates: &[Candidate], build: &Build, color: Color) -> Result<
     if unfit.is_empty() { Ok(built) } else { Err(Error::Broken(unfit)) }
 }
 
-/// The cargo that started this program, if one did.
+/// The cargo that started this program, or else `cargo`.
 pub fn cargo() -> String {
     std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned())
 }
 
-/// The flags as cargo takes them.
+/// The build options as cargo flags.
 fn arguments(build: &Build, color: Color) -> Vec<String> {
     let mut arguments = Vec::new();
     let flags = [
@@ -147,7 +147,7 @@ fn arguments(build: &Build, color: Color) -> Vec<String> {
     arguments
 }
 
-/// What cargo says of a build.
+/// Cargo's messages about a build.
 #[derive(Default)]
 struct Messages {
     artifacts: Vec<Artifact>,
@@ -157,7 +157,7 @@ struct Messages {
 impl Messages {
     /// The binary of this target.
     ///
-    /// Of several packages, cargo builds every target that has one of the names: another package's unit tests, too.
+    /// With several packages, cargo builds every target with one of the names, including unit tests of another package.
     fn binary_of(&self, candidate: &Candidate) -> Option<Binary> {
         let is_it = |artifact: &&Artifact| {
             candidate.package.id == artifact.package_id
@@ -180,7 +180,7 @@ impl Messages {
         Some(Binary { path, target, package, root, variables })
     }
 
-    /// Where build scripts have libraries searched for, in a fixed order.
+    /// The library search paths of build scripts, sorted.
     fn linked_folders(&self) -> Vec<PathBuf> {
         let mut folders: Vec<PathBuf> =
             self.scripts.values().flat_map(|script| &script.linked_paths).map(PathBuf::from).collect();
@@ -189,7 +189,7 @@ impl Messages {
         folders
     }
 
-    /// The programs of the package, by which its tests can start them.
+    /// The variables by which tests find the programs of their package.
     fn programs_of<'a>(&'a self, package: &'a Package) -> impl Iterator<Item = (String, String)> + 'a {
         let is_its_program = |artifact: &&Artifact| {
             artifact.package_id == package.id
@@ -204,15 +204,16 @@ impl Messages {
     }
 }
 
-/// How much is read at a time, in bytes.
+/// Read size in bytes.
 const CHUNK: usize = 1 << 20;
 
-/// Whether a binary holds, without being started (what it would do is not known), the text that `cobalt::main()` greets the command with, in whatever version.
+/// Whether a binary contains the greeting that `cobalt::main()` sends, in any version. The binary is not started, as its
+/// behaviour is unknown.
 pub fn calls_cobalt(binary: &Path) -> io::Result<bool> {
     contains(&mut File::open(binary)?, greeting().as_bytes())
 }
 
-/// The protocol's name without its version.
+/// The protocol name without the version.
 fn greeting() -> &'static str {
     PROTOCOL.trim_end_matches(|character: char| character.is_ascii_digit())
 }
@@ -228,20 +229,20 @@ fn contains(file: &mut impl Read, text: &[u8]) -> io::Result<bool> {
         if read == 0 {
             return Ok(false);
         }
-        // The text may begin in this chunk and end in the next.
+        // The text can span two chunks.
         chunk.drain(..chunk.len().saturating_sub(text.len() - 1));
     }
 }
 
 impl Project {
-    /// What the first build takes, in a sentence; `None` if the library has been built before.
+    /// A notice that the first build takes longer; `None` if the library has been built before.
     pub fn first_build(&self, build: &Build) -> Option<String> {
         let folder = build.target_dir.as_deref().unwrap_or_else(|| self.build_folder());
         first_build(folder, profile(build), &self.root().join("Cargo.lock"))
     }
 }
 
-/// `target` is the folder that cargo builds in.
+/// `target` is cargo's target folder.
 fn first_build(target: &Path, profile: &str, lock: &Path) -> Option<String> {
     let entries = |folder: &Path| fs::read_dir(folder).into_iter().flatten().flatten();
     let is_library = |name: &str| name.starts_with("libcobalt-");
@@ -249,7 +250,7 @@ fn first_build(target: &Path, profile: &str, lock: &Path) -> Option<String> {
         let mut files = entries(&folder.join(profile).join("deps"));
         files.any(|file| file.file_name().to_str().is_some_and(is_library))
     };
-    // Where cargo's settings name a target, all lies in a folder of its name.
+    // If cargo's settings specify a target triple, the output is in a folder of that name.
     if has_library(target) || entries(target).any(|entry| has_library(&entry.path())) {
         return None;
     }
@@ -258,10 +259,10 @@ fn first_build(target: &Path, profile: &str, lock: &Path) -> Option<String> {
     let crates = crates.filter(|crates| *crates > 0);
     let what =
         crates.map_or_else(String::new, |crates| format!(" of up to {} crates", thousands(crates as u64)));
-    Some(format!("this is the first build here{what}, which takes some minutes; the next ones take seconds"))
+    Some(format!("First build{what}: this takes a few minutes; later builds take seconds."))
 }
 
-/// The folder of what cargo builds by these flags.
+/// The profile's folder in the target folder.
 fn profile(build: &Build) -> &str {
     match build.profile.as_deref() {
         None if build.release => "release",
@@ -353,16 +354,16 @@ mod tests {
         };
         assert_eq!(
             said("debug").unwrap(),
-            "this is the first build here, which takes some minutes; the next ones take seconds"
+            "First build: this takes a few minutes; later builds take seconds."
         );
         fs::write(&lock, "[[package]]\nname = \"a\"\n".repeat(1_234)).unwrap();
         build("debug/deps/libcobalt_macros-1.so");
-        assert!(said("debug").unwrap().contains("the first build here of up to 1,234 crates, which"));
+        assert!(said("debug").unwrap().contains("First build of up to 1,234 crates: "));
         build("debug/deps/libcobalt-1.rlib");
         assert_eq!(said("debug"), None);
         assert!(said("release").is_some());
         build("x86_64-unknown-linux-gnu/release/deps/libcobalt-2.rlib");
-        assert_eq!(said("release"), None, "for a target that cargo's settings name");
+        assert_eq!(said("release"), None, "for the target triple in cargo's settings");
     }
 
     #[test]

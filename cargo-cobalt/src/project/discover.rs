@@ -1,4 +1,4 @@
-//! Finds the test targets that may hold experiments.
+//! Finds the test targets that can contain experiments.
 
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -19,27 +19,27 @@ use crate::error::{CommandError, Error};
 /// The library that an experiment's package depends on.
 const LIBRARY: &str = "cobalt";
 
-/// A workspace, or a package by itself.
+/// A workspace or a single package.
 #[derive(Debug)]
 pub struct Project {
     metadata: Metadata,
 }
 
-/// A test target that brings its own `main`, in a package that depends on the library.
+/// A test target with `harness = false` in a package that depends on the library.
 #[derive(Clone, Debug)]
 pub struct Candidate {
     pub package: Rc<Package>,
     pub target: String,
     /// Its source file.
     pub file: PathBuf,
-    /// The features that it requires and that are off. Without them it is left out, unless it was asked for.
+    /// Required features that are disabled. The target is then skipped, unless it was selected explicitly.
     pub missing_features: Vec<String>,
-    /// Whether this very target was asked for, by its name or its file.
+    /// Whether this target was selected explicitly, by name or file.
     pub is_named: bool,
 }
 
 impl Candidate {
-    /// Says that it needs features that are off.
+    /// The message that required features are disabled.
     pub fn needs_features(&self) -> Option<String> {
         let features = wording::list(self.missing_features.iter().map(String::as_str));
         let word = if self.missing_features.len() == 1 { "feature" } else { "features" };
@@ -54,7 +54,7 @@ impl fmt::Display for Candidate {
 }
 
 impl Project {
-    /// Reads the project of the current folder, or that of the manifest that is named.
+    /// Reads the project of the given manifest, or of the current folder.
     pub fn read(build: &Build) -> Result<Self, Error> {
         let mut command = MetadataCommand::new();
         command.no_deps();
@@ -74,7 +74,7 @@ impl Project {
         Ok(Self { metadata })
     }
 
-    /// What cargo says of the workspace.
+    /// Cargo's metadata of the workspace.
     pub fn metadata(&self) -> &Metadata {
         &self.metadata
     }
@@ -84,18 +84,17 @@ impl Project {
         self.metadata.workspace_root.as_std_path()
     }
 
-    /// The folder that cargo builds in.
+    /// Cargo's target folder.
     pub fn target_folder(&self) -> &Path {
         self.metadata.target_directory.as_std_path()
     }
 
-    /// The folder of what cargo compiles on the way, which its settings may move.
+    /// Cargo's folder for intermediate artifacts, which its settings can move.
     pub fn build_folder(&self) -> &Path {
         self.metadata.build_directory.as_ref().unwrap_or(&self.metadata.target_directory).as_std_path()
     }
 
-    /// The test targets that are meant and may hold experiments: those that were asked for; else those that the packages'
-    /// settings name.
+    /// The selected test targets that can contain experiments; without a selection, those in the packages' settings.
     pub fn candidates(
         &self,
         selection: &Selection,
@@ -109,7 +108,7 @@ impl Project {
         for package in &packages {
             let candidates = candidates_of(package, &packages, build)?;
             if let (Some(root), false) = (package.manifest_path.parent(), candidates.is_empty()) {
-                // Read in any case: what is wrong with them is told before anything is built.
+                // Always read: errors in them are reported before the build.
                 let settings = settings_of(root.as_std_path(), flags)?;
                 let is_let_through =
                     |candidate: &Candidate| !wanted.is_all() || settings.has_target(&candidate.target);
@@ -127,21 +126,20 @@ impl Project {
         let needs: Vec<_> = chosen.iter().filter_map(Candidate::needs_features).collect();
         if needs.len() == chosen.len() {
             return Err(Error::NothingMatched(format!(
-                "{}; `--features` turns features on",
+                "{}; enable features with `--features`",
                 needs.join("; ")
             )));
         }
         Ok(chosen)
     }
 
-    /// The packages that are meant: those that are named, or match a pattern as cargo takes it; else the one whose folder
-    /// this is; else all.
+    /// The selected packages, by name or by a pattern as in cargo; otherwise the package of the current folder; otherwise all.
     fn packages(&self, build: &Build) -> Result<Vec<Rc<Package>>, Error> {
         let members = self.metadata.workspace_packages();
         let is_unknown = |pattern: &&String| !members.iter().any(|package| is_named(package, pattern));
         let unknown = |pattern: &String| {
             let instead = wording::instead(pattern, members.iter().map(|package| &**package.name));
-            format!("no package of this workspace is named `{pattern}`; {instead}")
+            format!("no package named `{pattern}` in this workspace; {instead}")
         };
         if let Some(pattern) = build.package.iter().find(is_unknown) {
             return Err(Error::NothingMatched(unknown(pattern)));
@@ -159,7 +157,7 @@ impl Project {
         Ok(members.iter().filter(is_meant).map(|package| Rc::new((*package).clone())).collect())
     }
 
-    /// The member in whose folder the command was started, below the workspace's root; of nested ones, the innermost.
+    /// The innermost workspace member whose folder contains the current folder, except one in the workspace root.
     fn member_here(&self, build: &Build) -> Option<&Package> {
         let folder = match &build.manifest_path {
             Some(manifest) => manifest.parent()?.canonicalize().ok()?,
@@ -179,7 +177,7 @@ fn is_named(package: &Package, pattern: &str) -> bool {
     Pattern::new(pattern).is_ok_and(|pattern| pattern.matches(&package.name))
 }
 
-/// The current folder, where no manifest is named and neither it nor a folder above has one.
+/// The current folder, if no manifest is given and neither it nor its parents contain one.
 fn nothing_around(build: &Build) -> Option<PathBuf> {
     let folder = std::env::current_dir().ok().filter(|_| build.manifest_path.is_none())?;
     let has_manifest = folder.ancestors().any(|folder| folder.join("Cargo.toml").exists());
@@ -206,10 +204,10 @@ fn candidates_of(
     Ok(tests.filter(|target| harness(&manifest, &target.name) == Some(false)).map(candidate).collect())
 }
 
-/// Says that the settings of a package name none of its targets.
+/// The message that the settings of a package match none of its targets.
 fn by_settings(settings: &Config, candidates: &[Candidate]) -> String {
     let setting = settings.settings().iter().find(|setting| setting.key == "targets");
-    let setting = setting.map(|Setting { value, origin, .. }| format!(" = {}` of {origin}", written(value)));
+    let setting = setting.map(|Setting { value, origin, .. }| format!(" = {}` in {origin}", written(value)));
     let targets = || candidates.iter().map(|candidate| &*candidate.target);
     let meant = settings.targets().find_map(|target| wording::closest(target, targets()));
     let setting = setting.unwrap_or_else(|| "`".to_owned());
@@ -217,13 +215,13 @@ fn by_settings(settings: &Config, candidates: &[Candidate]) -> String {
     format!("`targets{setting} matches none of {}{question}", names(candidates))
 }
 
-/// Says why there is nothing to run: what the settings hold back, or that there is no target at all.
+/// Explains why there is nothing to run: settings exclude all targets, or there are none.
 fn nothing_found(packages: &[Rc<Package>], held_back: &[String]) -> String {
     match (packages, held_back) {
-        ([], _) => "no package is left: `--exclude` names all that are meant".to_owned(),
+        ([], _) => "no packages left: `--exclude` excludes all selected packages".to_owned(),
         (_, []) => format!(
-            "there is no test target with `harness = false` in a package that depends on `{LIBRARY}`, among {}; \
-             `cargo cobalt init` adds one",
+            "no test target with `harness = false` found in a package that depends on `{LIBRARY}`; searched: {}; \
+             add one with `cargo cobalt init`",
             wording::list(packages.iter().map(|package| &**package.name))
         ),
         (_, held_back) => held_back.join("\n"),
@@ -236,7 +234,7 @@ fn read_manifest(path: &Path) -> Result<DocumentMut, ProjectError> {
     text.trim_start_matches('\u{feff}').parse().map_err(|error: TomlError| failed(error.into()))
 }
 
-/// Whether a test target has the usual front end; `None` where the manifest does not list it.
+/// The `harness` setting of a test target; `None` if the manifest does not list the target.
 pub fn harness(manifest: &DocumentMut, target: &str) -> Option<bool> {
     let tests: Vec<&dyn TableLike> = match manifest.get("test")? {
         Item::ArrayOfTables(tables) => tables.iter().map(|table| table as &dyn TableLike).collect(),
@@ -250,7 +248,7 @@ pub fn harness(manifest: &DocumentMut, target: &str) -> Option<bool> {
     Some(test.get("harness").and_then(Item::as_bool).unwrap_or(true))
 }
 
-/// The name of a target, which cargo takes from its file where there is no other.
+/// The name of a target, by default that of its file.
 fn target_name(test: &dyn TableLike) -> Option<&str> {
     let text = |key| test.get(key).and_then(Item::as_str);
     text("name").or_else(|| Path::new(text("path")?).file_stem()?.to_str())
@@ -264,10 +262,10 @@ pub enum ProjectError {
     #[error("failed to read the sources in `{}`: {source}; make them readable", .path.display())]
     Sources { path: PathBuf, source: io::Error },
 
-    #[error("failed to read what cargo says: {0}")]
+    #[error("failed to read cargo's output: {0}")]
     Messages(io::Error),
 
-    #[error("the experiments could not be built: mend what cargo says above")]
+    #[error("failed to build the experiments; fix the compiler errors above")]
     Build,
 
     #[error("failed to read the binary `{}`: {source}", .path.display())]

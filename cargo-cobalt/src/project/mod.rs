@@ -1,4 +1,4 @@
-//! The user's project: which of its test targets hold experiments, and their binaries.
+//! The user's project: its test targets with experiments, and their binaries.
 
 mod compile;
 mod discover;

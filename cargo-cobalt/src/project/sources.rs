@@ -1,4 +1,4 @@
-//! The sources of a package and of its path dependencies, as a hash that tells whether any has changed.
+//! Hashes the sources of a package and its path dependencies to detect changes.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -10,14 +10,14 @@ use cobalt_core::hash::sha256_hex;
 use super::discover::{Project, ProjectError};
 use crate::error::Error;
 
-/// The file by which programs tell that a folder holds what can be made anew. Cargo puts it into its target folder.
+/// Marks a folder as a cache that can be regenerated. Cargo writes it into its target folder.
 pub const CACHE: &str = "CACHEDIR.TAG";
 pub const MANIFEST: &str = "Cargo.toml";
 pub const LOCK: &str = "Cargo.lock";
 
 impl Project {
-    /// A hash of what a package is built from: of its own files and those of all path dependencies (all of `src`, and `*.rs`
-    /// elsewhere; hidden files and data are none), of their manifests and that of the workspace, and of `Cargo.lock`.
+    /// A hash of what a package is built from: the sources of the package and of all path dependencies (everything in `src`,
+    /// `*.rs` elsewhere, without hidden files and data), their manifests, the workspace manifest and `Cargo.lock`.
     pub fn sources(&self, package: &Package) -> Result<String, Error> {
         hash(self.metadata(), package)
     }
@@ -46,7 +46,7 @@ fn hash(workspace: &Metadata, package: &Package) -> Result<String, Error> {
     Ok(sha256_hex(&parts))
 }
 
-/// The package and those that it depends on by their paths, sorted.
+/// The package and its path dependencies, sorted.
 fn local_packages(workspace: &Metadata, package: &Package) -> Result<BTreeSet<Local>, Error> {
     let mut read = vec![workspace.clone()];
     let mut found = BTreeSet::new();
@@ -55,7 +55,7 @@ fn local_packages(workspace: &Metadata, package: &Package) -> Result<BTreeSet<Lo
         let (package, target) = local_package(&folder, &mut read)?;
         let is_first = found.is_empty();
         if found.insert(Local { name: package.name.to_string(), folder, target }) {
-            // What only the tests of a dependency need is not built.
+            // Dev-dependencies of dependencies are not built.
             let is_built = |kind| is_first || kind != DependencyKind::Development;
             let built = package.dependencies.iter().filter(|dependency| is_built(dependency.kind));
             waiting.extend(built.filter_map(|dependency| dependency.path.clone().map(Into::into)));
@@ -64,7 +64,7 @@ fn local_packages(workspace: &Metadata, package: &Package) -> Result<BTreeSet<Lo
     Ok(found)
 }
 
-/// A package that lies on this machine, and the folder that cargo builds it in.
+/// A local package and its target folder.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Local {
     name: String,
@@ -72,7 +72,7 @@ struct Local {
     target: PathBuf,
 }
 
-/// The package in a folder, from what has been read of workspaces, or else by reading that of the folder.
+/// The package in a folder, from the metadata in `read`, or from the folder's own metadata, which is added there.
 fn local_package(folder: &Path, read: &mut Vec<Metadata>) -> Result<(Package, PathBuf), Error> {
     let is_it = |package: &&Package| package.manifest_path.parent().is_some_and(|parent| parent == folder);
     let find = |metadata: &Metadata| {
@@ -92,7 +92,7 @@ fn local_package(folder: &Path, read: &mut Vec<Metadata>) -> Result<(Package, Pa
 
 /// Which files of a folder are sources.
 enum Scope<'a> {
-    /// Those in Rust, and all in `src`.
+    /// Rust files, and everything in `src`.
     Rust {
         package: &'a Path,
         target: &'a Path,
@@ -101,7 +101,7 @@ enum Scope<'a> {
 }
 
 impl Scope<'_> {
-    /// Which files of a folder within are sources, if any can be.
+    /// The scope for a subfolder; `None` if it contains no sources.
     fn within(&self, folder: &Path) -> Option<&Self> {
         match self {
             Self::All => Some(self),
@@ -119,7 +119,7 @@ impl Scope<'_> {
     }
 }
 
-/// Adds the sources of a folder and of those within. `seen` are folders as links lead to them.
+/// Adds the sources of a folder and its subfolders. `seen` holds canonical paths, against link cycles.
 fn find(
     folder: &Path,
     scope: &Scope<'_>,
@@ -133,7 +133,7 @@ fn find(
     for entry in fs::read_dir(folder).map_err(failed)? {
         let entry = entry.map_err(failed)?;
         let path = entry.path();
-        // What editors leave for themselves is hidden.
+        // Editors' temporary files are hidden.
         if entry.file_name().to_string_lossy().starts_with('.') {
             continue;
         }
@@ -145,7 +145,7 @@ fn find(
             }
             Ok(_) if scope.has(&path) => drop(files.insert(path)),
             Ok(_) => {}
-            // A link that leads nowhere.
+            // A broken symlink.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(source) => return Err(ProjectError::Sources { path, source }.into()),
         }
@@ -153,7 +153,7 @@ fn find(
     Ok(())
 }
 
-/// Adds a file's name and a hash of it. One that is not there, as the lock file may be, has none.
+/// Adds a file's name and hash. A missing file, such as the lock file, is ignored.
 fn add_file(parts: &mut Vec<String>, name: &str, path: &Path) -> Result<(), Error> {
     match fs::read(path) {
         Ok(bytes) => parts.extend([name.to_owned(), sha256_hex(&[bytes])]),
@@ -200,7 +200,7 @@ mod tests {
     fn hash_of_app(folder: &TempDir) -> String {
         let app = folder.path().join("app");
         let mut command = MetadataCommand::new();
-        // Whoever runs this test may have another.
+        // The environment may set a different one.
         command.env("CARGO_TARGET_DIR", app.join("target"));
         let metadata = command.no_deps().manifest_path(app.join("Cargo.toml")).exec().unwrap();
         let app = metadata.packages.iter().find(|package| *package.name == "app").unwrap();

@@ -1,4 +1,4 @@
-//! The variables that cargo sets for a program that it runs: those of its own, and those of `[env]` in its configuration files.
+//! The environment variables that cargo sets for programs it runs: its own, and `[env]` of its configuration files.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use toml_edit::{DocumentMut, Item, TomlError};
 use super::discover::ProjectError;
 use crate::error::Error;
 
-/// Those that come from the package.
+/// The variables of a package.
 pub fn of_package(package: &Package) -> Vec<(String, String)> {
     let version = &package.version;
     let path = |path: &Option<cargo_metadata::camino::Utf8PathBuf>| path.as_ref().map(ToString::to_string);
@@ -37,16 +37,16 @@ pub fn of_package(package: &Package) -> Vec<(String, String)> {
     variables.into_iter().map(|(name, value)| (format!("CARGO_{name}"), value)).collect()
 }
 
-/// The names of those that this process has of its own package, as where `cargo run` started it. They say nothing of what is
-/// built below, and build scripts that ask for them would run again.
+/// The names of such variables in this process, set if `cargo run` started it. They describe the wrong package, and would make
+/// build scripts that read them run again.
 pub fn of_this_process() -> impl Iterator<Item = OsString> {
     let names = std::env::vars_os().map(|(name, _)| name);
     let is_of_package = |name: &str| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
     names.filter(move |name| name.to_str().is_some_and(is_of_package))
 }
 
-/// The search path for shared libraries: the folders of build scripts that lie in what cargo has built, then cargo's own,
-/// then those of the toolchain, then those of this process.
+/// The search path for shared libraries: folders of build scripts inside the target folder, cargo's own folders, those of the
+/// toolchain, and those of this process.
 pub fn library_path(binary: &Path, linked: &[PathBuf], toolchain: &[PathBuf]) -> Option<(String, String)> {
     let name = if cfg!(target_os = "macos") {
         "DYLD_FALLBACK_LIBRARY_PATH"
@@ -66,12 +66,12 @@ fn search_path(binary: &Path, linked: &[PathBuf], toolchain: &[PathBuf], before:
     let folders = linked.chain([root, built]).chain(toolchain.iter().map(|folder| &**folder));
     let before: Vec<_> = std::env::split_paths(before).collect();
     let folders = folders.chain(before.iter().map(|folder| &**folder));
-    // The loader would take an empty element for the current folder.
+    // An empty element would mean the current folder.
     let folders = folders.filter(|folder| !folder.as_os_str().is_empty());
     std::env::join_paths(folders).ok()?.into_string().ok()
 }
 
-/// A folder as a build script names it, without the kind of libraries that are searched for in it.
+/// A build script's search path without the `kind=` prefix.
 fn without_kind(folder: &Path) -> &Path {
     match folder.to_str().and_then(|folder| folder.split_once('=')) {
         Some(("native" | "dependency" | "crate" | "framework" | "all", folder)) => Path::new(folder),
@@ -79,9 +79,9 @@ fn without_kind(folder: &Path) -> &Path {
     }
 }
 
-/// The folders of the standard library, found beside cargo: to ask the compiler would cost a process.
+/// The folders of the standard library, located relative to cargo, which saves starting the compiler.
 ///
-/// Those of other platforms do no harm, as each library's name holds a hash.
+/// Folders of other platforms do no harm, as library names contain hashes.
 pub fn toolchain_libraries(cargo: &Path) -> Vec<PathBuf> {
     let Some(toolchain) = cargo.parent().and_then(Path::parent) else { return Vec::new() };
     let platforms = fs::read_dir(toolchain.join("lib/rustlib")).into_iter().flatten().flatten();
@@ -94,12 +94,12 @@ pub fn toolchain_libraries(cargo: &Path) -> Vec<PathBuf> {
     folders
 }
 
-/// The folder of a configuration file.
+/// The folder of configuration files.
 const FOLDER: &str = ".cargo";
-/// Its names; where both are there, cargo reads the older one.
+/// Names of configuration files; if both exist, cargo reads the older one.
 const NAMES: [&str; 2] = ["config", "config.toml"];
 
-/// The variables for programs that are started from here, without those that this process has set and that are not forced.
+/// The configured variables, except those already set in this process and not forced.
 pub fn configured() -> Result<Vec<(String, String)>, Error> {
     let here = env::current_dir().map_err(Error::CurrentFolder)?;
     let home = env::var_os("CARGO_HOME").map(PathBuf::from);
@@ -115,11 +115,11 @@ pub fn configured() -> Result<Vec<(String, String)>, Error> {
 struct Variable {
     name: String,
     value: String,
-    /// Whether it counts more than what is set already.
+    /// Whether it overrides a variable that is already set.
     force: bool,
 }
 
-/// What the files of a folder and of those around it say, and last that of cargo's home; the nearest counts.
+/// The variables in the configuration of a folder, of its parents, and last of cargo's home; the nearest wins.
 fn read(folder: &Path, home: Option<&Path>) -> Result<Vec<Variable>, Error> {
     let around = folder.ancestors().map(|folder| folder.join(FOLDER));
     let mut configured: Vec<Variable> = Vec::new();
@@ -131,7 +131,7 @@ fn read(folder: &Path, home: Option<&Path>) -> Result<Vec<Variable>, Error> {
             |source: cobalt_core::causes::BoxError| ProjectError::Manifest { path: path.clone(), source };
         let text = fs::read_to_string(&path).map_err(|error| failed(error.into()))?;
         let config: DocumentMut = text.parse().map_err(|error: TomlError| failed(error.into()))?;
-        // Paths are relative to the folder that the file's folder is in.
+        // Paths are relative to the parent of `.cargo`.
         let base = folder.parent().unwrap_or(&folder);
         for (name, value) in
             config.get("env").and_then(Item::as_table_like).into_iter().flat_map(|table| table.iter())
@@ -143,7 +143,7 @@ fn read(folder: &Path, home: Option<&Path>) -> Result<Vec<Variable>, Error> {
     Ok(configured)
 }
 
-/// One variable; what has another form, cargo has refused already.
+/// One variable; cargo has already rejected other forms.
 fn configured_variable(name: &str, value: &Item, base: &Path) -> Option<Variable> {
     let is = |field: &str| value.get(field).and_then(Item::as_bool).unwrap_or(false);
     let text = value.as_str().or_else(|| value.get("value")?.as_str())?;

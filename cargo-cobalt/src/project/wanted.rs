@@ -1,4 +1,4 @@
-//! Which test targets are meant: those that were asked for on the command line, and whether the features are on that they need.
+//! Selects test targets by the command line, and checks their required features.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -12,16 +12,16 @@ use super::discover::Candidate;
 use crate::cli::{Build, Selection};
 use crate::error::Error;
 
-/// Which targets were asked for; without any, all are meant.
+/// The targets given on the command line; if none, all are selected.
 #[derive(Debug)]
 pub struct Wanted {
-    /// Names, or else folders.
+    /// Target names or folders.
     words: Vec<String>,
     names: Vec<String>,
     places: Vec<Place>,
 }
 
-/// A file, or a folder of such files.
+/// A file or a folder.
 #[derive(Debug)]
 struct Place {
     typed: PathBuf,
@@ -36,12 +36,12 @@ impl Wanted {
         Self { words, names: build.test.clone(), places: paths.map(Place::new).collect() }
     }
 
-    /// Whether nothing was asked for.
+    /// Whether nothing was given.
     pub fn is_all(&self) -> bool {
         self.words.is_empty() && self.names.is_empty() && self.places.is_empty()
     }
 
-    /// Those of the candidates that are wanted; each name and each path must bring something in.
+    /// The selected candidates; each name and each path must match at least one.
     pub fn choose(mut self, all: Vec<Candidate>) -> Result<Vec<Candidate>, Error> {
         self.tell_names_from_folders(&all);
         for name in &self.names {
@@ -62,7 +62,7 @@ impl Wanted {
         let mut chosen: Vec<_> = all.into_iter().filter(includes).collect();
         for candidate in &mut chosen {
             if self.asks_for(candidate) {
-                // Cargo says what it lacks.
+                // Cargo reports what is missing.
                 candidate.missing_features.clear();
                 candidate.is_named = true;
             }
@@ -70,7 +70,7 @@ impl Wanted {
         Ok(chosen)
     }
 
-    /// A word is a folder only where no target has it for a name.
+    /// Target names take precedence over folders.
     fn tell_names_from_folders(&mut self, all: &[Candidate]) {
         let is_name = |word: &String| {
             all.iter().any(|candidate| candidate.target == *word) || !Path::new(word).is_dir()
@@ -80,7 +80,7 @@ impl Wanted {
         self.places.extend(folders.into_iter().map(PathBuf::from).map(Place::new));
     }
 
-    /// Whether this very target was asked for, and not merely a folder that it is in.
+    /// Whether this target was given explicitly, not just by its folder.
     fn asks_for(&self, candidate: &Candidate) -> bool {
         let is_its_file = |place: &Place| place.typed.is_file() && place.holds(candidate);
         self.names.contains(&candidate.target) || self.places.iter().any(is_its_file)
@@ -92,7 +92,7 @@ impl Place {
         Self { found: typed.canonicalize(), typed }
     }
 
-    /// Whether a target's file is this file, or lies in this folder.
+    /// Whether a target's file is this file or is in this folder.
     fn holds(&self, candidate: &Candidate) -> bool {
         let Ok(place) = &self.found else { return false };
         candidate.file.canonicalize().is_ok_and(|file| file.starts_with(place))
@@ -101,7 +101,7 @@ impl Place {
     fn unknown(&self, all: &[Candidate]) -> String {
         let typed = self.typed.display();
         let problem = match &self.found {
-            Ok(_) => format!("`{typed}` is no test target with `harness = false`, and holds none"),
+            Ok(_) => format!("`{typed}` is not, and does not contain, a test target with `harness = false`"),
             Err(error) => format!("failed to find `{typed}`: {error}"),
         };
         let here = std::env::current_dir().unwrap_or_default();
@@ -116,13 +116,13 @@ impl Place {
 
 fn unknown_name(name: &str, all: &[Candidate]) -> String {
     let meant = wording::closest(name, all.iter().map(|candidate| &*candidate.target));
-    format!("no test target with `harness = false` is named `{name}`; {}", instead(meant, all))
+    format!("no test target with `harness = false` named `{name}`; {}", instead(meant, all))
 }
 
-/// What was probably meant, and what there is.
+/// A suggestion and the available targets.
 fn instead(meant: Option<&str>, all: &[Candidate]) -> String {
     let question = meant.map(|meant| format!("did you mean `{meant}`? ")).unwrap_or_default();
-    format!("{question}there are {}", names(all))
+    format!("{question}available: {}", names(all))
 }
 
 /// The targets as `package/target`.
@@ -131,7 +131,7 @@ pub fn names(candidates: &[Candidate]) -> String {
     wording::list(names.iter().map(String::as_str))
 }
 
-/// The features that a target requires and that are off, where these packages are built with these flags.
+/// Required features of a target that are disabled when these packages are built with these flags.
 pub fn missing_features(
     target: &Target,
     package: &Package,
@@ -146,7 +146,7 @@ pub fn missing_features(
     target.required_features.iter().filter(is_off).cloned().collect()
 }
 
-/// What the flags turn on, what is on without any, and what the packages that are built with it ask of it.
+/// Features enabled by flags, by default, and by the packages built with it.
 fn turned_on(package: &Package, selected: &[Rc<Package>], build: &Build) -> BTreeSet<String> {
     let mut wanted: Vec<String> =
         build.features.iter().flat_map(|typed| typed.split([',', ' '])).map(str::to_owned).collect();
@@ -170,7 +170,7 @@ fn with_implied(package: &Package, mut wanted: Vec<String>) -> BTreeSet<String> 
     while let Some(feature) = wanted.pop() {
         match feature.split_once('/') {
             Some((name, own)) if *name == **package.name => wanted.push(own.to_owned()),
-            // An optional dependency is turned on with its feature.
+            // An optional dependency is enabled with its feature.
             Some((dependency, _)) => wanted.push(dependency.to_owned()),
             None => {}
         }
@@ -181,7 +181,7 @@ fn with_implied(package: &Package, mut wanted: Vec<String>) -> BTreeSet<String> 
     on
 }
 
-/// Whether `dependency/feature` is on because the package depends on it so.
+/// Whether `dependency/feature` is enabled by the package's own dependency.
 fn is_of_dependency(feature: &str, package: &Package) -> bool {
     let name = |dependency: &Dependency| dependency.rename.clone().unwrap_or_else(|| dependency.name.clone());
     feature.split_once('/').is_some_and(|(wanted, feature)| {

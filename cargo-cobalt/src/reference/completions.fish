@@ -1,5 +1,5 @@
 
-# What follows `cargo cobalt` is completed as what follows `cargo-cobalt`.
+# Completes `cargo cobalt …` like `cargo-cobalt …`.
 function __fish_cargo_cobalt_is_typed
     set -l words (commandline --tokenize --cut-at-cursor --current-process)
     test "$words[2]" = cobalt
@@ -16,5 +16,5 @@ function __fish_cargo_cobalt_complete
     complete --do-complete (string join ' ' -- cargo-cobalt (string escape -- $words[3..]) $last)
 end
 
-complete --command cargo --condition __fish_cargo_cobalt_is_next --arguments cobalt --description 'Runs experiments'
+complete --command cargo --condition __fish_cargo_cobalt_is_next --arguments cobalt --description 'Run experiments'
 complete --command cargo --condition __fish_cargo_cobalt_is_typed --no-files --arguments '(__fish_cargo_cobalt_complete)'

@@ -1,4 +1,4 @@
-//! The reporters that the settings ask for, those that write a file when all is over among them.
+//! The configured reporters, including those that write a file at the end.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -13,11 +13,11 @@ use crate::results::{Output, Reporter, Results, RunState};
 use crate::webhooks::Webhooks;
 use crate::written::write;
 
-/// All that show a run, but for the screen.
+/// All reporters except the terminal output.
 pub struct Reporters(Vec<Box<dyn Reporter>>);
 
 impl Reporters {
-    /// Those that the settings ask for. Files of an earlier run are removed, so that none stands for a run that ends early.
+    /// The configured reporters. Removes their files of earlier runs, so a run that ends early leaves no outdated files.
     pub fn of(settings: &Config) -> Result<Self, Error> {
         let mut all: Vec<Box<dyn Reporter>> = Vec::new();
         for reporter in settings.reporters() {
@@ -32,7 +32,7 @@ impl Reporters {
         Ok(Self(all))
     }
 
-    /// The same, and webhooks. They come last, as they take the longest.
+    /// The same plus webhooks; last, as they take longest.
     pub fn with_webhooks(settings: &Config) -> Result<Self, Error> {
         let mut all = Self::of(settings)?;
         all.0.push(Box::new(Webhooks(settings.webhooks().to_vec())));
@@ -43,14 +43,14 @@ impl Reporters {
         self.0.iter_mut().for_each(|reporter| reporter.on_event(event, state, output));
     }
 
-    /// Lets all show what the run came to, also where one of them fails; of several errors the first is returned.
+    /// Passes the results to all reporters, even if one fails; returns the first error.
     pub fn finish(&mut self, results: &Results, output: &dyn Output) -> Result<(), Error> {
         let finished: Vec<_> = self.0.iter_mut().map(|reporter| reporter.finish(results, output)).collect();
         finished.into_iter().collect()
     }
 }
 
-/// What is written into the file of a reporter of this kind, where it has one.
+/// The renderer of a file reporter; `None` for other kinds.
 fn rendering(kind: ReporterKind) -> Option<fn(&Results) -> String> {
     match kind {
         ReporterKind::Junit => Some(junit),
@@ -61,7 +61,7 @@ fn rendering(kind: ReporterKind) -> Option<fn(&Results) -> String> {
     }
 }
 
-/// Removes the file of an earlier run. A link, a pipe or a device is written to, and stays.
+/// Removes the file of an earlier run. Links, pipes and devices are kept and written to.
 fn remove_earlier(path: &Path) -> Result<(), Error> {
     let is_special = fs::symlink_metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir());
     if is_special {
@@ -75,7 +75,7 @@ fn remove_earlier(path: &Path) -> Result<(), Error> {
     }
 }
 
-/// Writes what a run came to into a file, as a function renders it.
+/// Writes the rendered results to a file.
 struct FileReporter {
     path: PathBuf,
     render: fn(&Results) -> String,

@@ -1,4 +1,4 @@
-//! What of a call GitHub shows beside the code: the gravest first, and no more than it shows.
+//! GitHub annotations of an invocation: most severe first, limited to the number that GitHub shows.
 
 use std::path::{Path, PathBuf};
 
@@ -11,27 +11,27 @@ use super::commands::{Annotation, Level};
 use crate::formats::{Gravity, notable};
 use crate::results::{Broken, CutOff, Finished, Results};
 
-/// GitHub shows so many annotations of a level for each step, and drops the others without a word.
+/// GitHub shows this many annotations per level and step, and silently drops others.
 const SHOWN: usize = 10;
-/// The longest message, in characters.
+/// Maximum length of a message, in characters.
 const LONGEST: usize = 2000;
-/// The longest title: of what names experiments, items or thresholds.
+/// Maximum length of a title, in characters.
 const LONGEST_TITLE: usize = 200;
 
-/// Where files lie.
+/// Root folders of source paths.
 #[derive(Debug)]
 pub struct Places {
-    /// The root of the cargo workspace, as seen from which the compiler names the files of its members.
+    /// The root of the cargo workspace; compiler paths are relative to it.
     pub workspace: PathBuf,
-    /// The root of the repository, as seen from which GitHub names files.
+    /// The root of the repository; GitHub paths are relative to it.
     pub repository: Option<PathBuf>,
 }
 
 impl Places {
-    /// A place as GitHub names it.
+    /// A place with a path for GitHub.
     fn of(&self, place: &SourcePlace) -> (String, u32) {
         let path = self.workspace.join(&place.file);
-        // A folder may be known by several names, as through a link.
+        // Links can give a folder several paths.
         let canonical = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let seen_from = self.repository.as_ref().unwrap_or(&self.workspace);
         let path =
@@ -40,13 +40,13 @@ impl Places {
     }
 }
 
-/// The annotations, of each level as many as are shown: where there are more, the last one says how many.
+/// The annotations, limited per level; if there are more, the last one says how many.
 pub fn annotations(results: &Results, places: &Places) -> Vec<Annotation> {
     let mut all = of_the_call(results, places);
     for finished in &results.experiments {
         all.extend(of_experiment(finished, places));
     }
-    // Of each level, what concerns a whole experiment comes before its items.
+    // Within a level, experiments come before their items.
     all.sort_by_key(|(rank, annotation)| (annotation.level, *rank));
     let levels = [Level::Error, Level::Warning, Level::Notice];
     levels
@@ -55,7 +55,7 @@ pub fn annotations(results: &Results, places: &Places) -> Vec<Annotation> {
         .collect()
 }
 
-/// What an annotation is about. Ordered from the gravest on.
+/// The subject of an annotation, most important first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
     Call,
@@ -77,7 +77,7 @@ fn shown<'a>(level: Level, those: impl Iterator<Item = &'a Ranked>) -> Vec<Annot
             Level::Notice => "notice",
         };
         let message =
-            format!("and {}; the summary and the log have all", count(left, &format!("more {noun}")));
+            format!("and {}; see the summary or the log for all", count(left, &format!("more {noun}")));
         those.push(Annotation { level, title: "cobalt".to_owned(), message, place: None });
     }
     those
@@ -88,7 +88,7 @@ fn annotation(level: Level, title: &str, message: &str, place: Option<(String, u
     Annotation { level, title: printable(&cut(title, LONGEST_TITLE)).into_owned(), message, place }
 }
 
-/// What kept experiments from their end, and what is probably not as it was meant.
+/// Annotations of experiments that did not finish, of errors, and of warnings.
 fn of_the_call(results: &Results, places: &Places) -> Vec<Ranked> {
     let errors =
         results.errors.iter().map(|error| (Rank::Call, annotation(Level::Error, "cobalt", error, None)));
@@ -100,10 +100,7 @@ fn of_the_call(results: &Results, places: &Places) -> Vec<Ranked> {
         let CutOff { name, declared_at, .. } = run;
         let place = declared_at.as_ref().map(|place| places.of(place));
         let message = run.advice(|command| format!("`{command}`"));
-        (
-            Rank::Experiment,
-            annotation(Level::Error, &format!("{name} was stopped before its end"), &message, place),
-        )
+        (Rank::Experiment, annotation(Level::Error, &format!("{name} was interrupted"), &message, place))
     });
     let warnings = results.warnings.iter().map(|Warning { experiment, message, declared_at }| {
         let place = declared_at.as_ref().map(|place| places.of(place));
@@ -111,7 +108,7 @@ fn of_the_call(results: &Results, places: &Places) -> Vec<Ranked> {
         (Rank::Call, annotation(Level::Warning, title, message, place))
     });
     let still_failed = results.still_failed.iter().map(|(name, why)| {
-        let title = format!("{name} is still failed by earlier results");
+        let title = format!("{name} still fails because of earlier results");
         (Rank::Experiment, annotation(Level::Error, &title, why, None))
     });
     errors.chain(broken).chain(cut_off).chain(still_failed).chain(warnings).collect()
@@ -122,14 +119,14 @@ fn of_experiment(finished: &Finished, places: &Places) -> Vec<Ranked> {
     let place = || report.declared_at.as_ref().map(|place| places.of(place));
     let mut all = Vec::new();
     if let Some(reason) = &finished.without_items {
-        let title = format!("the items of {} are not known", report.name);
+        let title = format!("the items of {} are not available", report.name);
         all.push((Rank::Experiment, annotation(Level::Error, &title, reason, place())));
     }
     for threshold in report.thresholds() {
         let (level, what) = match (threshold.finding, threshold.passed) {
             (Finding::Met, _) => continue,
             (Finding::Missed, _) => (Level::Error, "missed"),
-            (Finding::Inconclusive, false) => (Level::Error, "inconclusive, which fails"),
+            (Finding::Inconclusive, false) => (Level::Error, "inconclusive (fails)"),
             (Finding::Inconclusive, true) => (Level::Warning, "inconclusive"),
         };
         let title = format!("{}: {} {what}", report.name, threshold.name);
@@ -140,7 +137,7 @@ fn of_experiment(finished: &Finished, places: &Places) -> Vec<Ranked> {
         let what = match item.gravity {
             Gravity::Error => "in error",
             Gravity::Failed => "failed",
-            Gravity::Low => "has a low score",
+            Gravity::Low => "below pass mark",
         };
         let title = format!("{}::{} {what}", report.name, item.name);
         let message = explain(item.item, &report.name, &report.config);
@@ -150,7 +147,7 @@ fn of_experiment(finished: &Finished, places: &Places) -> Vec<Ranked> {
     all
 }
 
-/// What an experiment came to as a whole.
+/// The overall result of an experiment.
 fn conclusion(report: &Report, place: Option<(String, u32)>) -> Annotation {
     let in_error = report.items.iter().filter(|item| item.is_in_error()).count();
     let level = if report.verdict == RunVerdict::Failed { Level::Error } else { Level::Notice };
@@ -170,7 +167,7 @@ mod tests {
 
     use super::*;
 
-    /// Results of one experiment, of whose items each has one of these scores, or an error.
+    /// Results of one experiment with an item per score; `None` is an error.
     fn results(strict: bool, scores: &[Option<f64>]) -> Results {
         let item = |(index, score): (usize, &Option<f64>)| {
             let mut item = json!({ "index": index, "key": "", "input": {}, "latencyMs": 1.0 });
@@ -217,7 +214,7 @@ mod tests {
     #[test]
     fn low_scores_that_fail_nothing_are_warnings() {
         let all = of(&results(false, &[Some(0.0), Some(1.0)]));
-        assert_eq!(titles(&all, Level::Warning), ["desk::0000 has a low score"]);
+        assert_eq!(titles(&all, Level::Warning), ["desk::0000 below pass mark"]);
         assert_eq!(titles(&all, Level::Notice), ["desk passed"]);
         assert_eq!(titles(&all, Level::Error), [""; 0]);
     }
@@ -235,7 +232,7 @@ mod tests {
             Warning::of_call("a variable is unknown".to_owned()),
         ];
         let all = of(&results);
-        assert_eq!(titles(&all, Level::Warning), ["desk", "cobalt", "desk::0000 has a low score"]);
+        assert_eq!(titles(&all, Level::Warning), ["desk", "cobalt", "desk::0000 below pass mark"]);
         assert_eq!(all[0].place, Some(("agents/tests/evals.rs".to_owned(), 7)));
         assert_eq!(all[1].message, "a variable is unknown");
     }
@@ -247,7 +244,7 @@ mod tests {
         results.still_failed = vec![("other".to_owned(), "1 item in error in run `a` (x)".to_owned())];
         let all = of(&results);
         assert_eq!(titles(&all, Level::Notice), ["desk not evaluated"]);
-        assert_eq!(titles(&all, Level::Error), ["other is still failed by earlier results"]);
+        assert_eq!(titles(&all, Level::Error), ["other still fails because of earlier results"]);
     }
 
     #[test]

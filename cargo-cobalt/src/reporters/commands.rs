@@ -1,5 +1,4 @@
-//! Workflow commands: lines of a log that GitHub Actions acts upon, and a guard that keeps it from acting on what agents print. Its
-//! documentation calls them so, and its runner says how they are escaped.
+//! GitHub Actions workflow commands, and a guard against commands in the output of agents. Escaping follows the runner's source.
 
 use std::cell::Cell;
 use std::fmt;
@@ -9,7 +8,7 @@ use std::io::{self, Write};
 /// The end of a group.
 pub const END_GROUP: &str = "::endgroup::";
 
-/// How an annotation is shown. Ordered from the gravest on.
+/// The level of an annotation, most severe first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
     Error,
@@ -17,13 +16,13 @@ pub enum Level {
     Notice,
 }
 
-/// A note that GitHub shows at the top of a run and, where it has a place, beside the line.
+/// An annotation, shown at the top of a run and, with a place, next to the line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Annotation {
     pub level: Level,
     pub title: String,
     pub message: String,
-    /// A file as seen from the root of the repository, and a line from 1.
+    /// A file relative to the root of the repository, and a line from 1.
     pub place: Option<(String, u32)>,
 }
 
@@ -42,33 +41,33 @@ impl fmt::Display for Annotation {
     }
 }
 
-/// The beginning of lines that are folded away under a title, until [`END_GROUP`].
+/// Starts a group of collapsed lines, until [`END_GROUP`].
 pub fn group(title: &str) -> String {
     format!("::group::{}", data(title))
 }
 
 /// The text of a command.
 fn data(text: &str) -> String {
-    // The sign of the escapes comes first.
+    // Escape the escape character first.
     text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
-/// The value of a property, which a colon or a comma would end.
+/// The value of a property; colons and commas are escaped.
 fn property(text: &str) -> String {
     data(text).replace(':', "%3A").replace(',', "%2C")
 }
 
-/// A stream on which commands and other lines follow each other. It keeps the runner of GitHub Actions from acting on what agents
-/// print: the runner takes every line that looks like a command for one.
+/// A stream of commands and other lines. It prevents the GitHub Actions runner from executing commands in agents' output: the
+/// runner executes every line that looks like a command.
 ///
-/// While commands are stopped, only the one with the token that stopped them is heard. The runner reads stdout and stderr side by
-/// side, so all that is shown goes to one of them.
+/// While commands are stopped, the runner only accepts the one with the stop token. It reads stdout and stderr concurrently, so
+/// all output goes to one of them.
 #[derive(Debug)]
 pub struct Guard {
-    /// Whether stdout is for something else.
+    /// Whether to write to stderr.
     is_stderr: bool,
     token: String,
-    /// Whether the runner is deaf to commands at the moment.
+    /// Whether commands are currently stopped.
     is_stopped: Cell<bool>,
 }
 
@@ -77,7 +76,7 @@ impl Guard {
         Self { is_stderr, token: token(), is_stopped: Cell::new(false) }
     }
 
-    /// Writes text that is no command, whatever it looks like.
+    /// Writes text that must not be executed as a command.
     pub fn text(&self, text: &str) -> io::Result<()> {
         let stop = if self.is_stopped.replace(true) {
             String::new()
@@ -88,7 +87,7 @@ impl Guard {
         self.write(&format!("{stop}{text}{end}"))
     }
 
-    /// Writes a command, in a line.
+    /// Writes a command on its own line.
     pub fn command(&self, command: &str) -> io::Result<()> {
         let resume =
             if self.is_stopped.replace(false) { format!("::{}::\n", self.token) } else { String::new() };
@@ -104,19 +103,19 @@ impl Guard {
     }
 }
 
-/// Whatever runs next in the same step may give commands of its own.
+/// Re-enables commands for later programs in the same step.
 impl Drop for Guard {
     fn drop(&mut self) {
         if self.is_stopped.get() {
-            // Where nobody reads any more, nobody is deaf.
+            // If the output is closed, there is nothing to re-enable.
             let _ = self.write(&format!("::{}::\n", self.token));
         }
     }
 }
 
-/// A word that no agent can know.
+/// A token that agents cannot guess.
 fn token() -> String {
-    // The standard library seeds them with randomness of the system.
+    // The standard library seeds it with system randomness.
     let random = || RandomState::new().hash_one(std::process::id());
     format!("cobalt-{:016x}{:016x}", random(), random())
 }

@@ -1,5 +1,4 @@
-//! What GitHub Actions understands: annotations beside the code, the summary of the step, and plain lines on how far a run has come: a
-//! log is no terminal, where a bar could be drawn anew.
+//! GitHub Actions reporter: annotations, the step summary, and progress as plain lines, as a log cannot redraw a bar.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -19,22 +18,22 @@ use crate::formats::fitting;
 use crate::formats::markdown::sections;
 use crate::results::{Experiment, Output, Reporter, Results, RunState};
 
-/// Lines are at least so far apart.
+/// Minimum interval between progress lines.
 const APART: Duration = Duration::from_secs(5);
-/// The most items of an experiment that are told of.
+/// Maximum number of items per experiment in the summary.
 const MOST_ITEMS: usize = 20;
-/// GitHub refuses a summary that is larger, in bytes.
+/// GitHub's size limit of a summary, in bytes.
 const LARGEST: u64 = 1024 * 1024;
-/// What is said where not all has room.
-const CUT: &str = "\n> The rest has no room in a summary: the reporters `markdown` and `html` write all of it into a file.\n";
+/// Appended to a truncated summary.
+const CUT: &str = "\n> Truncated: GitHub limits the size of summaries. The reporters `markdown` and `html` write the full report.\n";
 
-/// Whether a run is shown for GitHub Actions: where that is asked for, and of itself in its jobs.
+/// Whether the GitHub Actions reporter is on: automatically in GitHub Actions, or if configured.
 pub fn is_wanted(reporters: &[Chosen]) -> bool {
     env::var_os("GITHUB_ACTIONS").is_some_and(|value| value == "true")
         || reporters.iter().any(|reporter| reporter.kind == ReporterKind::GithubActions)
 }
 
-/// Tells GitHub Actions, and people, of what ended a whole call. Who has stopped reading wants to hear no more.
+/// Reports an error that ended the invocation, except for a broken pipe.
 pub fn tell(error: &Error) {
     if error.is_broken_pipe() {
         return;
@@ -43,7 +42,7 @@ pub fn tell(error: &Error) {
     let line = format!("error: {message}");
     let annotation = Annotation { level: Level::Error, title: "cobalt".to_owned(), message, place: None };
     let guard = Guard::new(true);
-    // Where nobody reads, nobody is told.
+    // Ignore a closed output.
     let _ = guard.text(&line).and_then(|()| guard.command(&annotation.to_string()));
     if let Some(path) = path("GITHUB_STEP_SUMMARY") {
         let results = Results { errors: vec![error.to_string()], ..Results::default() };
@@ -53,16 +52,16 @@ pub fn tell(error: &Error) {
     }
 }
 
-/// The path in a variable, where there is one.
+/// The path in an environment variable, if set.
 fn path(name: &str) -> Option<PathBuf> {
     env::var_os(name).filter(|path| !path.is_empty()).map(PathBuf::from)
 }
 
-/// Shows a run in a job of GitHub Actions.
+/// Reports a run in GitHub Actions.
 #[derive(Debug)]
 pub struct GithubActions {
     places: Places,
-    /// The file with the summary of the step.
+    /// The file of the step summary.
     summary: Option<PathBuf>,
     progress: Progress,
 }
@@ -94,7 +93,7 @@ impl Reporter for GithubActions {
     }
 }
 
-/// What was told of the experiments of the binary at hand, and when.
+/// The reported progress of the current binary's experiments.
 #[derive(Debug)]
 struct Progress {
     running: BTreeMap<usize, Told>,
@@ -104,7 +103,7 @@ struct Progress {
 #[derive(Debug)]
 struct Told {
     started: Instant,
-    /// How many tenths have been told.
+    /// Tenths already reported.
     tenths: usize,
 }
 
@@ -113,13 +112,13 @@ impl Progress {
         Self { running: BTreeMap::new(), told: Instant::now() }
     }
 
-    /// Hears an event that is in the state already; answers with a line where another tenth of an experiment is done, and the
-    /// last line is old.
+    /// Handles an event that is already in the state. Returns a line if another tenth of an experiment is done and the last line
+    /// is old enough.
     fn hear(&mut self, event: &Event, state: &RunState, now: Instant) -> Option<String> {
         match event {
             Event::ExperimentStarted(started) => {
                 self.running.insert(started.experiment, Told { started: now, tenths: 0 });
-                // The build before it may have taken long.
+                // The preceding build can take long.
                 self.told = now;
             }
             Event::ItemFinished(item) => {
@@ -137,12 +136,12 @@ impl Progress {
     }
 }
 
-/// How far an experiment is after so long.
+/// The progress line of an experiment.
 fn line(experiment: &Experiment, after: Duration) -> String {
     let Experiment { started: ExperimentStarted { name, items, .. }, done, failed, .. } = experiment;
     let failed = if *failed > 0 { format!(", {failed} failed") } else { String::new() };
     format!(
-        "{}: {} of {} items ({} %){failed}, after {}",
+        "{}: {} of {} items ({}%){failed}, after {}",
         printable(name),
         thousands(*done as u64),
         thousands(*items as u64),
@@ -151,7 +150,7 @@ fn line(experiment: &Experiment, after: Duration) -> String {
     )
 }
 
-/// Adds what a call came to to what the step has written before.
+/// Appends the results to the step summary.
 fn append_summary(path: &Path, results: &Results) -> io::Result<()> {
     let written = fs::metadata(path).map_or(0, |file| file.len());
     let room = usize::try_from(LARGEST.saturating_sub(written)).unwrap_or(usize::MAX);
@@ -169,7 +168,7 @@ mod tests {
         serde_json::from_value(event).unwrap()
     }
 
-    /// A call that tells of its progress.
+    /// An invocation with progress lines.
     struct Call {
         state: RunState,
         progress: Progress,
@@ -187,7 +186,7 @@ mod tests {
         }
     }
 
-    /// The lines on 100 items that end after so many milliseconds each.
+    /// The lines for 100 items that take `each` milliseconds.
     fn lines(each: u64) -> Vec<String> {
         let mut call = Call::new();
         let start = call.progress.told;
@@ -210,7 +209,7 @@ mod tests {
     fn a_slow_run_tells_of_each_tenth() {
         let lines = lines(1000);
         assert_eq!(lines.len(), 9);
-        assert_eq!(lines[0], "desk: 10 of 100 items (10 %), 1 failed, after 10.0 s");
+        assert_eq!(lines[0], "desk: 10 of 100 items (10%), 1 failed, after 10.0 s");
     }
 
     #[test]
@@ -230,13 +229,13 @@ mod tests {
             call.hear(item, start + Duration::from_secs(seconds))
         };
         assert_eq!(finished(0, 1), None);
-        assert_eq!(finished(1, 9).as_deref(), Some("desk: 2 of 4 items (50 %), after 9.0 s"));
-        assert_eq!(finished(2, 15).as_deref(), Some("desk: 3 of 4 items (75 %), after 15.0 s"));
+        assert_eq!(finished(1, 9).as_deref(), Some("desk: 2 of 4 items (50%), after 9.0 s"));
+        assert_eq!(finished(2, 15).as_deref(), Some("desk: 3 of 4 items (75%), after 15.0 s"));
     }
 
     #[test]
     fn a_quick_run_tells_little() {
-        assert_eq!(lines(100), ["desk: 50 of 100 items (50 %), 1 failed, after 5.0 s"]);
+        assert_eq!(lines(100), ["desk: 50 of 100 items (50%), 1 failed, after 5.0 s"]);
         assert_eq!(lines(1), [""; 0]);
     }
 }

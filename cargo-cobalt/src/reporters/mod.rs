@@ -1,4 +1,4 @@
-//! What shows a call beside the screen: to GitHub, in files, and by webhooks.
+//! Reporters other than the terminal output: GitHub Actions, files and webhooks.
 
 mod all;
 mod annotations;

@@ -1,4 +1,4 @@
-//! What is known of a call, from its events while it runs and from its results at the end, and what shows it.
+//! The state of an invocation while it runs, its results at the end, and the interface of reporters.
 
 mod outcome;
 mod state;

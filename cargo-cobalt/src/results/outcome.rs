@@ -1,4 +1,4 @@
-//! The results of a call: the reports of its experiments, why others have none, and the reporters that show them.
+//! The results of an invocation: reports, experiments without a report and why, and the reporter interface.
 
 use std::path::{Path, PathBuf};
 
@@ -9,35 +9,35 @@ use cobalt_core::store::read_report;
 use super::RunState;
 use crate::error::Error;
 
-/// What a whole call came to.
+/// The results of an invocation.
 #[derive(Debug, Default)]
 pub struct Results {
-    /// The experiments that came to their end, in the order in which they stand in the source.
+    /// The finished experiments, in source order.
     pub experiments: Vec<Finished>,
     /// Experiments that could not be run.
     pub broken: Vec<Broken>,
-    /// Runs that were stopped before their end.
+    /// Interrupted runs.
     pub cut_off: Vec<CutOff>,
-    /// Experiments that were not run for want of a variable, each with the variable.
+    /// Ignored experiments, each with the variable that is not set.
     pub ignored: Vec<(String, String)>,
-    /// Experiments of which no item was to be run, each with the reason.
+    /// Experiments without items to run, each with the reason.
     pub skipped: Vec<(String, String)>,
-    /// Experiments that earlier results fail, which nothing of this call replaces, each with the reason.
+    /// Experiments that earlier results still fail, each with the reason.
     pub still_failed: Vec<(String, String)>,
-    /// What went wrong beside: a binary that could not be run, a run that could not be resumed.
+    /// Other errors: a binary that could not be run, a run that could not be resumed.
     pub errors: Vec<String>,
-    /// What is probably not as it was meant, each once.
+    /// Warnings, without duplicates.
     pub warnings: Vec<Warning>,
 }
 
-/// An experiment that came to its end.
+/// A finished experiment.
 #[derive(Debug)]
 pub struct Finished {
-    /// The report with its items; without them where it is not kept.
+    /// The report; without items if the results could not be saved or read.
     pub report: Report,
     /// The result file.
     pub path: Option<PathBuf>,
-    /// Why the items are not known: the results could not be kept, or not be read again.
+    /// Why the items are missing: the results could not be saved or read.
     pub without_items: Option<String>,
 }
 
@@ -46,60 +46,60 @@ pub struct Finished {
 pub struct Broken {
     /// The experiment's name.
     pub name: String,
-    /// What is wrong, and what to do.
+    /// The error, and what to do.
     pub error: String,
     /// Where the experiment is declared.
     pub declared_at: Option<SourcePlace>,
 }
 
-/// A run that was stopped before its end.
+/// An interrupted run.
 #[derive(Debug)]
 pub struct CutOff {
     /// The experiment's name.
     pub name: String,
-    /// The run's id, under which it can be resumed.
+    /// The run ID, for resuming.
     pub id: String,
-    /// Whether any item is kept: else there is nothing to resume.
+    /// Whether any item is saved; otherwise there is nothing to resume.
     pub kept: bool,
-    /// Where the experiment is declared, where that is known.
+    /// Where the experiment is declared, if known.
     pub declared_at: Option<SourcePlace>,
 }
 
 impl CutOff {
-    /// How to run what is missing, as a sentence about the command; `code` sets the command off.
+    /// How to continue; `code` formats the command.
     pub fn advice(&self, code: impl Fn(&str) -> String) -> String {
         match self.kept {
-            true => format!("finished items are saved; {} runs the rest", code(&self.resume())),
+            true => format!("finished items are saved; resume with {}", code(&self.resume())),
             false => "no item was finished; run it again".to_owned(),
         }
     }
 
-    /// The command that runs the rest.
+    /// The command that resumes the run.
     pub fn resume(&self) -> String {
         format!("cargo cobalt run --resume {}", self.id)
     }
 }
 
 impl Results {
-    /// Reports of runs that came to their end.
+    /// Results with only finished experiments.
     pub fn of(experiments: Vec<Finished>) -> Self {
         Self { experiments, ..Self::default() }
     }
 
-    /// Whether there is nothing to tell: cases were listed, or help was asked for.
+    /// Whether there is nothing to report: test cases were listed, or help was shown.
     pub fn is_empty(&self) -> bool {
         let Self { experiments, broken, cut_off, ignored, skipped, still_failed, errors, warnings: _ } = self;
         let not_run = ignored.is_empty() && skipped.is_empty() && still_failed.is_empty();
         experiments.is_empty() && broken.is_empty() && cut_off.is_empty() && not_run && errors.is_empty()
     }
 
-    /// The experiments that came to their end, those that failed before the others.
+    /// The finished experiments, failed ones first.
     pub fn failed_first(&self) -> impl Iterator<Item = &Finished> {
         let those = |failed| self.with_verdict(move |verdict| (verdict == RunVerdict::Failed) == failed);
         those(true).chain(those(false))
     }
 
-    /// The finished experiments with such a verdict. One that earlier results still fail has failed, whatever ran of it.
+    /// The finished experiments with a matching verdict. An experiment that earlier results still fail counts as failed.
     pub fn with_verdict(&self, is: impl Fn(RunVerdict) -> bool) -> impl Iterator<Item = &Finished> {
         self.experiments.iter().filter(move |finished| {
             let still_failed = self.still_failed.iter().any(|(name, _)| *name == finished.report.name);
@@ -107,7 +107,7 @@ impl Results {
         })
     }
 
-    /// The names of the experiments that earlier results fail, and that this call has nothing else to say of.
+    /// The experiments that earlier results still fail and that have no other result in this invocation.
     pub fn only_still_failed(&self) -> impl Iterator<Item = &str> {
         let finished = self.experiments.iter().map(|finished| &*finished.report.name);
         let broken = self.broken.iter().map(|broken| &*broken.name);
@@ -115,8 +115,7 @@ impl Results {
         self.still_failed.iter().map(|(name, _)| &**name).filter(move |name| !known.contains(name))
     }
 
-    /// The verdict on the whole: failed where an experiment failed, or could not be run to its end; else not evaluated where
-    /// one was not.
+    /// The overall verdict: failed if an experiment failed or did not finish; otherwise not evaluated if one was not.
     pub fn verdict(&self) -> RunVerdict {
         let Self { broken, cut_off, still_failed, errors, .. } = self;
         if !(broken.is_empty() && cut_off.is_empty() && still_failed.is_empty() && errors.is_empty()) {
@@ -133,7 +132,7 @@ impl Results {
 }
 
 impl Finished {
-    /// What was told of an experiment's end, with the items out of its result file.
+    /// The result of an event, with the items from the result file.
     pub fn read(finished: &ExperimentFinished) -> Self {
         let path = finished.path.as_ref().map(PathBuf::from);
         let read = path.as_deref().map(read_report);
@@ -146,26 +145,26 @@ impl Finished {
     }
 }
 
-/// Something that shows a call.
+/// A reporter of an invocation.
 pub trait Reporter {
-    /// Shows something as it happens. The state includes it already.
+    /// Handles an event, which the state already includes.
     fn on_event(&mut self, _event: &Event, _state: &RunState, _output: &dyn Output) {}
 
-    /// Shows the results.
+    /// Reports the results.
     fn finish(&mut self, results: &Results, output: &dyn Output) -> Result<(), Error>;
 }
 
-/// Where a reporter speaks to people, and to GitHub Actions.
+/// Output of reporters for people and for GitHub Actions.
 pub trait Output {
     /// Prints a line on stderr.
     fn eprintln(&self, line: &str);
 
-    /// Prints on stderr what went wrong and fails nothing.
+    /// Prints a warning on stderr.
     fn warn(&self, warning: &str);
 
-    /// Gives a command to GitHub Actions; does nothing where that does not read along.
+    /// Prints a workflow command; only on GitHub Actions.
     fn command(&self, command: &str);
 
-    /// Says on stderr where a reporter has written its file.
+    /// Prints the path of a written file on stderr.
     fn wrote(&self, path: &Path);
 }

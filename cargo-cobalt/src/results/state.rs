@@ -1,4 +1,4 @@
-//! The state of a call: each event is folded into it once, and all that show the call read it.
+//! The state of an invocation: each event is folded into it once; everything that displays the invocation reads it.
 
 use std::collections::BTreeMap;
 
@@ -7,48 +7,48 @@ use cobalt_core::reporters::{Event, ExperimentFinished, ExperimentStarted, ItemF
 
 use super::{Broken, CutOff, Finished, Results};
 
-/// What is known of a call. Test binaries run one after another, and each numbers its experiments by itself.
+/// The state of an invocation. Test binaries run one after another, each with its own experiment numbers.
 #[derive(Debug, Default)]
 pub struct RunState {
-    /// Whether a binary has started, so that the build is over.
+    /// Whether a binary has started: the build is done.
     pub has_begun: bool,
-    /// Whether the binary at hand has said hello.
+    /// Whether the current binary has sent `hello`.
     pub has_greeted: bool,
-    /// The experiments of the binary at hand that have started, by their numbers.
+    /// The started experiments of the current binary, by number.
     experiments: BTreeMap<usize, Experiment>,
-    /// The finished experiments; those of a binary that has ended in the order in which they stand in the source.
+    /// The finished experiments; sorted in source order when their binary exits.
     pub finished: Vec<ExperimentFinished>,
-    /// How many of these are of earlier binaries.
+    /// How many of them belong to earlier binaries.
     finished_before: usize,
-    /// The experiments that have no result, in the order in which that became known.
+    /// The experiments without a result, in order of events.
     pub without_result: Vec<WithoutResult>,
-    /// The names of the experiments that could not be run or, in a binary that has ended, did not finish.
+    /// The experiments that could not be run, or did not finish before their binary exited.
     pub unfinished: Vec<String>,
-    /// Experiments that earlier results fail, which nothing of this call replaces, each with the reason.
+    /// Experiments that earlier results still fail, each with the reason.
     pub still_failed: Vec<(String, String)>,
-    /// What went wrong beside.
+    /// Other errors.
     pub problems: Vec<Problem>,
-    /// What is probably not as it was meant, each once: several binaries may give the same warning.
+    /// Warnings without duplicates: several binaries can send the same.
     pub warnings: Vec<Warning>,
-    /// The ids of the runs that have started.
+    /// The IDs of started runs.
     started: Vec<String>,
-    /// Runs that a binary did not resume, and why.
+    /// Runs that a binary did not resume, with the reason.
     not_resumed: BTreeMap<String, String>,
-    /// How many experiments were selected, broken ones too.
+    /// Number of selected experiments, including broken ones.
     pub selected: usize,
-    /// How many items are done, of all experiments.
+    /// Number of finished items of all experiments.
     pub items_done: usize,
-    /// How many items the experiments have that have started.
+    /// Number of items of all started experiments.
     pub items: usize,
 }
 
-/// An experiment that has started.
+/// A started experiment.
 #[derive(Debug)]
 pub struct Experiment {
     pub started: ExperimentStarted,
-    /// How many of its items are done.
+    /// Number of finished items.
     pub done: usize,
-    /// How many of those fail by themselves.
+    /// Number of finished items that fail on their own.
     pub failed: usize,
     phase: Phase,
 }
@@ -60,12 +60,12 @@ enum Phase {
     Interrupted,
 }
 
-/// An experiment that has no result.
+/// An experiment without a result.
 #[derive(Debug)]
 pub struct WithoutResult {
     /// The experiment's name.
     pub name: String,
-    /// Where the experiment is declared, where that is known.
+    /// Where the experiment is declared, if known.
     pub declared_at: Option<SourcePlace>,
     pub why: NoResult,
 }
@@ -73,31 +73,31 @@ pub struct WithoutResult {
 /// Why an experiment has no result.
 #[derive(Debug, PartialEq, Eq)]
 pub enum NoResult {
-    /// Its data or its declaration is at fault.
+    /// Its dataset or declaration is invalid.
     Broken { error: String },
-    /// A variable that it asks for is not set.
+    /// A required variable is not set.
     Ignored { variable: String },
     /// It had no item to run.
     NothingToRun { why: String },
-    /// It was stopped; `kept` is whether any item is kept, and its run can be resumed.
+    /// It was interrupted; `kept`: any item is saved, so the run can be resumed.
     Interrupted { id: String, kept: bool },
-    /// Its process ended before all items were done.
+    /// Its process exited before all items were finished.
     CutOff { id: String, done: usize, items: usize },
 }
 
-/// Something that went wrong and is no experiment's result.
+/// An error that is not an experiment's result.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Problem {
-    /// A binary, or a run that was to be resumed, could not be run.
+    /// A binary could not be run, or a run not be resumed.
     OfCall(String),
-    /// An experiment was stopped, as its items could no longer be kept.
+    /// An experiment was stopped because its items could not be saved.
     OfInterrupted(String),
-    /// The results of a finished experiment are not kept.
+    /// The results of a finished experiment could not be saved.
     Unsaved { experiment: String, error: String },
 }
 
 impl Problem {
-    /// What is wrong, and what to do.
+    /// The error, and what to do.
     pub fn text(&self) -> &str {
         match self {
             Self::OfCall(error) | Self::OfInterrupted(error) | Self::Unsaved { error, .. } => error,
@@ -106,7 +106,7 @@ impl Problem {
 }
 
 impl RunState {
-    /// Folds an event in. Answers with whether it is news: several binaries may give the same warning or error.
+    /// Folds in an event. Returns whether it is new: several binaries can send the same warning or error.
     pub fn apply(&mut self, event: &Event) -> bool {
         match event {
             Event::Hello { .. } => self.greeted(),
@@ -115,7 +115,7 @@ impl RunState {
             Event::ItemFinished(item) => self.item_finished(item),
             Event::ExperimentFinished(finished) => self.experiment_finished(finished),
             Event::ExperimentInterrupted { name, id, kept, error } => {
-                // Earlier versions do not say how many items are kept.
+                // Earlier versions do not report how many items are saved.
                 self.interrupted(name, id, *kept != Some(0), error.as_ref());
             }
             Event::ExperimentBroken { name, error, declared_at } => {
@@ -156,7 +156,7 @@ impl RunState {
         self.problems.push(Problem::OfCall(error));
     }
 
-    /// The binary at hand has ended, and what of it still runs was cut off. One that sent no event has printed its help.
+    /// The current binary has exited; its running experiments were interrupted. A binary without events has printed its help.
     pub fn binary_ended(&mut self) {
         self.selected += usize::from(!self.has_greeted);
         self.has_greeted = false;
@@ -174,38 +174,38 @@ impl RunState {
         }
     }
 
-    /// An experiment of the binary at hand that has started.
+    /// A started experiment of the current binary.
     pub fn experiment(&self, number: usize) -> Option<&Experiment> {
         self.experiments.get(&number)
     }
 
-    /// The experiments of the binary at hand that have started and not ended.
+    /// The running experiments of the current binary.
     pub fn running(&self) -> impl Iterator<Item = &Experiment> {
         self.experiments.values().filter(|experiment| experiment.phase == Phase::Running)
     }
 
-    /// Takes out the runs that were to be resumed, and that no binary did resume, as errors.
+    /// Removes and returns the errors of runs that no binary resumed.
     pub fn take_not_resumed(&mut self) -> Vec<String> {
         let left = std::mem::take(&mut self.not_resumed).into_iter();
         left.filter(|(id, _)| !self.started.contains(id)).map(|(_, why)| why).collect()
     }
 
-    /// Whether a binary was asked to resume runs that it does not have.
+    /// Whether a binary could not resume a requested run.
     pub fn has_not_resumed(&self) -> bool {
         !self.not_resumed.is_empty()
     }
 
-    /// Whether earlier results fail an experiment.
+    /// Whether earlier results still fail an experiment.
     pub fn is_still_failed(&self, name: &str) -> bool {
         self.still_failed.iter().any(|(failed, _)| failed == name)
     }
 
-    /// How many experiments have no result for such a reason.
+    /// Number of experiments without a result for a matching reason.
     pub fn count(&self, is: impl Fn(&NoResult) -> bool) -> usize {
         self.without_result.iter().filter(|experiment| is(&experiment.why)).count()
     }
 
-    /// The results of the call, with the finished experiments.
+    /// The results of the invocation, with the finished experiments.
     pub fn into_results(self, experiments: Vec<Finished>) -> Results {
         let Self { without_result, still_failed, problems, warnings, .. } = self;
         let errors = problems.iter().map(|problem| problem.text().to_owned()).collect();
@@ -215,7 +215,7 @@ impl RunState {
                 NoResult::Broken { error } => results.broken.push(Broken { name, error, declared_at }),
                 NoResult::Ignored { variable } => results.ignored.push((name, variable)),
                 NoResult::NothingToRun { why } => results.skipped.push((name, why)),
-                // Reporters name no place for a run that was stopped.
+                // Reporters show no location for these runs.
                 NoResult::Interrupted { id, kept } => {
                     results.cut_off.push(CutOff { name, id, kept, declared_at: None });
                 }
@@ -228,7 +228,7 @@ impl RunState {
     }
 
     fn greeted(&mut self) {
-        // Where the events of several binaries follow each other, nothing else says that one has ended.
+        // In a sequence of events of several binaries, only `hello` separates them.
         if self.has_greeted {
             self.binary_ended();
         }

@@ -1,5 +1,4 @@
-//! What all test binaries are asked before the first one runs, as a run costs money: the names of their experiments, and keys that
-//! are missing.
+//! Pre-flight checks of all test binaries before the first one runs, as a run costs money: experiment names and missing keys.
 
 use std::collections::HashMap;
 use std::process::ExitStatus;
@@ -16,9 +15,9 @@ use crate::error::Error;
 use crate::interrupt;
 use crate::project::Binary;
 
-/// Sees that each name that was typed is that of an experiment in one of the binaries, and answers with the experiments of
-/// different binaries that have the same name, in a sentence for each. Where names were typed, a binary that does not answer at
-/// all may be of a version that knows no names, and would run all that it has: nothing is run.
+/// Checks that each given name is an experiment in one of the binaries. Returns a message for each name shared by experiments of
+/// different binaries. If names were given, a binary that does not list its experiments may be of a version that ignores names
+/// and would run everything: then nothing is run.
 pub fn check_names(binaries: &[WithVariables<'_>], named: &[String]) -> Result<Vec<String>, Error> {
     if named.is_empty() && binaries.len() < 2 {
         return Ok(Vec::new());
@@ -27,14 +26,14 @@ pub fn check_names(binaries: &[WithVariables<'_>], named: &[String]) -> Result<V
     let names = names_of(&listed);
     match named.iter().find(|typed| names::find(typed, names.iter().copied()).is_none()) {
         Some(typed) if is_complete => Err(Error::NothingMatched(format!(
-            "no experiment is named `{typed}`; {}",
+            "no experiment named `{typed}`; {}",
             wording::instead(typed, names)
         ))),
         _ => Ok(clashes(&listed)),
     }
 }
 
-/// Says that the filters select nothing, with what was typed, the name that was probably meant, and how to select.
+/// The error for filters that match nothing: the filters, a suggestion, and how to select.
 pub fn nothing_matched(binaries: &[WithVariables<'_>], arguments: &RunOptions) -> Error {
     let listed = ask(binaries, &Selection::default(), false).map(|(listed, _)| listed).unwrap_or_default();
     let targets: Vec<_> = binaries.iter().map(|(binary, _)| binary.name()).collect();
@@ -50,7 +49,7 @@ fn no_match(targets: &str, typed: &[String], names: &[&str]) -> String {
     } else {
         format!(" {}", wording::list(patterns.iter().copied()))
     };
-    // Of `desk::item`, the experiment comes first.
+    // In `desk::item`, the experiment comes first.
     let experiment = |pattern: &&str| pattern.split("::").next().unwrap_or(pattern).to_owned();
     let is_there = |typed: &String| names.iter().any(|name| names::is_name_of(typed, name));
     let typed: Vec<_> = patterns.iter().map(experiment).collect();
@@ -60,16 +59,16 @@ fn no_match(targets: &str, typed: &[String], names: &[&str]) -> String {
     let question = meant.map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_default();
     let what = there
         .as_ref()
-        .map_or_else(|| format!("no experiment of {targets}"), |there| format!("no item of `{there}`"));
+        .map_or_else(|| format!("no experiment in {targets}"), |there| format!("no item of `{there}`"));
     let example = there.as_deref().or(meant).or(names.first().copied()).unwrap_or("NAME");
     let example = names::case_name(example);
     format!(
-        "{what} matches{filters}{question}\n`--experiment {example}` selects an experiment, `-- {example}::ITEM` one of its items; \
-         `cargo cobalt list` names all"
+        "{what} matches{filters}{question}\nSelect an experiment with `--experiment {example}`, an item with \
+         `-- {example}::ITEM`; `cargo cobalt list` shows all experiments"
     )
 }
 
-/// The words that choose cases: those that are neither flags nor values of flags.
+/// The arguments that filter test cases: neither flags nor values of flags.
 fn filters(typed: &[String]) -> Vec<&str> {
     const WITH_VALUE: [&str; 6] = ["--skip", "--test-threads", "--format", "--color", "--logfile", "-Z"];
     let mut before = "";
@@ -83,7 +82,7 @@ fn filters(typed: &[String]) -> Vec<&str> {
     filters
 }
 
-/// Sees that runs that are to be compared with are of some experiment that is selected.
+/// Checks that the given baseline runs belong to a selected experiment.
 pub fn check_baseline(
     binaries: &[WithVariables<'_>],
     selection: &Selection,
@@ -91,12 +90,12 @@ pub fn check_baseline(
 ) -> Result<(), Error> {
     match ask(binaries, selection, false)? {
         (listed, true) => given.check(&names_of(&listed)),
-        // A broken binary is reported when it runs.
+        // Broken binaries are reported when they run.
         (_, false) => Ok(()),
     }
 }
 
-/// The names of experiments, sorted: they come in the order in which they were linked.
+/// The sorted names of experiments: binaries list them in link order.
 fn names_of(listed: &[Listed]) -> Vec<&str> {
     let mut names: Vec<_> = listed.iter().map(|experiment| &*experiment.name).collect();
     names.sort_unstable();
@@ -104,8 +103,8 @@ fn names_of(listed: &[Listed]) -> Vec<&str> {
     names
 }
 
-/// The experiments that are selected, and whether every binary could list all of its own. If all `must_answer`, one that does
-/// not is an error.
+/// Lists the selected experiments; the flag is true if every binary listed all of its own. With `must_answer`, a binary that
+/// lists none is an error.
 fn ask(
     binaries: &[WithVariables<'_>],
     selection: &Selection,
@@ -135,7 +134,7 @@ fn ask(
     Ok((listed, is_complete))
 }
 
-/// Experiments that would have the same files. One that two binaries share, as it is declared in a library, is no other one.
+/// Messages for experiments whose files would collide. An experiment that two binaries share through a library is one experiment.
 fn clashes(listed: &[Listed]) -> Vec<String> {
     let mut known = HashMap::new();
     let clash = |Listed { name, file, line, .. }: &Listed| {
@@ -146,13 +145,13 @@ fn clashes(listed: &[Listed]) -> Vec<String> {
     listed.iter().filter_map(clash).collect()
 }
 
-/// What is told of a binary that did not name its experiments, with what it `said` on stderr.
+/// The error for a binary that did not list its experiments; `said` is its stderr.
 pub fn unnamed(binary: &Binary, status: ExitStatus, said: &[String]) -> String {
-    format!("{} ended ({status}) before it named its experiments\n{}", binary.name(), said.join("\n"))
+    format!("{} exited ({status}) before listing its experiments\n{}", binary.name(), said.join("\n"))
 }
 
-/// The keys that are missing, each once with all experiments that need it. A single binary is not asked: it says so by
-/// itself before it runs anything.
+/// The missing keys, each with all experiments that need it. A single binary is not asked: it reports missing keys itself before
+/// it runs anything.
 pub fn missing_keys(
     binaries: &[WithVariables<'_>],
     arguments: &RunOptions,
@@ -164,7 +163,7 @@ pub fn missing_keys(
     for (binary, variables) in binaries {
         let (selection, arguments) = (&arguments.selection, &*arguments.harness);
         let asked = Asked { selection, wanted: Wanted::MissingKeys, arguments, variables };
-        // Whatever else is wrong with it, and what it prints, comes again when it runs.
+        // Its output and other errors appear again when it runs.
         run(binary, asked, |message| {
             if let Message::Event(event, _) = message
                 && let Event::KeyMissing(key) = *event
@@ -188,15 +187,22 @@ mod tests {
         let typed = ["dsek::refund", "--exact"].map(str::to_owned);
         assert_eq!(
             no_match("`app/evals`", &typed, &["desk", "sums"]),
-            "no experiment of `app/evals` matches `dsek::refund`; did you mean `desk`?\n`--experiment desk` selects an \
-             experiment, `-- desk::ITEM` one of its items; `cargo cobalt list` names all"
+            "no experiment in `app/evals` matches `dsek::refund`; did you mean `desk`?\nSelect an experiment with \
+             `--experiment desk`, an item with `-- desk::ITEM`; `cargo cobalt list` shows all experiments"
         );
         let typed = ["desk::nosuch", "--skip", "desk"].map(str::to_owned);
         let item = no_match("`app/evals`", &typed, &["desk", "Help desk"]);
-        assert!(item.starts_with("no item of `desk` matches `desk::nosuch`\n`--experiment desk`"), "{item}");
+        assert!(
+            item.starts_with(
+                "no item of `desk` matches `desk::nosuch`\nSelect an experiment with `--experiment desk`"
+            ),
+            "{item}"
+        );
         let far = no_match("`app/evals`", &["zebra".to_owned()], &["desk"]);
         assert!(
-            far.starts_with("no experiment of `app/evals` matches `zebra`\n`--experiment desk`"),
+            far.starts_with(
+                "no experiment in `app/evals` matches `zebra`\nSelect an experiment with `--experiment desk`"
+            ),
             "{far}"
         );
     }

@@ -1,4 +1,4 @@
-//! A progress bar for each experiment that runs, where a terminal shows it.
+//! Progress bars of running experiments, on a terminal.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -9,16 +9,16 @@ use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use crate::results::Experiment;
 use crate::terminal::fit;
 
-/// The longest name beside a bar, in characters.
+/// Maximum length of a name next to a bar, in characters.
 const LONGEST_NAME: usize = 24;
-/// How often a bar is drawn though nothing has happened, for the time that it shows.
+/// Redraw interval without events; keeps the elapsed time current.
 const TICK: Duration = Duration::from_millis(250);
 
 /// The bars of one binary's experiments.
 #[derive(Debug)]
 pub struct Bars {
     all: MultiProgress,
-    /// By the numbers of their experiments.
+    /// By experiment number.
     bars: BTreeMap<usize, Bar>,
     paint: Paint,
 }
@@ -26,12 +26,12 @@ pub struct Bars {
 #[derive(Debug)]
 struct Bar {
     bar: ProgressBar,
-    /// Which run of which item is done, where each is run several times.
+    /// The item and trial last finished; empty with one trial per item.
     place: String,
 }
 
 impl Bars {
-    /// Bars on stderr; none are drawn unless `shown`.
+    /// Bars on stderr, hidden unless `shown`.
     pub fn new(shown: bool, paint: Paint) -> Self {
         let target = if shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         Self { all: MultiProgress::with_draw_target(target), bars: BTreeMap::new(), paint }
@@ -51,22 +51,22 @@ impl Bars {
         self.bars.insert(started.experiment, Bar { bar, place: String::new() });
     }
 
-    /// A run of an item of this experiment is done.
+    /// A trial of this experiment has finished.
     pub fn run_finished(&mut self, run: RunFinished, experiment: &Experiment) {
         if let Some(bar) = self.bars.get_mut(&run.experiment) {
             let ExperimentStarted { items, runs, .. } = experiment.started;
             let item = (experiment.done + 1).min(items);
-            bar.place = format!(" · item {item}/{items} (run {}/{runs})", run.run + 1);
+            bar.place = format!(" · item {item}/{items} (trial {}/{runs})", run.run + 1);
             bar.bar.inc(1);
             bar.tell(experiment);
         }
     }
 
-    /// An item of this experiment is done, and counted there.
+    /// An item of this experiment has finished and is counted in `experiment`.
     pub fn item_finished(&mut self, item: &ItemFinished, experiment: &Experiment) {
         if let Some(bar) = self.bars.get(&item.experiment) {
             let runs = experiment.started.runs;
-            // Several runs of an item were counted one by one, but for those of an earlier process.
+            // Trials were counted one by one, except those of an earlier process.
             let uncounted = if item.done_before || runs == 1 { runs } else { 0 };
             bar.bar.inc(uncounted as u64);
             bar.tell(experiment);
@@ -79,7 +79,7 @@ impl Bars {
         }
     }
 
-    /// Removes all bars: the binary has ended.
+    /// Removes all bars when the binary has exited.
     pub fn clear(&mut self) {
         std::mem::take(&mut self.bars).values().for_each(|bar| bar.bar.finish_and_clear());
     }
@@ -93,7 +93,7 @@ impl Bar {
     }
 }
 
-/// Short enough that what a terminal echoes behind it, as `^C`, breaks no line.
+/// Short enough that terminal echo such as `^C` does not break the line.
 fn style(paint: Paint) -> ProgressStyle {
     let template = match paint {
         Paint::Coloured => "  {prefix} {bar:20.cyan} {pos}/{len}{msg} {elapsed:>4}",
@@ -105,6 +105,6 @@ fn style(paint: Paint) -> ProgressStyle {
 #[cfg(test)]
 #[test]
 fn the_templates_are_well_formed() {
-    // They panic where they are not.
+    // They panic otherwise.
     let _ = [style(Paint::Plain), style(Paint::Coloured)];
 }

@@ -1,4 +1,4 @@
-//! A call of `run` or `merge`: each event is folded into the state once and shown, and the exit code is worked out at the end.
+//! One invocation of `run` or `merge`: folds each event into the state once, shows it, and computes the exit code at the end.
 
 use std::process::ExitCode;
 
@@ -15,15 +15,15 @@ use crate::project::Binary;
 use crate::reporters::Reporters;
 use crate::results::{Finished, Output as _, Results, RunState};
 
-/// What is said where something failed, and that does not count.
-pub const FAILS_WITH_CI: &str = "the exit code is 0 all the same; with --ci it is 1";
+/// Shown if something failed and the exit code does not reflect it.
+pub const FAILS_WITH_CI: &str = "Exit code is still 0; use --ci to fail here.";
 
-/// What is known of a call, and all that show it.
+/// The state of an invocation and its outputs.
 pub struct Call {
     pub state: RunState,
     pub screen: Screen,
     reporters: Reporters,
-    /// The gravest exit code of a binary.
+    /// The most severe exit code of a binary.
     worst: i32,
 }
 
@@ -32,14 +32,14 @@ impl Call {
         Self { state: RunState::default(), screen, reporters, worst: 0 }
     }
 
-    /// Takes in an event, which came in this line.
+    /// Handles an event, received as this line.
     fn on_event(&mut self, event: &Event, line: &str) {
         let is_new = self.state.apply(event);
         self.reporters.on_event(event, &self.state, &self.screen);
         self.screen.show(event, line, is_new, &self.state);
     }
 
-    /// Takes in an event of this process.
+    /// Handles an event of this process.
     pub fn emit(&mut self, event: &Event) -> Result<(), Error> {
         let line = serde_json::to_string(event).map_err(Error::Json)?;
         self.on_event(event, &line);
@@ -65,39 +65,39 @@ impl Call {
         Ok(())
     }
 
-    /// No binary is run, for this reason, which is shown as if one of them had sent it.
+    /// Records why no binary is run, as if a binary had sent the error.
     pub fn refuse(&mut self, error: String) -> Result<(), Error> {
         self.worst = UNFIT;
         self.emit(&Event::Failed { error })
     }
 
-    /// The binary at hand has ended.
+    /// Evaluates how a binary exited.
     fn binary_ended(&mut self, binary: &Binary, Ended { status, told }: Ended, arguments: &[String]) {
         self.screen.binary_ended();
         let has_greeted = self.state.has_greeted;
         let running: Vec<_> = self.state.running().map(|running| running.started.name.clone()).collect();
         let name = binary.name();
-        let mut code = status.code().unwrap_or_else(|| self.fail(format!("{name} was ended: {status}")));
+        let mut code = status.code().unwrap_or_else(|| self.fail(format!("{name} was terminated: {status}")));
         if !has_greeted && matches!(code, 0 | FAILED) && !asks_for_help(arguments) {
             code = self.fail(format!(
-                "{name} ended ({status}) before it ran its experiments; `cobalt::main()` is to be the first that its `main` \
-                 calls"
+                "{name} exited ({status}) before running its experiments; call `cobalt::main()` first in its `main`"
             ));
         }
         if let Some(told) = told.filter(|told| gravity(*told) > gravity(code)) {
             let what = if told == FAILED { "failures".to_owned() } else { format!("exit code {told}") };
-            self.screen.warn(&format!("{name} ended ({status}), but reported {what} before; that counts"));
+            self.screen
+                .warn(&format!("{name} exited ({status}), but had reported {what}, which takes precedence"));
             code = told;
         }
         if has_greeted && told.is_none() && running.is_empty() && matches!(code, 0 | FAILED) {
             code = self.fail(format!(
-                "{name} ended ({status}) before it reported its result; finished items are saved"
+                "{name} exited ({status}) before reporting its result; finished items are saved"
             ));
         }
         for experiment in running {
             if code != INTERRUPTED {
                 code = self.fail(format!(
-                    "{name} ended ({status}) before experiment `{experiment}` did; finished items are saved"
+                    "{name} exited ({status}) before experiment `{experiment}` finished; finished items are saved"
                 ));
             }
         }
@@ -105,14 +105,14 @@ impl Call {
         self.count(code);
     }
 
-    /// Adds an error that no event reports. Answers with the exit code for that.
+    /// Adds an error that no event reports. Returns its exit code.
     fn fail(&mut self, error: String) -> i32 {
         self.screen.error(&error);
         self.state.fail(error);
         UNFIT
     }
 
-    /// Takes in an exit code: the gravest counts.
+    /// Adds an exit code; the most severe one counts.
     fn count(&mut self, code: i32) {
         if gravity(code) > gravity(self.worst) {
             self.worst = code;
@@ -124,9 +124,9 @@ impl Call {
         self.screen.summaries(&self.state);
     }
 
-    /// Says what is left to do, and gives the exit code and the results. `ci` is whether failures count; `has_exit_code` is whether
-    /// the exit code is that of this run; `is_empty` is whether there was no binary to run, and `nothing_matched` the error where
-    /// no experiment was selected.
+    /// Prints what to do next and returns the exit code and the results. `ci`: failures count. `has_exit_code`: the exit code of
+    /// the command is that of this run. `is_empty`: there was no binary to run. `nothing_matched`: the error if no experiment was
+    /// selected.
     pub fn conclude(
         &mut self,
         ci: bool,
@@ -146,7 +146,7 @@ impl Call {
         self.say_how_to_resume(&results);
         if selected == 0 && !resumes {
             if is_empty {
-                let why = "none of the test targets that were chosen calls `cobalt::main()`";
+                let why = "none of the selected test targets calls `cobalt::main()`";
                 return Err(Error::NothingMatched(why.to_owned()));
             }
             return Err(nothing_matched());
@@ -172,18 +172,18 @@ impl Call {
         }
     }
 
-    /// Lets the reporters show the results.
+    /// Passes the results to the reporters.
     pub fn finish(&mut self, results: &Results) -> Result<(), Error> {
         self.reporters.finish(results, &self.screen)
     }
 }
 
-/// Whether the harness prints its help, and nothing is run.
+/// Whether the harness only prints its help.
 fn asks_for_help(arguments: &[String]) -> bool {
     arguments.iter().any(|argument| matches!(&**argument, "--help" | "-h"))
 }
 
-/// How grave an exit code is beside others.
+/// The severity of an exit code.
 fn gravity(code: i32) -> u8 {
     match code {
         0 => 0,

@@ -1,4 +1,4 @@
-//! `cargo cobalt run`: finds, builds and runs experiments, and shows what they do.
+//! `cargo cobalt run`: finds, builds and runs experiments and shows their progress.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -23,28 +23,28 @@ use crate::serve::running;
 use crate::terminal::{eprint_folded, for_stderr};
 use crate::{browser, interrupt, serve};
 
-/// What is left of a run when it is done.
+/// The result of a run.
 #[derive(Debug)]
 pub struct Ran {
     pub code: ExitCode,
-    /// A dashboard that was asked for and does not run yet: the settings for it, and the path to be opened.
+    /// A requested dashboard that is not running yet: its settings and the path to open.
     pub dashboard: Option<(Config, String)>,
 }
 
-/// Whether the program goes on after a run.
+/// Whether the program continues after a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repeats {
-    /// It ends with the exit code of the run, and webhooks are called.
+    /// It exits with the run's exit code, and webhooks are called.
     No,
-    /// It waits for changes and runs again: there is no exit code to speak of, and nobody else is notified.
+    /// It waits for changes and runs again: no exit code, no webhooks.
     OnChange,
 }
 
-/// `cargo cobalt run`: a run, and the dashboard behind it where one is asked for.
+/// `cargo cobalt run`: a run, then the dashboard if requested.
 pub fn run(arguments: &RunOptions, flags: &Flags, color: Color) -> Result<ExitCode, Error> {
     let Ran { code, dashboard } = once(arguments, flags, color, Repeats::No)?;
     if let Some((settings, path)) = dashboard {
-        // How the run went counts, and not what became of the dashboard.
+        // The exit code is that of the run, not of the dashboard.
         if let Err(error) = serve::show(&settings, &path) {
             error.tell();
         }
@@ -52,7 +52,7 @@ pub fn run(arguments: &RunOptions, flags: &Flags, color: Color) -> Result<ExitCo
     Ok(code)
 }
 
-/// Runs the selected experiments, one test binary after another, and shows them by reporters from the settings.
+/// Runs the selected experiments, one test binary after another, with the configured reporters.
 pub fn once(arguments: &RunOptions, flags: &Flags, color: Color, repeats: Repeats) -> Result<Ran, Error> {
     let project = Project::read(&arguments.build)?;
     let candidates = project.candidates(&arguments.selection, &arguments.build, flags)?;
@@ -80,7 +80,7 @@ pub fn once(arguments: &RunOptions, flags: &Flags, color: Color, repeats: Repeat
     let folder = std::env::current_dir().unwrap_or_else(|_| project.root().to_owned());
     let mut call = Call::new(Screen::of(&settings, arguments.quiet, folder), reporters);
     if !foreign.is_empty() {
-        call.screen.eprintln(&for_stderr(&format!("left alone: {}", foreign.join("; "))));
+        call.screen.eprintln(&for_stderr(&format!("not run: {}", foreign.join("; "))));
     }
     let ready = with_variables(&binaries, &project, flags, &call.screen)?;
     let mut refusals = check_names(&ready, &arguments.selection.experiment)?;
@@ -102,11 +102,11 @@ pub fn once(arguments: &RunOptions, flags: &Flags, color: Color, repeats: Repeat
     call.finish(&results)?;
     let path = point_to(&settings, &results, &call.screen, arguments.ui);
     let dashboard = path.filter(|_| !interrupt::was_heard()).map(|path| (settings, path));
-    // Last, as what became of the experiments does not depend on it.
+    // Last, as the results do not depend on it.
     call.screen.into_result().map(|()| Ran { code, dashboard })
 }
 
-/// The binaries with their variables, a hash of each package's sources among them.
+/// The binaries with their environment variables, including a hash of each package's sources.
 fn with_variables<'a>(
     binaries: &'a [Binary],
     project: &Project,
@@ -127,8 +127,8 @@ fn with_variables<'a>(
     Ok(ready)
 }
 
-/// What is added to a binary's variables, what counts more behind what counts less: those from `.env` files, of its package
-/// before those of the workspace; then cargo's; then the flags.
+/// The environment variables added for a binary, in increasing precedence: `.env` files (its package's before the workspace's),
+/// cargo's variables, flags.
 pub fn variables(
     project: &Project,
     binary: &Binary,
@@ -141,15 +141,12 @@ pub fn variables(
     Ok(from_files.chain(from_cargo).chain(from_flags).collect())
 }
 
-/// Says where the run is to be seen, and opens it there where that is asked for. Answers with the path of the run where a dashboard
-/// is asked for and none runs yet.
+/// Prints the run's URL, or opens it if requested. Returns the run's path if a dashboard was requested and none is running.
 fn point_to(settings: &Config, results: &Results, screen: &Screen, opens: bool) -> Option<String> {
     let path = path_of(results)?;
     let is_ci = browser::is_ci(settings);
     if opens && is_ci {
-        screen.eprintln(
-            "the dashboard is not opened in CI; `--reporter html` writes what the run came to as a page",
-        );
+        screen.eprintln("the dashboard is not opened in CI; use `--reporter html` to write an HTML report");
         return None;
     }
     match running(settings) {
@@ -157,15 +154,15 @@ fn point_to(settings: &Config, results: &Results, screen: &Screen, opens: bool) 
         Some(url) => screen.note(&format!("dashboard: {url}{path}")),
         None if opens && browser::has_reader() => return Some(path),
         None if opens => screen.eprintln(
-            "no dashboard is served where stderr is no terminal; `cargo cobalt serve` in another one shows the run",
+            "the dashboard is not started because stderr is not a terminal; run `cargo cobalt serve` in a terminal to view the run",
         ),
-        None if !is_ci => screen.hint("`cargo cobalt serve` shows the runs in the browser"),
+        None if !is_ci => screen.hint("To view runs in the browser: `cargo cobalt serve`"),
         None => {}
     }
     None
 }
 
-/// The path of the only run that was kept, or that of the list where there are several.
+/// The path of the saved run, or of the list if there are several.
 fn path_of(results: &Results) -> Option<String> {
     let mut kept = results.experiments.iter().filter(|finished| finished.path.is_some());
     match (kept.next()?, kept.next()) {
@@ -178,7 +175,7 @@ fn open(address: &str, screen: &Screen) {
     match browser::open(address) {
         Ok(()) => screen.eprintln(&format!("opened {address}")),
         Err(error) => screen.eprintln(&format!(
-            "warning: no browser could be opened: {}; open {address}, or name a browser in BROWSER",
+            "warning: failed to open a browser: {}; open {address} yourself or set BROWSER",
             printable(&error)
         )),
     }

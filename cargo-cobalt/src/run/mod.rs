@@ -1,4 +1,4 @@
-//! Test binaries at work: what they are asked for, the events that they send, and the screen that shows these.
+//! Runs test binaries: requests, events, and the terminal output.
 
 mod asked;
 mod bars;

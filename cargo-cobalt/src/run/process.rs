@@ -1,4 +1,4 @@
-//! A test binary that runs: its events, and what it prints, in one order.
+//! A running test binary: its events and output, in one sequence.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -18,34 +18,33 @@ use crate::error::{CommandError, Error};
 use crate::interrupt::Below;
 use crate::project::Binary;
 
-/// How long the last lines of a binary that has ended are waited for: a program that it left behind may hold its output
-/// open for ever.
+/// How long to wait for the last lines of a binary that has exited: a process it left behind can keep its output open forever.
 const LAST_LINES: Duration = Duration::from_secs(1);
-/// How many messages may wait. An agent that prints faster than a terminal shows waits, too.
+/// Capacity of the message queue; an agent that prints faster than the terminal blocks.
 const MOST_WAITING: usize = 4096;
-/// How many threads come to an end: the events', and those of the two outputs.
+/// Number of reader threads: events, stdout, stderr.
 const LISTENERS: usize = 3;
 
-/// Something that came from a binary.
+/// A message from a binary.
 #[derive(Debug)]
 pub enum Message {
-    /// An event, and the line it came in.
+    /// An event and its line.
     Event(Box<Event>, String),
-    /// A line that the agent, or anything else in it, printed.
+    /// A line printed by the agent or other code in the binary.
     Stdout(String),
     Stderr(String),
 }
 
-/// What a thread that listens to a binary has to tell.
+/// A message from a thread that reads from a binary.
 enum Heard {
     Message(Message),
-    /// Events, or one of the outputs, have come to their end.
+    /// The end of the events or of an output.
     End,
-    /// The process has ended.
+    /// The process has exited.
     Exit(io::Result<ExitStatus>),
 }
 
-/// What a binary is asked to do.
+/// A request to a binary.
 #[derive(Clone, Copy, Debug)]
 pub struct Asked<'a> {
     /// Which experiments.
@@ -53,29 +52,29 @@ pub struct Asked<'a> {
     pub wanted: Wanted,
     /// Arguments for the harness.
     pub arguments: &'a [String],
-    /// What is added to the variables of this process; of two with a name, the later counts.
+    /// Additional environment variables; of two with the same name, the later one wins.
     pub variables: &'a [(String, OsString)],
 }
 
-/// A binary, and what is added to its variables.
+/// A binary and its additional environment variables.
 pub type WithVariables<'a> = (&'a Binary, Vec<(String, OsString)>);
 
-/// How a binary ended.
+/// How a binary exited.
 #[derive(Clone, Copy, Debug)]
 pub struct Ended {
     pub status: ExitStatus,
-    /// The exit code that it told as its last event. It counts, too: a library in the binary may end it with another one.
+    /// The exit code reported in its last event. A library in the binary can exit with a different code.
     pub told: Option<i32>,
 }
 
 impl Ended {
-    /// Whether it did all that it was asked for, by its exit code and by its last event.
+    /// Whether the exit code and the last event both report success.
     pub fn is_success(self) -> bool {
         self.status.success() && self.told == Some(0)
     }
 }
 
-/// Runs a binary to its end, hands over what comes from it, and answers with how it ended.
+/// Runs a binary until it exits and passes its messages to `hear`.
 pub fn run(binary: &Binary, asked: Asked<'_>, mut hear: impl FnMut(Message)) -> Result<Ended, Error> {
     let pipe = Pipe::new().map_err(PipeError)?;
     let ends = pipe.ends().map_err(PipeError)?;
@@ -112,7 +111,7 @@ pub fn run(binary: &Binary, asked: Asked<'_>, mut hear: impl FnMut(Message)) -> 
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("failed to make the pipe for events: {0}; make the folder of temporary files writable")]
+#[error("failed to create the pipe for events: {0}; make the temporary folder writable")]
 struct PipeError(io::Error);
 
 impl CommandError for PipeError {}
@@ -133,18 +132,18 @@ fn listen(mut child: Child, Ends { reader, keeper }: Ends) -> Receiver<Heard> {
     let (sender, heard) = sync_channel(MOST_WAITING);
     forward(child.stdout.take(), &sender, |line| Some(Message::Stdout(line)));
     forward(child.stderr.take(), &sender, |line| Some(Message::Stderr(line)));
-    // A line of a later version may be anything.
+    // Lines of later versions may be unknown.
     let event = |line: String| Some(Message::Event(serde_json::from_str(&line).ok()?, line));
     if cfg!(unix) {
         forward(Some(reader), &sender, event);
         thread::spawn(move || {
             let ended = child.wait();
             drop(keeper);
-            // Nobody listens any more only when the command itself ends.
+            // The receiver is gone only when the command itself exits.
             let _ = sender.send(Heard::Exit(ended));
         });
     } else {
-        // Without a pipe, the events are read when all are there.
+        // Without a pipe, the events are read after the binary has exited.
         thread::spawn(move || {
             let ended = child.wait();
             forward(Some(reader), &sender, event);
@@ -154,7 +153,7 @@ fn listen(mut child: Child, Ends { reader, keeper }: Ends) -> Receiver<Heard> {
     heard
 }
 
-/// Hands over each line, on a thread of its own.
+/// Forwards each line, on its own thread.
 fn forward(
     output: Option<impl Read + Send + 'static>,
     sender: &SyncSender<Heard>,
@@ -180,20 +179,20 @@ fn forward(
     });
 }
 
-/// The pipe through which a test binary tells its events, in a folder of its own, which only this user may enter. It has a name, as a
-/// binary can be told a path without unsafe code, and a descriptor only with it.
+/// The pipe for the events of a test binary, in its own folder that only this user can access. It is a named pipe, as passing a
+/// descriptor would need unsafe code.
 #[derive(Debug)]
 struct Pipe {
     folder: TempDir,
     path: PathBuf,
 }
 
-/// The two ends that this process holds.
+/// Both ends of the pipe, held by this process.
 #[derive(Debug)]
 struct Ends {
-    /// Reads what the binary tells, to the end of whoever writes.
+    /// Reads events until the last writer closes the pipe.
     reader: File,
-    /// Keeps the pipe open until the binary, which may never open it, has ended.
+    /// Keeps the pipe open until the binary has exited; the binary may never open it.
     keeper: File,
 }
 
@@ -232,14 +231,14 @@ fn open(path: &Path) -> io::Result<Ends> {
 
     use nix::fcntl::{FcntlArg, OFlag, fcntl};
 
-    // A reader that waits is only opened when there is a writer, and a writer only when there is a reader.
+    // A blocking reader opens only when there is a writer, and a writer only when there is a reader.
     let reader = OpenOptions::new().read(true).custom_flags(OFlag::O_NONBLOCK.bits()).open(path)?;
     let keeper = OpenOptions::new().write(true).open(path)?;
     fcntl(&reader, FcntlArg::F_SETFL(OFlag::empty()))?;
     Ok(Ends { reader, keeper })
 }
 
-/// Elsewhere a file stands in for the pipe, and is read when the binary has ended.
+/// On other platforms a file replaces the pipe and is read after the binary has exited.
 #[cfg(not(unix))]
 fn make(path: &Path) -> io::Result<()> {
     File::create_new(path).map(drop)

@@ -1,4 +1,4 @@
-//! What a person sees of a run: headers and items as they come on stderr, and what it came to at the end on stdout.
+//! Terminal output of a run: headers and items on stderr as they happen, the summary on stdout at the end.
 
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write as _};
@@ -19,35 +19,35 @@ use crate::reporters::{END_GROUP, Guard, group};
 use crate::results::{Experiment, NoResult, Output, RunState};
 use crate::terminal::{columns, for_stderr, for_stdout, paint, print, stderr_width};
 
-/// How things are shown.
+/// Display options.
 #[derive(Clone, Debug)]
 struct Look {
-    /// Whether people read along.
+    /// Whether output for people is on.
     cli: bool,
-    /// Whether stdout is for the events as JSON; what people read then goes to stderr.
+    /// Whether stdout carries JSON events; output for people then goes to stderr.
     json: bool,
-    /// Whether there are bars and a line for each item: where stderr is a terminal.
+    /// Whether bars and per-item lines are shown: if stderr is a terminal.
     live: bool,
-    /// Whether items that pass have no line.
+    /// Whether lines of passing items are hidden.
     quiet: bool,
-    /// How many columns stderr has, where it is a terminal.
+    /// Columns of stderr if it is a terminal.
     width: Option<usize>,
     paint_stdout: Paint,
     paint_stderr: Paint,
-    /// Paths are shown as seen from here.
+    /// Paths are shown relative to this folder.
     seen_from: PathBuf,
-    /// Whether GitHub Actions reads along, and acts on what looks like a command.
+    /// Whether GitHub Actions reads the output and interprets workflow commands.
     github: bool,
 }
 
-/// Shows events.
+/// Prints events.
 #[derive(Debug)]
 pub struct Screen {
     look: Look,
     bars: Bars,
-    /// Where GitHub Actions reads along, all that is shown goes through it.
+    /// On GitHub Actions, all output goes through it.
     guard: Option<Guard>,
-    /// Why nothing more is written to stdout. What runs is not to be cut short by that.
+    /// Why writing to stdout stopped. The run continues.
     stdout_failed: Option<Error>,
 }
 
@@ -71,7 +71,7 @@ impl Look {
 }
 
 impl Screen {
-    /// A screen as the reporters ask for it, where items that pass may have no line; paths are shown as seen from a folder.
+    /// A screen for the configured reporters. `quiet` hides passing items; paths are relative to `seen_from`.
     pub fn of(settings: &Config, quiet: bool, seen_from: PathBuf) -> Self {
         let look = Look::of(settings, quiet, seen_from);
         let bars = Bars::new(look.live && look.cli, look.paint_stderr);
@@ -79,15 +79,15 @@ impl Screen {
         Self { look, bars, guard, stdout_failed: None }
     }
 
-    /// Whatever comes next is another binary's.
+    /// Resets the bars for the next binary.
     pub fn binary_ended(&mut self) {
         self.bars.clear();
     }
 
-    /// Shows an event, which came in this line and is in the state already; for people only if it is new to them.
+    /// Shows an event that is already in the state; `line` is its JSON. Repeated errors and warnings are not shown to people.
     pub fn show(&mut self, event: &Event, line: &str, is_new: bool, state: &RunState) {
         if self.look.json && (is_new || !matches!(event, Event::Warning(_))) {
-            // In JSON, this stands within texts only; a command may begin with it anywhere in a line.
+            // In JSON this occurs only within strings; a workflow command can start with it anywhere in a line.
             let line = if self.guard.is_some() { &line.replace("##[", "#\\u0023[") } else { line };
             self.print(&format!("{line}\n"));
         }
@@ -107,12 +107,12 @@ impl Screen {
             Event::ExperimentFinished(finished) => {
                 self.bars.end(finished.experiment);
                 if let Some(error) = &finished.unsaved {
-                    self.error(&format!("the results are not kept: {error}"));
+                    self.error(&format!("the results are not saved: {error}"));
                 }
             }
             Event::ExperimentIgnored { name, variable } if self.look.cli => {
                 let name = self.look.paint_stderr.odd(printable(name));
-                self.eprintln(&format!("{name}: ignored, as {variable} is not set"));
+                self.eprintln(&format!("{name}: ignored because {variable} is not set"));
             }
             Event::ExperimentSkipped { name, why } if self.look.cli => {
                 let name = self.look.paint_stderr.strong(printable(name));
@@ -139,7 +139,7 @@ impl Screen {
         }
     }
 
-    /// A line that came from the agent goes where it was printed to.
+    /// Forwards a line that the agent printed to stdout.
     pub fn printed_to_stdout(&mut self, line: &str) {
         if self.look.json {
             self.eprintln(line);
@@ -160,14 +160,14 @@ impl Screen {
         }
     }
 
-    /// Prints on stderr what people want to know beside.
+    /// Prints a note for people on stderr.
     pub fn note(&self, line: &str) {
         if self.look.cli {
             self.eprintln(&for_stderr(line));
         }
     }
 
-    /// Prints on stderr what people might do next, where one sits at a terminal and wants to read.
+    /// Prints a suggestion on stderr, only on a terminal and unless `--quiet`.
     pub fn hint(&self, line: &str) {
         if self.look.cli && self.look.live && !self.look.json && !self.look.quiet {
             self.eprintln(&self.look.paint_stderr.faint(for_stderr(line)));
@@ -179,7 +179,7 @@ impl Screen {
         self.eprintln(&for_stderr(&line));
     }
 
-    /// What the experiments came to, in the order in which they stand in the source.
+    /// Prints the summaries of the experiments in source order.
     pub fn summaries(&mut self, state: &RunState) {
         if !self.look.cli {
             return;
@@ -209,14 +209,14 @@ impl Screen {
         }
     }
 
-    /// Why not all could be written to stdout. That nobody reads any more is no error.
+    /// Returns the error of writing to stdout, if any. A closed pipe is not an error.
     pub fn into_result(self) -> Result<(), Error> {
         self.stdout_failed.filter(|error| !error.is_broken_pipe()).map_or(Ok(()), Err)
     }
 }
 
 impl Output for Screen {
-    /// The line goes above the bars.
+    /// Prints the line above the bars.
     fn eprintln(&self, line: &str) {
         match &self.guard {
             Some(guard) => drop(guard.text(line)),
@@ -226,7 +226,7 @@ impl Output for Screen {
 
     fn command(&self, command: &str) {
         if let Some(guard) = &self.guard {
-            // The run goes on where nobody reads any more.
+            // The run continues even if the output is closed.
             let _ = guard.command(command);
         }
     }
@@ -244,7 +244,7 @@ impl Output for Screen {
     }
 }
 
-/// What came of an item of an experiment that runs, in a terminal of so many columns.
+/// The line of a finished item, on a terminal with `width` columns.
 fn item_line(
     item: &ItemFinished,
     started: Option<&ExperimentStarted>,
@@ -274,7 +274,7 @@ fn item_line(
     line
 }
 
-/// An item's scores, with so many columns left: all of them where they fit, else the low ones.
+/// An item's scores: all if they fit into `room` columns, otherwise those below their pass mark.
 fn scores(item: &ItemFinished, evaluators: &[String], room: Option<usize>, paint: Paint) -> String {
     let scored = || evaluators.iter().filter_map(|name| Some((name, *item.scores.get(name)?)));
     let named: usize = scored().map(|(name, _)| columns(name) + "   0.00".len()).sum();
@@ -288,21 +288,21 @@ fn scores(item: &ItemFinished, evaluators: &[String], room: Option<usize>, paint
     scored().filter_map(score).collect()
 }
 
-/// What is about to run, in a line, and in another what data was fetched for it.
+/// A line on what is about to run, and one on fetched data.
 fn header(started: &ExperimentStarted, paint: Paint) -> String {
     let ExperimentStarted {
         name, dataset, items, runs, evaluators, concurrency, timeout_ms, done, why, ..
     } = started;
     let mut line = format!(
-        "{}: {} × {} × {}, {concurrency} at a time, timeout {}",
+        "{}: {} × {} × {}, {concurrency} in parallel, timeout {}",
         paint.strong(printable(name)),
         count(*items, "item"),
-        count(*runs, "run"),
+        count(*runs, "trial"),
         count(evaluators.len(), "evaluator"),
         timeout(*timeout_ms),
     );
     if *done > 0 {
-        let _ = write!(line, ", {done} done before");
+        let _ = write!(line, ", {done} already done");
     }
     if started.partial {
         line += ", partial run";
@@ -316,7 +316,7 @@ fn header(started: &ExperimentStarted, paint: Paint) -> String {
     line
 }
 
-/// A limit as it is written: `30s`, `500ms`.
+/// A timeout as in the settings: `30s`, `500ms`.
 fn timeout(milliseconds: u64) -> String {
     if milliseconds.is_multiple_of(1000) {
         format!("{}s", milliseconds / 1000)
@@ -325,9 +325,8 @@ fn timeout(milliseconds: u64) -> String {
     }
 }
 
-/// How many of several experiments passed, and which did not, those among them that were not run to their end. Beside them, how
-/// many were ignored, and how many had nothing to run. One that earlier results still fail has failed, whatever ran of it.
-/// Empty where one was run alone, or none was selected.
+/// Summary of several experiments: how many passed, which failed or did not finish, and how many were ignored or skipped. An
+/// experiment that earlier results still fail counts as failed. Empty if there is only one experiment or none.
 fn conclusion(state: &RunState, paint: Paint) -> String {
     let RunState { finished, unfinished, .. } = state;
     let ignored = state.count(|why| matches!(why, NoResult::Ignored { .. }));
@@ -348,14 +347,12 @@ fn conclusion(state: &RunState, paint: Paint) -> String {
     let not_evaluated = with(RunVerdict::NotEvaluated).count();
     let unfinished: Vec<_> = unfinished.iter().map(|name| printable(name)).collect();
     let mut text = format!("\n{all} experiments: {} passed", with(RunVerdict::Passed).count());
-    for (number, what) in
-        [(not_evaluated, "not evaluated"), (ignored, "ignored"), (skipped, "with nothing to run")]
-    {
+    for (number, what) in [(not_evaluated, "not evaluated"), (ignored, "ignored"), (skipped, "skipped")] {
         if number > 0 {
             text += &format!(", {number} {what}");
         }
     }
-    for (names, what) in [(failed, "FAILED"), (unfinished, "NOT RUN TO THE END")] {
+    for (names, what) in [(failed, "FAILED"), (unfinished, "NOT FINISHED")] {
         if !names.is_empty() {
             text += &format!(", {}: {}", paint.bad(format!("{} {what}", names.len())), names.join(", "));
         }
@@ -363,20 +360,19 @@ fn conclusion(state: &RunState, paint: Paint) -> String {
     text + "\n"
 }
 
-/// A line for each experiment that earlier results fail, and why.
+/// A line for each experiment that earlier results still fail, with the reason.
 fn still_failed(state: &RunState, paint: Paint) -> String {
     let line = |(name, why): &(String, String)| {
         let (name, why) = (paint.strong(printable(name)), printable(why));
-        format!("\n{name}: {} by earlier results: {why}\n", paint.bad("still FAILED"))
+        format!("\n{name}: {} because of earlier results: {why}\n", paint.bad("still FAILED"))
     };
     state.still_failed.iter().map(line).collect()
 }
 
-/// Says that no experiment was run, where there was any.
+/// The message if no experiment was run; empty if there was none.
 fn nothing_run(ignored: usize, skipped: usize) -> String {
-    let were = if ignored == 1 { "was" } else { "were" };
-    let ignored = (ignored > 0).then(|| format!("{} {were} ignored", count(ignored, "experiment")));
-    let skipped = (skipped > 0).then(|| format!("{} had no item to run", count(skipped, "experiment")));
+    let ignored = (ignored > 0).then(|| format!("{} ignored", count(ignored, "experiment")));
+    let skipped = (skipped > 0).then(|| format!("{} skipped", count(skipped, "experiment")));
     let parts: Vec<_> = ignored.into_iter().chain(skipped).collect();
-    if parts.is_empty() { String::new() } else { format!("\nnothing was run: {}\n", parts.join(", ")) }
+    if parts.is_empty() { String::new() } else { format!("\nNothing to run: {}.\n", parts.join(", ")) }
 }

@@ -1,4 +1,4 @@
-//! The runs of a project by name, revision or beginning of an id, with suggestions for names that no run has.
+//! The runs of a project by name, git revision or ID prefix, with suggestions for unknown names.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -12,47 +12,47 @@ use crate::error::{CommandError, Error, ErrorKind};
 use crate::index::{Filter, Index, Run};
 use crate::terminal::one_line;
 
-/// The fewest digits by which a commit is known that git does not have.
+/// Minimum length of a hash prefix for commits that git does not have.
 const SHORTEST_HASH: usize = 7;
 
 /// The runs of a store.
 #[derive(Debug)]
 pub struct KnownRuns {
-    /// The whole runs, the newest first.
+    /// The complete runs, latest first.
     pub whole: Vec<Run>,
     /// The folder of the result files.
     pub results: PathBuf,
-    /// The folder from which paths are told and git is asked: the current one, or that of a project.
+    /// The folder that paths are relative to and that git runs in: the current one, or that of a project.
     pub folder: PathBuf,
-    /// Whether a name may be the path of a file.
+    /// Whether a name can be a file path.
     pub takes_paths: bool,
 }
 
 impl KnownRuns {
-    /// Reads which runs there are. Files that are no results are left out, and said to be.
+    /// Reads the runs of a store. Skips files that are not results, with a warning.
     pub fn open(layout: &Layout) -> Result<Self, Error> {
         let folder = env::current_dir().map_err(Error::CurrentFolder)?;
         let (found, skipped) = Index::open(layout)?.runs(&Filter::ALL)?;
         let known = Self { takes_paths: true, ..Self::of(found.runs, layout, &folder) };
         for skipped in skipped {
             let path = known.shown(&known.results.join(&skipped.file));
-            eprintln!("warning: `{path}` is left out: {}", one_line(&skipped.reason));
+            eprintln!("warning: skipping `{path}`: {}", one_line(&skipped.reason));
         }
         Ok(known)
     }
 
-    /// These whole runs, the newest first, of the project in a folder. No file is read that is not of its store: a name is no path.
+    /// These complete runs, latest first, of the project in a folder. Names cannot be paths, so only files of the store are read.
     pub fn of(whole: Vec<Run>, layout: &Layout, folder: &Path) -> Self {
         let (results, folder) = (layout.results().to_owned(), folder.to_owned());
         Self { whole, results, folder, takes_paths: false }
     }
 
-    /// The whole runs, the newest first.
+    /// The complete runs, latest first.
     pub fn whole(&self) -> &[Run] {
         &self.whole
     }
 
-    /// The names of the experiments that have whole runs, that of the newest run first.
+    /// The experiments with complete runs, that of the latest run first.
     pub fn experiments(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
         for run in &self.whole {
@@ -63,22 +63,22 @@ impl KnownRuns {
         names
     }
 
-    /// The declared name of the experiment that a name means, where it has whole runs.
+    /// The declared name of an experiment, if it has complete runs.
     pub fn experiment(&self, typed: &str) -> Option<&str> {
         names::find(typed, self.whole.iter().map(|run| &*run.name))
     }
 
-    /// The whole runs of an experiment, the newest first.
+    /// The complete runs of an experiment, latest first.
     pub fn of_experiment(&self, typed: &str) -> impl Iterator<Item = &Run> {
         let name = self.experiment(typed);
         self.whole.iter().filter(move |run| Some(&*run.name) == name)
     }
 
-    /// The newest whole run of each experiment that was made on a commit. One without changes beside the commit goes before.
+    /// The latest complete run of each experiment on a commit. Runs without uncommitted changes take precedence.
     pub fn of_commit(&self, commit: &str) -> Vec<&Run> {
         let mut runs: Vec<_> =
             self.whole.iter().filter(|run| run.git_commit.as_deref() == Some(commit)).collect();
-        // Stable: the newest stay first.
+        // The sort is stable: the latest stay first.
         runs.sort_by_key(|run| run.git_dirty == Some(true));
         let mut names: Vec<&str> = Vec::new();
         runs.retain(|run| {
@@ -89,7 +89,7 @@ impl KnownRuns {
         runs
     }
 
-    /// The commit that a revision names: in git or, as runs may come from elsewhere, by the beginning of its hash in those.
+    /// Resolves a revision to a commit: in git or, as runs can come from elsewhere, by the hash prefix of a run's commit.
     pub fn commit(&self, revision: &str) -> Option<String> {
         commit(&self.folder, revision).or_else(|| {
             let commits = self.whole.iter().filter_map(|run| run.git_commit.as_deref());
@@ -100,7 +100,7 @@ impl KnownRuns {
         })
     }
 
-    /// Runs of some of the items whose ids begin so: their files, and their ids.
+    /// The IDs and files of partial runs with this ID prefix.
     pub fn partial(&self, beginning: &str) -> Vec<(String, PathBuf)> {
         let entries = fs::read_dir(&self.results).into_iter().flatten().flatten();
         let files = entries.map(|entry| entry.path());
@@ -117,44 +117,46 @@ impl KnownRuns {
         partial
     }
 
-    /// A path as seen from the current folder.
+    /// A path relative to the current folder.
     pub fn shown(&self, path: &Path) -> String {
         one_line(&path.strip_prefix(&self.folder).unwrap_or(path).display().to_string())
     }
 }
 
-/// The most runs that a message shows.
+/// Maximum number of runs in a message.
 const SHOWN: usize = 5;
-/// How many digits of a commit's hash are shown.
+/// Digits shown of a commit hash.
 const SHORT_HASH: usize = 10;
 
-/// A name that no run has, or several.
+/// A name that matches no run, or several.
 #[derive(Debug, thiserror::Error)]
 pub enum UnknownRun {
-    #[error(
-        "no run is named `{typed}`: it is no result file, no beginning of a run's id and no git revision; {hint}"
-    )]
+    #[error("no run `{typed}`: not a result file, run-ID prefix or git revision; {hint}")]
     Unknown { typed: String, hint: String },
 
-    #[error("`{typed}` is commit {}, of which there is no run; {hint}", short(.commit))]
+    #[error("commit {} (`{typed}`) has no run; {hint}", short(.commit))]
     NoRunOfCommit { typed: String, commit: String, hint: String },
 
-    #[error("`{typed}` is commit {}, which has no run of `{experiment}` but of {}", short(.commit), wording::list(.others.iter().map(String::as_str)))]
+    #[error(
+        "commit {} (`{typed}`) has no run of `{experiment}`, only of {}",
+        short(.commit),
+        wording::list(.others.iter().map(String::as_str))
+    )]
     NoRunOfExperiment { typed: String, commit: String, experiment: String, others: Vec<String> },
 
-    #[error("`{typed}`: no experiment named `{experiment}` has a whole run; {hint}")]
+    #[error("`{typed}`: no complete run of an experiment `{experiment}`; {hint}")]
     UnknownExperiment { typed: String, experiment: String, hint: String },
 
-    #[error("`{typed}`: `{experiment}` has only {runs} whole run{}; {LIST}", if *.runs == 1 { "" } else { "s" })]
+    #[error("`{typed}`: `{experiment}` has only {runs} complete run{}; {LIST}", if *.runs == 1 { "" } else { "s" })]
     TooFewRuns { typed: String, experiment: String, runs: usize },
 
-    #[error("`{typed}`: there is no whole run in `{results}` yet; make one with `cargo cobalt run`")]
+    #[error("`{typed}`: no complete run in `{results}` yet; create one with `cargo cobalt run`")]
     NoRuns { typed: String, results: String },
 
-    #[error("`{typed}` may mean several runs: {}; type more of the id", .runs.join(", "))]
+    #[error("`{typed}` matches several runs: {}; use a longer ID prefix", .runs.join(", "))]
     Ambiguous { typed: String, runs: Vec<String> },
 
-    #[error("`{typed}` may mean the run {run} or commit {}, of which there is another run; type more of it", short(.commit))]
+    #[error("`{typed}` matches run {run} and commit {}, which has a different run; use a longer prefix", short(.commit))]
     RunOrCommit { typed: String, run: String, commit: String },
 }
 
@@ -164,45 +166,45 @@ impl CommandError for UnknownRun {
     }
 }
 
-/// What shows the names that there are.
+/// Where to find run names.
 const LIST: &str = "`cargo cobalt history` lists all runs";
 
 impl UnknownRun {
-    /// `known` are the runs that there are, the newest first, and `experiments` the names of theirs. `fetch` says what to
-    /// do if it is a revision.
+    /// `known` are the existing runs, latest first, and `experiments` their experiments. `fetch` says what to do if the name is a
+    /// revision.
     pub fn unknown(typed: &str, known: &[Run], experiments: &[&str], fetch: Option<String>) -> Self {
         let hint =
             meant(typed, experiments).map(|meant| format!("did you mean `{meant}`?")).unwrap_or_else(|| {
                 let runs = if known.is_empty() {
-                    "there is no run yet; make one with `cargo cobalt run`".to_owned()
+                    "no runs yet; create one with `cargo cobalt run`".to_owned()
                 } else {
                     let newest: Vec<_> = known.iter().take(SHOWN).map(described).collect();
-                    format!("the newest runs are {}; {LIST}", newest.join(", "))
+                    format!("latest runs: {}; {LIST}", newest.join(", "))
                 };
                 fetch.into_iter().chain([runs]).collect::<Vec<_>>().join("; ")
             });
         Self::Unknown { typed: typed.to_owned(), hint }
     }
 
-    /// A revision may be the name of an experiment, too.
+    /// A revision can also be an experiment name.
     pub fn no_run_of_commit(typed: String, commit: String, experiments: &[&str]) -> Self {
         let hint = match names::find(&typed, experiments.iter().copied()).is_some() {
-            true => format!("`{typed}@latest` is the newest run of the experiment"),
-            false => format!("check it out and run it, or {LIST}"),
+            true => format!("for the latest run of the experiment, use `{typed}@latest`"),
+            false => format!("check it out and run it; {LIST}"),
         };
         Self::NoRunOfCommit { typed, commit, hint }
     }
 
     pub fn unknown_experiment(typed: &str, experiment: &str, experiments: &[&str]) -> Self {
         let hint = if experiments.is_empty() {
-            "make one with `cargo cobalt run`".to_owned()
+            "create one with `cargo cobalt run`".to_owned()
         } else {
             wording::instead(experiment, experiments.iter().copied())
         };
         Self::UnknownExperiment { typed: typed.to_owned(), experiment: experiment.to_owned(), hint }
     }
 
-    /// `runs` are described.
+    /// `runs` are descriptions.
     pub fn ambiguous(typed: &str, mut runs: Vec<String>) -> Self {
         let more = runs.len().saturating_sub(SHOWN);
         runs.truncate(SHOWN);
@@ -213,7 +215,7 @@ impl UnknownRun {
     }
 }
 
-/// A name that was probably meant.
+/// A suggestion for a misspelt name.
 fn meant(typed: &str, experiments: &[&str]) -> Option<String> {
     let (name, _) = typed.rsplit_once('@').unwrap_or((typed, ""));
     let experiment = wording::closest(name, experiments.iter().copied());
@@ -224,43 +226,42 @@ fn meant(typed: &str, experiments: &[&str]) -> Option<String> {
     })
 }
 
-/// A run as a message names it.
+/// A run in a message.
 pub fn described(run: &Run) -> String {
     format!("{} (`{}`, {})", one_line(&run.id), one_line(&run.name), minute(&run.timestamp))
 }
 
-/// A commit as a message names it.
+/// A shortened commit hash.
 pub fn short(commit: &str) -> &str {
     commit.get(..SHORT_HASH).unwrap_or(commit)
 }
 
-/// The full hash of the commit that a revision names in the repository around a folder; `None` where it names none, or
-/// there is no git.
+/// The full commit hash of a revision in the repository of a folder; `None` if unknown or without git.
 pub fn commit(folder: &Path, revision: &str) -> Option<String> {
-    // It would be taken for an option.
+    // It would be parsed as an option.
     if revision.is_empty() || revision.starts_with('-') {
         return None;
     }
     git(folder, &["rev-parse", "--verify", "--quiet", &format!("{revision}^{{commit}}")])
 }
 
-/// What to do where a revision is not there, but may be in another repository that this one knows.
+/// How to get a missing revision from a remote.
 pub fn how_to_fetch(folder: &Path, revision: &str) -> Option<String> {
     let remotes = git(folder, &["remote"])?;
     let at_remote = remotes.lines().map(|remote| format!("{remote}/{revision}"));
     if let Some(there) = at_remote.into_iter().find(|branch| commit(folder, branch).is_some()) {
-        return Some(format!("there is `{there}`"));
+        return Some(format!("try `{there}`"));
     }
     let is_of = |remote: &&str| revision.strip_prefix(*remote).is_some_and(|rest| rest.starts_with('/'));
     let remote = remotes.lines().find(is_of).or_else(|| remotes.lines().next())?;
     let is_shallow = git(folder, &["rev-parse", "--is-shallow-repository"])? == "true";
     let unshallow = if is_shallow { "--unshallow " } else { "" };
-    // All branches are named, as a clone of one branch fetches no other by itself.
+    // Name all branches, as a single-branch clone does not fetch others.
     let all = format!("'+refs/heads/*:refs/remotes/{remote}/*'");
-    Some(format!("a revision that is not here yet comes with `git fetch {unshallow}--tags {remote} {all}`"))
+    Some(format!("to get missing revisions, run `git fetch {unshallow}--tags {remote} {all}`"))
 }
 
-/// What git prints, where it succeeds.
+/// The output of git, if it succeeds.
 fn git(folder: &Path, arguments: &[&str]) -> Option<String> {
     let mut command = Command::new("git");
     command.args(arguments).current_dir(folder).stdin(Stdio::null()).stderr(Stdio::null());

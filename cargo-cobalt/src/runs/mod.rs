@@ -1,11 +1,11 @@
-//! Past runs: how they are named on the command line, which runs these names mean, and what every list shows of a run ([`RunView`]).
+//! Past runs: their names on the command line, how names are resolved, and the common view of a run ([`RunView`]).
 //!
-//! | typed | means |
+//! | name | run |
 //! |---|---|
-//! | `latest`, `latest~2` | the newest whole run, the one two before it; of an experiment that another name tells, else of the one that ran last |
+//! | `latest`, `latest~2` | the latest complete run, the one two before it; of the experiment of another name, else of the last run |
 //! | `help-desk@latest~1` | the same of this experiment |
-//! | `8fd9a1` | the run whose id begins so, of some of the items too |
-//! | `main`, `v1.2`, `8fd9a1c`, `help-desk@main` | the newest whole run of that git commit |
+//! | `8fd9a1` | the run with this ID prefix, including partial runs |
+//! | `main`, `v1.2`, `8fd9a1c`, `help-desk@main` | the latest complete run of that git commit |
 //! | `.cobalt/results/….json` | the run in a result file, or a baseline |
 
 mod known;

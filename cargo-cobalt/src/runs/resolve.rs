@@ -1,4 +1,4 @@
-//! Which runs names mean, and the reports of these.
+//! Resolves run names, and reads the reports of runs.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,30 +13,30 @@ use crate::cli::{Meaning, RunName};
 use crate::error::Error;
 use crate::index::Run;
 
-/// A run that was found by its name.
+/// A resolved run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoundRun {
-    /// The run's id.
+    /// The run ID.
     pub id: String,
     /// The experiment's name.
     pub experiment: String,
     /// The result file, or a baseline file.
     pub path: PathBuf,
-    /// What is worth knowing of the choice, in a sentence.
+    /// A note on the choice.
     pub note: Option<String>,
 }
 
-/// What a name means by itself.
+/// What a name refers to on its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Named {
-    /// One run, whatever else is named.
+    /// One run, regardless of other names.
     One(FoundRun),
-    /// A run of each experiment that has one, the newest first; never empty.
+    /// A run of each experiment that has one, latest first; never empty.
     OfEach(Vec<FoundRun>),
 }
 
 impl KnownRuns {
-    /// The commit that a name tells, where its runs are those that a git revision stands for.
+    /// The commit of a name, if the name was resolved as a git revision.
     pub fn commit_of(&self, name: &RunName, runs: &[FoundRun]) -> Option<String> {
         let commit = self.commit(name.as_str())?;
         let of_commit = self.of_commit(&commit);
@@ -44,8 +44,8 @@ impl KnownRuns {
         runs.iter().all(is_of_commit).then_some(commit)
     }
 
-    /// The runs that several names mean together: where a name would do for several experiments, that of the first name
-    /// that tells one is meant, and else that of the newest run.
+    /// Resolves several names together: a name that fits several experiments refers to the experiment of the first unambiguous
+    /// name, or else to that of the latest run.
     pub fn resolve(&self, names: &[RunName]) -> Result<Vec<FoundRun>, Error> {
         let named = names.iter().map(|name| self.find(name)).collect::<Result<Vec<_>, _>>()?;
         let told = named.iter().find_map(|named| match named {
@@ -63,7 +63,7 @@ impl KnownRuns {
         names.iter().zip(named).map(choose).collect()
     }
 
-    /// What a name means by itself.
+    /// What a name refers to on its own.
     pub fn find(&self, name: &RunName) -> Result<Named, Error> {
         match &name.meaning {
             Meaning::Latest { experiment: Some(experiment), back } => {
@@ -97,7 +97,7 @@ impl KnownRuns {
         if runs.is_empty() { Err(self.too_few(name, newest)) } else { Ok(runs) }
     }
 
-    /// Why a name that does for other experiments does not for this one.
+    /// Why a name that fits other experiments does not fit this one.
     fn not_of(&self, name: &RunName, experiment: &str) -> UnknownRun {
         let typed = name.as_str();
         match self.commit(typed) {
@@ -115,7 +115,7 @@ impl KnownRuns {
         }
     }
 
-    /// A file, then an id, then the beginning of one, then a git revision.
+    /// Tries a file, an ID, an ID prefix, then a git revision.
     fn look_up(&self, typed: &str) -> Result<Named, Error> {
         let is_path = typed.ends_with(".json") || typed.contains(std::path::is_separator);
         if self.takes_paths && is_path && Path::new(typed).is_file() {
@@ -158,13 +158,13 @@ impl KnownRuns {
         }
     }
 
-    /// The runs of a commit, of one experiment where it is named before an `@`.
+    /// The runs of a commit, only of one experiment for `experiment@revision`.
     fn by_revision(&self, typed: &str, commit: Option<String>) -> Result<Named, UnknownRun> {
         if let Some(commit) = commit {
             return self.of_revision(typed, commit);
         }
         let experiments = self.experiments();
-        // Names of experiments and revisions may both have an `@`.
+        // Experiment names and revisions can both contain `@`.
         let split = typed.match_indices('@').map(|(at, _)| (&typed[..at], &typed[at + 1..]));
         for (experiment, revision) in split {
             let Some(commit) = self.commit(revision) else { continue };
@@ -194,9 +194,8 @@ impl KnownRuns {
 
     fn found_by(&self, revision: &str, run: &Run) -> FoundRun {
         let is_dirty = run.git_dirty == Some(true);
-        let note = is_dirty.then(|| {
-            format!("the run {} that stands for `{revision}` was made with changes beside the commit", run.id)
-        });
+        let note =
+            is_dirty.then(|| format!("run {} of `{revision}` was made with uncommitted changes", run.id));
         FoundRun { note, ..self.found(run) }
     }
 
@@ -216,7 +215,7 @@ impl Named {
     }
 }
 
-/// The run in a result file or a baseline file, of which only the head is looked at.
+/// The run in a result file or a baseline file; only the head is read.
 fn of_file(path: &Path) -> Result<FoundRun, Error> {
     #[derive(Deserialize)]
     struct Head {
@@ -231,12 +230,12 @@ fn of_file(path: &Path) -> Result<FoundRun, Error> {
     Ok(FoundRun { id: head.id, experiment: head.name, path: path.to_owned(), note: None })
 }
 
-/// Reads the report of a run. A baseline, which a name may mean, is none.
+/// Reads the report of a run. A baseline has no report.
 pub fn report_of(run: &FoundRun, prices: &PriceTable) -> Result<Report, Error> {
     match read_report(&run.path) {
         Ok(report) => Ok(report),
         Err(_) if read_measurements(&run.path, prices).is_ok() => {
-            let reason = "it is a baseline, with the numbers of a run alone; name the run itself".to_owned();
+            let reason = "it is a baseline, which contains only metrics; select the run itself".to_owned();
             Err(Error::RunFile { path: run.path.clone(), reason })
         }
         Err(error) => Err(error.into()),

@@ -1,5 +1,4 @@
-//! A run as every list, page and answer shows it: made once, of a row of the index, a report, or the journal of a run that has not
-//! ended.
+//! The view of a run that all lists, pages and responses share, built from an index row, a report, or the journal of an unfinished run.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -15,84 +14,84 @@ use serde::{Deserialize, Serialize};
 
 use crate::index::{Run, RunStatus};
 
-/// A run, whether it has ended or not.
+/// A run, finished or not.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunView {
     pub id: String,
     /// The experiment's name.
     pub experiment: String,
-    /// The start, ISO 8601 in UTC with milliseconds: the order of the texts is that of the times.
+    /// The start, ISO 8601 in UTC with milliseconds; sorts chronologically.
     pub timestamp: String,
     pub tags: Vec<String>,
     pub state: RunPhase,
     /// Whether only some of the items were run.
     pub is_partial: bool,
-    /// What became of it; not evaluated until it has ended.
+    /// The status; not evaluated until the run is finished.
     pub status: RunStatus,
     pub items: ItemCounts,
-    /// Each evaluator's mean; one that gave no score is absent.
+    /// Each evaluator's mean; evaluators without a score are absent.
     pub scores: BTreeMap<String, f64>,
     /// In milliseconds, so far.
     pub duration_ms: i64,
-    /// What is summed up when it has ended.
+    /// Metrics of finished runs.
     pub figures: RunFigures,
-    /// The name of its result file, where the index has it.
+    /// The name of its result file, if indexed.
     pub file: String,
 }
 
-/// Whether a run has ended.
+/// Whether a run is finished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "State")]
 pub enum RunPhase {
-    /// It has ended: its file has all that it found.
+    /// Finished: its file contains all results.
     Ended,
-    /// It goes on: further items will be finished.
+    /// In progress: more items will be finished.
     GoingOn,
-    /// It was cut off, and can be resumed.
+    /// Interrupted; can be resumed.
     CutOff,
 }
 
-/// What became of a run, from the best to the worst.
+/// The outcome of a run, from best to worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(rename = "RunVerdict")]
 pub enum RunOutcome {
     Passed,
-    /// Only some of the items were run, whatever became of them.
+    /// Only some of the items were run.
     Partial,
-    /// A threshold or, in a strict experiment, an item missed.
+    /// A threshold or, in a strict experiment, an item was missed.
     Failed,
-    /// An item or an evaluator was in error.
+    /// An item or an evaluator failed with an error.
     Error,
 }
 
-/// How many items a run has, and how they ended.
+/// Item counts of a run by result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ItemCounts {
-    /// How many there are to run.
+    /// Number of items to run.
     pub total: usize,
     pub finished: usize,
     /// At or above every pass mark, without an error.
     pub passed: usize,
-    /// Below a pass mark in some trial, without an error.
+    /// Below a pass mark in at least one trial, without an error.
     pub below_pass_mark: usize,
-    /// The agent failed or took too long, or an evaluator gave no score.
+    /// The agent failed or timed out, or an evaluator returned no score.
     pub in_error: usize,
 }
 
-/// The figures of a run that has ended. Counts are as the index holds them.
+/// The metrics of a finished run. Counts have the index's types.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RunFigures {
     /// In milliseconds.
     pub avg_latency_ms: f64,
-    /// The agent's; absent where none were reported.
+    /// The agent's; absent if not reported.
     pub total_tokens: Option<i64>,
-    /// The agent's, in USD; absent where it is not known.
+    /// The agent cost in USD; absent if unknown.
     pub cost: Option<f64>,
-    /// The judges', in USD.
+    /// The judge cost in USD.
     pub judge_cost: Option<f64>,
-    /// Items whose agent failed or timed out in some trial.
+    /// Items whose agent failed or timed out in at least one trial.
     pub failed_items: i64,
     /// Evaluations without a score.
     pub eval_errors: i64,
@@ -103,7 +102,7 @@ pub struct RunFigures {
 }
 
 impl RunView {
-    /// A run that has ended, as the index has it.
+    /// A finished run from the index.
     pub fn ended(run: Run, is_partial: bool) -> Self {
         let number = |integer| usize::try_from(integer).unwrap_or_default();
         Self {
@@ -136,7 +135,7 @@ impl RunView {
         }
     }
 
-    /// A run that has not ended, of which so many items are finished; nothing more is known of them.
+    /// An unfinished run with a number of finished items; their results are not known.
     pub fn unfinished(header: &JournalHeader, state: RunPhase, finished: usize) -> Self {
         Self {
             id: header.id.clone(),
@@ -154,7 +153,7 @@ impl RunView {
         }
     }
 
-    /// The same of the journal at a path, of which only the header is understood; `None` where it is gone meanwhile, or not begun.
+    /// The same from a journal, of which only the header is parsed; `None` if it no longer exists or is empty.
     pub fn of_journal(path: &Path) -> Option<Self> {
         let bytes = fs::read(path).ok()?;
         let mut lines = memchr::memchr_iter(b'\n', &bytes);
@@ -163,14 +162,14 @@ impl RunView {
         Some(Self::unfinished(&header, RunPhase::of_journal(path).ok()?, finished))
     }
 
-    /// The newest first.
+    /// Sorts runs, latest first.
     pub fn newest_first(runs: impl Iterator<Item = Self>) -> Vec<Self> {
         let mut runs: Vec<_> = runs.collect();
         runs.sort_by(|one, two| two.timestamp.cmp(&one.timestamp));
         runs
     }
 
-    /// What became of it. Only runs of some of the items are not evaluated.
+    /// The outcome. Only partial runs are not evaluated.
     pub fn verdict(&self) -> RunOutcome {
         match self.status {
             _ if self.is_partial => RunOutcome::Partial,
@@ -181,7 +180,7 @@ impl RunView {
         }
     }
 
-    /// Items and evaluations in error.
+    /// Number of items and evaluations in error.
     pub fn errors(&self) -> i64 {
         self.figures.failed_items.saturating_add(self.figures.eval_errors)
     }
@@ -192,7 +191,7 @@ impl RunView {
         (!self.scores.is_empty()).then(|| total / self.scores.len() as f64)
     }
 
-    /// The agent's and the judges', in USD.
+    /// The agent cost plus the judge cost, in USD.
     pub fn total_cost(&self) -> Option<f64> {
         match (self.figures.cost, self.figures.judge_cost) {
             (None, None) => None,
@@ -202,7 +201,7 @@ impl RunView {
 }
 
 impl ItemCounts {
-    /// Those of a run that has ended.
+    /// The counts of a finished run.
     fn ended(total: usize, passed: usize, below_pass_mark: usize) -> Self {
         let in_error = total.saturating_sub(passed).saturating_sub(below_pass_mark);
         Self { total, finished: total, passed, below_pass_mark, in_error }
@@ -221,19 +220,19 @@ impl RunPhase {
     }
 }
 
-/// A start as texts have it: in UTC and to the minute.
+/// A start time in UTC, to the minute.
 pub fn minute(timestamp: &str) -> String {
     timestamp.get(..16).unwrap_or(timestamp).replace('T', " ")
 }
 
-/// The journals in a folder, by the ids of their runs.
+/// The journals in a folder, by run ID.
 pub fn journals(folder: &Path) -> BTreeMap<String, PathBuf> {
     let paths = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     let journals = paths.filter(|path| path.extension() == Some(OsStr::new("jsonl")));
     journals.filter_map(|path| Some((path.file_stem()?.to_str()?.to_owned(), path))).collect()
 }
 
-/// What is finished of a run. An item that was run again counts by its later line.
+/// The report of the finished items of a run. The latest line of an item counts.
 pub fn so_far(contents: JournalContents, settings: &Config) -> Report {
     let JournalContents { header, items, elapsed, .. } = contents;
     let items: BTreeMap<_, _> = items.into_iter().map(|item| (item.index, item)).collect();

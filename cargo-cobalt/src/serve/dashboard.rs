@@ -1,4 +1,4 @@
-//! A dashboard that listens, from start to end, and the embedded files of its page.
+//! The dashboard server, from start to shutdown, and the embedded files of its page.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, UdpSocket};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use super::server;
 use super::store::Store;
 use crate::error::Error;
 
-/// A server that listens, and answers once it runs.
+/// A listening server, which responds once it runs.
 pub struct Dashboard {
     listener: TcpListener,
     address: SocketAddr,
@@ -30,7 +30,7 @@ pub struct Dashboard {
 }
 
 impl Dashboard {
-    /// A server of the project's runs. Whoever asks needs a token where one is given, or where other machines can ask.
+    /// A server for the project's runs. Clients need a token if one is given, or if other machines can connect.
     pub fn of(settings: &Config, listener: TcpListener, given: Option<&str>) -> Result<Self, Error> {
         let address = listener.local_addr().map_err(Error::Server)?;
         let token = |text: &str| Some(Token::of(text, address.port()));
@@ -47,20 +47,19 @@ impl Dashboard {
         Ok(Self { listener, address, store, guard, asked, settings: settings.clone() })
     }
 
-    /// Its address, where a browser needs no more than that. A token is never handed to a browser: other users of this machine
-    /// can read what programs are started with.
+    /// Its URL, if no token is required. A token is never passed to a browser: other users of this machine can read command lines.
     pub fn url(&self) -> Option<String> {
         matches!(self.asked, Asked::Nothing).then(|| url(self.address))
     }
 
-    /// Says where it is to be found.
+    /// Prints its URL.
     pub fn announce(&self) -> Result<(), Error> {
         let runs = self.store.count()?;
         eprintln!("{}", announcement(&self.settings, runs, self.address, &self.asked));
         Ok(())
     }
 
-    /// Answers until this program is asked to end.
+    /// Serves until the program is interrupted.
     pub fn run(self) -> Result<(), Error> {
         let advertised = self.url().map(|url| Advertised::at(&self.settings, &url));
         if let Some(Err(error)) = &advertised {
@@ -70,46 +69,46 @@ impl Dashboard {
     }
 }
 
-/// What is asked of whoever comes.
+/// What clients need.
 #[derive(Debug)]
 enum Asked {
     /// Nothing.
     Nothing,
-    /// The token that the environment gives, which whoever starts the server knows.
+    /// The token from the environment, which the user knows.
     GivenToken,
-    /// A token that was made for this server.
+    /// A token generated for this server.
     Token(String),
 }
 
-/// The line that names the address, and how many runs are to be seen there.
+/// The line with the URL and the number of runs.
 fn announcement(settings: &Config, runs: usize, address: SocketAddr, asked: &Asked) -> String {
     let runs = match runs {
-        0 => "no runs yet: `cargo cobalt run` makes one".to_owned(),
+        0 => "no runs yet, create one with `cargo cobalt run`".to_owned(),
         runs => count(runs, "run"),
     };
     let link = match asked {
         Asked::Nothing => url(address),
-        Asked::GivenToken => format!("{}/?token=… with the token of COBALT_TOKEN", reachable(address)),
+        Asked::GivenToken => format!("{}/?token=… with the value of COBALT_TOKEN", reachable(address)),
         Asked::Token(token) => format!("{}/?token={token}", reachable(address)),
     };
     let name = project_name(settings);
-    format!("dashboard: {link} ({}, {runs}); Ctrl-C ends it", printable(&name))
+    format!("dashboard: {link} ({}, {runs}); press Ctrl-C to stop", printable(&name))
 }
 
-/// The address as a browser knows it.
+/// The address as a URL.
 fn url(address: SocketAddr) -> String {
     format!("http://{address}")
 }
 
-/// The same by which other machines reach it, where the server listens on all addresses of this one.
+/// The URL for other machines, if the server listens on all addresses.
 fn reachable(address: SocketAddr) -> String {
     let ip = if address.ip().is_unspecified() { own_address(address.ip()) } else { address.ip() };
     url(SocketAddr::new(ip, address.port()))
 }
 
-/// The address that this machine has towards others, or else the one that it has for itself.
+/// The outbound address of this machine, or else the loopback address.
 fn own_address(all: IpAddr) -> IpAddr {
-    // Addresses that are kept for documentation. No packet is sent: the system only says which way it would go.
+    // Addresses reserved for documentation. No packet is sent: the system only selects a route.
     let (elsewhere, itself): (IpAddr, IpAddr) = match all {
         IpAddr::V4(_) => (Ipv4Addr::new(192, 0, 2, 1).into(), Ipv4Addr::LOCALHOST.into()),
         IpAddr::V6(_) => (Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1).into(), Ipv6Addr::LOCALHOST.into()),
@@ -122,19 +121,19 @@ fn own_address(all: IpAddr) -> IpAddr {
     towards(elsewhere).map_or(itself, |address| address.ip())
 }
 
-/// What `npm run build` makes of the sources of the page.
+/// The output of `npm run build` in `dashboard`.
 #[derive(RustEmbed)]
 #[folder = "../dashboard/dist"]
 struct Files;
 
-/// Where the parts of the page lie whose names change with their content.
+/// The folder of files whose names contain a content hash.
 const ASSETS: &str = "assets/";
 const INDEX: &str = "index.html";
 const FOR_EVER: &str = "public, max-age=31536000, immutable";
-/// Each time it is asked whether the file is still the same.
+/// Browsers revalidate on each request.
 const ASKED_AGAIN: &str = "no-cache";
 
-/// The file of an address, or the page, whose own addresses are all those that no file can have.
+/// The file at a path; any path that cannot be a file is a client-side route of the page.
 pub async fn file(request: Request) -> Response {
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
         return (StatusCode::METHOD_NOT_ALLOWED, [(ALLOW, "GET, HEAD")]).into_response();
@@ -142,18 +141,18 @@ pub async fn file(request: Request) -> Response {
     let path = request.uri().path().trim_start_matches('/');
     match Files::get(if may_be_file(path) { path } else { INDEX }) {
         Some(file) => answer(file, path.starts_with(ASSETS), request.headers()),
-        None => (StatusCode::NOT_FOUND, "there is no such file\n").into_response(),
+        None => (StatusCode::NOT_FOUND, "file not found\n").into_response(),
     }
 }
 
-/// Whether a path is that of a file: within the folder of the assets, or with an ending beside it. Further below, the names of
-/// items stand in addresses of the page, which may have dots.
+/// Whether a path can be a file: in the assets folder, or a top-level name with an extension. Deeper paths are routes of the page,
+/// where item names may contain dots.
 fn may_be_file(path: &str) -> bool {
     path.starts_with(ASSETS) || (path.contains('.') && !path.contains('/'))
 }
 
 fn answer(file: EmbeddedFile, is_asset: bool, asked: &HeaderMap) -> Response {
-    // Weak, as the same file is sent compressed in several ways.
+    // Weak: the same file is sent with different compressions.
     let tag = format!("W/\"{}\"", hex(&file.metadata.sha256_hash()[..16]));
     let age = if is_asset { FOR_EVER } else { ASKED_AGAIN };
     let known = asked.get(IF_NONE_MATCH).and_then(|tags| tags.to_str().ok()).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What went wrong, as an answer in JSON.
+//! Errors as JSON responses.
 
 use axum::Json;
 use axum::http::StatusCode;
@@ -8,14 +8,14 @@ use serde::Serialize;
 
 use crate::error::Error;
 
-/// Why there is no answer.
+/// An error response.
 #[derive(Debug)]
 pub struct ApiError {
     status: StatusCode,
     message: String,
 }
 
-/// The body of each answer whose status is no success.
+/// The body of every error response.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Problem {
     /// What went wrong, and what to do.
@@ -27,7 +27,7 @@ impl ApiError {
         Self { status, message: message.into() }
     }
 
-    /// What was asked cannot be understood.
+    /// Invalid request.
     pub fn bad_request(message: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, message)
     }
@@ -37,21 +37,21 @@ impl ApiError {
     }
 
     pub fn method() -> Self {
-        Self::new(StatusCode::METHOD_NOT_ALLOWED, "nothing can be changed here; ask with GET")
+        Self::new(StatusCode::METHOD_NOT_ALLOWED, "the API is read-only; use GET")
     }
 
-    /// What works on the answer has panicked.
+    /// A handler panicked.
     pub fn broken() -> Self {
-        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "the server failed to answer; its terminal tells why")
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal error; see the server's terminal output")
     }
 
-    /// The thread that worked on the answer has panicked.
+    /// The thread of the handler panicked.
     pub fn lost(_: tokio::task::JoinError) -> Self {
         Self::broken()
     }
 }
 
-/// What cannot be read.
+/// Unreadable files.
 impl From<Error> for ApiError {
     fn from(error: Error) -> Self {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string())

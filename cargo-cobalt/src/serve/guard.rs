@@ -1,7 +1,7 @@
-//! Who may ask: pages of this server alone, programs of this machine, and whoever has the token.
+//! Access control: this server's own pages, local programs, and clients with the token.
 //!
-//! A page of another server cannot ask, whatever name it gives to this one; where there is a [`Token`], nobody can without it. Each
-//! answer has the headers that say what its page may do.
+//! Cross-origin requests are rejected, whatever host name they use; if there is a [`Token`], every client needs it. Each response has
+//! security headers.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -26,21 +26,21 @@ use super::error::ApiError;
 use crate::environment::Environment;
 use crate::error::{CommandError, Error};
 
-/// What is asked of those who ask.
+/// What a request must satisfy.
 pub struct Guard {
     names: Names,
     token: Option<Token>,
 }
 
 impl Guard {
-    /// Of a server that listens there, where whoever asks needs the token if there is one.
+    /// The guard of a server at this address; with a token, every client needs it.
     pub fn of(address: SocketAddr, token: Option<Token>) -> Self {
-        // A page of another server has no token, by whatever name it asks.
+        // A cross-origin page has no token, whatever host name it uses.
         let names = if token.is_some() { Names::Any } else { Names::of(address) };
         Self { names, token }
     }
 
-    /// What is answered in place of what was asked for.
+    /// The response to a request that does not pass.
     fn answer(&self, request: &Request) -> Option<Response> {
         let is_api = is_api(request.uri().path());
         if let Err(refusal) = self.names.check(request, is_api) {
@@ -50,12 +50,12 @@ impl Guard {
     }
 }
 
-/// Whether an address is one of the API's, where answers are JSON.
+/// Whether a path belongs to the API, whose responses are JSON.
 fn is_api(path: &str) -> bool {
     path == "/api" || path.starts_with("/api/")
 }
 
-/// Refuses those who may not ask, and says in each answer what its page may do.
+/// Rejects unauthorized requests, and adds the security headers to every response.
 pub async fn check(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
     let is_api = is_api(request.uri().path());
     let mut response = match guard.answer(&request) {
@@ -66,26 +66,26 @@ pub async fn check(State(guard): State<Arc<Guard>>, request: Request, next: Next
     response
 }
 
-/// The parameter of a link that holds the token.
+/// The query parameter with the token.
 const PARAMETER: &str = "token";
 
-/// What is answered to those who are not let in yet, or come by the link; `None` for the others.
+/// The response to clients without the token or with it in a link; `None` for authenticated clients.
 fn answer(token: &Token, request: &Request, is_api: bool) -> Option<Response> {
     let uri = request.uri();
     let is_in = token.is_in(request.headers());
     let mut parameters = form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes());
     let given = parameters.find(|(name, _)| name == PARAMETER).filter(|_| !is_api);
-    // A token has no spaces: where there is one, a plus was typed as it is.
+    // A token has no spaces: a space is an unencoded plus.
     let is_right = given.as_ref().is_some_and(|(_, given)| token.is(&given.replace(' ', "+")));
     match given {
-        // The token is not to stay in the address, from where it gets into histories and bookmarks.
+        // Remove the token from the URL, which ends up in histories and bookmarks.
         Some(_) if is_right || is_in => Some(onward(uri, is_right.then(|| token.cookie()))),
         _ if is_in => None,
         _ => Some(Refusal::no_token(&without_token(uri)).answer(is_api)),
     }
 }
 
-/// Leads to the same address without the token.
+/// Redirects to the same URL without the token.
 fn onward(uri: &Uri, cookie: Option<String>) -> Response {
     let head = [(LOCATION, without_token(uri)), (CACHE_CONTROL, "no-store".to_owned())];
     let mut response = (StatusCode::SEE_OTHER, head).into_response();
@@ -95,7 +95,7 @@ fn onward(uri: &Uri, cookie: Option<String>) -> Response {
     response
 }
 
-/// An address without the token, always one of this server: with two slashes at its front it would be another's.
+/// The path and query without the token, always on this server: a leading `//` would refer to another host.
 fn without_token(uri: &Uri) -> String {
     let mut others = Serializer::new(String::new());
     let parameters = form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes());
@@ -107,22 +107,22 @@ fn without_token(uri: &Uri) -> String {
     }
 }
 
-/// The relation of the page that asks to this server, as browsers tell it.
+/// The origin relation that browsers send.
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
-/// The port that browsers leave out.
+/// The default port of HTTP, which browsers omit.
 const USUAL_PORT: u16 = 80;
 
-/// The names that the server may be asked by.
+/// The host names that the server accepts.
 #[derive(Debug)]
 enum Names {
-    /// These, each with the port; the first is the one to be told.
+    /// These, each with the port; the first one is shown in messages.
     Known(Vec<String>),
-    /// Any: something else tells who may ask.
+    /// Any: the token decides.
     Any,
 }
 
 impl Names {
-    /// Those of a server that listens there, for this machine alone.
+    /// The local names of a server at this address.
     fn of(address: SocketAddr) -> Self {
         let port = address.port();
         let hosts = ["localhost", "127.0.0.1", "[::1]"].map(|host| format!("{host}:{port}"));
@@ -135,7 +135,7 @@ impl Names {
         Self::Known(names)
     }
 
-    /// Refuses a request by another name, and one of a page of another server.
+    /// Rejects requests with another host name, and cross-origin requests.
     fn check(&self, request: &Request, is_api: bool) -> Result<(), Refusal> {
         let host = self.host(request)?;
         let header = |name| request.headers().get(name).map(|value| value.to_str().unwrap_or_default());
@@ -143,54 +143,52 @@ impl Names {
             let (scheme, name) = origin.split_once("://").unwrap_or_default();
             matches!(scheme, "http" | "https") && name.eq_ignore_ascii_case(host)
         };
-        // By its address one may come from anywhere to a page, which then asks by itself.
+        // Links from anywhere may open a page, which then sends its own requests.
         let is_near = |site: &str| !is_api || matches!(site, "same-origin" | "none");
         match header(ORIGIN).is_none_or(is_own) && header(FETCH_SITE).is_none_or(is_near) {
             true => Ok(()),
-            false => {
-                Err(Refusal::forbidden("pages of other servers may not ask this one; open its own page"))
-            }
+            false => Err(Refusal::forbidden("cross-origin requests are rejected; open the dashboard itself")),
         }
     }
 
-    /// The name that a request asks by.
+    /// The host name of a request.
     fn host<'a>(&self, request: &'a Request) -> Result<&'a str, Refusal> {
         let mut hosts = request.headers().get_all(HOST).iter().map(|host| host.to_str().unwrap_or_default());
         let (Some(host), None) = (hosts.next(), hosts.next()) else {
-            return Err(Refusal::bad_request("the header `Host` is to name the server, once"));
+            return Err(Refusal::bad_request("expected exactly one `Host` header"));
         };
-        // A proxy is asked by a whole address, which then counts before the header.
+        // In a request with an absolute URL, as to a proxy, the URL takes precedence over the header.
         let is_other = |authority: &Authority| !authority.as_str().eq_ignore_ascii_case(host);
         if request.uri().authority().is_some_and(is_other) {
-            return Err(Refusal::bad_request("the address and the header `Host` name two servers"));
+            return Err(Refusal::bad_request("the request URL and the `Host` header name different servers"));
         }
         match self {
             Self::Any if host.parse::<Authority>().is_ok() => Ok(host),
-            Self::Any => Err(Refusal::bad_request("the header `Host` names no server")),
+            Self::Any => Err(Refusal::bad_request("the `Host` header is invalid")),
             Self::Known(names) if names.iter().any(|name| name.eq_ignore_ascii_case(host)) => Ok(host),
             Self::Known(names) => Err(Refusal::forbidden(format!(
-                "`{host}` is no name of this server; open http://{}, by a tunnel from the same port",
+                "`{host}` is not a name of this server; open http://{} (a tunnel has to use the same port)",
                 names[0]
             ))),
         }
     }
 }
 
-/// What a page may do: nothing but what this server gives it.
+/// The content security policy: only resources of this server.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; \
                       connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// What every answer says.
+/// The headers of every response.
 const ALWAYS: [(HeaderName, &str); 5] = [
     (X_CONTENT_TYPE_OPTIONS, "nosniff"),
     (X_FRAME_OPTIONS, "DENY"),
-    // An address may hold what an experiment is about.
+    // A URL may reveal what an experiment is about.
     (REFERRER_POLICY, "no-referrer"),
     (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
     (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
 ];
 
-/// Adds what an answer does not say by itself.
+/// Adds missing headers to a response.
 fn complete(headers: &mut HeaderMap, is_api: bool) {
     for (name, value) in ALWAYS {
         headers.insert(name, HeaderValue::from_static(value));
@@ -201,12 +199,12 @@ fn complete(headers: &mut HeaderMap, is_api: bool) {
     }
 }
 
-/// Why a request is refused, and what to do.
+/// Why a request is rejected, and what to do.
 #[derive(Debug)]
 struct Refusal {
     status: StatusCode,
     message: String,
-    /// The address to go on to, for whoever has just been let in.
+    /// The URL to continue to after authentication.
     onward: Option<String>,
 }
 
@@ -219,12 +217,11 @@ impl Refusal {
         Self { status: StatusCode::FORBIDDEN, message: message.into(), onward: None }
     }
 
-    /// Whoever asks has no token. A link of another site that brings it sets the cookie, which the browser keeps back until one
-    /// goes on from a page of this server.
+    /// The client has no token. A link from another site sets the cookie, but the browser withholds it (`SameSite=Strict`) until the
+    /// user continues from a page of this server.
     fn no_token(path: &str) -> Self {
-        let message = "this dashboard is for those who have its token; open the link that `cargo cobalt serve` has printed, \
-                       or put `?token=` and the token of COBALT_TOKEN behind the address; programs send it in the header \
-                       `Authorization: Bearer`";
+        let message = "this dashboard requires a token: open the link printed by `cargo cobalt serve`, or append `?token=` and the \
+                       value of COBALT_TOKEN to the URL; programs send it in the header `Authorization: Bearer`";
         Self { status: StatusCode::UNAUTHORIZED, message: message.into(), onward: Some(path.to_owned()) }
     }
 
@@ -254,7 +251,7 @@ impl Refusal {
                     h1 { (self.status.canonical_reason().unwrap_or("Refused")) }
                     p { (self.message) }
                     @if let Some(path) = &self.onward {
-                        p { "If you have just followed that link: " a href=(path) { "go on" } "." }
+                        p { "If you just followed that link, " a href=(path) { "continue" } "." }
                     }
                 }
             }
@@ -262,30 +259,30 @@ impl Refusal {
     }
 }
 
-/// The variable that gives the token.
+/// The variable with the token.
 const VARIABLE: &str = "COBALT_TOKEN";
-/// How many characters a token has that somebody gives, at least.
+/// The minimum length of a given token.
 const SHORTEST: usize = 16;
-/// How many random bytes a token is made of.
+/// The length of a random token in bytes.
 const RANDOM: usize = 32;
 
 #[derive(Debug, thiserror::Error)]
 pub enum TokenError {
     #[error(
-        "COBALT_TOKEN is no token: it has at least {SHORTEST} characters, each a letter, a digit or another visible one of ASCII"
+        "COBALT_TOKEN is not a valid token: use at least {SHORTEST} characters, all visible ASCII and no spaces"
     )]
     Unfit,
 
-    #[error("failed to make a token: {0}; set one in COBALT_TOKEN")]
+    #[error("failed to generate a token: {0}; set one in COBALT_TOKEN")]
     NoRandom(getrandom::Error),
 }
 
 impl CommandError for TokenError {}
 
-/// What is known of the token: hashes, compared in constant time.
+/// The hashes of the token, compared in constant time.
 pub struct Token {
     hash: Secret,
-    /// What stands in the cookie in its place, so that it may hold characters that cookies may not.
+    /// The cookie's value in place of the token, which may have characters that cookies do not allow.
     stand_in: String,
     stand_in_hash: Secret,
     /// The cookie's name, with the port: browsers send a cookie to all ports of a host.
@@ -293,7 +290,7 @@ pub struct Token {
 }
 
 impl Token {
-    /// The text of the token that the environment gives.
+    /// The token from the environment.
     pub fn given(settings: &Config) -> Result<Option<String>, Error> {
         let environment = Environment::read(&[settings.workspace_root()])?;
         let Some(text) = environment.get(VARIABLE).filter(|text| !text.is_empty()) else { return Ok(None) };
@@ -305,14 +302,14 @@ impl Token {
             .ok_or_else(|| TokenError::Unfit.into())
     }
 
-    /// The text of a token that nobody can guess.
+    /// A random token.
     pub fn random() -> Result<String, TokenError> {
         let mut bytes = [0; RANDOM];
         getrandom::fill(&mut bytes).map_err(TokenError::NoRandom)?;
         Ok(hex(&bytes))
     }
 
-    /// The token of this text, for a server at this port.
+    /// Hashes a token for a server at this port.
     pub fn of(text: &str, port: u16) -> Self {
         let stand_in =
             hex(&code(text.as_bytes(), "the cookie of the dashboard of Cobalt").finalize().into_bytes());
@@ -329,7 +326,7 @@ impl Token {
         self.hash.is(text)
     }
 
-    /// Whether a request brings the token, or the cookie that stands for it.
+    /// Whether a request has the token or its cookie.
     pub fn is_in(&self, headers: &HeaderMap) -> bool {
         let texts = |name| headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
         let is_token = |text: &str| {
@@ -344,31 +341,31 @@ impl Token {
         texts(AUTHORIZATION).any(is_token) || texts(COOKIE).flat_map(|list| list.split(';')).any(is_cookie)
     }
 
-    /// The cookie by which a browser is let in from now on, until it is closed. No script can read it, and no other site send it.
+    /// The session cookie that authenticates a browser. Scripts cannot read it, and other sites cannot send it.
     fn cookie(&self) -> String {
         format!("{}={}; Path=/; HttpOnly; SameSite=Strict", self.cookie_name, self.stand_in)
     }
 }
 
-/// A secret text, as the code that it has by HMAC-SHA-256.
+/// A secret, stored as its HMAC-SHA-256.
 struct Secret([u8; 32]);
 
 impl Secret {
-    /// The key is no secret: it keeps these codes apart from others over the same text.
+    /// The key is not secret: it separates these codes from others over the same text.
     const KEY: &[u8] = b"the token of the dashboard of Cobalt";
 
     fn of(text: &str) -> Self {
         Self(code(Self::KEY, text).finalize().into_bytes().into())
     }
 
-    /// Whether this is the text. The comparison takes constant time, so that how long it takes says nothing about the secret.
+    /// Whether this is the secret, compared in constant time.
     fn is(&self, text: &str) -> bool {
         code(Self::KEY, text).verify_slice(&self.0).is_ok()
     }
 }
 
 fn code(key: &[u8], text: &str) -> Hmac<Sha256> {
-    Hmac::<Sha256>::new_from_slice(key).expect("a key of any length is taken").chain_update(text)
+    Hmac::<Sha256>::new_from_slice(key).expect("HMAC accepts keys of any length").chain_update(text)
 }
 
 #[cfg(test)]

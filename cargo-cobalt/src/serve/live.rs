@@ -1,7 +1,6 @@
-//! What happens: runs that are going on, followed by their journals, and results that come.
+//! Live updates: unfinished runs, followed through their journals, and new results.
 //!
-//! Files are looked at several times a second, and only while somebody listens or asks: a file system may be one that tells
-//! nobody of its changes.
+//! Files are polled several times a second, and only while there are listeners or requests: not every file system reports changes.
 
 mod journal;
 #[cfg(test)]
@@ -28,27 +27,27 @@ pub use self::journal::{LiveRun, LiveRunState};
 use crate::index::{Stamp, result_files};
 use crate::recent::lock;
 
-/// How often files are looked at while somebody listens.
+/// The polling interval while there are listeners.
 const PERIOD: Duration = Duration::from_millis(250);
-/// The most items that are told at a time; of those that are left out, the counts tell.
+/// The maximum number of item events per poll; the counts include the rest.
 const ITEMS: usize = 50;
-/// How many events a listener may be behind before it is told anew how all stands.
+/// How many events a listener may lag behind before it gets a new snapshot.
 const BEHIND: usize = 8 * ITEMS;
 
-/// What is told; the event's name is `type`.
+/// An event of the server; its name is `type`.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase", tag = "type")]
 #[schemars(rename = "Happening")]
 pub enum ServerEvent {
-    /// The runs that have not ended, at first and whenever one of them is new, has got further, or has ended.
+    /// The unfinished runs: sent at first, and whenever one of them starts, makes progress, or ends.
     Live { runs: Vec<LiveRun> },
-    /// An item of a run was finished.
+    /// An item of a run is finished.
     #[serde(rename_all = "camelCase")]
     Item {
         /// The run's id.
         run: String,
         key: String,
-        /// The item's place in the data set, from 0.
+        /// The item's index in the dataset, from 0.
         index: usize,
         passed: bool,
         status: Status,
@@ -57,26 +56,26 @@ pub enum ServerEvent {
         /// Each evaluator's mean score.
         scores: BTreeMap<String, f64>,
     },
-    /// There are other results than before: a run has ended, or files came or went.
+    /// The results have changed: a run has finished, or files were added or removed.
     Results {},
 }
 
-/// What happens in a store.
+/// The live state of a store.
 #[derive(Debug)]
 pub struct Live {
     seen: Mutex<Seen>,
-    /// Tells the listeners; absent when it is over.
+    /// The event channel; absent after shutdown.
     listeners: Mutex<Option<Sender<ServerEvent>>>,
-    /// Somebody new listens, or it is over.
+    /// Notified of a new listener, and of shutdown.
     called: Notify,
 }
 
-/// What was seen, and what of it is not told yet.
+/// The observed state, and the pending events.
 #[derive(Debug)]
 struct Seen {
     journals: Journals,
     results: ResultFiles,
-    /// The runs as they were told, but for the time that passes.
+    /// The runs as last sent, without elapsed times.
     told: Vec<LiveRun>,
     untold_items: Vec<ServerEvent>,
     are_results_untold: bool,
@@ -90,18 +89,18 @@ impl Seen {
                 untold.push(finished(run, &item));
             }
         });
-        // After the journals: the file of a run that has ended is there before its journal is removed.
+        // After the journals: a finished run's result file is written before its journal is removed.
         self.are_results_untold |= self.results.have_changed();
     }
 
-    /// The runs that have not ended.
+    /// The unfinished runs.
     fn runs(&self) -> Vec<LiveRun> {
         let mut runs = self.journals.runs();
         runs.retain(|run| !self.results.have(&run.id));
         runs
     }
 
-    /// What has happened since it was last told.
+    /// The events since the last call.
     fn news(&mut self) -> Vec<ServerEvent> {
         let runs = self.runs();
         let timeless: Vec<_> = runs.iter().map(|run| LiveRun { elapsed_ms: 0, ..run.clone() }).collect();
@@ -133,21 +132,21 @@ impl Live {
         Self { seen: Mutex::new(seen), listeners: Mutex::new(Some(channel(BEHIND).0)), called: Notify::new() }
     }
 
-    /// The runs that have not ended, the newest first.
+    /// The unfinished runs, newest first.
     pub fn runs(&self) -> Vec<LiveRun> {
         let mut seen = lock(&self.seen);
         seen.look();
         seen.runs()
     }
 
-    /// The journal of the run of this id, where it has not ended.
+    /// The journal of the run with this id, if unfinished.
     pub fn journal(&self, id: &str) -> Option<PathBuf> {
         let mut seen = lock(&self.seen);
         seen.look();
         seen.journals.path(id).filter(|_| !seen.results.have(id)).map(Path::to_owned)
     }
 
-    /// Begins to listen: the runs that have not ended, and what happens from now on; `None` when it is over.
+    /// Subscribes: returns the unfinished runs and the future events; `None` after shutdown.
     pub fn listen(&self) -> Option<(Vec<LiveRun>, Receiver<ServerEvent>)> {
         let mut seen = lock(&self.seen);
         seen.look();
@@ -155,7 +154,7 @@ impl Live {
             let listeners = lock(&self.listeners);
             let listeners = listeners.as_ref()?;
             if listeners.receiver_count() == 0 {
-                // What has happened while nobody listened is no news.
+                // Drop events from before the first listener.
                 drop(seen.news());
             }
             listeners.subscribe()
@@ -164,13 +163,13 @@ impl Live {
         Some((seen.runs(), listener))
     }
 
-    /// Ends what is told to all listeners.
+    /// Shuts down: ends all event streams.
     pub fn end(&self) {
         lock(&self.listeners).take();
         self.called.notify_one();
     }
 
-    /// Tells the listeners what happens, until it is over.
+    /// Polls and sends events until shutdown.
     pub async fn tell(self: Arc<Self>) {
         let mut ticks = interval(PERIOD);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -182,7 +181,7 @@ impl Live {
                 Some(_) => {
                     let live = Arc::clone(&self);
                     let told = tokio::task::spawn_blocking(move || live.tell_news()).await;
-                    // It has panicked, of which the terminal tells.
+                    // It panicked; the panic is on stderr.
                     if told.is_err() {
                         return self.end();
                     }
@@ -196,9 +195,9 @@ impl Live {
         let mut seen = lock(&self.seen);
         seen.look();
         let news = seen.news();
-        // Before anybody else looks, who would know later news than he is told.
+        // Send while holding the lock, so that no new listener sees a later state than its first events.
         if let Some(listeners) = lock(&self.listeners).as_ref() {
-            // The last of them may have gone.
+            // There may be no listeners left.
             news.into_iter().for_each(|event| drop(listeners.send(event)));
         }
     }
@@ -227,7 +226,7 @@ fn finished(run: &str, item: &ItemResult) -> ServerEvent {
 #[derive(Debug)]
 struct Journals {
     folder: PathBuf,
-    /// Those that are there, by their names.
+    /// The existing journals by file name.
     known: BTreeMap<OsString, Journal>,
 }
 
@@ -236,7 +235,7 @@ impl Journals {
         Self { folder, known: BTreeMap::new() }
     }
 
-    /// Reads what was added to all of them, and tells of each item that was finished, with its run's id.
+    /// Reads new lines of all journals, and reports each finished item with its run's id.
     fn follow(&mut self, mut tell: impl FnMut(&str, ItemResult)) {
         let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
         let mut before = std::mem::take(&mut self.known);
@@ -244,7 +243,7 @@ impl Journals {
             let is_journal = path.extension().is_some_and(|extension| extension == "jsonl");
             let (Some(name), true) = (path.file_name(), is_journal) else { continue };
             let mut journal = before.remove(name).unwrap_or_else(|| Journal::new(&path));
-            // It may have been removed at this moment, as its run has ended.
+            // It may just have been removed because its run has finished.
             let Ok(items) = journal.follow() else { continue };
             if let Some(id) = journal.id() {
                 items.into_iter().for_each(|item| tell(id, item));
@@ -253,12 +252,12 @@ impl Journals {
         }
     }
 
-    /// The journal of the run of this id.
+    /// The journal of the run with this id.
     fn path(&self, id: &str) -> Option<&Path> {
         self.known.values().find(|journal| journal.id() == Some(id)).map(Journal::path)
     }
 
-    /// The runs, the newest first.
+    /// The runs, newest first.
     fn runs(&self) -> Vec<LiveRun> {
         let mut runs: Vec<_> = self.known.values().filter_map(Journal::run).collect();
         runs.sort_by(|one, two| two.timestamp.cmp(&one.timestamp));
@@ -266,18 +265,18 @@ impl Journals {
     }
 }
 
-/// How long a folder that has changed is looked into although its time stays the same: what changes within one tick of the
-/// file system's clock has the same time.
+/// How long a changed folder is scanned although its time stays the same: changes within one tick of the file system's clock have
+/// the same time.
 const TICK: Duration = Duration::from_secs(2);
 
-/// The result files as they were last seen.
+/// The result files at the last scan.
 #[derive(Debug)]
 struct ResultFiles {
     folder: PathBuf,
     /// When the folder last changed.
     modified: Option<SystemTime>,
     files: BTreeMap<String, Stamp>,
-    /// The ids that their names tell.
+    /// The run ids in their names.
     ids: HashSet<String>,
 }
 
@@ -286,14 +285,14 @@ impl ResultFiles {
         Self { folder, modified: None, files: BTreeMap::new(), ids: HashSet::new() }
     }
 
-    /// Looks whether files came or went, or have been replaced.
+    /// Checks whether files were added, removed or replaced.
     fn have_changed(&mut self) -> bool {
         let modified = fs::metadata(&self.folder).and_then(|folder| folder.modified()).ok();
         let is_settled = modified.is_none_or(|time| time.elapsed().is_ok_and(|age| age > TICK));
         if modified == self.modified && is_settled {
             return false;
         }
-        // A folder that cannot be listed is reported when somebody asks for runs.
+        // An unreadable folder is reported when runs are requested.
         let files = result_files(&self.folder).unwrap_or_default();
         self.modified = modified;
         if files == self.files {
@@ -305,7 +304,7 @@ impl ResultFiles {
         true
     }
 
-    /// Whether there is a file of the run of this id.
+    /// Whether there is a file for the run with this id.
     fn have(&self, id: &str) -> bool {
         self.ids.contains(id)
     }

@@ -1,8 +1,7 @@
 //! `cargo cobalt serve`: the dashboard, and the API that it reads.
 //!
-//! A request passes the [`guard`] of the [`server`], then goes to the page or to the [`api`], which asks the [`store`]. Around that
-//! is the life of a [`dashboard`]: it begins to [`listen`], announces itself, and is known to other commands while it is
-//! [`mod@running`].
+//! A request passes the [`guard`] of the [`server`], then goes to the page or to the [`api`], which queries the [`store`]. A
+//! [`dashboard`] starts to [`listen`], announces itself, and can be found by other commands while it is [`mod@running`].
 
 mod api;
 mod dashboard;
@@ -44,7 +43,7 @@ pub fn serve(arguments: &Serve, flags: &Flags) -> Result<ExitCode, Error> {
     Err(Error::Interrupted)
 }
 
-/// Serves at this machine and opens a path of the dashboard in the browser, until this program is asked to end.
+/// Serves on localhost and opens a path of the dashboard in the browser, until the program is interrupted.
 pub fn show(settings: &Config, path: &str) -> Result<(), Error> {
     let host = Ipv4Addr::LOCALHOST.into();
     match begin(settings, host, settings.dashboard().port(), Some(path))? {
@@ -53,8 +52,8 @@ pub fn show(settings: &Config, path: &str) -> Result<(), Error> {
     }
 }
 
-/// Begins to listen, says so, and opens a path in the browser where one is given; `None` where the project's dashboard runs
-/// already.
+/// Starts to listen, prints the URL, and opens a path in the browser if one is given; `None` if the project's dashboard is already
+/// running.
 fn begin(
     settings: &Config,
     host: IpAddr,
@@ -63,16 +62,16 @@ fn begin(
 ) -> Result<Option<Dashboard>, Error> {
     let open = |url: &str| {
         if let Some(path) = opened {
-            // Whoever has no browser reads the address.
+            // If no browser opens, the user can still use the printed URL.
             let _ = browser::open(&format!("{url}{path}"));
         }
     };
     interrupt::pass_on()?;
     let token = Token::given(settings)?;
-    // One that runs without a token will not do where one is asked for.
+    // A running server without a token must not be reused if a token is required.
     match listen(settings, host, port, token.is_none())? {
         Listening::Already(url) => {
-            eprintln!("the dashboard of this project runs already: {url}");
+            eprintln!("the dashboard of this project is already running: {url}");
             open(&url);
             Ok(None)
         }

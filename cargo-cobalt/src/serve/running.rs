@@ -1,4 +1,4 @@
-//! The server of a project that runs: it says so in a file, by which the project's other commands find it.
+//! The running server of a project: advertised in a file, where the project's other commands find it.
 
 use std::fs;
 use std::io;
@@ -15,19 +15,19 @@ use url::{Host, Url};
 use crate::requests;
 use crate::written::write_private;
 
-/// How long a server of this machine may take to say who it is.
+/// The timeout of a health check.
 const LONGEST_ANSWER: Duration = Duration::from_millis(500);
 
-/// What the file says.
+/// The content of the file.
 #[derive(Debug, Serialize, Deserialize)]
 struct Entry {
-    /// The server's address, without a path.
+    /// The server's URL, without a path.
     url: String,
-    /// The process that serves.
+    /// The server's process.
     pid: u32,
 }
 
-/// That the server runs, said in a file until this is dropped.
+/// Advertises the running server in a file until dropped.
 #[derive(Debug)]
 pub struct Advertised {
     path: PathBuf,
@@ -35,7 +35,7 @@ pub struct Advertised {
 }
 
 impl Advertised {
-    /// Says that this process serves at an address.
+    /// Advertises this process at a URL.
     pub fn at(settings: &Config, url: &str) -> io::Result<Self> {
         let layout = settings.layout();
         let path = layout.server();
@@ -50,21 +50,21 @@ impl Advertised {
 
 impl Drop for Advertised {
     fn drop(&mut self) {
-        // Another server may have said so since.
+        // Another server may have replaced the file since.
         if fs::read_to_string(&self.path).is_ok_and(|text| text == self.text) {
             let _ = fs::remove_file(&self.path);
         }
     }
 }
 
-/// The address of the project's server, where it runs and everybody on this machine may ask it.
+/// The URL of the project's server, if it is running and accepts any local client.
 pub fn find(settings: &Config) -> Option<String> {
     let text = fs::read_to_string(settings.layout().server()).ok()?;
     let Entry { url, .. } = serde_json::from_str(&text).ok()?;
     (is_of_this_machine(&url) && answers(settings, &url)).then_some(url)
 }
 
-/// Whether an address names this machine and nothing else: the file may come from anywhere.
+/// Whether a URL is a bare loopback address: the file may come from anywhere.
 fn is_of_this_machine(url: &str) -> bool {
     let Ok(parsed) = Url::parse(url) else { return false };
     let is_near = match parsed.host() {
@@ -75,20 +75,20 @@ fn is_of_this_machine(url: &str) -> bool {
     is_near && parsed.origin().ascii_serialization() == url
 }
 
-/// Whether the server at an address is one of this project.
+/// Whether the server at a URL belongs to this project.
 pub fn answers(settings: &Config, url: &str) -> bool {
     let Ok(runtime) = Builder::new_current_thread().enable_all().build() else { return false };
     runtime.block_on(project_at(url)).is_some_and(|hash| hash == project_hash(settings))
 }
 
-/// The hash of the project that a server is of.
+/// The hash of a server's project.
 async fn project_at(url: &str) -> Option<String> {
     #[derive(Deserialize)]
     struct Health {
         project: String,
     }
 
-    // No proxy of the environment can reach a server of this machine.
+    // A proxy from the environment cannot reach a local server.
     let client = requests::client().no_proxy().timeout(LONGEST_ANSWER).build().ok()?;
     let text = client.get(format!("{url}/api/health")).send().await.ok()?.text().await.ok()?;
     serde_json::from_str(&text).ok().map(|Health { project }| project)
@@ -100,7 +100,7 @@ pub fn project_name(settings: &Config) -> String {
     name.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-/// A hash of where the project and its results lie, however their paths are written.
+/// A hash of the canonical paths of the project and its results.
 pub fn project_hash(settings: &Config) -> String {
     let mut hash = Sha256::new();
     for path in [settings.workspace_root(), settings.layout().results()] {
@@ -110,7 +110,7 @@ pub fn project_hash(settings: &Config) -> String {
     hex(&hash.finalize())
 }
 
-/// A path without links, as far as it is there.
+/// A path with symlinks resolved, as far as it exists.
 fn settled(path: &Path) -> String {
     let there = path.ancestors().find_map(|above| Some((above, above.canonicalize().ok()?)));
     let settled = there.and_then(|(above, settled)| Some(settled.join(path.strip_prefix(above).ok()?)));

@@ -1,4 +1,4 @@
-//! The server: its port, its routes, what surrounds all of them, and its shutdown.
+//! The server: its port, routes, middleware and shutdown.
 
 use std::any::Any;
 use std::io::{self, ErrorKind};
@@ -29,19 +29,19 @@ use super::{api, dashboard, running};
 use crate::error::{CommandError, Error};
 use crate::interrupt;
 
-/// How long a connection may take to say what it asks.
+/// How long a connection may take to send a request header.
 const LONGEST_HEADER: Duration = Duration::from_secs(10);
-/// How many connections there may be at a time; further ones wait until one ends. Files can be opened then still, of which some
-/// systems allow 256.
+/// The maximum number of connections; further ones wait until one closes. Leaves room for open files, of which some systems allow
+/// only 256.
 const MOST_CONNECTIONS: usize = 200;
-/// How long answers may take that are on their way when the server ends.
+/// How long in-flight responses may take when the server shuts down.
 const LONGEST_END: Duration = Duration::from_millis(500);
-/// How many answers are worked on at a time: each thread keeps some memory for itself.
+/// The number of blocking threads: each has its own memory.
 const WORKERS: usize = 4;
-/// How hard the files of the page are compressed: a few percent smaller than Brotli's usual 4, and still within milliseconds.
+/// The compression level of the page's files: a few percent smaller than Brotli's usual 4, and still within milliseconds.
 const PAGE_COMPRESSION: CompressionLevel = CompressionLevel::Precise(6);
 
-/// Serves until this program is asked to end.
+/// Serves until the program is interrupted.
 pub fn run(listener: TcpListener, store: Arc<Store>, guard: Guard) -> Result<(), Error> {
     let mut runtime = Builder::new_multi_thread();
     runtime.worker_threads(2).max_blocking_threads(WORKERS).enable_all();
@@ -54,12 +54,12 @@ pub fn run(listener: TcpListener, store: Arc<Store>, guard: Guard) -> Result<(),
         answer(listener, router(store, guard), || live.end()).await;
         Ok(())
     });
-    // What still reads files is not waited for.
+    // Do not wait for threads that still read files.
     runtime.shutdown_background();
     served
 }
 
-/// Answers on each connection until this program is asked to end, and lets those end that are on their way.
+/// Accepts connections until the program is interrupted, then shuts down gracefully.
 async fn answer(mut listener: tokio::net::TcpListener, router: Router, end: impl FnOnce()) {
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(LONGEST_HEADER);
@@ -75,12 +75,12 @@ async fn answer(mut listener: tokio::net::TcpListener, router: Router, end: impl
             next = next => next,
             () = interrupt::heard() => break,
         };
-        // Small answers are not held back; where that cannot be had, they come later.
+        // Send small responses at once; if this fails, they are only slower.
         let _ = stream.set_nodelay(true);
         let connection = http.serve_connection(TokioIo::new(stream), service.clone());
         let connection = connections.watch(connection);
         tokio::spawn(async move {
-            // A connection that breaks off is no concern of ours.
+            // Broken connections are not an error of the server.
             let _ = connection.await;
             drop(place);
         });
@@ -90,55 +90,55 @@ async fn answer(mut listener: tokio::net::TcpListener, router: Router, end: impl
     let _ = timeout(LONGEST_END, connections.shutdown()).await;
 }
 
-/// All that is served.
+/// All routes.
 fn router(store: Arc<Store>, guard: Guard) -> Router {
-    // Brotli takes several megabytes for each answer that is on its way: too many for those that are large themselves.
+    // Brotli needs several megabytes per in-flight response: too much for large ones.
     let answers = CompressionLayer::new().no_br();
     Router::new()
         .nest("/api", api::routes(store).layer(answers))
-        // Nesting leaves this one out.
+        // Not covered by `nest`.
         .route("/api/", any(api::no_endpoint))
         .fallback(dashboard::file.layer(CompressionLayer::new().quality(PAGE_COMPRESSION)))
         .layer(CatchPanicLayer::custom(panicked))
         .layer(from_fn_with_state(Arc::new(guard), guard::check))
 }
 
-/// What is answered where a handler panics, which stderr has told of by then.
+/// The response if a handler panics; the panic is on stderr already.
 fn panicked(_: Box<dyn Any + Send>) -> Response {
     ApiError::broken().into_response()
 }
 
-/// How many ports are tried above the usual one.
+/// How many ports to try above the default one.
 const FURTHER: u16 = 9;
 
 #[derive(Debug, thiserror::Error)]
 enum ListenError {
     #[error(
-        "failed to listen on {address}: {source}; name another port with `--port` or `dashboard.port`, or 0 for any that is \
-         free"
+        "failed to listen on {address}: {source}; choose another port with `--port` or `dashboard.port`, or 0 for any free \
+         port"
     )]
     Failed { address: SocketAddr, source: io::Error },
 
     #[error(
-        "failed to listen on {0}, as another program does; name another port with `--port` or `dashboard.port`, or 0 for \
-         any that is free"
+        "failed to listen on {0}: the port is in use; choose another one with `--port` or `dashboard.port`, or 0 for any free \
+         port"
     )]
     PortTaken(SocketAddr),
 }
 
 impl CommandError for ListenError {}
 
-/// Who listens.
+/// The process that listens.
 #[derive(Debug)]
 pub enum Listening {
     /// This process.
     Here(TcpListener),
-    /// The server of this project that runs already, at this address.
+    /// The project's server that is already running, at this URL.
     Already(String),
 }
 
-/// Listens on a host: on the port that was asked for, else on the usual one or another near it, which is told. Where the project's
-/// own server will do that this machine asks without a token, that is named.
+/// Listens on the requested port, else on the default port or one of the next, which is reported. If `another_will_do`, a running
+/// local server of the project without a token is returned instead.
 pub fn listen(
     settings: &Config,
     host: IpAddr,
@@ -171,12 +171,12 @@ fn near_the_usual(settings: &Config, host: IpAddr, another_will_do: bool) -> Res
     let listener = from(usual)?.ok_or(ListenError::PortTaken(usual))?;
     let port = listener.local_addr().map_err(Error::Server)?.port();
     if port != usual.port() {
-        eprintln!("port {} is taken by another program; this is on {port}", usual.port());
+        eprintln!("port {} is in use; using port {port}", usual.port());
     }
     Ok(Listening::Here(listener))
 }
 
-/// Listens on a port or one of the next, the first that is free.
+/// Listens on the first free port from the given one on.
 fn from(usual: SocketAddr) -> Result<Option<TcpListener>, ListenError> {
     for port in usual.port()..=usual.port().saturating_add(FURTHER) {
         if let Some(listener) = bind(SocketAddr::new(usual.ip(), port))? {
@@ -186,7 +186,7 @@ fn from(usual: SocketAddr) -> Result<Option<TcpListener>, ListenError> {
     Ok(None)
 }
 
-/// Listens, unless another program does.
+/// Listens, unless the port is in use.
 fn bind(address: SocketAddr) -> Result<Option<TcpListener>, ListenError> {
     match TcpListener::bind(address) {
         Ok(listener) => Ok(Some(listener)),

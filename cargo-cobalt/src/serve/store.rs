@@ -1,7 +1,7 @@
-//! The runs of the project, out of its index and its result files, for whoever answers for them.
+//! The runs of the project, from its index and its result files.
 //!
-//! The list of [`known`] runs is in memory. Runs whose items are asked for are [`loaded`], as far as there is [room](crate::recent)
-//! for them, and what is large is read from the files again, item by item.
+//! The list of [`known`] runs is in memory. Runs whose items are requested are [`loaded`] into a [bounded cache](crate::recent);
+//! large fields are read from the files again, item by item.
 
 mod file;
 mod known;
@@ -34,21 +34,21 @@ use super::running;
 use crate::error::Error;
 use crate::recent::{Recent, lock};
 
-/// How many bytes all loaded runs may take. One of 10,000 items takes about 7 MB.
+/// The memory limit of loaded runs in bytes. A run of 10,000 items takes about 7 MB.
 const ROOM: usize = 32 << 20;
-/// How many bytes the results of searches may take.
+/// The memory limit of search results in bytes.
 const ROOM_FOR_SEARCHES: usize = 1 << 20;
-/// How many bytes comparisons may take.
+/// The memory limit of comparisons in bytes.
 const ROOM_FOR_COMPARISONS: usize = 4 << 20;
-/// How many bytes the matched items of comparisons may take. Those of two runs of 100,000 items take about 11 MB.
+/// The memory limit of matched items in bytes. Those of two runs of 100,000 items take about 11 MB.
 const ROOM_FOR_MATCHES: usize = 16 << 20;
-/// How many bytes answers may take.
+/// The memory limit of cached responses in bytes.
 const ROOM_FOR_ANSWERS: usize = 4 << 20;
-/// How many runs are loaded at a time, so that a comparison has its two side by side.
+/// The number of runs loaded in parallel: a comparison loads its two runs at once.
 const LOADERS: usize = 2;
-/// How many comparisons are worked out at a time; the others wait, and share what they can.
+/// The number of comparisons computed in parallel; others wait and share cached results.
 const COMPARERS: usize = 2;
-/// How often a run is looked for again whose file has changed meanwhile.
+/// The number of attempts if a run's file keeps changing.
 const TRIES: usize = 3;
 
 /// The runs of a project.
@@ -59,16 +59,16 @@ pub struct Store {
     known: KnownRuns,
     loaded: Recent<RunFile, LoadedRun>,
     loaders: Gate,
-    /// The places of the items in which a text was found.
+    /// The indexes of the items that contain a text.
     found: Recent<(RunFile, String), Vec<usize>>,
-    /// What statistics say of runs that are held against the first of them.
+    /// The comparisons of runs with the first of them.
     comparisons: Recent<Vec<RunFile>, Vec<Comparison>>,
-    /// The items of compared runs, matched; by the runs and the evaluator whose changes count alone.
+    /// The matched items of compared runs, by the runs and the evaluator that changes are limited to.
     matches: Recent<(Vec<RunFile>, Option<String>), Vec<Matched>>,
     pub comparers: Gate,
-    /// Answers as they are sent, by their tags.
+    /// Response bodies by ETag.
     answers: Recent<String, Bytes>,
-    /// Another number for each start, as other prices and other versions make other answers.
+    /// A random number per start: other prices and versions result in other responses.
     start: u64,
 }
 
@@ -89,12 +89,12 @@ impl Store {
         })
     }
 
-    /// What happens in it.
+    /// The unfinished runs and the event source.
     pub fn live(&self) -> Arc<Live> {
         Arc::clone(&self.live)
     }
 
-    /// How many runs have ended, those of some of the items among them.
+    /// The number of finished runs, including partial ones.
     pub fn count(&self) -> Result<usize, Error> {
         let known = self.known.now(self.layout())?;
         Ok(known.runs.len() + known.partial.len())
@@ -105,7 +105,7 @@ impl Store {
         running::project_name(&self.settings)
     }
 
-    /// A hash of where the project lies.
+    /// A hash of the project's location.
     pub fn project_hash(&self) -> String {
         running::project_hash(&self.settings)
     }
@@ -114,12 +114,12 @@ impl Store {
         self.settings.layout()
     }
 
-    /// The runs that there are.
+    /// The known runs.
     pub fn known(&self) -> Result<Arc<Known>, ApiError> {
         Ok(self.known.now(self.layout())?)
     }
 
-    /// The file of a run. An id is looked for among those that are known; no path is made of it.
+    /// The file of a run. The id is looked up among the known runs, never used as a path.
     pub fn file(&self, id: &str) -> Result<RunFile, ApiError> {
         let found = |known: &Known| {
             let run = known.run(id)?;
@@ -132,12 +132,10 @@ impl Store {
             return Ok(file);
         }
         let found = found(&*self.known.refreshed(self.layout())?);
-        found.ok_or_else(|| {
-            ApiError::not_found(format!("there is no run `{id}`; `/api/runs` names those there are"))
-        })
+        found.ok_or_else(|| ApiError::not_found(format!("run `{id}` not found; `/api/runs` lists all runs")))
     }
 
-    /// Loads the run in a file, unless it is loaded.
+    /// Loads the run in a file, unless cached.
     fn load(&self, file: &RunFile) -> Result<Arc<LoadedRun>, FileProblem> {
         self.loaded.get(file, LoadedRun::size, || {
             let _pass = self.loaders.pass();
@@ -148,7 +146,7 @@ impl Store {
         })
     }
 
-    /// Asks for a run; again where its file is another one meanwhile.
+    /// Queries a run; retries if its file has changed.
     pub fn of_run<T>(
         &self,
         id: &str,
@@ -157,7 +155,7 @@ impl Store {
         self.of_runs(&[id], |runs| ask(&runs[0]))
     }
 
-    /// Asks for runs; again where a file is another one meanwhile.
+    /// Queries runs; retries if a file has changed.
     pub fn of_runs<T>(
         &self,
         ids: &[&str],
@@ -166,7 +164,7 @@ impl Store {
         self.of_files(ids, |files| ask(&self.load_all(files)?))
     }
 
-    /// Asks for the files of runs; again where one is another one meanwhile.
+    /// Queries the files of runs; retries if one has changed.
     fn of_files<T>(
         &self,
         ids: &[&str],
@@ -181,12 +179,12 @@ impl Store {
             }
         }
         Err(ApiError::not_found(format!(
-            "the file of run `{}` keeps changing; ask again",
+            "the file of run `{}` keeps changing; try again",
             ids.join("` or `")
         )))
     }
 
-    /// Loads runs side by side.
+    /// Loads runs in parallel.
     fn load_all(&self, files: &[RunFile]) -> Result<Vec<Arc<LoadedRun>>, FileProblem> {
         if let [only] = files {
             return Ok(vec![self.load(only)?]);
@@ -198,26 +196,26 @@ impl Store {
         })
     }
 
-    /// What all that is answered of runs that have ended follows from.
+    /// The state that determines responses about finished runs.
     pub fn runs_state(&self) -> Result<String, ApiError> {
         Ok(format!("{}\0{}\0", self.start, self.known()?.version))
     }
 
-    /// What the list of runs follows from.
+    /// The state that determines the list of runs.
     pub fn list_state(&self) -> Result<String, ApiError> {
         Ok(self.runs_state()? + &format!("{:?}", self.live.runs()))
     }
 
-    /// What all that is answered of a run follows from.
+    /// The state that determines responses about a run.
     pub fn run_state(&self, id: &str) -> Result<String, ApiError> {
         let file = self.file(id)?;
-        // A run is cut off without a change of its journal.
+        // A run can be interrupted without a change to its journal.
         let live = file.is_journal().then(|| self.live.runs().into_iter().find(|run| run.id == id));
         let live = live.flatten().map(|run| (run.state, run.finished_items));
         Ok(format!("{}\0{}\0{live:?}\0", self.start, file.identity()))
     }
 
-    /// An answer by its tag, made where it is not kept.
+    /// A response body by ETag, computed unless cached.
     pub fn answer(
         &self,
         tag: &str,
@@ -226,7 +224,7 @@ impl Store {
         Ok((*self.answers.get(&tag.to_owned(), Bytes::len, make)?).clone())
     }
 
-    /// The text of a run with all of its items: its file where it has ended, else what is finished.
+    /// A run with all of its items: its file if finished, else the finished items.
     pub fn text(&self, id: &str) -> Result<RunText, ApiError> {
         self.of_files(&[id], |files| match files[0].is_journal() {
             true => Ok(RunText::Unfinished(Box::new(self.unfinished(&files[0])?))),
@@ -239,7 +237,7 @@ impl Store {
         self.settings.prices()
     }
 
-    /// Reads the file of a run, which is not loaded.
+    /// Reads the file of a run without loading it.
     pub fn read<T>(&self, id: &str, read: impl FnOnce(&[u8]) -> T) -> Result<T, FileProblem> {
         let _pass = self.loaders.pass();
         Ok(read(&self.file(id)?.read()?))
@@ -249,7 +247,7 @@ impl Store {
         Ok(Unfinished::read(file)?.report(self.settings.prices()))
     }
 
-    /// A run with all of its items, as far as they are finished.
+    /// A run with all of its finished items.
     pub fn report(&self, id: &str) -> Result<Report, ApiError> {
         self.of_files(&[id], |files| match files[0].is_journal() {
             true => self.unfinished(&files[0]),
@@ -257,7 +255,7 @@ impl Store {
         })
     }
 
-    /// The places of the items with a text in their key, input, output or error, whatever its case.
+    /// The indexes of the items with a text in their key, input, output or error; case-insensitive.
     pub fn found(&self, run: &LoadedRun, text: &str) -> Result<Arc<Vec<usize>>, FileProblem> {
         let wanted = text.to_lowercase();
         let size = |found: &Vec<usize>| size_of_val(&**found) + wanted.len();
@@ -273,7 +271,7 @@ impl Store {
     }
 }
 
-/// Whether an item says something, in small letters.
+/// Whether an item contains a lower-case text.
 fn says(item: &ItemResult, wanted: &str) -> bool {
     item.input.values().any(|value| is_in(value, wanted))
         || item.runs.iter().any(|run| {
@@ -283,7 +281,7 @@ fn says(item: &ItemResult, wanted: &str) -> bool {
         })
 }
 
-/// Whether a text stands anywhere in a value: names of fields do not count.
+/// Whether a value contains a lower-case text; field names do not count.
 fn is_in(value: &Value, wanted: &str) -> bool {
     match value {
         Value::Null => false,
@@ -294,7 +292,7 @@ fn is_in(value: &Value, wanted: &str) -> bool {
     }
 }
 
-/// Whether a text has another one, which is in small letters.
+/// Whether a text contains a lower-case one, ignoring case.
 pub fn has_text(text: &str, wanted: &str) -> bool {
     text.to_lowercase().contains(wanted)
 }
@@ -302,29 +300,29 @@ pub fn has_text(text: &str, wanted: &str) -> bool {
 /// A run with all of its items.
 #[derive(Debug)]
 pub enum RunText {
-    /// As it is kept, behind the byte order mark if there is one.
+    /// The result file, positioned after the byte order mark.
     File(File),
     Unfinished(Box<Report>),
 }
 
-/// Lets so many do something at a time, so that what they need of memory stays bounded.
+/// A semaphore that bounds memory use.
 #[derive(Debug)]
 pub struct Gate {
     free: Mutex<usize>,
     freed: Condvar,
 }
 
-/// One of the places; it is free again when this is dropped.
+/// A permit, released on drop.
 #[derive(Debug)]
 pub struct Pass<'a>(&'a Gate);
 
 impl Gate {
-    /// With so many places.
+    /// With this number of permits.
     pub fn new(places: usize) -> Self {
         Self { free: Mutex::new(places), freed: Condvar::new() }
     }
 
-    /// Waits for a place.
+    /// Waits for a permit.
     pub fn pass(&self) -> Pass<'_> {
         let free = self.freed.wait_while(lock(&self.free), |free| *free == 0);
         *free.unwrap_or_else(PoisonError::into_inner) -= 1;

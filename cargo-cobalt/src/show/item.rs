@@ -13,7 +13,7 @@ use super::items::{Named, result};
 use crate::datasets::grid::plain;
 use crate::terminal::one_line;
 
-/// The item as people read it.
+/// The item as text.
 pub fn text(report: &Report, named: &Named<'_>, prices: &PriceTable, paint: Paint) -> String {
     let Named { key, case, item } = named;
     let mut text = format!(
@@ -63,7 +63,7 @@ fn execution(text: &mut String, report: &Report, run: &Execution, prices: &Price
     }
 }
 
-/// The model, the tokens and the cost, and everything else that the agent reported, also before it failed.
+/// The model, tokens, cost and everything else that the agent reported, also before a failure.
 fn metadata(run: &Execution, prices: &PriceTable) -> String {
     let metadata = run.metadata();
     let (model, tokens) = (metadata.get("model").and_then(Value::as_str), run.token_count());
@@ -90,7 +90,7 @@ fn tokens(tokens: TokenCount) -> String {
     format!("{}: {} input{cached}, {} output", thousands(total), thousands(input), thousands(output))
 }
 
-/// The score beside its pass mark, and why it is what it is.
+/// The score and its pass mark, with reasons.
 fn evaluation(evaluation: &ScoredEvaluation, mark: Option<f64>) -> String {
     let ScoredEvaluation { score, reason, chain_of_thought, metadata, error, .. } = evaluation;
     let mut lines = vec![match (score, mark) {
@@ -109,7 +109,7 @@ fn evaluation(evaluation: &ScoredEvaluation, mark: Option<f64>) -> String {
     lines.join("\n")
 }
 
-/// A text as it is; lists and objects as indented JSON.
+/// Strings unchanged; lists and objects as indented JSON.
 fn shown(value: &Value) -> String {
     match value {
         Value::Array(values) if values.is_empty() => "[]".to_owned(),

@@ -1,4 +1,4 @@
-//! The items of a run by name, and as a table with a line each.
+//! The items of a run: lookup by name, and the table.
 
 use cobalt_core::item::Output;
 use cobalt_core::report::{ItemNames, ItemResult, Report, Status};
@@ -11,13 +11,13 @@ use crate::datasets::{place, within};
 use crate::error::Error;
 use crate::terminal::{Align, one_line};
 
-/// The most keys that an ambiguous one is said to begin.
+/// Maximum number of keys listed for an ambiguous prefix.
 const MOST_NAMED: usize = 5;
 
-/// An item with the names by which it is found.
+/// An item and its names.
 pub struct Named<'r> {
     pub key: String,
-    /// Its name in test cases.
+    /// Its test-case name.
     pub case: String,
     pub item: &'r ItemResult,
 }
@@ -35,7 +35,7 @@ pub fn is_low(report: &Report, item: &ItemResult) -> bool {
     item.is_in_error() || report.config.low_scores(item).next().is_some()
 }
 
-/// By its key, its name in test cases, its index, or the only one whose key or name begins so.
+/// Finds an item by key, test-case name, index, or unique prefix of key or name.
 pub fn find<'n, 'r>(report: &Report, named: &'n [Named<'r>], typed: &str) -> Result<&'n Named<'r>, Error> {
     let of = |name: fn(&Named<'_>) -> String| named.iter().map(name).collect::<Vec<_>>();
     let (keys, cases) = (of(|named| named.key.clone()), of(|named| named.case.clone()));
@@ -58,13 +58,13 @@ pub fn find<'n, 'r>(report: &Report, named: &'n [Named<'r>], typed: &str) -> Res
             let keys = wording::list(several.iter().take(MOST_NAMED).map(|named| &*named.key));
             let more = several.len().saturating_sub(MOST_NAMED);
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            let problem = format!("`{typed}` may mean several items of run {id} of `{name}`: {keys}{more}");
-            Err(Error::NothingMatched(one_line(&format!("{problem}; type more of the key"))))
+            let problem = format!("`{typed}` matches several items of run {id} of `{name}`: {keys}{more}");
+            Err(Error::NothingMatched(one_line(&format!("{problem}; use a longer prefix"))))
         }
     }
 }
 
-/// An item in the shape of result files. Those of the original have no key.
+/// An item in the format of result files. Items of the original tool have no key.
 pub fn as_in_file(named: &Named<'_>) -> Value {
     let mut item = serde_json::to_value(named.item).unwrap_or_default();
     if let Some(key) = item.get_mut("key") {
@@ -73,7 +73,7 @@ pub fn as_in_file(named: &Named<'_>) -> Value {
     item
 }
 
-/// How an item ended, in a word or two.
+/// The result of an item.
 pub fn result(report: &Report, item: &ItemResult) -> &'static str {
     match item.status() {
         Status::Error => "error",
@@ -84,14 +84,14 @@ pub fn result(report: &Report, item: &ItemResult) -> &'static str {
     }
 }
 
-/// Below a line on the run, the items that are shown.
+/// A line on the run, then the table of items.
 pub fn text(report: &Report, shown: &[&Named<'_>], width: Option<usize>, paint: Paint) -> String {
     let mut text = heading(report, paint);
     if shown.is_empty() {
         let nothing = if report.items.is_empty() {
-            "no item is finished"
+            "no finished items"
         } else {
-            "no item is below a pass mark or in error"
+            "no items below a pass mark or in error"
         };
         return format!("{text}{nothing}\n");
     }
@@ -107,7 +107,7 @@ pub fn text(report: &Report, shown: &[&Named<'_>], width: Option<usize>, paint: 
     columns.push(column("latency", Align::Right, &|item| time(item.latency_ms())));
     columns.push(column("output", Align::Left, &output));
     if width.is_some_and(|width| !fits(&columns, width)) {
-        // Scores are left out before outputs.
+        // Drop scores before outputs.
         let last = columns.split_off(columns.len() - 2);
         columns.splice(2..2, last);
     }
@@ -130,7 +130,7 @@ fn heading(report: &Report, paint: Paint) -> String {
     format!("{name}, run {} of {}: {}\n", one_line(&report.id), report.timestamp, parts.join(", "))
 }
 
-/// The mean over the trials, which is the score where there is one.
+/// The mean over the trials.
 fn score(item: &ItemResult, evaluator: &str) -> String {
     let scores: Vec<_> = item.scores(evaluator).collect();
     match scores.len() {
@@ -139,7 +139,7 @@ fn score(item: &ItemResult, evaluator: &str) -> String {
     }
 }
 
-/// The output of the first trial, or why there is none.
+/// The output of the first trial, or its error.
 fn output(item: &ItemResult) -> String {
     match (&item.first().output, item.why_in_error()) {
         (Some(output), _) => Output::text(output).into_owned(),

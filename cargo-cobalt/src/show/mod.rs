@@ -1,4 +1,4 @@
-//! `cargo cobalt show`: the items of a past run, as a table or one in full.
+//! `cargo cobalt show`: the items of a past run as a table, or one item in full.
 
 mod item;
 mod items;
@@ -47,8 +47,7 @@ pub fn show(arguments: &Show, flags: &Flags) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The run and the item that are asked for. The full name of a test case, `experiment::key`, names both; the experiment's own
-/// name may have `::` in it.
+/// The requested run and item. A full test-case name, `experiment::key`, selects both; the experiment name itself can contain `::`.
 fn asked<'a>(arguments: &'a Show, known: &KnownRuns) -> (RunName, Option<&'a str>) {
     let typed = arguments.run.as_str();
     let mut cases = typed.match_indices("::").map(|(at, mark)| (&typed[..at], &typed[at + mark.len()..]));
@@ -59,7 +58,7 @@ fn asked<'a>(arguments: &'a Show, known: &KnownRuns) -> (RunName, Option<&'a str
     }
 }
 
-/// The report of a run, or as much as the journal of one has that did not end.
+/// The report of a run, or of the finished items of an unfinished run.
 fn report(name: &RunName, known: &KnownRuns, settings: &Config) -> Result<Report, Error> {
     match known.resolve(slice::from_ref(name)) {
         Ok(mut found) => {
@@ -71,13 +70,13 @@ fn report(name: &RunName, known: &KnownRuns, settings: &Config) -> Result<Report
     }
 }
 
-/// What is finished of the only run whose id begins so and that has a journal.
+/// The finished items of the unfinished run with this unique ID prefix.
 fn unfinished(typed: &str, settings: &Config) -> Option<Report> {
     let journals = journals(&settings.layout().journals());
     let mut begun = journals.iter().filter(|(id, _)| !typed.is_empty() && id.starts_with(typed));
     let (path, other) = (begun.next()?.1, begun.next());
     let contents = read_journal(&fs::read(path).ok()?).ok().filter(|_| other.is_none())?;
     let report = so_far(contents, settings);
-    eprintln!("note: run {} has not ended; these items are finished", report.id);
+    eprintln!("note: run {} is not finished; showing its finished items", report.id);
     Some(report)
 }

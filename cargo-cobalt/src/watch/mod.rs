@@ -1,7 +1,6 @@
-//! `cargo cobalt watch`: runs what a change touches, after each change.
+//! `cargo cobalt watch`: re-runs what a change affects.
 //!
-//! What a change touches is worked out as for `run --changed`, from what there is after it: here it is only noticed that
-//! something may have changed.
+//! What is affected is determined as in `run --changed`, after the change. This module only detects that something may have changed.
 
 mod scope;
 
@@ -24,17 +23,18 @@ use crate::terminal::{eprint_folded, seen};
 pub use scope::{Scope, Watched, folders, is_change, is_made};
 use scope::{WatchError, files};
 
-/// How many of the files that have changed are named.
+/// Maximum number of changed files to name.
 const MOST_NAMED: usize = 3;
 
 pub fn watch(options: &RunOptions, flags: &Flags, color: Color) -> Result<ExitCode, Error> {
     interrupt::pass_on()?;
-    // What changes from here on is noticed, also while something runs.
+    // From here on changes are detected, also during a run.
     let mut changes = Changes::of(Scope::read(&options.selection, &options.build, flags)?)?;
     let run = || {
         let ran = run::once(options, flags, color, Repeats::OnChange)?;
         if ran.dashboard.is_some() {
-            let hint = "no dashboard runs: `cargo cobalt serve` in another terminal shows each run live";
+            let hint =
+                "No dashboard is running. To follow runs live, run `cargo cobalt serve` in another terminal.";
             eprint_folded(hint);
         }
         Ok(ran.code)
@@ -53,10 +53,10 @@ pub fn watch(options: &RunOptions, flags: &Flags, color: Color) -> Result<ExitCo
             return Err(Error::Interrupted);
         }
         changes.has_run();
-        eprint_folded(&format!("\nwaiting for changes in {}; Ctrl-C ends", places(&changes.scope.roots)));
+        eprint_folded(&format!("\nWatching {}; press Ctrl-C to stop", places(&changes.scope.roots)));
         let changed = changes.wait()?;
-        eprint_folded(&format!("\nchanged: {}; running what that touches", named(&changed)));
-        // With an error in a manifest or in the settings, all stays as it was; the run tells of the error.
+        eprint_folded(&format!("\nChanged: {}; re-running what is affected", named(&changed)));
+        // With an error in a manifest or in the settings, keep the scope; the run reports the error.
         if let Ok(scope) = Scope::read(&options.selection, &options.build, flags) {
             changes.follow(scope)?;
         }
@@ -64,12 +64,12 @@ pub fn watch(options: &RunOptions, flags: &Flags, color: Color) -> Result<ExitCo
     }
 }
 
-/// Whether no change of a file will mend it.
+/// Whether changing a file cannot fix the error.
 fn is_for_the_user_to_type(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Arguments | ErrorKind::NothingMatched)
 }
 
-/// The folders that are looked into, but for those within them: the current one first.
+/// The outermost watched folders, the current one first.
 fn places(roots: &BTreeSet<PathBuf>) -> String {
     let is_outermost = |folder: &&PathBuf| !folder.ancestors().skip(1).any(|above| roots.contains(above));
     let (here, others): (Vec<_>, Vec<_>) =
@@ -78,49 +78,49 @@ fn places(roots: &BTreeSet<PathBuf>) -> String {
     here.chain(others.iter().map(|folder| format!("`{folder}`"))).collect::<Vec<_>>().join(", ")
 }
 
-/// Files by their names, but for those that are too many.
+/// Lists a few files and counts the rest.
 fn named(files: &[PathBuf]) -> String {
     if files.is_empty() {
-        return "more than could be noticed".to_owned();
+        return "too many files to list".to_owned();
     }
     let names: Vec<_> = files.iter().take(MOST_NAMED).map(|file| format!("`{}`", seen(file))).collect();
     match files.len() - names.len() {
         0 => names.join(", "),
-        others => format!("{} and {} more", names.join(", "), count(others, "file")),
+        others => format!("{} and {}", names.join(", "), count(others, "more file")),
     }
 }
 
-/// How long nothing changes before a change is taken for complete.
+/// How long nothing must change before a change counts as complete.
 const QUIET: Duration = Duration::from_millis(100);
-/// How long is waited for that at most.
+/// Maximum wait for that.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// How often it is looked whether Ctrl-C was pressed.
+/// Polling interval for Ctrl-C.
 const TICK: Duration = Duration::from_millis(100);
 
-/// Changes of the files that are watched. Editors and git make many at once, so they are gathered until none has come for a moment.
+/// Changes of watched files. Editors and git make many at once, so changes are debounced.
 #[derive(Debug)]
 pub struct Changes {
     pub scope: Scope,
     watched: Watched,
     events: Receiver<notify::Result<Event>>,
-    /// The lock file as the latest build has left it.
+    /// The content of the lock file after the latest build.
     lock: Option<Vec<u8>>,
 }
 
-/// What has come of some events.
+/// The changes collected from some events.
 #[derive(Debug, Default)]
 struct Gathered {
     files: BTreeSet<PathBuf>,
-    /// Those of them that were not there before.
+    /// Those that were created.
     new: BTreeSet<PathBuf>,
-    /// Whether folders may have come or gone.
+    /// Whether folders may have been created or removed.
     folders: bool,
-    /// Whether there was more than the system could tell.
+    /// Whether the system dropped events.
     lost: bool,
 }
 
 impl Changes {
-    /// Changes from now on.
+    /// Starts watching.
     pub fn of(scope: Scope) -> Result<Self, Error> {
         let (sender, events) = channel();
         let watched = Watched::telling(sender)?;
@@ -129,31 +129,31 @@ impl Changes {
         Ok(changes)
     }
 
-    /// Watches the folders that there are by now, and tells those that are new.
+    /// Watches the folders that exist now and returns the new ones.
     pub fn follow(&mut self, scope: Scope) -> Result<Vec<PathBuf>, Error> {
         self.scope = scope;
         Ok(self.watched.follow(folders(&self.scope))?)
     }
 
-    /// A run has come to its end. That its build has written the lock file is no change.
+    /// Called after a run: that its build wrote the lock file is not a change.
     pub fn has_run(&mut self) {
         self.lock = fs::read(&self.scope.lock).ok();
     }
 
-    /// Whether a file that the system told of has changed.
+    /// Whether a file with an event has changed.
     fn is_changed(&self, file: &Path) -> bool {
         self.scope.has_file(file) && (file != self.scope.lock || fs::read(file).ok() != self.lock)
     }
 
-    /// Waits for a change of files that count, and names them; none where there were too many.
+    /// Waits for changes of relevant files and returns these; empty if there were too many.
     pub fn wait(&mut self) -> Result<Vec<PathBuf>, Error> {
         loop {
             let mut gathered = self.gather()?;
-            // What came and went, as the file that an editor then gives another's name, is no change.
+            // Files that were created and removed, such as an editor's temporary files, are not changes.
             let Gathered { files: changed, new, .. } = &mut gathered;
             changed.retain(|file| !new.contains(file) || file.exists());
             if gathered.folders || gathered.lost {
-                // Nothing told of the files that came with a folder.
+                // There are no events for files that existed before their folder was watched.
                 for folder in self.follow(self.scope.clone())? {
                     gathered.files.extend(files(&folder, &self.scope));
                 }
@@ -167,7 +167,7 @@ impl Changes {
         }
     }
 
-    /// Waits for something to happen, and then until nothing does for a moment.
+    /// Waits for an event, then until there are no more for a moment.
     fn gather(&mut self) -> Result<Gathered, Error> {
         let mut gathered = Gathered::default();
         let mut end = None;
@@ -183,10 +183,9 @@ impl Changes {
                 Err(RecvTimeoutError::Timeout) if end.is_none() => {}
                 Err(RecvTimeoutError::Timeout) => return Ok(gathered),
                 Err(RecvTimeoutError::Disconnected) => {
-                    return Err(WatchError(notify::Error::generic(
-                        "the system has stopped to tell of changes",
-                    ))
-                    .into());
+                    return Err(
+                        WatchError(notify::Error::generic("the system stopped reporting changes")).into()
+                    );
                 }
             }
             if end.is_some_and(|end| Instant::now() > end) {
@@ -232,7 +231,7 @@ mod tests {
     fn a_few_files_are_named_and_the_others_counted() {
         let files: Vec<_> = ["a", "b", "c", "d"].map(PathBuf::from).into();
         assert_eq!(named(&files[..2]), "`a`, `b`");
-        assert_eq!(named(&files), "`a`, `b`, `c` and 1 file more");
-        assert_eq!(named(&[]), "more than could be noticed");
+        assert_eq!(named(&files), "`a`, `b`, `c` and 1 more file");
+        assert_eq!(named(&[]), "too many files to list");
     }
 }

@@ -1,5 +1,4 @@
-//! Which files are watched: those of the packages that are run, without what is made from them, in folders that the system tells of
-//! one by one.
+//! Which files are watched: those of the selected packages, without generated files. Each folder is watched separately.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,23 +14,23 @@ use crate::environment;
 use crate::error::{CommandError, Error};
 use crate::project::{CACHE, LOCK, MANIFEST, Project};
 
-/// Folders that hold what others have made, wherever they are.
+/// Folders with generated files, at any depth.
 const MADE: [&str; 2] = ["node_modules", "__pycache__"];
-/// How the names of files end that editors leave for themselves, or programs for people.
+/// Suffixes of temporary files of editors, and of logs.
 const PASSING: [&str; 6] = ["~", ".swp", ".tmp", ".bak", ".orig", ".log"];
-/// A file by which an editor tries whether it may write.
+/// A file that an editor (Vim) creates to test write access.
 const PROBE: &str = "4913";
 
-/// The folders to look into, and what of them to leave out.
+/// The watched folders, and what is excluded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scope {
-    /// The root of the workspace, the packages that are run, and all that they depend on by their paths.
+    /// The root of the workspace, the selected packages, and their path dependencies.
     pub roots: BTreeSet<PathBuf>,
     /// Files and folders that runs and builds write.
     written: Vec<PathBuf>,
-    /// The settings, where a flag names them.
+    /// The settings file, if given by a flag.
     settings: Option<PathBuf>,
-    /// The lock file of the workspace, which a build may write.
+    /// The lock file of the workspace, which builds can write.
     pub lock: PathBuf,
 }
 
@@ -44,7 +43,7 @@ impl Scope {
             roots.extend(project.local_folders(&candidate.package)?);
         }
         for root in &roots {
-            // A package may be kept elsewhere than the others of its workspace.
+            // Packages of a workspace can have different storage folders.
             let Ok(settings) = settings_of(root, flags) else { continue };
             let layout = settings.layout();
             written.extend([layout.results(), layout.history(), layout.cache()].map(Path::to_owned));
@@ -59,19 +58,19 @@ impl Scope {
         })
     }
 
-    /// The whole folder of a project of which no more is known, as cargo cannot read it.
+    /// The whole project folder, if cargo cannot read the project.
     pub fn around(root: &Path) -> Self {
         let roots = BTreeSet::from([root.to_owned()]);
         Self { roots, written: Vec::new(), settings: None, lock: root.join(LOCK) }
     }
 
-    /// Whether a folder within another that is looked into is looked into, too.
+    /// Whether a subfolder of a watched folder is watched, too.
     pub fn has_folder(&self, folder: &Path) -> bool {
         let is_other = || folder.join(MANIFEST).exists();
         self.roots.contains(folder) || !(is_made(folder) || self.is_written(folder) || is_other())
     }
 
-    /// Whether a file in a folder that is looked into counts.
+    /// Whether a file in a watched folder is relevant.
     pub fn has_file(&self, file: &Path) -> bool {
         if self.settings.as_deref() == Some(file) {
             return true;
@@ -79,17 +78,17 @@ impl Scope {
         let name = file.file_name().unwrap_or_default().to_string_lossy();
         let is_passing = PASSING.iter().any(|ending| name.ends_with(ending)) || name == PROBE;
         let is_hidden = is_hidden(file) && name != environment::FILE;
-        // Emacs locks and saves with these.
+        // Lock and autosave files of Emacs.
         let is_marked = name.starts_with('#');
         !(is_passing || is_hidden || is_marked || self.is_written(file))
     }
 
-    /// Whether a file that someone writes counts, and not a build.
+    /// Whether a file is relevant and not written by builds.
     pub fn has_source(&self, file: &Path) -> bool {
         file != self.lock && self.has_file(file)
     }
 
-    /// The folder of the settings, where a flag names them.
+    /// The folder of the settings file, if given by a flag.
     pub fn folder_of_settings(&self) -> Option<&Path> {
         self.settings.as_deref()?.parent()
     }
@@ -99,7 +98,7 @@ impl Scope {
     }
 }
 
-/// Whether a file is one of those that SQLite has beside a database, as `history.db-wal`.
+/// Whether a file belongs to a SQLite database, such as `history.db-wal`.
 fn is_beside(path: &Path, database: &Path) -> bool {
     let name = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned());
     let (Some(name), Some(database_name)) = (name(path), name(database)) else { return false };
@@ -107,7 +106,7 @@ fn is_beside(path: &Path, database: &Path) -> bool {
         && name.strip_prefix(&*database_name).is_some_and(|rest| rest.starts_with('-'))
 }
 
-/// Whether a folder is one of a program, or of what was built or fetched, rather than of what people write.
+/// Whether a folder contains tool data, build output or downloads, not sources.
 pub fn is_made(folder: &Path) -> bool {
     is_hidden(folder) || MADE.iter().any(|made| folder.ends_with(made)) || folder.join(CACHE).exists()
 }
@@ -116,7 +115,7 @@ fn is_hidden(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
 }
 
-/// All of them that there are now. What cannot be read is left out: the run tells of it, if it matters.
+/// All folders that exist now. Unreadable ones are skipped: if they matter, the run reports them.
 pub fn folders(scope: &Scope) -> BTreeSet<PathBuf> {
     let (mut folders, mut seen) = (BTreeSet::new(), BTreeSet::new());
     for root in &scope.roots {
@@ -126,7 +125,7 @@ pub fn folders(scope: &Scope) -> BTreeSet<PathBuf> {
     folders
 }
 
-/// Adds a folder and those within. `seen` are folders as links lead to them.
+/// Adds a folder and its subfolders. `seen` holds canonical paths, against link cycles.
 fn add(folder: &Path, scope: &Scope, seen: &mut BTreeSet<PathBuf>, folders: &mut BTreeSet<PathBuf>) {
     let Ok(real) = folder.canonicalize() else { return };
     if !real.is_dir() || !seen.insert(real) {
@@ -141,7 +140,7 @@ fn add(folder: &Path, scope: &Scope, seen: &mut BTreeSet<PathBuf>, folders: &mut
     }
 }
 
-/// The files in a folder that count.
+/// The relevant files in a folder.
 pub fn files(folder: &Path, scope: &Scope) -> Vec<PathBuf> {
     let paths = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     paths.filter(|path| path.is_file() && scope.has_file(path)).collect()
@@ -153,11 +152,11 @@ pub struct WatchError(#[from] pub notify::Error);
 
 impl CommandError for WatchError {}
 
-/// What to do about a limit of the system.
+/// How to raise a system limit.
 fn hint(error: &notify::Error) -> &'static str {
     match error.kind {
         notify::ErrorKind::MaxFilesWatch => {
-            "; raise the limit, on Linux `fs.inotify.max_user_watches` of sysctl"
+            "; raise the limit (on Linux: sysctl `fs.inotify.max_user_watches`)"
         }
         _ => "",
     }
@@ -170,15 +169,15 @@ pub struct Watched {
 }
 
 impl Watched {
-    /// No folder yet; what happens in those to come is told to the listener.
+    /// Creates a watcher without folders; events go to the listener.
     pub fn telling(listener: impl EventHandler) -> Result<Self, WatchError> {
         Ok(Self { watcher: recommended_watcher(listener)?, folders: BTreeSet::new() })
     }
 
-    /// Watches these folders and no others, and tells those that are new.
+    /// Watches exactly these folders and returns the new ones.
     pub fn follow(&mut self, folders: BTreeSet<PathBuf>) -> Result<Vec<PathBuf>, WatchError> {
         for gone in self.folders.difference(&folders) {
-            // The system may have ended that by itself.
+            // The system may have stopped watching it already.
             let _ = self.watcher.unwatch(gone);
         }
         let mut new = Vec::new();
@@ -195,12 +194,12 @@ impl Watched {
         Ok(new)
     }
 
-    /// Whether a folder is one of them.
+    /// Whether a folder is watched.
     pub fn has(&self, folder: &Path) -> bool {
         self.folders.contains(folder)
     }
 
-    /// A folder that is gone, or has another in its place, is to be watched anew, with all that lay in it.
+    /// Unwatches a removed or replaced folder and its subfolders, so that they are watched again if they exist.
     pub fn forget(&mut self, folder: &Path, kind: &EventKind) {
         if matches!(
             kind,
@@ -218,7 +217,7 @@ impl Watched {
     }
 }
 
-/// Whether this happens to what a file holds: to read it, as a build does, or to touch it, is no change.
+/// Whether an event changes a file's content: reading a file, as builds do, or touching it does not.
 pub fn is_change(kind: &EventKind) -> bool {
     !matches!(kind, EventKind::Access(_) | EventKind::Modify(ModifyKind::Metadata(_)))
 }

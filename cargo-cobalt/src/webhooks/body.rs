@@ -1,5 +1,4 @@
-//! What a webhook is told: what a run came to, without what went into the agents and what came out of them, and the job of a CI server
-//! that it is part of, as its variables tell.
+//! The body of a webhook request: the results without inputs and outputs of agents, and the CI job from its environment variables.
 //!
 //! Sources: <https://docs.github.com/en/actions/reference/workflows-and-actions/variables>,
 //! <https://docs.gitlab.com/ci/variables/predefined_variables/>.
@@ -13,11 +12,11 @@ use serde::Serialize;
 use crate::compare::regressions;
 use crate::results::{Finished, Results};
 
-/// The version of the body's shape: fields are added to it, never renamed.
+/// The schema version of the body: fields can be added, never renamed.
 const SCHEMA: u32 = 1;
-/// What the body tells of.
+/// The event name.
 pub const EVENT: &str = "run.finished";
-/// The most items named of those with low scores, and of those in error.
+/// Maximum number of items listed below pass mark, and in error.
 const MOST_NAMED: usize = 8;
 
 /// The body of a request.
@@ -26,10 +25,10 @@ const MOST_NAMED: usize = 8;
 pub struct Body<'a> {
     schema: u32,
     event: &'static str,
-    /// Differs with every body; the same where one is sent again.
+    /// Unique per body; the same for retries.
     pub delivery: String,
     pub timestamp: Timestamp,
-    /// The verdicts in a sentence, for a person.
+    /// The verdicts as a sentence for people.
     text: String,
     passed: bool,
     verdict: RunVerdict,
@@ -39,20 +38,20 @@ pub struct Body<'a> {
     ignored: Vec<&'a str>,
     skipped: Vec<&'a str>,
     still_failed: Vec<&'a str>,
-    /// How much went wrong beside: their texts may hold anything.
+    /// The number of other errors; their texts are not sent, as they can contain anything.
     errors: usize,
     git: Option<&'a GitState>,
     ci: Option<&'a Ci>,
 }
 
-/// What an experiment came to.
+/// The result of an experiment.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Experiment<'a> {
     report: Report,
     regressed: bool,
     regressions: Vec<&'a Difference>,
-    /// Whether the items are known, of which the following tell.
+    /// Whether the items are available, on which the following fields are based.
     items_known: bool,
     low_items: usize,
     low: Vec<Low>,
@@ -67,7 +66,7 @@ struct Low {
     scores: BTreeMap<String, f64>,
 }
 
-/// A run that was stopped before its end.
+/// An interrupted run.
 #[derive(Debug, Serialize)]
 struct Stopped<'a> {
     name: &'a str,
@@ -122,12 +121,12 @@ impl<'a> Experiment<'a> {
     }
 }
 
-/// The evaluators, and the errors, of which the run has worse ones than its baseline, beyond noise.
+/// Evaluators and the error rate, if they are significantly worse than in the baseline.
 fn worse(report: &Report) -> impl Iterator<Item = &Difference> {
     report.baseline.as_deref().into_iter().flat_map(regressions)
 }
 
-/// Whether the run is worse than its baseline, beyond noise, or misses a threshold against it.
+/// Whether the run is significantly worse than its baseline, or misses a baseline threshold.
 pub fn is_worse(report: &Report) -> bool {
     let missed = |threshold: &cobalt_core::report::ThresholdOutcome| {
         threshold.against_baseline && threshold.finding == Finding::Missed
@@ -151,18 +150,18 @@ fn text(results: &Results) -> String {
     let failed = of(RunVerdict::Failed).filter(|name| !still_failed.contains(name)).chain(broken);
     let mut parts = vec![
         ("FAILED", failed.collect::<Vec<_>>()),
-        ("still FAILED by earlier results", still_failed.clone()),
-        ("stopped", results.cut_off.iter().map(|run| &*run.name).collect()),
+        ("still FAILED because of earlier results", still_failed.clone()),
+        ("interrupted", results.cut_off.iter().map(|run| &*run.name).collect()),
         ("passed", of(RunVerdict::Passed).collect()),
         ("not evaluated", of(RunVerdict::NotEvaluated).collect()),
-        ("nothing to run", results.skipped.iter().map(|(name, _)| &**name).collect()),
+        ("skipped", results.skipped.iter().map(|(name, _)| &**name).collect()),
         ("ignored", results.ignored.iter().map(|(name, _)| &**name).collect()),
     ];
     parts.retain(|(_, names)| !names.is_empty());
     let mut parts: Vec<_> =
         parts.into_iter().map(|(what, names)| format!("{what}: {}", names.join(", "))).collect();
     if !results.errors.is_empty() {
-        parts.push(format!("errors beside: {}", results.errors.len()));
+        parts.push(format!("other errors: {}", results.errors.len()));
     }
     parts.join("; ")
 }
@@ -199,7 +198,7 @@ impl Ci {
             let (server, repository) = (get("GITHUB_SERVER_URL")?, repository.as_ref()?);
             Some(format!("{server}/{repository}/actions/runs/{}", get("GITHUB_RUN_ID")?))
         };
-        // As in `refs/pull/12/merge`.
+        // For example `refs/pull/12/merge`.
         let pull_request = || {
             let reference = get("GITHUB_REF")?;
             Some(reference.strip_prefix("refs/pull/")?.split('/').next()?.to_owned())

@@ -1,4 +1,4 @@
-//! Webhooks: who is notified of the end of a run, with which body, and how it is signed and sent.
+//! Webhooks, called when a run finishes: the body, its signature, and delivery.
 
 mod body;
 mod send;

@@ -1,5 +1,5 @@
-//! Signed requests that notify others of the end of a run, and never fail it. They are sent side by side, each again after what may
-//! pass, and all within a time that nothing extends.
+//! Sends signed webhook requests when a run finishes. They are sent in parallel, retried after transient errors, limited by a
+//! total timeout, and never fail the run.
 
 use std::io;
 use std::time::{Duration, UNIX_EPOCH};
@@ -20,15 +20,15 @@ use crate::error::Error;
 use crate::results::{Output, Reporter, Results};
 use crate::{interrupt, requests};
 
-/// How often it is looked whether time is up, or Ctrl-C was pressed.
+/// Polling interval for the deadline and Ctrl-C.
 const TICK: Duration = Duration::from_millis(50);
 
-/// Tells those webhooks of the end of a run that are to hear of it, side by side. What fails is a warning, and no more.
+/// Calls the matching webhooks in parallel when a run finishes. Failures are only warnings.
 pub struct Webhooks(pub Vec<Webhook>);
 
 impl Reporter for Webhooks {
     fn finish(&mut self, results: &Results, output: &dyn Output) -> Result<(), Error> {
-        // Who stops a run, or only lists its cases, has nobody to be told.
+        // No calls for interrupted runs, or if test cases were only listed.
         if !results.is_empty() && !interrupt::was_heard() {
             notify(&self.0, results, output);
         }
@@ -43,7 +43,7 @@ fn notify(webhooks: &[Webhook], results: &Results, output: &dyn Output) {
     for webhook in wanted {
         match delivery(webhook, results, ci.as_ref()) {
             Ok(delivery) => ready.push(delivery),
-            Err(problem) => problems.push(format!("a webhook was not told of the run: {problem}")),
+            Err(problem) => problems.push(format!("failed to call a webhook: {problem}")),
         }
     }
     problems.extend(all(ready));
@@ -69,7 +69,7 @@ fn delivery(webhook: &Webhook, results: &Results, ci: Option<&Ci>) -> Result<Del
 #[derive(Debug)]
 struct Delivery {
     url: Url,
-    /// The host, and the port if one is written: what of the address is no secret.
+    /// The host and the port, if given: the part of the URL that is not secret.
     host: String,
     headers: HeaderMap,
     body: Vec<u8>,
@@ -86,12 +86,13 @@ impl Delivery {
         retries: u32,
     ) -> Result<Self, String> {
         let url = Url::parse(url.trim()).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
-        // It is not repeated, as it may be a secret.
-        let url = url.ok_or("its address is none of HTTP; write it like `https://example.com/hook`")?;
+        // The message does not contain the URL, which can be secret.
+        let url = url.ok_or("its URL is not an HTTP URL such as `https://example.com/hook`")?;
         let host = url.host_str().unwrap_or_default();
         let host = url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
         let seconds = body.timestamp.time().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
-        let text = serde_json::to_vec(body).map_err(|error| format!("its body cannot be made: {error}"))?;
+        let text =
+            serde_json::to_vec(body).map_err(|error| format!("failed to serialize its body: {error}"))?;
         let signature = secret.map(|secret| signature(secret, seconds, &text));
         let headers = headers(&body.delivery, seconds, signature)?;
         Ok(Self { url, host, headers, body: text, timeout, retries })
@@ -112,15 +113,15 @@ fn headers(delivery: &str, seconds: u64, signature: Option<String>) -> Result<He
     Ok(headers)
 }
 
-/// The signature of a body: HMAC-SHA-256 over the time in seconds, a full stop, and the body.
+/// The signature of a body: HMAC-SHA-256 over the time in seconds, a dot, and the body.
 ///
-/// The time is signed, too, so that a request that somebody has recorded is not taken for a new one.
+/// The time is signed, too, to prevent replays.
 fn signature(secret: &str, seconds: u64, body: &[u8]) -> String {
     let code = hmac(secret.as_bytes(), &[format!("{seconds}.").as_bytes(), body]);
     format!("sha256={}", hex(&code))
 }
 
-/// HMAC-SHA-256 over parts of a text.
+/// HMAC-SHA-256 over concatenated parts.
 fn hmac(key: &[u8], parts: &[&[u8]]) -> [u8; 32] {
     let mut mac = Hmac::<Sha256>::new_from_slice(key).expect("a key of any length is taken");
     parts.iter().for_each(|part| mac.update(part));
@@ -129,23 +130,23 @@ fn hmac(key: &[u8], parts: &[&[u8]]) -> [u8; 32] {
 
 /// Why an attempt failed.
 enum Failure {
-    /// It may go better another time, after so long a wait where the server asks for one.
+    /// Transient, with the wait that the server asked for.
     Passing(String, Option<Duration>),
-    /// It will not.
+    /// Permanent.
     Final(String),
 }
 
-/// Sends requests, and answers with what kept any from being taken. Ctrl-C ends it at once.
+/// Sends requests and returns their errors. Ctrl-C aborts immediately.
 fn all(deliveries: Vec<Delivery>) -> Vec<String> {
     if deliveries.is_empty() {
         return Vec::new();
     }
     let runtime = match runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
-        Err(error) => return vec![format!("no webhook was told of the run: {error}")],
+        Err(error) => return vec![format!("failed to call the webhooks: {error}")],
     };
     let problems = runtime.block_on(side_by_side(deliveries));
-    // A name that is still being looked up is not waited for.
+    // Do not wait for pending DNS lookups.
     runtime.shutdown_background();
     problems
 }
@@ -166,27 +167,27 @@ async fn side_by_side(deliveries: Vec<Delivery>) -> Vec<String> {
         problems.extend(result.err().map(|problem| not_told(&host, &problem)));
     }
     let why = match interrupt::was_heard() {
-        true => "stopped".to_owned(),
+        true => "interrupted".to_owned(),
         false => {
             let longest = humantime::format_duration(Webhook::LONGEST_WAIT);
-            format!("it did not answer within the {longest} that a run waits for its webhooks")
+            format!("no response within {longest}, the longest that a run waits for webhooks")
         }
     };
     problems.extend(under_way.iter().map(|(_, host)| not_told(host, &why)));
     problems
 }
 
-/// The host of a request that is no longer under way.
+/// Removes a finished request and returns its host.
 fn take(under_way: &mut Vec<(Id, String)>, id: Id) -> String {
     let place = under_way.iter().position(|(other, _)| *other == id);
     place.map_or_else(String::new, |place| under_way.swap_remove(place).1)
 }
 
 fn not_told(host: &str, why: &str) -> String {
-    format!("the webhook at {host} was not told of the run: {why}")
+    format!("failed to call the webhook at {host}: {why}")
 }
 
-/// Sends a request until it is taken, or no further attempt would help.
+/// Sends a request with retries.
 async fn deliver(delivery: Delivery, deadline: Instant) -> Result<(), String> {
     let client = client(&delivery).map_err(|error| bottom(&error).to_string())?;
     let mut attempt = 0;
@@ -206,10 +207,10 @@ async fn deliver(delivery: Delivery, deadline: Instant) -> Result<(), String> {
     }
 }
 
-/// A redirect is not followed: whom it leads to was never named, and the address may hold a secret.
+/// Redirects are not followed: the target was never configured, and the URL can contain a secret.
 fn client(delivery: &Delivery) -> reqwest::Result<Client> {
     let builder = requests::client().timeout(delivery.timeout);
-    // No proxy of the environment can reach a server of this machine.
+    // Proxies cannot reach servers on this machine.
     if is_near(&delivery.url) { builder.no_proxy() } else { builder }.build()
 }
 
@@ -218,7 +219,7 @@ fn is_near(url: &reqwest::Url) -> bool {
     host == "localhost" || host.parse().is_ok_and(|ip: std::net::IpAddr| ip.is_loopback())
 }
 
-/// Sends a request once. Of an answer only its status counts.
+/// Sends a request once. Only the status of the response counts.
 async fn send(client: &Client, delivery: &Delivery) -> Result<(), Failure> {
     let Delivery { url, headers, body, .. } = delivery;
     let sent = client.post(url.clone()).headers(headers.clone()).body(body.clone()).send().await;
@@ -227,8 +228,8 @@ async fn send(client: &Client, delivery: &Delivery) -> Result<(), Failure> {
     if status.is_success() {
         Ok(())
     } else if status.is_redirection() {
-        let problem = format!("status {}: it redirects, which is not followed", status.as_u16());
-        Err(Failure::Final(format!("{problem}; set the address that it leads to")))
+        let problem = format!("status {}: redirects are not followed", status.as_u16());
+        Err(Failure::Final(format!("{problem}; set the target URL")))
     } else if may_pass(status) {
         Err(Failure::Passing(format!("status {}", status.as_u16()), asked_wait(&response)))
     } else {
@@ -236,7 +237,7 @@ async fn send(client: &Client, delivery: &Delivery) -> Result<(), Failure> {
     }
 }
 
-/// Whether the server may take the same request another time.
+/// Whether a retry may succeed.
 fn may_pass(status: StatusCode) -> bool {
     status.is_server_error()
         || matches!(
@@ -245,16 +246,16 @@ fn may_pass(status: StatusCode) -> bool {
         )
 }
 
-/// How long the server asks to wait, where it says so in seconds.
+/// The wait in seconds that the server asked for.
 fn asked_wait(response: &Response) -> Option<Duration> {
     let seconds = response.headers().get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
     Some(Duration::from_secs(seconds))
 }
 
-/// What a broken connection is: it may go better another time, unless TLS is at fault. The address is left out.
+/// Classifies a connection error: transient, except TLS errors. The message does not contain the URL.
 fn broken(error: &reqwest::Error, timeout: Duration) -> Failure {
     if error.is_timeout() {
-        return Failure::Passing(format!("no answer within {}", humantime::format_duration(timeout)), None);
+        return Failure::Passing(format!("no response within {}", humantime::format_duration(timeout)), None);
     }
     let bottom = bottom(error);
     match error.is_builder() || is_of_tls(bottom) {
@@ -263,13 +264,13 @@ fn broken(error: &reqwest::Error, timeout: Duration) -> Failure {
     }
 }
 
-/// Whether this is an error of TLS, or one of input and output around it.
+/// Whether this is a TLS error, or an I/O error that wraps one.
 fn is_of_tls(error: &(dyn std::error::Error + 'static)) -> bool {
     let inner = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
     error.is::<rustls::Error>() || inner.is_some_and(|inner| is_of_tls(inner))
 }
 
-/// What is at the bottom of an error, which says most, and does not repeat the address.
+/// The root cause of an error, which is the most specific and does not contain the URL.
 fn bottom<'a>(error: &'a (dyn std::error::Error + 'static)) -> &'a (dyn std::error::Error + 'static) {
     let mut bottom = error;
     while let Some(below) = bottom.source() {

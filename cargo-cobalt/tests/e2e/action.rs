@@ -166,7 +166,7 @@ fn a_run_that_ended_early_leaves_no_comment_that_speaks_of_an_earlier_one() {
     job.comment();
     let asked = job.read("asked");
     assert!(asked.contains("PATCH repos/o/r/issues/comments/3 "), "{asked}");
-    let expected = "<!-- cobalt -->\n## ❌ The experiments did not come to an end\n\n\
+    let expected = "<!-- cobalt -->\n## ❌ The experiments did not finish\n\n\
                     [The log](https://github.com/o/r/actions/runs/42) says why.\n";
     assert_eq!(job.read("comment.md"), expected);
 }
@@ -198,7 +198,7 @@ fn the_note_of_gitlab_is_left_once_and_then_updated() {
     fs::remove_dir_all(job.path("out")).unwrap();
     assert!(job.note().contains("PUT"));
     assert!(
-        job.read("out/note.md").contains("did not come to an end\n\n[The log](https://gitlab.com/jobs/42)")
+        job.read("out/note.md").contains("did not finish\n\n[The log](https://gitlab.com/jobs/42)")
     );
 }
 

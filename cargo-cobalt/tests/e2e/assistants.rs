@@ -81,7 +81,7 @@ fn marks_that_are_no_pair_are_refused_with_their_line_and_nothing_is_written() {
     project.write("AGENTS.md", broken);
     let said = project.cobalt(&["update"], 3);
     said.tells("AGENTS.md`, line 2: ")
-        .tells("add that where the part of Cobalt ends")
+        .tells("add it after Cobalt's part")
         .tells("nothing was written");
     assert_eq!(project.read("AGENTS.md"), broken);
     assert!(!project.path(SKILLS).exists() && !project.path(".mcp.json").exists());
@@ -152,8 +152,8 @@ fn no_link_is_followed_out_of_the_project_and_a_link_within_it_is_written_once()
     project.write("AGENTS.md", "# Ours\n");
     symlink("AGENTS.md", project.path("CLAUDE.md")).unwrap();
     let said = project.cobalt(&["update"], 0);
-    let said = said.says("left     .github/copilot-instructions.md  a link out of the project");
-    said.says("left     AGENTS.md").says("the same file as CLAUDE.md");
+    let said = said.says("skipped  .github/copilot-instructions.md  symlink out of the project");
+    said.says("skipped  AGENTS.md").says("same file as CLAUDE.md");
     assert_eq!(fs::read_to_string(&theirs).unwrap(), "theirs\n");
     assert_eq!(project.read("AGENTS.md").matches("cobalt:begin").count(), 1);
     assert!(project.path("CLAUDE.md").symlink_metadata().unwrap().is_symlink());
@@ -175,6 +175,6 @@ fn outside_of_a_project_nothing_is_written() {
     let folder = tempfile::tempdir().unwrap();
     let mut command = crate::command::program(crate::command::COBALT, folder.path());
     let said = crate::project::Said::by(command.args(["cobalt", "update"]), 3);
-    said.tells("is in no cargo project");
+    said.tells("is not in a Cargo project");
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 }

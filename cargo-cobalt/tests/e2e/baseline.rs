@@ -160,10 +160,10 @@ fn a_table_shows_which_baselines_are_stale_and_why() {
         lines[1].starts_with("desk bbbbbbbbbbbb 20") && lines[1].ends_with(" 3 stale right 0.833"),
         "{stdout}"
     );
-    assert!(lines[3].starts_with("desk: the data sets differ: 1 item added"), "{stdout}");
+    assert!(lines[3].starts_with("desk: the datasets differ: 1 item added"), "{stdout}");
     assert!(stdout.contains("intent: `right` had other settings"), "{stdout}");
-    assert!(stderr.contains("no baseline yet: `new`"), "{stderr}");
-    assert!(stderr.contains("keep that one with `cargo cobalt baseline set`"), "{stderr}");
+    assert!(stderr.contains("No baseline yet: `new`"), "{stderr}");
+    assert!(stderr.contains("save it with `cargo cobalt baseline set`"), "{stderr}");
     let shown = project.cobalt(&["baseline", "show", "--json", "--experiment", "desk"], 0).stdout;
     let shown: Value = serde_json::from_str(&shown).unwrap();
     assert_eq!((&shown[0]["state"], &shown[0]["newestRun"]), (&json!("stale"), &json!("dddddddddddd")));

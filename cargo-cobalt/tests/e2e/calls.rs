@@ -35,7 +35,7 @@ fn an_error_of_every_item_is_shown_once_with_their_number() {
     );
     project.write("tests/calling.rs", SOURCE);
     let said = project.cobalt(&["run", "--ci"], 1);
-    let piece = "may be a call in a shape that is not known, `{\"type\": \"invoke\", \"target\": \"…\", \"payload\": {…}}`";
+    let piece = "may be a tool call in an unknown format, `{\"type\": \"invoke\", \"target\": \"…\", \"payload\": {…}}`";
     assert_eq!(said.stdout.matches(piece).count(), 1, "{}", said.stdout);
     let said =
         said.says("12 items (e").says(", …): no-weather gave no score: the agent's `metadata.messages[");

@@ -16,7 +16,7 @@ fn asked(project: &Project, flags: &[&str]) -> String {
     let mut command = project.command(&["run"]);
     command.args(flags).env("CARGO", &stand_in).env("ASKED", project.path("asked"));
     command.env("REAL", std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    Said::by(&mut command, 3).tells("the experiments could not be built");
+    Said::by(&mut command, 3).tells("failed to build the experiments");
     project.read("asked")
 }
 

@@ -67,7 +67,7 @@ fn where_every_item_fails_the_job_fails() {
 fn an_experiment_that_crashes_fails_the_job_however_it_ends() {
     for (act, how) in [("exit", "exit status: 3"), ("abort", "signal: 6"), ("kill", "signal: 9")] {
         let project = project(&[acting(act)]);
-        job(&project, "strict", 3).tells("before experiment `strict` did").tells(how);
+        job(&project, "strict", 3).tells("before experiment `strict` finished").tells(how);
         assert!(project.results().is_empty(), "there is no result that could be taken for one");
     }
     // A crash of one target does not hide behind the success of another.
@@ -88,7 +88,7 @@ fn what_crashes_passes_in_no_report() {
     assert!(project.read("out.xml").contains("errors=\"2\""), "{}", project.read("out.xml"));
     for page in ["out.md", "comment.md"] {
         let text = project.read(page);
-        assert!(text.contains("strict") && text.contains("stopped"), "{page}: {text}");
+        assert!(text.contains("strict") && text.contains("interrupted"), "{page}: {text}");
         assert!(!text.contains("passed"), "{page}: {text}");
     }
     assert!(project.read("out.html").contains("<title>strict failed</title>"));
@@ -116,7 +116,7 @@ fn a_threshold_on_what_is_not_there_fails_the_job() {
     };
     // Before an agent is called.
     for threshold in ["absent.avg >= 0.1", "absent.max <= 0.9"] {
-        with(threshold, 3).tells("is of an evaluator `absent`");
+        with(threshold, 3).tells("is for an evaluator `absent`");
     }
     with("judge_cost.total <= 100", 1).says("nothing to measure");
 }

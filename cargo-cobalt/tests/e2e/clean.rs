@@ -259,7 +259,7 @@ fn a_file_that_cannot_be_removed_is_named_and_keeps_no_other() {
     let is_bound = File::create(folder.join("probe")).and_then(|mut file| file.write_all(b"x")).is_err();
     if is_bound {
         let said = project.clean(&["--results", "--cache", "--yes"], 3);
-        said.tells("failed to remove `.cobalt/cache/aa/");
+        said.tells("failed to delete `.cobalt/cache/aa/");
         assert_eq!(project.left(), "");
     } else {
         eprintln!("skipped: this user may write to any folder");
@@ -278,8 +278,8 @@ fn copies_of_data_sets_go_by_their_age_and_what_is_locked_for_them_goes_with_the
         copy(file.file_name().unwrap().to_str().unwrap(), 40);
     }
     let said = project.clean(&[], 0);
-    let row = said.stdout.lines().find(|line| line.starts_with("data sets")).unwrap();
-    assert!(row.trim_start_matches("data sets").trim_start().starts_with("3 "), "{row}");
+    let row = said.stdout.lines().find(|line| line.starts_with("datasets")).unwrap();
+    assert!(row.trim_start_matches("datasets").trim_start().starts_with("3 "), "{row}");
     assert_printed!(project.clean(&["--datasets", "--days", "30", "--yes"], 0));
     assert!(!old.exists() && !lock.exists() && !draft.exists() && new.exists() && notes.exists());
     let (download, fresh) = (copy(".download-a1b2c3", 1), copy(".download-d4e5f6", 0));

@@ -98,14 +98,14 @@ fn whatever_ends_a_call_is_an_error_in_the_job() {
     project.answers(&[("paris", "Paris"), ("rome", "exit")]);
     let crashed = errors(&project, &["--filter", "strict"], 3);
     assert!(
-        crashed.contains("tests/evals.rs,line=") && crashed.contains("stopped before its end"),
+        crashed.contains("tests/evals.rs,line=") && crashed.contains("was interrupted"),
         "{crashed}"
     );
     project.write("data/items.jsonl", "{");
     let broken = errors(&project, &[], 3);
     assert!(broken.contains("tests/evals.rs,line=") && broken.contains("gated could not be run"), "{broken}");
     let said = Said::by(&mut job(&project, "evals", &[]), 3);
-    said.says("\n2 experiments: 0 passed, 2 NOT RUN TO THE END: strict, gated\n");
+    said.says("\n2 experiments: 0 passed, 2 NOT FINISHED: strict, gated\n");
     project.write("cobalt.toml", "reporters = 1");
     assert!(errors(&project, &[], 3).contains("::error title=cobalt::"));
     project.write("cobalt.toml", "");
@@ -113,10 +113,10 @@ fn whatever_ends_a_call_is_an_error_in_the_job() {
     project.target("unbuilt");
     project.write("tests/unbuilt.rs", "this is no Rust");
     let said = Said::by(&mut job(&project, "unbuilt", &[]), 3);
-    assert!(commands(&said.stderr)[0].contains("the experiments could not be built"), "{said:?}");
+    assert!(commands(&said.stderr)[0].contains("failed to build the experiments"), "{said:?}");
     let summary = project.read("summary.md");
     let (_, last) = summary.rsplit_once("## ❌ No experiment could be run\n").unwrap();
-    assert!(last.contains("\n> `the experiments could not be built"), "{last}");
+    assert!(last.contains("\n> `failed to build the experiments"), "{last}");
 }
 
 #[test]

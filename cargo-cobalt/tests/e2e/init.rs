@@ -100,7 +100,7 @@ impl Place {
     fn second_call_changes_nothing(&self, folder: &str) {
         let before = self.files();
         let text = self.init(folder);
-        assert!(text.contains("Nothing was changed"), "{text}");
+        assert!(text.contains("Nothing to do"), "{text}");
         assert_eq!(self.files(), before, "{text}");
     }
 }
@@ -184,7 +184,7 @@ fn a_new_folder_in_a_workspace_becomes_a_member() {
     assert!(place.read("agents/desk/Cargo.toml").contains("cobalt.workspace = true"));
     assert!(!place.0.path().join("agents/desk/.gitignore").exists(), "cargo builds at the workspace's root");
     place.second_call_changes_nothing("agents/desk");
-    assert!(place.refuses("more/app").contains("has a package `app` already"));
+    assert!(place.refuses("more/app").contains("already has a package `app`"));
 }
 
 #[test]
@@ -202,7 +202,7 @@ fn a_folder_that_a_workspace_excludes_stands_for_itself() {
 #[test]
 fn a_workspace_that_is_no_package_names_its_members() {
     let text = workspace().refuses(".");
-    assert!(text.contains("no package: name the folder of its member: `cargo cobalt init app`"), "{text}");
+    assert!(text.contains("not a package; pass the folder of its member: `cargo cobalt init app`"), "{text}");
 }
 
 #[test]
@@ -216,7 +216,7 @@ fn the_example_of_each_package_has_a_name_of_its_own() {
 
 #[test]
 fn a_path_that_others_do_not_have_is_pointed_out() {
-    let note = "is a path of this machine";
+    let note = "is a path on this machine";
     let place = Place::with(&[("app/Cargo.toml", MEMBER), ("app/src/lib.rs", "")]);
     assert!(place.init("app").contains(note) && place.init("new").contains(note));
     assert!(!workspace().init("app").contains(note), "the workspace names the library");
@@ -287,7 +287,7 @@ fn a_library_of_another_name_is_not_added_twice() {
     let manifest =
         format!("{MEMBER}\n[dev-dependencies]\neval = {{ package = \"cobalt\", path = \"/none\" }}\n");
     let place = Place::with(&[("Cargo.toml", &manifest), ("src/lib.rs", "")]);
-    assert!(place.refuses(".").contains("under the name `eval`"));
+    assert!(place.refuses(".").contains("depends on the library as `eval`"));
 }
 
 #[test]

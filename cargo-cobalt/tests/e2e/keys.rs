@@ -35,7 +35,7 @@ fn a_missing_key_is_said_with_all_that_need_it_and_nothing_is_run() {
     assert_eq!(said.stderr.matches("error: TRIAL_KEY is not set").count(), 1, "both say the same: {said:?}");
     assert!(!said.stdout.contains("the agent was asked") && project.results().is_empty(), "{said:?}");
     said.tells(
-        "model `m` of someone needs it as a key, in experiments `desk`, `sums`, `more_desk`, `more_sums`;",
+        "it is the API key for model `m` of someone, needed by experiments `desk`, `sums`, `more_desk`, `more_sums`.",
     )
     .tells("`.env`");
     project.cobalt(&["list"], 0);
@@ -44,7 +44,7 @@ fn a_missing_key_is_said_with_all_that_need_it_and_nothing_is_run() {
     project.cobalt(&["run", "keyed", "--ci", "--filter", "judged"], 0);
     assert_eq!(project.results(), ["desk", "sums"]);
     let mut empty = project.command(&["run", "keyed", "--filter", "judged"]);
-    Said::by(empty.env("TRIAL_KEY", ""), 3).tells("TRIAL_KEY is not set, or empty");
+    Said::by(empty.env("TRIAL_KEY", ""), 3).tells("TRIAL_KEY is not set or empty");
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn a_key_that_a_later_target_needs_is_missed_before_an_earlier_one_runs() {
         said
     };
     nothing_ran(&["run", "--filter", "thrifty", "--filter", "judged"])
-        .tells("model `m` of someone needs it as a key, in experiments `desk`, `sums`;");
+        .tells("it is the API key for model `m` of someone, needed by experiments `desk`, `sums`.");
     nothing_ran(&["run", "--filter", "thrifty", "--filter", "costly", "--filter", "desk"])
         .tells("in experiments `costly`, `desk`;");
     nothing_ran(&["run", "--filter", "thrifty", "--filter", "spared", "--", "--include-ignored"])
@@ -90,13 +90,13 @@ fn keys_that_several_targets_lack_are_events_too() {
 fn an_experiment_without_its_variable_is_shown_as_ignored_and_fails_nothing() {
     let project = keyed();
     let said = project.cobalt(&["run", "--ci", "--filter", "spared", "--filter", "free"], 0);
-    said.tells("spared: ignored, as TRIAL_KEY is not set\n")
-        .tells("unread: ignored, as TRIAL_KEY is not set\n")
+    said.tells("spared: ignored because TRIAL_KEY is not set\n")
+        .tells("unread: ignored because TRIAL_KEY is not set\n")
         .says("\n4 experiments: 2 passed, 2 ignored\n");
     project
         .cobalt(&["run", "--ci", "--filter", "spared"], 0)
-        .says("nothing was run: 2 experiments were ignored");
-    project.cobalt(&["run", "--", "spared::one"], 0).tells("spared: ignored, as TRIAL_KEY is not set\n");
+        .says("Nothing to run: 2 experiments ignored");
+    project.cobalt(&["run", "--", "spared::one"], 0).tells("spared: ignored because TRIAL_KEY is not set\n");
     assert_eq!(project.results(), ["free", "free_too"]);
 
     project.cobalt(&["list"], 0).says("spared (ignored: TRIAL_KEY is not set)");
@@ -106,7 +106,7 @@ fn an_experiment_without_its_variable_is_shown_as_ignored_and_fails_nothing() {
 
     let forced = project.cobalt(&["run", "--filter", "spared", "--", "--include-ignored"], 3);
     forced.tells(
-        "TRIAL_KEY is not set, or empty: model `m` of someone needs it as a key, in experiment `spared`;",
+        "TRIAL_KEY is not set or empty: it is the API key for model `m` of someone, needed by experiment `spared`.",
     );
     project.write(".env", "TRIAL_KEY=from-file\n");
     project.cobalt(&["run", "--ci", "--filter", "spared"], 3).tells("no-such-file.jsonl");
@@ -128,11 +128,11 @@ fn ignored_experiments_are_events_too() {
 fn a_model_without_a_price_is_named_once() {
     let project = keyed();
     let said = project.cobalt(&["run", "--filter", "free"], 0);
-    assert_eq!(said.stdout.matches("no price is known of `our-model`").count(), 1, "{said:?}");
-    said.says("tokens  1,200, 1 item of unknown cost").says("`[prices]` in cobalt.toml");
+    assert_eq!(said.stdout.matches("no price for `our-model`").count(), 1, "{said:?}");
+    said.says("tokens  1,200, cost unknown for 1 item").says("`[prices]` in cobalt.toml");
     project.write("cobalt.toml", "[prices.our-model]\ninput = 10\noutput = 5\ncached-input = 1\n");
     let said = project.cobalt(&["run", "--filter", "free"], 0);
-    assert!(!said.stdout.contains("no price is known"), "{said:?}");
+    assert!(!said.stdout.contains("no price for"), "{said:?}");
     said.says("tokens  1,200, cost $0.0065\n");
 }
 

@@ -33,6 +33,7 @@ mod native_exit;
 mod page;
 mod plugins;
 mod project;
+mod readme;
 mod receiver;
 mod reference;
 mod rerun;

@@ -148,7 +148,7 @@ fn an_experiment_is_found_by_either_form_of_its_name() {
             (1, &FORMS[0].into())
         );
         assert!(!project.cobalt(&["list", "--filter", form], 0).stdout.contains("desk"));
-        project.cobalt(&["run", "--experiment", &form[1..]], 4).tells("no experiment is named");
+        project.cobalt(&["run", "--experiment", &form[1..]], 4).tells("no experiment named");
     }
 
     for form in FORMS {

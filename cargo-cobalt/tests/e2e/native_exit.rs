@@ -20,17 +20,17 @@ pub(crate) fn project(says: &str) -> Project {
 }
 
 const COUNTS: &str =
-    "warning: `native_exit/native_exit` ended (exit status: 0), but reported failures before; that counts";
+    "warning: `native_exit/native_exit` exited (exit status: 0), but had reported failures, which takes precedence";
 
 #[test]
 fn a_native_exit_handler_that_ends_the_process_with_0_hides_no_failure() {
     let low = project("Rome");
     low.cobalt(&["run", "--ci", "--experiment", "strict"], 1).says("strict: FAILED").tells(COUNTS);
-    low.cobalt(&["run", "--experiment", "strict"], 0).says("strict: FAILED").tells("with --ci it is 1");
+    low.cobalt(&["run", "--experiment", "strict"], 0).says("strict: FAILED").tells("use --ci to fail here");
     low.cobalt(&["run", "--ci", "--experiment", "gated"], 1).says("gated: FAILED").tells(COUNTS);
     low.cobalt(&["run", "--ci", "--experiment", "broken"], 3)
         .tells("missing.jsonl")
-        .tells("but reported exit code 3 before; that counts");
+        .tells("but had reported exit code 3, which takes precedence");
     low.cobalt(&["run", "--ci", "--experiment", "strict", "--", "--fail-fast"], 1).tells(COUNTS);
     low.cobalt(&["run", "--ci", "--experiment", "strict", "--", "--format", "pretty"], 1).tells(COUNTS);
     let errors = project("error");
@@ -49,7 +49,7 @@ fn a_process_that_ends_with_0_before_it_told_how_it_ends_is_an_error() {
     let late = project("Paris");
     for arguments in [&["run"][..], &["run", "--ci"]] {
         late.cobalt(&[arguments, &["--experiment", "late"]].concat(), 3).tells(
-            "`native_exit/native_exit` ended (exit status: 0) before it reported its result; finished items are saved",
+            "`native_exit/native_exit` exited (exit status: 0) before reporting its result; finished items are saved",
         );
     }
 }

@@ -82,7 +82,7 @@ fn man_prints_a_page_and_writes_one_for_each_command() {
     }
     let file = folder.path().join("file");
     fs::write(&file, "").unwrap();
-    cobalt(&["man", file.to_str().unwrap()], 3).tells("failed to write pages for `man`");
+    cobalt(&["man", file.to_str().unwrap()], 3).tells("failed to write man pages");
 }
 
 #[test]

@@ -37,7 +37,7 @@ fn what_failed_last_time_is_run_again_until_it_passes() {
     project.answers(&[("paris", "Paris"), ("rome", "Paris"), ("oslo", "error")]);
     let (items, said) = runs(&project, &["--rerun-failed"]);
     assert_eq!(items, some(&["paris", "rome", "oslo"]), "there is no earlier run");
-    said.tells("(all, as there is no earlier run)");
+    said.tells("(all, because there is no earlier run)");
 
     project.answers(&[("paris", "Paris"), ("rome", "Rome"), ("oslo", "error")]);
     let (items, said) = runs(&project, &["--rerun-failed"]);
@@ -51,7 +51,7 @@ fn what_failed_last_time_is_run_again_until_it_passes() {
     assert_eq!(runs(&project, &["--rerun-failed"]).0, some(&["oslo"]));
     let (items, said) = runs(&project, &["--rerun-failed", "--ci"]);
     assert_eq!(items, None);
-    said.tells("strict: nothing to run: no item failed last time, in run `")
+    said.tells("strict: nothing to run: no item failed last time (run `")
         .says("1 experiment had no item to run");
     project.cobalt(&["run", "--rerun-failed", "--changed"], 2).tells("cannot be used with");
 }
@@ -68,7 +68,7 @@ fn what_has_changed_is_run_again_and_everything_where_a_source_has() {
     project.answers(&[("paris", "Paris"), ("rome", "Paris"), ("oslo", "Oslo")]);
     let (items, said) = runs(&project, &["--changed"]);
     assert_eq!(items, some(&["rome", "oslo"]));
-    said.tells("partial run (1 without a result yet, 1 changed since)");
+    said.tells("partial run (1 without a result, 1 changed)");
 
     project.write("src/prompt.txt", "Be brief.");
     let (items, said) = runs(&project, &["--changed", "--", "strict::oslo"]);
@@ -100,21 +100,21 @@ fn a_strict_experiment_that_failed_stays_failed_where_nothing_is_run_again() {
     project.cobalt(&["run", "--filter", "strict", "--ci"], 1);
     let said = project.cobalt(&["run", "--filter", "strict", "--changed", "--ci"], 1);
     said.tells("strict: nothing to run: nothing has changed since run `")
-        .says("strict: still FAILED by earlier results: 1 item below a pass mark in run `")
+        .says("strict: still FAILED because of earlier results: 1 item below a pass mark in run `")
         .says("` (rome); 1 item in error in run `")
         .says("` (oslo)");
-    runs(&project, &["--changed"]).1.tells("with --ci it is 1");
+    runs(&project, &["--changed"]).1.tells("use --ci to fail here");
     let flags = ["run", "--filter", "strict", "--changed", "--ci", "--", "--format", "pretty"];
     project
         .cobalt(&flags, 1)
-        .tells("error: strict: still failed by earlier results: 1 item below a pass mark");
+        .tells("error: strict: still failing because of earlier results: 1 item below a pass mark");
     let said = project.cobalt(&["run", "--changed", "--ci", "--", "strict::paris"], 0);
     assert!(!said.stdout.contains("still FAILED"), "of the item that was selected, nothing failed: {said:?}");
 
     project.answers(&[("paris", "Paris"), ("rome", "Rome"), ("oslo", "error")]);
     let said = project.cobalt(&["run", "--filter", "strict", "--changed", "--ci"], 1);
     said.says("strict: passed, 1 of 1 item passed, partial run")
-        .says("strict: still FAILED by earlier results: 1 item in error in run `");
+        .says("strict: still FAILED because of earlier results: 1 item in error in run `");
     project.answers(&[("paris", "Paris"), ("rome", "Rome"), ("oslo", "Oslo")]);
     project.cobalt(&["run", "--filter", "strict", "--changed", "--ci"], 0);
     project.cobalt(&["run", "--filter", "strict", "--changed", "--ci"], 0).tells("nothing to run");
@@ -124,11 +124,11 @@ fn a_strict_experiment_that_failed_stays_failed_where_nothing_is_run_again() {
 fn a_threshold_that_did_not_pass_stays_so_until_all_items_are_run() {
     let project = Project::steered();
     project.answers(&[("paris", "Paris"), ("rome", "Paris"), ("oslo", "Paris")]);
-    gated(&project, &["--ci"], 1).says("gated: FAILED").says("3, 2 runs each, 1 of 3 at their pass marks");
+    gated(&project, &["--ci"], 1).says("gated: FAILED").says("3, 2 trials each, 1 of 3 at their pass marks");
     gated(&project, &["--rerun-failed", "--ci"], 1)
         .says("gated: not evaluated, partial run")
-        .says("2, 2 runs each, 0 of 2 at their pass marks")
-        .says("gated: still FAILED by earlier results: `right.pass_rate>=0.5` did not pass in run `");
+        .says("2, 2 trials each, 0 of 2 at their pass marks")
+        .says("gated: still FAILED because of earlier results: `right.pass_rate>=0.5` did not pass in run `");
     let partial = project.newest_result();
     assert_eq!((&partial["passed"], &partial["verdict"]), (&false.into(), &"notEvaluated".into()));
     assert_eq!((&partial["summary"]["passedItems"], &partial["summary"]["lowItems"]), (&0.into(), &2.into()));
@@ -151,7 +151,7 @@ fn another_bound_makes_no_threshold_pass_until_all_items_are_run() {
     project.write("cobalt.toml", "thresholds = [\"right.pass_rate >= 0.2\"]\n");
     for only in ["--changed", "--rerun-failed"] {
         let said = project.cobalt(&["run", "--filter", "strict", only, "--ci"], 1);
-        said.says("strict: still FAILED by earlier results: `right.pass_rate>=0.5` did not pass in run `");
+        said.says("strict: still FAILED because of earlier results: `right.pass_rate>=0.5` did not pass in run `");
     }
     project.cobalt(&["run", "--filter", "strict", "--ci"], 0);
     project.cobalt(&["run", "--filter", "strict", "--changed", "--ci"], 0);
@@ -195,9 +195,9 @@ fn what_failed_in_an_interrupted_run_fails_until_it_is_run_again() {
     project.answers(&[("paris", "Rome"), ("rome", "Rome"), ("oslo", "Oslo")]);
     gated(&project, &["--rerun-failed", "--ci"], 1)
         .says("gated: not evaluated, partial run")
-        .says("of all items was interrupted with")
+        .says("` was interrupted with")
         .says("cargo cobalt run --resume ");
-    gated(&project, &["--rerun-failed", "--ci"], 1).says("of all items was interrupted with");
+    gated(&project, &["--rerun-failed", "--ci"], 1).says("` was interrupted with");
     gated(&project, &["--ci"], 0);
     gated(&project, &["--changed", "--ci"], 0);
 }

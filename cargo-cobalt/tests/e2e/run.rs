@@ -27,7 +27,7 @@ fn the_exit_code_tells_what_became_of_the_experiments() {
     project.answers(&[("paris", "error"), ("rome", "Rome")]);
     assert_printed!(project.cobalt(&["run", "--ci", "--filter", "gated"], 1));
     assert_printed!(project.cobalt(&["run", "--tset", "evals"], 2));
-    project.cobalt(&["run", "--filter", "["], 2).tells("`[` is no pattern");
+    project.cobalt(&["run", "--filter", "["], 2).tells("`[` is not a valid pattern");
 
     project.write("data/items.jsonl", "{\n");
     assert_printed!(project.cobalt(&["run"], 3));
@@ -84,7 +84,7 @@ fn events_go_to_stdout_as_json_and_nothing_else_does_where_the_settings_say_so()
     assert!(said.stdout.starts_with('{') && !said.stderr.contains("passed"), "{said:?}");
     project.write("cobalt.toml", "targets = [\"evls\"]\n");
     project.cobalt(&["run"], 4).tells(
-        "error: `targets = [\"evls\"]` of cobalt.toml:1 matches none of `trial/evals`, `trial/foreign`; did you mean \
+        "error: `targets = [\"evls\"]` in cobalt.toml:1 matches none of `trial/evals`, `trial/foreign`; did you mean \
          `evals`?\n",
     );
     project.cobalt(&["run", "evals"], 0);
@@ -98,7 +98,7 @@ fn a_process_that_ends_before_its_experiments_is_no_success() {
     // The start arrives as an event: before or after the lines that the binary prints itself.
     let start =
         said.stderr.split_inclusive('\n').find(|line| line.starts_with("strict: ")).unwrap().to_owned();
-    assert!(start.starts_with("strict: 1 item × 1 run × 1 evaluator"), "{start}");
+    assert!(start.starts_with("strict: 1 item × 1 trial × 1 evaluator"), "{start}");
     said.stderr = said.stderr.replace(&start, "");
     assert_printed!(said);
     let declared = project.read("tests/evals.rs");

@@ -25,26 +25,26 @@ fn targets_are_chosen_by_name_by_file_and_by_folder_and_experiments_by_name_and_
 
     let nothing = |arguments: &[&str], why: &str| drop(project.cobalt(arguments, 4).tells(why));
     nothing(&["run", "--filter", "no-such-thing"], "cargo cobalt list");
-    nothing(&["run", "--", "no-such-case"], "no experiment of `trial/evals` matches");
-    nothing(&["run", "--filter", "no-such-thing", "--", "--list"], "no experiment of");
-    let there_are = "there are `trial/evals`, `trial/foreign`";
+    nothing(&["run", "--", "no-such-case"], "no experiment in `trial/evals` matches");
+    nothing(&["run", "--filter", "no-such-thing", "--", "--list"], "no experiment in");
+    let there_are = "available: `trial/evals`, `trial/foreign`";
     nothing(
         &["run", "other"],
-        &format!("error: no test target with `harness = false` is named `other`; {there_are}"),
+        &format!("error: no test target with `harness = false` named `other`; {there_are}"),
     );
     nothing(&["run", "evls"], &format!("did you mean `evals`? {there_are}"));
     nothing(&["list", "--test", "evls"], &format!("did you mean `evals`? {there_are}"));
     nothing(&["run", "tests/evls.rs"], &format!("did you mean `tests/evals.rs`? {there_are}"));
     nothing(
         &["run", "src"],
-        &format!("`src` is no test target with `harness = false`, and holds none; {there_are}"),
+        &format!("`src` is not, and does not contain, a test target with `harness = false`; {there_are}"),
     );
     nothing(
         &["run", "--package", "other"],
-        "error: no package of this workspace is named `other`; there are `trial`",
+        "error: no package named `other` in this workspace; available: `trial`",
     );
     nothing(&["run", "--package", "Trail"], "did you mean `trial`?");
-    nothing(&["run", "--exclude", "trial"], "error: no package is left");
+    nothing(&["run", "--exclude", "trial"], "error: no packages left");
     nothing(&["list", "--filter", "no-such-thing"], "error: no experiment matches `no-such-thing`");
     assert_eq!(project.cobalt(&["list", "--filter", "no-such-thing"], 4).stdout, "");
     assert_eq!(project.cobalt(&["list", "--filter", "no-such-thing", "--json"], 4).stdout, "[]\n");
@@ -102,7 +102,7 @@ fn of_nested_packages_the_innermost_is_meant_and_names_may_be_patterns() {
     let left_alone = |folder: &str, arguments: &[&str]| {
         let mut command = project.command(&[&["run", "--quiet"], arguments].concat());
         let said = Said::by(command.current_dir(project.path(folder)), 4);
-        let told = said.stderr.lines().find_map(|line| line.strip_prefix("left alone: ")).unwrap_or_default();
+        let told = said.stderr.lines().find_map(|line| line.strip_prefix("not run: ")).unwrap_or_default();
         told.split("; ")
             .filter_map(|told| Some(told.split('/').next()?.trim_matches('`').to_owned()))
             .collect::<Vec<_>>()
@@ -119,7 +119,7 @@ fn of_nested_packages_the_innermost_is_meant_and_names_may_be_patterns() {
 #[test]
 fn an_experiment_is_chosen_by_its_whole_name_and_a_slip_is_told_before_anything_runs() {
     let project = Project::steered();
-    let unknown = "error: no experiment is named `stric`; did you mean `strict`? there are `gated`, `strict`";
+    let unknown = "error: no experiment named `stric`; did you mean `strict`? available: `gated`, `strict`";
     for command in ["run", "list"] {
         let said = project.cobalt(&[command, "--experiment", "strict", "--experiment", "stric"], 4);
         assert!(said.stderr.contains(unknown), "{said:?}");

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::project::{Project, Said};
 
 const TOLD: &str =
-    "the environment variable COBALT_TIMOUT is unknown, and changes nothing; did you mean `COBALT_TIMEOUT`?";
+    "unknown environment variable COBALT_TIMOUT has no effect; did you mean `COBALT_TIMEOUT`?";
 
 /// Two test targets, each of which says of itself what is wrong.
 fn two_targets() -> Project {
@@ -79,11 +79,11 @@ fn a_gate_that_bounds_no_score_warns_in_a_job_where_its_experiment_is_declared()
     let is_told = |line: &str| {
         line.starts_with("::warning file=tests/evals.rs,line=")
             && line.contains(
-                "title=gated::no threshold bounds a score, and all items are below their pass mark (2 items)",
+                "title=gated::no threshold checks a score, and all items are below their pass mark (2 items)",
             )
     };
     assert!(said.stdout.lines().any(is_told), "{}", said.stdout);
-    assert!(said.stdout.contains("warning: gated: no threshold bounds a score"), "{}", said.stdout);
+    assert!(said.stdout.contains("warning: gated: no threshold checks a score"), "{}", said.stdout);
 }
 
 #[cfg(unix)]

@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(600);
 /// How long nothing is to happen where nothing should.
 const CALM: Duration = Duration::from_millis(800);
 /// What is said when all is done.
-const WAITING: &str = "waiting for changes in this folder";
+const WAITING: &str = "Watching this folder";
 
 /// The command at work.
 struct Watching {
@@ -100,13 +100,13 @@ fn each_change_runs_what_it_touches() {
 
     project.answers(&[("paris", "Paris"), ("rome", "Paris")]);
     let said = watching.said();
-    assert!(said.contains("changed: `data/items.jsonl`; running what that touches"), "{said}");
-    assert!(said.contains("partial run (1 changed since)") && said.contains("FAILED"), "{said}");
+    assert!(said.contains("Changed: `data/items.jsonl`; re-running what is affected"), "{said}");
+    assert!(said.contains("partial run (1 changed)") && said.contains("FAILED"), "{said}");
     assert!(!said.contains("--ci"), "watch has no exit code for a run, and no such flag: {said}");
 
     project.write("src/prompts/system.txt", "Be brief.");
     let said = watching.said();
-    assert!(said.contains("changed: `src/prompts/system.txt`"), "a file that came with its folder: {said}");
+    assert!(said.contains("Changed: `src/prompts/system.txt`"), "a file that came with its folder: {said}");
     assert!(said.contains("2 last run before the sources changed"), "{said}");
 
     project.write("src/prompts/system.txt", "Be long.");
@@ -133,10 +133,10 @@ fn what_does_not_build_is_told_and_the_next_change_waited_for() {
     let library = project.read("src/lib.rs");
     project.write("src/lib.rs", "no rust");
     let said = watching.said();
-    assert!(said.contains("error: the experiments could not be built"), "{said}");
+    assert!(said.contains("error: failed to build the experiments"), "{said}");
     project.write("src/lib.rs", &format!("{library}// mended\n"));
     let said = watching.said();
-    assert!(said.contains("changed: `src/lib.rs`") && said.contains("strict: passed"), "{said}");
+    assert!(said.contains("Changed: `src/lib.rs`") && said.contains("strict: passed"), "{said}");
 
     project.write("cobalt.toml", "nonsense = 1\n");
     let said = watching.said();
@@ -164,7 +164,7 @@ fn editors_may_put_another_file_in_its_place_and_what_they_leave_is_no_change() 
         project.write("data/items.jsonl", &items);
         project.write("data/new", &changed);
         fs::rename(project.path("data/new"), project.path("data/items.jsonl")).unwrap();
-        assert!(watching.said().contains("changed: `data/items.jsonl`; running"), "{says}");
+        assert!(watching.said().contains("Changed: `data/items.jsonl`; re-running"), "{says}");
     }
     assert_eq!(watching.stop().code(), Some(130));
 }
@@ -174,7 +174,7 @@ fn a_change_during_a_run_is_seen_after_it() {
     let project = Project::steered();
     let (watching, _) = Watching::start(&project, &[]);
     project.answers(&[("paris", "Paris"), ("rome", "wait")]);
-    watching.said_until("partial run (1 changed since)");
+    watching.said_until("partial run (1 changed)");
     project.answers(&[("paris", "Paris"), ("rome", "Paris")]);
     project.write("go-on", "");
     assert!(watching.said().contains("strict: passed"), "the run goes on to its end");
@@ -188,7 +188,7 @@ fn ctrl_c_during_a_run_ends_both() {
     let project = Project::steered();
     let (watching, _) = Watching::start(&project, &[]);
     project.answers(&[("paris", "Paris"), ("rome", "wait")]);
-    watching.said_until("partial run (1 changed since)");
+    watching.said_until("partial run (1 changed)");
     assert_eq!(watching.stop().code(), Some(130));
     let journals = fs::read_dir(project.path(".cobalt/runs")).unwrap().count();
     assert_eq!(journals, 0, "nothing was finished");

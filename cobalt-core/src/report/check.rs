@@ -1,69 +1,69 @@
-//! Which values a stored item can have: what no version of this library writes is damage, and is never taken over.
+//! Validates stored items: values that no version of this library writes are damage and are rejected.
 
 use super::config::RunConfig;
 use super::item::{Execution, ItemResult, ScoredEvaluation, Status};
 use super::model::Report;
 
-/// What is wrong with a stored item. Each reads after "item 3 is damaged:".
+/// A problem with a stored item. The messages continue "item 3 is damaged:".
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ItemProblem {
-    /// A time that is none.
-    #[error("its `latencyMs` is {0}, and must be a finite number of at least 0")]
+    /// An invalid latency.
+    #[error("its `latencyMs` is {0}, expected a finite number of at least 0")]
     Latency(f64),
     /// A score out of range.
-    #[error("the score of `{evaluator}` is {score}, and must be from 0 to 1")]
+    #[error("the score of `{evaluator}` is {score}, expected a number from 0 to 1")]
     Score {
         /// The evaluator's name.
         evaluator: String,
-        /// What stands there.
+        /// The stored score.
         score: f64,
     },
-    /// Costs of judges that are none.
-    #[error("the judge cost of `{evaluator}` is {cost}, and must be a finite number of at least 0")]
+    /// An invalid judge cost.
+    #[error("the judge cost of `{evaluator}` is {cost}, expected a finite number of at least 0")]
     JudgeCost {
         /// The evaluator's name.
         evaluator: String,
-        /// What stands there, in USD.
+        /// The stored cost in USD.
         cost: f64,
     },
-    /// An evaluation without a result, or with two.
+    /// An evaluation with neither a score nor an error, or with both.
     #[error("`{evaluator}` must have either a score or an error")]
     Outcome {
         /// The evaluator's name.
         evaluator: String,
     },
-    /// Evaluations are missing, or are of others.
-    #[error("its evaluations are [{}], and those of the run are [{}]", .found.join(", "), .expected.join(", "))]
+    /// Evaluations are missing, or belong to other evaluators.
+    #[error("its evaluators are [{}], expected [{}]", .found.join(", "), .expected.join(", "))]
     Evaluators {
-        /// The evaluators that there are.
+        /// The item's evaluators.
         found: Vec<String>,
-        /// The evaluators of the run.
+        /// The run's evaluators.
         expected: Vec<String>,
     },
-    /// Another number of runs.
-    #[error("it has {found} of the {expected} runs of each item")]
+    /// The wrong number of trials.
+    #[error("it has {found} of {expected} trials")]
     Runs {
-        /// How many there are.
+        /// The item's trials.
         found: usize,
-        /// How many there must be.
+        /// The run's trials per item.
         expected: usize,
     },
-    /// The status and the rest contradict each other.
-    #[error("its status `{status}` does not fit to its output and error")]
+    /// The status contradicts the output and error.
+    #[error("its status `{status}` does not match its output and error")]
     Status {
-        /// The status, as it is written.
+        /// The status, as stored.
         status: &'static str,
     },
-    /// It passed and failed.
+    /// The item is marked as passed, but has an error.
     #[error("it is marked as passed, although it has an error")]
     Passed,
-    /// What it says of itself differs from what its scores say.
-    #[error("its `passed` does not fit to its scores and pass marks")]
+    /// `passed` contradicts the scores.
+    #[error("its `passed` does not match its scores and pass marks")]
     PassedContradicts,
 }
 
-/// Checks an item of a run with these settings that this library has written.
+/// Checks an item written by this library in a run with these settings.
 pub fn check_item(item: &ItemResult, config: &RunConfig) -> Result<(), ItemProblem> {
     if item.runs.len() != config.runs {
         return Err(ItemProblem::Runs { found: item.runs.len(), expected: config.runs });
@@ -73,11 +73,11 @@ pub fn check_item(item: &ItemResult, config: &RunConfig) -> Result<(), ItemProbl
     if item.passed && item.is_in_error() { Err(ItemProblem::Passed) } else { Ok(()) }
 }
 
-/// Checks the items of a report. Of a file of the original, which leaves more open, the ranges of values are checked alone.
+/// Checks the items of a report. In a file of the original tool, which has fewer guarantees, only value ranges are checked.
 ///
 /// # Errors
 ///
-/// The place of the first item that is damaged, and what is wrong with it.
+/// The position of the first damaged item, and its problem.
 pub fn check_items(report: &Report) -> Result<(), (usize, ItemProblem)> {
     for (place, item) in report.items.iter().enumerate() {
         let is_original = report.schema == 0;
@@ -87,7 +87,7 @@ pub fn check_items(report: &Report) -> Result<(), (usize, ItemProblem)> {
     Ok(())
 }
 
-/// Checks the ranges.
+/// Checks value ranges.
 fn check_values(item: &ItemResult) -> Result<(), ItemProblem> {
     for run in &item.runs {
         if !(run.latency_ms.is_finite() && run.latency_ms >= 0.0) {
@@ -107,7 +107,7 @@ fn check_values(item: &ItemResult) -> Result<(), ItemProblem> {
     Ok(())
 }
 
-/// Checks that an execution has what its status says, and the evaluations of exactly these evaluators.
+/// Checks that an execution matches its status and has evaluations of exactly these evaluators.
 fn check_run(run: &Execution, evaluators: &[String]) -> Result<(), ItemProblem> {
     let fits = match run.status {
         Status::Ok => run.output.is_some() && run.error.is_none(),
@@ -117,7 +117,7 @@ fn check_run(run: &Execution, evaluators: &[String]) -> Result<(), ItemProblem> 
         return Err(ItemProblem::Status { status: run.status.name() });
     }
     let is_left_out = run.status != Status::Ok && run.evaluations.is_empty();
-    // Other programs may have written them in another order.
+    // Other programs may write them in a different order.
     let is_one_of_each = || {
         run.evaluations.iter().count() == evaluators.len()
             && evaluators.iter().all(|evaluator| run.evaluations.get(evaluator).is_some())
@@ -169,19 +169,16 @@ mod tests {
         let tone = |tone: Value| json!({ "evaluations": { "exact": { "score": 1 }, "tone": tone } });
         for (fields, says) in [
             (json!({ "latencyMs": -1 }), "`latencyMs` is -1"),
-            (tone(json!({ "score": 9.0 })), "the score of `tone` is 9, and must be from 0 to 1"),
+            (tone(json!({ "score": 9.0 })), "the score of `tone` is 9, expected a number from 0 to 1"),
             (tone(json!({ "score": -0.5 })), "the score of `tone` is -0.5"),
             (tone(json!({ "score": 1, "judge": { "cost": -1 } })), "the judge cost of `tone` is -1"),
             (tone(json!({})), "`tone` must have either a score or an error"),
             (tone(json!({ "score": 1, "error": "no" })), "`tone` must have either a score or an error"),
-            (
-                json!({ "evaluations": { "exact": { "score": 1 } } }),
-                "its evaluations are [exact], and those of the run are",
-            ),
-            (json!({ "evaluations": {} }), "its evaluations are []"),
-            (json!({ "error": "no" }), "its status `ok` does not fit"),
-            (json!({ "status": "error" }), "its status `error` does not fit"),
-            (json!({ "status": "timeout", "passed": false }), "its status `timeout` does not fit"),
+            (json!({ "evaluations": { "exact": { "score": 1 } } }), "its evaluators are [exact], expected ["),
+            (json!({ "evaluations": {} }), "its evaluators are []"),
+            (json!({ "error": "no" }), "its status `ok` does not match"),
+            (json!({ "status": "error" }), "its status `error` does not match"),
+            (json!({ "status": "timeout", "passed": false }), "its status `timeout` does not match"),
         ] {
             let found = problem(&fields).unwrap_or_default();
             assert!(found.contains(says), "{fields}: {found}");

@@ -1,4 +1,4 @@
-//! What a run was made with: its settings, its data, and the state of its source.
+//! The inputs of a run: its settings, its dataset, and the state of its source.
 
 use std::fmt;
 use std::path::Path;
@@ -10,7 +10,7 @@ use super::threshold::{Threshold, ThresholdError};
 use crate::paths::normalized;
 use crate::timestamp::Timestamp;
 
-/// The share of passing scores counts those of at least this mark, unless the evaluator has its own.
+/// The pass mark of evaluators that do not set their own.
 pub const DEFAULT_PASS_MARK: f64 = 0.5;
 
 /// The settings of a run.
@@ -18,44 +18,44 @@ pub const DEFAULT_PASS_MARK: f64 = 0.5;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct RunConfig {
-    /// How often each item was run.
+    /// The number of trials per item.
     pub runs: usize,
-    /// How many items were worked on at a time.
+    /// The maximum number of items in parallel.
     pub concurrency: usize,
-    /// The longest that the agent was given for one execution, in milliseconds.
+    /// The agent's timeout per trial, in milliseconds.
     pub timeout: u64,
-    /// The evaluators' names, in their order.
+    /// The evaluators' names, in order.
     pub evaluators: Vec<String>,
-    /// The score from which an output passes, one for each evaluator; empty in files of the original.
+    /// The score from which an output passes, one per evaluator; empty in files of the original tool.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pass_marks: Vec<f64>,
-    /// A hash of each evaluator's settings, which tells whether two runs were scored alike; empty in files of the original.
+    /// A hash of each evaluator's settings: if it is equal, two runs were scored the same way. Empty in files of the original tool.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evaluator_hashes: Vec<String>,
-    /// Whether every item had to pass by itself.
+    /// Whether every item had to pass.
     #[serde(default)]
     pub strict: bool,
-    /// The thresholds as they are named in test cases.
+    /// The thresholds, as named in test cases.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub thresholds: Vec<String>,
-    /// The same in the form that [`Threshold`] is read from, one for each; empty in older files.
+    /// The thresholds in the text form of [`Threshold`], one for each; empty in older files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub written_thresholds: Vec<String>,
 }
 
 impl RunConfig {
-    /// The evaluators' names with their pass marks, in their order.
+    /// The evaluators' names with their pass marks, in order.
     pub fn evaluators(&self) -> impl Iterator<Item = (&str, f64)> {
         let marks = self.pass_marks.iter().copied().chain(std::iter::repeat(DEFAULT_PASS_MARK));
         self.evaluators.iter().map(String::as_str).zip(marks)
     }
 
-    /// The thresholds, to be evaluated again. Those of a file that has not the written form of each are read from their names,
-    /// which not all can be.
+    /// Parses the thresholds, to evaluate them again. If a file lacks their text form, they are parsed from their names, which
+    /// does not work for all.
     ///
     /// # Errors
     ///
-    /// One is not written as thresholds are.
+    /// One of them cannot be parsed.
     pub fn read_thresholds(&self) -> Result<Vec<Threshold>, ThresholdError> {
         let has_all = self.written_thresholds.len() == self.thresholds.len();
         let written = if has_all { &self.written_thresholds } else { &self.thresholds };
@@ -63,14 +63,14 @@ impl RunConfig {
         written.iter().zip(names).map(|(written, name)| Threshold::read_again(written, name)).collect()
     }
 
-    /// Notes the thresholds: as they are named, and as they are written.
+    /// Stores the thresholds' names and their text form.
     #[doc(hidden)]
     pub fn set_thresholds(&mut self, thresholds: &[Threshold]) {
         self.thresholds = thresholds.iter().map(Threshold::case_name).collect();
         self.written_thresholds = thresholds.iter().map(Threshold::written).collect();
     }
 
-    /// The evaluators that scored an item below their pass mark in some run, and the lowest of these scores.
+    /// The evaluators that scored an item below their pass mark in some trial, with the lowest score.
     pub fn low_scores<'a>(&'a self, item: &'a ItemResult) -> impl Iterator<Item = (&'a str, f64)> {
         self.evaluators().filter_map(|(name, mark)| {
             let lowest = item.scores(name).reduce(f64::min)?;
@@ -91,25 +91,25 @@ impl RunConfig {
     }
 }
 
-/// A place in a source file.
+/// A location in a source file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct SourcePlace {
-    /// The file, as the compiler names it but without `x/..`: for a member of a workspace as seen from its root.
+    /// The file: the compiler's path without `x/..`, relative to the workspace root for workspace members.
     pub file: String,
     /// The line, counted from 1.
     pub line: u32,
 }
 
 impl SourcePlace {
-    /// A place in a file that the compiler names. It names a module that two targets share by a `#[path]` differently in each.
+    /// From a path of the compiler, which differs per target for a module that two targets share by `#[path]`.
     #[doc(hidden)]
     pub fn of(file: &str, line: u32) -> Self {
         Self { file: normalized(Path::new(file)).display().to_string(), line }
     }
 
-    /// Whether both are in the same file. Older results name files as the compiler does.
+    /// Whether both are in the same file. Older results have the compiler's unnormalized path.
     pub(crate) fn is_in_file_of(&self, other: &Self) -> bool {
         normalized(Path::new(&self.file)) == normalized(Path::new(&other.file))
     }
@@ -121,30 +121,30 @@ impl fmt::Display for SourcePlace {
     }
 }
 
-/// The data that a run was made on.
+/// The dataset of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct DatasetSummary {
-    /// Where the items came from: a path as it was given, what they were fetched from, or `inline`.
+    /// The source of the items: a path as given, the remote source, or `inline`.
     pub source: String,
-    /// How many items there are.
+    /// The number of items.
     pub items: usize,
     /// SHA-256 over all items.
     pub hash: String,
-    /// When they were fetched, and which version of them; absent where they are from a file or from code.
+    /// When they were fetched, and their version; absent for items from a file or from code.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fetched: Option<Fetch>,
 }
 
-/// When a data set was fetched, and which version of it.
+/// When a dataset was fetched, and its version.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Fetch {
-    /// When the source was asked for it.
+    /// When it was requested from the source.
     pub at: Timestamp,
-    /// The version, as the source names it: a time, a number, an entity tag. Absent where it names none.
+    /// The source's version: a time, a number or an entity tag. Absent if the source has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! The figures of a run, gathered from its items once, and how a threshold's figure is shown.
+//! The metrics of a run, gathered from its items in one pass, and the format of a threshold's value.
 
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
@@ -10,36 +10,36 @@ use super::summary::{JudgeFigures, LatencyStats, ScoreStats, Summary};
 use super::threshold::{Category, Metric, Threshold};
 use crate::item::Spending;
 use crate::prices::PriceTable;
-use crate::wording::decimal;
+use crate::wording::{decimal, grouped};
 
-/// What thresholds and summaries are worked out from: one value for each item or execution.
+/// The input of thresholds and summaries: one value per item or execution.
 #[derive(Debug, Default)]
 pub struct Figures<'a> {
     items: &'a [ItemResult],
-    /// The evaluators in their order.
+    /// The evaluators, in order.
     pub(super) evaluators: Vec<EvaluatorFigures<'a>>,
     /// Each item's mean latency in milliseconds.
     pub(super) latency: Vec<f64>,
-    /// Each item's tokens over its runs, where reported.
+    /// Each item's tokens over its trials, if reported.
     pub(super) tokens: Vec<f64>,
     total_tokens: Option<u64>,
-    /// Each item's cost over its runs in USD, where known.
+    /// Each item's agent cost over its trials in USD, if known.
     pub(super) cost: Vec<f64>,
-    /// Items whose agent gave an output that reports no tokens.
+    /// Items with an output that reports no tokens.
     pub(super) without_tokens: usize,
-    /// Items whose agent gave an output, and whose cost is not known for want of a model or of tokens.
+    /// Items with an output whose cost is unknown because it reports no model or no tokens.
     pub(super) without_cost: usize,
     /// Items with tokens of unknown cost.
     pub(super) unpriced: usize,
     /// The agent's models without a price.
     pub(super) unpriced_models: BTreeSet<String>,
-    /// What judges were asked.
+    /// The judges' usage.
     pub(super) judges: JudgeFigures,
-    /// Items whose agent gave an output in every run.
+    /// Items with an output in every trial.
     successful: usize,
-    /// Whether the agent gave any output at all.
+    /// Whether the agent gave any output.
     pub(super) answered: bool,
-    /// Items whose agent gave an output in some run.
+    /// Items with an output in some trial.
     pub(super) answered_items: usize,
     runs: usize,
 }
@@ -51,26 +51,26 @@ pub(super) struct EvaluatorFigures<'a> {
     pub(super) pass_mark: f64,
     /// Every score of every execution.
     pub(super) scores: Vec<f64>,
-    /// Executions in which it failed.
+    /// Executions in which the evaluator failed.
     pub(super) errors: usize,
-    /// The items that it scored.
+    /// The items it scored.
     items: Vec<ScoredItem>,
 }
 
 /// An evaluator's scores of one item.
 #[derive(Clone, Copy, Debug)]
 struct ScoredItem {
-    /// The scores added up.
+    /// The sum of the scores.
     total: f64,
     count: u32,
-    /// How many of them pass.
+    /// The number of scores at or above the pass mark.
     passes: u32,
     /// The number of the item's cluster.
     cluster: usize,
 }
 
 impl<'a> Figures<'a> {
-    /// Gathers the figures of `items` for evaluators of the given names and pass marks.
+    /// Gathers the metrics of `items` for evaluators with these names and pass marks.
     #[must_use]
     pub fn gather(items: &'a [ItemResult], evaluators: &[(&'a str, f64)], prices: &PriceTable) -> Self {
         let mut figures = Figures {
@@ -99,7 +99,7 @@ impl<'a> Figures<'a> {
         let usage = Usage::of(item, prices);
         if let Some(tokens) = usage.tokens {
             let total = self.total_tokens.get_or_insert(0);
-            // An agent may report anything; a panic here would cost all results.
+            // An agent may report anything; a panic here would lose all results.
             *total = total.saturating_add(tokens);
             self.tokens.push(tokens as f64);
         }
@@ -111,8 +111,8 @@ impl<'a> Figures<'a> {
         self.judges.add(item);
     }
 
-    /// These figures, with the scores of `other`, which has further runs of the same items. What was used, how long it took and
-    /// what went wrong stays that of one run; so does an evaluator that scored nothing in it.
+    /// These metrics with the scores of `other`, which has further trials of the same items. Usage, latency and errors stay those of
+    /// this run, and so does an evaluator without a score in it.
     #[doc(hidden)]
     pub fn pooled(self, other: Self) -> Self {
         let one = |(own, all): (EvaluatorFigures<'a>, _)| if own.scores.is_empty() { own } else { all };
@@ -120,7 +120,7 @@ impl<'a> Figures<'a> {
         Self { evaluators, runs: other.runs, ..self }
     }
 
-    /// The figures summed up.
+    /// The summary of the run.
     #[must_use]
     pub fn summary(&self, duration: Duration) -> Summary {
         let latency = describe(&self.latency);
@@ -157,7 +157,7 @@ impl<'a> Figures<'a> {
     }
 }
 
-/// Numbers the clusters: the items of one field `cluster` share one, each of the others has its own.
+/// Numbers the clusters: items with the same field `cluster` share one, every other item has its own.
 #[derive(Default)]
 struct Clusters {
     named: HashMap<String, usize>,
@@ -199,7 +199,7 @@ impl<'a> EvaluatorFigures<'a> {
         }
     }
 
-    /// The share of scores at `mark` or above, among how many.
+    /// The share of scores at or above `mark`.
     pub(super) fn pass_rate(&self, mark: Option<f64>) -> Option<f64> {
         let mark = mark.unwrap_or(self.pass_mark);
         share(self.scores.iter().filter(|score| **score >= mark).count(), self.scores.len())
@@ -232,7 +232,7 @@ impl<'a> EvaluatorFigures<'a> {
         })
     }
 
-    /// A figure of each item added up over its cluster, and how many scores the cluster has.
+    /// A value of each item summed by cluster, with the number of scores in the cluster.
     fn clusters(&self, figure: fn(&ScoredItem) -> f64) -> Vec<Cluster> {
         let most = self.items.iter().map(|item| item.cluster + 1).max().unwrap_or(0);
         let mut clusters = vec![Cluster { total: 0.0, count: 0 }; most];
@@ -245,8 +245,8 @@ impl<'a> EvaluatorFigures<'a> {
         clusters
     }
 
-    /// A figure of n runs of which c pass, for each k up to `runs`, averaged over the items whose every run has a score:
-    /// over other items for each k, the figures could not be compared.
+    /// A metric of n trials of which c pass, for each k up to `runs`, averaged over the items with a score in every trial: with
+    /// different items per k, the values would not be comparable.
     fn over_k(&self, runs: usize, figure: fn(u64, u64, u64) -> Option<f64>) -> Vec<f64> {
         if runs < 2 {
             return Vec::new();
@@ -267,22 +267,22 @@ pub fn share(part: usize, whole: usize) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 
-/// What an item's executions used.
+/// The usage of an item's executions.
 pub struct Usage {
     pub(super) tokens: Option<u64>,
     cost: Option<f64>,
     /// Whether an output reports no tokens.
     lacks_tokens: bool,
-    /// Whether an output reports neither a cost nor what a cost follows from.
+    /// Whether an output reports neither a cost nor the data to calculate one.
     lacks_cost: bool,
-    /// Whether some of the tokens have no known cost.
+    /// Whether the cost of some tokens is unknown.
     unpriced: bool,
-    /// The models whose price is not known.
+    /// The models without a known price.
     unpriced_models: BTreeSet<String>,
 }
 
 impl Usage {
-    /// What it cost in USD, where that is known of all tokens.
+    /// The cost in USD, if it is known for all tokens.
     pub fn known_cost(&self) -> Option<f64> {
         self.cost.filter(|_| !self.unpriced)
     }
@@ -296,7 +296,7 @@ impl Usage {
             unpriced: false,
             unpriced_models: BTreeSet::new(),
         };
-        // What a run that failed had used until then was used, too.
+        // Includes what failed trials have used.
         for run in &item.runs {
             let spending = Spending::of(run.metadata(), prices);
             usage.lacks_tokens |= run.output.is_some() && spending.tokens.is_none();
@@ -315,12 +315,12 @@ impl Usage {
     }
 }
 
-/// The decimals of scores and ratios.
+/// Decimals of scores and ratios.
 const OF_SHARES: usize = 3;
 /// In milliseconds.
 const SECOND: f64 = 1000.0;
 
-/// A figure with its unit. What is rounded to the other side of the bound is shown with more decimals, or in full.
+/// A value with its unit. It gets more decimals if rounding would move it to the other side of the bound.
 pub fn with_unit(threshold: &Threshold, actual: f64) -> String {
     let is_ratio = threshold.metric() == Metric::Ratio;
     let (unit, name) = match threshold.category() {
@@ -337,7 +337,7 @@ pub fn with_unit(threshold: &Threshold, actual: f64) -> String {
         figure.parse::<f64>().is_ok_and(|it| threshold.holds(it * unit) == threshold.holds(actual))
     };
     let figure = (fewest..=fewest + 4).map(|decimals| decimal(amount, decimals)).find(keeps_its_side);
-    let figure = figure.unwrap_or_else(|| amount.to_string());
+    let figure = grouped(&figure.unwrap_or_else(|| amount.to_string()));
     match threshold.category() {
         _ if is_ratio => figure,
         Category::Latency => format!("{figure} {name}"),
@@ -349,7 +349,7 @@ pub fn with_unit(threshold: &Threshold, actual: f64) -> String {
     }
 }
 
-/// The decimals that show three digits of an amount; six for what is smaller than that shows.
+/// The decimals that show three significant digits, at most six.
 fn three_digits(amount: f64) -> usize {
     let first = if amount == 0.0 { 0.0 } else { amount.abs().log10().floor() };
     (2.0 - first).clamp(0.0, 6.0) as usize
@@ -488,7 +488,7 @@ mod tests {
             ("latency.avg <= 5s", 12.345_678, "12.3 ms"),
             ("latency.avg <= 5s", 0.000_213_4, "0.000213 ms"),
             ("vs_baseline.latency.rise <= 5ms", -0.000_000_12, "0 ms"),
-            ("tokens.total <= 9", 1234.0, "1234"),
+            ("tokens.total <= 9", 1234.0, "1,234"),
             ("cost.total <= 1", 0.012_345_6, "$0.0123"),
             ("vs_baseline.cost.rise <= 1", -0.012_345_6, "-$0.0123"),
         ] {

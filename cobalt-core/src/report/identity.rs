@@ -1,4 +1,4 @@
-//! What the items of a run are called: their keys, by which other runs have them, and their names in test cases.
+//! The identity of a run's items: their keys, which match them between runs, and their names in test cases.
 
 use serde_json::Value;
 
@@ -12,7 +12,7 @@ pub fn keys(items: &[ItemResult]) -> Vec<String> {
     names.keys()
 }
 
-/// The item's field `cluster`, if it names one.
+/// The item's cluster from its field `cluster`, if it has one.
 pub fn cluster(item: &Item) -> Option<String> {
     match item.get("cluster")? {
         Value::String(text) if !text.trim().is_empty() => Some(text.clone()),
@@ -21,24 +21,24 @@ pub fn cluster(item: &Item) -> Option<String> {
     }
 }
 
-/// Gathers what items are called. An item's name depends on those of all others, so that names are known when all items are.
+/// Gathers the names of items. A name depends on those of all other items, so names are known only at the end.
 #[derive(Clone, Debug, Default)]
 pub struct ItemNames {
     is_partial: bool,
-    /// Of each item the key that its file has or, where there is none, the one that others may have, too.
+    /// Each item's key from its file or, without one, its natural key, which may not be unique.
     keys: Vec<String>,
     is_without_keys: bool,
     case_names: Vec<String>,
 }
 
 impl ItemNames {
-    /// Of no item yet. Where the run is of some of the items, other items may have the same ids.
+    /// Creates an empty collection. In a partial run, items that are not part of it may have the same IDs.
     #[must_use]
     pub fn new(is_partial: bool) -> Self {
         Self { is_partial, ..Self::default() }
     }
 
-    /// Adds the item that comes next in the order of the data set.
+    /// Adds the next item in dataset order.
     pub fn add(&mut self, item: &ItemResult) {
         self.is_without_keys |= item.key.is_empty();
         self.keys.push(if item.key.is_empty() { natural_key(&item.input) } else { item.key.clone() });
@@ -48,13 +48,13 @@ impl ItemNames {
         });
     }
 
-    /// The keys by which items are found in other runs; those of files of the original, which have none, are worked out.
+    /// The keys that match items between runs. They are calculated for files of the original tool, which have none.
     #[must_use]
     pub fn keys(&self) -> Vec<String> {
         if self.is_without_keys { unique(self.keys.clone()) } else { self.keys.clone() }
     }
 
-    /// The names in test cases: slugs of ids, or else indexes as four digits, made unique.
+    /// The names in test cases: slugs of IDs, or else indexes as four digits, made unique.
     #[must_use]
     pub fn case_names(self) -> Vec<String> {
         unique(self.case_names)

@@ -1,4 +1,4 @@
-//! The result of one item: its executions, each with an output and its evaluations, and how many items ended in which way.
+//! The result of one item: its executions, each with an output and its evaluations.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::item::{Item, Output, Spending, TokenCount};
 use crate::prices::{JudgeUsage, PriceTable};
 use crate::redact::{redact, redact_fields};
 
-/// How an execution ended. Ordered from the best to the worst.
+/// The status of an execution. Ordered from best to worst.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -28,7 +28,7 @@ pub enum Status {
 }
 
 impl Status {
-    /// As it is written in files.
+    /// The name used in files.
     #[must_use]
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -39,26 +39,26 @@ impl Status {
     }
 }
 
-/// What one evaluator found for one output: a score, or why there is none.
+/// One evaluator's result for one output: a score, or why there is none.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct ScoredEvaluation {
-    /// From 0 to 1; absent where the evaluator failed.
+    /// From 0 to 1; absent if the evaluator failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub score: Option<f64>,
-    /// Why the score is what it is.
+    /// The reason for the score.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The reasoning that led to the score.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chain_of_thought: Option<String>,
-    /// Further figures and texts by name, such as the parts that a score was made of.
+    /// Further values by name, such as the parts of a score.
     #[serde(skip_serializing_if = "Item::is_empty")]
     pub metadata: Item,
-    /// What models were asked for it, and what that cost; absent where none was.
+    /// The models' usage and cost for it; absent if no model was called.
     #[serde(skip_serializing_if = "Option::is_none")]
-    // Boxed, as most evaluations ask no model, and there may be hundreds of thousands of them.
+    // Boxed: most evaluations call no model, and there may be hundreds of thousands of them.
     pub judge: Option<Box<JudgeUsage>>,
     /// Why there is no score.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -70,18 +70,18 @@ pub struct ScoredEvaluation {
 pub struct Evaluations(Vec<(Arc<str>, ScoredEvaluation)>);
 
 impl Evaluations {
-    /// What the evaluator of that name found.
+    /// The evaluation of the evaluator with this name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&ScoredEvaluation> {
         self.0.iter().find(|(known, _)| **known == *name).map(|(_, evaluation)| evaluation)
     }
 
-    /// All of them with their names.
+    /// All evaluations with their names.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &ScoredEvaluation)> {
         self.0.iter().map(|(name, evaluation)| (&**name, evaluation))
     }
 
-    /// Whether nothing was evaluated, as when the agent failed.
+    /// Whether nothing was evaluated, for example because the agent failed.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -128,25 +128,25 @@ impl<'de> Deserialize<'de> for Evaluations {
     }
 }
 
-/// One run of the agent on an item.
+/// One trial: a run of the agent on an item.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Execution {
-    /// How it ended.
+    /// The status.
     pub status: Status,
     /// What the agent returned; absent unless the status is `ok`.
     pub output: Option<Output>,
-    /// How long the agent took, in milliseconds.
+    /// The agent's latency in milliseconds.
     pub latency_ms: f64,
-    /// What the evaluators found.
+    /// The evaluators' results.
     pub evaluations: Evaluations,
     /// Why there is no output.
     pub error: Option<String>,
-    /// What the agent recorded before it failed; empty where there is an output, whose metadata has it.
+    /// What the agent recorded before it failed; empty if there is an output, whose metadata includes it.
     pub recorded: Item,
 }
 
 impl Execution {
-    /// Takes the secrets out of all texts, and out of the names in metadata.
+    /// Redacts all texts and the names in metadata.
     #[doc(hidden)]
     pub fn redact(&mut self) {
         if let Some(output) = &mut self.output {
@@ -161,20 +161,19 @@ impl Execution {
         }
     }
 
-    /// What the agent reported about itself, whether it gave an output or failed.
+    /// The metadata that the agent reported, with an output or before it failed.
     #[must_use]
     pub fn metadata(&self) -> &Item {
         self.output.as_ref().map_or(&self.recorded, Output::all_metadata)
     }
 
-    /// The agent's tokens, where they are reported.
+    /// The agent's tokens, if reported.
     #[must_use]
     pub fn token_count(&self) -> Option<TokenCount> {
         TokenCount::of(self.metadata())
     }
 
-    /// What the agent's calls of models cost in USD: as it is reported, else by these prices. `None` where that is not
-    /// known of all of them.
+    /// The cost of the agent's model calls in USD: as reported, or else by these prices. `None` unless it is known for all calls.
     #[must_use]
     pub fn cost(&self, prices: &PriceTable) -> Option<f64> {
         Spending::of(self.metadata(), prices).cost
@@ -187,81 +186,81 @@ impl Execution {
     }
 }
 
-/// What came of one item over all of its runs.
+/// The result of one item over all of its trials.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ItemResult {
-    /// The item's place in the data set, from 0.
+    /// The item's index in the dataset, from 0.
     pub index: usize,
-    /// The item's identity: its `id`, or a hash of its input. Empty in files of the original.
+    /// The item's identity: its `id`, or a hash of its input. Empty in files of the original tool.
     pub key: String,
     /// The item.
     pub input: Arc<Item>,
-    /// Whether the item is at or above every pass mark in every trial, without an error. Of a file that is read, it follows
-    /// from the scores and the pass marks of the run: see [`RunConfig::passes`](super::RunConfig::passes).
+    /// Whether the item is at or above every pass mark in every trial, without an error. When a file is read, it is calculated
+    /// from the scores and pass marks of the run: see [`RunConfig::passes`](super::RunConfig::passes).
     pub passed: bool,
     /// The executions, at least one.
     pub runs: Vec<Execution>,
 }
 
 impl ItemResult {
-    /// The first run, whose output and evaluations stand for the item.
+    /// The first trial, whose output and evaluations represent the item.
     #[must_use]
     pub fn first(&self) -> &Execution {
         &self.runs[0]
     }
 
-    /// The worst of the runs' ends.
+    /// The worst status of the trials.
     #[must_use]
     pub fn status(&self) -> Status {
         self.runs.iter().map(|run| run.status).max().unwrap_or_default()
     }
 
-    /// The mean time that the agent took, in milliseconds.
+    /// The agent's mean latency in milliseconds.
     #[must_use]
     pub fn latency_ms(&self) -> f64 {
         let runs = self.runs.len().max(1) as f64;
         self.runs.iter().map(|run| run.latency_ms).sum::<f64>() / runs
     }
 
-    /// Why the item has no output, from the first run that has none.
+    /// Why the item has no output: the first trial's error.
     #[must_use]
     pub fn error(&self) -> Option<&str> {
         self.runs.iter().find_map(|run| run.error.as_deref())
     }
 
-    /// Why the agent or, where that gave an output, an evaluator failed, in the first run in which one did.
+    /// Why the agent or, if it gave an output, an evaluator failed: the first such error.
     #[must_use]
     pub fn why_in_error(&self) -> Option<String> {
         self.runs.iter().find_map(|run| {
             let no_score = || {
                 let (name, evaluation) =
                     run.evaluations.iter().find(|(_, evaluation)| evaluation.score.is_none())?;
-                let reason = evaluation.error.as_deref().unwrap_or("no reason is known");
+                let reason = evaluation.error.as_deref().unwrap_or("no reason given");
                 Some(format!("{name} gave no score: {reason}"))
             };
             run.error.clone().or_else(no_score)
         })
     }
 
-    /// Whether any run failed, or any evaluator gave no score.
+    /// Whether any trial failed, or any evaluator gave no score.
     #[must_use]
     pub fn is_in_error(&self) -> bool {
         self.runs.iter().any(Execution::is_in_error)
     }
 
-    /// The scores of one evaluator over the runs, without those it could not give.
+    /// One evaluator's scores over the trials, without failed evaluations.
     pub fn scores<'a>(&'a self, evaluator: &'a str) -> impl Iterator<Item = f64> + 'a {
         self.runs.iter().filter_map(move |run| run.evaluations.get(evaluator)?.score)
     }
 }
 
-/// One evaluator's scores over an item's runs.
+/// One evaluator's scores over an item's trials.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunAggregation {
-    /// Their mean.
+    /// The mean.
     pub mean: f64,
-    /// Their standard deviation, of the population.
+    /// The population standard deviation.
     pub stddev: f64,
     /// The lowest.
     pub min: f64,
@@ -273,7 +272,7 @@ pub struct RunAggregation {
     pub p95: f64,
     /// The 99th percentile.
     pub p99: f64,
-    /// Each run's score, in the order of the runs.
+    /// Each trial's score, in order.
     pub scores: Vec<f64>,
 }
 
@@ -293,7 +292,7 @@ impl RunAggregation {
     }
 }
 
-/// The shape of an execution in a file.
+/// The file format of an execution.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Execution"))]
 #[serde(rename_all = "camelCase")]
@@ -307,7 +306,7 @@ struct ExecutionOut<'a> {
     error: Option<&'a str>,
 }
 
-/// An output; readers of the original's files expect one even where the agent failed.
+/// An output. The original tool expects one even if the agent failed.
 struct OutputOut<'a>(&'a Execution);
 
 impl Serialize for OutputOut<'_> {
@@ -435,7 +434,7 @@ impl From<ExecutionIn> for Execution {
     }
 }
 
-/// The original keeps no status: an error's text tells a timeout from a failure.
+/// The original tool stores no status: the error's text distinguishes a timeout from a failure.
 fn status_of_original(error: Option<&str>) -> Status {
     match error {
         None => Status::Ok,

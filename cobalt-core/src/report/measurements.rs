@@ -1,4 +1,4 @@
-//! The numbers of each item that a comparison needs, which are also what a baseline file holds, and what items are called.
+//! The measurements of each item that a comparison needs: the contents of a baseline file.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,14 +14,14 @@ use crate::item::{Spending, content_hash};
 use crate::prices::PriceTable;
 use crate::timestamp::Timestamp;
 
-/// The version of this shape.
+/// The version of this format.
 const SCHEMA: u32 = 1;
 
-/// The numbers of a run, item by item, without inputs, outputs and reasons.
+/// The measurements of a run by item, without inputs, outputs and reasons.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Measurements {
-    /// The version of this shape.
+    /// The version of this format.
     pub measurements: u32,
     /// The run's id.
     pub id: String,
@@ -29,16 +29,16 @@ pub struct Measurements {
     pub name: String,
     /// When the run started.
     pub timestamp: Timestamp,
-    /// Where the experiment was declared; absent in files of earlier versions, and where no attribute declared it.
+    /// Where the experiment was declared; absent in files of earlier versions, and without an attribute.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub declared_at: Option<SourcePlace>,
-    /// The state of the source, where it is kept in git.
+    /// The state of the source, if it is in git.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub git: Option<GitState>,
-    /// The data that the run was made on.
+    /// The dataset of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dataset: Option<DatasetSummary>,
-    /// How often each item was run.
+    /// The number of trials per item.
     pub runs: usize,
     /// Whether only some of the items were run.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -46,72 +46,72 @@ pub struct Measurements {
     /// Whether the run failed; `false` in baseline files of earlier versions.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub failed: bool,
-    /// The evaluators in their order.
+    /// The evaluators, in order.
     pub evaluators: Vec<EvaluatorSettings>,
-    /// The items in the order of the data set.
+    /// The items, in dataset order.
     pub items: Vec<MeasuredItem>,
 }
 
-/// How an evaluator was set.
+/// The settings of an evaluator.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct EvaluatorSettings {
     /// Its name.
     pub name: String,
-    /// The score from which an output passes; absent in runs of the original.
+    /// The score from which an output passes; absent in runs of the original tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pass_mark: Option<f64>,
-    /// A hash of its settings; absent in runs of the original and of earlier versions.
+    /// A hash of its settings; absent in runs of the original tool and of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hash: Option<String>,
 }
 
-/// The numbers of one item.
+/// The measurements of one item.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct MeasuredItem {
-    /// The item's identity, by which it is found in another run.
+    /// The item's key, which matches it between runs.
     pub key: String,
-    /// A hash of the whole item, which tells whether it is still the same.
+    /// A hash of the whole item, to detect changes.
     pub content: String,
-    /// The item's field `cluster`: items that share it do not count as independent.
+    /// The item's field `cluster`: items that share it are not independent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cluster: Option<String>,
-    /// The runs, counted from 0, in which the agent or an evaluator failed.
+    /// The trials, numbered from 0, in which the agent or an evaluator failed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed: Vec<usize>,
-    /// The mean time that the agent took, in milliseconds.
+    /// The agent's mean latency in milliseconds.
     pub latency_ms: f64,
-    /// The agent's tokens over all runs of the item; absent where none were reported.
+    /// The agent's tokens over all trials of the item; absent if not reported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
-    /// What the agent's calls cost over all runs of the item in USD; absent where that is not known.
+    /// The agent cost over all trials of the item in USD; absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<f64>,
-    /// Each evaluator's scores from 0 to 1, one for each run that it scored.
+    /// Each evaluator's scores from 0 to 1, one for each trial that it scored.
     pub scores: BTreeMap<String, Vec<f64>>,
-    /// What each trial took and used; empty for a single one, and in files of earlier versions.
+    /// The latency and usage of each trial; empty for a single trial, and in files of earlier versions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub trials: Vec<TrialAmounts>,
 }
 
-/// What one trial of an item took and used.
+/// The latency and usage of one trial.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TrialAmounts {
-    /// The time that the agent took, in milliseconds.
+    /// The agent's latency in milliseconds.
     pub latency_ms: f64,
-    /// The agent's tokens; absent where none were reported.
+    /// The agent's tokens; absent if not reported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
-    /// What the agent's calls cost in USD; absent where that is not known.
+    /// The agent cost in USD; absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<f64>,
 }
 
 impl Measurements {
-    /// These measurements with the scores of `all`, which has further runs of the same items in the same order. As with
-    /// [`Figures::pooled`](super::Figures::pooled) all else stays that of one run.
+    /// These measurements with the scores of `all`, which has further trials of the same items in the same order. As in
+    /// [`Figures::pooled`](super::Figures::pooled), everything else stays that of this run.
     #[must_use]
     #[doc(hidden)]
     pub fn pooled(mut self, all: &Self) -> Self {
@@ -124,7 +124,7 @@ impl Measurements {
         self
     }
 
-    /// The numbers of a run. Costs are worked out anew, so that two runs are held against the same prices.
+    /// The measurements of a run. Costs are recalculated with `prices`, so two runs are compared at the same prices.
     #[must_use]
     pub fn of(report: &Report, prices: &PriceTable) -> Self {
         let config = &report.config;
@@ -151,7 +151,7 @@ impl Measurements {
         }
     }
 
-    /// Everything but the items.
+    /// A copy without the items.
     pub(crate) fn without_items(&self) -> Self {
         Self {
             measurements: self.measurements,
@@ -171,7 +171,7 @@ impl Measurements {
 }
 
 impl MeasuredItem {
-    /// The numbers of an item that has this key, by these evaluators.
+    /// The measurements of an item with this key, by these evaluators.
     #[must_use]
     pub fn of(item: &ItemResult, key: String, evaluators: &[String], prices: &PriceTable) -> Self {
         let usage = Usage::of(item, prices);

@@ -1,4 +1,4 @@
-//! What a run found: the result model, its statistics, and the thresholds that judge it.
+//! The result of a run: the result model, its statistics, and the thresholds that it is evaluated against.
 
 mod check;
 pub mod comparison;

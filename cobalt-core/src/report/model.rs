@@ -1,4 +1,4 @@
-//! The report of a run and the settings it was made with: the shape of a result file.
+//! The report of a run: the format of a result file.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -11,15 +11,15 @@ use super::shard::Shard;
 use super::summary::{ItemCounts, Summary};
 use crate::timestamp::Timestamp;
 
-/// The version of the result file's shape; files of the original have none, which reads as 0.
+/// The version of the result file format; files of the original tool have none, which is read as 0.
 pub const SCHEMA: u32 = 1;
 
-/// Everything that a run of an experiment found. Its JSON is a result file.
+/// The result of a run of an experiment. Its JSON is a result file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", remote = "Self")]
 pub struct Report {
-    /// The version of this shape; 0 in files of the original.
+    /// The version of this format; 0 in files of the original tool.
     #[serde(default)]
     pub schema: u32,
     /// The run's id: 12 hexadecimal digits.
@@ -31,78 +31,78 @@ pub struct Report {
     /// The experiment's tags.
     #[serde(default)]
     pub tags: Vec<String>,
-    /// Where the experiment is declared, where an attribute does it.
+    /// Where the experiment is declared, if by an attribute.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub declared_at: Option<SourcePlace>,
-    /// The settings that the run was made with.
+    /// The settings of the run.
     pub config: RunConfig,
-    /// The figures of the whole run.
+    /// The summary of the whole run.
     pub summary: Summary,
-    /// How the thresholds were met; present when the experiment has any.
+    /// The results of the thresholds; present if the experiment has any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ci_status: Option<CiStatus>,
-    /// Whether the verdict is that the run passed. A run whose thresholds were not evaluated has not.
+    /// Whether the verdict is `Passed`. A run whose thresholds were not evaluated has not passed.
     #[serde(default)]
     pub passed: bool,
-    /// The verdict. Of a file that is read, it follows from its counts and thresholds: older files do not have it.
+    /// The verdict. When a file is read, it is derived from its counts and thresholds: older files do not have it.
     #[serde(default)]
     pub verdict: RunVerdict,
-    /// Whether only some of the items were run; such a run is no measure of the agent.
+    /// Whether only some of the items were run; such a run does not measure the agent.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub partial: bool,
-    /// The shard that the run is of, where it was divided; such a run is partial.
+    /// The shard of the run, if it was sharded; such a run is partial.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shard: Option<Shard>,
-    /// The ids of the runs of shards that this run was merged from.
+    /// The IDs of the shard runs that this run was merged from.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shards: Vec<String>,
-    /// The ids of earlier runs of the same commit whose scores count in the thresholds and in the comparison with the baseline, as
-    /// further runs of the items do. Everything else is of this run alone.
+    /// The IDs of earlier runs of the same commit whose scores count as further trials in the thresholds and in the comparison with
+    /// the baseline. Everything else is from this run alone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pooled: Vec<String>,
-    /// The data that the run was made on.
+    /// The dataset of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dataset: Option<DatasetSummary>,
-    /// The state of the source, where it is kept in git.
+    /// The state of the source, if it is in git.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub git: Option<GitState>,
-    /// A hash of the package's source files, where `cargo cobalt run` worked it out.
+    /// A hash of the package's source files, if `cargo cobalt run` calculated it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sources: Option<String>,
-    /// How the run differs from its baseline, where it has one.
+    /// The comparison with the baseline, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<Box<Comparison>>,
-    /// The date of the price table that costs were worked out with.
+    /// The date of the price table used for costs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prices_as_of: Option<String>,
-    /// What came of each item, in the order of the data set.
+    /// The results of the items, in dataset order.
     #[serde(default)]
     pub items: Vec<ItemResult>,
 }
 
-/// Why a report could not be turned into JSON.
+/// A report could not be serialized to JSON.
 #[derive(Debug, thiserror::Error)]
 #[error("failed to write the report as JSON: {0}")]
 pub struct ReportJsonError(#[from] serde_json::Error);
 
 impl Report {
-    /// The report as indented JSON, as in a result file.
+    /// The report as indented JSON.
     ///
     /// # Errors
     ///
-    /// Only where JSON cannot be made at all, which no report is known to cause.
+    /// If serialization fails, which no report is known to cause.
     pub fn to_json(&self) -> Result<String, ReportJsonError> {
         Ok(serde_json::to_string_pretty(self)?)
     }
 
-    /// What became of the thresholds; none for a partial run, and for a file of the original.
+    /// The outcomes of the thresholds; empty for a partial run, and for a file of the original tool.
     #[must_use]
     pub fn thresholds(&self) -> &[ThresholdOutcome] {
         self.ci_status.as_ref().map_or(&[], |status| &status.thresholds)
     }
 
-    /// The items' names in test cases, in the order of [`items`](Self::items): slugs of their ids, or else their indexes as
-    /// four digits, made unique.
+    /// The items' names in test cases, in the order of [`items`](Self::items): slugs of their IDs, or else their indexes as four
+    /// digits, made unique.
     #[must_use]
     pub fn case_names(&self) -> Vec<String> {
         let mut names = ItemNames::new(self.partial);
@@ -110,14 +110,14 @@ impl Report {
         names.case_names()
     }
 
-    /// The indexes of the items that the run is about, where these are not all.
+    /// The indexes of the run's items, if it is partial.
     #[doc(hidden)]
     pub fn selection(&self) -> Option<Vec<usize>> {
         self.partial.then(|| self.items.iter().map(|item| item.index).collect())
     }
 
-    /// Reads a report of which the items are read by themselves, and what it says of its verdict, for
-    /// [`complete`](Self::complete) when they are.
+    /// Parses a report without its items, which are read separately, and its stored verdict. Call [`complete`](Self::complete) after
+    /// reading the items.
     pub(crate) fn head(bytes: &[u8]) -> serde_json::Result<(Self, Said)> {
         let mut report = Self::deserialize(&mut serde_json::Deserializer::from_slice(bytes))?;
         let said = Said { passed: report.passed, verdict: report.verdict };
@@ -125,8 +125,8 @@ impl Report {
         Ok((report, said))
     }
 
-    /// Adds what is counted of its items. A file of the original leaves all counts to them; older files of ours counted every
-    /// item without an error as passed where thresholds decide.
+    /// Sets the counts of items. A file of the original tool has no counts; our older files counted every item without an error as
+    /// passed if thresholds decide.
     pub(crate) fn complete(&mut self, counts: &ItemCounts, said: Said) {
         let is_of_original = self.schema == 0 && !said.passed;
         let summary = &mut self.summary;
@@ -143,14 +143,14 @@ impl Report {
         if is_of_original { self.conclude() } else { self.settle(said) }
     }
 
-    /// Sets the verdict by what was counted and how the thresholds were met.
+    /// Sets the verdict from the counts and the thresholds.
     #[doc(hidden)]
     pub fn conclude(&mut self) {
         self.verdict = RunVerdict::of(&self.config, &self.summary, self.ci_status.as_ref());
         self.passed = self.verdict == RunVerdict::Passed;
     }
 
-    /// Sets the verdict of a report that is read. A file that says that its run did not pass is believed.
+    /// Sets the verdict of a parsed report. A stored verdict that the run did not pass takes precedence.
     fn settle(&mut self, said: Said) {
         self.conclude();
         if self.passed && !said.passed {
@@ -159,7 +159,7 @@ impl Report {
         }
     }
 
-    /// Everything but the items.
+    /// A copy without the items.
     #[must_use]
     pub fn without_items(&self) -> Self {
         Self {
@@ -208,7 +208,7 @@ impl<'de> Deserialize<'de> for Report {
     }
 }
 
-/// What a file says of its verdict.
+/// The verdict stored in a file.
 #[derive(Clone, Copy, Debug)]
 pub struct Said {
     passed: bool,

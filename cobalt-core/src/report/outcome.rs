@@ -1,4 +1,4 @@
-//! How a run met its thresholds, and the verdict on it.
+//! The outcomes of a run's thresholds, and its verdict.
 
 use std::fmt;
 
@@ -7,14 +7,14 @@ use serde::{Deserialize, Serialize};
 use super::config::RunConfig;
 use super::summary::Summary;
 
-/// The verdict on a run. Ordered from the best to the worst.
+/// The verdict of a run. Ordered from best to worst.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "ReportVerdict"))]
 #[serde(rename_all = "camelCase")]
 pub enum RunVerdict {
-    /// No item is in error, in a strict experiment every item is at its pass marks, and every threshold passed.
+    /// No item is in error, every threshold passed and, in a strict experiment, every item is at its pass marks.
     Passed,
-    /// The experiment has thresholds that were not evaluated, as only some of the items were run. Nothing failed so far.
+    /// Nothing failed, but the thresholds were not evaluated because only some of the items were run.
     NotEvaluated,
     /// An item is in error, an item of a strict experiment is below a pass mark, or a threshold did not pass.
     #[default]
@@ -22,7 +22,7 @@ pub enum RunVerdict {
 }
 
 impl RunVerdict {
-    /// The verdict that follows from what a run counted and how it met its thresholds.
+    /// The verdict for a run's counts and thresholds.
     #[must_use]
     pub fn of(config: &RunConfig, summary: &Summary, thresholds: Option<&CiStatus>) -> Self {
         let is_in_error = summary.failed_items > 0 || summary.eval_errors > 0;
@@ -46,74 +46,74 @@ impl fmt::Display for RunVerdict {
     }
 }
 
-/// How a run met its thresholds.
+/// The results of a run's thresholds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CiStatus {
-    /// Whether all were met.
+    /// Whether all thresholds passed.
     pub passed: bool,
-    /// Those that did not pass.
+    /// The thresholds that did not pass.
     pub violations: Vec<Violation>,
-    /// Those of which noise may hide whether they are met, or that have no baseline, whether they pass or not.
+    /// The inconclusive thresholds, because of noise or a missing baseline, whether they pass or not.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inconclusive: Vec<Violation>,
-    /// What became of every threshold, in the order of [`RunConfig::thresholds`]; empty in files of the original.
+    /// The outcome of every threshold, in the order of [`RunConfig::thresholds`]; empty in files of the original tool.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub thresholds: Vec<ThresholdOutcome>,
-    /// The same in a sentence.
+    /// A summary in one sentence.
     pub summary: String,
 }
 
-/// A threshold that was not met, or of which that is not known.
+/// A threshold that was missed or is inconclusive.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Violation {
     /// `score`, `latency`, `tokens`, `cost`, `judge_cost`, or an evaluator's name.
     pub category: String,
-    /// The figure that was looked at, such as `avg` or `pass_rate(0.6)`; `drop`, `rise` and `ratio` are those against a baseline.
+    /// The metric, such as `avg` or `pass_rate(0.6)`; `drop`, `rise` and `ratio` compare with a baseline.
     pub metric: String,
     /// The bound.
     pub expected: f64,
-    /// What was found; absent where there was nothing to measure.
+    /// The actual value; absent if there was nothing to measure.
     pub actual: Option<f64>,
-    /// The same in a sentence.
+    /// The result in a sentence.
     pub message: String,
 }
 
-/// What became of one threshold.
+/// The outcome of one threshold.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ThresholdOutcome {
-    /// The threshold's name, as its test case has it.
+    /// The threshold's name, as in its test case.
     pub name: String,
-    /// Whether it was met; inconclusive only where it holds the run against a baseline.
+    /// The result; inconclusive only for a threshold against a baseline.
     pub finding: Finding,
-    /// Whether it counts as passed: one that is inconclusive does, unless the configuration says `on-inconclusive = "fail"`.
+    /// Whether it counts as passed. An inconclusive threshold does, unless the configuration has `on-inconclusive = "fail"`.
     pub passed: bool,
-    /// Whether it holds the run against its baseline.
+    /// Whether it compares the run with its baseline.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub against_baseline: bool,
-    /// What was found; absent where there was nothing to measure.
+    /// The actual value; absent if there was nothing to measure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub actual: Option<f64>,
-    /// The same for people, with its unit.
+    /// The actual value for people, with its unit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub figure: Option<String>,
-    /// What was found and what was asked for, in a sentence.
+    /// The actual value and the bound in a sentence.
     pub message: String,
 }
 
-/// What is known of a threshold.
+/// The result of a threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Finding {
-    /// It is met, beyond noise.
+    /// The threshold is met, beyond noise.
     Met,
-    /// It is missed, beyond noise.
+    /// The threshold is missed, beyond noise.
     Missed,
-    /// Noise may hide either.
+    /// The noise is too large to tell.
     Inconclusive,
 }
 

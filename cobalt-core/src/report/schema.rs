@@ -1,4 +1,4 @@
-//! JSON schemas of what is not written as it is held.
+//! JSON schemas of types whose JSON differs from their fields.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

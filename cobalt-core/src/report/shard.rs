@@ -1,4 +1,4 @@
-//! A share of an experiment's items, for runs that several machines divide among them.
+//! A shard of an experiment's items, to split a run across machines.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::hash::sha256_beginning;
 
-/// One of several shards that together are all items of an experiment: `2/4` is the second of four.
+/// One of several shards that together contain all items of an experiment: `2/4` is the second of four.
 ///
-/// Which items are in it follows from their keys alone: the shard's number is one more than the remainder of a division by
-/// the number of shards, of the first eight bytes of the key's SHA-256 as a big-endian number. So it is the same on every
-/// machine, in whatever order the items stand, and whatever other items there are.
+/// An item's shard depends only on its key: take the first eight bytes of the key's SHA-256 as a big-endian number; its
+/// remainder modulo the number of shards, plus one, is the shard's number. It is therefore the same on every machine, regardless
+/// of the order of the items and of other items.
 ///
 /// ```
 /// use cobalt::report::Shard;
@@ -29,7 +29,7 @@ pub struct Shard {
     of: u16,
 }
 
-/// A shard as a file has it, which may be none.
+/// A shard from a file, not validated yet.
 #[derive(Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Written {
@@ -38,7 +38,7 @@ struct Written {
 }
 
 const EXPECTED: &str =
-    "expected a shard such as `2/4`: its number from 1, a slash, and how many shards there are";
+    "expected a shard such as `2/4`: its number (from 1), a slash, and the number of shards";
 
 impl Shard {
     /// The shard's number, from 1.
@@ -47,19 +47,19 @@ impl Shard {
         self.index
     }
 
-    /// How many shards there are.
+    /// The number of shards.
     #[must_use]
     pub fn of(self) -> u16 {
         self.of
     }
 
-    /// All shards that together are all items, this one among them.
+    /// All shards of the split, including this one.
     #[doc(hidden)]
     pub fn siblings(self) -> impl Iterator<Item = Self> {
         (1..=self.of).map(move |index| Self { index, of: self.of })
     }
 
-    /// Whether the item with this key is one of the shard.
+    /// Whether the item with this key is in the shard.
     #[must_use]
     pub fn has(self, key: &str) -> bool {
         sha256_beginning(key) % u64::from(self.of) == u64::from(self.index - 1)
@@ -78,7 +78,7 @@ impl FromStr for Shard {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, &'static str> {
-        // `+2` is a number for Rust.
+        // Rust would parse `+2`.
         let number = |digits: &str| {
             let digits = Some(digits).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()));
             digits.and_then(|digits| digits.parse().ok())

@@ -1,4 +1,4 @@
-//! The summary of a run as a report has it, and what its judges cost item by item.
+//! The summary of a run, and its judge cost by item.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,31 +10,31 @@ use super::item::{ItemResult, Status};
 use super::stats::{Interval, sum};
 use crate::prices::JudgeUsage;
 
-/// The figures of a whole run.
+/// The summary of a whole run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Summary {
-    /// How many items were run.
+    /// The number of items that were run.
     pub total_items: usize,
-    /// From the start to the last item's end, in milliseconds.
+    /// The time from the start to the end of the last item, in milliseconds.
     pub total_duration_ms: u64,
-    /// The mean over the items of the time that the agent took, in milliseconds.
+    /// The mean of the items' agent latencies, in milliseconds.
     pub avg_latency_ms: f64,
-    /// The agent's tokens over all executions; absent where none were reported.
+    /// The agent's tokens over all executions; absent if none were reported.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total_tokens: Option<u64>,
-    /// The agent's cost over all executions of the items whose cost is known, in USD; absent where it is of none.
+    /// The agent cost over all executions of the items whose cost is known, in USD; absent if it is known for none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub estimated_cost: Option<f64>,
     /// Statistics of each evaluator that gave a score, by its name.
     #[serde(deserialize_with = "without_null")]
     pub scores: BTreeMap<String, ScoreStats>,
-    /// Items whose agent gave an output in every run.
+    /// Items with an output in every trial.
     pub successful_items: usize,
-    /// Items whose agent failed or timed out in some run.
+    /// Items whose agent failed or timed out in some trial.
     pub failed_items: usize,
-    /// Those of the failed items that timed out and did not fail otherwise.
+    /// Failed items that only timed out.
     pub timeouts: usize,
     /// Evaluations without a score, over all executions.
     pub eval_errors: usize,
@@ -42,30 +42,29 @@ pub struct Summary {
     pub passed_items: usize,
     /// Items below a pass mark in some trial, without an error.
     pub low_items: usize,
-    /// Items that used tokens whose cost is not known, for want of a price or of the model's name.
+    /// Items with tokens of unknown cost, because the price or the model's name is missing.
     #[serde(skip_serializing_if = "is_zero")]
     pub unpriced_items: usize,
-    /// What was spent on judges in this run, in USD: 0 where all answers came from the cache; without what used tokens of
-    /// the [`unpriced_models`](Self::unpriced_models). Absent where no judge answered, or none has a price.
+    /// The judge cost of this run in USD: 0 if all responses came from the cache; without tokens of the
+    /// [`unpriced_models`](Self::unpriced_models). Absent if no judge answered, or none has a price.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub judge_cost: Option<f64>,
-    /// The judges' tokens, read and written; absent where no judge answered.
+    /// The judges' input and output tokens; absent if no judge answered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub judge_tokens: Option<u64>,
-    /// Requests of judges that were answered over the network; absent where no judge answered.
+    /// Judge requests answered over the network; absent if no judge answered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub judge_calls: Option<u64>,
-    /// Answers to judges that were known already: from the cache, or from a request of another evaluation; absent where no
-    /// judge answered.
+    /// Judge responses reused from the cache or from a request of another evaluation; absent if no judge answered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub judge_cached: Option<u64>,
-    /// The models that answered judges, sorted.
+    /// The judge models that answered, sorted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub judge_models: Vec<String>,
-    /// The models of the agent and of judges that used tokens and have no price, sorted.
+    /// The agent and judge models that used tokens but have no price, sorted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unpriced_models: Vec<String>,
-    /// How long the agent took.
+    /// The agent's latency.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub latency: Option<LatencyStats>,
 }
@@ -74,7 +73,7 @@ fn is_zero(count: &usize) -> bool {
     *count == 0
 }
 
-/// The original averages scores that are no numbers, and writes the outcome as null: no statistics are left of it.
+/// The original tool averages scores that are not numbers, which gives null: such statistics are dropped.
 fn without_null<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<BTreeMap<String, ScoreStats>, D::Error> {
@@ -103,41 +102,41 @@ pub struct ScoreStats {
     pub p95: f64,
     /// The 99th percentile.
     pub p99: f64,
-    /// How many scores there are.
+    /// The number of scores.
     pub count: usize,
-    /// The standard deviation of all scores, of the population.
+    /// The population standard deviation of all scores.
     pub stddev: f64,
     /// The standard error of the mean. Trials of one item are not independent, and neither are items that share a field
-    /// `cluster`: it is that of a ratio of sums over clusters. Absent for one cluster.
+    /// `cluster`, so it is that of a ratio of sums over clusters. Absent for one cluster.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub std_error: Option<f64>,
-    /// The 95% CI of the mean. Of scores that are 0 or 1: Wilson's, on the effective sample size where clusters or trials make
-    /// it smaller. Of others: by Student's t with that standard error, cut to 0..=1.
+    /// The 95% CI of the mean. For scores of 0 and 1: Wilson's, on the effective sample size if clusters or trials make it
+    /// smaller. For others: Student's t with that standard error, clamped to 0..=1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ci95: Option<Interval>,
-    /// The share of scores at the evaluator's pass mark or above.
+    /// The share of scores at or above the evaluator's pass mark.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pass_rate: Option<f64>,
-    /// The 95% CI of the pass rate (Wilson), on the effective sample size where clusters or trials make it smaller.
+    /// The 95% CI of the pass rate (Wilson), on the effective sample size if clusters or trials make it smaller.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pass_rate_ci95: Option<Interval>,
-    /// With several runs: for k = 1, 2, … the chance that at least one of k runs of an item passes, averaged over the
-    /// items whose every run has a score. Chen et al. 2021, "Evaluating Large Language Models Trained on Code".
+    /// pass@k with several trials, for k = 1, 2, …: the probability that at least one of k trials of an item passes, averaged over
+    /// the items with a score in every trial. Chen et al. 2021, "Evaluating Large Language Models Trained on Code".
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub pass_at_k: Vec<f64>,
-    /// With several runs: for k = 1, 2, … the chance that all of k runs of an item pass, averaged likewise. Yao et al.
-    /// 2024, "τ-bench".
+    /// pass^k with several trials, for k = 1, 2, …: the probability that all of k trials of an item pass, averaged in the same way.
+    /// Yao et al. 2024, "τ-bench".
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub pass_hat_k: Vec<f64>,
 }
 
-/// How long the agent took for an item, in milliseconds.
+/// The agent's latency per item, in milliseconds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LatencyStats {
-    /// The shortest.
+    /// The minimum.
     pub min: f64,
-    /// The longest.
+    /// The maximum.
     pub max: f64,
     /// The median.
     pub p50: f64,
@@ -147,13 +146,12 @@ pub struct LatencyStats {
     pub p99: f64,
 }
 
-/// What judges were asked over all runs of the items.
+/// The judges' usage over all trials of the items.
 #[derive(Debug, Default)]
 pub(super) struct JudgeFigures {
-    /// What the judges of each item cost in USD, over its runs and evaluators, as far as prices are known; of the items
-    /// that a judge was asked for.
+    /// The judge cost of each item that was judged, in USD, over its trials and evaluators, as far as prices are known.
     pub(super) cost: Vec<f64>,
-    /// The models that used tokens of unknown cost.
+    /// The models with tokens of unknown cost.
     pub(super) unpriced: BTreeSet<String>,
     tokens: u64,
     calls: u64,
@@ -176,7 +174,7 @@ impl JudgeFigures {
 
     fn add_usage(&mut self, usage: &JudgeUsage) {
         let JudgeUsage { models, calls, cached, tokens, cost: _, unpriced } = usage;
-        // A vendor may report anything; a panic here would cost all results.
+        // A vendor may report anything; a panic here would lose all results.
         self.tokens = self.tokens.saturating_add(tokens.input.saturating_add(tokens.output));
         self.calls = self.calls.saturating_add(*calls);
         self.cached = self.cached.saturating_add(*cached);
@@ -184,13 +182,13 @@ impl JudgeFigures {
         self.unpriced.extend(unpriced.iter().cloned());
     }
 
-    /// Adds the figures to a summary; nothing where no judge answered.
+    /// Adds the usage to a summary, if any judge answered.
     pub(super) fn add_to(&self, summary: &mut Summary) {
         if self.cost.is_empty() {
             return;
         }
         let cost = sum(self.cost.iter().copied());
-        // Nothing is known of the cost where no model has a price.
+        // The cost is unknown if no model has a price.
         summary.judge_cost = (cost > 0.0 || self.unpriced.is_empty()).then_some(cost);
         summary.judge_tokens = Some(self.tokens);
         summary.judge_calls = Some(self.calls);
@@ -203,12 +201,12 @@ impl JudgeFigures {
 #[derive(Debug, Default)]
 pub struct ItemCounts {
     pub(super) items: usize,
-    /// Those whose agent gave an output in every run.
+    /// Items with an output in every trial.
     pub(super) successful: usize,
     pub(super) timeouts: usize,
-    /// Those at or above every pass mark, without an error.
+    /// Items at or above every pass mark, without an error.
     pub(super) passed: usize,
-    /// Those below a pass mark, without an error.
+    /// Items below a pass mark, without an error.
     pub(super) low: usize,
     /// Evaluations without a score.
     pub(super) eval_errors: usize,

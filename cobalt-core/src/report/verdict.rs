@@ -1,4 +1,4 @@
-//! Evaluates thresholds against a run's figures, and gives the verdict on the run.
+//! Evaluates thresholds, and derives the verdict of a run.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use super::threshold::{Category, Metric, Threshold, unknown};
 use crate::wording::{self, count};
 
 impl ThresholdOutcome {
-    /// What was found of a threshold; inconclusive ones do not pass by themselves.
+    /// The outcome of a threshold. An inconclusive one does not pass here.
     pub(super) fn new(threshold: &Threshold, finding: Finding, actual: Option<f64>, message: String) -> Self {
         Self {
             name: threshold.case_name(),
@@ -25,15 +25,15 @@ impl ThresholdOutcome {
     }
 }
 
-/// Judges a threshold. Where there is nothing to measure, it is missed and the message says why.
+/// Evaluates a threshold. If there is nothing to measure, it is missed, and the message says why.
 ///
-/// One that holds the run against a baseline is inconclusive here, and does not pass: see
+/// A threshold against a baseline is inconclusive here and does not pass: see
 /// [`judge_against`](super::comparison::judge_against).
 #[must_use]
 pub fn judge(threshold: &Threshold, figures: &Figures<'_>) -> ThresholdOutcome {
     match measure(threshold, figures) {
         Ok(_) if threshold.is_against_baseline() => {
-            let message = format!("`{threshold}` needs a baseline to be held against");
+            let message = format!("`{threshold}` needs a baseline");
             ThresholdOutcome::new(threshold, Finding::Inconclusive, None, message)
         }
         Ok(actual) => {
@@ -51,7 +51,7 @@ pub fn judge(threshold: &Threshold, figures: &Figures<'_>) -> ThresholdOutcome {
     }
 }
 
-/// The outcome of a threshold for which the run has nothing to measure.
+/// The outcome of a threshold if the run has nothing to measure for it.
 pub fn unmeasurable(threshold: &Threshold, figures: &Figures<'_>) -> Option<ThresholdOutcome> {
     measure(threshold, figures).err().map(|reason| nothing_to_measure(threshold, &reason))
 }
@@ -61,7 +61,7 @@ fn nothing_to_measure(threshold: &Threshold, reason: &str) -> ThresholdOutcome {
     ThresholdOutcome::new(threshold, Finding::Missed, None, message)
 }
 
-/// The thresholds' outcomes as a result file has them; `None` without any threshold.
+/// The thresholds' outcomes in the form of a result file; `None` without thresholds.
 pub fn ci_status(thresholds: &[Threshold], outcomes: &[ThresholdOutcome]) -> Option<CiStatus> {
     if thresholds.is_empty() {
         return None;
@@ -103,7 +103,7 @@ fn measure(threshold: &Threshold, figures: &Figures<'_>) -> Result<f64, String> 
         return Err("every item failed".to_owned());
     }
     let metric = match threshold.metric() {
-        // What is compared are means.
+        // Comparisons with a baseline use means.
         metric if metric.is_against_baseline() => Metric::Avg,
         metric => metric,
     };
@@ -137,11 +137,11 @@ fn measure(threshold: &Threshold, figures: &Figures<'_>) -> Result<f64, String> 
         Category::Cost if figures.without_cost > 0 && !figures.cost.is_empty() => Err(only_some(
             figures.without_cost,
             figures,
-            "what it cost",
+            "a cost",
             "`Output::cost(usd)`, `Output::model` and `Output::tokens`, or `Context::record`",
         )),
         Category::Cost => {
-            of_amounts(metric, &figures.cost, || format!("no output reports what it cost; report {COST}"))
+            of_amounts(metric, &figures.cost, || format!("no output reports a cost; report {COST}"))
         }
         Category::JudgeCost if !figures.judges.unpriced.is_empty() => {
             Err(format!("the judges used tokens of unknown cost; {}", add_prices(&figures.judges.unpriced)))
@@ -153,17 +153,17 @@ fn measure(threshold: &Threshold, figures: &Figures<'_>) -> Result<f64, String> 
 /// How an agent reports a cost.
 const COST: &str = "the cost with `Output::cost(usd)`, or the model and both token counts with `Output` or `Context::record`";
 
-/// Says that an amount is known of some items only, of which a sum would tell too little.
+/// The message for a metric that only some items report: their total would be too low.
 fn only_some(without: usize, figures: &Figures<'_>, what: &str, how: &str) -> String {
     let reporting = figures.answered_items.saturating_sub(without);
     let verb = if reporting == 1 { "reports" } else { "report" };
     format!(
-        "only {reporting} of {} {verb} {what}; report it of every output with {how}, as 0 tokens where no model was called",
+        "only {reporting} of {} {verb} {what}; report it for every output with {how} (0 tokens if no model was called)",
         count(figures.answered_items, "item"),
     )
 }
 
-/// What to do for models without a price.
+/// What to do about models without a price.
 fn add_prices(models: &BTreeSet<String>) -> String {
     format!("add {} under `[prices]` in cobalt.toml", wording::list(models.iter().map(String::as_str)))
 }
@@ -178,7 +178,7 @@ fn of_evaluator(metric: Metric, evaluator: &EvaluatorFigures<'_>) -> Result<f64,
     })
 }
 
-/// A figure over all scores of all evaluators; each counts as passed by its own evaluator's mark.
+/// A metric over all scores of all evaluators; each score is compared with its own evaluator's pass mark.
 fn pooled(metric: Metric, evaluators: &[EvaluatorFigures<'_>]) -> Result<f64, String> {
     let scores: Vec<f64> = evaluators.iter().flat_map(|evaluator| evaluator.scores.iter().copied()).collect();
     let figure = match metric {
@@ -213,16 +213,16 @@ fn pick(metric: Metric, stats: &Describe) -> Option<f64> {
     })
 }
 
-/// What thresholds against a baseline are judged by.
+/// The input for evaluating thresholds against a baseline.
 #[derive(Debug)]
 pub struct Against<'a> {
-    /// The numbers of the baseline and of the run at hand, or why there is no baseline.
+    /// The measurements of the baseline and of this run, or why there is no baseline.
     pub runs: Result<(&'a Measurements, &'a Measurements), &'a str>,
-    /// Whether a threshold passes of which noise may hide whether it is met.
+    /// Whether inconclusive thresholds pass.
     pub inconclusive_passes: bool,
 }
 
-/// Judges the thresholds, in their order.
+/// Evaluates the thresholds, in order.
 pub fn judge_all(
     thresholds: &[Threshold],
     figures: &Figures<'_>,
@@ -231,7 +231,7 @@ pub fn judge_all(
     let alone = |threshold: &Threshold| {
         (!threshold.is_against_baseline())
             .then(|| judge(threshold, figures))
-            // Whatever the baseline is, there is nothing to hold against it.
+            // There is nothing to compare with any baseline.
             .or_else(|| unmeasurable(threshold, figures))
     };
     let mut outcomes: Vec<_> = thresholds.iter().map(alone).collect();
@@ -255,7 +255,7 @@ impl Against<'_> {
         let Judged { finding, actual, mut message } = judged;
         let is_inconclusive = finding == Finding::Inconclusive;
         if is_inconclusive && !self.inconclusive_passes {
-            message += " (fails, as `on-inconclusive` is `fail`)";
+            message += " (fails: `on-inconclusive` is `fail`)";
         }
         let outcome = ThresholdOutcome::new(threshold, finding, actual, message);
         ThresholdOutcome { passed: outcome.passed || is_inconclusive && self.inconclusive_passes, ..outcome }
@@ -263,7 +263,7 @@ impl Against<'_> {
 }
 
 fn without_baseline(threshold: &Threshold, reason: &str) -> Judged {
-    let message = format!("`{threshold}` has nothing to be held against: {reason}");
+    let message = format!("`{threshold}` has nothing to compare with: {reason}");
     Judged { finding: Finding::Inconclusive, actual: None, message }
 }
 
@@ -330,7 +330,7 @@ mod tests {
             let outcome = judged(&threshold, reporting(10, 1));
             assert_eq!((outcome.finding, outcome.actual), (Finding::Missed, None), "{threshold}");
             let reason =
-                "has nothing to measure: only 1 of 10 items reports tokens; report it of every output";
+                "has nothing to measure: only 1 of 10 items reports tokens; report it for every output";
             assert!(outcome.message.contains(reason), "{}", outcome.message);
             assert!(judged(&threshold, reporting(10, 10)).passed, "{threshold}");
         }

@@ -1,30 +1,30 @@
-//! A difference between two runs, in words and figures that people read.
+//! Formats a difference between two runs for people.
 
 use crate::report::comparison::{Difference, Quantity, Verdict};
 use crate::report::stats::Interval;
-use crate::wording::{count, thousands};
+use crate::wording::{count, grouped, thousands};
 
-/// The figures of a difference in the unit that suits them.
+/// The numbers of a difference, formatted in a suitable unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DifferenceFigures {
-    /// The base's mean.
+    /// The mean of the base run.
     pub base: String,
-    /// The other run's mean.
+    /// The mean of the other run.
     pub other: String,
-    /// The difference with its sign.
+    /// The signed difference.
     pub difference: String,
-    /// Its 95 % interval: `-0.12 to +0.02`.
+    /// Its 95% CI: `-0.12 to +0.02`.
     pub ci95: Option<String>,
     /// The corrected p-value.
     pub p: Option<String>,
-    /// The smallest detectable difference; `none` where that is more than any two scores can differ.
+    /// The min detectable difference; `none` if it exceeds the range of scores.
     pub smallest_detectable: Option<String>,
 }
 
 impl From<&Difference> for DifferenceFigures {
     fn from(difference: &Difference) -> Self {
         let unit = Unit::of(difference);
-        // The unit is said once, or by the figures beside.
+        // The interval names the unit once, at its end.
         let number = Unit { prefix: "", suffix: "", ..unit };
         let interval =
             |ci: Interval| format!("{} to {}{}", number.signed(ci.low), number.signed(ci.high), unit.suffix);
@@ -39,39 +39,34 @@ impl From<&Difference> for DifferenceFigures {
     }
 }
 
-/// What a verdict rests on, in a line: how the items moved, what would have shown, and what would settle an open question.
+/// Explains a verdict in one line: how items changed, the min detectable difference, and the sample size needed.
 #[must_use]
 pub fn explained(difference: &Difference) -> String {
     let mut parts = vec![moved(difference)];
     if difference.unmeasured > 0 {
-        parts.push(format!(
-            "{} more without a figure in one of the runs",
-            thousands(difference.unmeasured as u64)
-        ));
+        parts.push(format!("{} more not measured in both runs", thousands(difference.unmeasured as u64)));
     }
     if let Some(ratio) = difference.ratio {
-        parts.push(format!("typically {ratio}"));
+        parts.push(format!("typical ratio {ratio}"));
     }
     let is_open = matches!(difference.verdict, Verdict::Inconclusive | Verdict::WithinNoise);
-    if let Some(smallest) = detectable(difference, "no size").filter(|_| is_open) {
-        parts.push(format!("a difference of {smallest} would show in 80 % of cases"));
+    if let Some(smallest) = detectable(difference, "none").filter(|_| is_open) {
+        parts.push(format!("min detectable difference (80% power): {smallest}"));
     }
     if let Some(needed) = difference.settled_by {
-        let runs = needed.runs.map(|runs| format!(", or {} runs of each item,", thousands(runs)));
-        let items = thousands(needed.items);
-        parts.push(format!("{items} items{} would settle it", runs.unwrap_or_default()));
+        parts.push(format!("{needed} needed"));
     }
     parts.join("; ")
 }
 
-/// The smallest detectable difference, or `none` where it is larger than scores and shares can differ.
+/// The min detectable difference, or `none` if it exceeds the range of scores and shares.
 fn detectable(difference: &Difference, none: &str) -> Option<String> {
     let smallest = difference.smallest_detectable?;
     let is_share = matches!(difference.quantity, Quantity::Score | Quantity::Errors);
     Some(if is_share && smallest > 1.0 { none.to_owned() } else { Unit::of(difference).plain(smallest) })
 }
 
-/// How many items became better and worse.
+/// How many items improved and regressed.
 fn moved(difference: &Difference) -> String {
     let Difference { better, worse, equal, items, clusters, .. } = *difference;
     let parts = [(better, "better"), (worse, "worse"), (equal, "equal")];
@@ -83,16 +78,20 @@ fn moved(difference: &Difference) -> String {
     format!("{} {noun}{clusters}: {}", thousands(items as u64), parts.join(", "))
 }
 
-/// A p-value, never shown as one that reaches a level which it does not.
+/// A p-value rounded to three decimals, or to as many as it takes not to show one below 0.05 as 0.05.
 fn chance(p: f64) -> String {
     match p {
         ..0.001 => "<0.001".to_owned(),
-        ..0.05 => format!("{:.3}", (p * 1000.0).floor() / 1000.0),
+        0.049_5..0.05 => {
+            let is_below = |text: &String| text.parse::<f64>().is_ok_and(|shown| shown < 0.05);
+            let shown = (4..=9).map(|decimals| format!("{p:.decimals$}")).find(is_below);
+            shown.unwrap_or_else(|| p.to_string())
+        }
         _ => format!("{p:.3}"),
     }
 }
 
-/// How figures of one kind and size are written.
+/// How to format numbers of one quantity and size.
 #[derive(Clone, Copy)]
 struct Unit {
     factor: f64,
@@ -107,7 +106,7 @@ impl Unit {
         let unit = |factor, decimals, suffix| Self { factor, decimals, prefix: "", suffix };
         match difference.quantity {
             Quantity::Score => unit(1.0, 3, ""),
-            Quantity::Errors => unit(100.0, 1, " %"),
+            Quantity::Errors => unit(100.0, 1, "%"),
             Quantity::Tokens => unit(1.0, usize::from(size < 100.0), ""),
             Quantity::Latency if size < 1.0 => unit(1000.0, usize::from(size < 0.1), " µs"),
             Quantity::Latency if size < 1000.0 => unit(1.0, usize::from(size < 100.0), " ms"),
@@ -118,11 +117,9 @@ impl Unit {
 
     fn plain(&self, value: f64) -> String {
         let number = format!("{:.*}", self.decimals, (value * self.factor).abs());
-        // What is rounded to nothing has no sign.
+        // A zero has no sign.
         let is_negative = value < 0.0 && number.contains(|digit| matches!(digit, '1'..='9'));
-        let (whole, fraction) = number.split_at(number.find('.').unwrap_or(number.len()));
-        let whole = whole.parse().map_or(whole.to_owned(), thousands);
-        format!("{}{}{whole}{fraction}{}", if is_negative { "-" } else { "" }, self.prefix, self.suffix)
+        format!("{}{}{}{}", if is_negative { "-" } else { "" }, self.prefix, grouped(&number), self.suffix)
     }
 
     fn signed(&self, value: f64) -> String {
@@ -132,7 +129,7 @@ impl Unit {
     }
 }
 
-/// The decimals that show three digits of an amount in dollars, and two of one so small that they need more than five.
+/// The decimals that show three significant digits of a cost in dollars, or two if three would take more than five decimals.
 fn cents(usd: f64) -> usize {
     if usd <= 0.0 {
         return 2;
@@ -178,7 +175,7 @@ mod tests {
     #[test]
     fn each_quantity_has_its_unit() {
         assert_eq!(figures(Quantity::Score, 1.0, 0.75), ["1.000", "0.750", "-0.250"]);
-        assert_eq!(figures(Quantity::Errors, 0.0, 0.025), ["0.0 %", "2.5 %", "+2.5 %"]);
+        assert_eq!(figures(Quantity::Errors, 0.0, 0.025), ["0.0%", "2.5%", "+2.5%"]);
         assert_eq!(figures(Quantity::Latency, 0.5, 0.25), ["500 µs", "250 µs", "-250 µs"]);
         assert_eq!(figures(Quantity::Latency, 0.002, 0.001_66), ["2.0 µs", "1.7 µs", "-0.3 µs"]);
         assert_eq!(figures(Quantity::Latency, 120.0, 84.4), ["120 ms", "84 ms", "-36 ms"]);
@@ -213,10 +210,8 @@ mod tests {
             |quantity| Difference { smallest_detectable: Some(1.073), ..difference(quantity, 1.0, 0.75) };
         let shown = |quantity| DifferenceFigures::from(&few(quantity)).smallest_detectable.unwrap();
         assert_eq!([Quantity::Score, Quantity::Tokens].map(shown), ["none", "1.1"]);
-        assert!(
-            explained(&few(Quantity::Score))
-                .ends_with("; a difference of no size would show in 80 % of cases")
-        );
+        let text = explained(&few(Quantity::Score));
+        assert!(text.ends_with("; min detectable difference (80% power): none"), "{text}");
     }
 
     #[test]
@@ -227,14 +222,17 @@ mod tests {
             verdict: Verdict::Worse,
             ..difference(Quantity::Latency, 1.0, 1.2)
         };
-        assert_eq!(explained(&slower), "4 items: 1 worse, 3 equal; typically ×1.10 (1.05 to 1.15)");
+        assert_eq!(
+            explained(&slower),
+            "4 items: 1 worse, 3 equal; typical ratio ×1.10 (95% CI 1.05 to 1.15)"
+        );
     }
 
     #[test]
     fn a_chance_never_looks_like_another_verdict() {
         assert_eq!(
             [0.000_99, 0.001, 0.049_96, 0.05, 1.0].map(chance),
-            ["<0.001", "0.001", "0.049", "0.050", "1.000"]
+            ["<0.001", "0.001", "0.04996", "0.050", "1.000"]
         );
     }
 
@@ -249,8 +247,8 @@ mod tests {
         };
         assert_eq!(
             explained(&open),
-            "4 items in 2 clusters: 1 worse, 3 equal; 1 more without a figure in one of the runs; a difference of 0.700 \
-             would show in 80 % of cases; 1,200 items, or 6 runs of each item, would settle it"
+            "4 items in 2 clusters: 1 worse, 3 equal; 1 more not measured in both runs; min detectable difference \
+             (80% power): 0.700; about 1,200 items (or 6 trials per item) needed"
         );
         assert_eq!(
             explained(&Difference { verdict: Verdict::Worse, settled_by: None, unmeasured: 0, ..open }),

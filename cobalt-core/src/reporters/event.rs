@@ -1,4 +1,4 @@
-//! The events of a run as data, also as JSON, one a line; an error that many items share is sent in full once.
+//! The events of a run, also as JSON lines. An error that many items share is sent in full once.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -15,18 +15,18 @@ use crate::report::{
 };
 use crate::wording::{count, cut};
 
-/// The version of the events and of what is asked for; told first. The text is also how `cargo cobalt` finds out whether a
-/// binary calls `cobalt::main` without starting it.
+/// The version of the protocol, sent first. `cargo cobalt` also looks for this text in a binary to find out whether it calls
+/// `cobalt::main`, without starting it.
 pub const PROTOCOL: &str = "cobalt experiments, protocol 2";
 
-/// The most items named of those with low scores, and of those in error.
+/// The maximum number of items named below their pass mark, and in error.
 const MOST_NAMED: usize = 8;
-/// The most items with low scores that are told at length where a threshold is missed.
+/// The maximum number of items below their pass mark that are explained when a threshold is missed.
 const MOST_LOW_EXPLAINED: usize = 3;
-/// The longest text told of an error in the summary, in characters.
+/// The maximum length of an error in the summary, in characters.
 const LONGEST_ERROR: usize = 400;
 
-/// Something that happened. Its JSON is an object whose `event` is the variant's name in kebab-case.
+/// An event. In JSON, an object whose `event` is the variant's name in kebab-case.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case", rename_all_fields = "camelCase")]
 #[non_exhaustive]
@@ -38,30 +38,30 @@ pub enum Event {
         /// The library's version.
         version: String,
     },
-    /// An experiment that is declared, where these are listed.
+    /// A declared experiment, when experiments are listed.
     Listed(Box<Listed>),
     /// An experiment is about to run.
     ExperimentStarted(ExperimentStarted),
-    /// One of several runs of an item is done.
+    /// One of several trials of an item has finished.
     RunFinished(RunFinished),
-    /// All runs of an item are done, and the item is on disk.
+    /// All trials of an item have finished, and the item is on disk.
     ItemFinished(ItemFinished),
-    /// All items of an experiment are done, and it is judged.
+    /// All items of an experiment have finished, and its thresholds are evaluated.
     ExperimentFinished(Box<ExperimentFinished>),
-    /// An experiment was stopped before its end; what is finished is kept.
+    /// An experiment was interrupted; finished items are saved.
     ExperimentInterrupted {
         /// The experiment's name.
         name: String,
-        /// The run's id, under which it can be resumed.
+        /// The run's ID, for resuming it.
         id: String,
-        /// How many items are kept. With none, there is nothing to resume. Absent in the events of earlier versions.
+        /// The number of saved items; without any, there is nothing to resume. Absent in events of earlier versions.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         kept: Option<usize>,
-        /// Why it was stopped, where nobody asked for it: its items can no longer be kept.
+        /// Why it was stopped, if not on request: its items can no longer be saved.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         error: Option<String>,
     },
-    /// An experiment cannot be run: its data or its declaration is at fault.
+    /// An experiment cannot run because of its data or its declaration.
     ExperimentBroken {
         /// The experiment's name.
         name: String,
@@ -71,66 +71,65 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         declared_at: Option<SourcePlace>,
     },
-    /// An experiment is not run, as a variable that it asks for is not set, or empty.
+    /// An experiment is ignored because a required environment variable is not set or empty.
     ExperimentIgnored {
         /// The experiment's name.
         name: String,
         /// The variable.
         variable: String,
     },
-    /// An experiment is not run, as no item is left where only those are wanted that failed or have changed, or those of a shard.
+    /// An experiment is skipped because no item is left: only failed or changed items, or those of a shard, were requested.
     ExperimentSkipped {
         /// The experiment's name.
         name: String,
         /// Why no item is left.
         why: String,
     },
-    /// An experiment that earlier results fail, where only items that failed or have changed are run: nothing that this run
-    /// does replaces these results.
+    /// An experiment that still fails because of earlier results, when only failed or changed items are run: this run does not
+    /// replace those results.
     ExperimentStillFailed {
         /// The experiment's name.
         name: String,
         /// Which items and thresholds failed, and in which run.
         why: String,
     },
-    /// Test cases are printed as libtest does, as the arguments ask for, and no other events come.
+    /// The arguments request libtest output, so test cases are printed and no other events follow.
     TestOutput {
         /// How many experiments are selected.
         experiments: usize,
     },
-    /// A run that was to be resumed is not resumed by this process; another may do so.
+    /// This process does not resume a requested run; another one may.
     NotResumed {
         /// The run's id.
         id: String,
-        /// Why.
+        /// The reason.
         error: String,
     },
-    /// Nothing can be run, for a reason that is not one experiment's.
+    /// Nothing can run, for a reason that does not concern a single experiment.
     Failed {
         /// What is wrong, and what to do.
         error: String,
     },
-    /// The last event of a process that said hello, unless that could not run anything. What it tells counts, whatever exit code
-    /// the process ends with: a library in it may end it with another.
+    /// The last event of a process that sent `Hello`, unless it could not run anything. Its exit code takes precedence over that of
+    /// the process, which a library may change.
     Ended {
-        /// The exit code that the process is about to end with.
+        /// The exit code that the process is about to return.
         exit_code: i32,
     },
-    /// A key is missing, where these are asked for before anything is run.
+    /// A required API key is missing. Sent before anything runs.
     KeyMissing(MissingKey),
-    /// Something is probably not as it was meant. It fails nothing by itself; several binaries may say the same.
+    /// A probable mistake that fails nothing. Several binaries may send the same.
     Warning(Warning),
     /// An event of a later version.
     #[serde(other)]
     Unknown,
 }
 
-/// What is probably not as it was meant, and fails nothing by itself: a variable that nothing reads, a run whose scores nothing
-/// bounds.
+/// A probable mistake that fails nothing: for example, a variable that nothing reads, or a run whose scores no threshold checks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Warning {
-    /// The experiment's name; absent where it concerns the whole call.
+    /// The experiment's name; absent if the warning concerns the whole invocation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub experiment: Option<String>,
     /// What is probably wrong, and what to do.
@@ -141,14 +140,14 @@ pub struct Warning {
 }
 
 impl Warning {
-    /// One that concerns no experiment by itself.
+    /// A warning about the whole invocation.
     #[must_use]
     pub fn of_call(message: String) -> Self {
         Self { experiment: None, message, declared_at: None }
     }
 
-    /// What is to be said of a run that has come to its end, with all of its items: that no threshold bounds a score, where
-    /// that hides that every item is below its pass mark. `None` where there is nothing to say, and of runs without thresholds.
+    /// The warning for a finished run if no threshold checks a score although every item is below its pass mark. `None` otherwise,
+    /// and for runs without thresholds.
     #[must_use]
     pub fn of_report(report: &Report) -> Option<Self> {
         let Report { name, items, config, .. } = report;
@@ -162,8 +161,8 @@ impl Warning {
             return None;
         }
         let message = format!(
-            "no threshold bounds a score, and all items are below their pass mark ({}); add a threshold such as \
-             `score.avg >= 0.8`, or `strict = true`",
+            "no threshold checks a score, and all items are below their pass mark ({}); add a threshold such as \
+             `score.avg >= 0.8`, or set `strict = true`",
             count(items.len(), "item")
         );
         Some(Self { experiment: Some(name.clone()), message, declared_at: report.declared_at.clone() })
@@ -180,7 +179,7 @@ impl fmt::Display for Warning {
     }
 }
 
-/// An experiment that is declared.
+/// A declared experiment.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -189,34 +188,34 @@ pub struct Listed {
     pub name: String,
     /// Its tags.
     pub tags: Vec<String>,
-    /// Where its items come from: the path as it was given, or `inline`; absent where its data cannot be read, or is not.
+    /// The source of its items: the path as given, or `inline`; absent if the data was not or cannot be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dataset: Option<String>,
-    /// How many items it has; absent where its data cannot be read, or is not.
+    /// The number of items; absent if the data was not or cannot be read.
     pub items: Option<usize>,
-    /// When its items were fetched, and which version of them; absent where they are from a file or from code.
+    /// When its items were fetched, and their version; absent for items from a file or from code.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fetched: Option<Fetch>,
-    /// SHA-256 over all items, where they were fetched.
+    /// SHA-256 over all items, if they were fetched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hash: Option<String>,
-    /// The fields of its first item, at most 50 of them.
+    /// The fields of its first item, at most 50.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fields: Vec<String>,
-    /// How often each item is run.
+    /// The number of trials per item.
     pub runs: usize,
-    /// The evaluators' names, in their order.
+    /// The evaluators' names, in order.
     pub evaluators: Vec<String>,
-    /// The thresholds as they are named in test cases.
+    /// The thresholds, as named in test cases.
     pub thresholds: Vec<String>,
-    /// The file it is declared in, as the compiler names it but without `x/..`.
+    /// The file of the declaration: the compiler's path without `x/..`.
     pub file: String,
     /// The line in that file, from 1.
     pub line: u32,
-    /// The variable for want of which it is ignored; its settings are not worked out then.
+    /// The missing variable because of which it is ignored; its settings are not evaluated then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ignored_without: Option<String>,
-    /// Why it cannot be run.
+    /// Why it cannot run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
@@ -225,7 +224,7 @@ pub struct Listed {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ExperimentStarted {
-    /// The number under which later events speak of it; unique within a process.
+    /// The experiment's number in later events; unique within a process.
     pub experiment: usize,
     /// The run's id.
     pub id: String,
@@ -236,76 +235,76 @@ pub struct ExperimentStarted {
     /// Where it is declared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub declared_at: Option<SourcePlace>,
-    /// The data that it runs over, all of its items.
+    /// The dataset, with all of its items.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dataset: Option<DatasetSummary>,
-    /// How many items are run, those of an earlier process included.
+    /// The number of items to run, including those of an earlier process.
     pub items: usize,
-    /// How many of them an earlier process has done.
+    /// How many of them an earlier process has finished.
     pub done: usize,
-    /// How often each item is run.
+    /// The number of trials per item.
     pub runs: usize,
-    /// The evaluators' names, in their order.
+    /// The evaluators' names, in order.
     pub evaluators: Vec<String>,
-    /// How many items are worked on at a time.
+    /// The maximum number of items in parallel.
     pub concurrency: usize,
-    /// The longest that the agent is given for one run of an item, in milliseconds.
+    /// The agent's timeout per trial, in milliseconds.
     pub timeout_ms: u64,
-    /// Whether some of the items are run, and not all.
+    /// Whether only some of the items are run.
     pub partial: bool,
-    /// Why these items are run, where only those are wanted that failed or have changed, or those of a shard.
+    /// Why these items are run, if only failed or changed items, or those of a shard, were requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
 }
 
-/// One of several runs of an item is done. Not told where each item is run once.
+/// One of several trials of an item has finished. Not sent for a single trial per item.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct RunFinished {
     /// The experiment's number.
     pub experiment: usize,
-    /// The item's index in the data set, from 0.
+    /// The item's index in the dataset, from 0.
     pub index: usize,
-    /// The run's number, from 0.
+    /// The trial's number, from 0.
     pub run: usize,
 }
 
-/// All runs of an item are done.
+/// All trials of an item have finished.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ItemFinished {
     /// The experiment's number.
     pub experiment: usize,
-    /// The item's index in the data set, from 0.
+    /// The item's index in the dataset, from 0.
     pub index: usize,
-    /// The item's name in test cases: its id, or else its index as four digits.
+    /// The item's name in test cases: its ID, or else its index as four digits.
     pub item: String,
-    /// The worst of its runs.
+    /// The worst status of its trials.
     pub status: Status,
     /// Whether it is at or above every pass mark in every trial, without an error.
     pub passed: bool,
-    /// Whether it fails by itself: in error or, in a strict experiment, below a pass mark. Absent in events of older versions,
-    /// which call an item passed that does not fail: see [`fails`](Self::fails).
+    /// Whether its test case fails: in error or, in a strict experiment, below a pass mark. Absent in events of older versions,
+    /// where `passed` means that it does not fail: see [`fails`](Self::fails).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<bool>,
-    /// How long the agent took, in milliseconds; the mean of several runs.
+    /// The agent's latency in milliseconds; the mean of several trials.
     pub latency_ms: f64,
-    /// The scores from 0 to 1, means of several runs; absent for an evaluator that gave none.
+    /// The scores from 0 to 1, means of several trials; absent for an evaluator without a score.
     pub scores: BTreeMap<String, f64>,
-    /// Evaluators that scored it below their pass mark in some run.
+    /// Evaluators that scored it below their pass mark in some trial.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub low: Vec<String>,
-    /// Why the agent, or an evaluator, failed.
+    /// Why the agent or an evaluator failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// Why it did not pass, at length; for the first such items of an experiment only.
+    /// Why it did not pass, in detail; only for the first such items of an experiment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
-    /// Whether an earlier process has done it, and this one only resumes the run.
+    /// Whether an earlier process has finished it, and this one resumes the run.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub done_before: bool,
 }
 
-/// What an experiment came to.
+/// The result of an experiment.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ExperimentFinished {
@@ -313,18 +312,18 @@ pub struct ExperimentFinished {
     pub experiment: usize,
     /// The report, without its items.
     pub report: Report,
-    /// Items with low scores, the first of them.
+    /// The first items below their pass mark.
     pub low: Vec<LowItem>,
-    /// How many items have low scores.
+    /// The number of items below their pass mark.
     pub low_items: usize,
-    /// Items in error, the first of them; those with the same error are one.
+    /// The first items in error; items with the same error are merged.
     pub failed: Vec<FailedItem>,
-    /// How many items are in error.
+    /// The number of items in error.
     pub items_in_error: usize,
     /// The result file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// Why the results are not kept.
+    /// Why the results are not saved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unsaved: Option<String>,
 }
@@ -334,9 +333,9 @@ pub struct ExperimentFinished {
 pub struct LowItem {
     /// The item's name in test cases.
     pub item: String,
-    /// The low scores; with several runs the lowest.
+    /// The scores below their pass mark; with several trials the lowest.
     pub scores: BTreeMap<String, f64>,
-    /// What was asked, hoped for and given, at length; for the first such items where a threshold was missed.
+    /// Input, expected answer and output in detail; for the first such items if a threshold was missed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
 }
@@ -346,12 +345,12 @@ pub struct LowItem {
 pub struct FailedItem {
     /// The item's name in test cases.
     pub item: String,
-    /// Why.
+    /// The error.
     pub error: String,
-    /// How many further items have the same error.
+    /// The number of further items with the same error.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub more: usize,
-    /// The names of the first of these.
+    /// The names of the first of these items.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<String>,
 }
@@ -362,7 +361,7 @@ fn is_zero(number: &usize) -> bool {
 }
 
 impl ItemFinished {
-    /// Whether it fails by itself: in error or, in a strict experiment, below a pass mark.
+    /// Whether its test case fails: in error or, in a strict experiment, below a pass mark.
     #[must_use]
     pub fn fails(&self) -> bool {
         self.failed.unwrap_or(!self.passed)
@@ -394,15 +393,14 @@ impl ItemFinished {
 }
 
 impl ExperimentFinished {
-    /// What is told of a report with all of its items. `names` are the items' names in test cases, by index; `path` is the
-    /// result file.
+    /// The event for a complete report. `names` are the items' names in test cases, by index; `path` is the result file.
     #[must_use]
     pub fn of(experiment: usize, report: &Report, names: &[String], path: Option<&Path>) -> Self {
         let Report { items, config, .. } = report;
         let is_low = |item: &&ItemResult| config.low_scores(item).next().is_some();
         let low: Vec<_> = items.iter().filter(is_low).collect();
         let failed: Vec<_> = items.iter().filter_map(|item| failed_item(item, names)).collect();
-        // A strict experiment's items have told it themselves.
+        // In a strict experiment, the items' own events explain it.
         let explains = report.thresholds().iter().any(|threshold| !threshold.passed) && !config.strict;
         let explained = if explains { MOST_LOW_EXPLAINED } else { 0 };
         let low_item = |(place, item): (usize, &&ItemResult)| LowItem {
@@ -423,7 +421,7 @@ impl ExperimentFinished {
     }
 }
 
-/// Explains an item by the first run in which it has a low score: the others often are the same.
+/// Explains an item by its first trial below a pass mark: the others are often the same.
 fn explain_low(item: &ItemResult, report: &Report) -> String {
     let Report { name, config, .. } = report;
     let run = |run: &Execution| ItemResult { runs: vec![run.clone()], ..item.clone() };
@@ -438,24 +436,24 @@ fn failed_item(item: &ItemResult, names: &[String]) -> Option<FailedItem> {
     Some(FailedItem { item: names[item.index].clone(), error, more: 0, also: Vec::new() })
 }
 
-/// Where events are written: a file or a pipe.
+/// Writes events to a file or a pipe.
 #[derive(Debug)]
 pub struct Stream(Option<BufWriter<File>>);
 
 impl Stream {
-    /// Opens what is there; a pipe waits for its reader.
+    /// Opens an existing file or pipe; a pipe blocks until it has a reader.
     pub fn open(path: &Path) -> io::Result<Self> {
         let file = OpenOptions::new().append(true).open(path)?;
         Ok(Self(Some(BufWriter::with_capacity(1 << 15, file))))
     }
 
-    /// Another stream to the same place. What the first has buffered comes later than what this one has flushed.
+    /// Another stream to the same target. Buffered events of the first arrive later than flushed events of this one.
     pub fn try_clone(&self) -> io::Result<Self> {
         let file = self.0.as_ref().map(|file| file.get_ref().try_clone()).transpose()?;
         Ok(Self(file.map(BufWriter::new)))
     }
 
-    /// Adds an event, which is told at the latest when the stream is flushed.
+    /// Adds an event, which is written by the next flush at the latest.
     pub fn send(&mut self, event: &Event) {
         self.write(|to| {
             serde_json::to_writer(&mut *to, event)?;
@@ -463,27 +461,27 @@ impl Stream {
         });
     }
 
-    /// Tells all events that were sent.
+    /// Writes all pending events.
     pub fn flush(&mut self) {
         self.write(Write::flush);
     }
 
-    /// Where nobody reads any more, the run goes on untold.
+    /// If the reader is gone, the run continues without events.
     fn write(&mut self, write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) {
         if let Some(file) = &mut self.0
             && write(file).is_err()
             && let Some(file) = self.0.take()
         {
-            // What is buffered has no reader either.
+            // The buffered events have no reader either.
             drop(file.into_parts());
         }
     }
 }
 
-/// The most items named beside the one whose error is shown.
+/// The maximum number of further items named with a shared error.
 const MOST_REPEATED: usize = 3;
 
-/// What equal errors have in common: the text without places in lists, such as the `3` of `messages[3]`.
+/// Normalizes an error: removes list indexes, such as the `3` of `messages[3]`.
 fn pattern(error: &str) -> String {
     let mut pattern = String::with_capacity(error.len());
     let mut rest = error;
@@ -496,7 +494,7 @@ fn pattern(error: &str) -> String {
     pattern + rest
 }
 
-/// Puts items with equal errors together, in the order of the first of each.
+/// Merges items with equal errors, in the order of the first of each.
 pub fn fold(items: impl IntoIterator<Item = FailedItem>) -> Vec<FailedItem> {
     let mut places: HashMap<String, usize> = HashMap::new();
     let mut folded: Vec<FailedItem> = Vec::new();
@@ -518,13 +516,12 @@ pub fn fold(items: impl IntoIterator<Item = FailedItem>) -> Vec<FailedItem> {
     folded
 }
 
-/// The evaluators' errors that were shown so far, each with the first item that had it.
+/// The evaluation errors shown so far, each with its first item.
 #[derive(Debug, Default)]
 pub struct Repeated(HashMap<String, String>);
 
 impl Repeated {
-    /// The earlier item with the same evaluators' errors, where these are all that is wrong with an item. `name` is the item's
-    /// name in test cases.
+    /// The earlier item with the same evaluation errors, if an item has no other problem. `name` is the item's name in test cases.
     pub fn earlier(&mut self, item: &ItemResult, name: &str, config: &RunConfig) -> Option<&str> {
         let error = evaluation_errors(item);
         if error.is_empty() || item.error().is_some() || config.low_scores(item).next().is_some() {

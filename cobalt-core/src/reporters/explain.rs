@@ -1,4 +1,4 @@
-//! Explains why an item failed, how a run differs from its baseline, and how old fetched data is.
+//! Explains why an item failed, how a run compares with its baseline, and how old fetched data is.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -7,30 +7,30 @@ use std::time::{Duration, SystemTime};
 use serde_json::Value;
 
 use super::difference::DifferenceFigures;
-use super::text::{Paint, figure};
+use super::text::{Paint, rounded};
 use crate::item::Item;
 use crate::report::comparison::{Comparison, Difference, Matching, RunIdentity, Verdict};
 use crate::report::{Execution, Fetch, ItemResult, RunConfig, ScoredEvaluation, Status};
-use crate::wording::{count, cut, decimal, printable};
+use crate::wording::{count, cut, decimal, printable, thousands};
 
-/// The longest text shown of a value, in characters.
+/// The maximum length of a value, in characters.
 const LONGEST: usize = 600;
-/// The most numbers that are shown beside a low score.
+/// The maximum number of metadata values next to a score below the pass mark.
 const MOST_PARTS: usize = 8;
-/// Fields in which data sets hold the answer that is hoped for.
+/// Dataset fields that hold the expected answer.
 const EXPECTED: [&str; 6] =
     ["expectedOutput", "expected_output", "expected", "reference", "target", "answer"];
 
-/// Why an item failed: a line that names it, and indented lines on its input, what was expected, its output, and what each
-/// evaluator found. `experiment` is the experiment's name.
+/// Why an item failed: a line with its name, then indented lines with its input, the expected answer, its output, and each
+/// evaluator's result. `experiment` is the experiment's name.
 #[must_use]
 pub fn explain(item: &ItemResult, experiment: &str, config: &RunConfig) -> String {
     let mut text = match &*item.key {
-        // In files of the original.
+        // A file of the original tool.
         "" => format!("item {} of `{experiment}`", item.index),
         key => format!("item {key} of `{experiment}`"),
     };
-    // Identities and names may hold anything.
+    // Keys and names may contain anything.
     text = text.replace('\n', "\\n");
     if let Some(input) = item.input.get("input") {
         line(&mut text, "input", input);
@@ -47,7 +47,7 @@ pub fn explain(item: &ItemResult, experiment: &str, config: &RunConfig) -> Strin
     printable(&text).into_owned()
 }
 
-/// The texts on the runs, each once with the numbers of its runs.
+/// Groups equal trials: each text once, with the numbers of its trials.
 fn equal_runs(item: &ItemResult, config: &RunConfig) -> Vec<(Vec<usize>, String)> {
     let mut told: Vec<(Vec<usize>, String)> = Vec::new();
     for (index, run) in item.runs.iter().enumerate() {
@@ -61,7 +61,7 @@ fn equal_runs(item: &ItemResult, config: &RunConfig) -> Vec<(Vec<usize>, String)
     told
 }
 
-/// The numbers of runs, in ascending order: `runs 1 to 3, 5`.
+/// Names trials by their numbers, in ascending order: `trials 1 to 3, 5`.
 fn named(runs: &[usize]) -> String {
     let mut stretches: Vec<(usize, usize)> = Vec::new();
     for run in runs {
@@ -76,7 +76,7 @@ fn named(runs: &[usize]) -> String {
         _ => format!("{first} to {last}"),
     };
     let stretches: Vec<_> = stretches.iter().map(stretch).collect();
-    format!("{} {}", if runs.len() == 1 { "run" } else { "runs" }, stretches.join(", "))
+    format!("{} {}", if runs.len() == 1 { "trial" } else { "trials" }, stretches.join(", "))
 }
 
 fn execution(text: &mut String, run: &Execution, config: &RunConfig) {
@@ -106,7 +106,7 @@ fn evaluation(text: &mut String, evaluation: &ScoredEvaluation, pass_mark: f64) 
             }
         }
         (None, error) => {
-            let error = error.as_deref().unwrap_or("no reason is known");
+            let error = error.as_deref().unwrap_or("no reason given");
             let _ = write!(text, "no score: {}", set_off(error));
         }
     }
@@ -115,15 +115,7 @@ fn evaluation(text: &mut String, evaluation: &ScoredEvaluation, pass_mark: f64) 
     }
 }
 
-/// A score with at most three decimals, of which one below the pass mark, or below 1, is not shown as if it reached it.
-#[must_use]
-pub fn rounded(score: f64, pass_mark: f64) -> String {
-    let rounded = (score * 1000.0).round() / 1000.0;
-    let reaches = |bound: f64| score < bound && rounded >= bound;
-    if reaches(pass_mark) || reaches(1.0) { figure(score) } else { decimal(rounded, 3) }
-}
-
-/// The numbers that a score was made of, for one that comes without a reason.
+/// The numbers in an evaluation's metadata, shown if it has no reason.
 fn parts(metadata: &Item) -> String {
     let numbers = metadata.iter().filter_map(|(name, value)| Some((name, value.as_f64()?)));
     let parts = numbers.take(MOST_PARTS).map(|(name, number)| format!("{name} {}", decimal(number, 3)));
@@ -131,8 +123,8 @@ fn parts(metadata: &Item) -> String {
     if parts.is_empty() { String::new() } else { format!(" [{}]", parts.join(", ")) }
 }
 
-/// The field of an item that holds the answer that is hoped for, if it has one of the names that are usual for it. Of several, one
-/// that is null or an empty cell comes last.
+/// The field of an item that holds the expected answer, if it has one of the usual names. Fields that are null or empty come
+/// last.
 #[must_use]
 pub fn expected_field(item: &Item) -> Option<&'static str> {
     let says_something = |value: &Value| !value.is_null() && value.as_str() != Some("");
@@ -144,19 +136,21 @@ fn line(text: &mut String, name: &str, value: &Value) {
     let _ = write!(text, "\n  {name}: {}", shortened(&value.to_string()));
 }
 
-/// A text whose further lines are set off from those of the explanation.
+/// Indents the continuation lines of a text.
 fn set_off(text: &str) -> String {
     text.replace('\n', "\n    ")
 }
 
 fn shortened(text: &str) -> Cow<'_, str> {
     match cut(text, LONGEST) {
-        Cow::Owned(beginning) => format!("{beginning} ({} characters)", text.chars().count()).into(),
+        Cow::Owned(beginning) => {
+            format!("{beginning} ({} characters)", thousands(text.chars().count() as u64)).into()
+        }
         whole => whole,
     }
 }
 
-/// The lines: what the run is held against, each figure, and what speaks against the comparison.
+/// The comparison with a baseline: a line with the baseline, one per metric, and the notes.
 pub fn lines(comparison: &Comparison, paint: Paint) -> Vec<String> {
     let figures = comparison.evaluators.iter().chain(&comparison.amounts);
     let rows: Vec<_> = figures.map(|difference| row(difference, paint)).collect();
@@ -171,24 +165,24 @@ pub fn lines(comparison: &Comparison, paint: Paint) -> Vec<String> {
 fn run(base: &RunIdentity, items: &Matching) -> String {
     let date = &base.timestamp.to_string()[..10];
     let commit = base.git.as_ref().map(|git| {
-        let dirty = if git.dirty { " with changes" } else { "" };
+        let dirty = if git.dirty { " with uncommitted changes" } else { "" };
         format!(", commit {}{dirty}", git.commit.get(..7).unwrap_or(&git.commit))
     });
     format!(
-        "run {} of {date}{}, {} in common",
+        "vs. baseline {} ({date}){}, {} in common",
         printable(&base.id),
         commit.unwrap_or_default(),
         count(items.matched, "item")
     )
 }
 
-/// A figure's name, its two values, the difference with its interval, and what can be said of it.
+/// A metric's name, its two values, the difference with its 95% CI, and the verdict.
 fn row(difference: &Difference, paint: Paint) -> [String; 4] {
     let DifferenceFigures { base, other, difference: change, ci95, .. } = DifferenceFigures::from(difference);
-    // Where no item's figure differs, the interval may have no width.
+    // If no item differs, the interval may have no width.
     let has_width = difference.ci95.is_some_and(|ci| ci.low < ci.high);
     let interval =
-        ci95.filter(|_| has_width).map(|interval| format!(" (95 %: {interval})")).unwrap_or_default();
+        ci95.filter(|_| has_width).map(|interval| format!(" (95% CI {interval})")).unwrap_or_default();
     let verdict = difference.verdict.to_string();
     [
         printable(&difference.name).into_owned(),
@@ -203,14 +197,14 @@ fn row(difference: &Difference, paint: Paint) -> [String; 4] {
     ]
 }
 
-/// What a data set was fetched from, and how long ago: `langfuse:support, fetched 3 days ago`.
+/// A dataset's source and age: `langfuse:support, fetched 3 days ago`.
 #[must_use]
 pub fn fetched(source: &str, fetch: &Fetch) -> String {
     let age = SystemTime::now().duration_since(fetch.at.time()).unwrap_or_default();
     format!("{}, fetched {}", printable(source), ago(age))
 }
 
-/// A time that has passed, in its largest unit.
+/// An elapsed time in its largest unit.
 fn ago(passed: Duration) -> String {
     let minutes = usize::try_from(passed.as_secs() / 60).unwrap_or(usize::MAX);
     match (minutes, minutes / 60, minutes / (24 * 60)) {
@@ -253,10 +247,10 @@ mod tests {
         }))
         .unwrap();
         let told = explain(&report.items[0], "desk", &report.config);
-        let heads: Vec<_> = told.lines().filter(|line| line.starts_with("  run")).collect();
-        assert_eq!(heads, ["  runs 1, 2, 4 of 5", "  run 3 of 5", "  run 5 of 5"], "{told}");
+        let heads: Vec<_> = told.lines().filter(|line| line.starts_with("  trial")).collect();
+        assert_eq!(heads, ["  trials 1, 2, 4 of 5", "  trial 3 of 5", "  trial 5 of 5"], "{told}");
         assert_eq!(told.matches("output: \"a\"").count(), 1, "{told}");
-        assert_eq!(named(&[1, 2, 3, 5]), "runs 1 to 3, 5");
+        assert_eq!(named(&[1, 2, 3, 5]), "trials 1 to 3, 5");
     }
 
     #[test]
@@ -280,8 +274,8 @@ mod tests {
             explained(json!({ "score": score, "reason": "3 of 7\nare right", "metadata": { "hits": 3 } }));
         assert_eq!(told, "0.462, below the pass mark of 0.5 (3 of 7\n    are right)");
         assert_eq!(explained(json!({ "score": 2.0 / 3.0, "metadata": { "hits": 2 } })), "0.667");
-        assert_eq!(explained(json!({ "score": 0.4999 })), "0.499, below the pass mark of 0.5");
-        assert_eq!(explained(json!({ "score": 0.9999 })), "0.999");
+        assert_eq!(explained(json!({ "score": 0.4999 })), "0.4999, below the pass mark of 0.5");
+        assert_eq!(explained(json!({ "score": 0.9999 })), "0.9999");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! A key that is missing, told once for all experiments that need it.
+//! A missing API key, reported once for all experiments that need it.
 
 use std::fmt;
 
@@ -6,28 +6,28 @@ use serde::{Deserialize, Serialize};
 
 use crate::wording;
 
-/// A variable that should hold a key and does not.
+/// An environment variable that should hold an API key but is not set or empty.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct MissingKey {
     /// The variable's name.
     pub variable: String,
-    /// Whom the key is for: models and their providers.
+    /// What the key is for: models and their providers.
     pub asked_for: Vec<String>,
     /// The experiments that need it.
     pub experiments: Vec<String>,
 }
 
 impl MissingKey {
-    /// The key that one experiment needs for one model.
+    /// A missing key of one experiment and one model.
     #[doc(hidden)]
     #[must_use]
     pub fn new(variable: String, asked_for: String, experiment: String) -> Self {
         Self { variable, asked_for: vec![asked_for], experiments: vec![experiment] }
     }
 
-    /// Adds it to those that are known: one of the same variable takes in whom it is for, and the experiments.
+    /// Adds it to `keys`, merging it with the entry of the same variable.
     #[doc(hidden)]
     pub fn add_to(self, keys: &mut Vec<Self>) {
         let Some(known) = keys.iter_mut().find(|known| known.variable == self.variable) else {
@@ -43,16 +43,15 @@ impl MissingKey {
     }
 }
 
-/// What is missing, and what to do.
+/// The missing variable, and what to do.
 impl fmt::Display for MissingKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { variable, asked_for, experiments } = self;
         let noun = if experiments.len() == 1 { "experiment" } else { "experiments" };
         write!(
             f,
-            "{variable} is not set, or empty: {} needs it as a key, in {noun} {}; set it, or write it into a file `.env` \
-             for `cargo cobalt`, or declare `ignore_without = \"{variable}\"` to have an experiment ignored where it is \
-             missing",
+            "{variable} is not set or empty: it is the API key for {}, needed by {noun} {}. Set it, add it to a `.env` file \
+             for `cargo cobalt`, or declare `ignore_without = \"{variable}\"` to ignore the experiment without it",
             asked_for.join(" and "),
             wording::list(experiments.iter().map(String::as_str)),
         )

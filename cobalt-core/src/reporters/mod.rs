@@ -1,4 +1,4 @@
-//! What a run tells while it goes on, and the text that people read of it.
+//! The events of a run, and the text that reports them.
 
 mod difference;
 mod event;
@@ -13,7 +13,7 @@ pub use event::{
     Event, ExperimentFinished, ExperimentStarted, FailedItem, ItemFinished, Listed, LowItem, PROTOCOL,
     Repeated, RunFinished, Stream, Warning,
 };
-pub use explain::{expected_field, explain, fetched, rounded};
+pub use explain::{expected_field, explain, fetched};
 pub use missing_key::MissingKey;
 pub use summary::{SCORE_COLUMNS, at_pass_marks, grounds, score_figures, summary, times};
-pub use text::{Paint, agent_usage, figure, judge_usage, time, unpriced};
+pub use text::{Paint, agent_usage, figure, judge_usage, rounded, time, unpriced};

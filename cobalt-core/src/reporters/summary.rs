@@ -1,22 +1,22 @@
-//! The summary of an experiment in a few lines, with the cost of models.
+//! The summary of an experiment in a few lines, including model costs.
 
 use std::fmt::{self, Write as _};
 use std::path::Path;
 
 use super::event::{ExperimentFinished, FailedItem, LowItem};
 use super::explain;
-use super::text::{Paint, agent_usage, figure, judge_usage, time};
+use super::text::{Paint, agent_usage, judge_usage, rounded, time};
 use crate::report::comparison::Finding;
 use crate::report::{Report, RunVerdict, ScoreStats, Summary, ThresholdOutcome};
-use crate::wording::{count, printable};
+use crate::wording::{count, percent, printable, thousands};
 
-/// The titles of the columns in which [`score_figures`] has an evaluator's statistics.
-pub const SCORE_COLUMNS: [&str; 7] = ["avg", "95 % interval", "min", "p50", "p95", "max", "passed"];
-/// As wide as the longest of the words that lines begin with.
+/// The column heads for [`score_figures`].
+pub const SCORE_COLUMNS: [&str; 7] = ["mean", "95% CI", "min", "p50", "p95", "max", "pass rate"];
+/// The width of the labels at the start of lines.
 const LABEL: usize = 8;
 
-/// The lines on an experiment: its verdict, statistics, figures, low scores, thresholds and result file, whose path is
-/// shown as seen from a folder.
+/// Summarizes an experiment: its verdict, statistics, usage, errors, items below their pass mark, thresholds and result file,
+/// whose path is relative to `seen_from`.
 #[must_use]
 pub fn summary(finished: &ExperimentFinished, seen_from: &Path, paint: Paint) -> String {
     let mut text = String::new();
@@ -42,7 +42,7 @@ fn write(text: &mut String, finished: &ExperimentFinished, seen_from: &Path, pai
     low(text, finished, paint)?;
     if let Some(comparison) = &report.baseline {
         for (index, rest) in explain::lines(comparison, paint).iter().enumerate() {
-            line(text, if index == 0 { "against" } else { "" }, rest)?;
+            if index == 0 { writeln!(text, "  {rest}")? } else { line(text, "", rest)? }
         }
     }
     for gate in report.thresholds() {
@@ -71,7 +71,7 @@ fn verdict(finished: &ExperimentFinished, paint: Paint) -> String {
     if grounds.is_empty() { word } else { format!("{word}, {}", grounds.join(", ")) }
 }
 
-/// What a verdict rests on, in a few words each: errors, thresholds, and the items that passed where all have to.
+/// The reasons for a verdict: errors, thresholds and, in a strict experiment, the number of passed items.
 #[must_use]
 pub fn grounds(report: &Report, items_in_error: usize) -> Vec<String> {
     let Report { partial, shard, ci_status, summary, config, .. } = report;
@@ -84,7 +84,7 @@ pub fn grounds(report: &Report, items_in_error: usize) -> Vec<String> {
     }
     if config.strict {
         let Summary { passed_items, total_items, .. } = summary;
-        parts.push(format!("{passed_items} of {} passed", count(*total_items, "item")));
+        parts.push(format!("{} of {} passed", thousands(*passed_items as u64), count(*total_items, "item")));
     }
     match shard {
         Some(shard) => parts.push(format!("shard {shard}")),
@@ -94,7 +94,7 @@ pub fn grounds(report: &Report, items_in_error: usize) -> Vec<String> {
     parts
 }
 
-/// The statistics, a row for each evaluator.
+/// The score statistics, one row per evaluator.
 fn scores(text: &mut String, report: &Report, paint: Paint) -> fmt::Result {
     let stats = |name: &String| report.summary.scores.get(name).map(score_figures);
     let rows: Vec<_> =
@@ -119,7 +119,7 @@ fn scores(text: &mut String, report: &Report, paint: Paint) -> fmt::Result {
     Ok(())
 }
 
-/// An evaluator's statistics in the columns of [`SCORE_COLUMNS`]; empty where a figure is not known.
+/// An evaluator's statistics in the columns of [`SCORE_COLUMNS`]; empty if unknown.
 #[must_use]
 pub fn score_figures(stats: &ScoreStats) -> [String; SCORE_COLUMNS.len()] {
     let figure = |value: f64| format!("{value:.3}");
@@ -130,7 +130,7 @@ pub fn score_figures(stats: &ScoreStats) -> [String; SCORE_COLUMNS.len()] {
         figure(stats.p50),
         figure(stats.p95),
         figure(stats.max),
-        stats.pass_rate.map_or_else(String::new, |rate| format!("{:.1} %", rate * 100.0)),
+        stats.pass_rate.map_or_else(String::new, percent),
     ]
 }
 
@@ -138,11 +138,11 @@ fn items(finished: &ExperimentFinished, paint: Paint) -> String {
     let Summary { total_items, passed_items, failed_items, timeouts, eval_errors, .. } =
         finished.report.summary;
     let config = &finished.report.config;
-    let mut parts = vec![total_items.to_string()];
+    let mut parts = vec![thousands(total_items as u64)];
     if config.runs > 1 {
-        parts[0] += &format!(", {} runs each", config.runs);
+        parts[0] += &format!(", {} trials each", thousands(config.runs as u64));
     }
-    // In a strict experiment, the verdict says it.
+    // The verdict of a strict experiment includes it.
     if !config.strict && !config.evaluators.is_empty() {
         parts.push(at_pass_marks(passed_items, total_items));
     }
@@ -157,19 +157,19 @@ fn items(finished: &ExperimentFinished, paint: Paint) -> String {
     parts.join(", ")
 }
 
-/// How many items are at their pass marks, without an error; where thresholds decide, that is no verdict.
+/// The number of items at or above all their pass marks, without an error. It is not a verdict if thresholds decide.
 #[must_use]
 pub fn at_pass_marks(passed: usize, total: usize) -> String {
-    format!("{passed} of {total} at their pass marks")
+    format!("{} of {} at their pass marks", thousands(passed as u64), thousands(total as u64))
 }
 
-/// How long a run and its items took, in a line.
+/// The duration of a run and the latency of its items, in one line.
 #[must_use]
 pub fn times(summary: &Summary) -> String {
-    let total = format!("{} in all", time(summary.total_duration_ms as f64));
+    let total = format!("{} total", time(summary.total_duration_ms as f64));
     match &summary.latency {
         Some(latency) => format!(
-            "{total}, latency avg {}, p50 {}, p95 {}",
+            "{total}, latency mean {}, p50 {}, p95 {}",
             time(summary.avg_latency_ms),
             time(latency.p50),
             time(latency.p95)
@@ -187,7 +187,7 @@ fn failed(text: &mut String, failed: &[FailedItem], all: usize, paint: Paint) ->
     named_items(text, "error", lines, all.saturating_sub(shown))
 }
 
-/// The item in error, or how many with the same error there are, and the first of them.
+/// The item in error, or the number of items with the same error and the first of them.
 fn names_of(failed: &FailedItem) -> String {
     let FailedItem { item, more, also, .. } = failed;
     if *more == 0 {
@@ -200,9 +200,9 @@ fn names_of(failed: &FailedItem) -> String {
 fn low(text: &mut String, finished: &ExperimentFinished, paint: Paint) -> fmt::Result {
     let lines = finished.low.iter().map(|LowItem { item, scores, why }| {
         // In the order of the table.
-        let evaluators = finished.report.config.evaluators.iter();
-        let low =
-            evaluators.filter_map(|name| Some(format!("{} {}", printable(name), figure(*scores.get(name)?))));
+        let low = finished.report.config.evaluators().filter_map(|(name, pass_mark)| {
+            Some(format!("{} {}", printable(name), rounded(*scores.get(name)?, pass_mark)))
+        });
         let low: Vec<_> = low.collect();
         let mut line = format!("{item}: {}", paint.odd(low_scores(&low)));
         // The first line names the item.
@@ -211,20 +211,23 @@ fn low(text: &mut String, finished: &ExperimentFinished, paint: Paint) -> fmt::R
         }
         line
     });
-    named_items(text, "low", lines, finished.low_items.saturating_sub(finished.low.len()))
+    if !finished.low.is_empty() {
+        writeln!(text, "  below pass mark")?;
+    }
+    named_items(text, "", lines, finished.low_items.saturating_sub(finished.low.len()))
 }
 
-/// The low scores of an item, of which the first stand for all where there are many.
+/// The scores of an item below their pass mark; only the first few if there are many.
 fn low_scores(low: &[String]) -> String {
     const MOST: usize = 3;
-    // One more takes no more room than to say that there is one.
+    // One more score takes no more space than "and 1 more".
     match low.len() {
         all if all > MOST + 1 => format!("{}, and {} more", low[..MOST].join(", "), all - MOST),
         _ => low.join(", "),
     }
 }
 
-/// A line for each item that is named, and how many more there are.
+/// One line per named item, and the number of those not named.
 fn named_items(
     text: &mut String,
     label: &str,
@@ -246,7 +249,7 @@ fn threshold(text: &mut String, gate: &ThresholdOutcome, paint: Paint) -> fmt::R
             writeln!(text, "  {word}  {}", printable(&gate.message))
         }
         (_, Some(figure)) if gate.passed => writeln!(text, "  {}    {name}  ({figure})", paint.good("met ")),
-        // How sure that is stands in the message.
+        // The message states the confidence.
         (_, Some(figure)) if !gate.against_baseline => {
             writeln!(text, "  {}  {name}  ({figure})", paint.bad("MISSED"))
         }

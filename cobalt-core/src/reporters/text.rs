@@ -1,21 +1,31 @@
-//! What lines of text are made of: scores, times, what was used, and their colours.
+//! The parts of a line of text: scores, times, usage, and colors.
 
 use std::collections::BTreeSet;
 use std::fmt::Display;
 
 use crate::prices::format_cost;
 use crate::report::Summary;
-use crate::wording::{self, count, printable, thousands};
+use crate::wording::{self, count, decimal, printable, thousands};
 
-/// A score with at most three decimals, which never shows one that is below 1 as 1.
+/// A score rounded to three decimals, or to as many as it takes not to show a score below 1 as 1.
 #[must_use]
 pub fn figure(score: f64) -> String {
-    // The product may fall short of a whole number by a rounding error.
-    let cut = (score * 1000.0 + 1e-9).floor() / 1000.0;
-    format!("{cut}")
+    rounded(score, 1.0)
 }
 
-/// A time in the unit that suits it, from milliseconds.
+/// A score rounded to three decimals, or to as many as it takes not to show one below the pass mark, or below 1, as if it
+/// reached it.
+#[must_use]
+pub fn rounded(score: f64, pass_mark: f64) -> String {
+    let keeps_its_side = |text: &String| {
+        let shown: f64 = text.parse().unwrap_or(score);
+        [pass_mark, 1.0].into_iter().all(|bound| (shown >= bound) == (score >= bound))
+    };
+    let shown = (3..=9).map(|decimals| decimal(score, decimals)).find(keeps_its_side);
+    shown.unwrap_or_else(|| score.to_string())
+}
+
+/// A duration in a suitable unit, from milliseconds.
 #[must_use]
 pub fn time(milliseconds: f64) -> String {
     let seconds = milliseconds / 1000.0;
@@ -31,7 +41,7 @@ pub fn time(milliseconds: f64) -> String {
     }
 }
 
-/// The agent's tokens and what they cost, in a line; `None` where neither was reported.
+/// The agent's tokens and cost in one line; `None` if neither was reported.
 #[must_use]
 pub fn agent_usage(summary: &Summary) -> Option<String> {
     let mut parts = match summary.total_tokens {
@@ -40,34 +50,34 @@ pub fn agent_usage(summary: &Summary) -> Option<String> {
         None => return None,
     };
     if let Some(cost) = summary.estimated_cost {
-        parts.push(format!("cost {}", dollars(cost)));
+        parts.push(format!("agent cost {}", dollars(cost)));
     }
     if summary.unpriced_items > 0 {
-        parts.push(format!("{} of unknown cost", count(summary.unpriced_items, "item")));
+        parts.push(format!("cost unknown for {}", count(summary.unpriced_items, "item")));
     }
     Some(parts.join(", "))
 }
 
-/// What judges were asked and what that cost, in a line; `None` where no judge answered.
+/// The judges' calls, tokens and cost in one line; `None` if no judge answered.
 #[must_use]
 pub fn judge_usage(summary: &Summary) -> Option<String> {
     let calls = summary.judge_calls?;
     let mut parts = vec![format!("{} call{}", thousands(calls), if calls == 1 { "" } else { "s" })];
     match summary.judge_cached {
         None | Some(0) => {}
-        Some(hits) => parts.push(format!("{} from the cache", thousands(hits))),
+        Some(hits) => parts.push(format!("{} cached", thousands(hits))),
     }
     match summary.judge_tokens {
         None | Some(0) => {}
         Some(tokens) => parts.push(format!("{} tokens", thousands(tokens))),
     }
-    parts.push(summary.judge_cost.map_or_else(|| "unknown cost".to_owned(), dollars));
+    parts.push(format!("judge cost {}", summary.judge_cost.map_or_else(|| "unknown".to_owned(), dollars)));
     let models: Vec<_> = summary.judge_models.iter().map(|model| printable(model)).collect();
     let models = if models.is_empty() { String::new() } else { format!(" ({})", models.join(", ")) };
     Some(parts.join(", ") + &models)
 }
 
-/// An amount as [`format_cost`] writes it; one below a cent with its first two digits.
+/// A cost in US dollars as [`format_cost`] formats it; below a cent, with two significant digits.
 fn dollars(usd: f64) -> String {
     if usd >= 0.01 {
         return format_cost(usd);
@@ -75,12 +85,12 @@ fn dollars(usd: f64) -> String {
     if usd <= 0.0 {
         return format_cost(0.0);
     }
-    // How many zeros stand between the point and the first digit.
+    // The number of zeros between the decimal point and the first digit.
     let zeros = (-usd.log10().floor() - 1.0).clamp(0.0, 12.0) as usize;
     format!("${usd:.0$}", zeros + 2)
 }
 
-/// What to do about models that have no price, in a line that names each of them once; `None` where there are none.
+/// Names the models without a price, each once, and says what to do; `None` without any.
 #[must_use]
 pub fn unpriced<'a>(models: impl IntoIterator<Item = &'a String>) -> Option<String> {
     let models: BTreeSet<_> = models.into_iter().map(String::as_str).collect();
@@ -89,44 +99,43 @@ pub fn unpriced<'a>(models: impl IntoIterator<Item = &'a String>) -> Option<Stri
     }
     let models = wording::list(models);
     Some(format!(
-        "note: no price is known of {}; tokens are counted, their cost is not: add prices under `[prices]` in cobalt.toml",
+        "note: no price for {}; tokens are counted, but not their cost. Add prices under `[prices]` in cobalt.toml",
         printable(&models)
     ))
 }
 
-/// Sets text off where a terminal shows it, and leaves it as it is elsewhere.
+/// Styles text for a terminal, or leaves it plain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Paint {
-    /// Text as it is.
+    /// No styling.
     #[default]
     Plain,
-    /// With the escape sequences of ANSI terminals. They name colours of the terminal's own palette, so that they can be
-    /// read on light and on dark ground.
+    /// ANSI escape sequences. They use the terminal's own palette, which is readable on light and dark backgrounds.
     Coloured,
 }
 
 impl Paint {
-    /// What went well: green.
+    /// Green, for success.
     pub fn good(self, text: impl Display) -> String {
         self.with("32", text)
     }
 
-    /// What went wrong: red.
+    /// Red, for failures.
     pub fn bad(self, text: impl Display) -> String {
         self.with("31", text)
     }
 
-    /// What deserves a look: yellow.
+    /// Yellow, for warnings.
     pub fn odd(self, text: impl Display) -> String {
         self.with("33", text)
     }
 
-    /// A heading: bold.
+    /// Bold, for headings.
     pub fn strong(self, text: impl Display) -> String {
         self.with("1", text)
     }
 
-    /// What is beside the point: faint.
+    /// Faint, for secondary text.
     pub fn faint(self, text: impl Display) -> String {
         self.with("2", text)
     }
@@ -150,7 +159,11 @@ mod tests {
 
     #[test]
     fn a_low_score_is_not_rounded_up_to_a_good_one() {
-        assert_eq!([0.0, 0.29, 0.4999, 0.5, 1.0].map(figure), ["0", "0.29", "0.499", "0.5", "1"]);
+        assert_eq!(
+            [0.0, 0.29, 0.1239, 0.9999, 0.999_96, 1.0].map(figure),
+            ["0", "0.29", "0.124", "0.9999", "0.99996", "1"]
+        );
+        assert_eq!([0.4999, 0.499_99, 0.5].map(|score| rounded(score, 0.5)), ["0.4999", "0.49999", "0.5"]);
     }
 
     #[test]
@@ -163,20 +176,20 @@ mod tests {
             judge_models: vec!["gpt-6-luna".to_owned()],
             ..Summary::default()
         };
-        let expected = "42 calls, 158 from the cache, 12,400 tokens, $0.03 (gpt-6-luna)";
+        let expected = "42 calls, 158 cached, 12,400 tokens, judge cost $0.03 (gpt-6-luna)";
         assert_eq!(judge_usage(&asked).unwrap(), expected);
         let cached =
             Summary { judge_calls: Some(0), judge_tokens: Some(0), judge_cost: Some(0.0), ..asked.clone() };
-        assert_eq!(judge_usage(&cached).unwrap(), "0 calls, 158 from the cache, $0.00 (gpt-6-luna)");
+        assert_eq!(judge_usage(&cached).unwrap(), "0 calls, 158 cached, judge cost $0.00 (gpt-6-luna)");
         let unpriced = Summary { judge_calls: Some(1), judge_cached: Some(0), judge_cost: None, ..asked };
-        assert_eq!(judge_usage(&unpriced).unwrap(), "1 call, 12,400 tokens, unknown cost (gpt-6-luna)");
+        assert_eq!(judge_usage(&unpriced).unwrap(), "1 call, 12,400 tokens, judge cost unknown (gpt-6-luna)");
         assert_eq!(judge_usage(&Summary::default()), None);
     }
 
     #[test]
     fn a_known_cost_is_shown_without_tokens() {
         let spent = Summary { estimated_cost: Some(0.25), ..Summary::default() };
-        assert_eq!(agent_usage(&spent).unwrap(), "not reported, cost $0.25");
+        assert_eq!(agent_usage(&spent).unwrap(), "not reported, agent cost $0.25");
         assert_eq!(agent_usage(&Summary::default()), None);
     }
 

@@ -1,4 +1,4 @@
-//! A result file that is read item by item, so that a large one is in memory as its bytes at most.
+//! Reads a result file item by item: of a large file, only the bytes are in memory.
 
 use std::fmt;
 use std::ops::Range;
@@ -10,22 +10,22 @@ use serde_json::{Deserializer, Error, Result};
 use super::results::without_mark;
 use crate::report::{ItemCounts, ItemResult, Report, Said};
 
-/// The text of a result file, one of the original's too, with or without a byte order mark.
+/// The text of a result file, also of the original tool, with or without a byte order mark.
 pub struct ReportText<'a> {
     bytes: &'a [u8],
     head: Report,
-    /// What the head says of its verdict.
+    /// The verdict stored in the head.
     said: Said,
-    /// Where the list of items lies; empty where there is none.
+    /// The byte range of the list of items; empty if there is none.
     items: Range<usize>,
 }
 
 impl<'a> ReportText<'a> {
-    /// Reads all but the items.
+    /// Reads everything except the items.
     ///
     /// # Errors
     ///
-    /// It is no result file.
+    /// The bytes are not a result file.
     pub fn of(bytes: &'a [u8]) -> Result<Self> {
         let parse = || {
             let start = bytes.len() - without_mark(bytes).len();
@@ -38,18 +38,17 @@ impl<'a> ReportText<'a> {
         parse().map_err(|error| whole_error(bytes, error))
     }
 
-    /// The report without its items. Of a file of the original it does not tell yet how many items failed.
+    /// The report without its items. For a file of the original tool, the number of failed items is not known yet.
     #[must_use]
     pub fn head(&self) -> &Report {
         &self.head
     }
 
-    /// Reads the items one after the other, each with the place of its JSON among the bytes. Answers with the report without
-    /// its items.
+    /// Reads the items in order, each with the byte range of its JSON. Returns the report without its items.
     ///
     /// # Errors
     ///
-    /// Something among the items is no item.
+    /// One of the items is invalid.
     pub fn read(mut self, mut each: impl FnMut(Range<usize>, ItemResult)) -> Result<Report> {
         let mut counts = ItemCounts::default();
         let mut text = Text { bytes: &self.bytes[..self.items.end], at: self.items.start };
@@ -76,19 +75,19 @@ impl fmt::Debug for ReportText<'_> {
     }
 }
 
-/// What is wrong, with the line and the column in the whole text.
+/// The error with its line and column in the whole text.
 fn whole_error(bytes: &[u8], error: Error) -> Error {
     serde_json::from_slice::<Report>(without_mark(bytes)).err().unwrap_or(error)
 }
 
-/// JSON that is read from one place to the next.
+/// A forward-only JSON reader.
 struct Text<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
 impl<'a> Text<'a> {
-    /// The place of the list in the field `items` of the object that begins here.
+    /// The byte range of the field `items` in the object that starts here.
     fn find_items(&mut self) -> Result<Range<usize>> {
         let mut items = None;
         self.listed(b'{', b'}', |text| {
@@ -110,7 +109,7 @@ impl<'a> Text<'a> {
         self.listed(b'[', b']', item)
     }
 
-    /// Reads what stands between two brackets, with commas in between.
+    /// Reads comma-separated elements between two brackets.
     fn listed(&mut self, open: u8, close: u8, mut one: impl FnMut(&mut Self) -> Result<()>) -> Result<()> {
         self.expect(open)?;
         if self.token() == Some(close) {
@@ -128,7 +127,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// The next byte that is no white space, which is not passed.
+    /// The next non-whitespace byte, without consuming it.
     fn token(&mut self) -> Option<u8> {
         let is_space = |byte: &u8| matches!(byte, b' ' | b'\n' | b'\r' | b'\t');
         self.at += self.bytes[self.at..].iter().take_while(|byte| is_space(byte)).count();
@@ -137,16 +136,16 @@ impl<'a> Text<'a> {
 
     fn expect(&mut self, byte: u8) -> Result<()> {
         if self.token() != Some(byte) {
-            return Err(Error::custom(format!("`{}` is missing at byte {}", char::from(byte), self.at)));
+            return Err(Error::custom(format!("expected `{}` at byte {}", char::from(byte), self.at)));
         }
         self.at += 1;
         Ok(())
     }
 
-    /// Reads a value, and goes behind it.
+    /// Reads and consumes a value.
     fn value<T: Deserialize<'a>>(&mut self) -> Result<T> {
         let mut values = Deserializer::from_slice(&self.bytes[self.at..]).into_iter();
-        let value = values.next().unwrap_or_else(|| Err(Error::custom("the text ends within a list")));
+        let value = values.next().unwrap_or_else(|| Err(Error::custom("unexpected end of a list")));
         self.at += values.byte_offset();
         value
     }

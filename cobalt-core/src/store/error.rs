@@ -1,20 +1,20 @@
-//! What can go wrong with the files of runs.
+//! Errors of the files of runs.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why a file of ours could not be used.
+/// An error of a file of a run.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
     /// A file could not be written or read.
     #[error("failed to {action} `{}`: {source}{}", .path.display(), hint(.action, .source))]
     Storage {
-        /// What was tried, as in "write".
+        /// The failed action, such as "write".
         action: &'static str,
         /// The file or folder.
         path: PathBuf,
-        /// The system's reason.
+        /// The underlying error.
         source: io::Error,
     },
 
@@ -23,33 +23,33 @@ pub enum StoreError {
     Resume {
         /// The run's id.
         id: String,
-        /// Why, and what to do.
+        /// The reason, and what to do.
         reason: String,
     },
 }
 
-/// The action of making a folder.
+/// The action for creating a folder.
 pub const CREATE: &str = "create the folder";
 
-/// The error of an action on a file or a folder.
+/// Builds the error of an action on a file or folder.
 pub fn storage(action: &'static str, path: &Path, source: io::Error) -> StoreError {
     StoreError::Storage { action, path: path.to_owned(), source }
 }
 
-/// What a person can do about a file that cannot be written.
+/// What the user can do about a file that cannot be written.
 fn hint(action: &str, error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-            "; make the folder writable, or name another one in COBALT_DIR"
+            "; make the folder writable, or set COBALT_DIR to another folder"
         }
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            "; free some space, or name another folder in COBALT_DIR"
+            "; free some space, or set COBALT_DIR to another folder"
         }
-        io::ErrorKind::FileTooLarge => "; raise the limit on the size of files, which `ulimit -f` shows",
+        io::ErrorKind::FileTooLarge => "; raise the file size limit (see `ulimit -f`)",
         io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => {
-            "; move what is in its place away, or name another folder in COBALT_DIR"
+            "; move the existing file away, or set COBALT_DIR to another folder"
         }
-        _ if action == CREATE => "; name another folder in COBALT_DIR",
+        _ if action == CREATE => "; set COBALT_DIR to another folder",
         _ => "",
     }
 }

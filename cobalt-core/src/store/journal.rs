@@ -1,7 +1,7 @@
-//! The journal of a run: a line that says what is run, then a line with a checksum for each finished item.
+//! The journal of a run: a header line, then a line for each finished item. Each line ends with a checksum.
 //!
-//! A line is appended as soon as its item is finished. A process that is killed leaves at worst a last line without its
-//! end; it is dropped, and the run can be resumed from all the others. Each line ends with a checksum.
+//! A line is appended as soon as its item is finished. A killed process leaves at worst an incomplete last line. It is dropped,
+//! and the run can be resumed from the others.
 
 use std::collections::{HashSet, VecDeque};
 use std::fs::{self, File, OpenOptions};
@@ -18,17 +18,17 @@ use crate::redact::redacted_document;
 use crate::report::{DatasetSummary, ItemResult, RunConfig, Shard, SourcePlace, check_item};
 use crate::timestamp::Timestamp;
 
-/// The version of the journal's shape.
+/// The version of the journal format.
 pub const JOURNAL_VERSION: u32 = 1;
 
-/// How long a line may be in the journal before it is synced to the device.
+/// The maximum time before a written line is synced to disk.
 const SYNC_AFTER: Duration = Duration::from_secs(1);
 
-/// A journal's first line: what is run.
+/// A journal's first line: what the run consists of.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct JournalHeader {
-    /// The version of this shape.
+    /// The version of this format.
     pub journal: u32,
     /// The run's id.
     pub id: String,
@@ -38,22 +38,22 @@ pub struct JournalHeader {
     pub timestamp: Timestamp,
     /// The experiment's tags.
     pub tags: Vec<String>,
-    /// Where the experiment is declared, where an attribute does it.
+    /// Where the experiment is declared, if by an attribute.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub declared_at: Option<SourcePlace>,
     /// The settings.
     pub config: RunConfig,
     /// The data.
     pub dataset: DatasetSummary,
-    /// A hash over all that makes results incomparable, except the data.
+    /// A hash over everything that makes results incomparable, except the data.
     pub definition: String,
-    /// A hash of the package's sources, where it is known and all of the run was made with the same.
+    /// A hash of the package's sources, if it is known and was the same for the whole run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sources: Option<String>,
-    /// The indexes of the items to run; absent where all are.
+    /// The indexes of the items to run; absent if all items are run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub selection: Option<Vec<usize>>,
-    /// The shard that these items are of, where the run is divided.
+    /// The shard of these items, if the run is sharded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shard: Option<Shard>,
     /// Whether each line must have a checksum; earlier versions wrote none.
@@ -62,7 +62,7 @@ pub struct JournalHeader {
 }
 
 impl JournalHeader {
-    /// Reads a first line.
+    /// Parses a first line.
     fn read(line: &[u8]) -> Result<Self, JournalError> {
         let header: Self = serde_json::from_slice(line).map_err(JournalError::Header)?;
         if header.journal != JOURNAL_VERSION {
@@ -74,7 +74,7 @@ impl JournalHeader {
         Ok(header)
     }
 
-    /// Whether a line of the journal, the first one too, is as it was written, as far as its checksum tells.
+    /// Whether a line of the journal, including the first, matches its checksum.
     #[must_use]
     pub fn is_whole(&self, line: &[u8]) -> bool {
         match verify(line) {
@@ -84,25 +84,25 @@ impl JournalHeader {
         }
     }
 
-    /// Whether an item has an index and values that one of this run can have.
+    /// Whether an item's index and values are valid for this run.
     #[must_use]
     pub fn fits(&self, item: &ItemResult) -> bool {
         item.index < self.dataset.items && check_item(item, &self.config).is_ok()
     }
 
-    /// Reads a line behind the first. `None` where it is damaged; its item counts as not run.
+    /// Parses a line after the first. `None` if it is damaged; its item counts as not run.
     #[must_use]
     pub fn read_entry(&self, line: &[u8]) -> Option<JournalEntry> {
         if !self.is_whole(line) {
             return None;
         }
-        // It may have been written before a value was known to be secret.
+        // The line may be older than the registration of a secret.
         let line = redacted_document(line.to_vec());
         let entry: JournalEntry = serde_json::from_slice(&line).ok()?;
         self.fits(&entry.item).then_some(entry)
     }
 
-    /// The indexes of the items to run, where these are not all.
+    /// The indexes of the items to run, if not all.
     fn selected(&self) -> Result<Option<HashSet<usize>>, JournalError> {
         let Some(selection) = &self.selection else { return Ok(None) };
         let mut selected = HashSet::with_capacity(selection.len());
@@ -122,28 +122,27 @@ struct EntryOut<'a> {
     item: &'a ItemResult,
 }
 
-/// A journal's other lines: a finished item each. An item that was run again stands in a later line once more, which counts.
+/// A journal's other lines, one per finished item. An item that was run again has a later line, which takes precedence.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct JournalEntry {
     /// Milliseconds since the run's start, without the time between being killed and being resumed.
     pub at: u64,
-    /// What came of the item.
+    /// The item's result.
     pub item: ItemResult,
 }
 
-/// What a journal holds.
+/// The contents of a journal.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JournalContents {
     /// What was run.
     pub header: JournalHeader,
-    /// The items that were finished, in the order in which they were.
+    /// The finished items, in the order in which they finished.
     pub items: Vec<ItemResult>,
-    /// How long the run had gone on when the last of them was.
+    /// The run time up to the last finished item.
     pub elapsed: Duration,
-    /// How many whole lines are damaged: they cannot be read, differ from their checksums, or have values that no run gives.
-    /// Their items count as not run.
+    /// The number of damaged complete lines: invalid JSON, a wrong checksum, or invalid values. Their items count as not run.
     pub damaged: usize,
-    /// How many bytes of the file are whole lines.
+    /// The length of the complete lines in bytes.
     whole: u64,
 }
 
@@ -151,40 +150,40 @@ pub struct JournalContents {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum JournalError {
-    /// Not even its first line was written.
-    #[error("its journal ends before its first line does, so nothing of it is known; start a new run")]
+    /// The first line is incomplete.
+    #[error("its journal ends within the first line, so it cannot be restored; start a new run")]
     Empty,
-    /// The first line is no header.
-    #[error("the first line of its journal cannot be understood: {0}")]
+    /// The first line is not a header.
+    #[error("the first line of its journal cannot be parsed: {0}")]
     Header(serde_json::Error),
-    /// The first line is not what was written.
-    #[error("the first line of its journal is damaged, as its checksum tells; start a new run")]
+    /// The first line does not match its checksum.
+    #[error("the first line of its journal does not match its checksum; start a new run")]
     Damaged,
-    /// The first line names items that are not there, or one of them twice.
+    /// The selection has an item that does not exist, or one twice.
     #[error(
-        "the first line of its journal is damaged: its selection has item {index} twice, or the data set, with {items} items, \
-         does not have it; start a new run"
+        "the first line of its journal is damaged: it selects item {index} twice, or the item does not exist in the dataset \
+         of {items} items; start a new run"
     )]
     Selection {
-        /// The item's place, from 0.
+        /// The item's index, from 0.
         index: usize,
-        /// How many items the data set has.
+        /// The number of items in the dataset.
         items: usize,
     },
-    /// A later version wrote it.
+    /// The journal has another version.
     #[error(
-        "its journal has version {0}, and this version knows {JOURNAL_VERSION}; use the version that wrote it"
+        "its journal has version {0}, but only version {JOURNAL_VERSION} is supported; use the Cobalt version that wrote it"
     )]
     Version(u32),
 }
 
-/// Reads a journal. Never panics, whatever the bytes.
+/// Parses a journal. Never panics on any input.
 ///
 /// # Errors
 ///
 /// There is no usable first line. Damage in other lines is counted, not an error.
 pub fn read_journal(bytes: &[u8]) -> Result<JournalContents, JournalError> {
-    // What follows the last line's end is a line that was being written.
+    // Anything after the last line break is an incomplete line.
     let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
     let mut lines = bytes[..whole].split_inclusive(|byte| *byte == b'\n');
     let first = lines.next().ok_or(JournalError::Empty)?;
@@ -212,23 +211,23 @@ pub fn read_journal(bytes: &[u8]) -> Result<JournalContents, JournalError> {
     })
 }
 
-/// Appends to a journal, which is locked for other processes where the file system can do that. One that is dropped without
-/// an item in it is removed: there is nothing to resume.
+/// Appends to a journal, which is locked against other processes if the file system supports it. A journal without items is
+/// removed on drop: there is nothing to resume.
 #[derive(Debug)]
 pub struct JournalWriter {
     file: File,
     path: PathBuf,
-    /// Lines that are not written yet.
+    /// Lines not written yet.
     lines: Vec<u8>,
-    /// Which line each of them is: an item's, by its index, or the first.
+    /// What each of these lines is: an item's index, or `None` for the header.
     queued: VecDeque<Option<usize>>,
-    /// The items of the run that have a whole line in the file, by their indexes.
+    /// The indexes of the items with a complete line in the file.
     kept: HashSet<usize>,
-    /// Whether the file holds more than the header and those: damaged lines.
+    /// Whether the file also has damaged lines.
     has_more: bool,
-    /// Whether the file's name is synced, too.
+    /// Whether the file name is synced.
     is_named: bool,
-    /// When the first of the lines was written that are not synced yet.
+    /// When the oldest unsynced line was written.
     unsynced_since: Option<Instant>,
 }
 
@@ -240,7 +239,7 @@ impl JournalWriter {
         let write = || {
             let file = OpenOptions::new().append(true).create_new(true).open(&path)?;
             let mut journal = Self::of(file, &path, HashSet::new(), false);
-            // The run's id is new, so that no other process writes to this file. A reader may look at it for a moment.
+            // The run ID is new, so no other process writes to this file. A reader may have it open briefly.
             if Lock::on(&journal.file)? == Lock::Busy {
                 return Err(io::ErrorKind::WouldBlock.into());
             }
@@ -265,7 +264,7 @@ impl JournalWriter {
         Ok(())
     }
 
-    /// One write for all lines that have gathered. What could not be written is kept for the next try.
+    /// Writes all pending lines at once. What could not be written is kept for the next attempt.
     fn write_lines(&mut self) -> io::Result<()> {
         if self.lines.is_empty() {
             return Ok(());
@@ -276,35 +275,35 @@ impl JournalWriter {
         outcome
     }
 
-    /// Adds an item; it is in the file after [`flush`](Self::flush).
+    /// Adds an item; [`flush`](Self::flush) writes it.
     pub fn push(&mut self, at: Duration, item: &ItemResult) -> Result<(), StoreError> {
         let at = u64::try_from(at.as_millis()).unwrap_or(u64::MAX);
         self.push_line(Some(item.index), &EntryOut { at, item })
             .map_err(|source| storage("write", &self.path, source))
     }
 
-    /// Writes the items that were added.
+    /// Writes the added items.
     pub fn flush(&mut self) -> Result<(), StoreError> {
         self.write_lines().map_err(|source| storage("write", &self.path, source))
     }
 
-    /// How many items of the run are in the file.
+    /// The number of items in the file.
     pub fn kept(&self) -> usize {
         self.kept.len()
     }
 
-    /// When [`sync`](Self::sync) is to be called; `None` where everything is synced.
+    /// When [`sync`](Self::sync) must be called; `None` if everything is synced.
     pub fn sync_due(&self) -> Option<Instant> {
         self.unsynced_since.map(|since| since + SYNC_AFTER)
     }
 
-    /// Waits until what is written is on the device.
+    /// Syncs the written lines to disk.
     pub fn sync(&mut self) -> Result<(), StoreError> {
         if self.unsynced_since.take().is_none() {
             return Ok(());
         }
         match self.file.sync_data() {
-            // Not every kind of file can be synced.
+            // Some kinds of files cannot be synced.
             Err(source)
                 if !matches!(source.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) =>
             {
@@ -318,12 +317,12 @@ impl JournalWriter {
         Ok(())
     }
 
-    /// Removes the journal of a run whose result file is written.
+    /// Removes the journal after the result file has been written.
     pub fn remove(mut self) -> Result<(), StoreError> {
-        // Dropping it does not try again: an error is reported from here.
+        // Prevents a second attempt on drop: errors are reported here.
         self.has_more = true;
         match fs::remove_file(&self.path) {
-            // Someone may have tidied up since the run began.
+            // Another process may have removed it.
             Err(source) if source.kind() != io::ErrorKind::NotFound => {
                 Err(storage("remove", &self.path, source))
             }
@@ -335,14 +334,14 @@ impl JournalWriter {
 impl Drop for JournalWriter {
     fn drop(&mut self) {
         if self.kept.is_empty() && !self.has_more {
-            // One that cannot be removed is listed by `cargo cobalt clean`.
+            // `cargo cobalt clean` lists it if it cannot be removed.
             let _ = fs::remove_file(&self.path);
         }
     }
 }
 
-/// Writes `bytes` and takes away what was written, so that after an error, as on a full disk, the next try continues in the
-/// middle of the line. Answers with the number of lines that were ended, too.
+/// Writes `bytes` and removes what was written: after an error, such as a full disk, the next attempt continues in the middle of
+/// the line. Also returns the number of completed lines.
 fn write_out(bytes: &mut Vec<u8>, to: &mut impl Write) -> (usize, io::Result<()>) {
     let mut ended = 0;
     while !bytes.is_empty() {
@@ -356,21 +355,21 @@ fn write_out(bytes: &mut Vec<u8>, to: &mut impl Write) -> (usize, io::Result<()>
     (ended, Ok(()))
 }
 
-/// A run taken up again: what it had done, and its journal to go on with.
+/// A resumed run: its finished items, and its journal for appending.
 #[derive(Debug)]
 pub struct Resumed {
-    /// What it had done.
+    /// The finished items.
     pub contents: JournalContents,
-    /// The journal, at its end.
+    /// The journal, positioned at its end.
     pub journal: JournalWriter,
     /// The file, for messages.
     pub path: PathBuf,
-    /// Whether no other process can have it.
+    /// Whether the journal is locked against other processes.
     pub is_locked: bool,
 }
 
 impl Resumed {
-    /// Takes up the run with this id.
+    /// Opens the journal of the run with this ID.
     pub fn open(layout: &Layout, id: &str) -> Result<Self, StoreError> {
         let refuse = |reason: String| StoreError::Resume { id: id.to_owned(), reason };
         let path = layout.journal(id);
@@ -383,7 +382,7 @@ impl Resumed {
         if lock == Lock::Busy {
             return Err(refuse("it is in progress in another process; wait for it to finish".to_owned()));
         }
-        // The process that held it until this moment has removed it: that run is finished.
+        // The process that held the lock has just removed it: the run is finished.
         if !path.exists() {
             return Err(refuse(missing(layout, id)));
         }
@@ -394,19 +393,19 @@ impl Resumed {
     }
 }
 
-/// A run that is to be taken up again. It may have been finished since it was cut off.
+/// A run to resume. It may have finished since it was interrupted.
 #[derive(Debug)]
 pub struct CutOff {
     /// The run's id.
     pub id: String,
-    /// The name of its experiment.
+    /// The experiment's name.
     pub experiment: String,
-    /// The indexes of the items that it is about, where these are not all.
+    /// The indexes of its items, if not all.
     pub selection: Option<Vec<usize>>,
 }
 
 impl CutOff {
-    /// The run of this id.
+    /// Finds the run with this ID.
     pub fn find(layout: &Layout, id: &str) -> Result<Self, StoreError> {
         let refuse = |reason: String| StoreError::Resume { id: id.to_owned(), reason };
         let path = layout.journal(id);
@@ -429,7 +428,7 @@ impl CutOff {
     }
 }
 
-/// Reads a journal that is ours alone, and cuts off the line that was being written when its process ended.
+/// Reads a locked journal, and removes an incomplete last line.
 fn read_locked(
     path: &Path,
     file: &File,
@@ -441,7 +440,7 @@ fn read_locked(
     Ok(contents)
 }
 
-/// Why there is no journal, as far as the other files tell.
+/// Why there is no journal, according to the other files.
 fn missing(layout: &Layout, id: &str) -> String {
     if let Some(path) = layout.result_of(id) {
         return format!("it is finished; its results are in `{}`", path.display());
@@ -451,18 +450,18 @@ fn missing(layout: &Layout, id: &str) -> String {
         .filter_map(|entry| entry.file_name().to_string_lossy().strip_suffix(".jsonl").map(str::to_owned))
         .collect();
     open.sort();
-    let known = if open.is_empty() { "none was cut short".to_owned() } else { open.join(", ") };
-    format!("there is no such run in `{}`; runs that can be resumed: {known}", layout.journals().display())
+    let known = if open.is_empty() { "none".to_owned() } else { open.join(", ") };
+    format!("no such run in `{}`; runs that can be resumed: {known}", layout.journals().display())
 }
 
-/// What stands before the digits.
+/// The text before the digits.
 const FIELD: &[u8] = b",\"crc32\":\"";
 const DIGITS: usize = 8;
-/// What stands behind the digits: the ends of the text and of the object.
+/// The text after the digits: the ends of the string and of the object.
 const END: &[u8] = b"\"}";
 const LENGTH: usize = FIELD.len() + DIGITS + END.len();
 
-/// What a line says of itself.
+/// The result of a checksum verification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Checksum {
     Right,
@@ -471,7 +470,7 @@ pub enum Checksum {
     Wrong,
 }
 
-/// Adds its checksum to the object that begins at `start` and ends with the text.
+/// Appends a checksum to the object that starts at `start` and ends `text`.
 pub fn add(text: &mut Vec<u8>, start: usize) {
     let checksum = crc32fast::hash(&text[start..]);
     debug_assert_eq!(text.last(), Some(&b'}'), "only objects have a checksum");
@@ -481,7 +480,7 @@ pub fn add(text: &mut Vec<u8>, start: usize) {
     text.extend_from_slice(END);
 }
 
-/// Compares a line with its checksum, which is that of the object without it.
+/// Verifies a line's checksum, which covers the object without the checksum field.
 pub fn verify(line: &[u8]) -> Checksum {
     let line = line.trim_ascii_end();
     let Some((object, field)) = line.len().checked_sub(LENGTH).map(|end| line.split_at(end)) else {

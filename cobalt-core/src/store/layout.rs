@@ -1,5 +1,4 @@
-//! Where the files lie: under `.cobalt/` at the workspace root unless configured otherwise; their locks, the ids of runs, and the
-//! commit.
+//! The file layout, under `.cobalt/` at the workspace root unless configured otherwise; file locks, run IDs, and the git commit.
 
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -13,28 +12,28 @@ use crate::paths::package_root;
 use crate::report::GitState;
 use crate::slug::slug;
 
-/// The longest slug in a file name, in bytes: names may be 255 long on the usual file systems.
+/// The maximum length of a slug in a file name, in bytes: most file systems allow names of 255.
 const LONGEST_SLUG: usize = 120;
 
-/// The extension of the file beside the copy of a data set that is locked while it is fetched.
+/// The extension of the lock file next to the copy of a dataset.
 const DATASET_LOCK: &str = "lock";
 
-/// How the name of a file begins that a data set is downloaded to.
+/// The prefix of files that datasets are downloaded to.
 pub const DOWNLOAD: &str = ".download-";
-/// Such a file that nobody has written to for so long belongs to a process that was killed.
+/// The age after which such a file counts as left over from a killed process.
 const ABANDONED: Duration = Duration::from_secs(60 * 60);
 
-/// How many digits of a hash of what was asked for stand in the name of a copy of a data set.
+/// The number of digits of the request hash in the name of a dataset copy.
 pub const REQUEST: usize = 8;
 
-/// How many digits the key of an answer has, and how many of them name its folder.
+/// The number of digits in the key of a cached response, and of those that name its folder.
 const ANSWER: usize = 64;
 const ANSWER_FOLDER: usize = 2;
 
-/// What git is not to keep of the folder `.cobalt`: all that is generated. It is the text of `.cobalt/.gitignore`.
+/// The contents of `.cobalt/.gitignore`: all generated files.
 pub const GITIGNORE: &str = "results/\nruns/\nreports/\ncache/\ndatasets/\nhistory.db*\nserve.json\n";
 
-/// Where runs are kept, as the settings of a project tell.
+/// The file layout of a project, according to its settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
     root: PathBuf,
@@ -44,7 +43,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// The folder of everything, that of the result files, the index of past runs, and the folder of the answers of models.
+    /// From the root folder, the results folder, the history index, and the cache folder.
     #[doc(hidden)]
     pub fn new(root: PathBuf, results: PathBuf, history: PathBuf, cache: PathBuf) -> Self {
         Self { root, results, history, cache }
@@ -56,71 +55,71 @@ impl Layout {
         &self.results
     }
 
-    /// The folder of the journals of runs that have not ended.
+    /// The folder of the journals of unfinished runs.
     #[must_use]
     pub fn journals(&self) -> PathBuf {
         self.root.join("runs")
     }
 
-    /// The index of past runs, a SQLite file. It can always be made anew from the result files.
+    /// The index of past runs, a SQLite file. It can always be rebuilt from the result files.
     #[must_use]
     pub fn history(&self) -> &Path {
         &self.history
     }
 
-    /// The folder of the answers of models. It can be removed at any time.
+    /// The folder of cached model responses. It can be removed at any time.
     #[must_use]
     pub fn cache(&self) -> &Path {
         &self.cache
     }
 
-    /// The file of an answer under a key, a hash in hexadecimal digits: in a folder that the first of them name.
+    /// The file of a cached response, by its key: a hash in hexadecimal digits, the first of which name the folder.
     #[must_use]
     pub fn answer(&self, key: &str) -> PathBuf {
         let (folder, name) = key.split_at(ANSWER_FOLDER.min(key.len()));
         self.cache.join(folder).join(name)
     }
 
-    /// Whether a folder of this name in that of the answers is one of theirs.
+    /// Whether a folder with this name in the cache folder contains responses.
     #[must_use]
     pub fn is_answer_folder(name: &str) -> bool {
         name.len() == ANSWER_FOLDER && is_hexadecimal(name)
     }
 
-    /// Whether a file of this name in such a folder is an answer, or one that was being written.
+    /// Whether a file with this name in such a folder is a response, or an incomplete one.
     #[must_use]
     pub fn is_answer(name: &str) -> bool {
         let (name, draft) = name.split_once('.').unwrap_or((name, ""));
         name.len() == ANSWER - ANSWER_FOLDER && is_hexadecimal(name) && is_hexadecimal(draft)
     }
 
-    /// Where `cargo cobalt serve` says that it runs, and at which address; there while it does.
+    /// The file with the address of `cargo cobalt serve`; it exists while the server runs.
     #[must_use]
     pub fn server(&self) -> PathBuf {
         self.root.join("serve.json")
     }
 
-    /// The folder of the copies of data sets that were fetched. It can be removed at any time.
+    /// The folder of the copies of fetched datasets. It can be removed at any time.
     #[must_use]
     pub fn datasets(&self) -> PathBuf {
         self.root.join("datasets")
     }
 
-    /// What whoever fetches the data set of a copy, or of one that was being written, locks.
+    /// The lock file of a dataset copy, or of its incomplete version: locked while the dataset is fetched.
     #[must_use]
     pub fn copy_lock(copy: &Path) -> PathBuf {
         let is_draft = copy.extension().is_some_and(|ending| ending == "draft");
         if is_draft { copy.with_extension("") } else { copy.to_owned() }.with_extension(DATASET_LOCK)
     }
 
-    /// Whether a file of this name in that folder, written to at this time, is what a process that was killed has downloaded.
+    /// Whether a file with this name in that folder, last modified at this time, is left over from a killed process.
     #[must_use]
     pub fn is_abandoned_download(name: &str, written: SystemTime) -> bool {
         let is_old = || SystemTime::now().duration_since(written).is_ok_and(|age| age > ABANDONED);
         name.starts_with(DOWNLOAD) && is_old()
     }
 
-    /// Whether a file of this name in that folder is such a copy, or one that was being written.
+    /// Whether a file with this name in that folder is a copy, or an incomplete one.
     #[must_use]
     pub fn is_copy(name: &str) -> bool {
         let Some((name, ending)) = name.rsplit_once('.') else { return false };
@@ -132,19 +131,19 @@ impl Layout {
         name.rsplit_once('-').is_some_and(|(_, digits)| digits.len() == REQUEST && is_hexadecimal(digits))
     }
 
-    /// The folder of the files that reporters write, where no other place is given.
+    /// The default folder for the files of reporters.
     #[must_use]
     pub fn reports(&self) -> PathBuf {
         self.root.join("reports")
     }
 
-    /// The folder of the baselines, which is meant to be kept in git.
+    /// The folder of the baselines, meant to be committed to git.
     #[must_use]
     pub fn baselines(&self) -> PathBuf {
         self.root.join("baselines")
     }
 
-    /// The baseline of the experiment of this name.
+    /// The baseline of the experiment with this name.
     #[must_use]
     pub fn baseline(&self, experiment: &str) -> PathBuf {
         self.baselines().join(format!("{}.json", file_slug(experiment)))
@@ -156,7 +155,7 @@ impl Layout {
         self.journals().join(format!("{id}.jsonl"))
     }
 
-    /// Makes the folders of runs.
+    /// Creates the folders of runs.
     pub(crate) fn create(&self) -> Result<(), StoreError> {
         for folder in [&self.journals(), &self.results] {
             self.create_folder(folder).map_err(|source| storage(CREATE, folder, source))?;
@@ -164,22 +163,22 @@ impl Layout {
         Ok(())
     }
 
-    /// Makes a folder, and tells git to leave out what is generated where the folder of everything is new with it.
+    /// Creates a folder, and writes `.gitignore` if the root folder is new.
     ///
     /// # Errors
     ///
-    /// The folder cannot be made.
+    /// The folder cannot be created.
     pub fn create_folder(&self, folder: &Path) -> io::Result<()> {
         create_folder(&self.root, folder)
     }
 
-    /// Whether the run with this id has begun, or has ended.
+    /// Whether a run with this ID exists, finished or not.
     #[doc(hidden)]
     pub fn has_run(&self, id: &str) -> bool {
         self.journal(id).exists() || self.result_of(id).is_some()
     }
 
-    /// The result file of the run with this id, if there is one.
+    /// The result file of the run with this ID, if it exists.
     #[doc(hidden)]
     pub fn result_of(&self, id: &str) -> Option<PathBuf> {
         let ending = format!("_{id}.json");
@@ -188,18 +187,18 @@ impl Layout {
     }
 }
 
-/// Makes a folder, and tells git to leave out what is generated where the folder of everything, `root`, is new with it.
+/// Creates a folder, and writes `.gitignore` if the root folder is new.
 pub fn create_folder(root: &Path, folder: &Path) -> io::Result<()> {
     let was_there = root.exists();
     fs::create_dir_all(folder)?;
-    // It may lie elsewhere.
+    // The folder may be outside of the root.
     if was_there || !root.exists() {
         return Ok(());
     }
     fs::write(root.join(".gitignore"), GITIGNORE)
 }
 
-/// An experiment's name as it stands in the names of files.
+/// An experiment's name in file names.
 pub fn file_slug(experiment: &str) -> String {
     let name = slug(experiment, LONGEST_SLUG);
     if name.is_empty() { "experiment".to_owned() } else { name }
@@ -209,7 +208,7 @@ fn is_hexadecimal(text: &str) -> bool {
     text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// An id that no other run has, in this process or another.
+/// A unique run ID, also across processes.
 pub fn new_run_id() -> String {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let time = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_nanos();
@@ -222,12 +221,12 @@ pub fn new_run_id() -> String {
     ])
 }
 
-/// The id that belongs to these texts, the same in every process.
+/// The ID derived from these texts, the same in every process.
 pub fn id_of(parts: &[String]) -> String {
     crate::hash::sha256_hex(parts)[..12].to_owned()
 }
 
-/// The state of the source, or `None` where there is no git or no commit.
+/// The git state of the source; `None` without git or a commit.
 pub fn git_state() -> Option<GitState> {
     let output = Command::new("git")
         .args(["describe", "--always", "--abbrev=40", "--dirty", "--exclude=*"])
@@ -249,33 +248,32 @@ fn parse(description: &str) -> Option<GitState> {
     is_hash.then(|| GitState { commit: commit.to_owned(), dirty })
 }
 
-/// How long a lock is waited for. A process that was killed as it started another one leaves its locks to that until it is
-/// under way.
+/// The maximum wait for a lock. If a process is killed while it starts a child, the child inherits its locks until it runs.
 const PATIENCE: Duration = Duration::from_millis(200);
 
-/// Whether this process has a file to itself.
+/// The result of locking a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lock {
-    /// It has, until the file is closed.
+    /// This process has the lock until it closes the file.
     Held,
-    /// Another process has.
+    /// Another process has the lock.
     Busy,
-    /// Nobody can tell: files cannot be locked there.
+    /// The file system does not support locks.
     Impossible,
 }
 
 impl Lock {
-    /// Locks a file if no other process has it.
+    /// Locks a file exclusively, without waiting.
     pub fn try_on(file: &File) -> io::Result<Self> {
         Self::of(file.try_lock())
     }
 
-    /// Shares a file with other readers, if no process has it to itself.
+    /// Takes a shared lock, without waiting.
     pub fn try_shared_on(file: &File) -> io::Result<Self> {
         Self::of(file.try_lock_shared())
     }
 
-    /// The same as [`try_on`](Self::try_on), and waits a little for a process that has just ended.
+    /// Like [`try_on`](Self::try_on), but waits briefly for a process that has just ended.
     pub fn on(file: &File) -> io::Result<Self> {
         let deadline = Instant::now() + PATIENCE;
         loop {
@@ -296,7 +294,7 @@ impl Lock {
     }
 }
 
-/// Whether the system says that it has no locks for the file: `ENOLCK`, `ENOSYS` or `EOPNOTSUPP`.
+/// Whether the error means that locks are not supported: `ENOLCK`, `ENOSYS` or `EOPNOTSUPP`.
 fn is_impossible(error: &io::Error) -> bool {
     let numbers: &[i32] = match std::env::consts::OS {
         "linux" | "android" => &[37, 38, 95],

@@ -1,4 +1,4 @@
-//! What stays on disk: the journal of a run as it goes, and its result file. These files are the truth.
+//! Files on disk: the journal of a run in progress, and its result file. They are the source of truth.
 
 mod by_item;
 mod error;

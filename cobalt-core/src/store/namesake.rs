@@ -1,5 +1,5 @@
-//! Another experiment of the same name, found by what its runs left: the baseline and the newest result tell where theirs was
-//! declared. It counts only while that file still declares it, so that an experiment may move.
+//! Detects another experiment with the same name by the files of its runs: the baseline and the newest result contain the place
+//! of the declaration. It counts only if that file still declares it, so experiments can be moved.
 
 use std::fmt;
 use std::fs::{self, File};
@@ -15,16 +15,16 @@ use super::runs::newest_file;
 use crate::names::case_name;
 use crate::report::SourcePlace;
 
-/// An experiment that is declared elsewhere under a name that would have the same files.
+/// An experiment that is declared elsewhere and would use the same files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Namesake {
-    /// The name and the place of the one that was asked about.
+    /// The name and declaration of the checked experiment.
     this: (String, SourcePlace),
-    /// Those of the other one.
+    /// The name and declaration of the other experiment.
     other: (String, SourcePlace),
-    /// The file of a run of the other one.
+    /// The file of a run of the other experiment.
     found_in: PathBuf,
-    /// Whether the source is known to declare the name. It may declare it where a name is worked out at run time.
+    /// Whether the source certainly declares the name. It may also declare it with a name computed at run time.
     pub is_certain: bool,
 }
 
@@ -43,13 +43,13 @@ impl fmt::Display for Namesake {
         }
         write!(
             f,
-            " (see `{found_in}`); results and baselines are kept by name, so give one of them another `name`"
+            " (see `{found_in}`); results and baselines are stored by name, so give one of them a different `name`"
         )
     }
 }
 
-/// Looks for an experiment that is declared elsewhere under the name of this one. `root` is the root of the workspace, from which
-/// the compiler names files. Files that cannot be read tell nothing.
+/// Finds an experiment declared elsewhere with the name of this one. `root` is the workspace root, the base of the compiler's paths.
+/// Unreadable files are ignored.
 #[must_use]
 pub fn namesake(layout: &Layout, root: &Path, this: &(String, SourcePlace)) -> Option<Namesake> {
     let (name, place) = this;
@@ -76,12 +76,12 @@ pub fn namesake(layout: &Layout, root: &Path, this: &(String, SourcePlace)) -> O
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Claim {
     No,
-    /// It declares one whose name is no literal.
+    /// It declares one whose name is not a literal.
     Maybe,
     Yes,
 }
 
-/// Looks for the attribute, as far as that can be done without a parser: comments on lines of their own do not count.
+/// Searches for the attribute without a parser. Ignores line comments on separate lines.
 fn declares(source: &str, experiment: &str) -> Claim {
     let is_code = |line: &&str| !line.trim_start().starts_with("//");
     let source: String = source.lines().filter(is_code).flat_map(|line| [line, "\n"]).collect();
@@ -100,7 +100,7 @@ fn declares(source: &str, experiment: &str) -> Claim {
     attribute.captures_iter(&source).map(claim).max().unwrap_or(Claim::No)
 }
 
-/// What a result file or a baseline begins with.
+/// The first fields of a result file or a baseline.
 #[derive(Debug, Default)]
 struct Head {
     name: Option<String>,
@@ -108,11 +108,11 @@ struct Head {
 }
 
 impl Head {
-    /// Reads as much of a file as it needs: a result may be large.
+    /// Reads only the start of a file: a result may be large.
     fn read(path: &Path) -> Option<Self> {
         let mut head = Self::default();
         let mut json = serde_json::Deserializer::from_reader(BufReader::new(File::open(path).ok()?));
-        // It ends with an error where it has read enough.
+        // Ends with an error when it has read enough.
         let _ = json.deserialize_map(&mut head);
         Some(head)
     }

@@ -1,4 +1,4 @@
-//! Result files: written whole or not at all, and checked when they come from elsewhere.
+//! Result files: written atomically, and validated when imported.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -12,21 +12,21 @@ use crate::redact::redacted_document;
 use crate::report::{ItemProblem, ItemResult, Report, Status, check_items};
 use crate::timestamp::Timestamp;
 
-/// How many bytes of a result file's name tell when the run started.
+/// The length of the start time in a result file's name.
 const START: usize = "2026-02-05T14-30-00".len();
-/// How a file without items ends; the items go in between.
+/// The end of a file without items; the items are inserted in between.
 const NO_ITEMS: &str = "[]\n}";
 
-/// The name of a report's file: start, slug of the experiment's name, id.
+/// The name of a result file: start time, slug of the experiment's name, run ID.
 #[must_use]
 pub fn result_file_name(report: &Report) -> String {
     format!("{}_{}_{}.json", report.timestamp.for_file_name(), file_slug(&report.name), report.id)
 }
 
-/// What the name of a result file tells, the original's too.
+/// The parts of a result file's name, also of the original tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResultFileName<'a> {
-    /// The start in UTC, as `2026-02-05T14-30-00`.
+    /// The start time in UTC, such as `2026-02-05T14-30-00`.
     pub start: &'a str,
     /// The slug of the experiment's name.
     pub experiment: &'a str,
@@ -35,7 +35,7 @@ pub struct ResultFileName<'a> {
 }
 
 impl<'a> ResultFileName<'a> {
-    /// Reads a name. `None` where no result file is named so.
+    /// Parses a name. `None` if it is not the name of a result file.
     #[must_use]
     pub fn parse(name: &'a str) -> Option<Self> {
         let (start, rest) = name.split_at_checked(START)?;
@@ -45,7 +45,7 @@ impl<'a> ResultFileName<'a> {
         (has_id && !experiment.is_empty() && parsed.time().is_some()).then_some(parsed)
     }
 
-    /// The start, to the second.
+    /// The start time, to the second.
     #[must_use]
     pub fn time(&self) -> Option<Timestamp> {
         let (date, time) = self.start.split_once('T')?;
@@ -54,27 +54,26 @@ impl<'a> ResultFileName<'a> {
     }
 }
 
-/// Writes a report's file by writing another, syncing it and renaming it, and returns its path.
+/// Writes a report's file atomically (write, sync, rename), and returns its path.
 ///
 /// # Errors
 ///
-/// The folder cannot be made, or the file not be written.
+/// The folder cannot be created, or the file cannot be written.
 pub fn write_report(layout: &Layout, report: &Report) -> Result<PathBuf, StoreError> {
-    // Someone may have tidied up since the run began.
+    // The folder may have been removed since the run started.
     layout.create()?;
     let path = layout.results().join(result_file_name(report));
-    // One process at a time has the run; a draft that it left when it was killed is written over.
+    // Only one process has the run at a time; a draft of a killed process is overwritten.
     let draft = layout.results().join(format!(".{}.tmp", report.id));
     write_by_line(&path, &draft, &report.without_items(), &report.items)?;
     Ok(path)
 }
 
-/// Keeps the file of a run that was made elsewhere, byte by byte under the name that it has here, and returns its path.
-/// `report` is what the file holds.
+/// Stores the file of an imported run unchanged under its usual name, and returns its path. `report` is its content.
 ///
 /// # Errors
 ///
-/// The folder cannot be made, the file not be written, or there is one of that name.
+/// The folder cannot be created, the file cannot be written, or it exists already.
 pub fn keep_report(layout: &Layout, report: &Report, bytes: &[u8]) -> Result<PathBuf, StoreError> {
     layout.create()?;
     let path = layout.results().join(result_file_name(report));
@@ -86,14 +85,14 @@ pub fn keep_report(layout: &Layout, report: &Report, bytes: &[u8]) -> Result<Pat
     Ok(path)
 }
 
-/// The text of a file without the UTF-8 byte order mark that some editors and shells put before it.
+/// Strips the UTF-8 byte order mark that some editors and shells add.
 #[must_use]
 pub fn without_mark(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)
 }
 
-/// Writes a file whole or not at all: indented, but for the items, which stand one a line, so that large files stay small
-/// and can be searched by line. `head` must end with its items, and have none.
+/// Writes a file atomically: indented, but with one item per line, which keeps large files small and searchable by line. `head`
+/// must end with an empty list of items.
 pub fn write_by_line(
     path: &Path,
     draft: &Path,
@@ -103,7 +102,7 @@ pub fn write_by_line(
     write_whole(path, draft, |file| write_json(file, head, items))
 }
 
-/// Writes a file whole or not at all, by a draft that is synced and renamed.
+/// Writes a file atomically, using a draft that is synced and renamed.
 pub fn write_whole(
     path: &Path,
     draft: &Path,
@@ -119,16 +118,15 @@ pub fn write_whole(
         Ok(())
     });
     written.map_err(|source| {
-        // What is left of the draft is of no use; that it cannot be removed either would hide the first reason.
+        // Removes the incomplete draft. An error of that would hide the original one.
         let _ = fs::remove_file(draft);
         storage("write", path, source)
     })
 }
 
-/// Waits until the name of a file that was made or renamed is on the device, as the file itself is when it is synced. The
-/// file is there by then for all who look, so that a folder that cannot be synced is no error.
+/// Syncs the folder of a created or renamed file, which persists its name. The file is already visible, so errors are ignored.
 pub fn sync_folder(file: &Path) {
-    // Other systems cannot open a folder, and keep names by themselves.
+    // Other systems cannot open folders, and persist names on their own.
     if cfg!(unix)
         && let Some(folder) = file.parent()
     {
@@ -150,28 +148,28 @@ fn write_json(to: &mut impl Write, head: &impl Serialize, items: &[impl Serializ
     to.write_all(if items.is_empty() { b"]\n}\n" } else { b"\n  ]\n}\n" })
 }
 
-/// Reads a result file, one of the original's too, with or without a byte order mark.
+/// Reads a result file, also of the original tool, with or without a byte order mark.
 ///
 /// # Errors
 ///
-/// The file cannot be read, or is no result file; the message names the file, and the line and column.
+/// The file cannot be read, or is not a result file; the message has the file, line and column.
 pub fn read_report(path: &Path) -> Result<Report, StoreError> {
     let bytes = fs::read(path).map_err(|source| storage("read", path, source))?;
     let bytes = redacted_document(bytes);
     serde_json::from_slice(without_mark(&bytes)).map_err(|error| {
-        storage("read", path, io::Error::new(io::ErrorKind::InvalidData, format!("no result file: {error}")))
+        storage("read", path, io::Error::new(io::ErrorKind::InvalidData, format!("not a result file: {error}")))
     })
 }
 
-/// Why a result file is not to be trusted.
+/// A damaged item in a result file.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("item {index} (`{key}`) is damaged: {problem}")]
 pub struct DamagedReport {
-    /// The item's place in the data set, from 0.
+    /// The item's index in the dataset, from 0.
     pub index: usize,
     /// The item's key.
     pub key: String,
-    /// What is wrong with it.
+    /// The problem.
     pub problem: ItemProblem,
 }
 
@@ -181,7 +179,7 @@ impl DamagedReport {
     }
 }
 
-/// What the items of a file say of themselves beside what follows from the rest of them.
+/// The stored fields of items that can also be derived from their other fields.
 #[derive(Deserialize)]
 struct Written {
     #[serde(default)]
@@ -194,8 +192,8 @@ struct WrittenItem {
     passed: Option<bool>,
 }
 
-/// Checks that the values of a report's items are such as a run gives, and that what they say of themselves agrees with
-/// their evaluations and errors. `bytes` is the file that the report was read from.
+/// Checks that the values of a report's items are valid, and that their stored `status` and `passed` match their evaluations and
+/// errors. `bytes` is the file of the report.
 ///
 /// # Errors
 ///
@@ -206,7 +204,7 @@ pub fn check_report(bytes: &[u8], report: &Report) -> Result<(), DamagedReport> 
     for (item, written) in report.items.iter().zip(written.items) {
         let problem = match written {
             WrittenItem { passed: Some(true), .. } if item.is_in_error() => ItemProblem::Passed,
-            // Of gated runs, earlier versions called an item passed that has no error.
+            // In runs with thresholds, earlier versions marked items without an error as passed.
             WrittenItem { passed: Some(passed), .. }
                 if !report.config.pass_marks.is_empty()
                     && passed != item.passed

@@ -1,4 +1,4 @@
-//! The runs of a project by their result files, the earlier runs of an experiment, and the baseline files.
+//! The stored runs of a project, the earlier runs of an experiment, and the baseline files.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ use crate::prices::PriceTable;
 use crate::report::{Measurements, Report};
 use crate::timestamp::Timestamp;
 
-/// A run whose result file is kept, as far as the file's name tells of it.
+/// A stored run, with the information from its file name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredRun {
     path: PathBuf,
@@ -45,7 +45,7 @@ impl StoredRun {
         &self.path
     }
 
-    /// Whether it may be a run of the experiment of this name: in names of files, some names are written alike.
+    /// Whether it may be a run of the experiment with this name: different names can have the same form in file names.
     #[must_use]
     pub fn may_be_of(&self, experiment: &str) -> bool {
         self.slug == file_slug(experiment)
@@ -55,19 +55,19 @@ impl StoredRun {
     ///
     /// # Errors
     ///
-    /// The file is gone, cannot be read, or is no result file: the error names it, with the line and the column.
+    /// The file does not exist, cannot be read, or is not a result file; the error has the file, line and column.
     pub fn read(&self) -> Result<Report, StoreError> {
         read_report(&self.path)
     }
 }
 
-/// The runs whose result files are kept, those of the original among them, the newest first. Files with other names are left out,
-/// and no file is opened. Without a folder of results there is none.
+/// The stored runs, newest first, including those of the original tool. Files with other names are ignored, and no file is opened.
+/// Without a results folder, the list is empty.
 ///
 /// ```no_run
 /// use cobalt::files::{layout, runs};
 ///
-/// // The averages of an experiment over its last ten runs.
+/// // The mean scores of an experiment in its last ten runs.
 /// for run in runs(&layout()?)?.iter().filter(|run| run.may_be_of("help-desk")).take(10) {
 ///     let report = run.read()?;
 ///     for (evaluator, stats) in &report.summary.scores {
@@ -79,7 +79,7 @@ impl StoredRun {
 ///
 /// # Errors
 ///
-/// The folder of results cannot be read.
+/// The results folder cannot be read.
 pub fn runs(layout: &Layout) -> Result<Vec<StoredRun>, StoreError> {
     let failed = |source| storage("read", layout.results(), source);
     let entries = match fs::read_dir(layout.results()) {
@@ -99,12 +99,12 @@ pub fn runs(layout: &Layout) -> Result<Vec<StoredRun>, StoreError> {
     Ok(runs)
 }
 
-/// What an earlier run left.
+/// An earlier run.
 #[derive(Clone, Debug)]
 pub struct Earlier {
-    /// Its report, as far as it came.
+    /// Its report, which may be incomplete.
     pub report: Report,
-    /// Whether it was interrupted, so that this is what its journal has.
+    /// Whether it was interrupted: the report is from its journal.
     pub is_interrupted: bool,
 }
 
@@ -115,9 +115,9 @@ impl Earlier {
     }
 }
 
-/// The newest whole run of an experiment, and the partial and interrupted ones that started after it, the newest first.
+/// The newest complete run of an experiment, and the partial and interrupted runs that started later, newest first.
 ///
-/// Of many result files only these are read: the names tell the experiment and the second in which a run started.
+/// Only the files of these runs are read: file names contain the experiment and the start time.
 pub fn latest_runs(layout: &Layout, experiment: &str) -> Result<Vec<Earlier>, StoreError> {
     let mut runs: Vec<Earlier> = Vec::new();
     let mut start_of_whole = None;
@@ -126,7 +126,7 @@ pub fn latest_runs(layout: &Layout, experiment: &str) -> Result<Vec<Earlier>, St
             break;
         }
         let report = read_report(&path)?;
-        // Names that differ may be written alike in names of files.
+        // Different names can have the same form in file names.
         if report.name == experiment {
             start_of_whole = start_of_whole.or_else(|| (!report.partial).then_some(start));
             runs.push(Earlier { report, is_interrupted: false });
@@ -139,7 +139,7 @@ pub fn latest_runs(layout: &Layout, experiment: &str) -> Result<Vec<Earlier>, St
     Ok(runs)
 }
 
-/// The runs of the experiment whose journals no process writes to any more.
+/// The interrupted runs of the experiment.
 fn interrupted(layout: &Layout, experiment: &str) -> Result<Vec<Earlier>, StoreError> {
     let folder = layout.journals();
     let entries = match fs::read_dir(&folder) {
@@ -151,23 +151,23 @@ fn interrupted(layout: &Layout, experiment: &str) -> Result<Vec<Earlier>, StoreE
     Ok(journals.filter_map(|path| so_far(&path, experiment)).collect())
 }
 
-/// What is finished of an interrupted run. `None` where the run goes on, is another experiment's, or cannot be read: it cannot
-/// be resumed then either.
+/// The finished items of an interrupted run. `None` if the run is in progress, belongs to another experiment, or cannot be read
+/// (and thus not be resumed).
 fn so_far(path: &Path, experiment: &str) -> Option<Earlier> {
     let contents = read_journal(&read_interrupted(path, experiment).ok()??).ok()?;
-    // An item that was run again stands there twice; the later one counts.
+    // An item that was run again has two entries; the later one counts.
     let items: BTreeMap<_, _> = contents.items.into_iter().map(|item| (item.index, item)).collect();
     let report = contents.header.report(items.into_values().collect());
     Some(Earlier { report, is_interrupted: true })
 }
 
-/// The newest result file that has the experiment's name, or one that is written alike in names of files.
+/// The newest result file whose name matches the experiment.
 pub fn newest_file(layout: &Layout, experiment: &str) -> Option<PathBuf> {
     let files = result_files(layout, experiment).ok()?;
     files.into_iter().next().map(|(_, path)| path)
 }
 
-/// The files whose names are those of the experiment's runs, the newest first, each with its start.
+/// The files whose names match the experiment's runs, newest first, each with its start time.
 pub fn result_files(layout: &Layout, experiment: &str) -> Result<Vec<(String, PathBuf)>, StoreError> {
     let failed = |source| storage("read", layout.results(), source);
     let entries = match fs::read_dir(layout.results()) {
@@ -186,16 +186,16 @@ pub fn result_files(layout: &Layout, experiment: &str) -> Result<Vec<(String, Pa
     Ok(files)
 }
 
-/// The start in the name of a result file, where it is one of a run of the experiment with this slug.
+/// The start time in a result file's name, if it belongs to the experiment with this slug.
 fn start<'a>(name: &'a str, slug: &str) -> Option<&'a str> {
     ResultFileName::parse(name).filter(|name| name.experiment == slug).map(|name| name.start)
 }
 
-/// Writes the baseline of the run's experiment in place of an earlier one, and returns its path.
+/// Writes or replaces the baseline of the run's experiment, and returns its path.
 ///
 /// # Errors
 ///
-/// The folder cannot be made, or the file not be written.
+/// The folder cannot be created, or the file cannot be written.
 pub fn write_baseline(layout: &Layout, run: &Measurements) -> Result<PathBuf, StoreError> {
     let folder = layout.baselines();
     layout.create_folder(&folder).map_err(|source| storage(CREATE, &folder, source))?;
@@ -205,11 +205,11 @@ pub fn write_baseline(layout: &Layout, run: &Measurements) -> Result<PathBuf, St
     Ok(path)
 }
 
-/// Reads what a comparison needs, from a baseline file or a result file, one of the original's too.
+/// Reads the measurements for a comparison from a baseline file or a result file, also of the original tool.
 ///
 /// # Errors
 ///
-/// The file cannot be read, or is neither; the message names the file, and the line and column.
+/// The file cannot be read, or is neither; the message has the file, line and column.
 pub fn read_measurements(path: &Path, prices: &PriceTable) -> Result<Measurements, StoreError> {
     let unfit = |error| unfit(path, &error);
     let bytes = fs::read(path).map_err(|source| storage("read", path, source))?;
@@ -222,7 +222,7 @@ pub fn read_measurements(path: &Path, prices: &PriceTable) -> Result<Measurement
     Ok(Measurements::of(&report, prices))
 }
 
-/// The name of the experiment that a baseline file or a result file is of.
+/// The experiment's name in a baseline file or a result file.
 pub fn experiment_of(path: &Path) -> Result<String, StoreError> {
     #[derive(serde::Deserialize)]
     struct Head {

@@ -11,28 +11,28 @@ use crate::prices::{PRICES_AS_OF, PriceTable};
 use crate::report::{Figures, ItemResult, Report, RunVerdict, SCHEMA, Summary};
 
 impl JournalHeader {
-    /// How many items there are to run.
+    /// The number of items to run.
     #[must_use]
     pub fn planned_items(&self) -> usize {
         self.selection.as_ref().map_or(self.dataset.items, Vec::len)
     }
 
-    /// The report of what is finished so far: each item once, in the order of the data set. Its thresholds are not judged, and it
-    /// has not passed.
+    /// The report of the finished items so far: each item once, in dataset order. Its thresholds are not evaluated, and it has not
+    /// passed.
     #[must_use]
     pub fn report_so_far(&self, items: Vec<ItemResult>, elapsed: Duration, prices: &PriceTable) -> Report {
         let mut report = self.report(items);
         let evaluators: Vec<_> = report.config.evaluators().collect();
         report.summary = Figures::gather(&report.items, &evaluators, prices).summary(elapsed);
-        // What has failed already stands; what has not may still fail.
+        // A failure is final; the rest may still fail.
         report.verdict = RunVerdict::of(&report.config, &report.summary, None).max(RunVerdict::NotEvaluated);
         report
     }
 
-    /// A report of these items, with no figures and not judged.
+    /// A report of these items, without a summary and not evaluated.
     #[doc(hidden)]
     pub fn report(&self, mut items: Vec<ItemResult>) -> Report {
-        // Older journals call every item passed that has no error, where thresholds decide.
+        // Older journals mark every item without an error as passed if thresholds decide.
         items.iter_mut().for_each(|item| item.passed = self.config.passes(item));
         Report {
             schema: SCHEMA,
@@ -46,7 +46,7 @@ impl JournalHeader {
             passed: false,
             verdict: RunVerdict::NotEvaluated,
             summary: Summary::default(),
-            // Some of the items are no measure of the agent.
+            // Some of the items do not measure the agent.
             partial: self.selection.is_some(),
             shard: self.shard,
             shards: Vec::new(),
@@ -61,18 +61,17 @@ impl JournalHeader {
     }
 }
 
-/// How long an empty journal counts as that of a run in progress, whether it is locked or not: the process that has made
-/// it may be about to lock it, and writes only then.
+/// How long an empty journal counts as in progress even if it is not locked: the process that created it may be about to lock it.
 const FRESH: Duration = Duration::from_secs(5);
 
-/// How long a journal counts as that of a run in progress after it was last written, where files cannot be locked.
+/// How long a journal counts as in progress after its last write, if files cannot be locked.
 const UNLOCKED_FRESH: Duration = Duration::from_secs(60 * 60);
 
-/// The journal of a run that is not in progress. It is locked while this lives, so that none takes the run up.
+/// The journal of an interrupted run. It is locked while this value exists, which prevents resuming the run.
 #[derive(Debug)]
 pub struct CutOffJournal {
     path: PathBuf,
-    /// What was run; absent where the process ended before it had said so.
+    /// The header; absent if the process ended before writing it.
     pub header: Option<JournalHeader>,
     /// Holds the lock.
     _file: File,
@@ -83,18 +82,18 @@ impl CutOffJournal {
     ///
     /// # Errors
     ///
-    /// The file cannot be read, or is no journal.
+    /// The file cannot be read, or is not a journal.
     pub fn open(path: &Path) -> io::Result<Option<Self>> {
         let Some(file) = lock(path, Lock::try_on)? else { return Ok(None) };
         let header = header(&file)?;
         Ok(Some(Self { path: path.to_owned(), header, _file: file }))
     }
 
-    /// Removes it.
+    /// Removes the journal.
     ///
     /// # Errors
     ///
-    /// The system does not let it.
+    /// The file cannot be removed.
     pub fn remove(self) -> io::Result<()> {
         fs::remove_file(&self.path)
     }
@@ -109,22 +108,22 @@ pub fn is_going_on(path: &Path) -> io::Result<bool> {
     Ok(lock(path, Lock::try_shared_on)?.is_none())
 }
 
-/// The bytes of the journal of an experiment's run that no process writes to, as far as locks tell. `None` for a run in
-/// progress, and for one of another experiment.
+/// The bytes of the journal of an experiment's interrupted run, according to its lock. `None` for a run in progress, and for one of
+/// another experiment.
 pub fn read_interrupted(path: &Path, experiment: &str) -> io::Result<Option<Vec<u8>>> {
     let file = File::open(path)?;
-    // Its writer may be about to lock it.
+    // The writer may be about to lock it.
     if file.metadata()?.len() == 0 {
         return Ok(None);
     }
-    // Without locks, what the journal has so far is all that anybody can know.
+    // Without locks, the current contents are all that is known.
     if Lock::try_shared_on(&file)? == Lock::Busy || header(&file)?.is_none_or(|it| it.name != experiment) {
         return Ok(None);
     }
     fs::read(path).map(Some)
 }
 
-/// The first line of a journal; `None` if it was not written to its end.
+/// The first line of a journal; `None` if it is incomplete.
 fn header(file: &File) -> io::Result<Option<JournalHeader>> {
     let mut first = Vec::new();
     BufReader::new(file).read_until(b'\n', &mut first)?;
@@ -137,7 +136,7 @@ fn header(file: &File) -> io::Result<Option<JournalHeader>> {
 
 /// A locked journal, or `None` if its run is in progress or may be.
 fn lock(path: &Path, try_lock: fn(&File) -> io::Result<Lock>) -> io::Result<Option<File>> {
-    // Network file systems lock a file to its writer only where it is open for writing.
+    // Network file systems need write access for an exclusive lock.
     let file = OpenOptions::new().read(true).write(true).open(path).or_else(|_| File::open(path))?;
     let metadata = file.metadata()?;
     let age = SystemTime::now().duration_since(metadata.modified()?).unwrap_or_default();

@@ -6,7 +6,7 @@ use super::*;
 use crate::library::Library;
 use crate::snapshot::assert_messages;
 
-/// What is said about one threshold of an experiment with these evaluators.
+/// The messages for one threshold of an experiment with these evaluators.
 fn objections_with(evaluators: &Expr, thresholds: &Expr) -> Vec<String> {
     let mut errors = Errors::default();
     let (Expr::Array(evaluators), Expr::Array(thresholds)) = (evaluators, thresholds) else {
@@ -94,7 +94,7 @@ fn an_equation_is_no_threshold() {
     for (threshold, symbol) in
         [(quote!(score.avg == 0.8), "=="), (quote!(score.avg = 0.8), "="), (quote!(score.avg != 0.8), "!=")]
     {
-        let expected = format!("a threshold is a bound, not `{symbol}`: write `score.avg >= 0.8`");
+        let expected = format!("`{symbol}` cannot be used in a threshold: write `score.avg >= 0.8`");
         assert_eq!(objection(threshold), expected);
     }
 }

@@ -1,4 +1,4 @@
-//! The table `[baseline]`, and the files that a run is held against.
+//! The table `[baseline]`, and the files to compare a run with.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -12,25 +12,24 @@ use super::settings::{OnInconclusive, Origin};
 use super::variables::{BASELINE, ON_INCONCLUSIVE};
 use crate::settings::Age;
 
-/// How old a baseline may be before it is said to be old, unless something is set.
+/// The default age from which a baseline is reported as old.
 const DEFAULT_MAX_AGE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
-/// What a run is held against by thresholds that begin with `vs_baseline.`.
+/// The baseline for thresholds that begin with `vs_baseline.`.
 #[derive(Debug, Default, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table of settings")]
 pub struct Baseline {
-    /// What becomes of a threshold of which noise may hide whether it is met, or that has no baseline; "pass" unless it is
-    /// set.
+    /// How to treat inconclusive thresholds: the difference is within noise, or there is no baseline; default "pass".
     on_inconclusive: Option<OnInconclusive>,
-    /// How old a baseline may be before it is said to be old; "30d" unless it is set.
+    /// The age from which a baseline is reported as old; default "30d".
     max_age: Option<Age>,
 }
 
-/// The settings of baselines that are in force.
+/// The resolved baseline settings.
 #[derive(Clone, Debug)]
 pub(super) struct BaselineSettings {
-    /// The files to choose from; absent where the experiment's own in the folder of baselines counts.
+    /// The files to choose from; `None` for the experiment's own file in the baselines directory.
     pub(super) files: Option<Vec<PathBuf>>,
     pub(super) on_inconclusive: OnInconclusive,
     pub(super) max_age: Duration,
@@ -60,7 +59,7 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
         Ok(BaselineSettings { files, on_inconclusive, max_age })
     }
 
-    /// The paths in the variable, which begin at the root of the workspace where they are relative.
+    /// The paths in the variable; relative ones start at the workspace root.
     fn baseline_files(&self) -> Option<Vec<PathBuf>> {
         let list = self.variables.path(BASELINE)?;
         let is_named = |path: &PathBuf| !path.as_os_str().is_empty();

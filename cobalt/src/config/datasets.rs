@@ -1,4 +1,4 @@
-//! The tables `[datasets.…]`: which data sets there are, and where each of them stands.
+//! The tables `[datasets.…]`: the defined datasets, each with its location in the file.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -11,17 +11,17 @@ use super::merge::Merge;
 use super::settings::dotted;
 use crate::dataset::tables::DatasetTable;
 
-/// The data sets that the file names.
+/// The datasets defined in the file.
 #[derive(Clone, Debug, Default)]
 pub(super) struct NamedSets {
-    /// The file that is read, if there is any.
+    /// The file that was read, if any.
     pub(super) file: Option<PathBuf>,
-    /// Each with where its table stands.
+    /// Each with the location of its table.
     pub(super) sets: BTreeMap<String, (DatasetTable, Place)>,
 }
 
 impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
-    /// The data sets that the file, if there is one, names.
+    /// Resolves the datasets defined in the file, if there is one.
     pub fn datasets(&mut self, file: Option<PathBuf>, written: BTreeMap<String, DatasetTable>) -> NamedSets {
         let mut sets = BTreeMap::new();
         for (name, entry) in written {
@@ -30,7 +30,7 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
             address.into_iter().for_each(|address| register_address(&key, address));
             variables.into_iter().for_each(|variable| self.register_variable(Some(variable)));
             self.note_written(&key, Some(&entry));
-            // Each was read from a place.
+            // Each has a location.
             if let Some(place) = self.place(&key).cloned() {
                 sets.insert(name, (entry, place));
             }

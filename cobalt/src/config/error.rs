@@ -1,4 +1,4 @@
-//! What can be wrong with the configuration: always with the file and the place in it, or with the variable.
+//! Configuration errors. Each names the file and location, or the variable.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,29 +10,29 @@ use cobalt_core::wording::{self, line_and_column, unknown_name};
 use super::settings::{Only, Origin, dotted};
 use super::variables::BASELINE;
 
-/// Why the configuration cannot be used.
+/// Why the configuration is invalid.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfigError {
-    /// A file that is there, or that was asked for, could not be read.
+    /// An existing or explicitly requested file could not be read.
     #[error("failed to read `{}`: {source}{hint}", .path.display())]
     Read {
         /// The file.
         path: PathBuf,
         /// The system's reason.
         source: io::Error,
-        /// Who asked for the file; may be empty.
+        /// What requested the file, or what to do; may be empty.
         hint: &'static str,
     },
 
-    /// A file lies where the settings are looked for, under a name that is nearly right.
+    /// A file with a similar name is in a directory where the configuration is looked up.
     #[error("`{}` is not read; rename it to `cobalt.toml`", .path.display())]
     Misnamed {
         /// The file.
         path: PathBuf,
     },
 
-    /// Something in the file is not as it must be.
+    /// The content of the file is invalid.
     #[error("{}:{line}:{column}: {problem}", .path.display())]
     Malformed {
         /// The file.
@@ -41,50 +41,50 @@ pub enum ConfigError {
         line: usize,
         /// The column in characters, counted from 1.
         column: usize,
-        /// What was expected and what was found.
+        /// The expected and the actual content.
         problem: String,
     },
 
-    /// An environment variable holds something else than it may.
+    /// An environment variable has an invalid value.
     #[error("{name} is `{value}`; expected {expected}")]
     Variable {
         /// The variable.
         name: &'static str,
-        /// What it holds.
+        /// Its value.
         value: String,
-        /// What it may hold.
+        /// The valid values.
         expected: &'static str,
     },
 
-    /// A data set is asked for that the file does not name.
+    /// The file defines no dataset of the requested name.
     #[error("{}", unknown_dataset(.name, .file.as_deref(), .workspace, .names))]
     UnknownDataset {
-        /// The name that is asked for.
+        /// The requested name.
         name: String,
-        /// The file that was read, if there is one.
+        /// The file that was read, if any.
         file: Option<PathBuf>,
-        /// The root of the workspace.
+        /// The workspace root.
         workspace: PathBuf,
-        /// The names that there are.
+        /// The names of the defined datasets.
         names: Vec<String>,
     },
 
-    /// A share is asked for of items that only one machine knows.
+    /// A shard was combined with a selection of items that depends on local results.
     #[error(
-        "shard {shard} cannot be run of the items that {}: which these are hangs on the results that a machine has; leave \
-         out --shard and COBALT_SHARD, or else --rerun-failed, --changed and COBALT_ONLY",
+        "cannot run shard {shard} of the items that {}: that selection depends on local results; remove either --shard and \
+         COBALT_SHARD, or --rerun-failed, --changed and COBALT_ONLY",
         match .only { Only::Failed => "failed last time", Only::Changed => "have changed" }
     )]
     OnlyOfShard {
-        /// The items that are asked for.
+        /// The requested items.
         only: Only,
-        /// The share of them.
+        /// The requested shard of them.
         shard: Shard,
     },
 
-    /// The path of a baseline cannot be told to the test binaries.
+    /// The path of a baseline cannot be passed to the test binaries.
     #[error(
-        "a baseline's path cannot stand in the list {BASELINE}: {reason}; move the file, or rename its folder"
+        "cannot pass the path of a baseline in {BASELINE}: {reason}; move the file or rename its directory"
     )]
     BaselinePath {
         /// The system's reason.
@@ -92,25 +92,25 @@ pub enum ConfigError {
     },
 }
 
-/// Which data sets there are in place of one, or how one is added.
+/// The message for an unknown dataset: the defined ones, or how to add one.
 fn unknown_dataset(name: &str, file: Option<&Path>, workspace: &Path, names: &[String]) -> String {
     let table = dotted("datasets", name);
     match file {
         Some(file) if names.is_empty() => {
-            format!("`{}` has no data set `{name}`: add the table [{table}] to it", file.display())
+            format!("no dataset `{name}` in `{}`; add a table [{table}]", file.display())
         }
         Some(file) => {
             let instead = wording::instead(name, names.iter().map(String::as_str));
-            format!("`{}` has no data set `{name}`; {instead}", file.display())
+            format!("no dataset `{name}` in `{}`; {instead}", file.display())
         }
         None => format!(
-            "there is no data set `{name}`, as there is no `cobalt.toml`: write one in `{}`, with a table [{table}]",
+            "no dataset `{name}`, because there is no `cobalt.toml`; create one in `{}` with a table [{table}]",
             workspace.display()
         ),
     }
 }
 
-/// A place in a file.
+/// A location in a file.
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
     path: PathBuf,
@@ -119,7 +119,7 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// Where the byte `at` of a file's text is.
+    /// The location of the byte `at` in a file's text.
     pub(super) fn of(path: &Path, text: &str, at: usize) -> Self {
         Self::at(path, line_and_column(text, at))
     }
@@ -129,7 +129,7 @@ impl Place {
         Self { path: path.to_owned(), line, column }
     }
 
-    /// The place as an origin: the path as seen from the root of the workspace, where it lies there.
+    /// The location as an origin. Its path is relative to the workspace root if the file is inside it.
     pub(super) fn origin(&self, workspace: &Path) -> Origin {
         let file = self.path.strip_prefix(workspace).unwrap_or(&self.path).display().to_string();
         Origin::File { file, line: self.line }
@@ -141,13 +141,13 @@ impl Place {
     }
 }
 
-/// What the reader of a file says, in its place; without one, at the byte `around`, where what was read begins.
+/// Adds the location to a parser error; an error without one is placed at byte `around`, the start of the parsed value.
 pub fn malformed(path: &Path, text: &str, error: &toml::de::Error, around: usize) -> ConfigError {
     let at = error.span().map_or(around, |span| span.start);
     Place::of(path, text, at).error(&problem(error.message()))
 }
 
-/// The message of the parser, with a suggestion for a misspelt key.
+/// The parser's message, with a suggestion for a misspelt key.
 fn problem(message: &str) -> String {
     if let Some(rest) = message.strip_prefix("missing field `") {
         let key = rest.trim_end_matches('`');
@@ -162,26 +162,26 @@ fn problem(message: &str) -> String {
     unknown_name("key", "keys", key, &known)
 }
 
-/// Keys of other tools, and what to use instead.
+/// Keys of other tools, with their replacements.
 const ELSEWHERE: [(&str, &str); 4] = [
     (
         "testDir",
-        "experiments are test targets of cargo, in `tests` or where `[[test]]` in Cargo.toml says; `targets` names those to look at, as \
-         in `targets = [\"evals\"]`",
+        "experiments are Cargo test targets, in `tests` or as declared by `[[test]]` in Cargo.toml; use `targets` to select some, as in \
+         `targets = [\"evals\"]`",
     ),
-    (
-        "testMatch",
-        "`targets` names the test targets to look at, with `*` and `?`, as in `targets = [\"eval*\"]`",
-    ),
+    ("testMatch", "use `targets` to select test targets, with `*` and `?`, as in `targets = [\"eval*\"]`"),
     (
         "plugins",
-        "an evaluator of your own is a function with `#[cobalt::evaluator]`, in a crate that the test target depends on; \
-         `evaluators` and experiments name it",
+        "a custom evaluator is a function with `#[cobalt::evaluator]`, in a crate that the test target depends on; list its name in \
+         `evaluators` or in an experiment",
     ),
-    ("history", "`[storage]` sets where runs are kept, as in `storage.history = \".cobalt/history.db\"`"),
+    (
+        "history",
+        "use `[storage]` to choose where runs are stored, as in `storage.history = \".cobalt/history.db\"`",
+    ),
 ];
 
-/// Any other message, which speaks of Rust's types.
+/// Any other message, with TOML's types instead of Rust's.
 fn in_words_of_toml(message: &str) -> String {
     let words = [("a sequence", "a list"), ("a map", "a table"), ("path string", "a path in quotes")];
     let found = words.into_iter().find_map(|(rust, toml)| Some((message.strip_suffix(rust)?, toml)));

@@ -1,4 +1,4 @@
-//! Evaluators from the file: registered functions by their names, and tables with a `type`.
+//! Evaluators in the file: registered functions by name, and tables with a `type`.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -24,12 +24,12 @@ use crate::evaluators::{
 use crate::settings::{Name as _, NoKeys, Score, take_type};
 
 const EXPECTED: &str =
-    "an evaluator is the name of a function with `#[cobalt::evaluator]`, or a table with a `type`";
+    "expected an evaluator: the name of a function with `#[cobalt::evaluator]`, or a table with a `type`";
 
 /// An evaluator: the name of a function with `#[cobalt::evaluator]`, or a table with a `type`.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Evaluator"))]
-// For what is written only: it is read by hand, for the sake of the errors.
+// For serialization only: deserialization is manual, for better errors.
 #[serde(untagged)]
 pub(super) enum Entry {
     /// The name of a function with `#[cobalt::evaluator]`.
@@ -55,7 +55,7 @@ impl Entry {
         }
     }
 
-    /// Makes the evaluator. `place` is where it stands in the file.
+    /// Creates the evaluator. `place` is its location in the file.
     pub(super) fn make(&self, place: &Place) -> Result<Arc<dyn Evaluator>, ConfigError> {
         let made = match self {
             Self::Registered(name) => {
@@ -70,7 +70,7 @@ impl Entry {
     }
 }
 
-/// The types, each a line; behind `if` is the feature that one needs.
+/// Declares the types, one per line, with the feature that one needs after `if`.
 macro_rules! types {
     ($($(#[$doc:meta])* $name:literal => $variant:ident($own:ty) $(if $feature:tt)?),+ $(,)?) => {
         /// An evaluator with settings.
@@ -79,16 +79,16 @@ macro_rules! types {
         #[serde(tag = "type")]
         pub(super) enum Typed {
             $($(#[$doc])* $(#[cfg(feature = $feature)])? #[serde(rename = $name)] $variant(OptionsTable<$own>),)+
-            /// One of a type that needs the feature `judge`.
+            /// An evaluator whose type needs the feature `judge`.
             #[cfg(not(feature = "judge"))]
             WithoutJudge,
         }
 
-        /// The types of evaluators, as tables name them.
+        /// The values of `type`.
         const TYPES: &[&str] = &[$($name),+];
 
         impl Typed {
-            /// Reads a table, which stands at `span`.
+            /// Reads a table at `span`.
             fn read(span: Range<usize>, mut table: DeTable<'_>) -> Result<Self, toml::de::Error> {
                 match TYPES[take_type("evaluator", TYPES, &mut table)?] {
                     $($(#[cfg(feature = $feature)])? $name => OptionsTable::<$own>::read_checked(span, table).map(Self::$variant),)+
@@ -111,58 +111,57 @@ macro_rules! types {
 }
 
 types! {
-    /// Scores 1 where the output equals a field of the item, and 0 elsewhere.
+    /// Scores 1 if the output equals a field of the item, and 0 otherwise.
     "exact-match" => ExactMatch(ExactMatchOptions),
     /// Scores with a function that has `#[cobalt::evaluator]`.
     "function" => Function(FunctionOptions),
     /// Scores with a program in any language.
     "command" => Command(CommandOptions),
-    /// Lets a model judge the output by a prompt, or by a preset.
+    /// Scores with an LLM judge, by a prompt or a preset.
     "llm-judge" => LlmJudge(LlmJudgeOptions) if "judge",
-    /// Lets a model rate the output by a plain criterion.
+    /// Scores with an LLM judge, by a criterion in plain words.
     "g-eval" => GEval(GEvalOptions) if "judge",
-    /// Lets a model decide whether the output or a field of the item is the better answer.
+    /// Lets an LLM judge decide whether the output or a field of the item is the better answer.
     "pairwise" => Pairwise(PairwiseOptions) if "judge",
-    /// Compares the output with a field of the item by their embeddings.
+    /// Compares the output with a field of the item by embedding similarity.
     "similarity" => Similarity(SimilarityOptions) if "judge",
-    /// Scores with one of the evaluators that autoevals is known for.
+    /// Scores with one of the evaluators of autoevals.
     "autoevals" => Autoevals(AutoevalOptions) if "judge",
-    /// Scores how much output and reference overlap, as ROUGE counts it.
+    /// Scores the overlap of output and reference with ROUGE.
     "rouge" => Rouge(RougeOptions),
-    /// Scores a translation by its BLEU.
+    /// Scores a translation with BLEU.
     "bleu" => Bleu(BleuOptions),
-    /// Scores a translation by its chrF, or chrF++.
+    /// Scores a translation with chrF or chrF++.
     "chrf" => Chrf(ChrFOptions),
-    /// Scores a transcript by its word error rate: 1 minus the rate, 0 at the least.
+    /// Scores a transcript by its word error rate: 1 minus the rate, at least 0.
     "wer" => Wer(WerOptions),
-    /// Scores the words that output and reference share, as SQuAD counts them.
+    /// Scores the words that output and reference share, with SQuAD's F1.
     "token-f1" => TokenF1(TokenF1Options),
-    /// Scores 1 where the output is the reference but for case, punctuation and articles, as SQuAD compares them, and 0
-    /// elsewhere.
+    /// Scores 1 if the output equals the reference, ignoring case, punctuation and articles as in SQuAD, and 0 otherwise.
     "squad-exact-match" => SquadExactMatch(SquadExactMatchOptions),
-    /// Scores 1 where the output contains texts, and 0 elsewhere.
+    /// Scores 1 if the output contains texts, and 0 otherwise.
     "contains" => Contains(ContainsOptions),
-    /// Scores 1 where the output matches a regular expression, and 0 elsewhere.
+    /// Scores 1 if the output matches a regular expression, and 0 otherwise.
     "regex" => Regex(RegexOptions),
-    /// Scores 1 where the output has the form that a JSON schema asks for, and 0 elsewhere.
+    /// Scores 1 if the output conforms to a JSON schema, and 0 otherwise.
     "json-schema" => JsonSchema(JsonSchemaOptions) if "judge",
-    /// Scores the calls of tools that the agent made.
+    /// Scores the agent's tool calls.
     "tool-calls" => ToolCalls(ToolCallsOptions),
 }
 
-/// Why the program cannot make an evaluator, for want of the feature that its type needs.
+/// The error for an evaluator whose type needs a disabled feature.
 #[cfg(not(feature = "judge"))]
-const WITHOUT_JUDGE: &str = "an evaluator of this type comes with the feature `judge` of the package `cobalt`, which this program is built \
-     without; turn it on";
+const WITHOUT_JUDGE: &str = "evaluators of this type need the feature `judge` of the package `cobalt`, which this program was built \
+     without; enable it";
 
 /// The keys of `type = "function"`.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct FunctionOptions {
-    /// The name of the function, or the one that its attribute gives it.
+    /// The name of the function, or the name set in its attribute.
     name: String,
-    /// From which score an output passes; the function's own mark unless it is set.
+    /// The score from which an output passes; default: the function's own pass mark.
     pass_mark: Option<Score>,
 }
 
@@ -178,22 +177,22 @@ impl Options for FunctionOptions {
     }
 }
 
-/// A function whose name is the `type` itself.
+/// A function whose name is used as `type`.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "NamedFunction"))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct Named {
-    /// The name of a function with `#[cobalt::evaluator]`, or the one that its attribute gives it.
+    /// The name of a function with `#[cobalt::evaluator]`, or the name set in its attribute.
     #[cfg_attr(feature = "schema", schemars(extend("not" = other_types())))]
     r#type: String,
-    /// From which score an output passes; the function's own mark unless it is set.
+    /// The score from which an output passes; default: the function's own pass mark.
     #[serde(skip_serializing_if = "Option::is_none")]
     pass_mark: Option<Score>,
 }
 
 impl Named {
-    /// Whether a table is one of these: its `type` is none of the others, in whatever style, and it has nothing but what a
-    /// function takes. Whether there is such a function is known where the evaluator is made.
+    /// Whether a table is of this kind: its `type` is no known type, in any spelling style, and it has only a function's keys. That
+    /// the function exists is checked when the evaluator is created.
     fn is(table: &DeTable<'_>) -> bool {
         let Some(DeValue::String(name)) = table.get("type").map(Spanned::get_ref) else { return false };
         let is_function = TYPES.iter().all(|kind| folded(kind) != folded(name));
@@ -210,7 +209,7 @@ fn other_types() -> serde_json::Value {
     serde_json::json!({ "enum": TYPES })
 }
 
-/// The evaluator that a function with `#[cobalt::evaluator]` registers under this name.
+/// The evaluator registered by a function with `#[cobalt::evaluator]` under this name.
 fn registered(name: &str) -> Result<FnEvaluator, String> {
     let definitions: Vec<_> = inventory::iter::<EvaluatorDefinition>.into_iter().collect();
     let mut found = definitions.iter().filter(|definition| definition.name == name);
@@ -222,8 +221,8 @@ fn registered(name: &str) -> Result<FnEvaluator, String> {
     };
     if let Some(other) = found.next() {
         return Err(format!(
-            "two evaluators are named `{name}`: {} and {}; give one of them another `name`, or list the one that is \
-             meant by its path, in the experiment",
+            "two evaluators are named `{name}`: {} and {}; give one of them another `name`, or list the one you mean by its path in the \
+             experiment",
             whereabouts(definition),
             whereabouts(other)
         ));
@@ -233,7 +232,7 @@ fn registered(name: &str) -> Result<FnEvaluator, String> {
 
 fn whereabouts(definition: &EvaluatorDefinition) -> String {
     let EvaluatorDefinition { module, file, line, .. } = definition;
-    format!("that of `{module}` at {file}:{line}")
+    format!("one in `{module}` at {file}:{line}")
 }
 
 fn not_registered(name: &str, registered: &[&str]) -> String {
@@ -241,10 +240,10 @@ fn not_registered(name: &str, registered: &[&str]) -> String {
     let meant = meant.or_else(|| of_the_library(name));
     let meant = meant.map(|meant| format!("did you mean `{meant}`? ")).unwrap_or_default();
     let there_are = if registered.is_empty() {
-        "no function of this program has `#[cobalt::evaluator]`, by which one gets a name".to_owned()
+        "no function in this program has `#[cobalt::evaluator]`".to_owned()
     } else {
         let registered = wording::list(registered.iter().copied());
-        format!("the functions with `#[cobalt::evaluator]` here are {registered}")
+        format!("available functions with `#[cobalt::evaluator]`: {registered}")
     };
     format!(
         "unknown evaluator `{name}`; {meant}{there_are}. If it is in another crate, add `use that_crate as _;` to the \
@@ -252,7 +251,7 @@ fn not_registered(name: &str, registered: &[&str]) -> String {
     )
 }
 
-/// The table that stands for an evaluator of the library whose name is nearly this one.
+/// The table for the built-in evaluator with the closest name.
 fn of_the_library(name: &str) -> Option<String> {
     let types = TYPES.iter().map(|kind| (*kind, format!("{{ type = \"{kind}\" }}")));
     let presets = Preset::ALL.iter().map(|preset| preset.name());
@@ -265,7 +264,7 @@ fn of_the_library(name: &str) -> Option<String> {
     tables.into_iter().find(|(known, _)| *known == meant).map(|(_, table)| table)
 }
 
-/// An evaluator that knows where it stands in the file, so that what it objects to can be found.
+/// An evaluator with its location in the file, for its error messages.
 #[derive(Clone, Debug)]
 struct Placed {
     evaluator: Arc<dyn Evaluator>,
@@ -288,7 +287,7 @@ impl Evaluator for Placed {
     fn check(&self, setup: &Setup) -> Result<(), CheckError> {
         self.evaluator.check(setup).map_err(|CheckError(unfit)| match unfit {
             Unfit::Problem(problem) => CheckError::new(self.place.error(&problem).to_string()),
-            // Is told once for all that need the key, wherever they stand.
+            // Reported once for all evaluators that need the key.
             Unfit::MissingKey { .. } => CheckError(unfit),
         })
     }
@@ -301,7 +300,7 @@ impl Evaluator for Placed {
         self.evaluator.finish();
     }
 
-    /// Without the place: a line more above it changes no score.
+    /// Without the location: inserting a line above it changes no score.
     fn fingerprint(&self) -> String {
         self.evaluator.fingerprint()
     }

@@ -1,6 +1,6 @@
-//! The file as it is written: its keys, what each may hold, and what each means.
+//! The configuration file as written: its keys, their types and their meaning.
 //!
-//! The JSON schema is made of these types and their comments.
+//! The JSON schema is generated from these types and their doc comments.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -31,72 +31,69 @@ use crate::settings::{AgeOrOff, Bound, Count, Length, Target, VariableName, Vari
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(title = "cobalt.toml"))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table of settings")]
 pub struct File {
-    /// How many items of an experiment are worked on at a time, where the experiment does not say; 5 unless it is set.
+    /// Maximum items of an experiment in parallel, unless the experiment sets it; default 5.
     pub(super) concurrency: Option<Count>,
-    /// How long a run of an item may take, and each evaluator for its output, where the experiment does not say; "30s"
-    /// unless it is set.
+    /// Time limit per trial, and per evaluator and output, unless the experiment sets it; default "30s".
     pub(super) timeout: Option<Length>,
-    /// What shows a run of `cargo cobalt run`; `["cli"]` unless it is set.
+    /// Output formats of `cargo cobalt run`; default `["cli"]`.
     #[serde(default, deserialize_with = "at_least_one")]
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub(super) reporters: Option<Vec<Reporter>>,
-    /// The test targets that hold experiments, by name or by a pattern with `*`, `?` or `[…]`; all of them unless it is
-    /// set.
+    /// Test targets that contain experiments, by name or by a pattern with `*`, `?` or `[…]`; default all.
     #[serde(default, deserialize_with = "at_least_one")]
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub(super) targets: Option<Vec<Target>>,
-    /// The evaluators of the experiments that list none.
-    // Read apart, as what a table may hold depends on its `type`.
+    /// Evaluators of experiments that list none.
+    // Read separately, because the keys of a table depend on its `type`.
     #[serde(default, deserialize_with = "left_for_later")]
     pub(super) evaluators: Option<Vec<Entry>>,
-    /// The thresholds of the experiments that declare none. Such an experiment is then no longer strict by itself.
+    /// Thresholds of experiments that declare none. Such an experiment is then no longer strict by default.
     #[serde(default, deserialize_with = "bounds")]
     pub(super) thresholds: Option<Vec<Bound>>,
-    /// Where runs are kept. Relative paths begin at the root of the workspace.
+    /// Where runs are stored. Relative paths start at the workspace root.
     pub(super) storage: Option<Storage>,
-    /// Whom judges ask that do not say it themselves, and how.
+    /// Default model of judges, and how to call it.
     pub(super) judge: Option<Judge>,
-    /// Whom texts are embedded by, where an evaluator does not say it.
+    /// Default embedding model.
     pub(super) embedding: Option<Embedding>,
-    /// What is kept of the answers of models.
+    /// The cache of model responses.
     pub(super) cache: Option<Cache>,
-    /// What models cost, by their names: added to the built-in prices, or in their place.
+    /// Model prices by name, added to the built-in prices or overriding them.
     pub(super) prices: Option<BTreeMap<String, ModelPrice>>,
-    /// Environment variables for the test binaries. One that is set already stays as it is.
+    /// Environment variables for the test binaries. A variable that is already set keeps its value.
     pub(super) env: Option<BTreeMap<VariableName, VariableValue>>,
-    /// What a run is held against by thresholds that begin with `vs_baseline.`.
+    /// The baseline for thresholds that begin with `vs_baseline.`.
     pub(super) baseline: Option<Baseline>,
-    /// The data sets that `Dataset::named` gives, by their names.
-    // Read apart, as what a table may hold depends on its `type`.
+    /// Datasets for `Dataset::named`, by name.
+    // Read separately, because the keys of a table depend on its `type`.
     #[serde(default, deserialize_with = "left_for_later")]
     pub(super) datasets: Option<BTreeMap<String, DatasetTable>>,
-    /// By which accounts the platforms are asked where teams keep their data sets.
+    /// Accounts for dataset platforms.
     pub(super) platforms: Option<Platforms>,
-    /// Whom `cargo cobalt run` and `merge` tell of the end of a run.
+    /// Webhooks that `cargo cobalt run` and `merge` call when a run finishes.
     #[cfg_attr(feature = "schema", schemars(with = "Option<Vec<super::webhooks::Table>>"))]
     pub(super) webhooks: Option<Vec<Hook>>,
-    /// Where `cargo cobalt serve` shows the runs, and how.
+    /// Settings of `cargo cobalt serve`.
     pub(super) dashboard: Option<Dashboard>,
-    /// What is taken out of the texts that are stored, shown or served.
+    /// Redaction of stored, displayed and served text.
     pub(super) redaction: Option<Redaction>,
-    /// What is in force under `cargo cobalt run --ci`, or with `COBALT_CI=1`.
+    /// Settings that apply under `cargo cobalt run --ci`, or with `COBALT_CI=1`.
     pub(super) ci: Option<Ci>,
 }
 
-/// What is in force under `cargo cobalt run --ci`, or with `COBALT_CI=1`.
+/// Settings that apply under `cargo cobalt run --ci`, or with `COBALT_CI=1`.
 #[derive(Debug, Default, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table of settings")]
 pub struct Ci {
-    /// Thresholds for every experiment, in addition to its own.
+    /// Additional thresholds for every experiment.
     #[serde(default, deserialize_with = "bounds")]
     pub(super) thresholds: Option<Vec<Bound>>,
-    /// How many items of an experiment are worked on at a time, whatever the experiment says.
+    /// Maximum items of an experiment in parallel; overrides the experiment.
     pub(super) concurrency: Option<Count>,
-    /// How long a run of an item may take, and each evaluator for its output, whatever the experiment says.
+    /// Time limit per trial, and per evaluator and output; overrides the experiment.
     pub(super) timeout: Option<Length>,
-    /// For how long the scores of a run count in the thresholds of further runs of the same commit, or "off"; "12h" unless it
-    /// is set.
+    /// How long the scores of a run count in the thresholds of later runs of the same commit, or "off"; default "12h".
     pub(super) pool_reruns: Option<AgeOrOff>,
 }
 
@@ -104,19 +101,19 @@ fn left_for_later<'de, D: Deserializer<'de>, T>(deserializer: D) -> Result<Optio
     IgnoredAny::deserialize(deserializer).map(|_| None)
 }
 
-/// The settings of a file.
+/// A parsed configuration file.
 #[derive(Debug)]
 pub struct Read {
     pub(super) path: PathBuf,
     pub(super) file: File,
-    /// Where each key stands, by its dotted path.
+    /// The location of each key, by its dotted path.
     pub(super) places: BTreeMap<String, Place>,
-    /// Where each evaluator stands.
+    /// The location of each evaluator.
     pub(super) evaluators: Vec<Place>,
 }
 
 impl Source {
-    /// The settings, where the file has any: a manifest need not.
+    /// Parses the configuration, if the file contains one: a manifest need not.
     pub fn read(self) -> Result<Option<Read>, ConfigError> {
         let Self { path, text, tables } = self;
         let root = DeTable::parse(&text).map_err(|error| malformed(&path, &text, &error, 0))?;
@@ -134,7 +131,7 @@ fn read(path: PathBuf, text: &str, mut settings: Spanned<DeValue<'_>>) -> Result
     if let DeValue::Table(table) = settings.get_mut() {
         let mut keys = Vec::new();
         note_places(table, "", &mut |key, at| keys.push((at, key)));
-        // In the order of the text, so that it is gone through once, however many keys there are.
+        // In text order, so that one pass over the text finds all locations.
         keys.sort_unstable();
         let mut cursor = Cursor::new(text);
         places.extend(keys.into_iter().map(|(at, key)| (key, Place::at(&path, cursor.go_to(at)))));
@@ -151,7 +148,7 @@ fn read(path: PathBuf, text: &str, mut settings: Spanned<DeValue<'_>>) -> Result
     Ok(Read { file, places, evaluators: evaluators.unwrap_or_default(), path })
 }
 
-/// The list of evaluators, and where each stands.
+/// Parses the list of evaluators, each with its location.
 fn read_evaluators(
     path: &Path,
     text: &str,
@@ -159,10 +156,10 @@ fn read_evaluators(
 ) -> Result<(Vec<Entry>, Vec<Place>), ConfigError> {
     let around = list.span().start;
     let DeValue::Array(list) = list.into_inner() else {
-        let error = toml::de::Error::custom("expected a list of evaluators: names and tables");
+        let error = toml::de::Error::custom("expected a list of evaluators (names and tables)");
         return Err(malformed(path, text, &error, around));
     };
-    // They stand in the order of the text.
+    // They are in text order.
     let mut cursor = Cursor::new(text);
     let one = |element: Spanned<DeValue<'_>>| {
         let at = element.span().start;
@@ -172,7 +169,7 @@ fn read_evaluators(
     list.into_iter().map(one).collect()
 }
 
-/// The tables of data sets, by their names.
+/// Parses the dataset tables, by name.
 fn read_datasets(
     path: &Path,
     text: &str,
@@ -184,7 +181,7 @@ fn read_datasets(
     };
     let around = tables.span().start;
     let DeValue::Table(tables) = tables.into_inner() else {
-        return Err(expected("a table of data sets, as in [datasets.support]", around));
+        return Err(expected("a table of datasets, as in [datasets.support]", around));
     };
     let one = |(name, table): (Spanned<Cow<'_, str>>, Spanned<DeValue<'_>>)| {
         let span = table.span();
@@ -198,7 +195,7 @@ fn read_datasets(
     tables.into_iter().map(one).collect()
 }
 
-/// The value of a key of a table, if both are there.
+/// The value of a key, if it exists and its parent is a table.
 fn child<'text>(table: Spanned<DeValue<'text>>, key: &&str) -> Option<Spanned<DeValue<'text>>> {
     match table.into_inner() {
         DeValue::Table(mut table) => table.remove(*key),
@@ -206,7 +203,7 @@ fn child<'text>(table: Spanned<DeValue<'text>>, key: &&str) -> Option<Spanned<De
     }
 }
 
-/// Tells the dotted path of each key in a table and in those below it, and where it begins.
+/// Calls `note` with the dotted path and start of each key in a table and its subtables.
 fn note_places(table: &DeTable<'_>, above: &str, note: &mut impl FnMut(String, usize)) {
     for (key, value) in table {
         let path = dotted(above, key.get_ref());

@@ -1,4 +1,4 @@
-//! Which file the settings are read from, and what the command line asks for.
+//! Locates the configuration file: automatically, or as requested by a flag or a variable.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -6,20 +6,20 @@ use std::{fs, io};
 
 use super::error::ConfigError;
 
-/// The name of the file.
+/// The name of the configuration file.
 pub const FILE: &str = "cobalt.toml";
 const MANIFEST: &str = "Cargo.toml";
 
-/// A file that may hold the settings.
+/// A file that may contain the configuration.
 #[derive(Debug)]
 pub struct Source {
     pub(super) path: PathBuf,
     pub(super) text: String,
-    /// The tables that the settings stand in; none where the whole file is about them.
+    /// The path of tables that contains the configuration; empty if it is the whole file.
     pub(super) tables: &'static [&'static str],
 }
 
-/// The files that may hold the settings of a folder, nearest first. Manifests need not hold any.
+/// The files that may configure a directory, nearest first. Manifests need not contain a configuration.
 pub fn candidates(folder: &Path, workspace: &Path) -> impl Iterator<Item = Result<Source, ConfigError>> {
     let places: [(PathBuf, &'static [&'static str]); 4] = [
         (folder.join(FILE), &[]),
@@ -30,14 +30,14 @@ pub fn candidates(folder: &Path, workspace: &Path) -> impl Iterator<Item = Resul
     places.into_iter().filter_map(|(path, tables)| read(path, tables).transpose())
 }
 
-/// A file that was asked for by its path.
+/// A file that was requested by its path.
 pub fn asked_for(path: PathBuf, hint: &'static str) -> Result<Source, ConfigError> {
     let text =
         fs::read_to_string(&path).map_err(|source| ConfigError::Read { path: path.clone(), source, hint })?;
     Ok(Source { path, text, tables: &[] })
 }
 
-/// A file, if it is there.
+/// A file, if it exists.
 fn read(path: PathBuf, tables: &'static [&'static str]) -> Result<Option<Source>, ConfigError> {
     match fs::read_to_string(&path) {
         Ok(text) => Ok(Some(Source { path, text, tables })),
@@ -45,7 +45,7 @@ fn read(path: PathBuf, tables: &'static [&'static str]) -> Result<Option<Source>
             Ok(_) => Err(ConfigError::Read {
                 path,
                 source,
-                hint: "; it is a broken symlink: remove it, or link a file",
+                hint: "; it is a broken symlink: remove it or point it at a file",
             }),
             Err(_) if tables.is_empty() => refuse_misnamed(&path).map(|()| None),
             Err(_) => Ok(None),
@@ -54,9 +54,9 @@ fn read(path: PathBuf, tables: &'static [&'static str]) -> Result<Option<Source>
     }
 }
 
-/// Refuses a file beside this path that is named nearly as it is, and that nobody would read: `Cobalt.toml`, `.cobalt.toml`.
+/// Refuses a file next to this path with a similar name, which would be ignored: `Cobalt.toml`, `.cobalt.toml`.
 fn refuse_misnamed(path: &Path) -> Result<(), ConfigError> {
-    // What cannot be listed has nothing to say here.
+    // Ignores a directory that cannot be listed.
     let entries = path.parent().into_iter().filter_map(|folder| folder.read_dir().ok()).flatten().flatten();
     let is_meant = |name: &str| name.strip_prefix('.').unwrap_or(name).eq_ignore_ascii_case(FILE);
     let misnamed = entries
@@ -65,10 +65,10 @@ fn refuse_misnamed(path: &Path) -> Result<(), ConfigError> {
     misnamed.map_or(Ok(()), |path| Err(ConfigError::Misnamed { path }))
 }
 
-/// The root of the project that a folder belongs to: the nearest package or workspace above it, or the nearest folder with
-/// a `cobalt.toml`, and without any the folder itself.
+/// The project root of a directory: the nearest ancestor that is a package, a workspace or has a `cobalt.toml`. Without one, the
+/// directory itself.
 ///
-/// This is where a program begins that, unlike a test, was not told by cargo which package it is about.
+/// For programs that, unlike tests, do not get the package from Cargo.
 ///
 /// ```
 /// use std::path::Path;
@@ -78,7 +78,7 @@ fn refuse_misnamed(path: &Path) -> Result<(), ConfigError> {
 /// ```
 #[must_use]
 pub fn project_root(folder: &Path) -> PathBuf {
-    // A link to nowhere is refused where the settings are read.
+    // A broken symlink counts: it is refused when the file is read.
     let is_there = |path: PathBuf| fs::symlink_metadata(path).is_ok_and(|there| !there.is_dir());
     let is_root = |folder: &&Path| [FILE, MANIFEST].iter().any(|file| is_there(folder.join(file)));
     folder.ancestors().find(is_root).unwrap_or(folder).to_owned()
@@ -99,7 +99,7 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             fs::write(folder.path().join(name), "concurrency = 0\n").unwrap();
             if folder.path().join(FILE).exists() {
-                // Such a file system knows no other case.
+                // The file system is case-insensitive.
                 continue;
             }
             let error = refused(folder.path());
@@ -110,7 +110,7 @@ mod tests {
             fs::write(folder.path().join(FILE), "").unwrap();
             assert!(
                 candidates(folder.path(), folder.path()).all(|source| source.is_ok()),
-                "{name} beside the file"
+                "{name} next to the file"
             );
         }
         let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! The settings of a folder: the file that counts is found and read, and merged with flags, variables and defaults.
+//! Loads the configuration of a directory: finds and reads the file, and resolves it with flags, variables and defaults.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -25,25 +25,24 @@ use crate::settings::{
     Age, AgeOrOff, Bound, Count, DEFAULT_TIMEOUT, Length, Target, VariableName, VariableValue,
 };
 
-/// How many items are worked on at a time, unless something is set.
+/// The default maximum of items in parallel.
 const DEFAULT_CONCURRENCY: usize = 5;
-/// For how long the results of a run count in further runs of the same commit, unless something is set: a job that is
-/// started again is of the same day, and one that runs every night starts afresh.
+/// How long the results of a run count in later runs of the same commit by default: a restarted job is from the same day, and a
+/// nightly job starts afresh.
 const DEFAULT_POOL: Duration = Duration::from_secs(12 * 60 * 60);
 
 impl Config {
-    /// The settings for the package in `folder`, or for the workspace whose root it is. `variable` looks up an environment
+    /// Loads the configuration for the package in `folder`, or for the workspace with this root. `variable` looks up an environment
     /// variable.
     ///
     /// # Errors
     ///
-    /// The file cannot be read, has a key that is unknown or a value that is wrong, or a variable holds something else than
-    /// it may.
+    /// The file cannot be read or has an unknown key or an invalid value, or a variable has an invalid value.
     pub fn load(folder: &Path, variable: impl Fn(&str) -> Option<OsString>) -> Result<Self, ConfigError> {
         Self::with_flags(folder, &Flags::default(), variable)
     }
 
-    /// [`load`](Self::load), with flags that come before everything else.
+    /// [`load`](Self::load), with flags that override everything else.
     ///
     /// # Errors
     ///
@@ -56,7 +55,7 @@ impl Config {
         merge(folder, flags, variable)
     }
 
-    /// The settings for the package that is being tested, see [`package_root`], by the variables of this process.
+    /// Loads the configuration for the package under test, see [`package_root`], with the variables of this process.
     ///
     /// # Errors
     ///
@@ -69,8 +68,8 @@ impl Config {
     }
 }
 
-/// Where the runs of the package that is being tested are kept, by `cobalt.toml` and the variables of this process. What looks like
-/// a key among these is redacted from then on in all that the library reads and writes.
+/// Where the runs of the package under test are stored, according to `cobalt.toml` and the variables of this process. From then on,
+/// variables that look like keys are redacted in everything that the library reads and writes.
 ///
 /// ```
 /// let layout = cobalt::files::layout()?;
@@ -80,19 +79,19 @@ impl Config {
 ///
 /// # Errors
 ///
-/// `cobalt.toml` cannot be read, or a setting is wrong.
+/// `cobalt.toml` cannot be read, or a setting is invalid.
 pub fn layout() -> Result<Layout, ConfigError> {
     Config::from_environment().map(|config| config.layout().clone())
 }
 
-/// The settings of a folder.
+/// Resolves the configuration of a directory.
 fn merge(
     folder: &Path,
     flags: &Flags,
     variable: impl Fn(&str) -> Option<OsString>,
 ) -> Result<Config, ConfigError> {
     let workspace = workspace_root(folder);
-    // Before anything is read whose errors may repeat them.
+    // First, because errors in what is read next may quote secrets.
     [folder, &*workspace].iter().for_each(|folder| register_env_file(&folder.join(".env")));
     let variables = Variables(variable);
     let (read, origin) = read(folder, &workspace, flags, &variables)?;
@@ -108,7 +107,7 @@ fn merge(
     merge.all(path, file, places)
 }
 
-/// The file that counts, and who chose it.
+/// The file to use, and what selected it.
 fn read(
     folder: &Path,
     workspace: &Path,
@@ -116,10 +115,10 @@ fn read(
     variables: &Variables<impl Fn(&str) -> Option<OsString>>,
 ) -> Result<(Option<Read>, Origin), ConfigError> {
     if let Some(path) = flags.config() {
-        return Ok((asked_for(path, "; --config asks for it")?.read()?, Origin::Flag));
+        return Ok((asked_for(path, "; requested by --config")?.read()?, Origin::Flag));
     }
     if let Some(path) = variables.path(CONFIG) {
-        let source = asked_for(workspace.join(path), "; COBALT_CONFIG asks for it")?;
+        let source = asked_for(workspace.join(path), "; requested by COBALT_CONFIG")?;
         return Ok((source.read()?, Origin::variable(CONFIG)));
     }
     for source in candidates(folder, workspace) {
@@ -169,7 +168,7 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
         )?;
         let prices = self.prices(prices.unwrap_or_default());
         let env = self.env(env.unwrap_or_default());
-        // These are of one call, and no settings.
+        // These apply to one invocation; they are not settings.
         let (only, shard) = self.items()?;
         let runs = self.flags.runs.map_or_else(|| self.variables.runs(), |runs| Ok(Some(runs.get())))?;
         let sources = self.variables.text(SOURCES).filter(|hash| !hash.is_empty());
@@ -213,7 +212,7 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
         })
     }
 
-    /// When data sets are fetched. Each of the two flags takes back what a variable says of the other.
+    /// When to fetch datasets. Each of the two flags overrides the other's variable.
     fn fetching(
         &self,
         layout: &Layout,
@@ -228,7 +227,7 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
         Ok(FetchSettings { folder: layout.datasets(), offline, refresh, is_resumed, accounts })
     }
 
-    /// Which items are run where not all are, or which share of them.
+    /// Which items to run if not all, or which shard.
     fn items(&self) -> Result<(Option<Only>, Option<Shard>), ConfigError> {
         let only = self.flags.only.map_or_else(|| self.variables.only(), |only| Ok(Some(only)))?;
         let shard = self.flags.shard.map_or_else(|| self.variables.shard(), |shard| Ok(Some(shard)))?;
@@ -238,7 +237,7 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
         }
     }
 
-    /// What shows a run. Relative paths begin at the root of the workspace, and those of flags at the current folder.
+    /// The reporters. Relative paths start at the workspace root, those of flags at the current directory.
     fn reporters(&mut self, written: Option<Vec<Reporter>>, layout: &Layout) -> Vec<Reporter> {
         let flags = (!self.flags.reporters.is_empty()).then(|| self.flags.reporters.clone());
         let (folder, origin) = match flags {
@@ -252,7 +251,7 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
         placed
     }
 
-    /// Whether `[ci]` is in force, and what of it: all or nothing.
+    /// Whether `[ci]` is active, and its settings if so.
     fn ci(&mut self, ci: Ci) -> Result<(bool, Ci), ConfigError> {
         let flag = (self.flags.ci.then_some(true), Origin::Flag);
         let variable = (self.variables.ci()?, Origin::variable(CI));
@@ -295,7 +294,7 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
         Ok(Declarable { value, overrides })
     }
 
-    /// A setting that experiments may declare, too: what comes before that, else what the file says, else the default.
+    /// A setting that experiments may also declare: the override, else the file's value, else the default.
     fn declarable<T: Serialize>(
         &mut self,
         key: &str,
@@ -323,7 +322,7 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
         env
     }
 
-    /// The thresholds under a key, which remember where that is.
+    /// The thresholds under a key, with their location.
     fn placed(&self, key: &str, thresholds: Vec<Bound>) -> Vec<Threshold> {
         let place = self.origin(key).to_string();
         thresholds.into_iter().map(|Bound(threshold)| threshold.placed(place.clone())).collect()

@@ -1,5 +1,5 @@
-//! Merges what flags, variables and the file say with the defaults, and notes where each value comes from. What that means
-//! for a table stands beside the table.
+//! Resolves flags, variables, the file and the defaults, and notes where each value comes from. The rules of each table are next to
+//! the table.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -13,18 +13,18 @@ use super::overrides::{Flags, Variables};
 use super::settings::{Origin, Setting, without_secrets};
 use crate::settings::KeyVariable;
 
-/// Merging on its way.
+/// A resolution in progress.
 pub struct Merge<'a, F> {
     pub(super) workspace: PathBuf,
     pub(super) flags: &'a Flags,
     pub(super) variables: Variables<F>,
-    /// Where the keys of the file stand.
+    /// The locations of the file's keys.
     pub places: BTreeMap<String, Place>,
     pub settings: Vec<Setting>,
 }
 
 impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
-    /// What the file says, else the default.
+    /// The file's value, else the default.
     pub fn or_default<T: Serialize>(
         &mut self,
         key: &str,
@@ -37,14 +37,14 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
         value
     }
 
-    /// Has the value of a variable known as a secret.
+    /// Registers the value of a variable as a secret.
     pub fn register_variable(&self, variable: Option<&KeyVariable>) {
         if let Some(KeyVariable(name)) = variable {
             self.variables.text(name).iter().for_each(|value| register_secret(name, value));
         }
     }
 
-    /// Refuses a key that is written in a table, as is the variable that holds it.
+    /// Refuses a table with both a key and the variable that holds it.
     pub fn said_once(
         &self,
         table: &str,
@@ -54,19 +54,18 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
     ) -> Result<(), ConfigError> {
         match self.place(&format!("{table}.{name}-env")) {
             Some(place) if written && in_variable => {
-                Err(place
-                    .error(&format!("`{name}` and `{name}-env` both name the key; leave one of them out")))
+                Err(place.error(&format!("`{name}` and `{name}-env` are mutually exclusive; remove one")))
             }
             _ => Ok(()),
         }
     }
 
-    /// Where a key of the file stands; meant for one that is there.
+    /// The origin of a key that is in the file.
     pub fn origin(&self, key: &str) -> Origin {
         self.place(key).map_or(Origin::Default, |place| place.origin(&self.workspace))
     }
 
-    /// Where a key of the file stands, if it is there.
+    /// The location of a key, if it is in the file.
     pub fn place(&self, key: &str) -> Option<&Place> {
         self.places.get(key)
     }
@@ -78,13 +77,13 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
     }
 
     pub fn note(&mut self, key: &str, value: &impl Serialize, origin: Origin) {
-        // All values have a form in JSON, but for paths in another encoding.
+        // All values can be serialized, except paths that are not UTF-8.
         let value = serde_json::to_value(value).unwrap_or_default();
         self.settings.push(Setting { key: key.to_owned(), value: without_secrets(value), origin });
     }
 }
 
-/// The first value that is there.
+/// The first value that is set.
 pub fn first<T, const N: usize>(candidates: [(Option<T>, Origin); N]) -> Option<(T, Origin)> {
     candidates.into_iter().find_map(|(value, origin)| Some((value?, origin)))
 }

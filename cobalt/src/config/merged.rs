@@ -1,4 +1,4 @@
-//! The settings in force: what a flag, a variable, the file or nobody says, in this order.
+//! The resolved settings, from flags, variables, the file and the defaults, in this order.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ use crate::evaluators::Evaluator;
 use crate::llm::ModelSettings;
 use crate::settings::Target;
 
-/// The settings in force.
+/// The resolved settings.
 ///
 /// ```
 /// use cobalt::command::config::Config;
@@ -47,7 +47,7 @@ pub struct Config {
     pub(super) targets: Vec<Target>,
     pub(super) evaluators: Vec<(Entry, Place)>,
     pub(super) thresholds: Vec<Threshold>,
-    /// Those of `[ci]`, where it is in force.
+    /// Those of `[ci]`, if active.
     pub(super) additional_thresholds: Vec<Threshold>,
     pub(super) layout: Layout,
     pub(super) models: ModelSettings,
@@ -66,11 +66,11 @@ pub struct Config {
     pub(super) settings: Vec<Setting>,
 }
 
-/// A setting that an experiment may declare, too.
+/// A setting that an experiment may also declare.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Declarable<T> {
     pub(super) value: T,
-    /// Whether the value comes before what the experiment declares.
+    /// Whether the value overrides what the experiment declares.
     pub(super) overrides: bool,
 }
 
@@ -81,127 +81,127 @@ impl<T: Copy> Declarable<T> {
 }
 
 impl Config {
-    /// The root of the workspace that these settings are for, or of the package where it is in none.
+    /// The root of the workspace that these settings apply to, or of the package if it is in no workspace.
     #[must_use]
     pub fn workspace_root(&self) -> &Path {
         &self.workspace
     }
 
-    /// Where runs are kept.
+    /// Where runs are stored.
     #[must_use]
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
 
-    /// The test targets that hold experiments: names, and patterns with `*`, `?` or `[…]`. Unless it is set, `*` alone.
+    /// The test targets that contain experiments: names, and patterns with `*`, `?` or `[…]`; default `*`.
     pub fn targets(&self) -> impl Iterator<Item = &str> {
         self.targets.iter().map(|target| target.0.as_str())
     }
 
-    /// Whether the test target of this name is one of [`targets`](Self::targets).
+    /// Whether [`targets`](Self::targets) include a test target of this name.
     #[must_use]
     pub fn has_target(&self, name: &str) -> bool {
         self.targets.iter().any(|target| target.0.matches(name))
     }
 
-    /// What shows a run, each with its file where it writes one; at least one.
+    /// The reporters, at least one, each with the file that it writes, if any.
     #[must_use]
     pub fn reporters(&self) -> &[Reporter] {
         &self.reporters
     }
 
-    /// What models cost: the built-in prices, with those of the file.
+    /// Model prices: the built-in ones, with those of the file.
     #[must_use]
     pub fn prices(&self) -> &PriceTable {
         &self.prices
     }
 
-    /// The environment variables for the test binaries, by name, where they are not set already.
+    /// Environment variables for the test binaries, by name, for those that are not already set.
     #[must_use]
     pub fn env(&self) -> &BTreeMap<String, String> {
         &self.env
     }
 
-    /// The files that runs are held against, of which the one with the experiment's name counts; absent where it is the
-    /// experiment's file in [`Layout::baselines`].
+    /// The files to compare runs with; the one of the experiment's name is used. `None` for the experiment's own file in
+    /// [`Layout::baselines`].
     #[must_use]
     pub fn baseline_files(&self) -> Option<&[PathBuf]> {
         self.baseline.files.as_deref()
     }
 
-    /// How old a baseline may be before it is said to be old.
+    /// The age from which a baseline is reported as old.
     #[must_use]
     pub fn baseline_max_age(&self) -> Duration {
         self.baseline.max_age
     }
 
-    /// What becomes of a threshold against a baseline that is neither met nor missed beyond noise.
+    /// How to treat a baseline threshold that is neither met nor missed beyond noise.
     #[must_use]
     pub fn on_inconclusive(&self) -> OnInconclusive {
         self.baseline.on_inconclusive
     }
 
-    /// Whom `cargo cobalt` tells of the end of a run.
+    /// The webhooks that `cargo cobalt` calls when a run finishes.
     #[must_use]
     pub fn webhooks(&self) -> &[Webhook] {
         &self.webhooks
     }
 
-    /// Where `cargo cobalt serve` shows the runs, and how.
+    /// Settings of `cargo cobalt serve`.
     #[must_use]
     pub fn dashboard(&self) -> DashboardSettings {
         self.dashboard
     }
 
-    /// Whether texts that have the form of a key are redacted, beside the values that are known to be secret.
+    /// Whether strings that look like keys are redacted, in addition to known secrets.
     #[must_use]
     pub fn redacts_forms(&self) -> bool {
         self.redacts_forms
     }
 
-    /// Every setting in force with where it comes from, in a fixed order, secrets redacted.
+    /// Every effective setting with its origin, in a fixed order, secrets redacted.
     #[must_use]
     pub fn settings(&self) -> &[Setting] {
         &self.settings
     }
 
-    /// Whether a setting names this environment variable: as that of a key, or in the address of a webhook.
+    /// Whether a setting names this environment variable, as that of a key or of a webhook's URL.
     #[must_use]
     pub fn names_variable(&self, name: &str) -> bool {
         self.settings.iter().any(|setting| setting.value.to_string().contains(name))
     }
 
-    /// Which items are run, in place of all.
+    /// Which items to run instead of all.
     pub(crate) fn only(&self) -> Option<Only> {
         self.only
     }
 
-    /// The share of the items that is run.
+    /// The shard of the items to run.
     pub(crate) fn shard(&self) -> Option<Shard> {
         self.shard
     }
 
-    /// Whether all items are run of what is selected.
+    /// Whether all selected items are run.
     pub(crate) fn runs_all(&self) -> bool {
         self.only.is_none() && self.shard.is_none()
     }
 
-    /// A hash of the package's sources, where `cargo cobalt run` tells one.
+    /// A hash of the package's sources, if `cargo cobalt run` passes one.
     pub(crate) fn sources(&self) -> Option<&str> {
         self.sources.as_deref()
     }
 
-    /// How many items are worked on at a time in an experiment that declares this.
+    /// Maximum items in parallel in an experiment that declares this.
     pub(crate) fn concurrency(&self, declared: Option<usize>) -> usize {
         self.concurrency.or_declared(declared)
     }
 
-    /// How often each item is run in an experiment that declares this.
+    /// Trials per item in an experiment that declares this.
     pub(crate) fn runs(&self, declared: usize) -> usize {
         self.runs.unwrap_or(declared)
     }
 
-    /// How long a run of an item may take in an experiment that declares this.
+    /// Time limit per trial in an experiment that declares this.
     pub(crate) fn timeout(&self, declared: Option<Duration>) -> Duration {
         self.timeout.or_declared(declared)
     }
@@ -211,30 +211,29 @@ impl Config {
         self.evaluators.iter().map(|(entry, place)| entry.make(place)).collect()
     }
 
-    /// Whether `[ci]` is in force, and what fails is to count: with the flag `--ci`, or `COBALT_CI=1`.
+    /// Whether `[ci]` is active, and failures affect the exit code: with the flag `--ci`, or `COBALT_CI=1`.
     #[must_use]
     pub fn is_ci(&self) -> bool {
         self.ci
     }
 
-    /// For how long the scores of a run count in further runs of the same commit; `None` where `[ci]` is not in force, and
-    /// where that is off.
+    /// How long the scores of a run count in later runs of the same commit; `None` if `[ci]` is not active or this is off.
     pub(crate) fn pools_reruns_for(&self) -> Option<Duration> {
         self.pools_reruns_for
     }
 
-    /// What is said of models: whom to ask, for how long, and what to keep.
+    /// The settings of models: which to call, with which limits, and what to cache.
     pub(crate) fn models(&self) -> &ModelSettings {
         &self.models
     }
 
-    /// How long answers of models are kept; `None` where they are not.
+    /// How long model responses are cached; `None` if the cache is disabled.
     #[must_use]
     pub fn answers_kept_for(&self) -> Option<Duration> {
         self.models.cache.as_ref().map(|cache| cache.ttl)
     }
 
-    /// What is said of data sets that are fetched.
+    /// The settings for fetching datasets.
     pub(crate) fn fetch_settings(&self) -> &FetchSettings {
         &self.fetch
     }
@@ -244,23 +243,23 @@ impl Config {
         &self.thresholds
     }
 
-    /// The thresholds that every experiment has in addition to its own.
+    /// Additional thresholds for every experiment.
     pub(crate) fn additional_thresholds(&self) -> &[Threshold] {
         &self.additional_thresholds
     }
 
-    /// The names of the data sets that [`load_dataset`](Self::load_dataset) loads: those of the tables `[datasets.…]`.
+    /// The names of the datasets for [`load_dataset`](Self::load_dataset): those of the tables `[datasets.…]`.
     pub fn datasets(&self) -> impl Iterator<Item = &str> {
         self.datasets.sets.keys().map(String::as_str)
     }
 
-    /// The table of a data set, and where it stands.
+    /// The table of a dataset, and its location.
     pub(crate) fn dataset_table(&self, name: &str) -> Result<(&DatasetTable, &Place), ConfigError> {
         let table = self.datasets.sets.get(name).ok_or_else(|| self.unknown_dataset(name))?;
         Ok((&table.0, &table.1))
     }
 
-    /// The path of the data set of a name, from the root of the workspace, if it is a file or the files of a pattern there.
+    /// The path of a named dataset, relative to the workspace root, if it is a file or a pattern for files.
     #[doc(hidden)]
     #[must_use]
     pub fn dataset_path(&self, name: &str) -> Option<&Path> {

@@ -1,4 +1,4 @@
-//! The settings of a project: `cobalt.toml`, the variables `COBALT_*`, and what comes of them.
+//! The configuration of a project: `cobalt.toml`, the variables `COBALT_*`, and the resolved settings.
 
 mod baseline;
 mod datasets;

@@ -1,4 +1,4 @@
-//! The tables `[judge]`, `[embedding]` and `[cache]`, and what they and the variables say of models.
+//! The tables `[judge]`, `[embedding]` and `[cache]`, resolved with the variables.
 
 use std::ffi::OsString;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ use crate::settings::{
 };
 
 impl Config {
-    /// The models that these settings lead to, shared by all of this process that have the same ones.
+    /// The models for these settings, shared within this process by everything with the same settings.
     pub(crate) fn shared_models(&self) -> Arc<Models> {
         Models::of(self.models(), self.prices())
     }
@@ -35,18 +35,18 @@ impl Config {
 
 #[cfg(feature = "judge")]
 impl llm::Judge {
-    /// The one that a configuration leads to. `variable` looks up an environment variable.
+    /// The judge for a configuration. `variable` looks up an environment variable.
     ///
     /// # Errors
     ///
-    /// A key is missing, or the provider cannot chat.
+    /// A key is missing, or the provider has no chat models.
     pub fn of(config: &Config, variable: &dyn Fn(&str) -> Option<String>) -> Result<Self, llm::CheckError> {
         Self::new(config.models(), config.prices(), variable)
     }
 }
 
 impl EvalContext {
-    /// The context of an output that stands for itself, outside of any experiment.
+    /// A context for a single output, outside of any experiment.
     ///
     /// ```
     /// # async fn example() -> Result<(), cobalt::EvalError> {
@@ -69,75 +69,74 @@ impl EvalContext {
     }
 }
 
-/// The way to the models by the settings of this process.
+/// Access to the models, with the settings of this process.
 #[cfg(feature = "judge")]
 fn ask_by_environment() -> Result<Asking, EvalError> {
     let config = Config::from_environment().map_err(|error| EvalError::new(error.to_string()))?;
     Ok(Asking::new(config.shared_models()))
 }
 
-/// Whom judges ask that do not say it themselves, and how.
+/// Default model of judges, and how to call it.
 #[derive(Debug, Default, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(extend("not" = one_key())))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table of settings")]
 pub struct Judge {
-    /// The model; an inexpensive one of the vendor that there is a key for, unless it is set.
+    /// The model; default: an inexpensive one of the provider for which there is a key.
     pub(super) model: Option<Word>,
-    /// Whose API is spoken; follows from the model unless it is set.
+    /// The API to use; default: inferred from the model.
     pub(super) provider: Option<JudgeVendor>,
-    /// Where the API is, up to what comes before `/chat/completions` or `/v1/messages`; the vendor's own unless it is set.
+    /// Base URL of the API, without `/chat/completions` or `/v1/messages`; default: the provider's.
     pub(super) base_url: Option<Address>,
-    /// The key itself. Better not here: the file is committed with your code.
+    /// The key itself. Not recommended: the file is committed with your code.
     pub(super) api_key: Option<Word>,
-    /// The environment variable that holds the key; the vendor's own unless it is set.
+    /// The environment variable that holds the key; default: the provider's.
     pub(super) api_key_env: Option<KeyVariable>,
-    /// How freely the model chooses its words; sent only where the model takes it.
+    /// Sampling temperature; sent only if the model supports it.
     pub(super) temperature: Option<Temperature>,
-    /// How long one answer may take; "60s" unless it is set.
+    /// Time limit per request; default "60s".
     pub(super) timeout: Option<Length>,
-    /// How often a request is sent again after a failure that may pass; 4 unless it is set. Without an answer in time it is sent
-    /// again once.
+    /// Retries after a transient failure; default 4. A request that times out is retried once.
     pub(super) retries: Option<Retries>,
-    /// How many requests of a process are on their way at a time, those for embeddings included; 64 unless it is set.
+    /// Maximum parallel requests per process, including embeddings; default 64.
     pub(super) concurrency: Option<Count>,
 }
 
-/// Whom texts are embedded by, where an evaluator does not say it.
+/// Default embedding model.
 #[derive(Debug, Default, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(extend("not" = one_key())))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table of settings")]
 pub struct Embedding {
-    /// The model; "text-embedding-3-small" unless it or the provider is set.
+    /// The model; default "text-embedding-3-small" if the provider is not set either.
     pub(super) model: Option<Word>,
-    /// Whose API is spoken; follows from the model unless it is set. "local" needs no key, and knows nothing of meaning.
+    /// The API to use; default: inferred from the model. "local" needs no key, but does not capture meaning.
     pub(super) provider: Option<EmbeddingVendor>,
-    /// Where the API is, up to what comes before `/embeddings`; the vendor's own unless it is set.
+    /// Base URL of the API, without `/embeddings`; default: the provider's.
     pub(super) base_url: Option<Address>,
-    /// The key itself. Better not here: the file is committed with your code.
+    /// The key itself. Not recommended: the file is committed with your code.
     pub(super) api_key: Option<Word>,
-    /// The environment variable that holds the key; the vendor's own unless it is set.
+    /// The environment variable that holds the key; default: the provider's.
     pub(super) api_key_env: Option<KeyVariable>,
 }
 
-/// What is kept of the answers of models.
+/// The cache of model responses.
 #[derive(Debug, Default, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table of settings")]
 pub struct Cache {
-    /// Whether answers are kept, and taken from there; true unless it is set.
+    /// Whether to cache responses; default true.
     pub(super) enabled: Option<bool>,
-    /// How long an answer is taken from there; "7d" unless it is set.
+    /// Maximum age of a cached response; default "7d".
     pub(super) ttl: Option<Age>,
 }
 
-/// That `api-key` and `api-key-env` are not both there, as a schema has it.
+/// Forbids `api-key` together with `api-key-env`, as a schema.
 #[cfg(feature = "schema")]
 fn one_key() -> serde_json::Value {
     serde_json::json!({ "required": ["api-key", "api-key-env"] })
 }
 
 impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
-    /// The settings of models; `layout` says where answers would be kept.
+    /// Resolves the settings of models; `layout` has the cache directory.
     pub fn models(
         &mut self,
         judge: Judge,
@@ -162,7 +161,7 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
         Ok(ModelSettings { judge: judge_choice, embedding, timeout, retries, concurrency, cache })
     }
 
-    /// Whom a table chooses. Only what is written is noted: the rest follows from each other and from the environment.
+    /// Resolves the model of a table. Only written keys are noted: the rest is inferred from them and from the environment.
     fn choice(&mut self, table: &str, choice: Choice) -> Result<ModelChoice, ConfigError> {
         let key = |name: &str| format!("{table}.{name}");
         self.said_once(table, "api-key", choice.api_key.is_some(), choice.api_key_env.is_some())?;
@@ -182,7 +181,7 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
         Ok(choice.into())
     }
 
-    /// Where answers are kept, if they are.
+    /// The cache settings, if the cache is enabled.
     fn cache(&mut self, written: Cache, layout: &Layout) -> Result<Option<CacheSettings>, ConfigError> {
         let enabled = first([
             (self.variables.cache()?, Origin::variable(CACHE)),
@@ -195,7 +194,7 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
     }
 }
 
-/// What both tables have.
+/// The keys that both tables share.
 struct Choice {
     model: Option<Word>,
     provider: Option<Provider>,

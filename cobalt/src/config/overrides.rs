@@ -1,5 +1,5 @@
-//! What comes before the file: the flags of the command, and the environment variables, which are strict, so that a misspelt
-//! value is not taken for none.
+//! Overrides of the file: the command's flags and the environment variables. Variables are strict: an invalid value is an error, not
+//! ignored.
 
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
@@ -19,44 +19,44 @@ use super::variables::{
 };
 use crate::settings::{LONGEST_TIMEOUT, MOST_RUNS};
 
-/// Settings from flags of the command, which come before all others.
+/// Settings from the command's flags, which override all others.
 ///
-/// The test binaries get them as [`variables`](Self::variables), so that they come before what experiments declare.
+/// Test binaries receive them as [`variables`](Self::variables), which override what experiments declare.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Flags {
-    /// `--config`: the file to read; a relative path begins at the current folder.
+    /// `--config`: the file to read. Relative paths start at the current directory.
     pub config: Option<PathBuf>,
-    /// `--concurrency`: how many items of an experiment are worked on at a time.
+    /// `--concurrency`: maximum items of an experiment in parallel.
     pub concurrency: Option<NonZeroUsize>,
-    /// `--runs`: how often each item is run.
+    /// `--runs`: trials per item.
     pub runs: Option<NonZeroUsize>,
-    /// `--ci`: whether `[ci]` is in force.
+    /// `--ci`: whether `[ci]` is active.
     pub ci: bool,
-    /// `--resume`: the ids of the runs to take up again.
+    /// `--resume`: IDs of the runs to resume.
     pub resume: Vec<String>,
-    /// `--rerun-failed` or `--changed`: which items are run, in place of all.
+    /// `--rerun-failed` or `--changed`: which items to run instead of all.
     pub only: Option<Only>,
-    /// `--shard`: the share of the items that is run.
+    /// `--shard`: the shard of the items to run.
     pub shard: Option<Shard>,
-    /// `--baseline`: baseline files and result files, of which the one of an experiment's name is what it is held against.
-    /// Relative paths begin at the current folder.
+    /// `--baseline`: baseline files and result files; each experiment is compared with the one of its name. Relative paths start at
+    /// the current directory.
     pub baseline: Vec<PathBuf>,
-    /// `--reporter`: what shows the run, in place of what the file says. Relative paths begin at the current folder.
+    /// `--reporter`: output formats, instead of the file's. Relative paths start at the current directory.
     pub reporters: Vec<Reporter>,
-    /// `--offline`: whether copies of data sets are used however old they are, and nothing is fetched.
+    /// `--offline`: use cached datasets of any age, and fetch nothing.
     pub offline: bool,
-    /// `--refresh`: since when copies of data sets must have been fetched, the start of the command.
+    /// `--refresh`: re-fetch cached datasets older than this, the start of the command.
     pub refresh: Option<SystemTime>,
-    /// `--on-inconclusive`: what becomes of a threshold that noise may hide.
+    /// `--on-inconclusive`: how to treat inconclusive thresholds.
     pub on_inconclusive: Option<OnInconclusive>,
 }
 
 impl Flags {
-    /// The variables that tell a test binary of these flags.
+    /// The variables that pass these flags to a test binary.
     ///
     /// # Errors
     ///
-    /// The path of a baseline cannot stand in a list of paths, as it holds what separates them.
+    /// The path of a baseline contains the separator of path lists.
     pub fn variables(&self) -> Result<Vec<(&'static str, OsString)>, ConfigError> {
         let config = self.config().map(|path| (CONFIG, path.into_os_string()));
         let concurrency = self.concurrency.map(|items| (CONCURRENCY, items.to_string().into()));
@@ -73,7 +73,7 @@ impl Flags {
         Ok(all.into_iter().flatten().chain(self.fetching()).collect())
     }
 
-    /// The variables for data sets that are fetched. Of these flags, each takes back what a variable says of the other.
+    /// The variables for fetched datasets. Each of the two flags also resets the other's variable.
     fn fetching(&self) -> Vec<(&'static str, OsString)> {
         match (self.offline, self.refresh) {
             (true, _) => vec![(OFFLINE, "1".into()), (REFRESH, "0".into())],
@@ -95,25 +95,25 @@ impl Flags {
         self.baseline.iter().map(|path| absolute(path)).collect()
     }
 
-    /// The same in one text, as `PATH` has it.
+    /// The same as one string, separated as in `PATH`.
     pub(super) fn baseline_list(&self) -> Result<OsString, ConfigError> {
         let paths = self.baseline();
         std::env::join_paths(&paths).map_err(|error| ConfigError::BaselinePath { reason: error.to_string() })
     }
 }
 
-/// A path of a flag, which begins at the current folder.
+/// A path from a flag, relative to the current directory.
 pub fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
-/// When this process first asked, which is near its start.
+/// The time of the first call, soon after the process has started.
 fn started() -> SystemTime {
     static STARTED: OnceLock<SystemTime> = OnceLock::new();
     *STARTED.get_or_init(SystemTime::now)
 }
 
-/// The variables that are set, and where they come from.
+/// The environment variables, behind a lookup function.
 pub struct Variables<F>(pub(super) F);
 
 impl<F: Fn(&str) -> Option<OsString>> Variables<F> {
@@ -122,7 +122,7 @@ impl<F: Fn(&str) -> Option<OsString>> Variables<F> {
         (self.0)(name).filter(|value| !value.is_empty()).map(PathBuf::from)
     }
 
-    /// The text of any variable that is set, were it empty.
+    /// The value of any variable that is set, even if empty.
     pub fn text(&self, name: &str) -> Option<String> {
         (self.0)(name).map(|value| value.to_string_lossy().into_owned())
     }
@@ -132,11 +132,11 @@ impl<F: Fn(&str) -> Option<OsString>> Variables<F> {
     }
 
     pub fn runs(&self) -> Result<Option<usize>, ConfigError> {
-        self.count(RUNS, "a whole number from 1 to 10000", MOST_RUNS)
+        self.count(RUNS, "a whole number from 1 to 10,000", MOST_RUNS)
     }
 
     pub fn timeout(&self) -> Result<Option<Duration>, ConfigError> {
-        let expected = "a duration such as `30s` or `500ms`, of `720h` at most";
+        let expected = "a duration such as `30s` or `500ms`, at most `720h`";
         self.read(TIMEOUT, expected, |text| duration(text).ok().filter(|length| *length <= LONGEST_TIMEOUT))
     }
 
@@ -169,16 +169,16 @@ impl<F: Fn(&str) -> Option<OsString>> Variables<F> {
         self.switch(OFFLINE)
     }
 
-    /// Since when copies of data sets must have been fetched, if that is asked for.
+    /// Cached datasets older than this are re-fetched.
     pub fn refresh(&self) -> Result<Option<SystemTime>, ConfigError> {
-        /// How far the clock of whoever gives the time may be ahead.
+        /// How far the clock that produced the time may be ahead of ours.
         const AHEAD: Duration = Duration::from_secs(60);
-        let expected = "`1`, `0` or a time that has come, in UTC, such as `2026-11-20T08:00:00Z`";
+        let expected = "`1`, `0` or a past time in UTC, such as `2026-11-20T08:00:00Z`";
         let latest = SystemTime::now() + AHEAD;
         let since = self.read(REFRESH, expected, |text| match text {
             "1" | "true" => Some(Some(started())),
             "0" | "false" => Some(None),
-            // No copy is ever younger than a time that is yet to come.
+            // With a future time, every copy would be too old forever.
             time => humantime::parse_rfc3339(time).ok().filter(|time| *time <= latest).map(Some),
         })?;
         Ok(since.flatten())
@@ -202,7 +202,7 @@ impl<F: Fn(&str) -> Option<OsString>> Variables<F> {
         })
     }
 
-    /// A variable's value, if it is set; an empty one counts as unset.
+    /// Parses a variable, if it is set; an empty one counts as unset.
     fn read<T>(
         &self,
         name: &'static str,

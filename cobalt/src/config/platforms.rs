@@ -1,4 +1,4 @@
-//! The tables `[platforms.…]`: the accounts for platforms that keep datasets.
+//! The tables `[platforms.…]`: accounts for dataset platforms.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -11,7 +11,7 @@ use super::merge::Merge;
 use crate::dataset::settings::{Account, Key, Platform};
 use crate::settings::{Address, KeyVariable, Word};
 
-/// By which accounts the platforms are asked where teams keep their data sets.
+/// Accounts for dataset platforms.
 #[derive(Debug, Default, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table of platforms")]
@@ -26,50 +26,50 @@ pub struct Platforms {
     pub(super) basalt: Option<OneKey>,
 }
 
-/// An account of Langfuse, which has a pair of keys.
+/// A Langfuse account, which has a pair of keys.
 #[derive(Debug, Default, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "LangfuseAccount", extend("allOf" = keys_once())))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table of settings")]
 pub struct Langfuse {
-    /// Where the API is; that of `LANGFUSE_BASE_URL` or `LANGFUSE_HOST`, else the platform's own, unless it is set.
+    /// Base URL of the API; default: `LANGFUSE_BASE_URL` or `LANGFUSE_HOST`, else the platform's own.
     pub(super) base_url: Option<Address>,
     /// The public key itself.
     pub(super) public_key: Option<Word>,
-    /// The environment variable that holds the public key; `LANGFUSE_PUBLIC_KEY` unless it is set.
+    /// The environment variable that holds the public key; default `LANGFUSE_PUBLIC_KEY`.
     pub(super) public_key_env: Option<KeyVariable>,
-    /// The secret key itself. Better not here: the file is committed with your code.
+    /// The secret key itself. Not recommended: the file is committed with your code.
     pub(super) secret_key: Option<Word>,
-    /// The environment variable that holds the secret key; `LANGFUSE_SECRET_KEY` unless it is set.
+    /// The environment variable that holds the secret key; default `LANGFUSE_SECRET_KEY`.
     pub(super) secret_key_env: Option<KeyVariable>,
 }
 
-/// An account of LangSmith.
+/// A LangSmith account.
 #[derive(Debug, Default, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "LangSmithAccount", extend("not" = key_twice())))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table of settings")]
 pub struct LangSmith {
-    /// Where the API is; that of `LANGSMITH_ENDPOINT`, else the platform's own, unless it is set.
+    /// Base URL of the API; default: `LANGSMITH_ENDPOINT`, else the platform's own.
     pub(super) base_url: Option<Address>,
-    /// The key itself. Better not here: the file is committed with your code.
+    /// The key itself. Not recommended: the file is committed with your code.
     pub(super) api_key: Option<Word>,
-    /// The environment variable that holds the key; `LANGSMITH_API_KEY` unless it is set.
+    /// The environment variable that holds the key; default `LANGSMITH_API_KEY`.
     pub(super) api_key_env: Option<KeyVariable>,
-    /// The id of the workspace, where the key is for several.
+    /// Workspace ID, if the key belongs to several.
     pub(super) workspace: Option<Word>,
 }
 
-/// An account of Braintrust.
+/// A Braintrust account.
 #[derive(Debug, Default, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "BraintrustAccount", extend("not" = key_twice())))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table of settings")]
 pub struct Braintrust {
-    /// Where the API is; that of `BRAINTRUST_API_URL`, else the platform's own, unless it is set.
+    /// Base URL of the API; default: `BRAINTRUST_API_URL`, else the platform's own.
     pub(super) base_url: Option<Address>,
-    /// The key itself. Better not here: the file is committed with your code.
+    /// The key itself. Not recommended: the file is committed with your code.
     pub(super) api_key: Option<Word>,
-    /// The environment variable that holds the key; `BRAINTRUST_API_KEY` unless it is set.
+    /// The environment variable that holds the key; default `BRAINTRUST_API_KEY`.
     pub(super) api_key_env: Option<KeyVariable>,
-    /// The name of the organization, where the key is of several.
+    /// Organization name, if the key belongs to several.
     pub(super) organization: Option<Word>,
 }
 
@@ -78,21 +78,21 @@ pub struct Braintrust {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Account", extend("not" = key_twice())))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table of settings")]
 pub struct OneKey {
-    /// Where the API is; the platform's own unless it is set, here or in its variable.
+    /// Base URL of the API; default: that of the platform's variable, else the platform's own.
     pub(super) base_url: Option<Address>,
-    /// The key itself. Better not here: the file is committed with your code.
+    /// The key itself. Not recommended: the file is committed with your code.
     pub(super) api_key: Option<Word>,
-    /// The environment variable that holds the key; the platform's usual one unless it is set.
+    /// The environment variable that holds the key; default: the platform's usual one.
     pub(super) api_key_env: Option<KeyVariable>,
 }
 
-/// A key that is said twice, as a schema has it.
+/// Matches a key that is given twice, as a schema.
 #[cfg(feature = "schema")]
 fn key_twice() -> serde_json::Value {
     serde_json::json!({ "required": ["api-key", "api-key-env"] })
 }
 
-/// That neither key of Langfuse is said twice, as a schema has it.
+/// Forbids giving either key of Langfuse twice, as a schema.
 #[cfg(feature = "schema")]
 fn keys_once() -> serde_json::Value {
     serde_json::json!([
@@ -102,7 +102,7 @@ fn keys_once() -> serde_json::Value {
 }
 
 impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
-    /// How each platform is asked that has a table.
+    /// Resolves the account of each platform that has a table.
     pub fn accounts(&mut self, written: Platforms) -> Result<BTreeMap<Platform, Account>, ConfigError> {
         let Platforms { langfuse, langsmith, braintrust, basalt } = written;
         let accounts = [
@@ -158,7 +158,7 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
         written.map(|Address(url)| url)
     }
 
-    /// A key: itself, or the variable that holds it, and not both.
+    /// Resolves a key: either the key itself or the variable that holds it.
     fn key(
         &mut self,
         table: &str,

@@ -1,4 +1,4 @@
-//! What shows a run: reporters by their names, each with the file that it writes where it does.
+//! Reporters by name, each with the file that it writes, if any.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -10,33 +10,33 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::settings::Text;
 
-/// What shows a run, and how. Its text form is the name of the kind or, with a file, `junit=out/junit.xml`.
+/// An output format of a run. Its text form is the name of the kind or, with a file, `junit=out/junit.xml`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reporter {
-    /// How the run is shown.
+    /// The format.
     pub kind: ReporterKind,
-    /// The file that is written; none for a kind that writes none. [`Config::reporters`](super::Config::reporters) gives an
-    /// absolute path for all others.
+    /// The file to write; `None` for kinds that write none. [`Config::reporters`](super::Config::reporters) returns absolute paths
+    /// for all others.
     pub path: Option<PathBuf>,
 }
 
-/// How a run is shown.
+/// The kind of a reporter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ReporterKind {
-    /// Progress and tables for a person.
+    /// Progress and tables for the terminal.
     Cli,
-    /// A JSON object a line for each event on stdout, for a program.
+    /// One JSON object per event and line on stdout, for programs.
     Json,
-    /// A file in the format of JUnit, which most CI servers show.
+    /// A JUnit XML file, which most CI servers display.
     Junit,
-    /// What GitHub Actions understands: groups, annotations, and the summary of the step.
+    /// GitHub Actions: groups, annotations, and the step summary.
     GithubActions,
-    /// A Markdown file for the comment on a pull request.
+    /// A Markdown file for a pull request comment.
     PrComment,
-    /// A Markdown file with all that a run came to.
+    /// A Markdown file with the full results.
     Markdown,
-    /// A page of its own with all that a run came to, for a browser.
+    /// A self-contained HTML page with the full results.
     Html,
 }
 
@@ -52,7 +52,7 @@ impl ReporterKind {
         Self::Html,
     ];
 
-    /// The name, as it is written in the file.
+    /// The name, as written in the file.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -66,7 +66,7 @@ impl ReporterKind {
         }
     }
 
-    /// The name of the file that is written where no path is given; none for a kind that writes no file.
+    /// The default file name; `None` for kinds that write no file.
     #[must_use]
     pub fn file_name(self) -> Option<&'static str> {
         match self {
@@ -80,13 +80,13 @@ impl ReporterKind {
 }
 
 impl Reporter {
-    /// A reporter that writes no file, or the usual one.
+    /// A reporter without a path: it writes the default file, if any.
     #[must_use]
     pub fn of(kind: ReporterKind) -> Self {
         Self { kind, path: None }
     }
 
-    /// The same with the file that it writes. A relative path begins at `folder`, and the usual files are those of the layout.
+    /// Resolves the path: relative ones start at `folder`, default files are in the layout's reports directory.
     pub(super) fn placed(self, folder: &Path, layout: &Layout) -> Self {
         let usual = || self.kind.file_name().map(|name| layout.reports().join(name));
         Self { kind: self.kind, path: self.path.map(|path| folder.join(path)).or_else(usual) }
@@ -109,12 +109,14 @@ impl FromStr for Reporter {
         let (name, path) = text.split_once('=').map_or((text, None), |(name, path)| (name, Some(path)));
         let unknown = || {
             let names = wording::list(ReporterKind::ALL.into_iter().map(ReporterKind::name));
-            format!("unknown reporter `{name}`; there are {names}")
+            format!("unknown reporter `{name}`; available: {names}")
         };
         let kind = ReporterKind::ALL.into_iter().find(|kind| kind.name() == name).ok_or_else(unknown)?;
         match path {
-            Some(_) if kind.file_name().is_none() => Err(format!("`{name}` writes no file; leave `=` out")),
-            Some("") => Err(format!("a path is missing behind `{name}=`")),
+            Some(_) if kind.file_name().is_none() => {
+                Err(format!("`{name}` writes no file; remove `=` and the path"))
+            }
+            Some("") => Err(format!("missing path after `{name}=`")),
             path => Ok(Self { kind, path: path.map(PathBuf::from) }),
         }
     }
@@ -147,7 +149,7 @@ mod tests {
     #[test]
     fn a_file_is_refused_where_none_is_written() {
         let refused = |text: &str| text.parse::<Reporter>().unwrap_err();
-        assert_eq!(refused("cli=a.txt"), "`cli` writes no file; leave `=` out");
-        assert_eq!(refused("junit="), "a path is missing behind `junit=`");
+        assert_eq!(refused("cli=a.txt"), "`cli` writes no file; remove `=` and the path");
+        assert_eq!(refused("junit="), "missing path after `junit=`");
     }
 }

@@ -1,4 +1,4 @@
-//! The JSON schema of the file, from the types that it is read into.
+//! The JSON schema of the file, generated from the types that it is parsed into.
 
 use schemars::Schema;
 use schemars::generate::SchemaSettings;
@@ -22,7 +22,7 @@ pub fn schema() -> Value {
     settings.into_generator().into_root_schema_for::<File>().to_value()
 }
 
-/// Takes `null` out of what may be left out: TOML has none.
+/// Removes `null` from optional values: TOML has none.
 fn without_null(schema: &mut Schema) {
     let Some(fields) = schema.as_object_mut() else { return };
     if fields.get("default").is_some_and(Value::is_null) {
@@ -76,7 +76,7 @@ schema_of! {
     },
 }
 
-/// The names of the reporters, and a path behind those that write a file.
+/// A pattern for the names of the reporters, with an optional path for those that write a file.
 fn reporters() -> String {
     let names = |writes: bool| {
         let kinds = ReporterKind::ALL.into_iter().filter(|kind| kind.file_name().is_some() == writes);

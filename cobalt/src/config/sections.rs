@@ -1,4 +1,4 @@
-//! The tables of one setting or few, and what comes of them: `[storage]`, `[prices]`, `[dashboard]` and `[redaction]`.
+//! The small tables and their resolution: `[storage]`, `[prices]`, `[dashboard]` and `[redaction]`.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -15,31 +15,31 @@ use super::settings::{Origin, dotted};
 use super::variables::{CACHE_DIR, DIR, HISTORY_DB, REDACTION_FORMS, RESULTS_DIR};
 use crate::settings::Dollars;
 
-/// Where runs are kept. Relative paths begin at the root of the workspace.
+/// Where runs are stored. Relative paths start at the workspace root.
 #[derive(Debug, Default, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table of folders")]
 pub struct Storage {
-    /// The folder of everything that Cobalt keeps; ".cobalt" unless it is set.
+    /// Base directory for stored data; default ".cobalt".
     pub(super) dir: Option<PathBuf>,
-    /// The folder of the result files; `results` in `dir` unless it is set.
+    /// Directory for result files; default `results` in `dir`.
     pub(super) results: Option<PathBuf>,
-    /// The index of past runs, a file; `history.db` in `dir` unless it is set.
+    /// Index of past runs, a file; default `history.db` in `dir`.
     pub(super) history: Option<PathBuf>,
-    /// The folder of the answers of models; `cache` in `dir` unless it is set.
+    /// Cache directory for model responses; default `cache` in `dir`.
     pub(super) cache: Option<PathBuf>,
 }
 
-/// What a model costs, in USD per 1,000,000 tokens.
+/// The price of a model, in USD per 1,000,000 tokens.
 #[derive(Debug, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table with `input` and `output`")]
 pub(super) struct ModelPrice {
     /// Input (prompt) tokens.
     pub(super) input: Dollars,
-    /// Output (completion) tokens, those of hidden reasoning included; 0 for an embedding model.
+    /// Output (completion) tokens, including hidden reasoning; 0 for an embedding model.
     pub(super) output: Dollars,
-    /// Input tokens read from the vendor's cache.
+    /// Input tokens read from the provider's cache.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) cached_input: Option<Dollars>,
     /// The rates of a whole request whose prompt is longer than a limit.
@@ -56,7 +56,7 @@ pub(super) struct ModelPrice {
     expecting = "a table with `above`, `input` and `output`"
 )]
 pub(super) struct LongPrompt {
-    /// The longest prompt, in tokens, that is still charged at the ordinary rates.
+    /// The longest prompt, in tokens, at the ordinary rates.
     pub(super) above: u64,
     /// Input (prompt) tokens.
     pub(super) input: Dollars,
@@ -64,14 +64,14 @@ pub(super) struct LongPrompt {
     pub(super) output: Dollars,
 }
 
-/// Where `cargo cobalt serve` shows the runs, and how.
+/// Settings of `cargo cobalt serve`.
 #[derive(Debug, Default, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table of settings")]
 pub struct Dashboard {
-    /// The port that it listens on, 0 for any that is free; 4000, or the next that is free, unless it is set.
+    /// Port to listen on, 0 for any free port; default: 4000, or the next free port.
     port: Option<Port>,
-    /// Whether it is opened in the browser at once; true unless it is set.
+    /// Whether to open the browser; default true.
     open: Option<bool>,
 }
 
@@ -100,7 +100,7 @@ impl<'de> Deserialize<'de> for Port {
     }
 }
 
-/// The settings of the dashboard that are in force.
+/// The resolved settings of the dashboard.
 #[derive(Clone, Copy, Debug)]
 pub struct DashboardSettings {
     port: Option<u16>,
@@ -108,16 +108,16 @@ pub struct DashboardSettings {
 }
 
 impl DashboardSettings {
-    /// The port where none is set.
+    /// The default port.
     pub const DEFAULT_PORT: u16 = 4000;
 
-    /// The port that is set, 0 for any that is free; `None` where it is not.
+    /// The configured port, 0 for any free port; `None` if not configured.
     #[must_use]
     pub fn port(self) -> Option<u16> {
         self.port
     }
 
-    /// Whether it is opened in the browser at once.
+    /// Whether to open the browser.
     #[must_use]
     pub fn opens(self) -> bool {
         self.open
@@ -133,12 +133,12 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
     }
 }
 
-/// What is taken out of the texts that are stored, shown or served. Values that are known to be secret always are.
+/// Redaction of stored, displayed and served text. Known secrets are always redacted.
 #[derive(Debug, Default, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table of settings")]
 pub struct Redaction {
-    /// Whether texts that have the form of a key are, too; true unless it is set.
+    /// Whether to also redact strings that look like keys; default true.
     forms: Option<bool>,
 }
 
@@ -155,11 +155,11 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
     }
 }
 
-/// The folder of everything, unless something is set.
+/// The default base directory.
 const DEFAULT_DIR: &str = ".cobalt";
 
 impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
-    /// Where runs are kept. `COBALT_DIR` moves all of it, so that what the file says of its parts does not count then.
+    /// Resolves where runs are stored. `COBALT_DIR` moves everything, so the file's settings for the parts are ignored then.
     pub fn layout(&mut self, storage: Storage) -> Layout {
         let dir = first([
             (self.variables.path(DIR), Origin::variable(DIR)),

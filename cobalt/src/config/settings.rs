@@ -1,4 +1,4 @@
-//! The settings in force as a list for people and programs, without secrets, and the choices that several of them have.
+//! The effective settings as a list without secrets, and settings with a fixed set of values.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,12 +10,12 @@ use serde_json::Value;
 
 use crate::settings::Text;
 
-/// A setting in force.
+/// An effective setting.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Setting {
-    /// The key as it is written in the file, with its tables: `storage.dir`.
+    /// The key as written in the file, with its tables: `storage.dir`.
     pub key: String,
-    /// The value as it would be written in the file; paths are absolute, and secrets are replaced by `[redacted]`.
+    /// The value as it would be written in the file, with absolute paths and `[redacted]` for secrets.
     pub value: Value,
     /// Where the value comes from.
     pub origin: Origin,
@@ -33,14 +33,14 @@ pub enum Origin {
     Variable(String),
     /// A file.
     File {
-        /// Its path: as seen from the root of the workspace where it lies there.
+        /// Its path, relative to the workspace root if the file is inside it.
         file: String,
         /// The line, counted from 1.
         line: usize,
     },
-    /// The nearest file, which nobody asked for.
+    /// The nearest file, found automatically.
     Found,
-    /// Nothing was set.
+    /// Not set anywhere.
     Default,
 }
 
@@ -68,23 +68,23 @@ impl Serialize for Origin {
     }
 }
 
-/// A variable's value as it may be shown.
+/// The value of a variable, redacted if it is a secret.
 pub fn shown_variable<'a>(name: &str, value: &'a str) -> Cow<'a, str> {
     if is_secret(name) { REDACTED.into() } else { redacted(value) }
 }
 
-/// A value without keys in its texts.
+/// A value with all secrets redacted.
 pub fn without_secrets(value: Value) -> Value {
     match value {
-        // Any parameter of an address may be a key, whatever it is called.
+        // Any URL parameter may be a key, whatever its name.
         Value::String(text) if text.starts_with("http") => Value::String(shown_address(&text)),
         Value::String(text) => Value::String(redacted(&text).into_owned()),
         Value::Array(list) => list.into_iter().map(without_secrets).collect(),
         Value::Object(fields) => {
             let hidden = |(key, value): (String, Value)| match value {
-                // `secret-env` is the name of a variable, and no secret.
+                // `secret-env` is the name of a variable, not a secret.
                 Value::String(_) if is_secret(&key) && !key.ends_with("-env") => (key, REDACTED.into()),
-                // So are those of the headers in `headers-env`, whatever the headers are called.
+                // `headers-env` contains names of variables, whatever the header names.
                 Value::Object(names) if key.ends_with("-env") => {
                     let names = names.into_iter().map(|(name, variable)| (name, without_secrets(variable)));
                     (key, names.collect())
@@ -97,16 +97,16 @@ pub fn without_secrets(value: Value) -> Value {
     }
 }
 
-/// The items that are run, in place of all.
+/// Which items to run instead of all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Only {
-    /// Those that were in error the last time, or scored below a pass mark.
+    /// Items that were in error or below a pass mark in their last result.
     Failed,
-    /// Those that have no result yet, or none by the sources, the evaluators and the data of now.
+    /// Items whose result is missing or out of date: the sources, the evaluators or the data have changed since.
     Changed,
 }
 
-/// As the variable `COBALT_ONLY` has it.
+/// The value of `COBALT_ONLY`.
 impl fmt::Display for Only {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -125,12 +125,12 @@ impl FromStr for Only {
     }
 }
 
-/// What becomes of a threshold against a baseline that is neither met nor missed beyond noise.
+/// How to treat a baseline threshold that is neither met nor missed beyond noise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum OnInconclusive {
-    /// It passes, and says so.
+    /// It passes, with a message.
     #[default]
     Pass,
     /// It fails.
@@ -149,7 +149,7 @@ impl FromStr for OnInconclusive {
     }
 }
 
-/// As it is written in the file.
+/// As written in the file.
 impl fmt::Display for OnInconclusive {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
@@ -165,7 +165,7 @@ impl<'de> Deserialize<'de> for OnInconclusive {
     }
 }
 
-/// A key of a table as a path: `storage.dir`, and `prices."gpt-4.1"` where the key would be read otherwise without quotes.
+/// The dotted path of a key: `storage.dir`, or `prices."gpt-4.1"` if the key needs quotes.
 pub fn dotted(above: &str, key: &str) -> String {
     let is_bare = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_');
     let key = if !key.is_empty() && key.chars().all(is_bare) { key.to_owned() } else { format!("{key:?}") };

@@ -1,53 +1,53 @@
-//! The names of the environment variables.
+//! The names of Cobalt's environment variables.
 
 use cobalt_core::wording;
 
 /// The path of the file to read.
 pub const CONFIG: &str = "COBALT_CONFIG";
-/// Whether `[ci]` is in force.
+/// Whether `[ci]` is active.
 pub const CI: &str = "COBALT_CI";
-/// How many items of an experiment are worked on at a time.
+/// Maximum items of an experiment in parallel.
 pub const CONCURRENCY: &str = "COBALT_CONCURRENCY";
-/// How often each item is run.
+/// Trials per item.
 pub const RUNS: &str = "COBALT_RUNS";
-/// How long a run of an item may take.
+/// Time limit per trial.
 pub const TIMEOUT: &str = "COBALT_TIMEOUT";
-/// Baseline files and result files to be held against, as a list in the form of `PATH`.
+/// Baseline files and result files to compare with, separated as in `PATH`.
 pub const BASELINE: &str = "COBALT_BASELINE";
-/// What becomes of a threshold that noise may hide.
+/// How to treat inconclusive thresholds.
 pub const ON_INCONCLUSIVE: &str = "COBALT_ON_INCONCLUSIVE";
-/// The runs to take up again, by their ids, separated by commas.
+/// IDs of the runs to resume, separated by commas.
 pub(crate) const RESUME: &str = "COBALT_RESUME";
-/// Which items are run, in place of all.
+/// Which items to run instead of all.
 pub const ONLY: &str = "COBALT_ONLY";
-/// The share of the items that is run.
+/// The shard of the items to run.
 pub const SHARD: &str = "COBALT_SHARD";
-/// The variable in which `cargo cobalt run` hands over a hash of the package's sources.
+/// A hash of the package's sources, passed by `cargo cobalt run`.
 pub const SOURCES: &str = "COBALT_SOURCES";
-/// Whether data sets are never fetched.
+/// Whether datasets are never fetched.
 pub const OFFLINE: &str = "COBALT_OFFLINE";
-/// Since when a copy of a data set must have been fetched: a time, or `1` for the start of this process.
+/// Re-fetch dataset copies older than this: a time, or `1` for the start of this process.
 pub const REFRESH: &str = "COBALT_REFRESH";
-/// The folder to use instead of `.cobalt`.
+/// The directory to use instead of `.cobalt`.
 pub const DIR: &str = "COBALT_DIR";
-/// The folder of the result files.
+/// The directory for result files.
 pub const RESULTS_DIR: &str = "COBALT_RESULTS_DIR";
 /// The index of past runs.
 pub const HISTORY_DB: &str = "COBALT_HISTORY_DB";
-/// The folder of the answers of models.
+/// The cache directory for model responses.
 pub const CACHE_DIR: &str = "COBALT_CACHE_DIR";
-/// Whether answers of models are kept.
+/// Whether to cache model responses.
 pub const CACHE: &str = "COBALT_CACHE";
 
-/// Whether texts that have the form of a key are redacted.
+/// Whether to redact strings that look like keys.
 pub const REDACTION_FORMS: &str = "COBALT_REDACTION_FORMS";
 
-/// What a test binary is asked by `cargo cobalt`.
+/// The request of `cargo cobalt` to a test binary.
 pub(crate) const REQUEST: &str = "COBALT_REQUEST";
-/// What all our variables begin with.
+/// The prefix of all our variables.
 const PREFIX: &str = "COBALT_";
 
-/// Every variable that somebody may set for a run or for the command.
+/// Every variable that users may set for a run or for the command.
 const KNOWN: [&str; 21] = [
     BASELINE,
     CACHE,
@@ -69,10 +69,10 @@ const KNOWN: [&str; 21] = [
     SHARD,
     SOURCES,
     TIMEOUT,
-    // The token that the server of the dashboard asks for.
+    // The access token of the dashboard's server.
     "COBALT_TOKEN",
 ];
-/// Those of this project's own tests, benchmarks and action, which nobody else has meant.
+/// Variables of this project's own tests, benchmarks and action; never suggested to users.
 const OF_DEVELOPMENT: [&str; 8] = [
     "COBALT_BENCH_PYTHON",
     "COBALT_BIN",
@@ -84,8 +84,8 @@ const OF_DEVELOPMENT: [&str; 8] = [
     "COBALT_VECTORS",
 ];
 
-/// What is to be said of an environment variable that begins with `COBALT_` and that nothing reads, with the one that was
-/// probably meant. `None` for every other variable.
+/// The warning for an unknown environment variable that begins with `COBALT_`, with the closest known name. `None` for any other
+/// variable.
 ///
 /// ```
 /// use cobalt::command::config::unknown_variable;
@@ -103,9 +103,9 @@ pub fn unknown_variable(name: &str) -> Option<String> {
     let meant = wording::closest(rest, KNOWN.iter().map(|known| &known[PREFIX.len()..]));
     let instead = match meant {
         Some(meant) => format!("did you mean `{PREFIX}{meant}`?"),
-        None => "the documentation of `cobalt::config` lists those that have a meaning".to_owned(),
+        None => "see `cobalt::configuration` in the documentation for the known ones".to_owned(),
     };
-    Some(format!("the environment variable {name} is unknown, and changes nothing; {instead}"))
+    Some(format!("unknown environment variable {name} has no effect; {instead}"))
 }
 
 #[cfg(test)]
@@ -122,17 +122,20 @@ mod tests {
             ("COBALT_RUN", "did you mean `COBALT_RUNS`?"),
             ("COBALT_ONINCONCLUSIVE", "did you mean `COBALT_ON_INCONCLUSIVE`?"),
             ("cobalt_shard", "did you mean `COBALT_SHARD`?"),
-            ("COBALT_ELSE", "lists those that have a meaning"),
+            ("COBALT_ELSE", "for the known ones"),
         ] {
             let said = unknown_variable(name).unwrap_or_default();
-            assert!(said.contains(&format!("variable {name} is unknown")) && said.ends_with(meant), "{said}");
+            assert!(
+                said.contains(&format!("unknown environment variable {name} ")) && said.ends_with(meant),
+                "{said}"
+            );
         }
         for name in ["COBALT_CI", "COBALT_SHARED", "COBALT_REQUEST", "COBALT", "CARGO_HOME", "PATH", "é"] {
             assert_eq!(unknown_variable(name), None, "{name}");
         }
     }
 
-    /// Calls `note` with each word of the files of a folder that begins as our variables do.
+    /// Calls `note` with each word with our prefix in the files of a directory.
     fn names(folder: &Path, note: &mut impl FnMut(&str, &Path)) {
         for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
             if path.is_dir() {
@@ -150,7 +153,7 @@ mod tests {
 
     #[test]
     fn every_variable_that_the_sources_speak_of_is_known() {
-        // Here stand those that are unknown.
+        // This file names unknown variables as examples.
         let this = Path::new(file!()).file_name().unwrap();
         let mut found = 0;
         let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();

@@ -1,4 +1,4 @@
-//! The tables `[[webhooks]]`: who is called when a run finishes, and how.
+//! The tables `[[webhooks]]`: HTTP requests that are sent when a run finishes.
 
 use std::ffi::OsString;
 use std::time::Duration;
@@ -13,14 +13,14 @@ use super::merge::Merge;
 use super::settings::Origin;
 use crate::settings::{KeyVariable, Length, Retries, Text, host, is_address, written};
 
-/// How long an answer may take, unless something is set.
+/// The default time limit for a response.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
-/// How often a request is sent again, unless something is set.
+/// The default number of retries.
 pub const DEFAULT_RETRIES: u32 = 3;
-/// How long all webhooks together may hold up the end of a run.
+/// How long all webhooks together may delay the end of a run.
 pub const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
-/// Whom `cargo cobalt run` and `merge` tell of the end of a run, see [`webhooks`](crate::webhooks). Its debug form shows no secret.
+/// A webhook that `cargo cobalt run` and `merge` call when a run finishes, see [`webhooks`](crate::webhooks). `Debug` shows no secrets.
 #[derive(Clone, Debug)]
 pub struct Webhook {
     pub(super) url: Source,
@@ -30,16 +30,16 @@ pub struct Webhook {
     pub(super) retries: u32,
 }
 
-/// Where a text comes from that is, or may be, a secret.
+/// The source of a value that is or may be secret.
 #[derive(Clone, Debug)]
 pub(super) enum Source {
     /// From the file.
     Written(Secret),
-    /// From a variable, which may not be set.
+    /// From a variable, which may be unset.
     Variable { name: String, value: Option<Secret> },
 }
 
-/// After which runs a webhook is told.
+/// After which runs a webhook is called.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -49,20 +49,20 @@ pub enum WebhookOn {
     Always,
     /// After a run in which something failed.
     Failed,
-    /// After a run in which an experiment is worse than its baseline, beyond noise, or misses a threshold against it.
+    /// After a run in which an experiment is worse than its baseline, beyond noise, or misses a baseline threshold.
     Regressed,
 }
 
-/// A variable that a webhook needs, and that is not set, or empty.
+/// A variable that a webhook needs and that is unset or empty.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the variable `{0}` is not set")]
 pub struct UnsetVariable(pub String);
 
 impl Webhook {
-    /// How long all webhooks together may hold up the end of a run, whatever is set: 60 s.
+    /// How long all webhooks together may delay the end of a run, regardless of settings: 60 s.
     pub const LONGEST_WAIT: Duration = LONGEST_WAIT;
 
-    /// The address, which may hold a secret. One from a variable may be anything.
+    /// The URL, which may contain a secret. One from a variable is not validated.
     ///
     /// # Errors
     ///
@@ -71,28 +71,28 @@ impl Webhook {
         self.url.get()
     }
 
-    /// The key by which requests are signed, if they are.
+    /// The key for signing requests, if any.
     ///
     /// # Errors
     ///
-    /// The variable that holds it is not set. Nothing is to be sent then, as the receiver would take it for a forgery.
+    /// The variable that holds it is not set. Send nothing then: the receiver would reject an unsigned request as a forgery.
     pub fn secret(&self) -> Result<Option<&str>, UnsetVariable> {
         self.secret.as_ref().map(Source::get).transpose()
     }
 
-    /// After which runs it is told.
+    /// After which runs it is called.
     #[must_use]
     pub fn on(&self) -> WebhookOn {
         self.on
     }
 
-    /// How long an answer may take.
+    /// The time limit for a response.
     #[must_use]
     pub fn timeout(&self) -> Duration {
         self.timeout
     }
 
-    /// How often a request is sent again after a failure that may pass.
+    /// How often a request is retried after a transient failure.
     #[must_use]
     pub fn retries(&self) -> u32 {
         self.retries
@@ -108,27 +108,27 @@ impl Source {
     }
 }
 
-/// Whom `cargo cobalt run` and `merge` tell of the end of a run, by a request with JSON.
+/// A webhook that `cargo cobalt run` and `merge` call with JSON when a run finishes.
 #[derive(Debug, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Webhook", extend("oneOf" = one_address())))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table with `url` or `url-env`")]
 pub struct Table {
-    /// The address. One that is a secret, as those of chat servers are, belongs into a variable.
+    /// The URL. Put a secret URL, such as that of a chat server, into a variable.
     url: Option<HookAddress>,
-    /// The environment variable that holds the address.
+    /// The environment variable that holds the URL.
     url_env: Option<KeyVariable>,
-    /// The environment variable that holds the key by which requests are signed; without it they are not signed.
+    /// The environment variable that holds the key for signing requests; without it, requests are not signed.
     secret_env: Option<KeyVariable>,
-    /// After which runs the request is sent; "always" unless it is set.
+    /// After which runs to send the request; default "always".
     #[serde(default)]
     on: WebhookOn,
-    /// How long an answer may take; "10s" unless it is set.
+    /// Time limit for a response; default "10s".
     timeout: Option<HookTimeout>,
-    /// How often the request is sent again after a failure that may pass; 3 unless it is set.
+    /// Retries after a transient failure; default 3.
     retries: Option<Retries>,
 }
 
-/// A table of which it is known that it has one address.
+/// A validated table: it has exactly one of `url` and `url-env`.
 #[derive(Debug, Deserialize)]
 #[serde(try_from = "Table", expecting = "a table with `url` or `url-env`")]
 pub struct Hook {
@@ -139,7 +139,7 @@ pub struct Hook {
     pub(super) retries: u32,
 }
 
-/// Where an address is.
+/// Where a URL is given.
 #[derive(Debug)]
 pub enum Address {
     /// In the file.
@@ -156,10 +156,10 @@ impl TryFrom<Table> for Hook {
             (Some(HookAddress(url)), None) => Address::Written(url),
             (None, Some(KeyVariable(name))) => Address::Variable(name),
             (None, None) => {
-                return Err("a webhook needs an address: `url`, or `url-env` with the name of a variable");
+                return Err("a webhook needs a URL: set `url`, or `url-env` to the name of a variable");
             }
             (Some(_), Some(_)) => {
-                return Err("`url` and `url-env` both give the address; leave one of them out");
+                return Err("`url` and `url-env` are mutually exclusive; remove one");
             }
         };
         let secret_env = table.secret_env.map(|KeyVariable(name)| name);
@@ -169,13 +169,13 @@ impl TryFrom<Table> for Hook {
     }
 }
 
-/// That just one of the two is there, as a schema has it.
+/// Requires exactly one of the two, as a schema.
 #[cfg(feature = "schema")]
 fn one_address() -> serde_json::Value {
     serde_json::json!([{ "required": ["url"] }, { "required": ["url-env"] }])
 }
 
-/// An address that requests are sent to.
+/// The URL for requests.
 #[derive(Debug)]
 pub struct HookAddress(pub(super) String);
 
@@ -183,14 +183,14 @@ impl<'de> Deserialize<'de> for HookAddress {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let read = |text: &str| match is_address(text) {
             true => Ok(Self(text.to_owned())),
-            // It is not repeated, as it may hold a secret.
-            false => Err("this is no address; write it like \"https://example.com/hook\"".to_owned()),
+            // The error does not repeat it: it may contain a secret.
+            false => Err("not a URL; write it like \"https://example.com/hook\"".to_owned()),
         };
-        deserializer.deserialize_str(Text { expected: "an address in quotes", read })
+        deserializer.deserialize_str(Text { expected: "a URL in quotes", read })
     }
 }
 
-/// How long an answer may take.
+/// The time limit for a response.
 #[derive(Clone, Copy, Debug)]
 pub struct HookTimeout(pub(super) Duration);
 
@@ -199,7 +199,7 @@ impl<'de> Deserialize<'de> for HookTimeout {
         let read = |text: &str| match duration(text)? {
             timeout if timeout <= LONGEST_WAIT => Ok(Self(timeout)),
             _ => Err(format!(
-                "`{text}` is too long: a run waits {} for its webhooks at the most",
+                "`{text}` is too long: a run waits at most {} for its webhooks",
                 written(LONGEST_WAIT)
             )),
         };
@@ -208,7 +208,7 @@ impl<'de> Deserialize<'de> for HookTimeout {
 }
 
 impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
-    /// Who is told of the end of a run.
+    /// Resolves the webhooks.
     pub fn webhooks(&mut self, written: Option<Vec<Hook>>) -> Vec<Webhook> {
         let origin = if written.is_some() { self.origin("webhooks") } else { Origin::Default };
         let written = written.unwrap_or_default();
@@ -229,7 +229,7 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
         Webhook { url, secret, on: hook.on, timeout: hook.timeout, retries: hook.retries }
     }
 
-    /// A variable; an empty one counts as unset.
+    /// The value of a variable; an empty one counts as unset.
     fn source(&self, name: String, register: fn(&str, &str)) -> Source {
         let value = self.variables.text(&name).filter(|text| !text.is_empty());
         value.iter().for_each(|value| register(&name, value));
@@ -238,7 +238,7 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
     }
 }
 
-/// A webhook as it may be shown.
+/// A webhook as it is displayed, without secrets.
 fn shown(hook: &Hook) -> Value {
     let (key, value) = match &hook.url {
         Address::Written(url) => ("url", without_secrets(url)),
@@ -256,7 +256,7 @@ fn shown(hook: &Hook) -> Value {
     Value::Object(fields)
 }
 
-/// An address of which everything but the host may be a secret.
+/// A URL without anything but the host, as the rest may be secret.
 fn without_secrets(url: &str) -> String {
     let (scheme, rest) = url.split_once("://").unwrap_or_default();
     let host = host(rest);

@@ -1,11 +1,11 @@
-//! A data set that is another one than was expected.
+//! The error for a dataset that differs from what was expected.
 
 use cobalt_core::wording::count;
 
-/// A data set that was fetched, and is another one than was expected.
+/// A fetched dataset that differs from what was expected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{dataset} has {} with the hash {hash}, and not what is expected ({}){}; where that is right, write {}",
+    "{dataset} has {} with hash {hash}, expected {}{}; if the change is intended, set {}",
     count(*.items, "item"),
     expectation(.expected_items, .expected_hash),
     after_colon(.compared),
@@ -15,29 +15,29 @@ use cobalt_core::wording::count;
 pub struct ChangedDataset {
     /// The source.
     pub dataset: String,
-    /// How many items there are.
+    /// The number of items.
     pub items: usize,
-    /// Their hash, as of [`Dataset::hash`](crate::Dataset::hash).
+    /// Their hash, as in [`Dataset::hash`](crate::Dataset::hash).
     pub hash: String,
-    /// How many there should be.
+    /// The expected number of items.
     pub expected_items: Option<usize>,
-    /// How their hash should begin.
+    /// The expected hash or hash prefix.
     pub expected_hash: Option<String>,
-    /// How they differ from the copy that is kept, or that they are one; may be empty.
+    /// The difference from the cached copy, or a note that this is the cached copy; may be empty.
     pub compared: String,
 }
 
 fn expectation(items: &Option<usize>, hash: &Option<String>) -> String {
     let items = items.map(|items| count(items, "item"));
-    let hash = hash.as_ref().map(|hash| format!("the hash {hash}"));
-    items.into_iter().chain(hash).collect::<Vec<_>>().join(", ")
+    let hash = hash.as_ref().map(|hash| format!("hash {hash}"));
+    items.into_iter().chain(hash).collect::<Vec<_>>().join(" with ")
 }
 
 fn after_colon(difference: &str) -> String {
     if difference.is_empty() { String::new() } else { format!(": {difference}") }
 }
 
-/// What expects a data set as it is now, of what is expected of it.
+/// The settings that would expect the dataset in its current state.
 fn to_be_written(
     items: usize,
     hash: &str,

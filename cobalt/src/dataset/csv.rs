@@ -1,4 +1,4 @@
-//! CSV by RFC 4180, strictly: what the format does not allow is refused with its line, never guessed at.
+//! CSV according to RFC 4180, strictly: violations are errors with a line number; nothing is guessed.
 
 use std::collections::HashMap;
 use std::io::BufRead;
@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::text::Take;
 use super::{DatasetError, text};
 
-/// Reads a header and a row per item; `delimiter` is `b','`, or `b'\t'` for tab-separated values.
+/// Parses a header and a row per item; `delimiter` is `b','`, or `b'\t'` for tab-separated values.
 #[doc(hidden)]
 pub fn parse_csv(reader: impl BufRead, file: &str, delimiter: u8) -> Result<Vec<Item>, DatasetError> {
     let mut items = Vec::new();
@@ -22,7 +22,7 @@ pub fn parse_csv(reader: impl BufRead, file: &str, delimiter: u8) -> Result<Vec<
     Ok(items)
 }
 
-/// The records of a text, the header first: where each lies, with the end of its line, and its fields.
+/// The records of a text, the header first: the byte range of each, including the end of its line, and its fields.
 #[doc(hidden)]
 pub fn csv_records(
     text: &str,
@@ -37,18 +37,18 @@ pub fn csv_records(
     })
 }
 
-/// Hands over what each row holds. After one that is refused, it goes on with the next line.
+/// Passes on each row. After an invalid row, continues with the next line.
 pub fn each_row(reader: impl BufRead, file: &str, delimiter: u8, take: Take<'_>) -> Result<(), DatasetError> {
     let mut records = Records::new(text::without_mark(reader, file)?, file, delimiter);
     let Some(header) = records.next()? else {
-        return Err(DatasetError::empty(file, "the file has no text"));
+        return Err(DatasetError::empty(file, "the file is blank"));
     };
     check_header(&header).map_err(|reason| DatasetError::malformed(file, header.line, reason))?;
     let names = header.fields;
     let mut is_empty = true;
     loop {
         match records.next() {
-            Ok(None) if is_empty => return Err(DatasetError::empty(file, "it has a header and no rows")),
+            Ok(None) if is_empty => return Err(DatasetError::empty(file, "it has a header but no rows")),
             Ok(None) => return Ok(()),
             Ok(Some(row)) if row.fields.len() != names.len() => take(row.line, Err(ragged(&row, &names)))?,
             Ok(Some(row)) => {
@@ -80,8 +80,8 @@ fn check_header(header: &Record) -> Result<(), String> {
 
 fn ragged(row: &Record, names: &[String]) -> String {
     format!(
-        "expected {} as in the header, found {}: a field with a comma, a quote or a line break in it needs quotes \
-         around it",
+        "expected {} as in the header, found {}; put quotes around a field that contains a comma, a quote or a line \
+        break",
         count(names.len(), "field"),
         count(row.fields.len(), "field")
     )
@@ -89,25 +89,25 @@ fn ragged(row: &Record, names: &[String]) -> String {
 
 /// One record: the header or a row.
 struct Record {
-    /// The line that it begins on, counted from 1.
+    /// The line that it starts on, counted from 1.
     line: usize,
-    /// How many bytes come before that line.
+    /// The byte offset of that line.
     start: usize,
     fields: Vec<String>,
 }
 
-/// Splits a text into records, holding one line at a time.
+/// Splits a text into records, holding one line in memory at a time.
 struct Records<'f, R> {
     reader: R,
     file: &'f str,
     delimiter: u8,
-    /// The number of the line in `text`, counted from 1.
+    /// The line number of `text`, counted from 1.
     line: usize,
-    /// The line being read with its end, reused from line to line.
+    /// The current line including its end; the buffer is reused.
     text: Vec<u8>,
-    /// How far `text` is read.
+    /// The current position in `text`.
     at: usize,
-    /// How many bytes the reader has handed over.
+    /// How many bytes were read from the reader.
     read: usize,
 }
 
@@ -116,7 +116,7 @@ impl<'f, R: BufRead> Records<'f, R> {
         Records { reader, file, delimiter, line: 0, text: Vec::new(), at: 0, read: 0 }
     }
 
-    /// The next record; lines with nothing on them are passed over.
+    /// The next record; empty lines are skipped.
     fn next(&mut self) -> Result<Option<Record>, DatasetError> {
         loop {
             if !self.next_line()? {
@@ -160,31 +160,31 @@ impl<'f, R: BufRead> Records<'f, R> {
         }
     }
 
-    /// Where the line ends, without its LF or CRLF.
+    /// The length of the line without its LF or CRLF.
     fn end(&self) -> usize {
         let text = self.text.strip_suffix(b"\n").unwrap_or(&self.text);
         text.strip_suffix(b"\r").unwrap_or(text).len()
     }
 
-    /// Reads a field without quotes, up to a delimiter or the end of the line.
+    /// Reads an unquoted field, up to a delimiter or the end of the line.
     fn unquoted(&mut self) -> Result<Vec<u8>, DatasetError> {
         let rest = &self.text[self.at..self.end()];
         let length = rest.iter().position(|byte| *byte == self.delimiter).unwrap_or(rest.len());
         let field = rest[..length].to_vec();
         if field.contains(&b'"') {
-            let reason = "expected no quote within a field that does not begin with one: put quotes around the whole \
-                          field, and double each quote in it";
+            let reason = "unexpected quote in an unquoted field; put quotes around the whole field, and double each \
+            quote in it";
             return Err(self.malformed(self.line, reason));
         }
         if field.contains(&b'\r') {
-            let reason = "expected lines that end in LF or CRLF, found a carriage return by itself";
+            let reason = "expected lines that end in LF or CRLF, found a lone carriage return";
             return Err(self.malformed(self.line, reason));
         }
         self.at += length;
         Ok(field)
     }
 
-    /// Reads a quoted field, over as many lines as it has, to behind its closing quote.
+    /// Reads a quoted field, which may span lines, up to and including its closing quote.
     fn quoted(&mut self) -> Result<Vec<u8>, DatasetError> {
         let opened = self.line;
         let mut field = Vec::new();
@@ -194,8 +194,10 @@ impl<'f, R: BufRead> Records<'f, R> {
             let Some(length) = rest.iter().position(|byte| *byte == b'"') else {
                 field.extend_from_slice(rest);
                 if !self.next_line()? {
-                    return Err(self
-                        .malformed(opened, "expected a closing quote for a field that begins on this line"));
+                    return Err(self.malformed(
+                        opened,
+                        "expected a closing quote for the field that starts on this line",
+                    ));
                 }
                 continue;
             };
@@ -207,8 +209,8 @@ impl<'f, R: BufRead> Records<'f, R> {
                     self.at += 1;
                 }
                 Some(byte) if self.at < self.end() && *byte != self.delimiter => {
-                    let reason = "expected the end of the field after a closing quote, found more text: double each \
-                                  quote within a quoted field";
+                    let reason = "expected the end of the field after a closing quote, found more text; double each \
+                    quote in a quoted field";
                     return Err(self.malformed(self.line, reason));
                 }
                 _ => return Ok(field),
@@ -308,7 +310,7 @@ mod tests {
     fn a_ragged_row_is_refused_with_the_line_it_begins_on() {
         let message = fails(b"a,b\n\"1\n2\n3\",4\n5\n");
         assert!(
-            message.starts_with("data.csv:5: expected 2 fields as in the header, found 1 field: "),
+            message.starts_with("data.csv:5: expected 2 fields as in the header, found 1 field; "),
             "{message}"
         );
         assert!(
@@ -319,8 +321,8 @@ mod tests {
 
     #[test]
     fn a_stray_quote_is_refused_with_its_line() {
-        assert!(fails(b"a,b\n1,2\"3\n").starts_with("data.csv:2: expected no quote within a field"));
-        assert!(fails(b"a,b\n1, \"2\"\n").starts_with("data.csv:2: expected no quote within a field"));
+        assert!(fails(b"a,b\n1,2\"3\n").starts_with("data.csv:2: unexpected quote in an unquoted field"));
+        assert!(fails(b"a,b\n1, \"2\"\n").starts_with("data.csv:2: unexpected quote in an unquoted field"));
         assert!(fails(b"a,b\n1,\"2\n\"3\n").starts_with("data.csv:3: expected the end of the field"));
         assert!(fails(b"a,b\n1,\"2\" \n").starts_with("data.csv:2: expected the end of the field"));
     }
@@ -347,7 +349,7 @@ mod tests {
     #[test]
     fn a_file_without_rows_is_an_error() {
         for text in [&b""[..], b"\n\r\n", b"a,b\n", b"a,b\r\n\r\n"] {
-            assert!(fails(text).starts_with("data.csv: the data set is empty"), "{}", fails(text));
+            assert!(fails(text).starts_with("data.csv: the dataset is empty"), "{}", fails(text));
         }
     }
 
@@ -365,7 +367,7 @@ mod tests {
                 started.elapsed()
             })
         };
-        // Other programs may be in the way of some rounds.
+        // Other programs may slow down some rounds.
         let is_in_proportion = |[few, many]: [std::time::Duration; 2]| many < few * 8;
         assert!(
             (0..5).any(|_| is_in_proportion(took())),

@@ -1,4 +1,4 @@
-//! Items as the user's own types.
+//! Deserializes items as the user's own types.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use serde_path_to_error::{Path, Segment};
 
 use super::Item;
 
-/// Reads an item as a type of your own.
+/// Deserializes an item as your own type.
 ///
 /// ```
 /// use cobalt::{dataset, item};
@@ -30,17 +30,17 @@ use super::Item;
 ///
 /// # Errors
 ///
-/// Where a field does not fit: its path, what was expected and what was found. Where a field is missing: the
-/// fields that there are, and the one that may be meant.
+/// A field does not match the type: the error names its path, what was expected and what was found. If a field is missing,
+/// it lists the existing fields and suggests a similar name.
 pub fn decode<T: DeserializeOwned>(item: &Item) -> Result<T, DecodeError> {
-    // Keeping track of the path costs time, so only an item that does not fit is read with it.
+    // Tracking the path is slow, so it is done only for an item that does not match.
     T::deserialize(item).or_else(|_| {
         serde_path_to_error::deserialize(item)
             .map_err(|error| DecodeError::new(item, error.path(), &error.inner().to_string()))
     })
 }
 
-/// Reads any JSON value as a type of your own, as [`decode`] does an item.
+/// Deserializes any JSON value as your own type, as [`decode`] does for an item.
 pub(crate) fn decode_value<T: DeserializeOwned>(value: &Value) -> Result<T, DecodeError> {
     if let Value::Object(item) = value {
         return decode(item);
@@ -49,7 +49,7 @@ pub(crate) fn decode_value<T: DeserializeOwned>(value: &Value) -> Result<T, Deco
         .map_err(|error| DecodeError::new(&Item::new(), error.path(), &error.inner().to_string()))
 }
 
-/// Why an item does not fit a type.
+/// The error for an item that does not match a type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DecodeError {
     path: String,
@@ -65,7 +65,7 @@ impl DecodeError {
         DecodeError { path: if path == "." { String::new() } else { path }, reason }
     }
 
-    /// The field that does not fit, such as `context[0].text`; empty where it is the item as a whole.
+    /// The field that does not match, such as `context[0].text`; empty for the item as a whole.
     pub fn path(&self) -> &str {
         &self.path
     }
@@ -87,25 +87,25 @@ impl fmt::Display for DecodeError {
 
 impl std::error::Error for DecodeError {}
 
-/// Explains serde's "missing field", for which there is no other way to tell than its text.
+/// Explains serde's "missing field" error, which can only be recognized by its text.
 fn missing_field(item: &Item, path: &Path, message: &str) -> Option<String> {
     let wanted = message.strip_prefix("missing field `")?.strip_suffix('`')?;
     let Some(object) = object_at(item, path) else { return Some(message.to_owned()) };
     let names = || object.keys().map(String::as_str);
     let mut reason = match object.is_empty() {
-        true => format!("{message}, there are no fields"),
-        false => format!("{message}, the fields are {}", wording::list(names())),
+        true => format!("{message}; the object is empty"),
+        false => format!("{message}; the fields are {}", wording::list(names())),
     };
     if let Some(meant) = wording::closest(wanted, names()) {
-        reason += &format!(": is `{meant}` meant?");
+        reason += &format!("; did you mean `{meant}`?");
         if wording::folded(meant) == wording::folded(wanted) && meant.contains(char::is_uppercase) {
-            reason += " `#[serde(rename_all = \"camelCase\")]` on the struct reads such names";
+            reason += " Add `#[serde(rename_all = \"camelCase\")]` to the struct";
         }
     }
     Some(reason)
 }
 
-/// The object that a path leads to.
+/// The object at a path.
 fn object_at<'i>(item: &'i Item, path: &Path) -> Option<&'i Item> {
     let mut segments = path.iter();
     let Some(first) = segments.next() else { return Some(item) };
@@ -118,7 +118,7 @@ fn object_at<'i>(item: &'i Item, path: &Path) -> Option<&'i Item> {
     value.as_object()
 }
 
-/// Turns serde's "invalid type: <found>, expected <expected>" round, and cuts a long text that was found.
+/// Reverses serde's "invalid type: <found>, expected <expected>", and truncates a long value.
 fn mismatch(message: &str) -> Option<String> {
     const SHOWN: usize = 80;
     let found_and_expected =
@@ -183,21 +183,21 @@ mod tests {
     fn a_missing_field_lists_the_fields_and_the_one_meant() {
         assert_eq!(
             fails(item! { "id": 1, "expectedOutput": "x" }),
-            "missing field `expected_output`, the fields are `id`, `expectedOutput`: is `expectedOutput` meant? \
-             `#[serde(rename_all = \"camelCase\")]` on the struct reads such names"
+            "missing field `expected_output`; the fields are `id`, `expectedOutput`; did you mean `expectedOutput`? \
+            Add `#[serde(rename_all = \"camelCase\")]` to the struct"
         );
         assert_eq!(
             fails(item! { "expected_outptu": "x" }),
-            "missing field `expected_output`, the fields are `expected_outptu`: is `expected_outptu` meant?"
+            "missing field `expected_output`; the fields are `expected_outptu`; did you mean `expected_outptu`?"
         );
-        assert_eq!(fails(item! {}), "missing field `expected_output`, there are no fields");
+        assert_eq!(fails(item! {}), "missing field `expected_output`; the object is empty");
     }
 
     #[test]
     fn a_missing_field_within_a_field_lists_the_fields_there() {
         assert_eq!(
             fails(item! { "expected_output": "x", "steps": [{ "tool": "t", "n": 1 }] }),
-            "field `steps[0]`: missing field `count`, the fields are `tool`, `n`"
+            "field `steps[0]`: missing field `count`; the fields are `tool`, `n`"
         );
     }
 

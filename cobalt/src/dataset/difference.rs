@@ -1,4 +1,4 @@
-//! How one state of a data set differs from another, item by item.
+//! The difference between two versions of a dataset, item by item.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -7,14 +7,14 @@ use cobalt_core::wording::count;
 
 use super::Dataset;
 
-/// How many items differ between two states of a data set, which are told apart by their [keys](Dataset::keys).
+/// Counts the items that differ between two versions of a dataset. Items are matched by their [keys](Dataset::keys).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Difference {
     added: usize,
     removed: usize,
-    /// Those that both have, with other fields or values.
+    /// In both versions, with different content.
     changed: usize,
-    /// Whether those that both have stand in another order.
+    /// Whether the common items are in a different order.
     is_reordered: bool,
 }
 

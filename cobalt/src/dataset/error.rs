@@ -1,4 +1,4 @@
-//! What can be wrong with a data set.
+//! Errors of datasets.
 
 use std::io;
 
@@ -6,109 +6,108 @@ use cobalt_core::store::StoreError;
 
 use super::{ChangedDataset, DecodeError};
 
-/// Why a data set could not be had: always with the file or item, and what to do about it.
+/// Why a dataset could not be loaded. The message names the file or item, and how to fix it.
 ///
-/// `file` is the path as it was given.
+/// `file` is the path as given.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DatasetError {
     /// The file could not be opened or read.
     #[error("cannot read {file}: {cause}{hint}")]
     Read {
-        /// The path as it was given.
+        /// The path as given.
         file: String,
-        /// What the operating system says.
+        /// The error from the operating system.
         cause: io::Error,
-        /// Where the file was looked for, and a file of a similar name; may be empty.
+        /// Where the file was expected, and a similar file name; may be empty.
         hint: String,
     },
-    /// The file is in another encoding than UTF-8.
-    #[error("{file} is encoded in {encoding}, expected UTF-8: save it as UTF-8")]
+    /// The file is not UTF-8.
+    #[error("{file}: expected UTF-8, found {encoding}; save the file as UTF-8")]
     Encoding {
-        /// The path as it was given.
+        /// The path as given.
         file: String,
-        /// The encoding that its first bytes announce.
+        /// The encoding according to the byte order mark.
         encoding: &'static str,
     },
-    /// The file breaks its format's rules.
+    /// The file violates its format.
     #[error("{file}:{line}: {reason}")]
     Malformed {
-        /// The path as it was given.
+        /// The path as given.
         file: String,
         /// The line, counted from 1.
         line: usize,
         /// What was expected and what was found.
         reason: String,
     },
-    /// The file holds no items.
-    #[error("{file}: the data set is empty ({detail}): add at least one item, or correct the path")]
+    /// The file contains no items.
+    #[error("{file}: the dataset is empty ({detail}); add at least one item or correct the path")]
     Empty {
-        /// The path as it was given.
+        /// The path as given.
         file: String,
-        /// What the file holds instead of items.
+        /// What the file contains instead of items.
         detail: &'static str,
     },
-    /// Neither the extension nor the content tells the format.
+    /// The format cannot be detected from the name or the content.
     #[error(
-        "{file}: expected a JSON, JSONL, CSV, Parquet or Arrow file, and neither its name nor its content looks like \
-         one: rename it, or load it with `Dataset::from_json`, `from_jsonl` or `from_csv`"
+        "{file}: expected a JSON, JSONL, CSV, Parquet or Arrow file, but neither the name nor the content matches one; \
+        rename it, or load it with `Dataset::from_json`, `from_jsonl` or `from_csv`"
     )]
     UnknownFormat {
-        /// The path as it was given.
+        /// The path as given.
         file: String,
     },
-    /// A Parquet or Arrow file is damaged, or holds what no item can.
+    /// A Parquet or Arrow file is corrupt, or contains a value that an item cannot represent.
     #[error("{file}: {place}: {reason}")]
     Columns {
-        /// The path as it was given.
+        /// The path as given.
         file: String,
-        /// The row group or record batch, counted from 0, and the column where it is known.
+        /// The row group or record batch, counted from 0, and the column if known.
         place: String,
-        /// What is wrong, and what to do.
+        /// What is wrong, and how to fix it.
         reason: String,
     },
-    /// The file is in a format that is compiled in by a feature, which is off.
+    /// Reading the format needs a feature that is not enabled.
     #[error(
-        "{file}: {format} files are read with the feature `{feature}` of `cobalt`, which is off: turn it on, as in \
-         `cobalt = {{ …, features = [\"{feature}\"] }}` in Cargo.toml"
+        "{file}: {format} files need the feature `{feature}` of `cobalt`; enable it in Cargo.toml: \
+        `cobalt = {{ …, features = [\"{feature}\"] }}`"
     )]
     FeatureOff {
-        /// The path as it was given.
+        /// The path as given.
         file: String,
-        /// The formats that the feature is for.
+        /// The formats that need the feature.
         format: &'static str,
         /// The name of the feature.
         feature: &'static str,
     },
-    /// A source did not give the data set.
+    /// The source did not return the dataset.
     #[error("cannot fetch {dataset}: {problem}{}", usable(.copy))]
     Fetch {
         /// The source, as in [`Dataset::source`](crate::Dataset::source).
         dataset: String,
-        /// What went wrong, and what to do.
+        /// What went wrong, and how to fix it.
         problem: String,
-        /// When the copy was fetched that could be used instead, and what it holds; empty where there is none.
+        /// The fetch time and contents of the cached copy that could be used instead; empty if there is none.
         copy: String,
     },
-    /// The data set is fetched, and this program cannot.
+    /// The dataset has to be fetched, and this program is built without the feature for it.
     #[cfg(not(feature = "remote"))]
     #[error(
-        "is fetched, which comes with the feature `remote` of the package `cobalt`, which this program is built without; \
-         turn it on"
+        "has to be fetched, but this program is built without the feature `remote` of the package `cobalt`; enable it"
     )]
     RemoteOff,
-    /// Nothing is to be fetched, and there is no copy.
+    /// Offline, and there is no cached copy.
     #[error(
-        "there is no copy of {dataset} to use offline: fetch it once, without `--offline` and COBALT_OFFLINE"
+        "no cached copy of {dataset} to use offline; fetch it once without `--offline` and COBALT_OFFLINE"
     )]
     NoCopy {
         /// The source.
         dataset: String,
     },
-    /// Nothing is to be fetched, and the copy cannot be used.
+    /// Offline, and the cached copy is unusable.
     #[error(
-        "the copy of {dataset} cannot be used: {problem}; remove `{file}`, and fetch the data set once, without `--offline` \
-         and COBALT_OFFLINE"
+        "the cached copy of {dataset} is unusable: {problem}; delete `{file}` and fetch the dataset once without \
+        `--offline` and COBALT_OFFLINE"
     )]
     DamagedCopy {
         /// The source.
@@ -118,57 +117,57 @@ pub enum DatasetError {
         /// The file.
         file: String,
     },
-    /// What is said of the hash of a data set can be the beginning of none.
-    #[error("`{hash}` cannot be the expected hash of {dataset}: expected 8 to 64 hexadecimal digits")]
+    /// The expected hash is not a valid hash prefix.
+    #[error("invalid expected hash `{hash}` for {dataset}: expected 8 to 64 hexadecimal digits")]
     ExpectedHash {
         /// The source.
         dataset: String,
-        /// What is said.
+        /// The invalid hash.
         hash: String,
     },
-    /// The data set is another one than was expected.
+    /// The dataset differs from what was expected.
     #[error(transparent)]
     Changed(Box<ChangedDataset>),
-    /// The copy of a fetched data set could not be written or read.
+    /// The cached copy of a fetched dataset could not be written or read.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// An item is nested too deep to be kept with its results.
+    /// An item is nested too deeply to be saved with its results.
     #[error(
-        "items[{index}]: lists and objects are nested more than {deepest} levels deep, which no result file can hold: \
-         make the item flatter, or keep the deep part as text"
+        "items[{index}]: lists and objects are nested more than {deepest} levels deep, the limit of result files; \
+        flatten the item, or store the deep part as a string"
     )]
     TooDeep {
-        /// The item's place in the data set, from 0.
+        /// The item's index, from 0.
         index: usize,
-        /// The most levels.
+        /// The maximum depth.
         deepest: usize,
     },
-    /// A value given as an item is no JSON object.
-    #[error("items[{index}]: expected a struct or a map, which is a JSON object, found {found}")]
+    /// A value given as an item is not a JSON object.
+    #[error("items[{index}]: expected a struct or a map (a JSON object), found {found}")]
     NotAnObject {
         /// The position of the item, counted from 0.
         index: usize,
         /// The kind of value found.
         found: &'static str,
     },
-    /// A value given as an item cannot be written as JSON.
-    #[error("items[{index}] cannot be written as JSON: {cause}")]
+    /// A value given as an item cannot be serialized as JSON.
+    #[error("items[{index}] cannot be serialized as JSON: {cause}")]
     Serialize {
         /// The position of the item, counted from 0.
         index: usize,
-        /// What serde says.
+        /// The error from serde.
         cause: serde_json::Error,
     },
-    /// An item does not fit the type that was asked for.
+    /// An item does not match the requested type.
     #[error("{dataset}: items[{index}] (key `{key}`): {cause}")]
     Decode {
-        /// Where the data set is from: the path as it was given, or `inline`.
+        /// The source of the dataset: the path as given, or `inline`.
         dataset: String,
         /// The position of the item, counted from 0.
         index: usize,
         /// The item's key, as in [`Dataset::keys`](crate::Dataset::keys).
         key: String,
-        /// Which field does not fit, and why.
+        /// Which field does not match, and why.
         cause: DecodeError,
     },
 }
@@ -187,20 +186,20 @@ impl DatasetError {
     }
 }
 
-/// Why reading stops where a file holds more than it may.
+/// The error for content that exceeds the size limit.
 #[cfg(any(feature = "remote", feature = "parquet"))]
 pub fn too_large(max_bytes: u64) -> io::Error {
     let max_bytes = cobalt_core::wording::thousands(max_bytes);
     let text = format!(
-        "it holds more than {max_bytes} bytes once it is unpacked: raise `max_bytes`, in cobalt.toml `max-bytes`, if that is right"
+        "it exceeds {max_bytes} bytes after decompression; if this is expected, raise `max_bytes` (`max-bytes` in cobalt.toml)"
     );
     io::Error::new(io::ErrorKind::FileTooLarge, text)
 }
 
-/// Which copy could be used, and how.
+/// How to use the cached copy.
 fn usable(copy: &str) -> String {
     match copy {
         "" => String::new(),
-        copy => format!("; the copy of {copy} is used with `--offline`, or COBALT_OFFLINE=1"),
+        copy => format!("; to use the copy of {copy}, pass `--offline` or set COBALT_OFFLINE=1"),
     }
 }

@@ -1,4 +1,4 @@
-//! The formats that data sets come in, and what tells which one a file has.
+//! File formats of datasets, and how they are detected.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -10,7 +10,7 @@ use serde::de::IgnoredAny;
 
 use super::{DatasetError, text};
 
-/// The format of a file with items, see [the module](crate::dataset#files).
+/// The format of a dataset file, see [the module](crate::dataset#files).
 ///
 /// ```
 /// use cobalt::dataset::Format;
@@ -26,22 +26,22 @@ pub enum Format {
     Json,
     /// An object per line.
     Jsonl,
-    /// A header, then a row per item, split at commas.
+    /// A header, then a row per item, comma-separated.
     Csv,
-    /// A header, then a row per item, split at tabs.
+    /// A header, then a row per item, tab-separated.
     Tsv,
     /// Apache Parquet. Needs the feature `parquet`.
     Parquet,
-    /// Apache Arrow, as a file (Feather version 2) or as a stream. Needs the feature `parquet`.
+    /// Apache Arrow, as a file (Feather version 2) or a stream. Needs the feature `parquet`.
     Arrow,
 }
 
 impl Format {
-    /// All of them.
+    /// All formats.
     pub const ALL: [Format; 6] =
         [Format::Json, Format::Jsonl, Format::Csv, Format::Tsv, Format::Parquet, Format::Arrow];
 
-    /// The name that it is written with, and the other names and extensions that it has.
+    /// The canonical name, then other names and extensions.
     fn names(self) -> &'static [&'static str] {
         match self {
             Format::Json => &["json"],
@@ -53,7 +53,7 @@ impl Format {
         }
     }
 
-    /// The registered media types, and those in use before there were any.
+    /// The registered media types, and unregistered ones in use.
     fn media_types(self) -> &'static [&'static str] {
         match self {
             Format::Json => &["application/json", "text/json"],
@@ -74,27 +74,27 @@ impl Format {
 }
 
 impl Format {
-    /// Whether the extension of a file says that its fields are split at tabs.
+    /// Whether the extension stands for tab-separated values.
     pub(crate) fn is_split_at_tabs(path: &Path) -> bool {
         by_extension(&path.to_string_lossy()) == Some(Format::Tsv)
     }
 }
 
-/// The name that [`FromStr`] reads.
+/// The canonical name, which [`FromStr`] parses.
 impl fmt::Display for Format {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.names()[0])
     }
 }
 
-/// A name that no format has.
+/// The error for an unknown format name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown format `{wanted}`; {}", wording::instead(.wanted, Format::ALL.map(|format| format.names()[0])))]
 pub struct UnknownFormat {
     wanted: String,
 }
 
-/// By the name or an extension of the format, in any case: `json`; `jsonl`, `ndjson`, `jsonlines`; `csv`; `tsv`,
+/// Parses a name or extension, case-insensitively: `json`; `jsonl`, `ndjson`, `jsonlines`; `csv`; `tsv`,
 /// `tab`; `parquet`, `pq`; `arrow`, `arrows`, `feather`, `ipc`.
 impl FromStr for Format {
     type Err = UnknownFormat;
@@ -105,43 +105,43 @@ impl FromStr for Format {
     }
 }
 
-/// What is known of a file besides its content.
+/// What is known about a file apart from its content.
 #[derive(Clone, Debug, Default)]
 pub struct Told {
-    /// The format that was asked for; nothing else counts then.
+    /// The requested format; overrides everything else.
     pub format: Option<Format>,
-    /// Names whose extension may tell the format, the best first: of the file, of an address, of a download.
+    /// Names whose extension may give the format, best first: of the file, of a URL, of a download.
     pub names: Vec<String>,
-    /// The media type that a server gives, with or without parameters.
+    /// The media type from the server, with or without parameters.
     pub media_type: Option<String>,
-    /// The most bytes that the file may have once it is decompressed, Parquet and Arrow as lines of JSON; without
-    /// it, any number.
+    /// The size limit in bytes after decompression; for Parquet and Arrow, of the items as lines of JSON. No limit if
+    /// `None`.
     pub max_bytes: Option<u64>,
 }
 
 impl Told {
-    /// What the name of a file tells.
+    /// Hints from the file's name.
     pub fn by_name(name: impl Into<String>) -> Told {
         Told { names: vec![name.into()], ..Told::default() }
     }
 
-    /// The format of a file that begins with `head`: what was asked for, else what no other format begins with,
-    /// else by extension, media type, and the looks of the content.
+    /// The format of a file that starts with `head`: the requested one, else by magic bytes, else by extension, media type,
+    /// and the look of the content.
     pub fn format(&self, head: &[u8], shown: &str) -> Result<Format, DatasetError> {
         if let Some(format) = self.format {
             return Ok(format);
         }
-        // A mark of another encoding is refused by every parser.
+        // Every parser rejects the byte order mark of another encoding.
         let text = &head[text::mark_length(head).unwrap_or(0)..];
         let told = by_magic_bytes(head)
             .or_else(|| self.names.iter().find_map(|name| by_extension(name)))
             .or_else(|| self.media_type.as_deref().and_then(by_media_type));
         match (told, by_looks(text)) {
-            // Files of an object per line are often called `.json`.
+            // JSONL files are often named `.json`.
             (Some(Format::Json), Some(Format::Jsonl)) => Ok(Format::Jsonl),
             (Some(format), _) | (None, Some(format)) => Ok(format),
             (None, None) if text.trim_ascii().is_empty() => {
-                Err(DatasetError::empty(shown, "the file has no text"))
+                Err(DatasetError::empty(shown, "the file is blank"))
             }
             (None, None) => match text::mark_length(head) {
                 Ok(_) => Err(DatasetError::UnknownFormat { file: shown.to_owned() }),
@@ -151,9 +151,9 @@ impl Told {
     }
 }
 
-/// By bytes that no text begins with.
+/// By magic bytes, which no text file starts with.
 fn by_magic_bytes(head: &[u8]) -> Option<Format> {
-    /// What a message of an Arrow stream begins with, before its length.
+    /// The first bytes of a message in an Arrow stream, before its length.
     const CONTINUATION: &[u8] = &[0xff; 4];
     match head {
         _ if head.starts_with(b"PAR1") => Some(Format::Parquet),
@@ -162,7 +162,7 @@ fn by_magic_bytes(head: &[u8]) -> Option<Format> {
     }
 }
 
-/// By the extension of a name, without one that tells how the file is compressed.
+/// By the extension of a name, ignoring the extension of a compression.
 pub fn by_extension(name: &str) -> Option<Format> {
     let mut path = Path::new(name);
     if let Some("gz" | "gzip" | "zst" | "zstd") = extension(path).as_deref() {
@@ -235,7 +235,7 @@ mod tests {
         assert_eq!("NDJSON".parse(), Ok(Format::Jsonl));
         assert_eq!(
             "parket".parse::<Format>().unwrap_err().to_string(),
-            "unknown format `parket`; did you mean `parquet`? there are `json`, `jsonl`, `csv`, `tsv`, `parquet`, \
+            "unknown format `parket`; did you mean `parquet`? available: `json`, `jsonl`, `csv`, `tsv`, `parquet`, \
              `arrow`"
         );
     }
@@ -296,7 +296,7 @@ mod tests {
                 .unwrap_err()
                 .starts_with("data.bin: expected a JSON, JSONL, CSV, Parquet or Arrow")
         );
-        assert!(format("data", b" \n").unwrap_err().starts_with("data: the data set is empty"));
+        assert!(format("data", b" \n").unwrap_err().starts_with("data: the dataset is empty"));
         assert!(format("data", b"\xff\xfea").unwrap_err().contains("UTF-16"));
     }
 }

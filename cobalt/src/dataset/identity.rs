@@ -1,4 +1,4 @@
-//! What the items of a data set are called, and the hash of all of them.
+//! Keys and names of a dataset's items, and the dataset's hash.
 
 use std::collections::BTreeMap;
 
@@ -7,16 +7,16 @@ use cobalt_core::redact::redacted;
 
 use super::Dataset;
 
-/// How many repeated ids a warning names, and how many items of each.
+/// The maximum number of duplicate IDs that a warning names, and of items for each.
 const MOST_NAMED: usize = 3;
 
 impl Dataset {
-    /// A key for each item, all of them different, by which results are compared across runs.
+    /// A unique key for each item, by which results are compared across runs.
     ///
-    /// It is the item's `id` where that is a number or a text that is not blank, else 16 hexadecimal digits of a
-    /// hash of its `input`, else of the whole item. The second item of the same key gets `-2` after it, the
-    /// third `-3`; a key that is another item's `id` is passed over. So a key does not depend on the place of
-    /// its item in the data set, nor on the order of its fields.
+    /// The key is the item's `id` if that is a number or a non-blank string, else the first 16 hexadecimal digits of a hash
+    /// of its `input`, else of the whole item. A duplicate key gets the suffix `-2`, then `-3`, and so on, skipping keys that
+    /// are another item's `id`. A key thus does not depend on the item's position in the dataset or on the order of its
+    /// fields.
     ///
     /// ```
     /// use cobalt::{Dataset, item};
@@ -33,7 +33,7 @@ impl Dataset {
         unique(self.iter().map(natural_key).collect())
     }
 
-    /// Says which ids several items have: the keys of the later ones depend on their order.
+    /// A warning about duplicate IDs: the keys of the later items depend on their order.
     pub(crate) fn repeated_ids(&self) -> Option<String> {
         let mut indexes: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         for (index, item) in self.iter().enumerate() {
@@ -55,19 +55,18 @@ impl Dataset {
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         (!named.is_empty()).then(|| {
             format!(
-                "several items of {} have the same id: {}{more}; their results are matched by their order, so give each its own",
+                "several items of {} have the same ID: {}{more}; their results are matched by order, so give each item a unique ID",
                 self.source(),
                 named.join(", "),
             )
         })
     }
 
-    /// A name for each item's test case, all of them different: without white space and `::`, at most about 80
-    /// bytes long.
+    /// A unique test-case name for each item: without white space and `::`, at most about 80 bytes long.
     ///
-    /// It is the item's `id`, of which letters and digits of every script, `-`, `_` and `.` are kept and each run
-    /// of anything else becomes one `-`. Where that leaves nothing, or there is no `id`, it is the item's index
-    /// as four digits. The second item of the same name gets `-2` after it.
+    /// The name is the item's `id`, in which letters and digits of every script, `-`, `_` and `.` are kept and every other
+    /// sequence becomes one `-`. If nothing is left, or there is no `id`, it is the item's index as four digits. A duplicate
+    /// name gets the suffix `-2`, and so on.
     ///
     /// ```
     /// use cobalt::{Dataset, item};
@@ -83,8 +82,8 @@ impl Dataset {
         case_names(self.iter().enumerate())
     }
 
-    /// SHA-256 over the items in their order, as 64 hexadecimal digits: the same for the same content, whatever
-    /// its format, the order of keys and the spelling of numbers. Where the items are from plays no part.
+    /// The SHA-256 of the items in order, as 64 hexadecimal digits. It depends only on the content, not on the source, the
+    /// format, the order of keys or the spelling of numbers.
     ///
     /// ```
     /// use cobalt::{Dataset, item};
@@ -124,7 +123,7 @@ mod tests {
     #[test]
     fn repeated_ids_are_named_with_their_items() {
         let said = ids(["a", "b", "a", "c", "c", "c", "c"]).repeated_ids().unwrap();
-        assert!(said.contains("the same id: `a` (items 0, 2), `c` (items 3, 4, 5, …); "), "{said}");
+        assert!(said.contains("the same ID: `a` (items 0, 2), `c` (items 3, 4, 5, …); "), "{said}");
         let many = ids(["a", "a", "b", "b", "c", "c", "d", "d", "e", "e"]).repeated_ids().unwrap();
         assert!(many.contains("`c` (items 4, 5) and 2 more"), "{many}");
         assert_eq!(ids(["a", "a-2", "b"]).repeated_ids(), None);

@@ -1,11 +1,11 @@
-//! What an experiment takes as its dataset, a dataset named in `cobalt.toml` among them.
+//! [`IntoDataset`]: what an experiment accepts as its dataset, including datasets named in `cobalt.toml`.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
 use super::{Dataset, read_package_file};
 
-/// A data set, or what one can be made of: a path relative to the package, or a `Result` of either.
+/// A dataset, or something that converts to one: a path relative to the package, or a `Result` of either.
 ///
 /// ```
 /// use cobalt::{Dataset, IntoDataset, item};
@@ -17,17 +17,17 @@ use super::{Dataset, read_package_file};
 /// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a data set",
+    message = "`{Self}` is not a dataset",
     label = "expected a path, a `Dataset`, or a `Result` of one",
-    note = "items in code become a data set by `Dataset::from_items([cobalt::item! {{ … }}])`, \
-            values of your own type by `Dataset::from_serialize(…)`"
+    note = "for items in code, use `Dataset::from_items([cobalt::item! {{ … }}])`; \
+    for values of your own type, `Dataset::from_serialize(…)`"
 )]
 pub trait IntoDataset {
-    /// Reads or hands over the data set.
+    /// Loads or returns the dataset.
     ///
     /// # Errors
     ///
-    /// Where the file cannot be read as a data set, or the `Result` is an error.
+    /// The file cannot be read as a dataset, or the `Result` is an error.
     fn into_dataset(self) -> Result<Dataset, Box<dyn Error + Send + Sync>>;
 }
 
@@ -73,20 +73,20 @@ impl IntoDataset for String {
     }
 }
 
-/// A data set that [`cobalt.toml`](crate::configuration#data-sets) names.
+/// A dataset defined in [`cobalt.toml`](crate::configuration#datasets).
 ///
-/// It stands wherever a data set can, as in `dataset = Dataset::named("support")`. To change its items first, [`load`] it.
+/// Use it like any dataset, as in `dataset = Dataset::named("support")`. To change its items first, [`load`] it.
 ///
 /// [`load`]: NamedDataset::load
 #[derive(Clone, Debug)]
-#[must_use = "a data set is only read when it is loaded or given to an experiment"]
+#[must_use = "a dataset is only read when it is loaded or given to an experiment"]
 pub struct NamedDataset {
     pub(crate) name: String,
 }
 
 impl Dataset {
-    /// The data set of the table `[datasets.NAME]` of [`cobalt.toml`](crate::configuration#data-sets): a file, or one that is
-    /// fetched.
+    /// The dataset of the table `[datasets.NAME]` in [`cobalt.toml`](crate::configuration#datasets): a file, or a remote
+    /// dataset.
     ///
     /// ```no_run
     /// use cobalt::Dataset;

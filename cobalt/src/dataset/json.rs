@@ -1,4 +1,4 @@
-//! JSON: an array of items, or an object with such an array as `items`, read as a stream.
+//! JSON: an array of items, or an object with such an array as `items`, parsed as a stream.
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -12,13 +12,13 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Seq
 use super::text::{Take, all_items};
 use super::{DatasetError, text};
 
-/// Reads the items one by one; never holds the text.
+/// Parses the items one by one, without holding the text in memory.
 #[doc(hidden)]
 pub fn parse_json(reader: impl BufRead, file: &str) -> Result<Vec<Item>, DatasetError> {
     all_items(file, |take| each_element(reader, file, take))
 }
 
-/// Hands over what each element of the list holds, with the line that it begins on. Behind what is no JSON, nothing can be read.
+/// Passes on each element of the list with its line. Reading stops at a syntax error.
 pub fn each_element(reader: impl BufRead, file: &str, take: Take<'_>) -> Result<(), DatasetError> {
     let reader = text::without_mark(reader, file)?;
     let position = Position { line: Cell::new(1), blank: Cell::new(true), item: Cell::new(None) };
@@ -30,7 +30,7 @@ pub fn each_element(reader: impl BufRead, file: &str, take: Take<'_>) -> Result<
     match (read, taker.refused.take()) {
         (_, Some(refused)) => Err(refused),
         (Err(error), None) => Err(explain(error, &position, file)),
-        (Ok(0), None) => Err(DatasetError::empty(file, "its list of items has none")),
+        (Ok(0), None) => Err(DatasetError::empty(file, "the list of items is empty")),
         (Ok(_), None) => Ok(()),
     }
 }
@@ -40,12 +40,12 @@ fn explain(error: serde_json::Error, position: &Position, file: &str) -> Dataset
         return DatasetError::read(file, error.into());
     }
     if position.blank.get() {
-        return DatasetError::empty(file, "the file has no text");
+        return DatasetError::empty(file, "the file is blank");
     }
     let reason = match message(&error) {
         reason if reason == "trailing characters" => format!(
-            "{reason} at column {} after the JSON document: where each line is an item, name the file `.jsonl` or \
-             load it with `Dataset::from_jsonl`",
+            "{reason} at column {} after the JSON document; if each line is an item, rename the file to `.jsonl` or \
+            load it with `Dataset::from_jsonl`",
             error.column()
         ),
         reason if error.is_data() => reason,
@@ -55,37 +55,37 @@ fn explain(error: serde_json::Error, position: &Position, file: &str) -> Dataset
     DatasetError::malformed(file, error.line(), reason + &item)
 }
 
-/// What serde_json says, without the position at its end.
+/// The message of serde_json, without the position at its end.
 pub fn message(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let position = format!(" at line {} column {}", error.line(), error.column());
     text.strip_suffix(&position).unwrap_or(&text).to_owned()
 }
 
-/// Where the reading stands.
+/// The current position in the file.
 struct Position {
     /// The line being read, counted from 1.
     line: Cell<usize>,
-    /// Whether white space was all so far.
+    /// Whether only white space was read so far.
     blank: Cell<bool>,
     /// The index of the item being read.
     item: Cell<Option<usize>>,
 }
 
-/// Who is given the items.
+/// The receiver of the items.
 struct Taker<'p> {
     position: &'p Position,
     take: RefCell<Take<'p>>,
-    /// Why it wants no more.
+    /// The error with which it stopped.
     refused: RefCell<Option<DatasetError>>,
 }
 
-/// Keeps the position while serde_json reads, byte by byte, from a block of its own: that is twice as fast
-/// as to ask the layers below for every byte.
+/// Tracks the position while serde_json reads byte by byte, with a buffer of its own: twice as fast as reading each byte
+/// from the layers below.
 struct Watched<'p, R> {
     reader: R,
     block: Box<[u8]>,
-    /// The part of the block that is not read yet.
+    /// The unread part of the block.
     rest: Range<usize>,
     position: &'p Position,
 }
@@ -116,7 +116,7 @@ impl<R: Read> Read for Watched<'_, R> {
     }
 }
 
-/// The whole file: the list itself, or an object around it. It gives the number of items, as does [`List`].
+/// The whole file: the list, or an object that contains it. Returns the number of items, like [`List`].
 #[derive(Clone, Copy)]
 struct Document<'p> {
     taker: &'p Taker<'p>,
@@ -198,7 +198,7 @@ impl<'de> Visitor<'de> for List<'_> {
     }
 }
 
-/// One element of the list, with its line; serde_json has read its first byte and no more when this begins.
+/// One element of the list, with its line; serde_json has read exactly its first byte at this point.
 struct At<'p> {
     index: usize,
     position: &'p Position,
@@ -300,7 +300,7 @@ mod tests {
     #[test]
     fn a_file_without_items_is_an_error() {
         for text in ["", " \n\t\r\n", "\u{feff}", "[]", r#"{"items": []}"#] {
-            assert!(fails(text).starts_with("data.json: the data set is empty"), "{}", fails(text));
+            assert!(fails(text).starts_with("data.json: the dataset is empty"), "{}", fails(text));
         }
     }
 

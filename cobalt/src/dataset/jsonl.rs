@@ -9,13 +9,13 @@ use super::json::message;
 use super::text::{Take, all_items};
 use super::{DatasetError, text};
 
-/// Reads an object per line; never holds more of the text than one line.
+/// Reads an object per line, holding one line in memory at a time.
 #[doc(hidden)]
 pub fn parse_jsonl(reader: impl BufRead, file: &str) -> Result<Vec<Item>, DatasetError> {
     all_items(file, |take| each_line(reader, file, take))
 }
 
-/// Hands over what each line holds, but blank ones.
+/// Passes on each line that is not blank.
 pub fn each_line(reader: impl BufRead, file: &str, take: Take<'_>) -> Result<(), DatasetError> {
     let mut reader = text::without_mark(reader, file)?;
     let mut line = Vec::new();
@@ -31,10 +31,10 @@ pub fn each_line(reader: impl BufRead, file: &str, take: Take<'_>) -> Result<(),
             take(number, parse_line(line.trim_ascii_end()))?;
         }
     }
-    if is_empty { Err(DatasetError::empty(file, "the file has no text")) } else { Ok(()) }
+    if is_empty { Err(DatasetError::empty(file, "the file is blank")) } else { Ok(()) }
 }
 
-/// Reads one object.
+/// Parses one object.
 pub fn parse_line(line: &[u8]) -> Result<Item, String> {
     let line = std::str::from_utf8(line).map_err(|error| {
         format!("expected UTF-8, found another encoding at byte {}", error.valid_up_to() + 1)
@@ -42,8 +42,10 @@ pub fn parse_line(line: &[u8]) -> Result<Item, String> {
     let mut deserializer = serde_json::Deserializer::from_str(line);
     let item = ItemSeed.deserialize(&mut deserializer).and_then(|item| deserializer.end().map(|()| item));
     item.map_err(|error| match error.is_data() {
-        true => format!("{}: each line is one item", message(&error)),
-        false => format!("expected one whole JSON object: {} at column {}", message(&error), error.column()),
+        true => format!("{}; each line must be one item", message(&error)),
+        false => {
+            format!("expected one complete JSON object: {} at column {}", message(&error), error.column())
+        }
     })
 }
 
@@ -78,11 +80,11 @@ mod tests {
     fn a_malformed_line_is_named_with_blank_lines_counted() {
         assert_eq!(
             fails(b"{\"a\": 1}\n\n{\"a\": \n"),
-            "questions.jsonl:3: expected one whole JSON object: EOF while parsing a value at column 5 (items[1])"
+            "questions.jsonl:3: expected one complete JSON object: EOF while parsing a value at column 5 (items[1])"
         );
         assert_eq!(
             fails(b"{\"a\": 1} {\"a\": 2}\n"),
-            "questions.jsonl:1: expected one whole JSON object: trailing characters at column 10 (items[0])"
+            "questions.jsonl:1: expected one complete JSON object: trailing characters at column 10 (items[0])"
         );
     }
 
@@ -90,7 +92,7 @@ mod tests {
     fn a_line_that_is_no_object_is_named() {
         assert_eq!(
             fails(b"{\"a\": 1}\n[1]\n"),
-            "questions.jsonl:2: expected a JSON object, found an array: each line is one item (items[1])"
+            "questions.jsonl:2: expected a JSON object, found an array; each line must be one item (items[1])"
         );
     }
 
@@ -105,7 +107,7 @@ mod tests {
     #[test]
     fn a_file_without_items_is_an_error() {
         for text in [&b""[..], b"\n \r\n", b"\xef\xbb\xbf"] {
-            assert!(fails(text).starts_with("questions.jsonl: the data set is empty"), "{}", fails(text));
+            assert!(fails(text).starts_with("questions.jsonl: the dataset is empty"), "{}", fails(text));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Data sets: the items that an experiment runs over, from code or from files.
+//! Datasets: the items that an experiment runs on, from code or from files.
 //!
 //! An [`Item`] is a JSON object. A [`Dataset`] is an ordered, immutable list of them that is cheap to clone:
 //!
@@ -15,57 +15,55 @@
 //!
 //! # Files
 //!
-//! [`Dataset::from_file`] goes by what no other format begins with, then by the extension, then by the looks of the content:
+//! [`Dataset::from_file`] detects the format by magic bytes, then by the extension, then by the content:
 //!
-//! | format | extensions | what it holds |
+//! | format | extensions | content |
 //! |---|---|---|
 //! | JSON | `json` | an array of objects, or an object with such an array as `items` |
 //! | JSONL | `jsonl`, `ndjson`, `jsonlines` | an object per line; blank lines are skipped |
-//! | CSV | `csv`, `tsv`, `tab` | a header, then a row per item, by RFC 4180; `tsv` and `tab` are split at tabs |
-//! | Parquet | `parquet`, `pq` | a row per item; with the feature `parquet` |
-//! | Arrow | `arrow`, `arrows`, `feather`, `ipc` | a row per item, as a file (Feather version 2) or as a stream; with the feature `parquet` |
+//! | CSV | `csv`, `tsv`, `tab` | a header, then a row per item (RFC 4180); `tsv` and `tab` are tab-separated |
+//! | Parquet | `parquet`, `pq` | a row per item; needs the feature `parquet` |
+//! | Arrow | `arrow`, `arrows`, `feather`, `ipc` | a row per item, as a file (Feather version 2) or a stream; needs the feature `parquet` |
 //!
-//! Text files are UTF-8, with or without a byte order mark, with LF or CRLF. JSON and JSONL are read as a stream.
-//! Where an object has a key twice, the last one counts. In CSV every cell is a string exactly as written:
-//! spaces are part of a field, as RFC 4180 says, and nothing is turned into a number. A header with an empty or
-//! repeated name, a row with more or fewer fields than the header, and a misplaced quote are refused. So is a
-//! file without items. Errors name the file and the line, counted from 1.
+//! Text files must be UTF-8, with or without a byte order mark, with LF or CRLF. JSON and JSONL are streamed.
+//! If an object repeats a key, the last value wins. In CSV every cell is a string exactly as written: spaces are part of
+//! the field, as RFC 4180 requires, and nothing is converted to a number. These are errors: a header with an empty or
+//! repeated name, a row with more or fewer fields than the header, a misplaced quote, and a file without items. Errors
+//! name the file and the line, counted from 1.
+//! All formats may be compressed with gzip or zstd, such as `questions.jsonl.gz` or `.zst`, also in several members or
+//! frames. Compression is detected by the first bytes. It needs the feature `remote`, which is on by default.
 //!
-//! Each of them may be compressed by gzip or zstd, as `questions.jsonl.gz` or `.zst`, in several members or frames too. The
-//! first bytes tell it. This needs the feature `remote`, which is on by default.
-//!
-//! A path with `*`, `?` or `[…]` in it stands for all files that match, read one after another, sorted by name: Hugging Face
-//! keeps large sets in several files, such as `data/train-00000-of-00002.parquet`, which are
-//! `Dataset::from_file("data/train-*.parquet")`, and `save_to_disk` writes `data-00000-of-00001.arrow`. `*` stays within a
-//! folder, `**` goes through all below; a file that has just the name of the pattern comes first. No match is an error. Names
-//! are compared letter by letter, so that `train-10` comes before `train-2`: write numbers with zeros before them, as Hugging
-//! Face does. The files need not have the same fields.
-//!
+//! A path with `*`, `?` or `[…]` matches all files of that pattern, read one after another, sorted by name. Hugging Face
+//! splits large datasets into several files, such as `data/train-00000-of-00002.parquet`: load them with
+//! `Dataset::from_file("data/train-*.parquet")`. `save_to_disk` writes `data-00000-of-00001.arrow`. `*` stays within a
+//! folder, `**` matches all folders below. A file with exactly the pattern's name takes precedence. No match is an error.
+//! Names are compared letter by letter, so `train-10` comes before `train-2`: pad numbers with zeros, as Hugging Face
+//! does. The files need not have the same fields.
 //! ## Parquet and Arrow
 //!
-//! All compressions of Parquet and Arrow are read, a batch of rows at a time. A row becomes an item with every column in
-//! it, by these rules:
+//! All compression codecs of Parquet and Arrow are supported. Files are read in batches of rows. A row becomes an item with
+//! every column:
 //!
 //! | type | JSON |
 //! |---|---|
 //! | null | `null` |
 //! | integers, to 64 bits | the number, exact |
-//! | floating point | the number; `null` where it is not a number or infinite |
-//! | decimals | text with all digits, such as `"12.50"` |
-//! | text, dictionaries (categories) | text |
-//! | binary | text in Base64 (RFC 4648) |
-//! | timestamps | text of RFC 3339, such as `"2024-05-01T14:34:56+02:00"`; without an offset where the column has no time zone |
-//! | dates, times | text, such as `"2024-05-01"`, `"12:34:56"`; of the type `date64` with midnight, `"2024-05-01T00:00:00"` |
-//! | durations | text of ISO 8601, such as `"PT90S"` |
-//! | lists, structs, maps with text for keys | arrays, objects, objects |
+//! | floating point | the number; `null` for NaN and infinities |
+//! | decimals | string with all digits, such as `"12.50"` |
+//! | strings, dictionaries (categories) | string |
+//! | binary | Base64 string (RFC 4648) |
+//! | timestamps | RFC 3339 string, such as `"2024-05-01T14:34:56+02:00"`; without an offset if the column has no time zone |
+//! | dates, times | string, such as `"2024-05-01"`, `"12:34:56"`; `date64` includes midnight, `"2024-05-01T00:00:00"` |
+//! | durations | ISO 8601 string, such as `"PT90S"` |
+//! | lists, structs, maps with string keys | arrays, objects, objects |
 //!
-//! A union, a map with other keys, a time beyond every calendar, two columns of one name, and a file that is damaged or cut
-//! off are refused. Errors name the file, the row group or record batch, counted from 0, and the column where it is known.
+//! These are errors: a union, a map with other keys, a time outside the calendar's range, two columns of one name, and a
+//! corrupt or truncated file. Errors name the file, the row group or record batch (counted from 0) and, if known, the column.
 //!
 //! # Identity
 //!
-//! Each item has a key ([`Dataset::keys`]) that stays the same when the data set is sorted, cut or extended, so
-//! that two runs can be compared item by item: its `id`, else a hash of its `input`, else of the whole item.
+//! Each item has a key ([`Dataset::keys`]) that stays the same when the dataset is sorted, truncated or extended, so
+//! two runs can be compared item by item: its `id`, else a hash of its `input`, else a hash of the whole item.
 
 mod changed;
 mod columnar;

@@ -1,4 +1,4 @@
-//! The items of a file on disk, by whatever tells its format.
+//! Reads the items of a file on disk, in any supported format.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -12,25 +12,25 @@ use super::compressed::Compression;
 use super::text::{Content, Rest};
 use super::{Dataset, DatasetError, Format, Item, Told, columnar, parse_csv, parse_json, parse_jsonl, text};
 
-/// How much of a file its format is told by.
+/// How many bytes of a file are used to detect its format.
 const HEAD_BYTES: u64 = 64 * 1024;
-/// How much of it where a first line that may be an object is longer.
+/// The same if the first line may be an object and is longer.
 const LONGEST_HEAD: usize = 16 * 1024 * 1024;
 
-/// The items of the file at `path`, which errors call `shown`.
+/// The items of the file at `path`; errors use the name `shown`.
 pub fn read(path: &Path, shown: &str, told: &Told) -> Result<Vec<Item>, DatasetError> {
     let (content, format) = open(path, shown, told)?;
     content.items(format, shown, told.max_bytes)
 }
 
-/// The content of the file at `path`, without its compression, and its format.
+/// The decompressed content of the file at `path`, and its format.
 pub fn open(path: &Path, shown: &str, told: &Told) -> Result<(Content, Format), DatasetError> {
     let content = content(path, shown, told)?;
     let format = told.format(&content.head, shown)?;
     Ok((content, format))
 }
 
-/// The content of the file at `path`, without its compression.
+/// The decompressed content of the file at `path`.
 pub fn content(path: &Path, shown: &str, told: &Told) -> Result<Content, DatasetError> {
     let unread = |error| DatasetError::read(shown, error);
     let mut file = File::open(path).map_err(unread)?;
@@ -45,19 +45,18 @@ pub fn content(path: &Path, shown: &str, told: &Told) -> Result<Content, Dataset
     })
 }
 
-/// The format of a file of this name with these bytes, as it is read by.
+/// The format of a file with this name and content, as detected on reading.
 #[doc(hidden)]
 pub fn format_of(name: &str, bytes: &[u8]) -> Result<Format, DatasetError> {
     let head = head(&mut &*bytes).map_err(|error| DatasetError::read(name, error))?;
     Told::by_name(name).format(&head, name)
 }
 
-/// The beginning of what a reader has. Where it may be an object per line, it goes on until something follows the first line, as
-/// far as is bearable.
+/// The first bytes of a reader. If they may be an object per line, reads until something follows the first line, up to a limit.
 fn head(reader: &mut impl Read) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
     loop {
-        // In larger and larger parts, as each is looked through from its beginning.
+        // The parts double in size, as each round scans from the start.
         let part = HEAD_BYTES.max(head.len() as u64);
         let read = reader.by_ref().take(part).read_to_end(&mut head)?;
         let goes_on = read > 0 && head.len() < LONGEST_HEAD && starts_long_line(&head);
@@ -67,7 +66,7 @@ fn head(reader: &mut impl Read) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Whether an object begins here, and the text ends before the next line says anything.
+/// Whether an object starts here, and the text ends before the next non-blank line.
 fn starts_long_line(head: &[u8]) -> bool {
     let text = head[text::mark_length(head).unwrap_or(0)..].trim_ascii_start();
     let line_end = text.iter().position(|byte| *byte == b'\n').unwrap_or(text.len());
@@ -75,7 +74,7 @@ fn starts_long_line(head: &[u8]) -> bool {
 }
 
 impl Content {
-    /// The items.
+    /// Parses the items.
     pub fn items(
         self,
         format: Format,
@@ -94,22 +93,22 @@ impl Content {
 }
 
 impl Dataset {
-    /// [`read_package_file`] for a path that begins at the root of the workspace.
+    /// [`read_package_file`] for a path relative to the workspace root.
     pub(crate) fn from_workspace(workspace: &Path, path: &Path) -> Result<Dataset, DatasetError> {
-        load_from(&Root { folder: workspace, called: "the root of the workspace" }, path, None)
+        load_from(&Root { folder: workspace, called: "the workspace root" }, path, None)
     }
 }
 
-/// Where relative paths begin.
+/// The base of relative paths.
 struct Root<'a> {
     folder: &'a Path,
     called: &'static str,
 }
 
-/// The items of a file, or of all files that a pattern stands for; a relative path begins at the package's folder. Without a
-/// format, it is told by the file.
+/// The items of a file, or of all files that match a pattern; a relative path starts at the package directory. Without a
+/// format, it is detected from the file.
 pub(crate) fn read_package_file(path: &Path, format: Option<Format>) -> Result<Dataset, DatasetError> {
-    let root = Root { folder: &paths::package_root(), called: "the package's folder" };
+    let root = Root { folder: &paths::package_root(), called: "the package directory" };
     load_from(&root, path, format)
 }
 
@@ -126,33 +125,33 @@ fn load_from(root: &Root<'_>, path: &Path, format: Option<Format>) -> Result<Dat
     Ok(Dataset::new(shown, items))
 }
 
-/// Wildcards stand for parts of one name, and not for the dot that hides a file.
+/// Wildcards match within one name, and do not match the leading dot of hidden files.
 const OPTIONS: MatchOptions =
     MatchOptions { case_sensitive: true, require_literal_separator: true, require_literal_leading_dot: true };
 
-/// The files that a path stands for, sorted, as they are found below a folder: itself where it has no wildcards, or
-/// where a file has just that name.
+/// The files that a path matches, sorted, relative to a folder: the path itself if it has no wildcards or if a file with
+/// exactly that name exists.
 fn files(root: &Path, path: &Path, shown: &str) -> Result<Vec<PathBuf>, DatasetError> {
     if !shown.contains(['*', '?', '[']) || root.join(path).exists() {
         return Ok(vec![path.to_owned()]);
     }
     // A doubled slash would match nothing.
     let path = &path.components().collect::<PathBuf>();
-    // The folder's own name may look like a pattern.
+    // The folder's own name may contain wildcards.
     let pattern = match path.is_absolute() {
         true => path.to_owned(),
         false => Path::new(&Pattern::escape(&root.to_string_lossy())).join(path),
     };
     let refused = |text: String| DatasetError::read(shown, io::Error::new(io::ErrorKind::InvalidInput, text));
     let pattern = pattern.to_string_lossy();
-    // Asked to leave out hidden files, it panics at a name that is no Unicode.
+    // With `require_literal_leading_dot`, `glob_with` panics on a name that is not Unicode.
     let all = MatchOptions { require_literal_leading_dot: false, ..OPTIONS };
     let no_pattern =
-        |error: PatternError| refused(format!("there is no such file, and it is no pattern: {}", error.msg));
+        |error: PatternError| refused(format!("no such file, and not a valid pattern: {}", error.msg));
     let found = glob_with(&pattern, all).map_err(no_pattern)?;
     let visible = Pattern::new(&pattern).map_err(no_pattern)?;
     let mut files = found
-        // A link that leads nowhere is not passed over, as its items would be missing.
+        // A broken symlink is not skipped: its items would be missing.
         .filter(|file| {
             file.as_ref().map_or(true, |file| !file.is_dir() && visible.matches_path_with(file, OPTIONS))
         })
@@ -166,21 +165,21 @@ fn files(root: &Path, path: &Path, shown: &str) -> Result<Vec<PathBuf>, DatasetE
     Ok(files.into_iter().map(|file| file.strip_prefix(root).map(Path::to_owned).unwrap_or(file)).collect())
 }
 
-/// Adds to an error what helps to find a file that is not there.
+/// Adds a hint to the error for a missing file.
 fn with_hint(error: DatasetError, path: &Path, root: &Root<'_>) -> DatasetError {
     match with_similar_name(error, &root.folder.join(path)) {
         DatasetError::Read { file, cause, hint } if cause.kind() == io::ErrorKind::NotFound => {
             DatasetError::Read { file, cause, hint: hint + &beginning(path, root) }
         }
         DatasetError::Read { file, cause, .. } if cause.kind() == io::ErrorKind::IsADirectory => {
-            let hint = format!(": name its files by a pattern, such as `{file}/*.jsonl`");
+            let hint = format!("; use a pattern for its files, such as `{file}/*.jsonl`");
             DatasetError::Read { file, cause, hint }
         }
         other => other,
     }
 }
 
-/// Adds to an error about a file that is not there the name of one that may be meant.
+/// Adds a similar file name to the error for a missing file.
 pub fn with_similar_name(error: DatasetError, path: &Path) -> DatasetError {
     match error {
         DatasetError::Read { file, cause, .. } if cause.kind() == io::ErrorKind::NotFound => {
@@ -200,15 +199,15 @@ fn similar_name(path: &Path) -> String {
         .collect();
     let wanted = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
     let meant = wording::closest(wanted, names.iter().map(String::as_str));
-    meant.map(|meant| format!(": is `{meant}` meant?")).unwrap_or_default()
+    meant.map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_default()
 }
 
-/// Where a relative path begins.
+/// A hint that names the base of a relative path.
 fn beginning(path: &Path, root: &Root<'_>) -> String {
     if path.is_absolute() {
         return String::new();
     }
-    format!(" (a relative path begins at {}, {})", root.called, root.folder.display())
+    format!(" (relative paths start at {}, {})", root.called, root.folder.display())
 }
 
 #[cfg(test)]
@@ -263,18 +262,18 @@ mod tests {
     fn an_error_names_the_file_and_not_the_pattern() {
         let folder = folder(&[("a-0.jsonl", "{\"n\": 0}\n"), ("a-1.jsonl", "{\"n\"")]);
         let error = Dataset::from_file(folder.path().join("a-?.jsonl")).unwrap_err().to_string();
-        assert!(error.contains("a-1.jsonl:1: expected one whole JSON object"), "{error}");
+        assert!(error.contains("a-1.jsonl:1: expected one complete JSON object"), "{error}");
     }
 
     #[test]
     fn a_pattern_without_files_is_an_error() {
         let folder = folder(&[("a.json", "[{}]")]);
         let error = Dataset::from_file(folder.path().join("b-*.json")).unwrap_err().to_string();
-        assert!(error.ends_with("b-*.json: no file matches this pattern: is `a.json` meant?"), "{error}");
+        assert!(error.ends_with("b-*.json: no file matches this pattern; did you mean `a.json`?"), "{error}");
         let error = Dataset::from_file("no-such-folder/b-*.json").unwrap_err().to_string();
-        assert!(error.contains("no file matches this pattern (a relative path begins at"), "{error}");
+        assert!(error.contains("no file matches this pattern (relative paths start at"), "{error}");
         let error = Dataset::from_file(folder.path().join("a[.json")).unwrap_err().to_string();
-        assert!(error.contains("there is no such file, and it is no pattern: "), "{error}");
+        assert!(error.contains("no such file, and not a valid pattern: "), "{error}");
     }
 
     #[cfg(unix)]
@@ -283,7 +282,7 @@ mod tests {
         let folder = folder(&[("set/data-00000-of-00001.jsonl", "{}\n")]);
         let error = Dataset::from_file(folder.path().join("set")).unwrap_err().to_string();
         assert!(
-            error.contains("set: Is a directory (os error 21): name its files by a pattern, such as `"),
+            error.contains("set: Is a directory (os error 21); use a pattern for its files, such as `"),
             "{error}"
         );
         assert!(error.ends_with("/set/*.jsonl`"), "{error}");

@@ -1,4 +1,4 @@
-//! The places of a file that hold an item, or should: to be told all that is wrong with it, and not the first mistake alone.
+//! Reads a file row by row and reports all errors, not only the first.
 
 use std::path::Path;
 
@@ -12,29 +12,29 @@ use super::text::Content;
 use super::text::Take;
 use super::{DatasetError, Format, Item, Told};
 
-/// A place of a file that holds an item, or should.
+/// An element of a file that should be an item.
 #[derive(Debug)]
 pub struct Row {
-    /// The line that it begins on, counted from 1, in a file that has lines.
+    /// The line that it starts on, counted from 1, for text formats.
     pub line: Option<usize>,
     /// The item, or what is wrong with it.
     pub item: Result<Item, String>,
 }
 
-/// The places of a file, as far as it can be read.
+/// The rows of a file, as far as it can be read.
 #[derive(Debug, Default)]
 pub struct Rows {
-    /// The places in their order.
+    /// The rows, in order.
     pub rows: Vec<Row>,
-    /// Why what follows cannot be read, if that is so.
+    /// The error that ended the reading, if any.
     pub end: Option<DatasetError>,
 }
 
-/// The places of the file at `path`, which errors call `shown`.
+/// The rows of the file at `path`; errors use the name `shown`.
 ///
 /// # Errors
 ///
-/// Where the file cannot be opened or read.
+/// The file cannot be opened or read.
 pub fn read_rows(path: &Path, shown: &str) -> Result<Rows, DatasetError> {
     let mut rows = Vec::new();
     let take = &mut |line, item: Result<Item, String>| {
@@ -60,7 +60,7 @@ fn each(content: Content, shown: &str, format: Format, take: Take<'_>) -> Result
         Format::Jsonl => each_line(content.text(), shown, take),
         Format::Csv => each_row(content.text(), shown, b',', take),
         Format::Tsv => each_row(content.text(), shown, b'\t', take),
-        // These have no lines, and are refused as a whole.
+        // These have no lines, and fail as a whole.
         Format::Parquet | Format::Arrow => {
             content.items(format, shown, None)?.into_iter().try_for_each(|item| take(0, Ok(item)))
         }
@@ -90,8 +90,8 @@ mod tests {
             rows,
             [
                 "1: {\"a\":1}",
-                "2! expected one whole JSON object: EOF while parsing a value at column 5",
-                "4! expected a JSON object, found an array: each line is one item",
+                "2! expected one complete JSON object: EOF while parsing a value at column 5",
+                "4! expected a JSON object, found an array; each line must be one item",
                 "5: {\"a\":3}",
             ]
         );

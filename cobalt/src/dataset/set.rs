@@ -1,4 +1,4 @@
-//! The data set itself: an immutable list of items, shared when cloned, and what can be made of it.
+//! [`Dataset`]: an immutable list of items, shared between clones.
 
 use std::iter::FusedIterator;
 use std::mem;
@@ -19,8 +19,8 @@ pub const SAMPLE_SEED: u64 = 42;
 
 /// An ordered, immutable list of items.
 ///
-/// A clone shares the items. `map`, `filter`, `sample` and `slice` take the data set and give another one; they
-/// copy an item only where they change it while someone else holds it too.
+/// Clones share the items. `map`, `filter`, `sample` and `slice` consume the dataset and return a new one; an item is
+/// copied only if it is changed while another clone uses it.
 ///
 /// ```
 /// use cobalt::{Dataset, item};
@@ -48,12 +48,12 @@ struct Content {
     source: String,
     fetched: Option<Fetch>,
     items: Vec<Arc<Item>>,
-    /// That of the items, once it was asked for.
+    /// The hash of the items, computed on first use.
     hash: OnceLock<String>,
 }
 
 impl Dataset {
-    /// A data set of items made in code, see [`item!`](crate::item!).
+    /// A dataset of items created in code, see [`item!`](crate::item!).
     ///
     /// ```
     /// use cobalt::{Dataset, item};
@@ -65,7 +65,7 @@ impl Dataset {
         Dataset::new("inline", items.into_iter().map(Into::into))
     }
 
-    /// The items that values are written as.
+    /// Serializes values as items.
     pub(crate) fn of_values(
         values: impl IntoIterator<Item = impl Serialize>,
     ) -> Result<Dataset, DatasetError> {
@@ -94,12 +94,12 @@ impl Dataset {
         Dataset { content: Arc::new(Content { source, fetched, items, hash }) }
     }
 
-    /// When the items were fetched, and which version of them; absent where they are from a file or from code.
+    /// When the items were fetched, and their version; `None` for items from a file or from code.
     pub fn fetch(&self) -> Option<&Fetch> {
         self.content.fetched.as_ref()
     }
 
-    /// Where the items are from: the path of the file as it was given, the source that they were fetched from, or `inline`.
+    /// Where the items come from: the path of the file as given, the source they were fetched from, or `inline`.
     pub fn source(&self) -> &str {
         &self.content.source
     }
@@ -119,17 +119,17 @@ impl Dataset {
         self.content.items.get(index).map(Arc::as_ref)
     }
 
-    /// The items in their order.
+    /// The items, in order.
     pub fn iter(&self) -> Iter<'_> {
         Iter(self.content.items.iter())
     }
 
-    /// The item at an index, to be held beside the data set without a copy.
+    /// The item at an index, shared without a copy.
     pub(crate) fn shared(&self, index: usize) -> &Arc<Item> {
         &self.content.items[index]
     }
 
-    /// Each item changed by a function.
+    /// Applies a function to each item.
     ///
     /// ```
     /// use cobalt::{Dataset, item};
@@ -144,7 +144,7 @@ impl Dataset {
         dataset
     }
 
-    /// Each item changed by a function of it and its index, from 0.
+    /// Applies a function to each item and its index, from 0.
     ///
     /// ```
     /// use cobalt::{Dataset, item};
@@ -162,11 +162,11 @@ impl Dataset {
         self.map(|item| change(index.next().unwrap_or_default(), item))
     }
 
-    /// Each item changed by a function that may fail.
+    /// Applies a fallible function to each item.
     ///
     /// # Errors
     ///
-    /// The first error of the function.
+    /// The first error that the function returns.
     pub fn try_map<E>(self, mut change: impl FnMut(Item) -> Result<Item, E>) -> Result<Dataset, E> {
         let mut content = self.into_changeable();
         for item in &mut content.items {
@@ -176,17 +176,17 @@ impl Dataset {
         Ok(Dataset { content: Arc::new(content) })
     }
 
-    /// The items for which a function is true, in their order.
+    /// Keeps the items for which a function returns true, in order.
     #[must_use]
     pub fn filter(self, mut keep: impl FnMut(&Item) -> bool) -> Dataset {
         self.with_items(|items| items.retain(|item| keep(item)))
     }
 
-    /// `n` items drawn at random, none of them twice, in random order; all of them shuffled where there are no
-    /// more than `n`.
+    /// `n` items drawn at random without replacement, in random order. If there are no more than `n` items, all of them,
+    /// shuffled.
     ///
-    /// The draw depends on [`SAMPLE_SEED`], `n` and the number of items alone, so that listing the tests and
-    /// running them agree, and so do two runs. A smaller sample is the beginning of a larger one.
+    /// The sample depends only on [`SAMPLE_SEED`], `n` and the number of items. Listing the tests and running them therefore
+    /// agree, and so do two runs. A smaller sample is a prefix of a larger one.
     ///
     /// ```
     /// use cobalt::{Dataset, item};
@@ -201,13 +201,13 @@ impl Dataset {
         self.sample_with_seed(n, SAMPLE_SEED)
     }
 
-    /// Like [`sample`](Dataset::sample), by a seed of your own.
+    /// Like [`sample`](Dataset::sample), with your own seed.
     #[must_use]
     pub fn sample_with_seed(self, n: usize, seed: u64) -> Dataset {
         self.with_items(|items| {
             let n = n.min(items.len());
             let mut random = fastrand::Rng::with_seed(seed);
-            // The first n steps of a Fisher-Yates shuffle, with u64 so that every platform draws alike.
+            // The first n steps of a Fisher-Yates shuffle; u64 gives the same sample on every platform.
             for place in 0..n {
                 let drawn = random.u64(place as u64..items.len() as u64) as usize;
                 items.swap(place, drawn);
@@ -216,8 +216,8 @@ impl Dataset {
         })
     }
 
-    /// The items in a range of indices, counted from 0. What lies beyond the end is left out, so that
-    /// `slice(..50)` is at most 50 items; a range that ends before it begins is empty.
+    /// The items in a range of indices, counted from 0. Indices beyond the end are ignored: `slice(..50)` is at most 50
+    /// items. A range that ends before it starts is empty.
     ///
     /// ```
     /// use cobalt::{Dataset, item};
@@ -246,7 +246,7 @@ impl Dataset {
         })
     }
 
-    /// All items as a type of your own, see [`decode`].
+    /// All items as your own type, see [`decode`].
     ///
     /// ```
     /// use cobalt::{Dataset, item};
@@ -266,7 +266,7 @@ impl Dataset {
     ///
     /// # Errors
     ///
-    /// For the first item that does not fit: its index and key, the field, what was expected and found.
+    /// The first item that does not match: its index and key, the field, what was expected and what was found.
     pub fn typed<T: DeserializeOwned>(&self) -> Result<Vec<T>, DatasetError> {
         (0..self.len())
             .map(|index| {
@@ -286,12 +286,12 @@ impl Dataset {
         Dataset { content: Arc::new(content) }
     }
 
-    /// The content, without what holds for its items alone as they are.
+    /// The content for a change of its items, without the hash.
     fn into_changeable(self) -> Content {
         Content { hash: OnceLock::new(), ..Arc::unwrap_or_clone(self.content) }
     }
 
-    /// What is worked out of the items once, by this function.
+    /// The hash of the items, computed once by this function.
     pub(super) fn hash_by(&self, hash: impl FnOnce() -> String) -> &str {
         self.content.hash.get_or_init(hash)
     }
@@ -312,7 +312,7 @@ impl<'d> IntoIterator for &'d Dataset {
     }
 }
 
-/// The items of a [`Dataset`] in their order.
+/// Iterates over the items of a [`Dataset`] in order.
 #[derive(Clone, Debug)]
 pub struct Iter<'d>(slice::Iter<'d, Arc<Item>>);
 
@@ -391,7 +391,7 @@ mod tests {
         assert_eq!(read(&all.clone().slice(..)), [0, 1, 2, 3, 4]);
         assert_eq!(read(&all.clone().slice((Bound::Excluded(2), Bound::Unbounded))), [3, 4]);
         assert_eq!(read(&all.clone().slice(0..=usize::MAX)).len(), 5);
-        #[expect(clippy::reversed_empty_ranges, reason = "it is what is tested")]
+        #[expect(clippy::reversed_empty_ranges, reason = "tested on purpose")]
         let reversed = all.slice(4..2);
         assert!(reversed.is_empty());
     }
@@ -418,12 +418,9 @@ mod tests {
     #[test]
     fn a_value_that_is_no_object_is_refused_with_its_index() {
         let error = Dataset::from_serialize([Some(item! {}), None]).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "items[1]: expected a struct or a map, which is a JSON object, found null"
-        );
+        assert_eq!(error.to_string(), "items[1]: expected a struct or a map (a JSON object), found null");
         let error = Dataset::from_serialize([std::collections::HashMap::from([((), 1)])]).unwrap_err();
-        assert_eq!(error.to_string(), "items[0] cannot be written as JSON: key must be a string");
+        assert_eq!(error.to_string(), "items[0] cannot be serialized as JSON: key must be a string");
     }
 
     #[test]

@@ -1,5 +1,4 @@
-//! What the configuration says of data sets that are fetched: where copies are kept, when they are used, and by which accounts
-//! platforms are asked.
+//! Settings for fetched datasets: the folder of cached copies, when they are used, and the accounts of the platforms.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -7,22 +6,22 @@ use std::time::SystemTime;
 
 use cobalt_core::redact::Secret;
 
-/// What the configuration says of data sets that are fetched.
+/// Settings for fetched datasets.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct FetchSettings {
-    /// The folder of the copies.
+    /// The folder of cached copies.
     pub(crate) folder: PathBuf,
-    /// Whether copies are used however old they are, and nothing is fetched.
+    /// Whether copies of any age are used and nothing is fetched.
     pub(crate) offline: bool,
-    /// Copies that are older than this are fetched again.
+    /// Copies older than this are fetched again.
     pub(crate) refresh: Option<SystemTime>,
-    /// Whether runs are taken up again: copies are then used however old they are, unless a refresh is asked for.
+    /// Whether runs are resumed: copies of any age are then used, unless a refresh is requested.
     pub(crate) is_resumed: bool,
-    /// How each platform is asked, as far as it is said.
+    /// The configured account of each platform.
     pub(crate) accounts: BTreeMap<Platform, Account>,
 }
 
-/// Where teams keep their data sets.
+/// Platforms that host datasets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Platform {
     /// <https://langfuse.com>.
@@ -35,24 +34,24 @@ pub(crate) enum Platform {
     Basalt,
 }
 
-/// How a platform is asked; what is not said follows from the environment, else from the platform.
+/// An account of a platform. Missing values come from the environment, else from the platform's defaults.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Account {
-    /// Where its API is.
+    /// The URL of its API.
     pub(crate) base_url: Option<String>,
-    /// The key, or the secret one of two.
+    /// The key; for Langfuse the secret key.
     pub(crate) key: Option<Key>,
-    /// The public one of two, as Langfuse has them.
+    /// The public key, for Langfuse.
     pub(crate) public_key: Option<Key>,
-    /// The workspace, where a key is for several, as with LangSmith.
+    /// The workspace, if a key has access to several, as with LangSmith.
     pub(crate) workspace: Option<String>,
 }
 
-/// Where a key is.
+/// A key, or where it is.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Key {
-    /// Here.
+    /// The key itself.
     Written(Secret),
-    /// In the variable of this name.
+    /// The environment variable that holds it.
     Variable(String),
 }

@@ -1,4 +1,4 @@
-//! Single values of the tables of data sets, each with what it may be.
+//! Values of dataset tables in `cobalt.toml`, with their validation.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use serde::{Serialize, Serializer};
 use super::Format;
 use crate::settings::{Number, Text, is_address};
 
-/// The units of sizes, by their bytes.
+/// Size units, in bytes.
 const UNITS: [(&str, u64); 9] = [
     ("B", 1),
     ("kB", 1000),
@@ -24,28 +24,28 @@ const UNITS: [(&str, u64); 9] = [
     ("TiB", 1 << 40),
 ];
 
-/// A number of bytes: a whole number from 1, or a text such as `200 MB`.
+/// A size in bytes: a positive integer, or a string such as `200 MB`.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct Bytes(pub(crate) u64);
 
 impl Bytes {
     fn read(text: &str) -> Result<Self, String> {
-        let refused = || format!("a size is written like \"200 MB\" or \"1.5 GiB\", not `{text}`");
+        let refused = || format!("expected a size such as \"200 MB\" or \"1.5 GiB\", not `{text}`");
         let (size, unit) = text.split_at(text.find(char::is_alphabetic).unwrap_or(text.len()));
         let size: f64 = size.trim().replace('_', "").parse().map_err(|_| refused())?;
         let unit = unit.trim();
         if unit.is_empty() {
-            return Err(format!("a size needs a unit: write `{size} MB` or `{size} kB`"));
+            return Err(format!("a size needs a unit; write `{size} MB` or `{size} kB`"));
         }
         let known = UNITS.iter().find(|(known, _)| known.eq_ignore_ascii_case(unit));
         let (_, bytes) = known.ok_or_else(|| {
             let units = wording::list(UNITS.map(|(unit, _)| unit));
-            format!("no unit of size `{unit}`: there are {units}")
+            format!("unknown size unit `{unit}`; units: {units}")
         })?;
         match size * *bytes as f64 {
             bytes if bytes.is_sign_negative() => Err(refused()),
-            bytes if bytes < 1.0 => Err("a size is at least one byte".to_owned()),
-            // Beyond the largest number there is no limit to speak of.
+            bytes if bytes < 1.0 => Err("a size must be at least one byte".to_owned()),
+            // Sizes beyond `u64::MAX` saturate.
             bytes => Ok(Self(bytes as u64)),
         }
     }
@@ -59,7 +59,7 @@ impl<'de> Deserialize<'de> for Bytes {
             type Value = Bytes;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a number of bytes from 1, or a size in quotes, such as \"200 MB\"")
+                f.write_str("a positive number of bytes, or a size in quotes, such as \"200 MB\"")
             }
 
             fn visit_i64<E: Error>(self, number: i64) -> Result<Bytes, E> {
@@ -76,7 +76,7 @@ impl<'de> Deserialize<'de> for Bytes {
     }
 }
 
-/// How many items of a page are asked for: from 1 to 100.
+/// The number of items requested per page: from 1 to 100.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct PageSize(pub(crate) u32);
 
@@ -88,7 +88,7 @@ impl<'de> Deserialize<'de> for PageSize {
     }
 }
 
-/// The beginning of a hash.
+/// A hash prefix.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct HashStart(pub(crate) String);
 
@@ -97,14 +97,14 @@ impl<'de> Deserialize<'de> for HashStart {
         let read = |text: &str| match begins_hash(text) {
             true => Ok(Self(text.to_ascii_lowercase())),
             false => Err(format!(
-                "`{text}` is no hash of a data set, nor the beginning of one: these are 8 to 64 hexadecimal digits"
+                "`{text}` is not a dataset hash or hash prefix; expected 8 to 64 hexadecimal digits"
             )),
         };
         deserializer.deserialize_str(Text { expected: "a hash in quotes", read })
     }
 }
 
-/// The address of a file. What is shown of it is neither a name and a password nor a query, where keys are.
+/// The URL of a file. It is displayed without user, password and query, which may contain keys.
 #[derive(Clone)]
 pub(crate) struct FileAddress(pub(crate) String);
 
@@ -112,12 +112,10 @@ impl<'de> Deserialize<'de> for FileAddress {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let read = |text: &str| match is_address(text) {
             true => Ok(Self(text.to_owned())),
-            // It is not repeated, as it may hold a secret.
-            false => {
-                Err("this is no address; write it like \"https://example.com/support.jsonl\"".to_owned())
-            }
+            // Not repeated in the message, as it may contain a secret.
+            false => Err("not a URL; write it like \"https://example.com/support.jsonl\"".to_owned()),
         };
-        deserializer.deserialize_str(Text { expected: "an address in quotes", read })
+        deserializer.deserialize_str(Text { expected: "a URL in quotes", read })
     }
 }
 
@@ -152,7 +150,7 @@ impl Serialize for FileAddress {
     }
 }
 
-/// The name of a header: a token, as RFC 9110 calls it.
+/// A header name: a token as defined by RFC 9110.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub(crate) struct HeaderName(pub(crate) String);
 
@@ -161,13 +159,13 @@ impl<'de> Deserialize<'de> for HeaderName {
         let is_of_token = |letter: char| letter.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(letter);
         let read = |text: &str| match !text.is_empty() && text.chars().all(is_of_token) {
             true => Ok(Self(text.to_owned())),
-            false => Err(format!("`{}` cannot be the name of a header", text.escape_debug())),
+            false => Err(format!("`{}` is not a valid header name", text.escape_debug())),
         };
-        deserializer.deserialize_str(Text { expected: "the name of a header", read })
+        deserializer.deserialize_str(Text { expected: "a header name in quotes", read })
     }
 }
 
-/// The value of a header, which is never shown: any may be a secret.
+/// A header value. It is never displayed, as any value may be a secret.
 #[derive(Clone)]
 #[cfg_attr(
     not(feature = "remote"),
@@ -179,10 +177,10 @@ impl<'de> Deserialize<'de> for HeaderText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let read = |text: &str| match text.contains(|letter: char| letter.is_control() || !letter.is_ascii())
         {
-            true => Err("a header cannot hold line breaks, nor letters beyond ASCII".to_owned()),
+            true => Err("a header value cannot contain line breaks or non-ASCII characters".to_owned()),
             false => Ok(Self(text.to_owned())),
         };
-        deserializer.deserialize_str(Text { expected: "the value of a header as text in quotes", read })
+        deserializer.deserialize_str(Text { expected: "a header value in quotes", read })
     }
 }
 
@@ -198,14 +196,14 @@ impl Serialize for HeaderText {
     }
 }
 
-/// A format by its name.
+/// A format name.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FormatName(pub(crate) Format);
 
 impl<'de> Deserialize<'de> for FormatName {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let read = |name: &str| name.parse().map(Self).map_err(|unknown| format!("{unknown}"));
-        deserializer.deserialize_str(Text { expected: "the name of a format in quotes", read })
+        deserializer.deserialize_str(Text { expected: "a format name in quotes", read })
     }
 }
 

@@ -1,5 +1,5 @@
-//! The tables `[datasets.…]`: each type is a struct with keys of its own, and shares [`FetchOptions`] with all that are
-//! fetched. What they become is in [`remote`](super::remote).
+//! The tables `[datasets.…]`. Each type is a struct with its own keys; remote datasets share [`FetchOptions`]. They become
+//! datasets in [`remote`](super::remote).
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -18,7 +18,7 @@ use crate::settings::{
     Age, Count, KeyVariable, Length, NoKeys, Retries, Table, Word, at_least_one, take_type,
 };
 
-/// What loading a data set takes beside its table.
+/// The context for loading a dataset.
 #[cfg_attr(not(feature = "remote"), expect(dead_code, reason = "nothing is fetched without the feature"))]
 pub(crate) struct Opening<'a> {
     pub(crate) workspace: &'a Path,
@@ -27,17 +27,17 @@ pub(crate) struct Opening<'a> {
     pub(crate) variable: &'a (dyn Fn(&str) -> Option<String> + Sync),
 }
 
-/// The keys of one type that are its own, without the `type`.
+/// The keys specific to one type, without the `type`.
 pub(crate) trait Options: Clone + Serialize + DeserializeOwned {
-    /// The keys that it has in common with others.
+    /// The keys that it shares with other types.
     type Shared: Clone + Serialize + DeserializeOwned;
 
-    /// Refuses settings that contradict each other.
+    /// Rejects contradictory settings.
     fn check(&self) -> Result<(), String> {
         Ok(())
     }
 
-    /// The address of the data set, which may hold secrets, and the variables that hold some.
+    /// The URL of the dataset, which may contain secrets, and the environment variables that hold secrets.
     fn secrets(&self) -> (Option<&str>, Vec<&KeyVariable>) {
         (None, Vec::new())
     }
@@ -49,17 +49,17 @@ pub(crate) trait Options: Clone + Serialize + DeserializeOwned {
 /// The whole table of one type.
 pub(crate) type OptionsTable<Own> = Table<Own, <Own as Options>::Shared>;
 
-/// Reads a table, and refuses settings that contradict each other.
+/// Reads a table, and rejects contradictory settings.
 fn read_checked<Own: Options>(span: Range<usize>, table: DeTable<'_>) -> Result<OptionsTable<Own>, Error> {
     let table = OptionsTable::<Own>::read(span, table)?;
     table.own.check().map_err(Error::custom)?;
     Ok(table)
 }
 
-/// The types, each a line.
+/// The types of datasets.
 macro_rules! types {
     ($($(#[$doc:meta])* $name:literal => $variant:ident($options:ty)),+ $(,)?) => {
-        /// A data set that `Dataset::named` gives.
+        /// A dataset for `Dataset::named`.
         #[derive(Clone, Debug, Serialize)]
         #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Dataset"))]
         #[serde(tag = "type")]
@@ -68,16 +68,16 @@ macro_rules! types {
         }
 
         impl DatasetTable {
-            /// Reads a table, which stands there in the file.
+            /// Reads a table; `span` is its position in the file.
             pub(crate) fn read(span: Range<usize>, mut table: DeTable<'_>) -> Result<Self, Error> {
                 const TYPES: &[&str] = &[$($name),+];
                 const READERS: &[fn(Range<usize>, DeTable<'_>) -> Result<DatasetTable, Error>] =
                     &[$(|span, table| read_checked::<$options>(span, table).map(DatasetTable::$variant)),+];
-                let kind = take_type("data set", TYPES, &mut table)?;
+                let kind = take_type("dataset", TYPES, &mut table)?;
                 READERS[kind](span, table)
             }
 
-            /// The address of the data set, which may hold secrets, and the variables that hold some.
+            /// The URL of the dataset, which may contain secrets, and the environment variables that hold secrets.
             pub(crate) fn secrets(&self) -> (Option<&str>, Vec<&KeyVariable>) {
                 match self {
                     $(Self::$variant(table) => Options::secrets(&table.own),)+
@@ -88,7 +88,7 @@ macro_rules! types {
             ///
             /// # Errors
             ///
-            /// They cannot be read or fetched, or are not as the table expects.
+            /// They cannot be read or fetched, or do not match the expectations in the table.
             pub(crate) fn load(&self, opening: &Opening<'_>) -> Result<Dataset, DatasetError> {
                 match self {
                     $(Self::$variant(Table { own, shared }) => Options::load(own, shared, opening),)+
@@ -99,22 +99,22 @@ macro_rules! types {
 }
 
 types! {
-    /// A file of the workspace.
+    /// A file in the workspace.
     "file" => File(FileOptions),
-    /// A file at an address.
+    /// A file at a URL.
     "url" => Url(UrlOptions),
-    /// A data set of Langfuse.
+    /// A dataset in Langfuse.
     "langfuse" => Langfuse(LangfuseOptions),
-    /// A data set of LangSmith.
+    /// A dataset in LangSmith.
     "langsmith" => LangSmith(LangSmithOptions),
-    /// A data set of Braintrust.
+    /// A dataset in Braintrust.
     "braintrust" => Braintrust(BraintrustOptions),
-    /// A data set of Basalt.
+    /// A dataset in Basalt.
     "basalt" => Basalt(BasaltOptions),
 }
 
 impl DatasetTable {
-    /// The path, from the root of the workspace, if it is a file or the files of a pattern there.
+    /// The path or pattern relative to the workspace root, for a file in the workspace.
     pub(crate) fn path(&self) -> Option<&Path> {
         match self {
             Self::File(table) => Some(table.own.path.0.as_ref()),
@@ -128,7 +128,7 @@ impl DatasetTable {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct FileOptions {
-    /// The file; a relative path begins at the root of the workspace.
+    /// The file; a relative path starts at the workspace root.
     path: Word,
 }
 
@@ -140,34 +140,34 @@ impl Options for FileOptions {
     }
 }
 
-/// The keys of all data sets that are fetched, wherever from.
+/// The keys shared by all remote datasets.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct FetchOptions {
-    /// How long the server may be silent, before its answer and within it; "60s" unless it is set.
+    /// How long the server may be silent, before and within its response; default "60s".
     #[serde(skip_serializing_if = "Option::is_none")]
     timeout: Option<Length>,
-    /// How often a request is sent again after a failure that may pass; 4 unless it is set.
+    /// How often a request is retried after a transient failure; default 4.
     #[serde(skip_serializing_if = "Option::is_none")]
     retries: Option<Retries>,
-    /// How many bytes it may have, unpacked: a number, or a text such as "200 MB"; "1 GiB" unless it is set.
+    /// The maximum size in bytes after decompression: a number, or a string such as "200 MB"; default "1 GiB".
     #[serde(skip_serializing_if = "Option::is_none")]
     max_bytes: Option<Bytes>,
-    /// How old a copy may be before it is fetched again; of any age, until `--refresh`, unless it is set.
+    /// The age at which the cached copy is fetched again; by default only with `--refresh`.
     #[serde(skip_serializing_if = "Option::is_none")]
     max_age: Option<Age>,
-    /// How many items there must be; any number unless it is set.
+    /// The expected number of items; by default any.
     #[serde(skip_serializing_if = "Option::is_none")]
     items: Option<Count>,
-    /// How the hash of the items must begin, at least 8 digits of it; any unless it is set.
+    /// The expected hash of the items, or a prefix of at least 8 digits; by default any.
     #[serde(skip_serializing_if = "Option::is_none")]
     hash: Option<HashStart>,
 }
 
 #[cfg(feature = "remote")]
 impl FetchOptions {
-    /// A data set that is to be fetched, with what is written of these keys.
+    /// Applies the keys that are set.
     fn apply<S: Source>(&self, remote: RemoteDataset<S>) -> RemoteDataset<S> {
         let mut remote = remote;
         let Self { timeout, retries, max_bytes, max_age, items, hash } = self;
@@ -193,19 +193,19 @@ impl FetchOptions {
     }
 }
 
-/// The keys of one type of data sets that are fetched.
+/// The keys of one type of remote datasets.
 pub(crate) trait RemoteOptions: Clone + Serialize + DeserializeOwned {
-    /// Refuses settings that contradict each other.
+    /// Rejects contradictory settings.
     fn check(&self) -> Result<(), String> {
         Ok(())
     }
 
-    /// The address of the data set, which may hold secrets, and the variables that hold some.
+    /// The URL of the dataset, which may contain secrets, and the environment variables that hold secrets.
     fn secrets(&self) -> (Option<&str>, Vec<&KeyVariable>) {
         (None, Vec::new())
     }
 
-    /// What is fetched.
+    /// The remote dataset.
     #[cfg(feature = "remote")]
     fn remote(&self) -> RemoteDataset<impl Source>;
 }
@@ -237,24 +237,24 @@ impl<Own: RemoteOptions> Options for Own {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct UrlOptions {
-    /// Where the file is.
+    /// The URL of the file.
     url: FileAddress,
-    /// Headers of the request. One that is a secret belongs into a variable, see `headers-env`.
+    /// Request headers. Put secrets in environment variables, see `headers-env`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     headers: BTreeMap<HeaderName, HeaderText>,
-    /// Headers of the request, each with the environment variable that holds it.
+    /// Request headers, each with the environment variable that holds its value.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     headers_env: BTreeMap<HeaderName, KeyVariable>,
-    /// The environment variable that holds the token of the header `Authorization: Bearer …`.
+    /// The environment variable that holds the token for the header `Authorization: Bearer …`.
     #[serde(skip_serializing_if = "Option::is_none")]
     bearer_env: Option<KeyVariable>,
-    /// The format; told by the server, by the extension and by the content unless it is set.
+    /// The format; by default detected from the server's response, the extension and the content.
     #[serde(skip_serializing_if = "Option::is_none")]
     format: Option<FormatName>,
 }
 
 impl UrlOptions {
-    /// A header that is said more than once, as no two differ in case alone.
+    /// A header that is set more than once; names are case-insensitive.
     fn header_twice(&self) -> Option<&str> {
         let bearer = self.bearer_env.as_ref().map(|_| "Authorization");
         let names = self.headers.keys().chain(self.headers_env.keys()).map(|HeaderName(name)| name.as_str());
@@ -269,7 +269,7 @@ impl RemoteOptions for UrlOptions {
     fn check(&self) -> Result<(), String> {
         match self.header_twice() {
             Some(name) => Err(format!(
-                "the header `{name}` is said more than once, in `headers`, `headers-env` or `bearer-env`; leave one out"
+                "the header `{name}` is set more than once in `headers`, `headers-env` or `bearer-env`; keep one"
             )),
             None => Ok(()),
         }
@@ -303,12 +303,12 @@ impl RemoteOptions for UrlOptions {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct LangfuseOptions {
-    /// The name of the data set; one in a folder is named "folder/name".
+    /// The name of the dataset; in a folder "folder/name".
     name: Word,
-    /// The time as of which its items are taken, such as "2026-01-21T14:35:42Z"; now, unless it is set.
+    /// The time as of which items are read, such as "2026-01-21T14:35:42Z"; default now.
     #[serde(skip_serializing_if = "Option::is_none")]
     version: Option<Word>,
-    /// How many items are asked for at once; 100 unless it is set.
+    /// The number of items per request; default 100.
     #[serde(skip_serializing_if = "Option::is_none")]
     page_size: Option<PageSize>,
 }
@@ -332,19 +332,19 @@ impl RemoteOptions for LangfuseOptions {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct LangSmithOptions {
-    /// The name of the data set.
+    /// The name of the dataset.
     name: Word,
-    /// The time, or the tag of the version, as of which its examples are taken; now, unless it is set.
+    /// The time or version tag as of which examples are read; default now.
     #[serde(skip_serializing_if = "Option::is_none")]
     version: Option<Word>,
-    /// Its splits of which examples are taken; all unless it is set.
+    /// The splits to read; default all.
     #[serde(default, deserialize_with = "at_least_one", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     splits: Option<Vec<Word>>,
-    /// What the metadata of the examples must hold that are taken.
+    /// Metadata that the examples must have.
     #[serde(skip_serializing_if = "Option::is_none")]
     metadata: Option<Item>,
-    /// Which examples are taken, in LangSmith's language of filters.
+    /// A filter for examples, in LangSmith's filter query language.
     #[serde(skip_serializing_if = "Option::is_none")]
     filter: Option<Word>,
 }
@@ -376,30 +376,30 @@ impl RemoteOptions for LangSmithOptions {
 pub(crate) struct BraintrustOptions {
     /// The name of the project.
     project: Word,
-    /// The name of the data set.
+    /// The name of the dataset.
     name: Word,
-    /// The id of the transaction as of which its records are taken; now, unless it is set.
+    /// The ID of the transaction as of which records are read; default now.
     #[serde(skip_serializing_if = "Option::is_none")]
     version: Option<Word>,
-    /// The name of the snapshot that is taken, in place of a version.
+    /// The name of a snapshot, instead of a version.
     #[serde(skip_serializing_if = "Option::is_none")]
     snapshot: Option<Word>,
-    /// The environment whose version is taken, such as "production".
+    /// The environment whose version is read, such as "production".
     #[serde(skip_serializing_if = "Option::is_none")]
     environment: Option<Word>,
-    /// The organization, where the key is of several; that of `[platforms.braintrust]` unless it is set.
+    /// The organization, if the key belongs to several; default: the one in `[platforms.braintrust]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     organization: Option<Word>,
 }
 
 impl RemoteOptions for BraintrustOptions {
-    /// Refuses a table that names two states of a data set.
+    /// Rejects a table that selects two versions.
     fn check(&self) -> Result<(), String> {
         let named = [&self.version, &self.snapshot, &self.environment];
         match named.into_iter().flatten().count() {
             0 | 1 => Ok(()),
             _ => Err(
-                "`version`, `snapshot` and `environment` each name a state of the data set; keep one of them"
+                "`version`, `snapshot` and `environment` each select a version of the dataset; keep one of them"
                     .to_owned(),
             ),
         }
@@ -429,7 +429,7 @@ impl RemoteOptions for BraintrustOptions {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct BasaltOptions {
-    /// The slug of the data set.
+    /// The slug of the dataset.
     slug: Word,
 }
 

@@ -1,5 +1,4 @@
-//! What the formats of text have in common: the encoding, told by the first bytes, and how the places that hold an item are
-//! handed over.
+//! Shared by the text formats: detection of the encoding by the byte order mark, and the callback for each item.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
@@ -31,11 +30,11 @@ pub fn mark_length(start: &[u8]) -> Result<usize, &'static str> {
     }
 }
 
-/// What is given each place in turn: the line that it begins on, and the item or what is wrong with it. Its error ends the
+/// Called for each element: the line that it starts on, and the item or what is wrong with it. An error stops the
 /// reading.
 pub type Take<'t> = &'t mut dyn FnMut(usize, Result<Item, String>) -> Result<(), DatasetError>;
 
-/// The items of a file of JSON, by what hands over its places. The first of them that holds none is an error, with its index.
+/// Collects the items of a JSON file. The first element that is not an item is an error, with its index.
 pub fn all_items(
     file: &str,
     each: impl FnOnce(Take<'_>) -> Result<(), DatasetError>,
@@ -50,23 +49,23 @@ pub fn all_items(
     Ok(items)
 }
 
-/// What a file holds, without its compression.
+/// The decompressed content of a file.
 pub struct Content {
-    /// The beginning, which was read already.
+    /// The first bytes, already read.
     pub head: Vec<u8>,
     pub rest: Rest,
 }
 
-/// What follows the beginning.
+/// The rest of the content.
 pub enum Rest {
-    /// As the file has it.
+    /// Directly from the file.
     File(File),
-    /// As it comes out of a decoder.
+    /// From a decoder.
     Unpacked(Box<dyn Read>),
 }
 
 impl Content {
-    /// All of it, from its beginning to its end.
+    /// The whole content.
     pub fn text(self) -> impl BufRead {
         BufReader::new(Cursor::new(self.head).chain(self.rest))
     }
@@ -114,7 +113,7 @@ mod tests {
             (b"\0\0\xfe\xff", "UTF-32 (big endian)"),
         ] {
             let message = read(bytes).unwrap_err().to_string();
-            assert_eq!(message, format!("f is encoded in {encoding}, expected UTF-8: save it as UTF-8"));
+            assert_eq!(message, format!("f: expected UTF-8, found {encoding}; save the file as UTF-8"));
         }
     }
 }

@@ -1,14 +1,14 @@
-//! The kinds of `Autoeval` and their names.
+//! `AutoevalKind`: the kinds of `Autoeval` and their names.
 
 use std::fmt;
 use std::str::FromStr;
 
 use cobalt_core::wording;
 
-/// Makes the enum, and the name of each of its variants.
+/// Defines the enum with the name of each variant.
 macro_rules! kinds {
     ($($variant:ident = $name:literal,)+) => {
-        /// What an `Autoeval` scores. The names are those of autoevals.
+        /// The kind of an `Autoeval`. The names are those of autoevals.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         #[expect(missing_docs, reason = "each is described at its constructor, as `Autoeval::factuality`")]
@@ -17,10 +17,10 @@ macro_rules! kinds {
         }
 
         impl AutoevalKind {
-            /// All of them.
+            /// All kinds.
             pub const ALL: [Self; [$($name),+].len()] = [$(Self::$variant),+];
 
-            /// The name, as `ContextRecall`.
+            /// The name, such as `ContextRecall`.
             #[must_use]
             pub fn name(self) -> &'static str {
                 match self {
@@ -60,7 +60,7 @@ kinds! {
     Moderation = "Moderation",
 }
 
-/// Further names, as other lists have them.
+/// Aliases used elsewhere.
 pub const ALIASES: [(&str, AutoevalKind); 4] = [
     ("Json", AutoevalKind::ValidJson),
     ("Embedding", AutoevalKind::EmbeddingSimilarity),
@@ -74,9 +74,9 @@ impl fmt::Display for AutoevalKind {
     }
 }
 
-/// A name that no kind of `Autoeval` has, with the nearest one.
+/// An unknown name of an autoeval kind. The message suggests the closest known one.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown kind of autoeval `{wanted}`; {}", wording::instead(.wanted, Self::known()))]
+#[error("unknown autoeval kind `{wanted}`; {}", wording::instead(.wanted, Self::known()))]
 pub struct UnknownAutoevalKind {
     wanted: String,
 }

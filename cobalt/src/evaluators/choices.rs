@@ -1,19 +1,19 @@
-//! What is chosen from a few names in evaluators that ask models.
+//! Named options of evaluators that call models.
 
 use serde::Serialize;
 
 use crate::settings::names;
 
-/// How the scores of several judges become one.
+/// How the scores of a panel are combined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Aggregate {
-    /// Their arithmetic mean; for verdicts, the share of judges that said yes.
+    /// The arithmetic mean; for verdicts, the share of judges that said yes.
     #[default]
     Mean,
-    /// 1 where more than half of the judges let the output pass, else 0. A tie does not pass.
+    /// 1 if more than half of the judges pass the output, else 0. A tie does not pass.
     Majority,
 }
 
@@ -23,15 +23,15 @@ pub enum Aggregate {
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Distance {
-    /// The cosine of the angle between them, whatever their lengths.
+    /// Cosine similarity, independent of their lengths.
     #[default]
     Cosine,
-    /// Their dot product. It is the cosine where a model gives embeddings of length 1, as most do.
+    /// Dot product. Equal to the cosine for embeddings of length 1, which most models return.
     Dot,
 }
 
 impl Distance {
-    /// What it measures, in words.
+    /// The name of the measure.
     #[cfg(feature = "judge")]
     pub(super) fn in_words(self) -> &'static str {
         match self {
@@ -41,25 +41,25 @@ impl Distance {
     }
 }
 
-/// A judge whose question comes with the library.
+/// A judge with a built-in prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Preset {
-    /// Whether what the output claims is in the context.
+    /// Whether the context supports the output's claims.
     Hallucination,
-    /// Whether the output is free of what hurts.
+    /// Whether the output is free of toxicity.
     Toxicity,
-    /// Whether the output is free of prejudice.
+    /// Whether the output is free of bias.
     Bias,
-    /// How far what the input asks for is done.
+    /// How far the input's task is completed.
     TaskCompletion,
     /// Whether the output is a faithful and complete summary of the input.
     Summarisation,
 }
 
 names! {
-    /// A judge whose question comes with the library.
+    /// A judge with a built-in prompt.
     #[cfg_attr(not(feature = "judge"), expect(dead_code, reason = "judges come with the feature"))]
     PresetName(Preset), "preset", "presets", "the name of ": "hallucination" => Hallucination,
         "toxicity" => Toxicity, "bias" => Bias, "task-completion" => TaskCompletion, "summarisation" => Summarisation;

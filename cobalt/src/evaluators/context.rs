@@ -1,4 +1,4 @@
-//! What an evaluator sees: one execution, and before the first item the dataset and the models.
+//! The input of evaluators: one output with its item, and for checks before the run the dataset and the models.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -14,19 +14,19 @@ use crate::dataset::{Dataset, DecodeError, decode};
 use crate::llm::{Asking, Models};
 use crate::settings::DEFAULT_TIMEOUT;
 
-/// One output with the item that it answers. Cheap to clone.
+/// One output with its item. Cheap to clone.
 ///
-/// The engine makes it; to call an evaluator by itself, make one with [`EvalContext::new`].
+/// The engine creates it; to call an evaluator directly, create one with [`EvalContext::new`].
 #[derive(Clone, Debug)]
 pub struct EvalContext {
     inner: Arc<Inner>,
-    /// The way to the models.
-    #[cfg_attr(not(feature = "judge"), expect(dead_code, reason = "nobody is asked without the feature"))]
+    /// The handle for calling models.
+    #[cfg_attr(not(feature = "judge"), expect(dead_code, reason = "no model is called without the feature"))]
     asking: Option<Asking>,
-    /// What finds one where none was given.
+    /// Creates a handle on demand if none is set.
     #[cfg(feature = "judge")]
     usually_asking: Option<fn() -> Result<Asking, EvalError>>,
-    /// How long the experiment gives an evaluator.
+    /// The experiment's time limit for evaluators.
     timeout: Option<Duration>,
 }
 
@@ -41,7 +41,7 @@ struct Inner {
 }
 
 impl EvalContext {
-    /// The context of the output of one run of an item.
+    /// Creates the context for the output of one trial of an item.
     pub(crate) fn of(
         item: Arc<Item>,
         key: Arc<str>,
@@ -59,38 +59,38 @@ impl EvalContext {
         }
     }
 
-    /// The same execution for an evaluator that asks models this way.
+    /// Sets the handle for calling models.
     pub(crate) fn asking(&self, asking: Asking) -> Self {
         Self { asking: Some(asking), ..self.clone() }
     }
 
-    /// The same execution in an experiment that gives each evaluator so long.
+    /// Sets the experiment's time limit for evaluators.
     pub(crate) fn within(self, timeout: Duration) -> Self {
         Self { timeout: Some(timeout), ..self }
     }
 
-    /// How long an evaluator may take; outside of an experiment what is usual there.
+    /// The time limit for evaluators; outside an experiment, the default.
     pub(crate) fn timeout(&self) -> Duration {
         self.timeout.unwrap_or(DEFAULT_TIMEOUT)
     }
 
-    /// The same execution, whose way to the models is found when it is needed.
+    /// Sets the function that creates a handle for models on demand.
     #[cfg(feature = "judge")]
     pub(crate) fn usually_asking(self, find: fn() -> Result<Asking, EvalError>) -> Self {
         Self { usually_asking: Some(find), ..self }
     }
 
-    /// The way to the models.
+    /// The handle for calling models.
     #[cfg(feature = "judge")]
     pub(crate) fn models(&self) -> Result<Asking, EvalError> {
         match (&self.asking, self.usually_asking) {
             (Some(asking), _) => Ok(asking.clone()),
             (None, Some(find)) => find(),
-            (None, None) => Err(EvalError::new("no models can be asked here")),
+            (None, None) => Err(EvalError::new("no models are available here")),
         }
     }
 
-    /// The same execution with another item, for [`FnEvaluator::context`](super::FnEvaluator::context).
+    /// Returns a copy with another item, for [`FnEvaluator::context`](super::FnEvaluator::context).
     #[must_use]
     pub fn with_item(&self, item: Item) -> Self {
         let Inner { key, index, run_index, output, .. } = &*self.inner;
@@ -98,7 +98,7 @@ impl EvalContext {
         Self { inner: other.inner, ..self.clone() }
     }
 
-    /// The same execution with another output, for [`FnEvaluator::context`](super::FnEvaluator::context).
+    /// Returns a copy with another output, for [`FnEvaluator::context`](super::FnEvaluator::context).
     #[must_use]
     pub fn with_output(&self, output: Output) -> Self {
         let Inner { item, key, index, run_index, .. } = &*self.inner;
@@ -106,46 +106,46 @@ impl EvalContext {
         Self { inner: other.inner, ..self.clone() }
     }
 
-    /// The item of the data set.
+    /// The item of the dataset.
     #[must_use]
     pub fn item(&self) -> &Item {
         &self.inner.item
     }
 
-    /// The item as a type of your own.
+    /// Deserializes the item.
     ///
     /// # Errors
     ///
-    /// Names the path of the field that does not fit `T`.
+    /// Names the path of the field that does not match `T`.
     pub fn item_as<T: DeserializeOwned>(&self) -> Result<T, DecodeError> {
         decode(&self.inner.item)
     }
 
-    /// The item's identity, as [`Context::key`](crate::Context::key); empty outside of an experiment.
+    /// The item's key, see [`Context::key`](crate::Context::key); empty outside an experiment.
     #[must_use]
     pub fn key(&self) -> &str {
         &self.inner.key
     }
 
-    /// The item's place in the data set, from 0.
+    /// The item's position in the dataset, from 0.
     #[must_use]
     pub fn index(&self) -> usize {
         self.inner.index
     }
 
-    /// Which of the item's runs this is, from 0.
+    /// The trial of the item, from 0.
     #[must_use]
     pub fn run_index(&self) -> usize {
         self.inner.run_index
     }
 
-    /// What the agent answered.
+    /// The agent's output.
     #[must_use]
     pub fn output(&self) -> &Value {
         self.inner.output.value()
     }
 
-    /// What the agent answered, as text: a string as it is, anything else as compact JSON.
+    /// The agent's output as text: a string unchanged, anything else as compact JSON.
     #[must_use]
     pub fn output_text(&self) -> &str {
         match self.inner.output.value() {
@@ -154,23 +154,23 @@ impl EvalContext {
         }
     }
 
-    /// What the agent answered, as a type of your own.
+    /// Deserializes the agent's output.
     ///
     /// # Errors
     ///
-    /// Names the path of the field that does not fit `T`.
+    /// Names the path of the field that does not match `T`.
     pub fn output_as<T: DeserializeOwned>(&self) -> Result<T, DecodeError> {
         crate::dataset::decode_value(self.inner.output.value())
     }
 
-    /// What the agent reported about itself: `model`, `tokens` and fields of its own.
+    /// The metadata that the agent reported: `model`, `tokens` and its own fields.
     #[must_use]
     pub fn metadata(&self) -> &Item {
         self.inner.output.all_metadata()
     }
 }
 
-/// A function from what the engine shows to what an evaluator sees.
+/// A user function that changes the context before an evaluator sees it.
 #[derive(Clone)]
 pub(super) struct Remap {
     function: Arc<dyn Fn(&EvalContext) -> EvalContext + Send + Sync>,
@@ -182,29 +182,29 @@ impl Remap {
         Self { function: Arc::new(function), type_name: std::any::type_name::<F>() }
     }
 
-    /// What the evaluator sees: what there is to see, unless it is changed.
+    /// Applies the function, if any.
     pub(super) fn seen(remap: Option<&Self>, cx: &EvalContext) -> EvalContext {
         remap.map_or_else(|| cx.clone(), |remap| (remap.function)(cx))
     }
 }
 
-/// The function's type, which is the same in every process: fingerprints are made of it.
+/// The function's type name. It is the same in every process, as fingerprints require.
 impl fmt::Debug for Remap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.type_name)
     }
 }
 
-/// What an evaluator is about to be used on, see [`Evaluator::check`](super::Evaluator::check).
+/// The dataset and models of a run, for [`Evaluator::check`](super::Evaluator::check).
 #[derive(Debug)]
 pub struct Setup {
     pub(crate) dataset: Dataset,
-    #[cfg_attr(not(feature = "judge"), expect(dead_code, reason = "nobody is asked without the feature"))]
+    #[cfg_attr(not(feature = "judge"), expect(dead_code, reason = "no model is called without the feature"))]
     pub(crate) models: Arc<Models>,
 }
 
 impl Setup {
-    /// The items that outputs will be scored for.
+    /// The items of the run.
     pub fn items(&self) -> impl Iterator<Item = &Item> + Clone {
         self.dataset.iter()
     }

@@ -1,4 +1,4 @@
-//! `ExactMatch`: the output equals a field of the item.
+//! `ExactMatch`: compares the output with a field of the item.
 
 use std::sync::Arc;
 
@@ -12,11 +12,11 @@ use super::{CheckError, EvalContext, EvalError, Evaluation, Evaluator, Score, Se
 use crate::metrics::same;
 use crate::settings::{self, NoKeys};
 
-/// Scores 1 where the output equals a field of the item, and 0 elsewhere.
+/// Scores 1 if the output equals a field of the item, else 0.
 ///
-/// Text is compared as text. Where the field or the output is an object or a list, both are compared as JSON, whatever
-/// the order of their keys: text on the other side is parsed first. A number or a boolean is compared by value, or
-/// with text by how it is written.
+/// Text is compared as text. If the field or the output is an object or a list, both are compared as JSON, ignoring the order
+/// of keys: text on the other side is parsed first. A number or a boolean is compared by value, or with text by how it is
+/// written.
 ///
 /// ```
 /// use cobalt::ExactMatch;
@@ -31,26 +31,25 @@ fingerprint! {
     case_sensitive = it.0.case_sensitive, trim = it.0.trim, pass_mark = mark(it.0.pass_mark)
 }
 
-/// The settings, as the keys of `type = "exact-match"`.
+/// The keys of `type = "exact-match"`.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct ExactMatchOptions {
-    /// The name in reports.
+    /// Name in reports.
     #[serde(default = "type_name")]
     name: String,
-    /// The field of the item that holds the right output.
+    /// The field of the item with the reference.
     field: String,
-    /// The part of what the agent gave to compare, a path such as "output.answer" or "metadata.answer"; "output" unless
-    /// it is set.
+    /// The part of the agent's result to compare, a path such as "output.answer" or "metadata.answer". Default: "output".
     output: Option<AgentField>,
-    /// Whether `Paris` and `paris` differ.
+    /// Whether `Paris` and `paris` differ. Default: true.
     #[serde(default = "yes")]
     case_sensitive: bool,
-    /// Whether white space at both ends is left out.
+    /// Whether surrounding white space is ignored. Default: false.
     #[serde(default)]
     trim: bool,
-    /// From which score an output passes; 0.5 unless it is set.
+    /// Minimum score for an output to pass. Default: 0.5.
     pass_mark: Option<settings::Score>,
 }
 
@@ -71,7 +70,7 @@ impl Options for ExactMatchOptions {
 }
 
 impl ExactMatch {
-    /// Compares the output with the item's `field`, case and surrounding space included.
+    /// Compares the output with the item's `field`, including case and surrounding white space.
     pub fn new(name: impl Into<String>, field: impl Into<String>) -> Self {
         Self(ExactMatchOptions {
             name: name.into(),
@@ -83,29 +82,29 @@ impl ExactMatch {
         })
     }
 
-    /// Compares a part of what the agent gave, by a path such as `output.answer` or `metadata.answer`: the whole output
-    /// unless it is set. A part that is missing or `null` is an error, not a score.
+    /// Compares a part of the agent's result, a path such as `output.answer` or `metadata.answer`. Default: the whole
+    /// `output`. A part that is missing or `null` is an error, not a score.
     #[must_use]
     pub fn output(mut self, path: impl AsRef<str>) -> Self {
         self.0.output = Some(AgentField::new(path.as_ref()));
         self
     }
 
-    /// Whether `Paris` and `paris` differ (they do unless this is set to `false`).
+    /// Whether `Paris` and `paris` differ. Default: `true`.
     #[must_use]
     pub fn case_sensitive(mut self, case_sensitive: bool) -> Self {
         self.0.case_sensitive = case_sensitive;
         self
     }
 
-    /// Whether white space at both ends is left out (it is not unless this is set to `true`).
+    /// Whether surrounding white space is ignored. Default: `false`.
     #[must_use]
     pub fn trim(mut self, trim: bool) -> Self {
         self.0.trim = trim;
         self
     }
 
-    /// From which score an output passes: 0.5 unless it is set.
+    /// Sets the minimum score for an output to pass. Default: 0.5.
     #[must_use]
     pub fn pass_mark(mut self, mark: f64) -> Self {
         self.0.pass_mark = Some(settings::Score(mark));
@@ -116,7 +115,7 @@ impl ExactMatch {
         let Some(expected) = cx.item().get(&self.0.field) else {
             let fields: Vec<_> = cx.item().keys().map(String::as_str).collect();
             return Err(EvalError::new(format!(
-                "the item has no field `{}` to compare with; it has: {}",
+                "the item has no field `{}` to compare with; available: {}",
                 self.0.field,
                 fields.join(", ")
             )));
@@ -135,7 +134,7 @@ impl ExactMatch {
     fn equal(&self, expected: &Value, output: &Value) -> bool {
         let same_text = |a: &str, b: &str| self.same_text(a, b);
         match (expected, output) {
-            // A whole number may be written with its point as well: `5.0`.
+            // Text such as `5.0` equals the number 5.0.
             (Value::String(text), Value::Number(number)) | (Value::Number(number), Value::String(text))
                 if same_text(text, &number.to_string()) =>
             {
@@ -151,7 +150,7 @@ impl ExactMatch {
     }
 }
 
-/// A value as JSON, cut to what fits into a reason.
+/// A value as JSON, truncated for a reason.
 fn shown(value: &Value) -> String {
     const LONGEST: usize = 200;
     cut(&value.to_string(), LONGEST).into_owned()

@@ -1,4 +1,4 @@
-//! `FnEvaluator`: a function of your own.
+//! `FnEvaluator`: scores with a user function.
 
 use std::fmt;
 use std::future::Future;
@@ -10,9 +10,9 @@ use crate::threads;
 
 type ScoreFn = Arc<dyn Fn(EvalContext) -> Evaluation<'static> + Send + Sync>;
 
-/// Scores with a function: plain or async, returning what [`IntoScore`] describes.
+/// Scores with a function, async or not, whose return type implements [`IntoScore`].
 ///
-/// A plain function runs on a thread of its own, so that it may block without holding up others.
+/// A plain function runs on its own thread, so it may block.
 ///
 /// ```
 /// use cobalt::{FnEvaluator, Score};
@@ -32,7 +32,7 @@ pub struct FnEvaluator {
 }
 
 impl FnEvaluator {
-    /// An evaluator of a plain function.
+    /// Creates an evaluator from a plain function.
     pub fn new<F, R>(name: impl Into<String>, function: F) -> Self
     where
         F: Fn(&EvalContext) -> R + Send + Sync + 'static,
@@ -50,7 +50,7 @@ impl FnEvaluator {
         )
     }
 
-    /// An evaluator of an async function.
+    /// Creates an evaluator from an async function.
     ///
     /// ```
     /// use cobalt::FnEvaluator;
@@ -83,7 +83,7 @@ impl FnEvaluator {
         }
     }
 
-    /// Changes what the function sees, for example another output or item.
+    /// Changes the context that the function sees, for example its output or item.
     ///
     /// ```
     /// use cobalt::{FnEvaluator, Output};
@@ -97,14 +97,14 @@ impl FnEvaluator {
         self
     }
 
-    /// From which score an output passes: 0.5 unless it is set.
+    /// Sets the minimum score for an output to pass. Default: 0.5.
     #[must_use]
     pub fn pass_mark(mut self, mark: f64) -> Self {
         self.pass_mark = mark;
         self
     }
 
-    /// Ties the fingerprint to the function's source, where it is known.
+    /// Uses a hash of the function's source as the fingerprint.
     #[must_use]
     pub(crate) fn source(mut self, source_hash: u64) -> Self {
         self.fingerprint = format!("{source_hash:016x}");
@@ -136,18 +136,18 @@ impl Evaluator for FnEvaluator {
     }
 }
 
-/// What `#[cobalt::evaluator]` registers.
+/// The registration by `#[cobalt::evaluator]`.
 #[derive(Debug)]
 pub struct EvaluatorDefinition {
-    /// The name that a configuration file uses.
+    /// The name in configuration files.
     pub name: &'static str,
-    /// The crate of the function, with the modules in it.
+    /// The function's crate and module path.
     pub module: &'static str,
     /// The file of the attribute, as rustc names it.
     pub file: &'static str,
     /// The line of the attribute.
     pub line: u32,
-    /// Makes the evaluator.
+    /// Builds the evaluator.
     pub make: fn() -> FnEvaluator,
 }
 

@@ -1,4 +1,4 @@
-//! `GEval`: a plain criterion becomes evaluation steps, and these a rating from 1 to 5.
+//! `GEval`: rates outputs from 1 to 5 by a plain criterion and evaluation steps.
 
 #[cfg(test)]
 mod tests;
@@ -23,15 +23,15 @@ use crate::llm::{Asking, ModelChoice, Schema};
 use crate::settings::{self, Count, Word, at_least_one};
 use crate::threads::join_all;
 
-/// Rates the output by a plain criterion, as G-Eval does (Liu et al., 2023, <https://arxiv.org/abs/2303.16634>).
+/// Rates the output by a plain criterion, following G-Eval (Liu et al., 2023, <https://arxiv.org/abs/2303.16634>).
 ///
-/// First a model writes evaluation steps from the criterion, once for all items, unless [`steps`](Self::steps) are given.
-/// By these it fills in a form, with its reason and a rating from 1 to 5, which becomes a score from 0 to 1:
-/// `(rating - 1) / 4`. The paper weights the ratings by the probabilities of their tokens, or, where a model does not tell these,
-/// takes the mean of several answers: so does [`samples`](Self::samples).
+/// A model first writes evaluation steps from the criterion, once for all items, unless [`steps`](Self::steps) are set. It then
+/// returns a reason and a rating from 1 to 5 by these steps. The score is `(rating - 1) / 4`, from 0 to 1. The paper weights
+/// ratings by their token probabilities or, if a model does not return them, takes the mean of several responses, as
+/// [`samples`](Self::samples) does.
 ///
-/// The judge sees the `output`, and the item's `input` and what is `expected` (its `expectedOutput`, else its `expected`)
-/// where it has them; [`field`](Self::field) and [`inputs`](Self::inputs) change that.
+/// The judge sees the `output` and, if present, the item's `input` and `expected` (its `expectedOutput`, else its `expected`);
+/// [`field`](Self::field) and [`inputs`](Self::inputs) change that.
 ///
 /// ```
 /// use cobalt::GEval;
@@ -63,27 +63,26 @@ fingerprint! {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct GEvalOptions {
-    /// The name in reports.
+    /// Name in reports.
     #[serde(default = "type_name")]
     name: String,
-    /// What makes an output good, in plain words.
+    /// The criterion for a good output, in plain words.
     criterion: Word,
-    /// The evaluation steps; a model writes them from the criterion unless they are set.
+    /// The evaluation steps. Default: a model writes them from the criterion.
     #[serde(default, deserialize_with = "at_least_one")]
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     steps: Option<Vec<Word>>,
-    /// How many answers the score is the mean of; 1 unless it is set.
+    /// The number of responses to average. Default: 1.
     samples: Option<Count>,
-    /// The texts that the judge sees, such as "output"; "input", "expected" and "output" as far as they are there unless it is
-    /// set.
+    /// The inputs that the judge sees, such as "output". Default: "input" and "expected", if present, and "output".
     #[serde(default, deserialize_with = "at_least_one")]
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     inputs: Option<Vec<Word>>,
-    /// Where texts come from, each by a path such as "output.answer" or "metadata.documents"; one of a new name is shown as
-    /// well.
+    /// The sources of inputs, each a path such as "output.answer" or "metadata.documents". Inputs with new names are
+    /// added.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     fields: BTreeMap<String, Word>,
-    /// From which score an output passes; 0.5 unless it is set.
+    /// Minimum score for an output to pass. Default: 0.5.
     pass_mark: Option<settings::Score>,
     #[serde(skip)]
     remap: Option<Remap>,
@@ -106,7 +105,7 @@ impl Options for GEvalOptions {
     }
 }
 
-/// What the judge sees unless it is said otherwise.
+/// The default inputs.
 const SHOWN: [(&str, Need); 3] =
     [("input", Need::IfThere), ("expected", Need::IfThere), ("output", Need::Always)];
 
@@ -121,7 +120,7 @@ impl GEvalOptions {
 }
 
 impl GEval {
-    /// Rates the output by `criterion`.
+    /// Creates an evaluator that rates the output by `criterion`.
     pub fn new(name: impl Into<String>, criterion: impl Into<String>) -> Self {
         let options = GEvalOptions {
             name: name.into(),
@@ -137,26 +136,25 @@ impl GEval {
         Self { options, judge, texts, written: Written::default() }
     }
 
-    /// The evaluation steps, at least one, instead of those that a model writes. This saves a question, and every run
-    /// rates by the same steps, whatever is in the cache.
+    /// Sets the evaluation steps, at least one, instead of letting a model write them. This saves a call, and keeps the steps
+    /// stable, independent of the cache.
     #[must_use]
     pub fn steps<S: Into<String>>(mut self, steps: impl IntoIterator<Item = S>) -> Self {
         self.options.steps = Some(steps.into_iter().map(|step| Word(step.into())).collect());
         self
     }
 
-    /// How many answers are asked for, 1 unless it is set: the score is their mean. They differ only at a
-    /// [`temperature`](Self::temperature) above 0; the paper takes 20 at a temperature of 1. Where one of them does not come
-    /// there is no score.
+    /// Sets the number of responses to average. Default: 1. They differ only at a [`temperature`](Self::temperature) above 0; the
+    /// paper uses 20 at temperature 1. If one of them fails, there is no score.
     #[must_use]
     pub fn samples(mut self, answers: u32) -> Self {
         self.options.samples = Some(Count(answers as usize));
         self
     }
 
-    /// Shows the judge these texts and no others. Each has to be there: `output` is the agent's, `trace` what it did on the
-    /// way (see [where calls are](crate::calls#where-the-calls-are)), `expected` the item's `expectedOutput` (else its
-    /// `expected`), any other the item's field of that name, unless [`field`](Self::field) says otherwise.
+    /// Sets the inputs that the judge sees, all required: `output` is the agent's output, `trace` its steps (see
+    /// [where the calls are](crate::calls#where-the-calls-are)), `expected` the item's `expectedOutput` (else its `expected`), and
+    /// any other the item's field of that name, unless [`field`](Self::field) maps it.
     #[must_use]
     pub fn inputs<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Self {
         self.texts.show_only(names.into_iter().map(Into::into));
@@ -165,16 +163,14 @@ impl GEval {
 
     judge_setters!();
 
-    /// What is wrong with the settings by themselves.
+    /// Validates the settings alone, without items.
     fn problem(&self) -> Option<String> {
         let Word(criterion) = &self.options.criterion;
         if criterion.trim().is_empty() {
-            return Some("the criterion is empty; say what makes an output good".to_owned());
+            return Some("the criterion is empty; describe what makes an output good".to_owned());
         }
         if self.options.samples() == 0 {
-            return Some(
-                "`samples` is 0; it is the number of answers to take the mean of, at least 1".to_owned(),
-            );
+            return Some("`samples` is 0; it must be at least 1".to_owned());
         }
         unfilled("the criterion", criterion)
             .or_else(|| problem_of(&self.options.steps()?))
@@ -220,14 +216,14 @@ Rate the output of an AI agent by the criterion below, and by nothing else. The 
 themselves. Go through the steps one by one, and then fill in the form: first `reason`, one to three sentences that name what \
 decided; then `score`, a whole number from 1 (the criterion is not met at all) to 5 (it is met in full).";
 
-/// A rating, and why.
+/// A rating with its reason.
 #[derive(Debug)]
 pub struct Rating {
     rating: u8,
     reason: Option<String>,
 }
 
-/// The question for one output.
+/// Builds the prompt for one output.
 pub fn prompt(criterion: &str, steps: &[&str], texts: &[(&str, String)]) -> String {
     let steps: Vec<_> =
         steps.iter().enumerate().map(|(index, step)| format!("{}. {step}", index + 1)).collect();
@@ -236,7 +232,7 @@ pub fn prompt(criterion: &str, steps: &[&str], texts: &[(&str, String)]) -> Stri
     source::prompt(&task, &texts)
 }
 
-/// Asks for so many ratings, side by side.
+/// Requests several ratings in parallel.
 pub async fn ask(
     asking: &Asking,
     model: &ModelChoice,
@@ -265,7 +261,7 @@ fn read_rating(answer: &Map<String, Value>) -> Result<Rating, String> {
     Ok(Rating { rating, reason: answer::reasons(answer, "reason") })
 }
 
-/// The mean of at least one rating, brought to 0..=1.
+/// The mean of at least one rating, scaled to 0..=1.
 pub fn mean_score(ratings: &[Rating]) -> Score {
     let sum: f64 = ratings.iter().map(|rating| f64::from(rating.rating)).sum();
     let mean = sum / ratings.len() as f64;
@@ -296,10 +292,10 @@ texts to the rating: what to look at, what to compare, what counts against the o
 of one or two sentences each, that hold for any output; apply the criterion as it is written, and add no other. You are not \
 shown the texts.";
 
-/// What is wrong with evaluation steps that are given.
+/// Validates configured evaluation steps.
 fn problem_of(steps: &[&str]) -> Option<String> {
     if steps.is_empty() {
-        return Some("there are no steps; write at least one, or leave `steps` out".to_owned());
+        return Some("`steps` is empty; add at least one step, or remove it".to_owned());
     }
     if let Some(index) = steps.iter().position(|step| step.trim().is_empty()) {
         return Some(format!("step {} is empty", index + 1));
@@ -307,12 +303,12 @@ fn problem_of(steps: &[&str]) -> Option<String> {
     steps.iter().enumerate().find_map(|(index, step)| unfilled(&format!("step {}", index + 1), step))
 }
 
-/// The evaluation steps that a model wrote: all outputs are rated by the same ones, with or without a cache.
+/// The evaluation steps written by a model. All outputs are rated by the same steps, with or without a cache.
 #[derive(Default)]
 struct Written(OnceLock<Vec<String>>);
 
 impl Written {
-    /// Those that a model has written or now writes for the criterion.
+    /// Returns the steps; on first use, a model writes them.
     async fn find(
         &self,
         asking: &Asking,
@@ -323,10 +319,10 @@ impl Written {
         if let Some(written) = self.0.get() {
             return Ok(written.iter().map(String::as_str).collect());
         }
-        // Items that ask side by side share one request, and its failure: were they to wait for each other, each would fail
-        // anew after the one before.
+        // Parallel items share one request and its failure. With a lock, each would fail in turn.
         let written = write(asking, model, criterion, texts).await;
-        let written = written.map_err(|error| EvalError::new(format!("no evaluation steps: {error}")))?;
+        let written =
+            written.map_err(|error| EvalError::new(format!("failed to get evaluation steps: {error}")))?;
         Ok(self.0.get_or_init(|| written).iter().map(String::as_str).collect())
     }
 }
@@ -357,7 +353,7 @@ fn read_steps(answer: &Map<String, Value>) -> Result<Vec<String>, String> {
     }
 }
 
-/// Steps are written anew: those of another model or criterion would not be the same.
+/// A clone starts without steps: its model or criterion may be changed.
 impl Clone for Written {
     fn clone(&self) -> Self {
         Self::default()

@@ -1,7 +1,7 @@
-//! What scores an output: the trait, and the evaluators that come with the library, a file or a folder each.
+//! The trait `Evaluator` and the built-in evaluators, each in its own file or folder.
 //!
-//! An evaluator knows one output and its item, and nothing of the experiment. It gives a score or an error; whether a score
-//! passes, and what an error means for the run, is not its business.
+//! An evaluator sees one output and its item, not the experiment. It returns a score or an error; the engine decides whether
+//! a score passes and what an error means for the run.
 
 #[cfg(feature = "judge")]
 mod asking;
@@ -86,17 +86,16 @@ pub(crate) use text::{
     TokenF1Options, WerOptions,
 };
 
-/// Texts of more bytes than this together are compared on a thread of their own: the comparison of two long texts takes
-/// seconds.
+/// Texts with more bytes than this in total are compared on a separate thread: comparing two long texts takes seconds.
 const LARGE: usize = 4096;
 
-/// Why an evaluator gave no score. It is never taken for a score of 0.
+/// Why an evaluator returned no score. Never counted as a score of 0.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct EvalError(String);
 
 impl EvalError {
-    /// An error with its reason.
+    /// Creates an error with its reason.
     pub fn new(reason: impl Into<String>) -> Self {
         Self(reason.into())
     }
@@ -109,13 +108,13 @@ impl From<crate::llm::AskError> for EvalError {
     }
 }
 
-/// A score on its way.
+/// A boxed future of a score.
 pub type Evaluation<'a> = Pin<Box<dyn Future<Output = Result<Score, EvalError>> + Send + 'a>>;
 
 /// Scores outputs from 0 to 1.
 ///
-/// Most evaluators need no type of their own: a function with [`#[cobalt::evaluator]`](macro@crate::evaluator), or a
-/// closure in [`FnEvaluator`], is enough. Implement this trait for one that has settings or holds a resource.
+/// Usually a function with [`#[cobalt::evaluator]`](macro@crate::evaluator), or a closure in [`FnEvaluator`], is enough.
+/// Implement this trait for evaluators that have settings or hold a resource.
 ///
 /// ```
 /// use cobalt::{EvalContext, Evaluation, Evaluator, Score};
@@ -134,24 +133,24 @@ pub type Evaluation<'a> = Pin<Box<dyn Future<Output = Result<Score, EvalError>> 
 /// }
 /// ```
 pub trait Evaluator: Debug + Send + Sync + 'static {
-    /// The name under which scores are kept; unique within an experiment.
+    /// The name of the scores in results; unique within an experiment.
     fn name(&self) -> &str;
 
     /// Scores one output.
     ///
     /// # Errors
     ///
-    /// Where no score can be given, an [`EvalError`]: it is counted beside the scores, never as one. A score that is
-    /// no number from 0 to 1 is made one by the engine.
+    /// Returns an [`EvalError`] if there is no score. Errors are counted separately from scores. The engine also turns a
+    /// score that is not a number from 0 to 1 into an error.
     fn evaluate<'a>(&'a self, cx: &'a EvalContext) -> Evaluation<'a>;
 
-    /// From which score an output passes.
+    /// The minimum score for an output to pass.
     fn pass_mark(&self) -> f64 {
         DEFAULT_PASS_MARK
     }
 
-    /// Looks at what is to come before the first item is run, so that a mistake costs no run. Everything else waits for
-    /// the answer: this is no place for a request.
+    /// Validates settings and items before the first item runs. Everything else waits for it, so do not make requests
+    /// here.
     ///
     /// ```
     /// use cobalt::{CheckError, EvalContext, EvalError, Evaluation, Evaluator, Setup};
@@ -165,7 +164,7 @@ pub trait Evaluator: Debug + Send + Sync + 'static {
     ///     }
     ///
     ///     fn evaluate<'a>(&'a self, _: &'a EvalContext) -> Evaluation<'a> {
-    ///         Box::pin(async { Err(EvalError::new("here the service is asked")) })
+    ///         Box::pin(async { Err(EvalError::new("call the service here")) })
     ///     }
     ///
     ///     fn check(&self, setup: &Setup) -> Result<(), CheckError> {
@@ -182,27 +181,28 @@ pub trait Evaluator: Debug + Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// Says what would keep the evaluator from scoring, such as a field that no item has. The experiment is then not run.
+    /// Returns what would prevent the evaluator from scoring, such as a field that no item has. The experiment does not run
+    /// then.
     fn check(&self, setup: &Setup) -> Result<(), CheckError> {
         let _ = setup;
         Ok(())
     }
 
-    /// How long [`evaluate`](Self::evaluate) may take, `None` for one that ends by itself in any case: the experiment's
-    /// `timeout` unless it is overridden. After that time it is cancelled, and the evaluation is an error.
+    /// The time limit of [`evaluate`](Self::evaluate), by default the experiment's `timeout`. After that time, the call is
+    /// cancelled, and the evaluation is an error. Return `None` if the evaluator enforces its own limits.
     fn time_limit(&self, timeout: Duration) -> Option<Duration> {
         Some(timeout)
     }
 
-    /// Lets go of what it holds between two outputs, such as a process or a connection: no output of this run is to come.
-    /// Another run may still follow. It may block for a moment, not for long; by default it does nothing.
+    /// Releases resources that are kept between outputs, such as a process or a connection. Called after the last output of
+    /// a run; another run may follow. It may block briefly. By default it does nothing.
     ///
-    /// It is not called where the run is stopped before its end.
+    /// It is not called if the run is interrupted.
     fn finish(&self) {}
 
-    /// Text that changes whenever the evaluator would score differently. A run is resumed only with evaluators
-    /// whose text is the same. By default it is that of `Debug`: override it where that differs from process to process,
-    /// as with a hash map or a function pointer, or the run could never be resumed.
+    /// A text that changes whenever the evaluator would score differently. A run is resumed only if the fingerprints of its
+    /// evaluators are unchanged. By default it is the `Debug` output. Override it if that differs between processes, as with
+    /// a hash map or a function pointer; otherwise runs can never be resumed.
     fn fingerprint(&self) -> String {
         format!("{self:?}")
     }

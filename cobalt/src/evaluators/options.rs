@@ -1,4 +1,4 @@
-//! Evaluators as `cobalt.toml` has them: each type is a table, with an evaluator to be made of it.
+//! Evaluator settings from `cobalt.toml`: each type has a table, from which its evaluator is built.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -10,18 +10,18 @@ use toml::de::{DeTable, Error};
 use super::{DEFAULT_PASS_MARK, Evaluator};
 use crate::settings::{Score, Table};
 
-/// The settings of an evaluator that are its own, as keys of its table without the `type`.
+/// The settings specific to an evaluator: the keys of its table, without `type`.
 pub(crate) trait Options: Clone + Serialize + DeserializeOwned {
-    /// The settings that it has in common with others: [`NoKeys`](crate::settings::NoKeys) where there are none.
+    /// The settings shared with other evaluators; [`NoKeys`](crate::settings::NoKeys) if there are none.
     type Shared: Clone + Serialize + DeserializeOwned;
 
-    /// Refuses settings that contradict each other.
+    /// Rejects contradictory settings.
     fn checked(self, shared: &Self::Shared) -> Result<Self, String> {
         let _ = shared;
         Ok(self)
     }
 
-    /// Makes the evaluator.
+    /// Builds the evaluator.
     fn make(self, shared: Self::Shared) -> Result<Arc<dyn Evaluator>, String>;
 }
 
@@ -29,26 +29,26 @@ pub(crate) trait Options: Clone + Serialize + DeserializeOwned {
 pub type OptionsTable<Own> = Table<Own, <Own as Options>::Shared>;
 
 impl<Own: Options> OptionsTable<Own> {
-    /// Reads a table, which stands at `span`, and refuses settings that contradict each other.
+    /// Reads the table at `span` and rejects contradictory settings.
     pub(crate) fn read_checked(span: Range<usize>, table: DeTable<'_>) -> Result<Self, Error> {
         let Self { own, shared } = Self::read(span, table)?;
         Ok(Self { own: own.checked(&shared).map_err(Error::custom)?, shared })
     }
 
-    /// Makes the evaluator.
+    /// Builds the evaluator.
     pub(crate) fn make(&self) -> Result<Arc<dyn Evaluator>, String> {
         let Self { own, shared } = self.clone();
         own.make(shared)
     }
 }
 
-/// From which score an output passes, where nothing or this is written.
+/// The pass mark: the configured one, or the default.
 pub fn mark(written: Option<Score>) -> f64 {
     written.map_or(DEFAULT_PASS_MARK, |Score(mark)| mark)
 }
 
-/// Gives a type the `Debug` of a struct with these fields, whatever its own are: what is resolved of the settings, which
-/// is the fingerprint, and stands in stored files.
+/// Implements `Debug` as a struct with these fields, independent of the actual ones. It shows the resolved settings, serves
+/// as the fingerprint, and is stored in files.
 macro_rules! fingerprint {
     ($type:ident as $name:literal, $it:ident: $($field:ident = $value:expr),+ $(,)?) => {
         impl std::fmt::Debug for $type {
@@ -62,11 +62,10 @@ macro_rules! fingerprint {
 
 pub(super) use fingerprint;
 
-/// Adds the setters of what each of several evaluators has in a field with `remap` and `pass_mark`; `seen` says what is
-/// changed.
+/// Adds the setters shared by several evaluators, whose field has `remap` and `pass_mark`. `seen` completes the doc comment.
 macro_rules! shared_setters {
     ($field:ident, $seen:literal) => {
-        #[doc = concat!("Changes what ", $seen, ", for example another output or item.")]
+        #[doc = concat!("Changes what ", $seen, ", for example by replacing the output or the item.")]
         #[must_use]
         pub fn context(
             mut self,
@@ -76,7 +75,7 @@ macro_rules! shared_setters {
             self
         }
 
-        /// From which score an output passes: 0.5 unless it is set.
+        /// Sets the minimum score for an output to pass. Default: 0.5.
         #[must_use]
         pub fn pass_mark(mut self, mark: f64) -> Self {
             self.$field.pass_mark = Some(crate::settings::Score(mark));
@@ -87,21 +86,20 @@ macro_rules! shared_setters {
 
 pub(super) use shared_setters;
 
-/// Refuses none of the keys, and more than one, where each says the same in another way. Each comes with whether it is
-/// written; `what` is what they say.
+/// Requires exactly one of several mutually exclusive keys, each given with whether it is set. `what` is what they set.
 pub fn exactly_one(what: &str, keys: &[(&str, bool)]) -> Result<(), String> {
     let written: Vec<_> = keys.iter().filter(|(_, written)| *written).map(|(key, _)| *key).collect();
     match written[..] {
         [_] => Ok(()),
         [] => {
             let keys = cobalt_core::wording::list(keys.iter().map(|(key, _)| *key));
-            Err(format!("nothing says {what}; write one of the keys {keys}"))
+            Err(format!("missing {what}; set one of the keys {keys}"))
         }
-        [one, another, ..] => Err(format!("`{one}` and `{another}` both say {what}; leave one of them out")),
+        [one, another, ..] => Err(format!("`{one}` and `{another}` both set the {what}; remove one")),
     }
 }
 
-/// The same, as a schema has it.
+/// The same for the JSON schema.
 #[cfg(feature = "schema")]
 pub fn one_of(keys: &[&str]) -> serde_json::Value {
     keys.iter().map(|key| serde_json::json!({ "required": [key] })).collect()

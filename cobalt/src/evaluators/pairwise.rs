@@ -1,4 +1,4 @@
-//! `Pairwise`: the output against another answer to the same input, in both orders.
+//! `Pairwise`: compares the output with another answer to the same input, in both orders.
 
 use std::collections::BTreeMap;
 use std::mem;
@@ -22,15 +22,15 @@ use crate::threads::join_all;
 
 const CRITERION: &str = "The better answer does more fully and more correctly what the input asks for.";
 
-/// Lets a model decide whether the output or a field of the item, such as an earlier answer or another system's, is the
-/// better answer to the item's `input`.
+/// Asks a model which is the better answer to the item's `input`: the output, or a field of the item, such as an earlier answer
+/// or another system's.
 ///
-/// Judges tend to prefer the answer that they read first, or second. So the model is asked in both orders, and only who wins in
-/// both has won (Zheng et al., 2023, <https://arxiv.org/abs/2306.05685>): 1 where the output does, 0 where the other answer
-/// does, and 0.5, a tie, where the orders disagree or a tie is declared in one of them. Texts that are the same
-/// are a tie without a question. The verdict of each order is kept in the metadata as `orders`.
+/// Judges tend to prefer one position, so the model is asked in both orders (Zheng et al., 2023,
+/// <https://arxiv.org/abs/2306.05685>). The score is 1 if the output wins both times, 0 if the other answer does, and 0.5, a tie,
+/// if the orders disagree or one of them is a tie. Identical texts are a tie without a model call. The metadata has the verdict
+/// of each order as `orders`.
 ///
-/// Where one of the two questions finds no answer there is no score.
+/// If one of the two calls fails, there is no score.
 ///
 /// ```
 /// use cobalt::Pairwise;
@@ -57,17 +57,17 @@ fingerprint! {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct PairwiseOptions {
-    /// The name in reports.
+    /// Name in reports.
     #[serde(default = "type_name")]
     name: String,
-    /// The field of the item that holds the other answer, or a path such as "answers[0].text".
+    /// The field of the item with the other answer, or a path such as "answers[0].text".
     field: ItemField,
-    /// By what one answer is better; by how fully and correctly it does what the input asks for unless it is set.
+    /// The criterion for the better answer. Default: how fully and correctly it does what the input asks for.
     criterion: Option<Word>,
-    /// Where texts come from, each by a path such as "output.answer" or "question.text"; one of a new name is shown as well.
+    /// The sources of inputs, each a path such as "output.answer" or "question.text". Inputs with new names are added.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     fields: BTreeMap<String, Word>,
-    /// From which score an output passes; 0.5 unless it is set.
+    /// Minimum score for an output to pass. Default: 0.5.
     pass_mark: Option<settings::Score>,
     #[serde(skip)]
     remap: Option<Remap>,
@@ -86,7 +86,7 @@ impl Options for PairwiseOptions {
     }
 }
 
-/// What the judge sees beside the other answer.
+/// The inputs of the judge, besides the other answer.
 const SHOWN: [(&str, Need); 2] = [("input", Need::Always), (OUTPUT, Need::Always)];
 
 impl PairwiseOptions {
@@ -96,7 +96,7 @@ impl PairwiseOptions {
 }
 
 impl Pairwise {
-    /// Compares the output with the item's `field`, which may be a path such as `answers[0].text`.
+    /// Compares the output with the item's `field`, or a path such as `answers[0].text`.
     pub fn new(name: impl Into<String>, field: impl AsRef<str>) -> Self {
         let options = PairwiseOptions {
             name: name.into(),
@@ -109,8 +109,7 @@ impl Pairwise {
         Self { options, judge: JudgeOptions::default(), texts: Texts::new(&SHOWN) }
     }
 
-    /// By what one answer is better than another: by how fully and correctly it does what the input asks for, unless it is
-    /// set.
+    /// Sets the criterion for the better answer. Default: how fully and correctly it does what the input asks for.
     #[must_use]
     pub fn criterion(mut self, criterion: impl Into<String>) -> Self {
         self.options.criterion = Some(Word(criterion.into()));
@@ -119,16 +118,16 @@ impl Pairwise {
 
     judge_setters!();
 
-    /// What is wrong with the settings by themselves.
+    /// Validates the settings alone, without items.
     fn problem(&self) -> Option<String> {
         if self.options.criterion().trim().is_empty() {
             return Some(
-                "the criterion is empty; say what makes an answer better, or leave it out".to_owned(),
+                "the criterion is empty; describe what makes an answer better, or remove it".to_owned(),
             );
         }
         if let Some((name, _)) = self.texts.names().find(|(name, _)| Sides::TAGS.contains(name)) {
             return Some(format!(
-                "`{name}` is what one of the answers is called; give the text another name"
+                "the input name `{name}` is reserved for one of the answers; rename the input"
             ));
         }
         unfilled("the criterion", self.options.criterion())
@@ -146,7 +145,7 @@ impl Pairwise {
         let other = input_text(field.name(), field.find(cx.item())?);
         let (outputs, texts): (Vec<_>, Vec<_>) =
             self.texts.find(cx)?.into_iter().partition(|(name, _)| *name == OUTPUT);
-        // There is one: the output is always shown, and no name twice.
+        // Exactly one: `output` is always an input, and names are unique.
         let output = outputs.into_iter().map(|(_, output)| output).collect();
         let sides = Sides { criterion: self.options.criterion(), output, other, field: field.name(), texts };
         sides.compare(&asking, &self.judge.choice()).await
@@ -173,19 +172,19 @@ better. In which order they stand means nothing; which is longer counts only whe
 criterion neither is better, it is a tie. Give first `reason`, one to three sentences that name what decided, and then `winner`: \
 \"first\", \"second\" or \"tie\".";
 
-/// The answers to be compared.
+/// The two answers to compare.
 #[derive(Debug)]
 pub struct Sides<'a> {
     pub(super) criterion: &'a str,
     pub(super) output: String,
     pub(super) other: String,
-    /// The item's field that holds the other answer.
+    /// The item's field with the other answer.
     pub(super) field: &'a str,
-    /// What both answer, and other texts that are shown.
+    /// The input, and other texts shown to the judge.
     pub(super) texts: Vec<(&'a str, String)>,
 }
 
-/// Who is better.
+/// The winner of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Winner {
     Output,
@@ -193,7 +192,7 @@ enum Winner {
     Tie,
 }
 
-/// What the judge says of one order.
+/// The verdict on one order.
 #[derive(Debug)]
 struct Verdict {
     winner: Winner,
@@ -201,15 +200,13 @@ struct Verdict {
 }
 
 impl Sides<'_> {
-    /// What the answers are called: nothing tells which is whose.
+    /// The neutral names of the answers.
     pub const TAGS: [&'static str; 2] = ["first", "second"];
 
-    /// Asks in both orders, side by side.
+    /// Asks in both orders, in parallel.
     pub async fn compare(&self, asking: &Asking, model: &ModelChoice) -> Result<Score, EvalError> {
         if self.output == self.other {
-            return Ok(
-                Score::new(0.5).reason(format!("a tie: the output is the same text as `{}`", self.field))
-            );
+            return Ok(Score::new(0.5).reason(format!("a tie: the output is identical to `{}`", self.field)));
         }
         let orders = [true, false].map(|output_first| -> Pin<Box<dyn Future<Output = _> + Send + '_>> {
             Box::pin(self.ask(asking, model, output_first))
@@ -233,11 +230,11 @@ impl Sides<'_> {
         let read = |answer: &Map<String, Value>| read(answer, output_first);
         source::ask(asking, model, prompt, schema(), 0, read).await.map_err(|error| {
             let order = if output_first { first } else { second };
-            EvalError::new(format!("no verdict where the output stands {order}: {error}"))
+            EvalError::new(format!("no verdict with the output shown {order}: {error}"))
         })
     }
 
-    /// Who wins in both orders has won. Anything else is a tie.
+    /// An answer wins if it wins in both orders. Anything else is a tie.
     fn score(&self, verdicts: &[Verdict]) -> Score {
         let count = |winner| verdicts.iter().filter(|verdict| verdict.winner == winner).count();
         let all = verdicts.len();
@@ -310,12 +307,12 @@ mod tests {
         asked.body["messages"][1]["content"].as_str().unwrap()
     }
 
-    /// Whether the agent's output stands first in a request.
+    /// Whether the agent's output is first in a request.
     fn output_is_first(asked: &Asked) -> bool {
         prompt(asked).contains("<first>\nParis.")
     }
 
-    /// A server that answers by who stands first.
+    /// A server whose response depends on which answer is first.
     fn server(output_first: &'static str, output_second: &'static str) -> TestServer {
         TestServer::start(move |asked| {
             let winner = if output_is_first(asked) { output_first } else { output_second };
@@ -323,7 +320,7 @@ mod tests {
         })
     }
 
-    /// An evaluator that may ask the server.
+    /// An evaluator that calls the server.
     fn pairwise(server: &TestServer) -> Pairwise {
         Pairwise::new("better", "before").provider(Provider::OpenAi).model("m").base_url(server.url("/v1"))
     }
@@ -383,7 +380,7 @@ mod tests {
         let server = server("first", "second");
         let same = context().with_output(Output::new("Lyon."));
         let score = asked_by(&pairwise(&server), &same, "").0.unwrap();
-        assert_eq!(score, Score::new(0.5).reason("a tie: the output is the same text as `before`"));
+        assert_eq!(score, Score::new(0.5).reason("a tie: the output is identical to `before`"));
         assert!(server.asked().is_empty());
     }
 
@@ -395,7 +392,7 @@ mod tests {
         });
         let error = asked_by(&pairwise(&server), &context(), "").0.unwrap_err();
         assert!(
-            error.starts_with("no verdict where the output stands second: ") && error.contains("401"),
+            error.starts_with("no verdict with the output shown second: ") && error.contains("401"),
             "{error}"
         );
     }
@@ -466,8 +463,8 @@ mod tests {
             ),
             (better().field("input", "question"), "no item has `question` for the input `input`"),
             (better().criterion(""), "the criterion is empty"),
-            (better().criterion("{{input}}"), "nothing is filled into the criterion"),
-            (better().field("second", "x"), "`second` is what one of the answers is called"),
+            (better().criterion("{{input}}"), "the criterion is not a template"),
+            (better().field("second", "x"), "the input name `second` is reserved"),
             (better().temperature(-1.0), "the temperature is -1"),
             (better().provider(Provider::OpenAi), "OPENAI_API_KEY"),
         ] {
@@ -478,7 +475,7 @@ mod tests {
         let error = without_models(&better(), &apart).unwrap_err().to_string();
         assert_eq!(
             error,
-            "no item has all of the inputs `input`, `output`, `the other answer`; each lacks one"
+            "no item has all of the inputs `input`, `output`, `the other answer`; each lacks at least one"
         );
         assert!(
             without_models(&Pairwise::new("p", "befor").context(Clone::clone), &items).is_err(),

@@ -1,4 +1,4 @@
-//! Where an evaluator finds what it looks at: in the item, or in what the agent gave.
+//! Paths to the inputs of evaluators: into the item, or into the agent's output and metadata.
 
 use std::collections::BTreeSet;
 
@@ -11,9 +11,9 @@ use super::{CheckError, EvalContext, EvalError, Setup};
 use crate::settings::Word;
 use crate::template::Variable;
 
-/// The agent's output.
+/// The root of paths into the agent's output.
 pub const OUTPUT: &str = "output";
-/// What the agent reported about itself.
+/// The root of paths into the agent's metadata.
 pub const METADATA: &str = "metadata";
 
 /// A field of the item, or a path into it such as `answers[0].text`.
@@ -30,7 +30,7 @@ impl ItemField {
         self.0.name()
     }
 
-    /// The field's value, which is not `null`.
+    /// Resolves the field; missing or `null` is an error.
     pub(super) fn find<'v>(&self, item: &'v Item) -> Result<&'v Value, EvalError> {
         self.0.resolve(item).ok_or_else(|| {
             let fields = wording::list(item.keys().map(String::as_str));
@@ -38,7 +38,7 @@ impl ItemField {
         })
     }
 
-    /// An error where no item has the field, though there are items.
+    /// Fails if there are items, but none has the field.
     pub(super) fn check(&self, setup: &Setup) -> Result<(), CheckError> {
         let mut items = setup.items().peekable();
         if items.peek().is_none() || items.any(|item| self.0.resolve(item).is_some()) {
@@ -53,7 +53,7 @@ impl ItemField {
     }
 }
 
-/// A part of what the agent gave: `output`, or a path such as `output.answer` or `metadata.answer`.
+/// A part of the agent's result: `output`, or a path such as `output.answer` or `metadata.answer`.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(from = "Word", into = "Word")]
 pub(super) struct AgentField(Variable);
@@ -67,13 +67,13 @@ impl AgentField {
         self.0.name()
     }
 
-    /// The part's value, which is not `null`.
+    /// Resolves the part; missing or `null` is an error.
     pub(super) fn find<'v>(&self, cx: &'v EvalContext) -> Result<&'v Value, EvalError> {
         self.get(cx)
             .ok_or_else(|| EvalError::new(format!("the agent's `{}` is missing or null", self.name())))
     }
 
-    /// The part's value, `None` where it is missing or `null`.
+    /// Resolves the part; `None` if it is missing or `null`.
     pub(super) fn get<'v>(&self, cx: &'v EvalContext) -> Option<&'v Value> {
         match self.0.root() {
             OUTPUT => self.0.resolve_in(cx.output()),
@@ -82,13 +82,13 @@ impl AgentField {
         }
     }
 
-    /// An error where the path starts from nothing that an agent gives.
+    /// Fails if the path starts neither at the output nor within the metadata.
     pub(super) fn check(&self) -> Result<(), CheckError> {
         if self.0.root() == OUTPUT || (self.0.root() == METADATA && self.name() != METADATA) {
             return Ok(());
         }
         Err(CheckError::new(format!(
-            "`{}` is nothing that an agent gives; write `output`, or a path such as `output.answer` or `metadata.answer`",
+            "`{}` is not part of the agent's result; use `output`, or a path such as `output.answer` or `metadata.answer`",
             self.name()
         )))
     }

@@ -1,4 +1,4 @@
-//! JSON schemas: what they demand, and whether an output has that form.
+//! Compiles JSON schemas and validates outputs.
 
 use std::borrow::Cow;
 
@@ -12,46 +12,48 @@ use cobalt_core::wording::cut;
 use super::{EvalError, Score};
 use crate::metrics::is_json_text;
 
-/// How many violations a reason names.
+/// The maximum number of violations in a reason.
 const NAMED: usize = 3;
-/// How many characters a reason gives to each of them.
+/// The maximum length of each of them, in characters.
 const LONGEST: usize = 200;
 
-/// What a schema demands, which may be written as text, as in a table. Nothing is fetched for it.
+/// Compiles a schema, which may also be JSON text. References are not fetched.
 pub fn validator(schema: &Value) -> Result<Validator, String> {
-    let invalid = |problem: String| format!("the schema is no valid JSON schema: {problem}");
+    let invalid = |problem: String| format!("invalid JSON schema: {problem}");
     let schema = match schema {
         Value::String(text) => {
             Cow::Owned(serde_json::from_str(text).map_err(|error| invalid(error.to_string()))?)
         }
         schema => Cow::Borrowed(schema),
     };
-    // The library would ask for formats in drafts 4 to 7, and not in later ones.
+    // By default the library checks formats in drafts 4 to 7, but not in later ones.
     let options = jsonschema::options().should_validate_formats(false);
     options.build(&schema).map_err(|error| invalid(problem(&error)))
 }
 
-/// What is wrong with a schema. What the library says of a `$ref` elsewhere is how it would have to be built to fetch it.
+/// The error of an invalid schema. For an external `$ref`, the library's message is about how to build it with fetching.
 fn problem(error: &ValidationError<'_>) -> String {
     match error.kind() {
         ValidationErrorKind::Referencing(ReferencingError::Unretrievable { uri, .. }) => {
-            format!("`{uri}` is not within it, and nothing is fetched; put what it leads to under `$defs`")
+            format!(
+                "`{uri}` is outside the schema, and references are not fetched; move its target to `$defs`"
+            )
         }
         _ => error.to_string(),
     }
 }
 
-/// 1 where an output, or the JSON that its text is, has the form that is demanded, and 0 elsewhere.
+/// Scores 1 if an output (parsed, if it is JSON text) is valid, else 0.
 pub fn conforms(output: &Value, validator: &Validator) -> Result<Score, EvalError> {
     let output = match output {
         Value::String(text) => match serde_json::from_str(text) {
             Ok(value) => Cow::Owned(value),
             Err(error) if is_json_text(text) => {
                 return Err(EvalError::new(format!(
-                    "the output is JSON, but holds what cannot be read here: {error}"
+                    "the output is JSON, but cannot be parsed here: {error}"
                 )));
             }
-            Err(error) => return Ok(Score::from(false).reason(format!("no JSON: {error}"))),
+            Err(error) => return Ok(Score::from(false).reason(format!("not JSON: {error}"))),
         },
         value => Cow::Borrowed(value),
     };
@@ -68,9 +70,9 @@ pub fn conforms(output: &Value, validator: &Validator) -> Result<Score, EvalErro
     Ok(Score::from(false).reason(reason).metadata("violations", named.len() + more))
 }
 
-/// A violation with its place, a JSON pointer.
+/// A violation with its location as a JSON pointer.
 fn in_words(error: &ValidationError<'_>) -> String {
     let place = error.instance_path().to_string();
-    let place = if place.is_empty() { "the whole" } else { &place };
+    let place = if place.is_empty() { "root" } else { &place };
     format!("{place}: {}", cut(&error.to_string(), LONGEST))
 }

@@ -1,4 +1,4 @@
-//! A score from 0 to 1, with the reasons for it.
+//! `Score`: a number from 0 to 1 with its reason.
 
 use cobalt_core::causes::IntoReason;
 use cobalt_core::item::Item;
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::EvalError;
 
-/// What an evaluator found: a number from 0 (bad) to 1 (good), and why.
+/// The result of an evaluator: a number from 0 (bad) to 1 (good), with a reason.
 ///
 /// ```
 /// let score = cobalt::Score::new(0.5).reason("half of the words");
@@ -23,28 +23,28 @@ pub struct Score {
 }
 
 impl Score {
-    /// A score without a reason. One that is no number from 0 to 1 becomes an error of the evaluator when it is used.
+    /// Creates a score without a reason. A value that is not a number from 0 to 1 becomes an evaluator error when it is used.
     #[must_use]
     pub fn new(value: f64) -> Self {
-        // -0, the sum of no floats, becomes 0: it would be shown as such.
+        // Normalises -0, the sum of an empty list of floats.
         Self { value: value + 0.0, reason: None, chain_of_thought: None, metadata: Item::new() }
     }
 
-    /// Says why.
+    /// Sets the reason.
     #[must_use]
     pub fn reason(mut self, reason: impl Into<String>) -> Self {
         self.reason = Some(reason.into());
         self
     }
 
-    /// Keeps the reasoning that led to the score.
+    /// Stores the reasoning that led to the score.
     #[must_use]
     pub fn chain_of_thought(mut self, thoughts: impl Into<String>) -> Self {
         self.chain_of_thought = Some(thoughts.into());
         self
     }
 
-    /// Keeps a further figure or text beside the score, such as the parts that it was made of.
+    /// Stores an additional value with the score, such as its components.
     #[must_use]
     pub fn metadata(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
         self.metadata.insert(key.into(), value.into());
@@ -57,19 +57,20 @@ impl Score {
         self.value
     }
 
-    /// Why, where it was said.
+    /// The reason, if any.
     #[must_use]
     pub fn why(&self) -> Option<&str> {
         self.reason.as_deref()
     }
 
-    /// What is kept beside the score.
+    /// The metadata of the score.
     #[must_use]
     pub fn all_metadata(&self) -> &Item {
         &self.metadata
     }
 
-    /// The score as it is kept. One that is no number from 0 to 1, or whose metadata cannot be kept, is none.
+    /// Converts it for storage. A value that is not a number from 0 to 1, or metadata that cannot be stored, gives an error
+    /// instead of a score.
     pub(crate) fn into_evaluation(self) -> ScoredEvaluation {
         let Self { value, reason, chain_of_thought, mut metadata } = self;
         let error = if metadata.values().any(is_too_deep) {
@@ -78,7 +79,7 @@ impl Score {
         } else if (0.0..=1.0).contains(&value) {
             None
         } else {
-            Some(format!("the score is {value}; a score is a number from 0 to 1"))
+            Some(format!("the score is {value}; it must be a number from 0 to 1"))
         };
         let score = error.is_none().then_some(value);
         ScoredEvaluation { score, reason, chain_of_thought, metadata, judge: None, error }
@@ -97,20 +98,20 @@ impl From<f64> for Score {
     }
 }
 
-/// What an evaluator function may return: a `bool`, a number from 0 to 1, a [`Score`], or a `Result` of one.
+/// Return types of evaluator functions: `bool`, a number from 0 to 1, [`Score`], or a `Result` of one.
 ///
-/// An error of a `Result` is kept with all its causes; it is of the same types as that of an [agent](crate::IntoOutput).
+/// An error is stored with all its causes. The error types are the same as for [agents](crate::IntoOutput).
 #[diagnostic::on_unimplemented(
     message = "an evaluator cannot return `{Self}`",
     label = "not a `bool`, a number, `cobalt::Score` or a `Result` of one",
     note = "return `bool` for pass or fail, a number from 0 to 1, `cobalt::Score` to add a reason, or a `Result` of one of these"
 )]
 pub trait IntoScore {
-    /// Turns the returned value into a score.
+    /// Converts the returned value into a score.
     ///
     /// # Errors
     ///
-    /// The evaluator's own error.
+    /// Returns the error of the evaluator function.
     fn into_score(self) -> Result<Score, EvalError>;
 }
 

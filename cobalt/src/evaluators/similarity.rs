@@ -1,4 +1,4 @@
-//! `Similarity`: the output is close to a field of the item, by their embeddings.
+//! `Similarity`: compares the output with a field of the item by their embeddings.
 
 use std::sync::Arc;
 
@@ -17,14 +17,14 @@ use crate::settings::{self, Address, EmbeddingVendor, KeyVariable, NoKeys, Word,
 
 /// Compares the output with a field of the item by their embeddings.
 ///
-/// The score is the similarity itself, or 1 and 0 on both sides of a [`threshold`](Self::threshold). Text is embedded
-/// as it is, anything else as compact JSON. A text without a visible character is like nothing, and scores 0.
+/// The score is the similarity itself; with a [`threshold`](Self::threshold), it is 1 or 0. Text is embedded unchanged,
+/// anything else as compact JSON. Blank text scores 0.
 ///
 /// ```
 /// use cobalt::{Provider, Similarity};
 ///
 /// let close = Similarity::new("close", "expectedOutput").threshold(0.85);
-/// // Compares letters, in this process: no key, no meaning.
+/// // Lexical, computed in this process: no key, no semantics.
 /// let wording = Similarity::new("wording", "expectedOutput").provider(Provider::Local);
 /// ```
 #[derive(Clone)]
@@ -43,25 +43,24 @@ fingerprint! {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct SimilarityOptions {
-    /// The name in reports.
+    /// Name in reports.
     #[serde(default = "type_name")]
     name: String,
     /// The field of the item to compare with, or a path such as "answers[0].text".
     field: ItemField,
-    /// How the embeddings are compared; "cosine" unless it is set.
+    /// How the embeddings are compared. Default: "cosine".
     distance: Option<DistanceName>,
-    /// Scores 1 from this similarity on and 0 below it; the similarity itself unless it is set.
+    /// Scores 1 at or above this similarity and 0 below. Default: the score is the similarity itself.
     threshold: Option<settings::Score>,
-    /// The model that embeds; that of `[embedding]` unless it is set.
+    /// The embedding model. Default: that of `[embedding]`.
     model: Option<Word>,
-    /// Whose API is spoken; follows from the model, else from `[embedding]`, unless it is set. "local" needs no key, and
-    /// knows nothing of meaning.
+    /// The provider. Default: derived from the model, else from `[embedding]`. "local" needs no key, and is only lexical.
     provider: Option<EmbeddingVendor>,
-    /// Where the API is; that of `[embedding]`, else the vendor's own, unless it is set.
+    /// The base URL of the API. Default: that of `[embedding]`, else the vendor's own.
     base_url: Option<Address>,
-    /// The environment variable that holds the key; the vendor's own unless it is set.
+    /// The environment variable with the API key. Default: the vendor's own.
     api_key_env: Option<KeyVariable>,
-    /// From which score an output passes; 0.5 unless it is set.
+    /// Minimum score for an output to pass. Default: 0.5.
     pass_mark: Option<settings::Score>,
     #[serde(skip)]
     remap: Option<Remap>,
@@ -88,7 +87,7 @@ impl SimilarityOptions {
         self.threshold.map(|settings::Score(threshold)| threshold)
     }
 
-    /// What is said of the model.
+    /// The configured model.
     fn choice(&self) -> ModelChoice {
         ModelChoice {
             model: self.model.clone().map(|Word(model)| model),
@@ -106,8 +105,7 @@ names! {
 }
 
 impl Similarity {
-    /// Compares the output with the item's `field`, which may be a path such as `answers[0].text`, by the cosine of
-    /// their embeddings.
+    /// Compares the output with the item's `field`, or a path such as `answers[0].text`, by the cosine of their embeddings.
     pub fn new(name: impl Into<String>, field: impl AsRef<str>) -> Self {
         let options = SimilarityOptions {
             name: name.into(),
@@ -124,21 +122,21 @@ impl Similarity {
         Self { options }
     }
 
-    /// How the embeddings are compared: by their cosine unless it is set. Both are clamped to 0..=1.
+    /// Sets how the embeddings are compared. Default: cosine. Both measures are clamped to 0..=1.
     #[must_use]
     pub fn distance(mut self, distance: Distance) -> Self {
         self.options.distance = Some(DistanceName(distance));
         self
     }
 
-    /// Scores 1 from this similarity on, 0 to 1, and 0 below it, instead of the similarity itself.
+    /// Scores 1 at or above this similarity (0 to 1) and 0 below, instead of the similarity itself.
     #[must_use]
     pub fn threshold(mut self, threshold: f64) -> Self {
         self.options.threshold = Some(settings::Score(threshold));
         self
     }
 
-    /// The embedding model to ask, instead of the configuration's.
+    /// Sets the embedding model. Default: the configured one.
     #[must_use]
     pub fn model(mut self, model: impl Into<String>) -> Self {
         self.options.model = Some(Word(model.into()));
@@ -147,7 +145,7 @@ impl Similarity {
 
     model_setters!(options, EmbeddingVendor);
 
-    /// Changes what is compared, for example another output or item.
+    /// Changes the context before the comparison, for example its output or item.
     ///
     /// ```
     /// use cobalt::{Output, Similarity};
@@ -161,7 +159,7 @@ impl Similarity {
         self
     }
 
-    /// From which score an output passes: 0.5 unless it is set.
+    /// Sets the minimum score for an output to pass. Default: 0.5.
     #[must_use]
     pub fn pass_mark(mut self, mark: f64) -> Self {
         self.options.pass_mark = Some(settings::Score(mark));
@@ -181,12 +179,12 @@ impl Similarity {
         }
         for (text, whose) in [(&*expected, field.name()), (cx.output_text(), "output")] {
             if text.trim().is_empty() {
-                return Ok(self.scored(0.0).reason(format!("`{whose}` is blank, which is like nothing")));
+                return Ok(self.scored(0.0).reason(format!("`{whose}` is blank, so the similarity is 0")));
             }
         }
         let embeddings = models.embed(&self.options.choice(), &[&expected, cx.output_text()], &meter).await?;
         let [a, b] = &embeddings[..] else {
-            return Err(EvalError::new(format!("2 texts got {} embeddings", embeddings.len())));
+            return Err(EvalError::new(format!("expected 2 embeddings, got {}", embeddings.len())));
         };
         let similarity = match self.options.distance() {
             Distance::Cosine => cosine(a, b),
@@ -197,15 +195,15 @@ impl Similarity {
             .map_err(|error| EvalError::new(error.to_string()))
     }
 
-    /// The score for a similarity from 0 to 1.
+    /// Builds the score from a similarity, 0 to 1.
     fn scored(&self, similarity: f64) -> Score {
         let what = format!("{} {similarity:.3}", self.options.distance().in_words());
         let score = match self.options.threshold() {
             None => Score::new(similarity).reason(what),
             Some(threshold) if similarity >= threshold => {
-                Score::new(1.0).reason(format!("{what}, which reaches {threshold}"))
+                Score::new(1.0).reason(format!("{what}, reaches the threshold {threshold}"))
             }
-            Some(threshold) => Score::new(0.0).reason(format!("{what}, which is below {threshold}")),
+            Some(threshold) => Score::new(0.0).reason(format!("{what}, below the threshold {threshold}")),
         };
         score.metadata("similarity", similarity)
     }
@@ -216,7 +214,9 @@ impl Similarity {
         }
         let threshold = self.options.threshold().filter(|threshold| !(0.0..=1.0).contains(threshold));
         if let Some(threshold) = threshold {
-            return Err(CheckError::new(format!("the threshold is {threshold}; it is a number from 0 to 1")));
+            return Err(CheckError::new(format!(
+                "the threshold is {threshold}; it must be a number from 0 to 1"
+            )));
         }
         setup.models.check_embedding(&self.options.choice())
     }
@@ -285,7 +285,7 @@ mod tests {
         let cx = context(json!("right"), json!("left"));
         let score = |threshold| scored(&similarity(&server).threshold(threshold), &cx).unwrap();
         assert_eq!((score(0.96).value(), score(0.9601).value()), (1.0, 0.0));
-        assert_eq!(score(0.9601).why(), Some("cosine similarity 0.960, which is below 0.9601"));
+        assert_eq!(score(0.9601).why(), Some("cosine similarity 0.960, below the threshold 0.9601"));
         assert_eq!(score(0.5).all_metadata()["similarity"], 0.96);
     }
 
@@ -347,12 +347,12 @@ mod tests {
         assert_eq!(checked(Similarity::new("close", "expectedOutput")), Ok(()));
         assert_eq!(
             checked(Similarity::new("close", "expected_output")).unwrap_err(),
-            "no item has `expected_output` to compare with; did you mean `expectedOutput`? there are \
+            "no item has `expected_output` to compare with; did you mean `expectedOutput`? available: \
              `expectedOutput`, `input`"
         );
         assert_eq!(checked(Similarity::new("close", "x").context(Clone::clone)), Ok(()));
         let error = checked(Similarity::new("close", "input").threshold(80.0)).unwrap_err();
-        assert_eq!(error, "the threshold is 80; it is a number from 0 to 1");
+        assert_eq!(error, "the threshold is 80; it must be a number from 0 to 1");
         let error = without_models(&Similarity::new("close", "input"), &items).unwrap_err().to_string();
         assert!(error.contains("OPENAI_API_KEY"), "{error}");
     }

@@ -1,4 +1,4 @@
-//! What the tests of evaluators that ask models have in common.
+//! Shared test code of evaluators, and their fingerprints.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::dataset::Dataset;
 use crate::llm::{Asking, JudgeUsage, Models};
 use crate::threads::join_all;
 
-/// Scores with the models of a configuration, without a cache, where every key is `k`.
+/// Scores with the models of a configuration, without a cache; every API key is `k`.
 pub fn asked_by(
     evaluator: &dyn Evaluator,
     cx: &EvalContext,
@@ -22,7 +22,7 @@ pub fn asked_by(
     (score.map_err(|error| error.to_string()), asking.usage())
 }
 
-/// Scores all of these side by side, with the same models and without a cache.
+/// Scores all contexts in parallel, with the same models and without a cache.
 pub fn all_asked_by(evaluator: &dyn Evaluator, contexts: &[EvalContext]) -> Vec<Result<Score, String>> {
     let asking = Asking::new(models("", |name| name.ends_with("_API_KEY").then(|| "k".to_owned())));
     let contexts: Vec<_> = contexts.iter().map(|cx| cx.asking(asking.clone())).collect();
@@ -31,7 +31,7 @@ pub fn all_asked_by(evaluator: &dyn Evaluator, contexts: &[EvalContext]) -> Vec<
     scores.into_iter().map(|score| score.map_err(|error| error.to_string())).collect()
 }
 
-/// Checks against these items, where no key is set.
+/// Runs the check with these items and without API keys.
 pub fn without_models(evaluator: &dyn Evaluator, items: &[Item]) -> Result<(), CheckError> {
     let dataset = Dataset::from_items(items.iter().cloned());
     evaluator.check(&Setup { dataset, models: models("", |_| None) })

@@ -1,4 +1,4 @@
-//! JSON schemas in a program without the feature `json-schema`: an evaluator that needs one says so before the run.
+//! JSON schemas without the feature `json-schema`: evaluators that need them fail their check before the run.
 
 use std::convert::Infallible;
 
@@ -6,16 +6,15 @@ use serde_json::Value;
 
 use super::{EvalError, Score};
 
-/// There is none without the feature.
+/// Cannot be constructed without the feature.
 pub(super) type Validator = Infallible;
 
-/// Says which feature to turn on.
+/// Returns an error that names the feature.
 pub(super) fn validator(_: &Value) -> Result<Validator, String> {
-    Err("JSON schemas need the feature `json-schema` of the package `cobalt`, which this program is built without; turn it on"
-        .to_owned())
+    Err("JSON schemas need the feature `json-schema` of the package `cobalt`; enable it".to_owned())
 }
 
-/// Is never called, as there is no validator.
+/// Never called: there is no validator.
 pub(super) fn conforms(_: &Value, validator: &Validator) -> Result<Score, EvalError> {
     match *validator {}
 }

@@ -1,4 +1,4 @@
-//! The function under test, in each form in which it may be written, and the context of one execution.
+//! The agent under test in its supported forms, and the context of one execution.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -13,7 +13,7 @@ use super::record::{Record, Recorder};
 use crate::dataset::{Dataset, DecodeError, decode};
 use crate::threads;
 
-/// Why an agent gave no output: its own error, a panic, or an item that does not fit its parameter.
+/// Why an agent returned no output: its own error, a panic, or an item that does not match its parameter type.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct AgentError(String);
@@ -24,17 +24,17 @@ impl AgentError {
     }
 }
 
-/// What an agent gave, and how long it took from when it was started.
+/// The result of an agent, and its duration from the start of the call.
 pub type Answer = (Result<Output, AgentError>, Duration);
 type AgentFuture = Pin<Box<dyn Future<Output = Answer> + Send>>;
 pub type AgentFn = Arc<dyn Fn(Context) -> AgentFuture + Send + Sync>;
 
-/// A function that an experiment can call: async or plain, of the item, of the [`Context`], or of both.
+/// A function that an experiment can call: async or plain, taking the item, the [`Context`], or both.
 ///
-/// The item is any type that serde can deserialise, or [`Item`](crate::Item). What it returns is described at
-/// [`IntoOutput`]. A plain function runs on a thread of its own, so that it never holds up an async one.
+/// The item is any type that serde can deserialise, or [`Item`](crate::Item). For the return type, see [`IntoOutput`]. A plain function
+/// runs on its own thread, so it never blocks an async one.
 ///
-/// `Marker` tells the forms apart and is always inferred.
+/// `Marker` distinguishes the forms and is always inferred.
 #[diagnostic::on_unimplemented(
     message = "this function cannot be an experiment's agent",
     label = "not an agent",
@@ -46,7 +46,7 @@ pub trait Agent<Marker>: Send + Sync + 'static {
     fn into_shared(self) -> SharedAgent;
 }
 
-/// An agent whose form no longer matters.
+/// A type-erased agent.
 #[doc(hidden)]
 #[derive(Clone)]
 pub struct SharedAgent(pub(crate) AgentFn);
@@ -57,7 +57,7 @@ impl std::fmt::Debug for SharedAgent {
     }
 }
 
-/// Markers of the forms.
+/// Markers for the forms.
 #[doc(hidden)]
 #[derive(Debug)]
 pub enum Async {}
@@ -65,7 +65,7 @@ pub enum Async {}
 #[derive(Debug)]
 pub enum Plain {}
 
-/// Implements the async and the plain form for one list of parameters.
+/// Implements the async and the plain form for a list of parameters.
 macro_rules! agent_of {
     (($($generic:ident)?) ($($parameter:ty),*) |$context:ident| $arguments:tt) => {
         impl<F, Fut, $($generic)?> Agent<(Async, $($parameter),*)> for F
@@ -113,11 +113,11 @@ macro_rules! agent_of {
     };
 }
 
-/// The agent's item as the type of its parameter.
+/// Deserializes the item to the type of the agent's parameter.
 ///
 /// # Errors
 ///
-/// Names the field that does not fit.
+/// Names the field that does not match.
 pub fn item<T: DeserializeOwned>(context: &Context) -> Result<T, AgentError> {
     context.item_as().map_err(|error| AgentError::new(error.to_string()))
 }
@@ -126,7 +126,7 @@ agent_of!(()(Context) | context | (context,));
 agent_of!((T)(T) | context | (item::<T>(&context)?,));
 agent_of!((T)(T, Context) | context | (item::<T>(&context)?, context));
 
-/// The item that the agent is called for, its place in the experiment, and where the agent reports what it does.
+/// The agent's item, its position in the experiment, and a recorder for what the agent does.
 ///
 /// Cheap to clone.
 #[derive(Clone, Debug)]
@@ -145,7 +145,7 @@ impl Context {
         Self { item, key, index, run_index, dataset, recorder: Recorder::new() }
     }
 
-    /// The item as it stands in the data set.
+    /// The item, as in the dataset.
     #[must_use]
     pub fn item(&self) -> &Item {
         &self.item
@@ -155,16 +155,16 @@ impl Context {
         &self.item
     }
 
-    /// The item as a type of your own.
+    /// Deserializes the item to a type of your own.
     ///
     /// # Errors
     ///
-    /// Names the path of the field that does not fit `T`.
+    /// Names the path of the field that does not match `T`.
     pub fn item_as<T: DeserializeOwned>(&self) -> Result<T, DecodeError> {
         decode(&self.item)
     }
 
-    /// The item's identity: its `id`, or a hash of its input. It is `items[].key` of the result file.
+    /// The item's key: its `id`, or a hash of its input. It is `items[].key` in the result file.
     #[must_use]
     pub fn key(&self) -> &str {
         &self.key
@@ -174,58 +174,58 @@ impl Context {
         &self.key
     }
 
-    /// The item's place in the data set, from 0.
+    /// The item's index in the dataset, from 0.
     #[must_use]
     pub fn index(&self) -> usize {
         self.index
     }
 
-    /// Which of the item's runs this is, from 0; always 0 when the experiment has one run.
+    /// The number of this trial of the item, from 0; always 0 if there is one trial per item.
     #[must_use]
     pub fn run_index(&self) -> usize {
         self.run_index
     }
 
-    /// The whole data set.
+    /// The whole dataset.
     #[must_use]
     pub fn dataset(&self) -> &Dataset {
         &self.dataset
     }
 
-    /// Reports a call of a model or a tool, a message or a note at the moment it happens, so that it is kept when the agent
-    /// then fails, panics or times out: tokens and cost of such an item count as those of others do.
+    /// Records a model call, a tool call, a message or a note when it happens. Records are kept even if the agent then fails, panics or
+    /// times out, so the tokens and cost of such items count, too.
     ///
     /// ```
     /// use cobalt::{Context, ModelCall, Record, ToolCall};
     /// use serde_json::json;
     ///
     /// async fn answer(context: Context) -> Result<String, std::io::Error> {
-    ///     // After each answer of the model:
+    ///     // After each model response:
     ///     context.record(ModelCall::new("gpt-4o-mini").tokens(220, 31).cached_tokens(128));
     ///     context.record(Record::message(json!({ "role": "assistant", "content": "Let me look." })));
-    ///     // After each call of a tool:
+    ///     // After each tool call:
     ///     context.record(ToolCall::new("weather").arguments(json!({ "city": "York" })).result("18 °C"));
     ///     context.record(Record::note("attempt", 1));
     ///     Err(std::io::Error::other("the second request was refused"))
     /// }
     /// ```
     ///
-    /// With an output, what was recorded is added to its metadata, and evaluators see it there:
+    /// If the agent returns an output, the records are added to its metadata, where evaluators see them:
     ///
     /// | recorded | becomes |
     /// |---|---|
-    /// | calls of models | `metadata.usage`, an entry for each model; their sum as `metadata.tokens`; `metadata.model` if all are of one model; `metadata.cost` if all have a cost. If `metadata.usage` has another shape, the entries become `metadata.recordedUsage` |
-    /// | calls of tools, and that there were none ([`Record::tool_calls`]) | `metadata.toolCalls`, which [`ToolCalls`](crate::ToolCalls) reads |
+    /// | model calls | `metadata.usage`, one entry per model; their sum as `metadata.tokens`; `metadata.model` if all use one model; `metadata.cost` if all have a cost. If `metadata.usage` exists with another shape, the entries become `metadata.recordedUsage` |
+    /// | tool calls, or that there were none ([`Record::tool_calls`]) | `metadata.toolCalls`, which [`ToolCalls`](crate::ToolCalls) reads |
     /// | messages | `metadata.messages` |
     /// | notes | fields of `metadata` |
     ///
-    /// **A field that the [`Output`](crate::Output) sets itself takes precedence over the recorded one; the two are never added
-    /// up.** With its own `tokens`, the recorded usage is left out (its cost and model, too, unless it is of as many tokens), and
-    /// with calls of its own, the recorded calls.
+    /// **A field that the [`Output`](crate::Output) sets itself takes precedence over the recorded one; the two are never added up.** If it
+    /// sets `tokens`, the recorded usage is ignored (including its cost and model, unless the token counts are equal); if it contains
+    /// calls, the recorded calls are ignored.
     ///
-    /// Clones of the context record for the same execution, from any task or thread. What is recorded after the end of the
-    /// execution, such as by a task that was left behind by a timeout, is ignored. At most 10,000 tool calls and as many messages
-    /// are kept; more of them, like a cost that is none, are an error of the item.
+    /// Clones of the context record for the same execution, from any task or thread. Records made after the execution has ended, for
+    /// example by a task that outlives a timeout, are ignored. At most 10,000 tool calls and 10,000 messages are kept; more of them, or an
+    /// invalid cost, are an error of the item.
     pub fn record(&self, record: impl Into<Record>) {
         self.recorder.record(record.into());
     }

@@ -1,4 +1,4 @@
-//! `Experiment`, the builder, and the definition that it becomes.
+//! `Experiment`, the builder, and the resolved definition.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::evaluators::Evaluator;
 use crate::settings::{LONGEST_TIMEOUT, MOST_RUNS};
 
-/// What an experiment is, apart from its data and its agent.
+/// The resolved settings of an experiment, without its data and its agent.
 #[derive(Clone, Debug)]
 pub struct Definition {
     pub(crate) name: String,
@@ -25,18 +25,18 @@ pub struct Definition {
     pub(crate) tags: Vec<String>,
     pub(crate) evaluators: Vec<Arc<dyn Evaluator>>,
     pub(crate) thresholds: Vec<Threshold>,
-    /// Whether each item must pass by itself.
+    /// Whether every item must pass.
     pub(crate) strict: bool,
-    /// What the configuration says of whom judges ask, where it says anything.
+    /// A fingerprint of the configured judge models, if any are configured.
     pub(crate) models: Option<String>,
-    /// A hash of the declaration's source, where an attribute made it.
+    /// A hash of the declaration's source, if declared with an attribute.
     pub(crate) source_hash: Option<u64>,
-    /// Where the declaration stands, where an attribute made it.
+    /// The location of the declaration, if declared with an attribute.
     pub(crate) declared_at: Option<SourcePlace>,
 }
 
 impl Definition {
-    /// Text that changes with whatever makes results incomparable, except the data.
+    /// A fingerprint of everything that makes results incomparable, except the data.
     pub fn fingerprint(&self) -> String {
         let mut parts = vec![
             format!("runs {}", self.runs),
@@ -52,7 +52,7 @@ impl Definition {
         cobalt_core::hash::sha256_hex(&parts)
     }
 
-    /// A hash of each evaluator's settings, with those of the models that judges ask: 16 hexadecimal digits.
+    /// A hash of each evaluator's settings, including the configured judge models: 16 hexadecimal digits.
     pub fn evaluator_hashes(&self) -> Vec<String> {
         let hash = |evaluator: &Arc<dyn Evaluator>| {
             let settings = [evaluator.fingerprint(), self.models.clone().unwrap_or_default()];
@@ -63,17 +63,17 @@ impl Definition {
         self.evaluators.iter().map(hash).collect()
     }
 
-    /// Says what cannot be right, and what to change.
+    /// Returns what is invalid, and what to change.
     pub fn check(&self) -> Result<(), String> {
         if self.name.trim().is_empty() {
-            return Err("its name is empty; give it one".to_owned());
+            return Err("its name is empty".to_owned());
         }
         if self.runs == 0 || self.concurrency == 0 {
             return Err("`runs` and `concurrency` must be at least 1".to_owned());
         }
-        // More items at a time than there are do no harm.
+        // A concurrency above the number of items is harmless.
         if self.runs > MOST_RUNS {
-            return Err(format!("`runs` is {}; make it {MOST_RUNS} at most", self.runs));
+            return Err(format!("`runs` is {}, but the maximum is {MOST_RUNS}", self.runs));
         }
         if self.timeout.is_zero() {
             return Err("`timeout` must be longer than zero".to_owned());
@@ -81,11 +81,11 @@ impl Definition {
         if self.timeout > LONGEST_TIMEOUT {
             let hours = self.timeout.as_secs() / 3600;
             let most = LONGEST_TIMEOUT.as_secs() / 3600;
-            return Err(format!("`timeout` is {hours}h; make it {most}h at most"));
+            return Err(format!("`timeout` is {hours}h, but the maximum is {most}h"));
         }
         if self.evaluators.is_empty() {
-            return Err("it has no evaluator, so nothing would be measured; add one, or name some for all experiments \
-                        under `evaluators` in cobalt.toml"
+            return Err("it has no evaluator, so nothing would be measured; add one, or set `evaluators` for all experiments \
+                        in cobalt.toml"
                 .to_owned());
         }
         self.check_evaluators()?;
@@ -98,17 +98,17 @@ impl Definition {
             let (name, mark) = (evaluator.name(), evaluator.pass_mark());
             if name.trim().is_empty() {
                 return Err(
-                    "an evaluator's name is empty; scores are kept by name, so give it one".to_owned()
+                    "an evaluator has an empty name; scores are stored by name, so give it one".to_owned()
                 );
             }
             if !(0.0..=1.0).contains(&mark) {
                 return Err(format!(
-                    "the pass mark of evaluator `{name}` is {mark}; make it a number from 0 to 1"
+                    "the pass mark of evaluator `{name}` is {mark}; it must be a number from 0 to 1"
                 ));
             }
             if !names.insert(evaluator.name()) {
                 return Err(format!(
-                    "two evaluators are named `{}`; scores are kept by name, so rename one",
+                    "two evaluators are named `{}`; scores are stored by name, so rename one",
                     evaluator.name()
                 ));
             }
@@ -121,15 +121,15 @@ impl Definition {
         for threshold in &self.thresholds {
             threshold.validate().map_err(|error| error.to_string())?;
             if let Some(name) = names.replace(threshold.case_name()) {
-                return Err(format!("the threshold `{name}` is there twice; remove one"));
+                return Err(format!("duplicate threshold `{name}`; remove one"));
             }
             self.check_evaluator_of(threshold)?;
         }
         Ok(())
     }
 
-    /// Refuses a threshold of an evaluator that the experiment does not have: no score could meet it, and the run would be
-    /// paid for in vain.
+    /// Refuses a threshold for an evaluator that the experiment does not have: it could never be met, and the run would cost money for
+    /// nothing.
     fn check_evaluator_of(&self, threshold: &Threshold) -> Result<(), String> {
         let Category::Evaluator(wanted) = threshold.category() else { return Ok(()) };
         let names = self.evaluators.iter().map(|evaluator| evaluator.name());
@@ -139,16 +139,16 @@ impl Definition {
         let place = threshold.place().map(|place| format!("{place}: ")).unwrap_or_default();
         let (threshold, instead) = (threshold.case_name(), wording::instead(wanted, names));
         Err(format!(
-            "{place}the threshold `{threshold}` is of an evaluator `{wanted}` that it does not have; {instead}"
+            "{place}the threshold `{threshold}` is for an evaluator `{wanted}` that it does not have; {instead}"
         ))
     }
 }
 
 pub type Progress = Arc<dyn Fn(usize, usize) + Send + Sync>;
 
-/// An experiment: it runs an agent over a data set and scores each output.
+/// An experiment: runs an agent over a dataset and scores each output.
 ///
-/// The attribute [`experiment`](macro@crate::experiment) builds one; so may you.
+/// The attribute [`experiment`](macro@crate::experiment) builds one; you can also build one as a value.
 ///
 /// ```
 /// use cobalt::{Dataset, ExactMatch, Experiment};
@@ -174,7 +174,7 @@ pub struct Experiment {
     pub(crate) save: bool,
 }
 
-/// What is said of an experiment, apart from its data and its agent. What is not said follows from the configuration.
+/// The declared settings of an experiment, without its data and its agent. Missing ones come from the configuration.
 #[derive(Clone, Debug)]
 pub(crate) struct Declaration {
     pub(crate) name: String,
@@ -185,22 +185,22 @@ pub(crate) struct Declaration {
     pub(crate) evaluators: Vec<Arc<dyn Evaluator>>,
     pub(crate) thresholds: Vec<Threshold>,
     pub(crate) strict: Option<bool>,
-    /// Variables without which it is not run.
+    /// Variables that must be set for it to run.
     pub(crate) ignore_without: Vec<String>,
-    /// A hash of the declaration's source, where an attribute made it.
+    /// A hash of the declaration's source, if declared with an attribute.
     pub(crate) source_hash: Option<u64>,
-    /// Where the declaration stands, where an attribute made it.
+    /// The location of the declaration, if declared with an attribute.
     pub(crate) declared_at: Option<SourcePlace>,
 }
 
 impl Declaration {
-    /// The first of the variables without which it is not run that is not set, or empty.
+    /// The first required variable that is unset or empty.
     pub(crate) fn ignored_without(&self) -> Option<&str> {
         let is_missing = |name: &&String| std::env::var_os(name).is_none_or(|value| value.is_empty());
         self.ignore_without.iter().find(is_missing).map(String::as_str)
     }
 
-    /// An error where it is not to be run.
+    /// An error if a required variable is missing.
     pub(crate) fn refuse_if_ignored(&self) -> Result<(), Error> {
         let ignored =
             |variable: &str| Error::Ignored { experiment: self.name.clone(), variable: variable.to_owned() };
@@ -211,7 +211,7 @@ impl Declaration {
 impl Experiment {
     /// An experiment over `dataset`: a [`Dataset`], a path relative to the package, or a `Result` of one.
     ///
-    /// A data set that cannot be read is reported when the experiment is run.
+    /// If the dataset cannot be read, the error is reported when the experiment is run.
     pub fn new(name: impl Into<String>, dataset: impl IntoDataset) -> Self {
         Self {
             declaration: Declaration {
@@ -233,43 +233,41 @@ impl Experiment {
         }
     }
 
-    /// Adds an evaluator; their names must differ. An experiment without any has those of `cobalt.toml`, and at least
-    /// one is needed.
+    /// Adds an evaluator. Names must be unique. An experiment without evaluators uses those of `cobalt.toml`; at least one is required.
     pub fn evaluator(mut self, evaluator: impl Evaluator) -> Self {
         self.declaration.evaluators.push(Arc::new(evaluator));
         self
     }
 
-    /// How often each item is run (once unless it is set). Runs of one item come one after another.
+    /// The number of trials per item (default 1). The trials of an item run one after another.
     pub fn runs(mut self, runs: usize) -> Self {
         self.declaration.runs = runs;
         self
     }
 
-    /// How many items are worked on at a time (unless it is set, what
-    /// [the configuration](crate::configuration) says, else 5).
+    /// The maximum number of items in parallel (default: from [the configuration](crate::configuration), else 5).
     pub fn concurrency(mut self, items: usize) -> Self {
         self.declaration.concurrency = Some(items);
         self
     }
 
-    /// How long the agent may take for one run of an item, and each evaluator for its output (unless it
-    /// is set, what [the configuration](crate::configuration) says, else 30 s).
+    /// The time limit for the agent per trial, and for each evaluator per output (default: from
+    /// [the configuration](crate::configuration), else 30 s).
     ///
-    /// An async agent is cancelled at its next `.await`. A plain function cannot be stopped: it is left behind, its
-    /// late result dropped.
+    /// An async agent is cancelled at its next `.await`. A plain function cannot be stopped: it is abandoned, and its late result is
+    /// dropped.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.declaration.timeout = Some(timeout);
         self
     }
 
-    /// Adds a tag, which is kept with the results.
+    /// Adds a tag, which is stored with the results.
     pub fn tag(mut self, tag: impl Into<String>) -> Self {
         self.declaration.tags.push(tag.into());
         self
     }
 
-    /// Adds a condition that the whole run must meet. An experiment without any has those of `cobalt.toml`.
+    /// Adds a threshold that the whole run must meet. An experiment without thresholds uses those of `cobalt.toml`.
     ///
     /// ```
     /// # use cobalt::{Dataset, Experiment};
@@ -283,30 +281,29 @@ impl Experiment {
         self
     }
 
-    /// Whether every item must reach the pass mark of every evaluator. Unless it is set: yes without thresholds, no
-    /// with them, be they of `cobalt.toml`.
+    /// Whether every item must reach the pass mark of every evaluator. Default: `true` without thresholds, `false` with them, including
+    /// those of `cobalt.toml`.
     pub fn strict(mut self, strict: bool) -> Self {
         self.declaration.strict = Some(strict);
         self
     }
 
-    /// Names a variable of the environment without which the experiment is not run, such as that of a key. May be said of
-    /// several.
+    /// Requires an environment variable, such as that of a key. Can be called several times.
     ///
-    /// Where one of them is not set, or empty, [`run`](Self::run) gives [`Error::Ignored`](crate::Error::Ignored) before it
-    /// reads anything. What it means for test cases is said at [`experiment`](macro@crate::experiment).
+    /// If one of them is unset or empty, [`run`](Self::run) returns [`Error::Ignored`](crate::Error::Ignored) before it reads anything.
+    /// For the effect on test cases, see [`experiment`](macro@crate::experiment).
     pub fn ignore_without(mut self, variable: impl Into<String>) -> Self {
         self.declaration.ignore_without.push(variable.into());
         self
     }
 
-    /// Calls `progress(done, total)` after each execution; items × runs are `total`.
+    /// Calls `progress(done, total)` after each trial; `total` is the number of items × trials.
     pub fn on_progress(mut self, progress: impl Fn(usize, usize) + Send + Sync + 'static) -> Self {
         self.progress = Some(Arc::new(progress));
         self
     }
 
-    /// Whether the journal and the result file are written (they are unless this is set to `false`).
+    /// Whether to write the journal and the result file (default `true`).
     pub fn save(mut self, save: bool) -> Self {
         self.save = save;
         self

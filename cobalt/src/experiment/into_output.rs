@@ -1,4 +1,4 @@
-//! What an agent may return, and how it becomes an [`Output`].
+//! The return types of agents, and their conversion to an [`Output`].
 
 use std::borrow::Cow;
 
@@ -9,22 +9,22 @@ use serde_json::Value;
 
 use super::agent::AgentError;
 
-/// What an agent may return: text, JSON, an [`Output`], or a `Result` of one of these.
+/// A return type of agents: text, JSON, an [`Output`], or a `Result` of one of these.
 ///
-/// An error of a `Result` is kept with all its causes (its [`source`](std::error::Error::source)s): it is text, `anyhow::Error`,
+/// The error of a `Result` is stored with all its causes (its [`source`](std::error::Error::source)s). It is text, `anyhow::Error`,
 /// [`BoxError`](crate::BoxError), or any error that is `Send` and `Sync`. Functions with the attribute
-/// [`experiment`](macro@crate::experiment) may return `Box<dyn Error>` and errors that can only be displayed, too.
+/// [`experiment`](macro@crate::experiment) may also return `Box<dyn Error>`, and errors that only implement `Display`.
 #[diagnostic::on_unimplemented(
     message = "an agent cannot return `{Self}`",
     label = "not text, JSON, `cobalt::Output` or a `Result` of one",
     note = "return `String`, `serde_json::Value`, `cobalt::Output`, `cobalt::Json(value)` for any `Serialize` value, or a `Result` of one of these"
 )]
 pub trait IntoOutput {
-    /// Turns the returned value into an output, or into the error of its item.
+    /// Converts the returned value to an output, or to the error of its item.
     ///
     /// # Errors
     ///
-    /// The agent's own error, or that the value cannot be written as JSON.
+    /// The agent's own error, or the value cannot be serialized to JSON.
     fn into_output(self) -> Result<Output, AgentError>;
 }
 
@@ -60,7 +60,7 @@ impl<T: Serialize> IntoOutput for Json<T> {
     fn into_output(self) -> Result<Output, AgentError> {
         serde_json::to_value(self.0)
             .map(Output::new)
-            .map_err(|error| AgentError::new(format!("the output cannot be written as JSON: {error}")))
+            .map_err(|error| AgentError::new(format!("the output cannot be serialized to JSON: {error}")))
     }
 }
 
@@ -82,6 +82,6 @@ mod tests {
     #[test]
     fn a_value_that_json_cannot_hold_is_the_items_error() {
         let odd: std::collections::BTreeMap<(i32, i32), i32> = [((1, 2), 3)].into();
-        assert!(Json(odd).into_output().unwrap_err().to_string().contains("cannot be written as JSON"));
+        assert!(Json(odd).into_output().unwrap_err().to_string().contains("cannot be serialized to JSON"));
     }
 }

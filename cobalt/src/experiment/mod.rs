@@ -1,6 +1,6 @@
-//! What a user declares: an experiment, the agent that it calls, and what the agent gets and gives.
+//! What users declare: an experiment, its agent, and the agent's input and output.
 //!
-//! Nothing here runs anything: `Experiment::run` and the harness hand an experiment to the session.
+//! Nothing here runs anything: `Experiment::run` and the harness pass an experiment to the session.
 
 mod agent;
 mod definition;

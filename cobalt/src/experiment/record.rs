@@ -1,4 +1,4 @@
-//! What an agent reports while it works: kept when its execution fails, and added to its output when it succeeds.
+//! Records that an agent makes while it works: kept if its execution fails, and added to its output if it succeeds.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 
 use crate::evaluators::{ToolCall, has_calls, has_no_calls, reports_calls};
 
-/// The most tool calls, and the most messages, that are kept of one execution.
+/// The maximum number of tool calls, and of messages, per execution.
 const MOST: usize = 10_000;
 
-/// What [`Context::record`](crate::Context::record) takes: a [`ModelCall`], one or several [`ToolCall`]s, a message or a note.
+/// A record for [`Context::record`](crate::Context::record): a [`ModelCall`], one or several [`ToolCall`]s, a message or a note.
 #[derive(Clone, Debug)]
 #[must_use = "a record counts once it is given to `Context::record`"]
 pub struct Record(Kind);
@@ -26,10 +26,10 @@ enum Kind {
 }
 
 impl Record {
-    /// Calls of tools, in the order in which they were made.
+    /// Tool calls, in order.
     ///
-    /// An empty list says that there were none so far. An agent that may answer without any call records it first: without
-    /// it, evaluators cannot tell an agent that made no calls from one that reports none, which is an error.
+    /// An empty list means that there were none so far. Record it first if the agent may answer without any call: otherwise evaluators
+    /// cannot distinguish an agent that made no calls from one that does not report them, which is an error.
     ///
     /// ```
     /// # fn example(context: &cobalt::Context) {
@@ -40,14 +40,13 @@ impl Record {
         Self(Kind::Tools(calls.into_iter().collect()))
     }
 
-    /// A message of the conversation, as the model's API has it; of a list, each message. A text is a message of the
-    /// assistant. They become `metadata.messages`.
+    /// A message of the conversation in the format of the model's API, or a list of them. A string is a message of the assistant. They
+    /// become `metadata.messages`.
     pub fn message(message: impl Into<Value>) -> Self {
         Self(Kind::Message(message.into()))
     }
 
-    /// A field of metadata, as [`Output::metadata`](crate::Output::metadata) adds one. Of two notes with one key, the later
-    /// one counts.
+    /// A metadata field, as with [`Output::metadata`](crate::Output::metadata). A later note with the same key replaces an earlier one.
     pub fn note(key: impl Into<String>, value: impl Into<Value>) -> Self {
         Self(Kind::Note(key.into(), value.into()))
     }
@@ -65,7 +64,7 @@ impl From<ToolCall> for Record {
     }
 }
 
-/// Takes the records of one execution, from any thread, until it is closed.
+/// Collects the records of one execution, from any thread, until it is closed.
 #[derive(Clone, Debug)]
 pub(crate) struct Recorder(Arc<Mutex<Option<Recorded>>>);
 
@@ -80,7 +79,7 @@ impl Recorder {
         }
     }
 
-    /// Everything that was recorded. What comes later is ignored: the execution has ended.
+    /// Returns everything that was recorded. Later records are ignored: the execution has ended.
     pub(crate) fn close(&self) -> Recorded {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take().unwrap_or_default()
     }
@@ -90,11 +89,11 @@ impl Recorder {
 #[derive(Debug, Default)]
 pub(crate) struct Recorded {
     usage: Vec<ModelUsage>,
-    /// `None` where nothing was said of calls, which is something else than that there were none.
+    /// `None` if no calls were reported, as opposed to a report that there were none.
     calls: Option<Vec<Value>>,
     messages: Vec<Value>,
     notes: Item,
-    /// Why not all of it can be kept.
+    /// Why something could not be recorded.
     problem: Option<String>,
 }
 
@@ -119,23 +118,23 @@ impl Recorded {
         }
     }
 
-    /// Why not all of it can be kept: an error of an item that has no other.
+    /// Why something could not be recorded: the error of an item that has no other.
     pub(crate) fn problem(&mut self) -> Option<String> {
         self.problem.take()
     }
 
-    /// Adds what the metadata does not say by itself; then sums up the usage by model.
+    /// Adds the records that the metadata does not already contain, then sums the usage per model.
     pub(crate) fn add_to(self, metadata: &mut Item) {
         let Self { usage, calls, messages, notes, problem: _ } = self;
         let calls = calls.filter(|calls| match calls.is_empty() {
-            // That there were no calls so far says nothing where calls are reported otherwise, or messages are there.
+            // An empty list means nothing if calls are reported elsewhere, or if there are messages.
             true => messages.is_empty() && !reports_calls(metadata),
             false => !has_calls(metadata),
         });
         for (key, value) in notes {
             metadata.entry(key).or_insert(value);
         }
-        // A field that is `null` says nothing of what was recorded for it, and neither do `toolCalls` without any call.
+        // A field that is `null` does not override records, and neither does `toolCalls` without any call.
         let is_recorded = |key: &str| match key {
             "tokens" | "usage" | "model" | "cost" => !usage.is_empty(),
             "toolCalls" => calls.is_some(),
@@ -154,7 +153,7 @@ impl Recorded {
     }
 }
 
-/// A message. A text by itself is what the agent said: in a list of messages it would be the name of a tool.
+/// Converts a string to a message of the assistant: in a list of messages it would be taken for a tool's name.
 fn said(message: Value) -> Value {
     match message {
         Value::String(text) => json!({ "role": "assistant", "content": text }),
@@ -165,7 +164,7 @@ fn said(message: Value) -> Value {
 fn keep(kept: &mut Vec<Value>, value: Value, what: &str) -> Result<(), String> {
     let value = checked(value, &format!("a recorded {what}"))?;
     if kept.len() >= MOST {
-        return Err(format!("the agent recorded more than {MOST} {what}s; record fewer, or sum them up"));
+        return Err(format!("the agent recorded more than {MOST} {what}s; record fewer, or aggregate them"));
     }
     kept.push(value);
     Ok(())
@@ -456,7 +455,7 @@ mod tests {
         let mut recorded = recorded((0..=MOST).map(|_| ToolCall::new("again").into()));
         assert_eq!(
             recorded.problem().unwrap(),
-            "the agent recorded more than 10000 tool calls; record fewer, or sum them up"
+            "the agent recorded more than 10000 tool calls; record fewer, or aggregate them"
         );
         assert_eq!(recorded.calls.map(|calls| calls.len()), Some(MOST));
     }

@@ -1,6 +1,6 @@
-//! The command line: everything that libtest takes, and which experiments its filters select.
+//! The command line: all arguments of libtest, and which experiments its filters select.
 //!
-//! libtest-mimic knows most of it; a normaliser goes before it for what it rejects.
+//! libtest-mimic accepts most of them; they are first normalised for those that it rejects.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
@@ -12,28 +12,28 @@ use cobalt_core::names::{self, case_name};
 use cobalt_core::pattern::Pattern;
 use cobalt_core::reporters::Paint;
 
-/// What was asked for on the command line.
+/// The parsed command line.
 #[derive(Clone, Debug, Default)]
 pub struct Args {
-    /// What libtest-mimic sees, without any filter.
+    /// The arguments for libtest-mimic, without filters.
     pub(super) mimic: Arguments,
     filters: Vec<String>,
-    /// The names of experiments as they are declared, by those in case names, where the two differ.
+    /// Declared names of experiments by their names in test cases, for those that differ.
     declared: HashMap<String, String>,
-    /// Shuffles the cases with this seed.
+    /// The seed for shuffling the cases.
     pub(super) shuffle: Option<u64>,
-    /// No case is started after the first failure.
+    /// Whether to stop after the first failure.
     pub(super) fail_fast: bool,
 }
 
-/// Options that take a value as their next argument.
+/// Options whose value may be the next argument.
 const WITH_VALUE: [&str; 5] = ["--test-threads", "--logfile", "--skip", "--color", "--format"];
-/// Flags that libtest has and that have no meaning here, as nothing is captured, timed or forked.
+/// Flags of libtest without effect here: nothing is captured, timed or forked.
 const WITHOUT_MEANING: [&str; 5] =
     ["--force-run-in-process", "--exclude-should-panic", "--report-time", "--ensure-time", "--no-capture"];
 
 impl Args {
-    /// Reads the arguments of this process; prints help or what is wrong, and exits, where that is due.
+    /// Parses the arguments of this process; for help or an error, prints it and exits.
     pub fn from_process() -> Self {
         let mut arguments = std::env::args();
         let program = arguments.next().unwrap_or_default();
@@ -62,7 +62,7 @@ impl Args {
                 "--shuffle" => args.shuffle = args.shuffle.or_else(|| Some(fastrand::u64(..))),
                 "--shuffle-seed" => args.shuffle = Some(number("--shuffle-seed", value())?),
                 name if WITHOUT_MEANING.contains(&name) => {}
-                // In one word, as the value may begin with a dash.
+                // As one argument, because the value may begin with a dash.
                 "-Z" => known.push(format!("-Z{}", value().unwrap_or_default())),
                 name if WITH_VALUE.contains(&name) => known.push(match value() {
                     Some(value) => format!("{name}={value}"),
@@ -95,22 +95,21 @@ impl Args {
         Ok(args)
     }
 
-    /// The same where experiments are found by the names that they are declared with, too.
+    /// Lets filters also match experiments by their declared names.
     pub fn knowing(&self, declared: impl Iterator<Item = String>) -> Self {
         let both = declared.map(|declared| (case_name(&declared), declared));
         let declared = both.filter(|(case_name, declared)| case_name != declared).collect();
         Self { declared, ..self.clone() }
     }
 
-    /// The names of a case, or of an experiment: the one it has in lists and, where it differs, the one with the experiment's
-    /// name as it is declared.
+    /// The names of a case or of an experiment: the listed one and, if it differs, the one with the experiment's declared name.
     fn names_of<'a>(&self, case: &'a str) -> impl Iterator<Item = Cow<'a, str>> + Clone {
         let (experiment, rest) = case.split_at(case.find("::").unwrap_or(case.len()));
         let declared = self.declared.get(experiment).map(|declared| Cow::Owned(format!("{declared}{rest}")));
         std::iter::once(Cow::Borrowed(case)).chain(declared)
     }
 
-    /// Whether a case is to be told of: run, ignored or listed.
+    /// Whether a case is selected: to be run, ignored or listed.
     pub fn selects(&self, case: &str, is_ignored: bool) -> bool {
         // No case is a benchmark.
         if self.mimic.ignored && !is_ignored || self.mimic.bench {
@@ -127,24 +126,24 @@ impl Args {
         (self.filters.is_empty() || self.filters.iter().any(matches)) && !self.mimic.skip.iter().any(matches)
     }
 
-    /// Whether every case is selected, whatever its name.
+    /// Whether every case is selected, regardless of its name.
     pub fn selects_all(&self, is_ignored: bool) -> bool {
         self.filters.is_empty() && self.mimic.skip.is_empty() && self.selects("", is_ignored)
     }
 
-    /// Whether cases are run that are else ignored.
+    /// Whether ignored cases are run.
     pub fn runs_ignored(&self) -> bool {
         self.mimic.ignored || self.mimic.include_ignored
     }
 
-    /// Whether the case of an experiment whose items are not known is selected, or one of those items could be.
+    /// For an experiment with unknown items: whether its case is selected, or any of its items could be.
     pub fn may_concern(&self, case: &str, is_ignored: bool) -> bool {
         let experiment = case.rsplit_once("::").map_or(case, |(experiment, _)| experiment);
         let begins_so = |filter: &String| self.is_of(filter, experiment, |rest| rest.starts_with("::"));
         self.selects(case, is_ignored) || self.filters.iter().any(begins_so)
     }
 
-    /// Whether any case whose name starts with the experiment's can be selected, so that its data must be read.
+    /// Whether any case of the experiment can be selected, so that its data must be read.
     pub fn may_select(&self, experiment: &str) -> bool {
         let belongs = |filter: &String| {
             self.is_of(filter, experiment, |rest| rest.is_empty() || rest.starts_with("::"))
@@ -152,13 +151,13 @@ impl Args {
         !self.mimic.exact || self.filters.is_empty() || self.filters.iter().any(belongs)
     }
 
-    /// Whether a filter begins with one of the names of an experiment, and the rest is such.
+    /// Whether a filter begins with a name of the experiment and its rest satisfies `rest`.
     fn is_of(&self, filter: &str, experiment: &str, rest: impl Fn(&str) -> bool) -> bool {
         self.names_of(experiment).any(|name| filter.strip_prefix(&*name).is_some_and(&rest))
     }
 
-    /// What libtest-mimic is to run the cases with: those that are flagged as ignored are run, and all others are
-    /// counted as filtered out. By itself it knows a single filter only.
+    /// The arguments to run libtest-mimic with: cases flagged as ignored are run, and all others are counted as filtered out, because
+    /// libtest-mimic itself supports only one filter.
     pub fn for_mimic(&self) -> Arguments {
         Arguments {
             ignored: true,
@@ -170,12 +169,12 @@ impl Args {
         }
     }
 
-    /// Whether only the lines that libtest prints can be the answer.
+    /// Whether the arguments require libtest's output.
     pub fn asks_for_test_output(&self) -> bool {
         self.mimic.list || self.mimic.format.is_some() || self.mimic.logfile.is_some()
     }
 
-    /// Whether what is printed beside the cases has colours.
+    /// Whether output other than the cases is coloured.
     pub fn paint(&self) -> Paint {
         match self.mimic.color {
             Some(ColorSetting::Always) => Paint::Coloured,
@@ -185,20 +184,20 @@ impl Args {
         }
     }
 
-    /// Whether as little as possible is to be printed.
+    /// Whether to print as little as possible.
     pub fn is_terse(&self) -> bool {
         self.mimic.quiet || self.mimic.format == Some(FormatSetting::Terse)
     }
 
-    /// Whether what goes to stdout is read by a program.
+    /// Whether stdout is read by a program.
     pub fn is_json(&self) -> bool {
         self.mimic.format == Some(FormatSetting::Json)
     }
 }
 
-/// Prints a text beside the cases.
+/// Prints text other than the cases.
 pub fn print(args: &Args, text: &str) {
-    // Stdout is for the program that reads the JSON.
+    // Stdout is reserved for JSON.
     if args.is_json() { eprintln!("{text}") } else { println!("{text}") }
 }
 
@@ -207,12 +206,12 @@ fn number(name: &str, value: Option<String>) -> Result<u64, String> {
     value.parse().map_err(|_| format!("{name} must be a number, not `{value}`"))
 }
 
-/// Which experiments are meant: those that both lists select.
+/// A filter for experiments: those that both lists select.
 #[derive(Debug, Default)]
 pub(super) struct Filter<'a> {
-    /// Patterns of which one must match the name or a tag; without any, everything does.
+    /// Patterns; one must match the name or a tag. Empty: everything matches.
     pub(super) patterns: &'a [Pattern],
-    /// Whole names, in either form, of which one is the experiment's; without any, every experiment is meant.
+    /// Exact names, in either form; one must be the experiment's. Empty: everything matches.
     pub(super) names: &'a [String],
 }
 

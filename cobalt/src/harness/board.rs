@@ -1,4 +1,4 @@
-//! Where test cases wait for what becomes of them.
+//! The results of test cases, which the cases wait for.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,13 +17,13 @@ use super::warnings::{Shown, Why};
 use crate::error::Error;
 use crate::session::{Ending, Interrupted, Interrupter, Listener};
 
-/// What became of a case.
+/// The result of a case.
 #[derive(Clone, Debug)]
 pub enum Verdict {
     Passed,
-    /// Failed, and why.
+    /// Failed, with the reason.
     Failed(Arc<str>),
-    /// The run was stopped before.
+    /// The run was interrupted before.
     NotRun,
 }
 
@@ -33,17 +33,17 @@ impl Verdict {
     }
 }
 
-/// The most failures that the single case of an experiment tells in full.
+/// The maximum number of failures that the single case of an experiment prints.
 const MOST_TOLD: usize = 20;
 
-/// The cases of all experiments that run.
+/// The results of the cases of all experiments.
 pub struct Board {
     experiments: Vec<Slots>,
-    /// Set when the process is about to end: what is not told by then never will be.
+    /// Set when the process is about to exit: no result is reported after that.
     closed: AtomicBool,
 }
 
-/// The cases of one experiment.
+/// The results of the cases of one experiment.
 struct Slots {
     state: Mutex<State>,
     changed: Condvar,
@@ -51,18 +51,18 @@ struct Slots {
 
 #[derive(Default)]
 struct State {
-    /// What became of each item, by its index in the data set.
+    /// The result of each item, by its index in the dataset.
     items: Vec<Option<Verdict>>,
-    /// What became of each threshold; there once the experiment has ended.
+    /// The result of each threshold; empty until the experiment has ended.
     thresholds: Vec<Verdict>,
-    /// Set when nothing more will happen.
+    /// Set when no more results will come.
     ended: bool,
-    /// Its outcome, or how it was stopped before that.
+    /// Its summary, or how it was interrupted.
     summary: Option<Result<Summary, Interrupted>>,
 }
 
 impl Board {
-    /// A board for experiments with so many items each.
+    /// For experiments with these numbers of items.
     pub fn new(items: impl Iterator<Item = usize>) -> Self {
         let slots = |items| Slots {
             state: Mutex::new(State { items: vec![None; items], ..State::default() }),
@@ -115,12 +115,12 @@ impl Board {
         })
     }
 
-    /// No case is told any more.
+    /// Stops reporting results.
     pub fn close(&self) {
         self.closed.store(true, Ordering::Release);
     }
 
-    /// A verdict to tell. A case that was not run because the process ends has none, and waits for that end.
+    /// The verdict to report. A case that was not run because the process exits has none, and waits for that exit.
     fn told(&self, verdict: Verdict) -> Verdict {
         while matches!(verdict, Verdict::NotRun) && self.closed.load(Ordering::Acquire) {
             thread::park();
@@ -128,25 +128,25 @@ impl Board {
         verdict
     }
 
-    /// Waits until every experiment has come to its end.
+    /// Waits until every experiment has ended.
     pub fn wait_for_all(&self) {
         self.experiments.iter().for_each(|slots| drop(slots.wait_for_end()));
     }
 
-    /// The outcome of each experiment, or how it was stopped before.
+    /// The summary of each experiment, or how it was interrupted.
     pub fn take_summaries(&self) -> impl Iterator<Item = Result<Summary, Interrupted>> {
         self.experiments.iter().filter_map(|slots| slots.lock().summary.take())
     }
 }
 
-/// What is left to say of an experiment when its cases are told.
+/// What to print about an experiment after its cases.
 pub struct Summary {
     pub(super) text: String,
     /// Models that used tokens and have no price.
     pub(super) unpriced_models: Vec<String>,
-    /// What is probably not as it was meant.
+    /// A warning about the report.
     pub(super) warning: Option<Warning>,
-    /// Why its results are not kept.
+    /// Why its results were not saved.
     pub(super) unsaved: Option<Error>,
 }
 
@@ -161,17 +161,17 @@ impl Slots {
     }
 }
 
-/// Puts what the session tells on the board.
+/// Writes the results of the session to the board.
 pub struct Writer {
     pub(super) board: Arc<Board>,
     pub(super) experiments: Vec<Shown>,
-    /// The root of the workspace, from which paths are seen.
+    /// The workspace root, to which displayed paths are relative.
     pub(super) workspace: PathBuf,
     pub(super) paint: Paint,
 }
 
 impl Drop for Writer {
-    /// Nobody is to wait for what will not be told any more.
+    /// Ends all waits: no more results will come.
     fn drop(&mut self) {
         for slots in &self.board.experiments {
             slots.lock().ended = true;
@@ -223,16 +223,16 @@ impl Listener for Writer {
     }
 }
 
-/// Turns cases into trials that wait at the board.
+/// Turns cases into libtest trials that wait for their results.
 pub struct Trials {
     board: Arc<Board>,
-    /// Stops the session after the first failure, where that was asked for.
+    /// Interrupts the session after the first failure, if requested.
     stop: Option<Interrupter>,
     failed: Arc<AtomicBool>,
 }
 
 impl Trials {
-    /// `stop` is what the first failure is to stop.
+    /// `stop` is interrupted by the first failure.
     pub fn new(board: Arc<Board>, stop: Option<Interrupter>) -> Self {
         Self { board, stop, failed: Arc::default() }
     }
@@ -260,7 +260,7 @@ impl Trials {
                 WaitsFor::View(experiment, View::Item(index)) => board.item(experiment, index),
                 WaitsFor::View(experiment, View::Threshold(index)) => board.threshold(experiment, index),
                 WaitsFor::View(experiment, View::Whole) => board.whole(experiment),
-                // It may quote what a server says.
+                // It may quote a server's response.
                 WaitsFor::Failure { why, .. } => Verdict::Failed(printable(&why).into()),
                 WaitsFor::Variable { variable, .. } => {
                     return Ok(Completion::ignored_with(format!("{variable} is not set")));

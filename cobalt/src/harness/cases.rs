@@ -1,4 +1,4 @@
-//! The test cases of a binary: its experiments seen as cargo, nextest and editors see tests.
+//! The test cases of a binary: its experiments as Cargo, nextest and editors see them.
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -18,35 +18,35 @@ use crate::private::ExperimentDefinition;
 use crate::session::{Plan, named_to_resume};
 use crate::threads;
 
-/// An experiment that was read, or the case that says why it could not be.
+/// A loaded experiment, or the case that reports why loading failed.
 pub struct Suite {
-    /// The experiment's name as it stands in case names.
+    /// The experiment's name in test cases.
     pub(super) name: String,
     pub(super) plan: Result<Plan, Broken>,
 }
 
-/// Why an experiment cannot be run, and the name of the case that says so.
+/// Why an experiment cannot be run, and the case that reports it.
 pub struct Broken {
     pub(super) case: &'static str,
     pub(super) error: Error,
 }
 
-/// What a case shows of an experiment.
+/// The part of an experiment that a case represents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum View {
-    /// An item, by its index in the data set.
+    /// An item, by its index in the dataset.
     Item(usize),
-    /// A threshold, by its place among the experiment's.
+    /// A threshold, by its index in the experiment.
     Threshold(usize),
-    /// All of it.
+    /// The whole experiment.
     Whole,
 }
 
 impl View {
-    /// Whether it shows something of a run of the items with these indexes, or of all.
+    /// Whether it is part of a run of the items with these indexes, or of all items.
     pub fn is_of(self, items: Option<&[usize]>) -> bool {
         match (items, self) {
-            // The thresholds are not judged by some of the items.
+            // Partial runs do not evaluate thresholds.
             (Some(_), Self::Threshold(_)) => false,
             (Some(items), Self::Item(index)) => items.binary_search(&index).is_ok(),
             (None, _) | (_, Self::Whole) => true,
@@ -73,7 +73,7 @@ pub fn definitions() -> Result<Vec<&'static ExperimentDefinition>, String> {
     Ok(definitions)
 }
 
-/// An experiment's name as it stands in case names.
+/// An experiment's name in test cases.
 pub fn case_name(definition: &ExperimentDefinition) -> String {
     names::case_name(&(definition.name)())
 }
@@ -83,14 +83,14 @@ fn place(definition: &ExperimentDefinition) -> SourcePlace {
     SourcePlace::of(definition.file, definition.line)
 }
 
-/// An experiment whose declaration was read, and not its data.
+/// An experiment whose declaration was read, but not its data.
 pub struct Declared {
     definition: &'static ExperimentDefinition,
     prepared: Result<Prepared, Broken>,
 }
 
 impl Declared {
-    /// Reads what is declared apart from the data.
+    /// Reads the declaration.
     pub fn new(definition: &'static ExperimentDefinition) -> Self {
         let name = (definition.name)();
         let mut experiment = Experiment::new(name.clone(), Dataset::from_items([] as [Item; 0]));
@@ -103,12 +103,12 @@ impl Declared {
         Self { definition, prepared }
     }
 
-    /// What is declared apart from the data, as far as it can be read.
+    /// The declaration, unless reading it failed.
     pub fn declaration(&self) -> Option<&Declaration> {
         self.prepared.as_ref().ok().map(|prepared| &prepared.experiment.declaration)
     }
 
-    /// The experiment's tags, as far as its declaration can be read.
+    /// The experiment's tags; none if reading the declaration failed.
     pub fn tags(&self) -> &[String] {
         self.declaration().map_or(&[], |declaration| &declaration.tags)
     }
@@ -123,12 +123,12 @@ impl Declared {
         (self.definition.name)()
     }
 
-    /// The experiment's name as it stands in case names.
+    /// The experiment's name in test cases.
     pub fn case_name(&self) -> String {
         case_name(self.definition)
     }
 
-    /// The variable for want of which the experiment is one case that is ignored, as far as its declaration can be read.
+    /// The missing variable because of which the experiment is a single ignored case.
     pub fn ignored_without(&self) -> Option<String> {
         self.declaration()?.ignored_without().map(str::to_owned)
     }
@@ -137,12 +137,12 @@ impl Declared {
         filter.selects(&(self.definition.name)(), self.tags().iter().map(String::as_str))
     }
 
-    /// Reads the data, and completes the settings.
+    /// Reads the data, and resolves the settings.
     pub fn load(self, config: &Config) -> Suite {
         Suite { name: case_name(self.definition), plan: self.plan(config) }
     }
 
-    /// An error where another test target declares an experiment of this name: it would have the same baseline and history.
+    /// Refuses an experiment whose name another test target declares too: both would share a baseline and a history.
     fn refuse_namesake(&self, config: &Config) -> Result<(), Broken> {
         let this = (self.name(), self.place());
         let Some(other) = namesake(config.layout(), &paths::workspace_root(&paths::package_root()), &this)
@@ -172,7 +172,7 @@ impl Declared {
     }
 }
 
-/// The cases of an experiment that are seen by item and by threshold, in order.
+/// The cases for an experiment's items and thresholds, in order.
 pub fn cases_of(name: &str, plan: &Plan) -> Vec<(String, View)> {
     let items = plan.dataset().case_keys().into_iter().enumerate();
     let items = items.map(|(index, key)| (format!("{name}::{key}"), View::Item(index)));
@@ -182,7 +182,7 @@ pub fn cases_of(name: &str, plan: &Plan) -> Vec<(String, View)> {
     items.chain(thresholds).collect()
 }
 
-/// Calls what the user declared; a panic in it is an error of that experiment alone.
+/// Calls user code; a panic becomes an error of that experiment.
 fn guarded<T>(declared: impl FnOnce() -> Result<T, BoxError>) -> Result<T, BoxError> {
     catch_unwind(AssertUnwindSafe(declared)).unwrap_or_else(|panic| Err(threads::describe(&*panic).into()))
 }
@@ -195,7 +195,7 @@ pub fn selection(cases: &[(String, View)], selects: impl Fn(&str) -> bool) -> Se
         match (view, selects(name)) {
             (View::Item(index), true) => items.push(*index),
             (View::Item(_), false) => all = false,
-            // A threshold or the whole is measured on all items.
+            // A threshold or the whole needs all items.
             (_, true) => return Selection::All,
             (_, false) => {}
         }
@@ -215,12 +215,12 @@ pub fn names_of(suite: &Suite) -> Vec<String> {
     }
 }
 
-/// The name of the case that says why an experiment cannot be run.
+/// The name of the case that reports why an experiment cannot be run.
 pub fn broken_case(suite: &str, broken: &Broken) -> String {
     format!("{suite}::{}", broken.case)
 }
 
-/// How much of an experiment is to be run.
+/// Which items of an experiment to run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Selection {
     Nothing,
@@ -229,18 +229,18 @@ pub enum Selection {
     All,
 }
 
-/// The experiments of a process, and what it was asked to resume beside them.
+/// The experiments of a process, and the runs that it should resume.
 pub struct Chosen {
-    /// The experiments in their order, each with the run of it that is resumed.
+    /// The experiments in order, each with its run to resume, if any.
     pub(super) experiments: Vec<(Declared, Option<CutOff>)>,
-    /// Runs to resume that are of none of them.
+    /// Runs to resume that belong to none of them.
     pub(super) left: Vec<CutOff>,
-    /// Ids of runs to resume of which nothing is known here.
+    /// IDs of runs to resume that are unknown here.
     pub(super) unknown: Vec<(String, Error)>,
 }
 
 impl Chosen {
-    /// Reads the declarations, and no data.
+    /// Reads the declarations, without data.
     pub fn of(definitions: &[&'static ExperimentDefinition], filter: &Filter<'_>, config: &Config) -> Self {
         let (mut resume, unknown) = named_to_resume(config.layout());
         let resumes = !(resume.is_empty() && unknown.is_empty());

@@ -1,4 +1,4 @@
-//! A test binary as `cargo cobalt` runs it: what is asked of it, and the events it sends.
+//! A test binary run by `cargo cobalt`: the requests it receives and the events it sends.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -23,10 +23,10 @@ use crate::experiment::Definition;
 use crate::private::ExperimentDefinition;
 use crate::session::{Run, Session};
 
-/// The most fields named of a data set.
+/// The maximum number of dataset fields to list.
 const MOST_FIELDS: usize = 50;
 
-/// Answers a request by a stream that was greeted, and gives the exit code.
+/// Answers a request on an opened stream, and returns the exit code.
 pub fn answer(
     request: &Request,
     definitions: &[&'static ExperimentDefinition],
@@ -70,7 +70,7 @@ fn schedule_and_run(
         Ok(()) => run(schedule, args, config, stream),
         Err(error) => {
             schedule.warnings.into_iter().for_each(|warning| stream.send(&Event::Warning(warning)));
-            // An error of several lines is several errors, of which other binaries may say some too.
+            // Each line is an error; other binaries may report the same ones.
             let text = error.to_string();
             text.lines().for_each(|error| stream.send(&Event::Failed { error: error.to_owned() }));
             stream.flush();
@@ -79,19 +79,19 @@ fn schedule_and_run(
     }
 }
 
-/// Tells the command that this process prints by itself, as the arguments want it.
+/// Tells the command that this process prints its own output, as its arguments request.
 pub fn announce(mut stream: Stream, experiments: usize) {
     stream.send(&Event::TestOutput { experiments });
     stream.flush();
 }
 
-/// Tells the command the exit code, which counts even if the process then ends with another one.
+/// Sends the exit code, which counts even if the process then ends with another one.
 pub fn conclude(mut stream: Stream, exit_code: i32) {
     stream.send(&Event::Ended { exit_code });
     stream.flush();
 }
 
-/// Opens the stream of events, and another one to the same place for the last event.
+/// Opens the event stream and sends `hello`. The second stream has the same target and is for the last event.
 pub fn greet(request: &Request) -> Result<(Stream, Stream), String> {
     let path = &request.events;
     let opened = Stream::open(path).and_then(|stream| Ok((stream.try_clone()?, stream)));
@@ -144,7 +144,7 @@ fn list(
     stream.send(&Event::Listed(Box::new(listed)));
 }
 
-/// What is known of an experiment whose data was not read.
+/// The description of an experiment whose data was not read.
 fn named(declared: &Declared) -> Listed {
     let SourcePlace { file, line } = declared.place();
     Listed {
@@ -174,7 +174,7 @@ fn run(schedule: Schedule, args: &Args, config: Config, mut stream: Stream) -> R
     let told = Arc::new(Told::default());
     for case in &schedule.cases {
         match &case.waits_for {
-            // Where it is not known which items it has, it is told where any could be meant.
+            // If its items are unknown, it is reported if any of them could be selected.
             WaitsFor::Failure { experiment, declared_at, why, .. }
                 if case.is_selected(args) || args.may_concern(&case.name, case.is_ignored) =>
             {
@@ -249,38 +249,38 @@ fn started(experiment: usize, run: &Run) -> ExperimentStarted {
     }
 }
 
-/// What a test binary is to tell events of.
+/// What is requested from a test binary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Wanted {
-    /// The experiments are run.
+    /// Run the experiments.
     Run,
-    /// The experiments are only listed.
+    /// List the experiments, with their data.
     List,
-    /// The keys that are missing for what would be run; nothing is.
+    /// List the keys that are missing for a run, without running anything.
     MissingKeys,
-    /// The experiments are named as they are declared, and no data is read.
+    /// List the experiments as declared, without reading data.
     Names,
 }
 
-/// A request: to tell events, rather than to print test cases.
+/// A request to send events instead of printing test cases.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Request {
     protocol: String,
-    /// The process that asks. What its child starts in turn is not asked.
+    /// The requesting process. Only its direct children answer.
     asker: u32,
-    /// The file or the pipe that the events are written to.
+    /// The file or pipe to write the events to.
     pub events: PathBuf,
-    /// Patterns of which an experiment's name or one of its tags must match one; none selects every experiment.
+    /// Patterns; one must match an experiment's name or tag. Empty: selects every experiment.
     pub filters: Vec<Pattern>,
-    /// The whole names of the experiments that are meant; none means every experiment.
+    /// Exact names of experiments. Empty: selects every experiment.
     pub experiments: Vec<String>,
-    /// What is asked for.
+    /// What is requested.
     pub wanted: Wanted,
 }
 
 impl Request {
-    /// A request in the version of this library, about all experiments.
+    /// A request for all experiments, in the protocol of this library.
     #[must_use]
     pub fn new(events: PathBuf, wanted: Wanted) -> Self {
         Self {
@@ -293,22 +293,22 @@ impl Request {
         }
     }
 
-    /// The variable and its value for a process that is asked.
+    /// The variable and its value, for the process that should answer.
     ///
     /// # Errors
     ///
-    /// A path that is no UTF-8.
+    /// The path is not UTF-8.
     pub fn variable(&self) -> serde_json::Result<(&'static str, String)> {
         Ok((VARIABLE, serde_json::to_string(self)?))
     }
 
-    /// Whether it is answered where the arguments ask for the lines that libtest prints. These name no key that is missing, nor
-    /// an experiment that was not asked for.
+    /// Whether it is answered even if the arguments require libtest's output, which contains neither missing keys nor experiments
+    /// that were not selected.
     pub(super) fn is_answered_beside_test_output(&self) -> bool {
         matches!(self.wanted, Wanted::MissingKeys | Wanted::Names)
     }
 
-    /// Which experiments are meant.
+    /// The filter for experiments.
     pub(super) fn filter(&self) -> Filter<'_> {
         Filter { patterns: &self.filters, names: &self.experiments }
     }
@@ -339,13 +339,12 @@ impl Request {
 
         let unfit = |problem: String| {
             format!(
-                "{VARIABLE} asks for what this version of the library does not know: {problem}; let `cargo cobalt` and \
-                 the library `cobalt` be of one version"
+                "unsupported request in {VARIABLE}: {problem}; use the same version of `cargo cobalt` and the library `cobalt`"
             )
         };
         let version: Version = serde_json::from_str(text).map_err(|error| unfit(error.to_string()))?;
         if version.protocol != PROTOCOL {
-            return Err(unfit(format!("it speaks `{}`, and this is `{PROTOCOL}`", version.protocol)));
+            return Err(unfit(format!("it uses `{}`, but this library uses `{PROTOCOL}`", version.protocol)));
         }
         serde_json::from_str(text).map_err(|error| unfit(error.to_string()))
     }

@@ -1,8 +1,8 @@
-//! Watches over the exit of the process: one that ends before its experiments were run has not passed.
+//! Guards the exit of the process: a process that exits before its experiments have run must not pass.
 //!
-//! To `cargo test` and nextest, exit code 0 means success. A test target whose `main` never calls `cobalt::main()` would have
-//! it, and so would an agent, an evaluator or a panic hook that calls `std::process::exit(0)`. A hook that runs at the exit
-//! gives both a failing code. Native code that calls `_exit` skips the hook.
+//! For `cargo test` and nextest, exit code 0 means success. A test target whose `main` never calls `cobalt::main()` would exit with
+//! 0, and so would an agent, an evaluator or a panic hook that calls `std::process::exit(0)`. An exit hook turns both into a failing
+//! exit code. Native code that calls `_exit` skips the hook.
 
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
@@ -18,17 +18,17 @@ use crate::evaluators::EndsAll;
 use crate::private::ExperimentDefinition;
 use crate::session::Run;
 
-/// `cobalt::main()` was not called yet.
+/// `cobalt::main()` has not been called yet.
 const UNREACHED: u8 = 0;
-/// It was called, and may print help and exit.
+/// It has been called, and may print help and exit.
 const REACHED: u8 = 1;
-/// Nothing but `leave` may end the process.
+/// Only `leave` may end the process.
 const BEGUN: u8 = 2;
-/// The process ends with the exit code that it should have.
+/// The process exits with the correct exit code.
 const LEAVING: u8 = 3;
 
 static STATE: AtomicU8 = AtomicU8::new(UNREACHED);
-/// The process that has begun: one that it forks has no experiments to run.
+/// The ID of the process that has begun: a fork of it has no experiments to run.
 static PROCESS: AtomicU32 = AtomicU32::new(0);
 /// The runs of this process.
 static RUNS: Mutex<Vec<RunState>> = Mutex::new(Vec::new());
@@ -40,16 +40,16 @@ struct RunState {
     has_ended: bool,
 }
 
-/// The process is between the beginning and the end of `cobalt::main()`.
+/// Guard for the time between the start and the end of `cobalt::main()`.
 #[derive(Debug)]
 pub struct Begun;
 
-/// From now on an exit is one of `cobalt::main()`.
+/// Marks that `cobalt::main()` was called.
 pub fn reach() {
     STATE.store(REACHED, Ordering::SeqCst);
 }
 
-/// From now on, until this is dropped, an exit by anything but [`leave`] fails.
+/// Until the guard is dropped, any exit other than [`leave`] fails.
 pub fn begin() -> Begun {
     PROCESS.store(std::process::id(), Ordering::SeqCst);
     STATE.store(BEGUN, Ordering::SeqCst);
@@ -58,25 +58,25 @@ pub fn begin() -> Begun {
 
 impl Drop for Begun {
     fn drop(&mut self) {
-        // A panic goes through `main`, which has a failing exit code of its own.
+        // A panic leaves `main` with its own failing exit code.
         STATE.store(LEAVING, Ordering::SeqCst);
     }
 }
 
-/// Names the runs that are about to start, each experiment with the id of its run.
+/// Registers the runs that are about to start, each with experiment and run ID.
 pub fn runs_start(runs: impl Iterator<Item = (String, String)>) {
     let run = |(experiment, id)| RunState { experiment, id, has_ended: false };
     *lock() = runs.map(run).collect();
 }
 
-/// A run was finished or interrupted.
+/// Marks a run as finished or interrupted.
 pub fn run_ended(experiment: usize) {
     if let Some(run) = lock().get_mut(experiment) {
         run.has_ended = true;
     }
 }
 
-/// Ends the process with an exit code of its own.
+/// Exits the process deliberately, with this code.
 pub fn leave(code: i32) -> ! {
     STATE.store(LEAVING, Ordering::SeqCst);
     std::process::exit(code)
@@ -90,14 +90,14 @@ dtor::declarative::dtor! {
     #[dtor(unsafe)]
     fn check_exit() {
         if let Some(problem) = problem() {
-            // Nobody may read any more.
+            // Stderr may be closed.
             let _ = writeln!(std::io::stderr(), "error: {problem}");
             fail();
         }
     }
 }
 
-/// Ends the process at once: it is exiting already, and no other hook may give it another code.
+/// Exits at once: the process is already exiting, and no later hook may change the code.
 #[cfg(unix)]
 fn fail() -> ! {
     signal_hook::low_level::exit(UNFIT)
@@ -108,7 +108,7 @@ fn fail() -> ! {
     std::process::abort()
 }
 
-/// What is wrong with an exit at this moment.
+/// Why an exit at this moment is an error, if it is.
 fn problem() -> Option<String> {
     match STATE.load(Ordering::SeqCst) {
         UNREACHED => {
@@ -124,9 +124,9 @@ fn problem() -> Option<String> {
 
 fn never_called(places: &[String]) -> String {
     format!(
-        "this test target has run none of its experiments ({}), because its `main` has not called `cobalt::main()`\n  In \
-         Cargo.toml, the target's `[[test]]` table needs `harness = false`; its file ends with `fn main() {{ cobalt::main(); }}`\n  \
-         Experiments that several targets share belong in the library (`src/`), whose other test targets need neither",
+        "this test target ran none of its experiments ({}), because its `main` did not call `cobalt::main()`\n  In Cargo.toml, \
+         the target's `[[test]]` table needs `harness = false`; its file must end with `fn main() {{ cobalt::main(); }}`\n  \
+         Put experiments that several targets share into the library (`src/`); other test targets of the library need neither",
         places.join(", ")
     )
 }
@@ -135,8 +135,8 @@ fn cut_short(runs: &[RunState]) -> String {
     let unfinished: Vec<_> = runs.iter().filter(|run| !run.has_ended).collect();
     let names: Vec<_> = unfinished.iter().map(|run| format!("`{}`", run.experiment)).collect();
     let mut text = match names.is_empty() {
-        true => "something in this process called `exit` before `cobalt::main()` had ended".to_owned(),
-        false => format!("something in this process called `exit` while it ran {}", names.join(", ")),
+        true => "something in this process called `exit` before `cobalt::main()` had finished".to_owned(),
+        false => format!("something in this process called `exit` while running {}", names.join(", ")),
     };
     text.push_str("\n  Agents, evaluators and panic hooks must not end the process");
     if !unfinished.is_empty() {
@@ -146,11 +146,11 @@ fn cut_short(runs: &[RunState]) -> String {
     text
 }
 
-/// How many processes may stand between a program and a helper that it starts of itself: shells, `timeout`, `npx`.
+/// How many processes may be between a program and a helper that runs the same program: shells, `timeout`, `npx`.
 #[cfg(target_os = "linux")]
 const MOST_BETWEEN: usize = 8;
 
-/// Whether this process was started by the same program, as a server or another helper that runs no experiment.
+/// Whether an ancestor runs the same program: this process is a server or another helper without experiments.
 #[cfg(target_os = "linux")]
 fn descends_from_itself() -> bool {
     let program = |process: &str| std::fs::read_link(format!("/proc/{process}/exe")).ok();
@@ -169,7 +169,7 @@ fn descends_from_itself() -> bool {
     false
 }
 
-/// Whether this process is a helper: cargo and nextest give a test target no other arguments than libtest's flags and filters.
+/// Whether this process is a helper: Cargo and nextest pass only libtest's flags and filters to a test target.
 #[cfg(not(target_os = "linux"))]
 fn descends_from_itself() -> bool {
     std::env::args().nth(1).is_some_and(|argument| argument.starts_with("--") && !is_of_libtest(&argument))
@@ -197,10 +197,10 @@ fn is_of_libtest(argument: &str) -> bool {
     FLAGS.contains(&name)
 }
 
-/// How long after a signal another one counts as the same.
+/// How long after a signal another one counts as a duplicate.
 const ECHO: Duration = Duration::from_millis(250);
 
-/// Signals that no longer end the process by themselves, but wait to be heard.
+/// Caught signals, which no longer end the process and wait for a listener.
 pub struct Signals(Source);
 
 impl Signals {
@@ -215,7 +215,7 @@ impl Signals {
         let listener = thread::Builder::new().name("cobalt-signals".to_owned()).spawn(move || {
             source.wait();
             thread::spawn(stop);
-            // One Ctrl-C may come twice: from the terminal, and from the program that has started this process.
+            // One Ctrl-C may arrive twice: from the terminal, and from the parent process.
             source.drop_all_for(ECHO);
             source.wait();
             drop(EndsAll);
@@ -271,20 +271,20 @@ impl Source {
     }
 }
 
-/// The most threads of the runtime.
+/// The maximum number of runtime threads.
 const MOST_WORKERS: usize = 512;
 
-/// A runtime that whoever ends the process can take, or nobody has taken yet.
+/// The runtime, until the code that ends the process takes it.
 pub type SharedRuntime = Arc<Mutex<Option<Runtime>>>;
 
-/// A process that is ready to run experiments.
+/// The runtime and the signals of a process that runs experiments.
 pub struct Process {
     pub(super) runtime: SharedRuntime,
     pub(super) signals: Signals,
 }
 
 impl Process {
-    /// Makes ready for these runs. From now on no signal ends the process by itself.
+    /// Prepares for these runs. From now on, signals do not end the process automatically.
     pub fn start(runs: &[Run]) -> Result<Self, String> {
         let at_a_time = |run: &Run| run.plan().definition().concurrency.min(run.plan().dataset().len());
         let items_at_a_time = runs.iter().map(at_a_time).fold(0, usize::saturating_add);
@@ -296,18 +296,18 @@ impl Process {
     }
 }
 
-/// Where experiments are started.
+/// The handle for starting experiments.
 pub fn handle(runtime: &SharedRuntime) -> Handle {
     let runtime = runtime.lock().unwrap_or_else(PoisonError::into_inner);
     runtime.as_ref().expect("a runtime is taken at the end").handle().clone()
 }
 
 pub fn no_signals(error: std::io::Error) -> String {
-    format!("failed to catch signals: {error}")
+    format!("failed to install signal handlers: {error}")
 }
 
-/// How many threads the runtime has: more than agents can run at a time, so that agents that block without saying so
-/// leave one for timers and for each other. A thread without work costs next to nothing.
+/// The number of runtime threads: more than agents can run in parallel, so that agents that block leave one for timers and for each
+/// other. An idle thread costs next to nothing.
 fn workers(items_at_a_time: usize) -> usize {
     let cores = std::thread::available_parallelism().map_or(1, Into::into);
     items_at_a_time.saturating_add(1).clamp(cores, cores.max(MOST_WORKERS))
@@ -326,13 +326,13 @@ mod tests {
         };
         let text = cut_short(&[run("desk", "a1", false), run("sums", "b2", true), run("faq", "c3", false)]);
         assert!(
-            text.starts_with("something in this process called `exit` while it ran `desk`, `faq`\n"),
+            text.starts_with("something in this process called `exit` while running `desk`, `faq`\n"),
             "{text}"
         );
         assert!(text.ends_with("Resume with COBALT_RESUME=a1,c3"), "{text}");
         let text = cut_short(&[run("sums", "b2", true)]);
         assert!(
-            text.contains("before `cobalt::main()` had ended") && !text.contains("COBALT_RESUME"),
+            text.contains("before `cobalt::main()` had finished") && !text.contains("COBALT_RESUME"),
             "{text}"
         );
     }

@@ -1,4 +1,4 @@
-//! The front of a test binary: experiments as test cases, under cargo, nextest and editors.
+//! The test harness: runs experiments as test cases, under Cargo, nextest and editors.
 
 mod args;
 mod board;
@@ -35,7 +35,7 @@ use ready::Nextest;
 use schedule::Schedule;
 use warnings::Shown;
 
-/// Runs the experiments of this binary as tests; the whole `main` of a test target with `harness = false`.
+/// Runs the experiments of this binary as tests: the complete `main` of a test target with `harness = false`.
 ///
 /// ```no_run
 /// #[cobalt::experiment(
@@ -51,17 +51,22 @@ use warnings::Shown;
 /// }
 /// ```
 ///
-/// Each item is a case, `<experiment>::<key>`, and so is each threshold, `<experiment>::thresholds::<threshold>`; under
-/// `cargo nextest`, which starts a process for each case, an experiment is one case. The arguments are those of any
-/// Rust test binary; a filter finds an experiment by its name as it is declared, too. A filter that picks some items runs those
-/// only.
+/// Each item is a case, `<experiment>::<key>`, and so is each threshold, `<experiment>::thresholds::<threshold>`. Under
+/// `cargo nextest`, which starts a process per case, an experiment is one case. The arguments are those of any Rust test binary.
+/// Filters also match an experiment's name as declared. A filter that selects some items runs only those.
 ///
-/// The process exits with 0 if all that was selected passed, 101 if not, 130 after Ctrl-C (what is finished is kept),
-/// 2 for wrong arguments, and 3 where nothing could be run or kept: no experiment is declared, two have the same name,
-/// the [configuration](crate::configuration) is wrong, a run to resume does not fit, the results cannot be written,
-/// something in the process called [`exit`](std::process::exit) before its experiments were finished. A test target with
-/// experiments whose `main` never calls this function fails with 3, too. Native code that calls `_exit(0)` cannot be noticed
-/// within the process; `cargo cobalt run` notices it.
+/// The exit code is
+///
+/// - 0 if everything selected passed;
+/// - 101 if something failed;
+/// - 2 for invalid arguments;
+/// - 130 after Ctrl-C (finished items are saved);
+/// - 3 if nothing could be run or saved: no experiment is declared, two have the same name, the
+///   [configuration](crate::configuration) is invalid, a run to resume does not match, the results cannot be written, something in
+///   the process called [`exit`](std::process::exit) before its experiments were finished, or `main` of a target with experiments
+///   never called this function.
+///
+/// Native code that calls `_exit(0)` cannot be detected within the process; `cargo cobalt run` detects it.
 pub fn main() -> ! {
     exit_guard::reach();
     let args = Args::from_process();
@@ -77,14 +82,14 @@ pub fn main() -> ! {
 }
 
 fn run(args: &Args) -> Result<i32, String> {
-    // Also where this panics.
+    // Also runs if this panics.
     let _none_is_left = EndsAll;
     let mut definitions = cases::definitions()?;
     paths::set_compiled_package_root(definitions[0].manifest_dir);
     let config = Config::from_environment().map_err(|error| error.to_string())?;
     ready::complete(config.env())?;
     let args = &args.knowing(definitions.iter().map(|definition| (definition.name)()));
-    // Before some are left out, as those may read variables too.
+    // Before filtering: experiments that are filtered out may also read variables.
     let mut warnings = warnings::of_variables(&definitions, &config);
     warnings.extend(warnings::of_written_keys(&config));
     definitions.retain(|definition| args.may_select(&cases::case_name(definition)));
@@ -104,7 +109,7 @@ fn run(args: &Args) -> Result<i32, String> {
     Ok(code)
 }
 
-/// Runs the experiments as test cases, or lists these, and gives the exit code.
+/// Runs the experiments as test cases, or lists the cases, and returns the exit code.
 fn test(
     definitions: &[&'static ExperimentDefinition],
     args: &Args,
@@ -122,7 +127,7 @@ fn test(
         None => schedule.add_all(definitions, &Filter::default(), args, &config),
     }
     .inspect_err(|_| schedule.warnings.iter().for_each(warn))
-    // An error of several lines is several errors.
+    // Each line is an error.
     .map_err(|error| error.to_string().replace('\n', "\nerror: "))?;
     if let Some((_, error)) = schedule.unknown.first() {
         return Err(error.to_string());
@@ -137,14 +142,14 @@ fn test(
     }
     let still_failed = std::mem::take(&mut schedule.still_failed);
     let code = execute(schedule, args, config)?;
-    // Last, as it decides the exit code, whatever the cases say.
+    // Last, because it determines the exit code even if all cases passed.
     for (experiment, why) in &still_failed {
-        eprintln!("error: {experiment}: still failed by earlier results: {}", printable(why));
+        eprintln!("error: {experiment}: still failing because of earlier results: {}", printable(why));
     }
     Ok(if code == 0 && !still_failed.is_empty() { FAILED } else { code })
 }
 
-/// Prints the cases as libtest does. An experiment that is one case, as one that is ignored, needs no data for that.
+/// Prints the cases like libtest. An experiment that is a single case, such as an ignored one, is listed without reading its data.
 fn list(args: &Args, definitions: &[&'static ExperimentDefinition], whole: bool, config: &Config) {
     let cases = definitions.iter().flat_map(|definition| {
         let declared = Declared::new(definition);
@@ -160,14 +165,14 @@ fn list(args: &Args, definitions: &[&'static ExperimentDefinition], whole: bool,
     let selected = cases.len();
     let trial = |(name, is_ignored)| Trial::test(name, || Ok(())).with_ignored_flag(is_ignored);
     let trials = cases.into_iter().map(trial).collect();
-    // A list has no conclusion.
+    // Listing has no conclusion.
     let _ = libtest_mimic::run(&args.mimic, trials);
     if !args.is_terse() && !args.is_json() {
         println!("\n{}, 0 benchmarks", count(selected, "test"));
     }
 }
 
-/// Runs what is scheduled, and answers with the exit code.
+/// Runs the schedule, and returns the exit code.
 fn execute(schedule: Schedule, args: &Args, config: Config) -> Result<i32, String> {
     let Process { runtime, signals } = Process::start(&schedule.runs)?;
     let board = Arc::new(Board::new(schedule.runs.iter().map(|run| run.plan().dataset().len())));
@@ -185,7 +190,7 @@ fn execute(schedule: Schedule, args: &Args, config: Config) -> Result<i32, Strin
     signals.hear(|| stop.now()).map_err(no_signals)?;
 
     let trials = Trials::new(Arc::clone(&board), args.fail_fast.then(|| session.interrupter()));
-    // Printing panics where nobody reads any more, as under `head`; the run goes on to its end all the same.
+    // Printing panics if stdout is closed, as with `head`; the run still continues to its end.
     let conclusion = catch_unwind(AssertUnwindSafe(|| trials.run(schedule.cases, args)));
     session.wait();
     let conclusion = conclusion.unwrap_or_else(|panic| resume_unwind(panic));
@@ -200,7 +205,7 @@ fn execute(schedule: Schedule, args: &Args, config: Config) -> Result<i32, Strin
     })
 }
 
-/// The experiment of a run, and the run's id.
+/// The name of a run's experiment, and the run's ID.
 fn names_of_run(run: &Run) -> (String, String) {
     (run.plan().name().to_owned(), run.id().to_owned())
 }

@@ -1,4 +1,4 @@
-//! Tells the events of a session to the command, and remembers what the exit code depends on.
+//! Sends the events of a session to the command, and tracks what determines the exit code.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError};
@@ -17,23 +17,23 @@ use crate::evaluators::EndsAll;
 use crate::session::{Ending, Interrupted, Interrupter, Listener};
 use crate::threads;
 
-/// The most items of an experiment of which it is told at length why they did not pass.
+/// The maximum number of failed items per experiment that are explained in full.
 const MOST_EXPLAINED: usize = 20;
 
-/// What has been told, as far as the exit code depends on it.
+/// What determines the exit code.
 #[derive(Default)]
 pub struct Told {
     /// An item or a threshold failed.
     failed: AtomicBool,
-    /// Earlier results fail an experiment, and nothing of this process replaces them.
+    /// Earlier results fail an experiment, and this process does not replace them.
     pub(super) still_failed: AtomicBool,
-    /// An experiment could not be run, or its results not be kept.
+    /// An experiment could not be run, or its results could not be saved.
     pub(super) unfit: AtomicBool,
-    /// An experiment was stopped before its end.
+    /// An experiment was interrupted.
     cut_off: AtomicBool,
-    /// The process was asked to end.
+    /// The process was asked to stop.
     pub(super) interrupted: AtomicBool,
-    /// What stops the session after the first failure.
+    /// Interrupts the session after the first failure.
     stops: OnceLock<Interrupter>,
 }
 
@@ -47,7 +47,7 @@ impl Told {
 
     pub fn stop_after_failure(&self, session: Interrupter) {
         let session = self.stops.get_or_init(|| session);
-        // It may have come already.
+        // A failure may have occurred already.
         if self.failed.load(Ordering::SeqCst) {
             session.interrupt();
         }
@@ -69,11 +69,11 @@ impl Told {
     }
 }
 
-/// Tells the events of a session.
+/// Sends the events of a session.
 pub struct Narrator {
     stream: Stream,
     experiments: Vec<Shown>,
-    /// How many items of each were told at length.
+    /// How many items of each experiment were explained in full.
     explained: Vec<usize>,
     told: Arc<Told>,
 }
@@ -107,7 +107,7 @@ impl Narrator {
 
 impl Listener for Narrator {
     fn run(&mut self, experiment: usize, index: usize, run: usize) {
-        // Of a single run the item tells.
+        // For a single trial, the item's event is enough.
         if self.experiments[experiment].config.runs > 1 {
             self.stream.send(&Event::RunFinished(RunFinished { experiment, index, run }));
         }
@@ -162,10 +162,10 @@ impl Listener for Narrator {
     }
 }
 
-/// How long agents that are cancelled may take to drop what they hold.
+/// How long cancelled agents may take to drop what they hold.
 const CLEANING_UP: Duration = Duration::from_millis(200);
 
-/// What is to be done when the process is asked to end.
+/// What to do when the process is asked to stop.
 pub struct Stop {
     pub(super) session: Interrupter,
     pub(super) board: Arc<Board>,
@@ -174,7 +174,7 @@ pub struct Stop {
 }
 
 impl Stop {
-    /// Keeps what is finished, says how to go on, and ends the process.
+    /// Saves finished items, prints how to resume, and exits.
     pub fn now(self) -> ! {
         self.board.close();
         self.session.interrupt();
@@ -186,7 +186,7 @@ impl Stop {
     }
 }
 
-/// Lets agents that were cancelled drop what they hold, and leaves behind those that block.
+/// Lets cancelled agents drop what they hold, and abandons those that block.
 pub fn shut_down(runtime: &SharedRuntime) {
     let runtime = runtime.lock().unwrap_or_else(PoisonError::into_inner).take();
     if let Some(runtime) = runtime {
@@ -196,22 +196,20 @@ pub fn shut_down(runtime: &SharedRuntime) {
     let left = threads::abandoned();
     if left > 0 {
         let calls = count(left, "call");
-        eprintln!(
-            "note: {calls} of plain functions past their timeout are left behind, and end with this process"
-        );
+        eprintln!("note: abandoned {calls} of plain functions that timed out; they end with this process");
     }
 }
 
-/// Whether all that was run is done and kept.
+/// Whether everything was run and saved.
 pub enum Whole {
     Yes,
-    /// Something was stopped before its end.
+    /// Something was interrupted.
     CutOff,
     /// Some results could not be written.
     Unsaved,
 }
 
-/// Prints what the experiments came to.
+/// Prints the results of the experiments.
 pub fn tell(args: &Args, board: &Board) -> Whole {
     let mut whole = Whole::Yes;
     let (mut cut_off, mut is_cut_off) = (Vec::new(), false);
@@ -224,7 +222,7 @@ pub fn tell(args: &Args, board: &Board) -> Whole {
                 without_price.extend(unpriced_models);
                 if let Some(error) = unsaved {
                     whole = Whole::Unsaved;
-                    eprintln!("error: the results are not kept: {error}");
+                    eprintln!("error: failed to save the results: {error}");
                 }
             }
             Err(Interrupted { error: Some(error), .. }) => {
@@ -233,7 +231,7 @@ pub fn tell(args: &Args, board: &Board) -> Whole {
             }
             Err(Interrupted { id, kept, .. }) => {
                 is_cut_off = true;
-                // Where no item is kept, there is nothing to resume.
+                // Without saved items, there is nothing to resume.
                 cut_off.extend((kept > 0).then_some(id));
             }
         }
@@ -251,7 +249,7 @@ pub fn tell(args: &Args, board: &Board) -> Whole {
     if matches!(whole, Whole::Yes) { Whole::CutOff } else { whole }
 }
 
-/// Says what is probably not as it was meant.
+/// Prints a warning.
 pub fn warn(warning: &Warning) {
     eprintln!("warning: {}", printable(&warning.to_string()));
 }

@@ -1,4 +1,4 @@
-//! An experiment that is about to run: its evaluators were asked, and no journal is opened yet.
+//! An experiment that is about to run: checked by its evaluators, but without a journal yet.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -12,37 +12,37 @@ use crate::config::Config;
 use crate::error::Error;
 use crate::session::{MissingKeys, Plan, Rerun, Run, Selected};
 
-/// Cases by their names.
+/// Cases with their names.
 type Cases = Vec<(String, View)>;
 
 /// An experiment that is about to run.
 pub struct Ready {
     pub(super) plan: Plan,
-    /// The cases that show it.
+    /// Its test cases.
     pub(super) cases: Cases,
     pub(super) way: Way,
 }
 
-/// How much of an experiment is run, and from where.
+/// How a run starts: which items, and from which state.
 pub enum Way {
-    /// The selected items from the start; under an id that is given, or a new one.
+    /// A new run of the selected items, with the given ID or a new one.
     Begin { selected: Selected, id: Option<String>, why: Option<String>, still_failed: Option<String> },
-    /// What is left of a run.
+    /// The remaining items of a run.
     Resume(CutOff),
-    /// What ended in an error in a run.
+    /// The items of a run that ended in an error.
     Retry { run: CutOff, still_failed: Option<String> },
-    /// Nothing: none of its cases is selected, or no item is left for a reason that is told.
+    /// Nothing: none of its cases is selected, or no item is left, for the given reason.
     Leave { why: Option<String>, still_failed: Option<String> },
 }
 
 impl Way {
-    /// What an earlier attempt left of the run of this id.
+    /// Retries the run with this ID, which an earlier attempt has started.
     pub fn retry(plan: &Plan, id: &str, config: &Config) -> Result<Self, Broken> {
         let run = CutOff::find(config.layout(), id).map_err(unread)?;
         Self::retry_of(plan, run, config)
     }
 
-    /// What an earlier attempt left of this run. What failed that attempt beside the run still does.
+    /// Retries this run. Earlier results that failed the first attempt still fail this one.
     pub fn retry_of(plan: &Plan, run: CutOff, config: &Config) -> Result<Self, Broken> {
         let still_failed = match (config.only(), &run.selection) {
             (Some(_), Some(items)) => plan.still_failed_beside(items, config).map_err(unread)?,
@@ -51,8 +51,7 @@ impl Way {
         Ok(Self::Retry { run, still_failed })
     }
 
-    /// A new run of the selected items, or of all; where only those are wanted that failed or have changed, or those of a
-    /// shard, of these.
+    /// Starts a new run of the selected items, or of all; reduced to failed or changed items, or to a shard, if requested.
     pub fn begin(
         plan: &Plan,
         selected: Option<Vec<usize>>,
@@ -76,8 +75,8 @@ impl Way {
         })
     }
 
-    /// A new run of the selected items that are of a shard. It counts as one of some of the items also where these happen to
-    /// be all, unless it is the only shard, which is the whole.
+    /// Starts a new run of the selected items in a shard. It counts as partial even if the shard happens to contain all items, unless
+    /// it is the only shard.
     fn begin_shard(plan: &Plan, shard: Shard, selected: Option<Vec<usize>>, id: Option<String>) -> Self {
         let are_all = selected.is_none();
         if are_all && shard.of() == 1 {
@@ -94,7 +93,7 @@ impl Way {
         Self::Begin { selected, id, why: Some(format!("shard {shard}")), still_failed: None }
     }
 
-    /// The items that are scored, where these are not all.
+    /// The items that are scored, if not all.
     fn items(&self) -> Option<&[usize]> {
         match self {
             Self::Begin { selected, .. } => selected.items.as_deref(),
@@ -103,7 +102,7 @@ impl Way {
         }
     }
 
-    /// Whether a shard is begun.
+    /// Whether this starts a shard.
     fn is_of_shard(&self) -> bool {
         matches!(self, Self::Begin { selected: Selected { shard: Some(_), .. }, .. })
     }
@@ -114,23 +113,23 @@ fn unread(error: impl Into<Error>) -> Broken {
 }
 
 impl Ready {
-    /// Asks the evaluators of what is to be run, and looks for what it is held against.
+    /// Lets the evaluators check the items to run, and looks for the baseline.
     pub fn check(mut self, config: &Config, missing: &mut MissingKeys) -> Result<Self, Broken> {
         if matches!(self.way, Way::Leave { .. }) {
             return Ok(self);
         }
         let items = self.way.items();
-        // All shards are refused or none, so that what can be run in parts can be run as a whole.
+        // Shards are checked with all items, so that either all of them are refused or none.
         let checked = items.filter(|_| !self.way.is_of_shard());
         self.plan.check(checked, missing).map_err(|error| Broken { case: "definition", error })?;
-        // Some of the items are held against nothing.
+        // Partial runs have no baseline.
         if items.is_none() {
             self.plan.find_baseline(config).map_err(|error| Broken { case: "baseline", error })?;
         }
         Ok(self)
     }
 
-    /// Why nothing is run, where that is not what was selected.
+    /// Why nothing is run, although something was selected.
     pub fn why_nothing(&self) -> Option<String> {
         match &self.way {
             Way::Leave { why, .. } => why.clone(),
@@ -138,7 +137,7 @@ impl Ready {
         }
     }
 
-    /// Which earlier results fail the experiment, whatever comes of what is run.
+    /// Earlier results that fail the experiment regardless of this run.
     pub fn still_failed(&self) -> Option<String> {
         match &self.way {
             Way::Begin { still_failed, .. }
@@ -148,7 +147,7 @@ impl Ready {
         }
     }
 
-    /// Opens the journal. The run is absent where nothing is run.
+    /// Opens the journal. Returns no run if nothing is run.
     pub fn begin(self, config: &Config) -> Result<(Cases, Option<Run>), Error> {
         let Self { plan, cases, way } = self;
         let layout = config.layout();
@@ -165,7 +164,7 @@ impl Ready {
     }
 }
 
-/// Goes on where every variable is set; a variable that is set stays as it is.
+/// Restarts the process with the variables that are missing; returns if every variable is set.
 pub fn complete(variables: &BTreeMap<String, String>) -> Result<(), String> {
     let missing: Vec<_> = variables.iter().filter(|(name, _)| env::var_os(name).is_none()).collect();
     if missing.is_empty() {
@@ -174,10 +173,10 @@ pub fn complete(variables: &BTreeMap<String, String>) -> Result<(), String> {
     let program = env::current_exe().map_err(|error| format!("failed to find this program: {error}"))?;
     let mut command = Command::new(program);
     command.args(env::args_os().skip(1)).envs(missing);
-    Err(format!("failed to start anew with the variables of `[env]`: {}", replace(command)))
+    Err(format!("failed to restart with the variables of `[env]`: {}", replace(command)))
 }
 
-/// Becomes the program. Comes back only with an error.
+/// Replaces this process. Returns only on error.
 #[cfg(unix)]
 fn replace(mut command: Command) -> std::io::Error {
     use std::os::unix::process::CommandExt as _;
@@ -188,7 +187,7 @@ fn replace(mut command: Command) -> std::io::Error {
     command.exec()
 }
 
-/// Waits for the program, and ends with its exit code.
+/// Runs the program, and exits with its exit code.
 #[cfg(not(unix))]
 fn replace(mut command: Command) -> std::io::Error {
     match command.status() {
@@ -197,7 +196,7 @@ fn replace(mut command: Command) -> std::io::Error {
     }
 }
 
-/// A process that nextest started for one case.
+/// The environment of a process that nextest started for one case.
 #[derive(Debug)]
 pub struct Nextest {
     run: String,
@@ -205,7 +204,7 @@ pub struct Nextest {
 }
 
 impl Nextest {
-    /// `None` where the process was started by something else.
+    /// `None` if the process was not started by nextest.
     pub fn from_environment() -> Option<Self> {
         Self::read(|name| std::env::var(name).ok())
     }
@@ -220,7 +219,7 @@ impl Nextest {
         Some(Self { run: parts.map(|name| variable(name).unwrap_or_default()).join("/"), attempt })
     }
 
-    /// The id that all attempts at an experiment share.
+    /// The run ID that all attempts of an experiment share.
     pub fn run_id(&self, experiment: &str) -> String {
         id_of(&[self.run.clone(), experiment.to_owned()])
     }

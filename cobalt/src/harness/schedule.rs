@@ -1,4 +1,4 @@
-//! Which cases there are in this process, and which runs they wait for.
+//! The test cases of this process, and the runs that they wait for.
 
 use std::sync::Arc;
 
@@ -21,15 +21,15 @@ use crate::session::{MissingKeys, Run, to_resume};
 pub struct Schedule {
     pub(super) cases: Vec<Case>,
     pub(super) runs: Vec<Run>,
-    /// Experiments of which nothing is run, though they were selected, with the reasons.
+    /// Selected experiments of which nothing is run, with the reasons.
     pub(super) skipped: Vec<(String, String)>,
-    /// Experiments that earlier results fail, which nothing of this process replaces, with the reasons.
+    /// Experiments failed by earlier results that this process does not replace, with the reasons.
     pub(super) still_failed: Vec<(String, String)>,
-    /// Runs that were to be resumed and are not by this process, with the reasons.
+    /// Runs to resume that this process does not resume, with the reasons.
     pub(super) not_resumed: Vec<(String, String)>,
-    /// Ids of runs that were to be resumed and of which nothing is known here.
+    /// IDs of runs to resume that are unknown here.
     pub(super) unknown: Vec<(String, Error)>,
-    /// What is probably not as it was meant.
+    /// Warnings about probable mistakes.
     pub(super) warnings: Vec<Warning>,
 }
 
@@ -37,12 +37,12 @@ pub struct Schedule {
 pub struct Case {
     pub(super) name: String,
     pub(super) waits_for: WaitsFor,
-    /// Whether it is one that is only run where ignored cases are asked for.
+    /// Whether it is only run if ignored cases are requested.
     pub(super) is_ignored: bool,
 }
 
 impl Case {
-    /// Whether it is to be told of.
+    /// Whether it is selected.
     pub fn is_selected(&self, args: &Args) -> bool {
         match self.waits_for {
             WaitsFor::Unselected => false,
@@ -52,21 +52,21 @@ impl Case {
     }
 }
 
-/// What tells a case's verdict.
+/// What determines a case's verdict.
 #[derive(Clone)]
 pub enum WaitsFor {
-    /// A view of the experiment that runs under this number.
+    /// A part of the experiment with this number.
     View(usize, View),
-    /// Nothing: it is known to fail, as the experiment of this name cannot be run. It stands for the cases that were
-    /// selected where it is known that some were, as the data was read.
+    /// Nothing: it fails, because the experiment of this name cannot be run. If the data was read, it is known that some of its cases
+    /// were selected, and it represents those.
     Failure { experiment: String, declared_at: SourcePlace, why: Arc<str>, stands_for_selected: bool },
-    /// Nothing: the experiment of this name is not run, as this variable is not set.
+    /// Nothing: the experiment of this name is not run, because this variable is not set.
     Variable { experiment: String, variable: String },
-    /// Nothing: the case is not selected, and only counted.
+    /// Nothing: the case is not selected, only counted.
     Unselected,
 }
 
-/// What became of a declaration, in its place among the others.
+/// The result of reading a declaration, in declaration order.
 pub enum Part {
     Case(Case),
     Run { ready: Box<Ready>, is_ignored: bool },
@@ -84,7 +84,7 @@ impl Part {
         match ready {
             Ok(ready) => Self::Run { ready: Box::new(ready), is_ignored },
             Err(broken) => {
-                // What the user's code says may hold a key, as an address that could not be read does.
+                // Errors of user code may contain keys, for example in a URL that could not be read.
                 let why = redacted(&broken.error.to_string()).into();
                 let waits_for = WaitsFor::Failure { experiment, declared_at, why, stands_for_selected };
                 Self::Case(Case { name: case(&broken), waits_for, is_ignored })
@@ -92,19 +92,19 @@ impl Part {
         }
     }
 
-    /// The case of an experiment that is not run for want of a variable.
+    /// The case of an experiment that is not run because a variable is missing.
     fn ignored(name: String, experiment: String, variable: String) -> Self {
         Self::Case(Case { name, waits_for: WaitsFor::Variable { experiment, variable }, is_ignored: true })
     }
 }
 
 impl Schedule {
-    /// Nothing but these warnings.
+    /// A schedule with only these warnings.
     pub fn with(warnings: Vec<Warning>) -> Self {
         Self { warnings, ..Self::default() }
     }
 
-    /// Where each experiment is one case: the one that this process was started for.
+    /// Adds experiments as one case each, of which this process runs the one that it was started for.
     pub fn add_wholes(
         &mut self,
         definitions: &[&'static ExperimentDefinition],
@@ -150,7 +150,7 @@ impl Schedule {
         self.begin(parts, config)
     }
 
-    /// Where all cases share this process: those of the experiments to resume, or of all that the filter selects.
+    /// Adds all cases, for a process that runs them all: those of the experiments to resume, or of all that the filter selects.
     pub fn add_all(
         &mut self,
         definitions: &[&'static ExperimentDefinition],
@@ -173,19 +173,19 @@ impl Schedule {
             let is_here = definitions.iter().any(|definition| (definition.name)() == run.experiment);
             let why =
                 if is_here { "of which another run is resumed" } else { "which is not in this test target" };
-            let note = format!("run `{}` is one of experiment `{}`, {why}", run.id, run.experiment);
+            let note = format!("run `{}` belongs to experiment `{}`, {why}", run.id, run.experiment);
             self.not_resumed.push((run.id, note));
         }
         self.begin(parts, config)
     }
 
-    /// An experiment that is not run for want of a variable, nor its run resumed.
+    /// An experiment that is not run, nor its run resumed, because a variable is missing.
     fn ignored(&mut self, declared: &Declared, variable: String, resumed: Option<CutOff>) -> Part {
         let experiment = declared.name();
         self.warnings.extend(warnings::of_ignored(declared, &variable));
         if let Some(CutOff { id, .. }) = resumed {
             let note = format!(
-                "run `{id}` is one of experiment `{experiment}`, which is ignored, as {variable} is not set"
+                "run `{id}` belongs to experiment `{experiment}`, which is ignored because {variable} is not set"
             );
             self.not_resumed.push((id, note));
         }
@@ -219,8 +219,7 @@ impl Schedule {
     }
 }
 
-/// An experiment's items and thresholds, or the one case of it where it is ignored elsewhere, and as much of a run as they
-/// need.
+/// Prepares an experiment's cases, or its single case if it is normally ignored, and the run that they need.
 pub fn part(
     declared: Declared,
     is_ignored: bool,
@@ -249,7 +248,7 @@ pub fn part(
     Part::of(ready, experiment, declared_at, case, is_ignored, is_read)
 }
 
-/// The keys that are missing, each once. What else is wrong is told when the experiments are run.
+/// The missing keys, each once. Other problems are reported when the experiments are run.
 pub fn missing(
     definitions: &[&'static ExperimentDefinition],
     filter: &Filter<'_>,
@@ -270,7 +269,7 @@ pub fn missing(
         if resumed.is_some() || args.selects_all(is_ignored) && config.runs_all() {
             missing.extend(lacking);
         } else if !lacking.is_empty() {
-            // Whether it is run at all hangs on its items.
+            // Whether it runs at all depends on its items.
             drop(part(declared, is_ignored, resumed, args, config, &mut missing));
         }
     }

@@ -1,5 +1,5 @@
-//! What is probably not as it was meant, and would else go unnoticed: variables that nothing reads, and those that an
-//! experiment waits for in vain.
+//! Warnings about probable mistakes that would otherwise go unnoticed: variables that nothing reads, keys in the configuration file,
+//! and misspelt variables of `ignore_without`.
 
 use cobalt_core::redact::REDACTED;
 use cobalt_core::report::{ItemResult, RunConfig};
@@ -10,7 +10,7 @@ use crate::config::{Config, Origin, Setting, unknown_variable};
 use crate::private::ExperimentDefinition;
 use crate::session::Run;
 
-/// Variables of keys that judges and agents often need.
+/// Key variables that judges and agents often need.
 const KEYS: [&str; 17] = [
     "ANTHROPIC_API_KEY",
     "AZURE_OPENAI_API_KEY",
@@ -30,10 +30,10 @@ const KEYS: [&str; 17] = [
     "VOYAGE_API_KEY",
     "XAI_API_KEY",
 ];
-/// How many letters of a name there are for each that may be wrong.
+/// One wrong letter is tolerated per this many letters of a name.
 const LETTERS_PER_MISTAKE: usize = 8;
 
-/// The variables of this process that begin with `COBALT_` and that nothing reads: neither this library, nor the settings, nor
+/// Warns about variables of this process that begin with `COBALT_` and that nothing reads: neither this library, nor the settings, nor
 /// an experiment.
 pub fn of_variables(definitions: &[&'static ExperimentDefinition], config: &Config) -> Vec<Warning> {
     let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
@@ -51,12 +51,12 @@ pub fn of_variables(definitions: &[&'static ExperimentDefinition], config: &Conf
     };
     let unknown = unknown.into_iter().filter(|(_, name)| !is_asked_for(name));
     let mut warnings: Vec<_> = unknown.map(|(warning, _)| Warning::of_call(warning)).collect();
-    // The system tells them in any order.
+    // The system lists them in any order.
     warnings.sort_by(|a, b| a.message.cmp(&b.message));
     warnings
 }
 
-/// The keys that the settings file holds itself, of which the file's history keeps a copy.
+/// Warns about keys written in the configuration file, whose git history would keep them.
 pub fn of_written_keys(config: &Config) -> Vec<Warning> {
     let is_variable = |key: &str| key.starts_with("env.");
     let is_key = |setting: &&Setting| {
@@ -67,10 +67,10 @@ pub fn of_written_keys(config: &Config) -> Vec<Warning> {
             let name = if is_variable(key) {
                 String::new()
             } else {
-                format!(", and name the variable with `{key}-env`")
+                format!(", and set `{key}-env` to the variable's name")
             };
             Some(Warning::of_call(format!(
-                "{origin}: `{key}` is a key in a file that is usually committed; put it into a variable, or into `.env`{name}"
+                "{origin}: `{key}` is a key in a file that is usually committed; move it to a variable or to `.env`{name}"
             )))
         }
         _ => None,
@@ -78,7 +78,7 @@ pub fn of_written_keys(config: &Config) -> Vec<Warning> {
     config.settings().iter().filter(is_key).filter_map(warning).collect()
 }
 
-/// What is to be said of an experiment that is ignored for want of a variable whose name looks misspelt.
+/// Warns about an experiment that is ignored because of a missing variable whose name looks misspelt.
 pub fn of_ignored(declared: &Declared, variable: &str) -> Option<Warning> {
     let set = std::env::vars_os().filter(|(_, value)| !value.is_empty());
     let set: Vec<_> = set.filter_map(|(name, _)| name.into_string().ok()).collect();
@@ -86,13 +86,11 @@ pub fn of_ignored(declared: &Declared, variable: &str) -> Option<Warning> {
     Some(Warning { experiment: Some(declared.name()), message, declared_at: Some(declared.place()) })
 }
 
-/// Says that the name of a variable that is not set looks misspelt, beside those that are set and those that hold keys.
+/// The message if the name of a missing variable resembles that of one that is set, or of a common key variable.
 fn misspelt(variable: &str, set: &[String]) -> Option<String> {
-    let ignored = format!("it is ignored, as {variable} is not set");
+    let ignored = format!("ignored because {variable} is not set");
     if let Some(meant) = set.iter().find(|name| is_near(variable, name)) {
-        return Some(format!(
-            "{ignored}, while `{meant}` is: is that the one that `ignore_without` should name?"
-        ));
+        return Some(format!("{ignored}, but `{meant}` is; should `ignore_without` name that one?"));
     }
     if KEYS.contains(&variable) {
         return None;
@@ -106,18 +104,18 @@ fn misspelt(variable: &str, set: &[String]) -> Option<String> {
         .then(|| format!("{ignored}; did you mean `ignore_without = \"{}\"`?", variable.to_ascii_uppercase()))
 }
 
-/// Whether two names that are not the same differ in style or in few letters.
+/// Whether two different names differ only in style or in a few letters.
 fn is_near(one: &str, other: &str) -> bool {
     let letters = |name: &str| name.replace(['_', '-'], "").to_ascii_uppercase();
     let (first, second) = (letters(one), letters(other));
     let mistakes = strsim::damerau_levenshtein(&first, &second);
-    // Names that end in numbers are often of one row.
+    // Names that end in numbers are often a numbered series.
     let are_numbered = one.ends_with(|last: char| last.is_ascii_digit())
         || other.ends_with(|last: char| last.is_ascii_digit());
     one != other && (mistakes == 0 || !are_numbered && mistakes <= first.len() / LETTERS_PER_MISTAKE)
 }
 
-/// Whether a name is that of a vendor's key by another word: `OPENAI_KEY`.
+/// Whether a name is another form of a provider's key variable: `OPENAI_KEY`.
 fn is_other_form(variable: &str, known: &str) -> bool {
     let vendor = known.strip_suffix("_API_KEY");
     let forms = ["_KEY", "_TOKEN", "_API_TOKEN", "_SECRET"];
@@ -126,7 +124,7 @@ fn is_other_form(variable: &str, known: &str) -> bool {
     })
 }
 
-/// An experiment as it is shown.
+/// What is needed to describe the items of a run.
 pub struct Shown {
     name: String,
     pub(super) config: RunConfig,
@@ -138,7 +136,7 @@ pub struct Shown {
 /// Why an item failed.
 pub enum Why {
     Explained(String),
-    /// By the same errors of evaluators as an earlier item, which this text names.
+    /// The same evaluation errors as those of an earlier item, which this text names.
     Repeated(String),
 }
 
@@ -149,13 +147,13 @@ impl Shown {
         Self { name, config, names, repeated: Repeated::default() }
     }
 
-    /// Why an item failed. Errors of evaluators that an earlier item has, too, are not shown again.
+    /// Why an item failed. Evaluation errors of an earlier item are not repeated.
     pub fn explain(&mut self, item: &ItemResult) -> Why {
         let explained = explain(item, &self.name, &self.config);
         match self.repeated.earlier(item, &self.names[item.index], &self.config) {
             Some(earlier) => {
                 let head = explained.lines().next().unwrap_or_default();
-                Why::Repeated(format!("{head}\n  the same evaluation error as item {earlier}"))
+                Why::Repeated(format!("{head}\n  same evaluation error as item {earlier}"))
             }
             None => Why::Explained(explained),
         }
@@ -183,7 +181,7 @@ mod tests {
         let warnings = of_written_keys(&Config::load(folder.path(), |_| None).unwrap());
         let [warning] = &warnings[..] else { panic!("{warnings:?}") };
         assert!(warning.message.starts_with("cobalt.toml:4: `env.MY_API_KEY` is a key"), "{warning:?}");
-        assert!(warning.message.ends_with("or into `.env`"), "{warning:?}");
+        assert!(warning.message.ends_with("or to `.env`"), "{warning:?}");
     }
 
     fn meant(variable: &str, set: &[&str]) -> Option<String> {
@@ -206,7 +204,7 @@ mod tests {
             assert!(said.ends_with(&expected), "{name}: {said}");
         }
         let said = meant("MY_SERIVCE_URL", &["PATH", "MY_SERVICE_URL"]).unwrap();
-        assert!(said.contains("while `MY_SERVICE_URL` is:"), "{said}");
+        assert!(said.contains("but `MY_SERVICE_URL` is;"), "{said}");
         assert!(meant("my_key", &[]).unwrap().ends_with("`ignore_without = \"MY_KEY\"`?"));
     }
 

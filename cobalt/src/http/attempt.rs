@@ -1,4 +1,4 @@
-//! One attempt to send a request, with its redirects, up to an answer of bounded size or a refusal.
+//! Sends a request once, following redirects, and returns a response of limited size or a refusal.
 
 use std::error::Error;
 use std::io::{self, Write};
@@ -16,56 +16,56 @@ use super::gzip::{Body, GZIP, WriteError, take_encoding};
 use super::said::address;
 use super::tls;
 
-/// The longest error that is read, in bytes; the rest of it is left where it is.
+/// The maximum size of an error response that is read, in bytes.
 const LONGEST_ERROR: usize = 64 << 10;
 
-/// A request, ready to be sent as often as needed.
+/// A request that can be sent repeatedly.
 #[derive(Clone, Debug)]
 pub(crate) struct Call {
     pub(crate) method: Method,
     pub(crate) url: Url,
-    /// Those with a secret are marked as such.
+    /// Secret values are marked as sensitive.
     pub(crate) headers: HeaderMap,
-    /// Empty where there is none.
+    /// Empty if there is none.
     pub(crate) body: Vec<u8>,
     pub(crate) redirects: Redirects,
 }
 
-/// Why an attempt gave no answer.
+/// Why an attempt failed.
 #[derive(Debug)]
 pub(crate) enum AttemptError {
-    /// It may go better another time, after so long a wait where the server asks for one.
+    /// A transient failure, with the wait that the server asks for, if any.
     Passing { problem: Problem, wait: Option<Duration> },
-    /// It will not.
+    /// A permanent failure.
     Final(Problem),
 }
 
 impl AttemptError {
-    /// What will not go better another time.
+    /// A permanent failure without a response from the server.
     pub(crate) fn broken(problem: impl Into<String>) -> Self {
         Self::Final(Problem::Broken(problem.into()))
     }
 }
 
-/// What is wrong.
+/// The kind of failure.
 #[derive(Debug)]
 pub(crate) enum Problem {
-    /// The server says so.
+    /// The server returned an error.
     Refused(Refusal),
-    /// There was no answer, or only a part of one.
+    /// There was no response, or only a part of one.
     Broken(String),
-    /// There was none in time.
+    /// There was a timeout.
     Late(String),
 }
 
-/// What a server says instead of an answer.
+/// An error response.
 #[derive(Clone, Debug)]
 pub(crate) struct Refusal {
     pub(crate) status: u16,
     pub(crate) body: String,
-    /// Where a redirect leads.
+    /// The target of a redirect.
     pub(crate) location: Option<String>,
-    /// Who says so, where that is another server than was asked, which was not sent the headers for authorisation.
+    /// The URL after a redirect to another server, which was not sent the authorization headers.
     pub(crate) elsewhere: Option<Url>,
 }
 
@@ -109,7 +109,7 @@ async fn refused(mut response: Response, mut clock: Clock, route: Route<'_>) -> 
     }
 }
 
-/// What is there of an error's text.
+/// Reads the text of an error response, as far as possible.
 async fn read_error(response: &mut Response, clock: &mut Clock) -> String {
     let mut text = Vec::new();
     let is_gzip = take_encoding(response);
@@ -122,7 +122,7 @@ async fn read_error(response: &mut Response, clock: &mut Clock) -> String {
     String::from_utf8_lossy(&text).into_owned()
 }
 
-/// Takes the beginning of what is written, and fails after that.
+/// Writes up to a limit, and fails after that.
 struct Shortened<'a> {
     to: &'a mut Vec<u8>,
     most: usize,
@@ -140,7 +140,7 @@ impl io::Write for Shortened<'_> {
     }
 }
 
-/// What a broken connection is: it may go better another time, unless the address or the certificate is wrong.
+/// Classifies a connection error: transient, unless the URL or the certificate is wrong.
 pub fn broken(error: &reqwest::Error) -> AttemptError {
     if error.is_timeout() {
         let problem = format!("no connection within {}", humantime::format_duration(CONNECT_TIMEOUT));
@@ -152,35 +152,32 @@ pub fn broken(error: &reqwest::Error) -> AttemptError {
     AttemptError::Passing { problem: Problem::Broken(cause(error)), wait: None }
 }
 
-/// Whether this is an error of TLS, within as many of input and output as there are around it.
+/// Whether this is a TLS error, possibly nested in I/O errors.
 fn is_of_tls(error: &(dyn Error + 'static)) -> bool {
     let inner = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
     tls::is_error(error) || inner.is_some_and(|inner| is_of_tls(inner))
 }
 
-/// How long an answer may take.
+/// The timeout of a response.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Patience {
-    /// As a whole.
-    #[cfg_attr(
-        not(feature = "judge"),
-        expect(dead_code, reason = "only models are to answer within a time, of whatever length")
-    )]
+    /// For the whole response.
+    #[cfg_attr(not(feature = "judge"), expect(dead_code, reason = "only used for models"))]
     Whole(Duration),
-    /// Until it begins, and then between one piece and the next: a long one may take its time.
+    /// Until the response starts, and between chunks; a long response may take longer.
     Silence(Duration),
 }
 
-/// How much is read of an answer.
+/// The maximum size of a response.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limit<'a> {
-    /// The most bytes, decompressed.
+    /// In bytes, decompressed.
     pub(crate) bytes: u64,
-    /// What is told where there are more.
+    /// The error if the response is larger.
     pub(crate) exceeded: &'a str,
 }
 
-/// Measures how long an answer takes.
+/// Enforces the timeout of a response.
 #[derive(Debug)]
 pub(super) struct Clock {
     patience: Patience,
@@ -193,7 +190,7 @@ impl Clock {
         Self { patience, started: Instant::now(), has_begun: false }
     }
 
-    /// The next thing that comes, in time.
+    /// Waits for the next event, up to the timeout.
     pub(super) async fn wait<T>(
         &mut self,
         next: impl Future<Output = reqwest::Result<T>>,
@@ -210,8 +207,8 @@ impl Clock {
             Err(_) => {
                 let most = humantime::format_duration(most);
                 let problem = match (self.patience, self.has_begun) {
-                    (Patience::Silence(_), true) => format!("the answer stood still for {most}"),
-                    _ => format!("no answer within {most}"),
+                    (Patience::Silence(_), true) => format!("the response stalled for {most}"),
+                    _ => format!("no response within {most}"),
                 };
                 Err(AttemptError::Passing { problem: Problem::Late(problem), wait: None })
             }
@@ -219,7 +216,7 @@ impl Clock {
     }
 }
 
-/// An answer that has begun, with a status of success.
+/// A successful response whose body is not read yet.
 #[derive(Debug)]
 pub(crate) struct Answer {
     response: Response,
@@ -242,13 +239,12 @@ impl Answer {
         self.response.headers()
     }
 
-    /// Where it is from, after redirects.
+    /// The URL after redirects.
     pub(crate) fn url(&self) -> &Url {
         &self.url
     }
 
-    /// Writes the whole of it, decompressed, to somewhere else, and says how many bytes that were. An answer that ends too early
-    /// is an error that may pass.
+    /// Writes the whole body, decompressed, and returns its size in bytes. A truncated response is a transient error.
     pub(crate) async fn read_into(
         &mut self,
         to: &mut impl Write,
@@ -256,11 +252,9 @@ impl Answer {
     ) -> Result<u64, AttemptError> {
         let failed = |error| match error {
             WriteError::TooLong => AttemptError::broken(limit.exceeded),
-            WriteError::Target(error) => {
-                AttemptError::broken(format!("the answer cannot be written: {error}"))
-            }
+            WriteError::Target(error) => AttemptError::broken(format!("cannot write the response: {error}")),
             WriteError::Damaged(error) => {
-                let problem = Problem::Broken(format!("the answer cannot be decompressed: {error}"));
+                let problem = Problem::Broken(format!("cannot decompress the response: {error}"));
                 AttemptError::Passing { problem, wait: None }
             }
         };
@@ -275,30 +269,30 @@ impl Answer {
     }
 }
 
-/// How often a redirect is followed.
+/// The maximum number of redirects.
 const MOST: usize = 10;
 
-/// Which redirects of a request are followed. One by POST is only sent again where the server says that it is to stay one.
+/// Which redirects are followed. A POST request is only resent if the status preserves the method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Redirects {
-    /// Those that stay with the origin: scheme, host and port.
+    /// Redirects within the origin: scheme, host and port.
     Within,
-    /// All that lead to HTTP and do not leave TLS; other origins are not sent the headers for authorisation.
+    /// All redirects, except to other schemes and from https to http; other origins are not sent the authorization headers.
     Anywhere,
 }
 
-/// Whether a header holds nothing that is only for the server that it is meant for.
+/// Whether a header may be sent to another server.
 pub fn is_harmless(name: &HeaderName) -> bool {
     [ACCEPT, ACCEPT_LANGUAGE, CONTENT_TYPE, USER_AGENT].contains(name)
 }
 
-/// Where a request is, and where it was before.
+/// The current URL of a request, and the previous ones.
 #[derive(Debug)]
 pub struct Route<'a> {
     call: &'a Call,
     pub(super) url: Url,
     pub(super) headers: HeaderMap,
-    /// Whether it has left the origin, and its headers for authorisation there.
+    /// Whether it has left the origin, and dropped its authorization headers.
     pub(super) has_left: bool,
     past: Vec<Url>,
 }
@@ -308,7 +302,7 @@ impl<'a> Route<'a> {
         Self { call, url: call.url.clone(), headers: call.headers.clone(), has_left: false, past: Vec::new() }
     }
 
-    /// Goes on to where an answer redirects. False where it does not, or is not followed and so is a refusal.
+    /// Follows a redirect. Returns false if the response is not a redirect, or one that is not followed (a refusal).
     pub fn leads_on(&mut self, response: &Response) -> Result<bool, String> {
         let redirects = match response.status().as_u16() {
             307 | 308 => true,
@@ -325,7 +319,7 @@ impl<'a> Route<'a> {
         let next = self
             .url
             .join(location)
-            .map_err(|error| format!("the server redirects to no address: {error}"))?;
+            .map_err(|error| format!("the server redirects to an invalid URL: {error}"))?;
         let leaves = next.origin() != self.url.origin();
         if leaves && self.call.redirects == Redirects::Within {
             return Ok(false);
@@ -334,7 +328,7 @@ impl<'a> Route<'a> {
         match (self.url.scheme(), next.scheme()) {
             ("https", "http") => {
                 return Err(format!(
-                    "the server redirects from https to http, to {}, where anybody on the way could read and change it",
+                    "the server redirects from https to http, to {}; not followed, as the data could be read and changed in transit",
                     to()
                 ));
             }
@@ -359,15 +353,15 @@ impl<'a> Route<'a> {
     }
 }
 
-/// The longest time that a server may ask to wait.
+/// The longest wait that a server may ask for.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
-/// Whether what the server says may pass: it is too busy, or broken. What it cannot do at all does not pass.
+/// Whether a status is transient: the server is busy or broken. Unsupported requests (501) are permanent.
 pub fn may_pass(status: u16) -> bool {
     matches!(status, 408 | 409 | 429 | 500..=599) && status != 501
 }
 
-/// How long the server asks to wait: `retry-after-ms` as OpenAI has it, else `Retry-After` in seconds or as a date.
+/// The wait that the server asks for: OpenAI's `retry-after-ms`, else `Retry-After` in seconds or as a date.
 pub fn asked_wait(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
     let number = |text: &str| text.parse().ok().filter(|number: &f64| *number >= 0.0);
@@ -377,7 +371,7 @@ pub fn asked_wait(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let text = text(RETRY_AFTER.as_str())?;
     match number(text) {
         Some(seconds) => Some(duration(seconds)),
-        // A date that has passed asks for no wait.
+        // A date in the past means no wait.
         None => httpdate::parse_http_date(text).ok().map(|date| date.duration_since(now).unwrap_or_default()),
     }
 }
@@ -386,11 +380,11 @@ fn duration(seconds: f64) -> Duration {
     Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
 }
 
-/// How often a request is sent that is not answered in time. The server may well have worked on it, a model for money, and it
-/// is the longest of all failures: whoever waits for a server that is silent is to be told.
+/// How often a request is sent that times out. The server may have processed it, and charged for it, and a timeout is the
+/// slowest failure, so it is reported early.
 const MOST_LATE: u32 = 2;
 
-/// How often a request was sent, and may be sent again.
+/// The retry policy and the attempts so far.
 #[derive(Debug)]
 pub struct Tries {
     retries: u32,
@@ -404,12 +398,12 @@ impl Tries {
         Self { retries, back_off, failed: 0, late: 0 }
     }
 
-    /// Waits before a further attempt, after a problem that may pass. Where there is to be none, the error says why, as the end
-    /// of a sentence on the problem.
+    /// Waits before the next attempt after a transient failure. If there is no further attempt, the error says why, to be appended
+    /// to the message.
     pub async fn again(&mut self, problem: &Problem, wait: Option<Duration>) -> Result<(), String> {
         if let Some(wait) = wait.filter(|wait| *wait > LONGEST_WAIT) {
             let wait = humantime::format_duration(Duration::from_secs(wait.as_secs()));
-            return Err(format!("; the server asks to wait {wait}, try again after that"));
+            return Err(format!("; the server asks to wait {wait}; try again after that"));
         }
         self.late += u32::from(matches!(problem, Problem::Late(_)));
         if self.failed == self.retries || self.late == MOST_LATE {
@@ -440,7 +434,7 @@ mod tests {
         }
     }
 
-    /// Where a request ends that is redirected to these, one after another, and the headers that it has there.
+    /// The final URL of a request with these redirects, and the number of headers sent there.
     fn route(from: &str, to: &[&str]) -> Result<(String, usize), String> {
         let call = call(from, Redirects::Anywhere);
         let mut route = Route::new(&call);
@@ -472,7 +466,7 @@ mod tests {
         let error = route("https://a.test/x", &["http://a.test/x?token=hidden"]).unwrap_err();
         assert_eq!(
             error,
-            "the server redirects from https to http, to a.test/x, where anybody on the way could read and change it"
+            "the server redirects from https to http, to a.test/x; not followed, as the data could be read and changed in transit"
         );
         assert!(route("http://a.test/x", &["https://a.test/x", "http://a.test/y"]).is_err());
     }
@@ -483,7 +477,7 @@ mod tests {
             let error = route("http://a.test/x", &[to]).unwrap_err();
             assert!(error.ends_with(", which is neither http nor https"), "{error}");
         }
-        assert!(route("http://a.test/x", &["http://"]).unwrap_err().contains("to no address"));
+        assert!(route("http://a.test/x", &["http://"]).unwrap_err().contains("to an invalid URL"));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The connections of the process: those to this machine, and those that leave it.
+//! The connections of the process: local ones and remote ones.
 
 use std::error::Error;
 use std::net::IpAddr;
@@ -11,17 +11,17 @@ use tokio::runtime::{Handle, Id};
 
 use super::tls::{self, Tls};
 
-/// How long it may take to be connected, name and TLS included.
+/// The connect timeout, including name resolution and TLS.
 pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
-/// For how many runtimes connections are kept; most processes have one.
+/// The maximum number of runtimes with open connections; most processes have one.
 const MOST_RUNTIMES: usize = 8;
 
-/// The connections of the process, each kind set up when it is first asked for.
+/// The connections of the process; each kind is set up on first use.
 #[derive(Debug, Default)]
 pub struct Connections {
-    /// To servers of this machine, which no proxy of the environment can reach.
+    /// To servers on this machine, without the proxy from the environment.
     near: Kind,
-    /// To all others, with the certificates that the system trusts, which takes a moment to read.
+    /// To all other servers, with the system's trusted certificates, which take a moment to load.
     far: Kind,
 }
 
@@ -29,22 +29,22 @@ pub struct Connections {
 #[derive(Debug, Default)]
 struct Kind {
     tls: OnceLock<Result<Tls, String>>,
-    /// Those of each runtime, the latest last. A connection goes on with the runtime that has opened it, so that another one
-    /// would wait in vain where that one stands still.
+    /// The clients of each runtime, latest last. A connection is driven by the runtime that opened it; if that runtime is not
+    /// running, another one would wait forever.
     clients: Mutex<Vec<(Id, reqwest::Client)>>,
 }
 
-/// Whose certificates are trusted.
+/// Which certificates are trusted.
 #[derive(Clone, Copy, Debug)]
 pub enum Trust {
-    /// None, where there is no TLS.
+    /// None, for connections without TLS.
     Nobody,
-    /// Those that the system trusts.
+    /// The system's trusted certificates.
     System,
 }
 
 impl Connections {
-    /// Those for an address, in the runtime that asks.
+    /// The client for a URL, in the current runtime.
     pub fn to(&self, url: &str) -> Result<reqwest::Client, String> {
         if is_near(url) {
             return self.near.client(Trust::Nobody, ClientBuilder::no_proxy);
@@ -77,7 +77,7 @@ impl Kind {
     }
 }
 
-/// Whether an address is one of this machine that needs no TLS.
+/// Whether a URL is on this machine and needs no TLS.
 fn is_near(url: &str) -> bool {
     let Some(url) = Url::parse(url).ok().filter(|url| url.scheme() == "http") else { return false };
     let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
@@ -86,7 +86,7 @@ fn is_near(url: &str) -> bool {
         || host.parse().is_ok_and(|ip: IpAddr| ip.is_loopback())
 }
 
-/// A client that does the same whatever features of reqwest the user's crate has turned on.
+/// A client that behaves the same regardless of the features of reqwest that the user's crate enables.
 fn client(builder: ClientBuilder, tls: Tls) -> Result<reqwest::Client, String> {
     tls.add_to(builder)
         .no_gzip()
@@ -97,15 +97,15 @@ fn client(builder: ClientBuilder, tls: Tls) -> Result<reqwest::Client, String> {
         .connect_timeout(CONNECT_TIMEOUT)
         .user_agent(concat!("cobalt/", env!("CARGO_PKG_VERSION")))
         .build()
-        .map_err(|error| format!("no HTTP client can be set up: {}", cause(&error)))
+        .map_err(|error| format!("cannot set up an HTTP client: {}", cause(&error)))
 }
 
-/// What is at the bottom of an error, which says most.
+/// The root cause of an error, which is the most specific.
 pub fn cause(error: &reqwest::Error) -> String {
     chain(error).last().map(ToString::to_string).unwrap_or_default()
 }
 
-/// An error with what is below it.
+/// An error and its sources.
 pub fn chain<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
     std::iter::successors(Some(error), |error: &&'a (dyn Error + 'static)| (*error).source())
 }
@@ -143,7 +143,7 @@ mod tests {
         if cfg!(any(feature = "aws-lc-rs", feature = "ring")) {
             assert!(encrypted.is_ok());
         } else {
-            assert!(encrypted.unwrap_err().contains("turn on the feature `aws-lc-rs`"));
+            assert!(encrypted.unwrap_err().contains("enable the feature `aws-lc-rs`"));
         }
     }
 }

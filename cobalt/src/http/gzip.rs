@@ -1,6 +1,6 @@
-//! Answers compressed by gzip, decompressed as they come.
+//! Decompresses gzip responses as they arrive.
 //!
-//! The feature `gzip` of reqwest would do it, but also for the clients of the user's crate.
+//! The feature `gzip` of reqwest would also affect the clients of the user's crate.
 
 use std::io::{self, Write};
 
@@ -8,10 +8,10 @@ use flate2::write::MultiGzDecoder;
 use reqwest::Response;
 use reqwest::header::{CONTENT_ENCODING, CONTENT_LENGTH};
 
-/// The only compression that is asked for.
+/// The only requested compression.
 pub const GZIP: &str = "gzip";
 
-/// Removes what the headers say of the compression, and says whether there is any.
+/// Removes the compression headers, and returns whether the response is compressed.
 pub fn take_encoding(response: &mut Response) -> bool {
     let headers = response.headers_mut();
     let is_gzip = headers.get(CONTENT_ENCODING).is_some_and(|value| {
@@ -20,31 +20,31 @@ pub fn take_encoding(response: &mut Response) -> bool {
     });
     if is_gzip {
         headers.remove(CONTENT_ENCODING);
-        // It is that of the compressed answer.
+        // It is the length of the compressed response.
         headers.remove(CONTENT_LENGTH);
     }
     is_gzip
 }
 
-/// Why a piece was not written.
+/// Why a chunk was not written.
 #[derive(Debug)]
 pub enum WriteError {
-    /// There are more bytes than are read.
+    /// The response exceeds the limit.
     TooLong,
-    /// Where it is written to.
+    /// The target failed.
     Target(io::Error),
-    /// The answer itself is damaged.
+    /// The response is corrupt.
     Damaged(io::Error),
 }
 
-/// Writes an answer, decompressed if it has to be, to somewhere else.
+/// Writes a response, decompressed if needed.
 pub enum Body<W: Write> {
     Plain(Bounded<W>),
     Gzip { decoder: Box<MultiGzDecoder<Bounded<W>>>, has_begun: bool },
 }
 
 impl<W: Write> Body<W> {
-    /// At most so many bytes, decompressed.
+    /// Writes at most `most` bytes, decompressed.
     pub fn new(to: W, is_gzip: bool, most: u64) -> Self {
         let to = Bounded { to, written: 0, most, failure: None };
         if is_gzip {
@@ -65,7 +65,7 @@ impl<W: Write> Body<W> {
         written.map_err(|error| self.failed(error))
     }
 
-    /// Writes what is left, and says how many bytes there were. An answer that ends too early is damaged.
+    /// Writes the rest, and returns the total size in bytes. A truncated response is corrupt.
     pub fn finish(&mut self) -> Result<u64, WriteError> {
         let finished = match self {
             Self::Gzip { decoder, has_begun: true } => decoder.try_finish(),
@@ -93,7 +93,7 @@ impl<W: Write> Body<W> {
     }
 }
 
-/// Writes no more than so many bytes.
+/// A writer with a size limit.
 pub struct Bounded<W> {
     to: W,
     written: u64,
@@ -101,7 +101,7 @@ pub struct Bounded<W> {
     failure: Option<Failure>,
 }
 
-/// What of an error is not the answer's fault.
+/// Failures that are not caused by the response.
 enum Failure {
     TooLong,
     Target,
@@ -111,7 +111,7 @@ impl<W: Write> Write for Bounded<W> {
     fn write(&mut self, piece: &[u8]) -> io::Result<usize> {
         if piece.len() as u64 > self.most - self.written {
             self.failure = Some(Failure::TooLong);
-            return Err(io::Error::other("longer than what is read"));
+            return Err(io::Error::other("larger than the limit"));
         }
         let written = self.to.write(piece);
         match &written {
@@ -140,7 +140,7 @@ mod tests {
         gzip.finish().unwrap()
     }
 
-    /// What comes of these bytes in pieces of three.
+    /// Decompresses these bytes in chunks of three.
     fn read(bytes: &[u8], most: u64) -> Result<String, WriteError> {
         let mut text = Vec::new();
         let written = {

@@ -1,8 +1,8 @@
-//! HTTP: the connections of the process, and what is common to all that is asked over them.
+//! HTTP: the connections of the process, and what all requests have in common.
 //!
-//! A [`Call`] is sent once by [`attempt`], over [`Connections`] and by the rules of its [`Redirects`]; what comes is an
-//! [`Answer`], to be read piece by piece. [`Tries`] says whether to send it again, and waits before. What servers say
-//! instead of an answer is shown by [`said`], without keys by [`without_key`].
+//! A [`Call`] is sent once by [`attempt`], over [`Connections`], following its [`Redirects`]. The response is an [`Answer`],
+//! which is read in chunks. [`Tries`] decides whether to retry, and waits before it. Error responses are formatted by
+//! [`said`], and keys are redacted by [`without_key`].
 
 mod attempt;
 mod connections;
@@ -22,10 +22,11 @@ pub(crate) use attempt::{
 pub(crate) use connections::Connections;
 pub(crate) use redaction::without_key;
 
-/// The value of a header that holds a secret.
+/// A header value that is a secret.
 pub fn secret(value: &str) -> Result<HeaderValue, String> {
     let mut value = HeaderValue::from_str(value).map_err(|_| {
-        "the key holds a character that no header can, such as a line break; set it again".to_owned()
+        "the key contains a character that is invalid in a header, such as a line break; set it again"
+            .to_owned()
     })?;
     value.set_sensitive(true);
     Ok(value)

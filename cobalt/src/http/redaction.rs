@@ -1,17 +1,17 @@
-//! The key of a request, kept out of what is told, also where a vendor repeats it.
+//! Redacts the key of a request in messages, also if a vendor repeats it in part.
 
 use std::borrow::Cow;
 
 use cobalt_core::redact::{REDACTED, Secret, redacted};
 
-/// A key of fewer characters is a word like any other: `none`, `ollama`.
+/// Shorter keys are treated as ordinary words: `none`, `ollama`.
 const SHORTEST_KEY: usize = 8;
-/// So many characters of a key in a row tell it.
+/// How many consecutive characters of a key identify it.
 const TELLING: usize = 8;
-/// So many at either end, where the rest is masked.
+/// How many characters at either end identify a masked key.
 const TELLING_END: usize = 2;
 
-/// A text without the key, without parts of it, and without what looks like any other key.
+/// Redacts the key, parts of it, and anything else that looks like a key.
 pub fn without_key(text: &str, key: Option<&Secret>) -> String {
     let key = key.map(|key| key.0.trim()).filter(|key| key.chars().count() >= SHORTEST_KEY);
     let text = match key {
@@ -21,7 +21,7 @@ pub fn without_key(text: &str, key: Option<&Secret>) -> String {
     redacted(&text).into_owned()
 }
 
-/// Without the words that hold a part of the key.
+/// Redacts words that contain a part of the key.
 fn without_parts(text: &str, key: &str) -> String {
     let key: Vec<char> = key.chars().collect();
     let parts: Vec<String> = key.windows(TELLING).map(String::from_iter).collect();

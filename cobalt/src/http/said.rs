@@ -1,26 +1,26 @@
-//! What servers say instead of an answer, and who says so, as errors show it.
+//! Formats error responses for messages.
 
 use reqwest::Url;
 use serde_json::Value;
 
 use cobalt_core::wording::cut;
 
-/// How much of what a server says is shown, in characters.
+/// How many characters of a server's message are displayed.
 const MOST_SHOWN: usize = 300;
 
-/// Host and path of an address, without user, password and query, where keys may be.
+/// Host and path of a URL, without user, password and query, which may contain keys.
 pub fn address(url: &str) -> String {
     match Url::parse(url) {
         Ok(url) => {
             let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
             format!("{}{port}{}", url.host_str().unwrap_or_default(), url.path())
         }
-        // One that is relative, as of a redirect.
+        // A relative URL, as in redirects.
         Err(_) => format!("`{}`", cut(url.split(['?', '#']).next().unwrap_or_default(), 80)),
     }
 }
 
-/// What the body of an error says, cut short.
+/// The message in an error body, truncated.
 pub fn message(body: &str) -> Option<String> {
     if let Some(page) = html_page(body) {
         return Some(page);
@@ -29,7 +29,7 @@ pub fn message(body: &str) -> Option<String> {
     Some(shown(vendor_message(&value).unwrap_or(body))).filter(|text| !text.is_empty())
 }
 
-/// What a vendor says in an error: `error.message` mostly, `message` (Cohere), `detail` (Voyage), and Gemini may put all
+/// The message in a vendor's error: usually `error.message`, else `message` (Cohere) or `detail` (Voyage); Gemini may wrap it
 /// in a list.
 pub fn vendor_message(value: &Value) -> Option<&str> {
     let value = value.get(0).unwrap_or(value);
@@ -37,10 +37,10 @@ pub fn vendor_message(value: &Value) -> Option<&str> {
     places.into_iter().find_map(Value::as_str)
 }
 
-/// A page for people, by its title: `an HTML page, "Sign in"`; `None` where a text is none.
+/// Describes an HTML page by its title: `an HTML page, "Sign in"`; `None` if the text is not HTML.
 pub fn html_page(text: &str) -> Option<String> {
     let text = text.trim_start_matches('\u{feff}').trim_start();
-    // Letters are as many bytes in lower case, so that places are the same.
+    // ASCII lowercasing preserves byte offsets.
     let lower = text.to_ascii_lowercase();
     if !["<!doctype html", "<html", "<head"].iter().any(|start| lower.starts_with(start)) {
         return None;
@@ -55,7 +55,7 @@ pub fn html_page(text: &str) -> Option<String> {
     })
 }
 
-/// A text of someone else on one line, cut short.
+/// A server's text on one line, truncated.
 pub fn shown(text: &str) -> String {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     cut(&text, MOST_SHOWN).into_owned()

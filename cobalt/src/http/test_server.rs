@@ -1,6 +1,6 @@
-//! A server of scripted answers on loopback, for tests of what goes over HTTP.
+//! An HTTP server on localhost with scripted responses, for tests.
 //!
-//! It runs on a thread of its own, so that it answers whatever runtime the test uses, and stops when it is dropped.
+//! It runs on its own thread, so it responds regardless of the test's runtime, and stops on drop.
 
 use std::collections::BTreeMap;
 use std::future::pending;
@@ -15,33 +15,33 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
 
-/// What a request asked.
+/// A received request.
 #[derive(Clone, Debug)]
 pub(crate) struct Asked {
     pub(crate) method: String,
     /// With the query, if there is one.
     pub(crate) path: String,
-    /// The names in lower case.
+    /// With lower-case names.
     pub(crate) headers: BTreeMap<String, String>,
-    /// `null` where it is no JSON.
+    /// `null` if it is not JSON.
     pub(crate) body: Value,
     pub(crate) at: Instant,
 }
 
-/// What a request is answered by.
+/// A scripted response.
 #[derive(Clone, Debug)]
 pub(crate) struct Answer {
     status: u16,
     headers: Vec<(String, String)>,
     body: Vec<u8>,
     delay: Duration,
-    /// After so many bytes of the body the connection is closed.
+    /// Closes the connection after this number of bytes of the body.
     cut: Option<usize>,
-    /// Whether the body goes in pieces, without its length said before.
+    /// Whether the body is chunked, without a content length.
     chunked: bool,
-    /// How many bytes of the body go at a time, where it goes in pieces.
+    /// The chunk size in bytes.
     piece: usize,
-    /// How long it takes from one piece to the next.
+    /// The pause between chunks.
     pause: Duration,
     never: bool,
 }
@@ -65,7 +65,7 @@ impl Answer {
         Self::text(status, body.to_string()).header("content-type", "application/json")
     }
 
-    /// A request that is taken and never answered.
+    /// Accepts the request and never responds.
     pub(crate) fn never() -> Self {
         Self { never: true, ..Self::text(200, "") }
     }
@@ -87,13 +87,13 @@ impl Answer {
         Self { chunked: true, ..self }
     }
 
-    /// In pieces of so many bytes, with a pause before each.
+    /// In chunks of this size, with a pause before each.
     pub(crate) fn every(self, pause: Duration, piece: usize) -> Self {
         Self { pause, piece, ..self.in_pieces() }
     }
 }
 
-/// What is known of the requests up to now.
+/// The requests so far.
 #[derive(Debug, Default)]
 struct Seen {
     asked: Mutex<Vec<Asked>>,
@@ -101,7 +101,7 @@ struct Seen {
     most_in_flight: AtomicUsize,
 }
 
-/// The server; it stops when this is dropped.
+/// The server; it stops on drop.
 #[derive(Debug)]
 pub(crate) struct TestServer {
     address: SocketAddr,
@@ -111,7 +111,7 @@ pub(crate) struct TestServer {
 }
 
 impl TestServer {
-    /// Answers each request by what the function makes of it.
+    /// Responds to each request with the result of a function.
     pub(crate) fn start(answer: impl Fn(&Asked) -> Answer + Send + Sync + 'static) -> Self {
         let (seen, (stop, stopped), (tell, told)) =
             (Arc::new(Seen::default()), oneshot::channel(), mpsc::channel());
@@ -131,23 +131,23 @@ impl TestServer {
         Self { address, seen, stop: Some(stop), thread: Some(thread) }
     }
 
-    /// Answers the requests by these, one after another; the last one goes on.
+    /// Responds with these in order; the last one repeats.
     pub(crate) fn script(answers: impl Into<Vec<Answer>>) -> Self {
         let (answers, next) = (answers.into(), AtomicUsize::new(0));
         Self::start(move |_| answers[next.fetch_add(1, Ordering::Relaxed).min(answers.len() - 1)].clone())
     }
 
-    /// The address of a path, which starts with `/` or is empty.
+    /// The URL of a path, which starts with `/` or is empty.
     pub(crate) fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)
     }
 
-    /// The requests up to now, in the order in which they came.
+    /// The requests so far, in order.
     pub(crate) fn asked(&self) -> Vec<Asked> {
         self.seen.asked.lock().unwrap().clone()
     }
 
-    /// How many requests were without their answer at the same time, at most.
+    /// The maximum number of concurrent requests.
     pub(crate) fn most_in_flight(&self) -> usize {
         self.seen.most_in_flight.load(Ordering::Relaxed)
     }
@@ -155,7 +155,7 @@ impl TestServer {
 
 impl Drop for TestServer {
     fn drop(&mut self) {
-        // The thread is gone already where it panicked.
+        // If the thread panicked, it has already ended.
         let _ = self.stop.take().map(|stop| stop.send(()));
         let _ = self.thread.take().map(JoinHandle::join);
     }
@@ -167,7 +167,7 @@ where
 {
     while let Ok((stream, _)) = listener.accept().await {
         let (answer, seen) = (Arc::clone(&answer), Arc::clone(&seen));
-        // Else the body may wait until the client has confirmed the head.
+        // Otherwise the body may be delayed until the client acknowledges the head.
         stream.set_nodelay(true).unwrap();
         tokio::spawn(async move {
             let mut stream = BufReader::new(stream);
@@ -186,7 +186,7 @@ where
     }
 }
 
-/// The next request of a connection; `None` where there is none.
+/// The next request of a connection; `None` if there is none.
 async fn read(stream: &mut BufReader<TcpStream>) -> Option<Asked> {
     let request = line(stream).await?;
     let mut words = request.split(' ').map(str::to_owned);

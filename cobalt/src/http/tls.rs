@@ -1,4 +1,4 @@
-//! TLS, by the provider of cryptography that the features choose: never by that of the process, which belongs to the user.
+//! TLS, with the crypto provider selected by the features, never the process-wide provider, which belongs to the user.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use rustls_platform_verifier::BuilderVerifierExt;
 
 use super::connections::Trust;
 
-/// How connections are encrypted.
+/// The TLS configuration.
 #[derive(Clone, Debug)]
 pub struct Tls(ClientConfig);
 
@@ -26,7 +26,7 @@ impl Tls {
                 Trust::Nobody => Ok(builder.with_root_certificates(RootCertStore::empty())),
                 Trust::System => builder.with_platform_verifier(),
             })
-            .map_err(|error| format!("TLS cannot be set up: {error}"))?;
+            .map_err(|error| format!("cannot set up TLS: {error}"))?;
         Ok(Self(config.with_no_client_auth()))
     }
 
@@ -35,12 +35,12 @@ impl Tls {
     }
 }
 
-/// Why an address cannot be reached for want of TLS.
+/// The error for a URL that needs TLS, if TLS is unavailable.
 pub fn missing_for(_: &str) -> Option<String> {
     None
 }
 
-/// Whether this is an error of TLS.
+/// Whether this is a TLS error.
 pub fn is_error(error: &(dyn Error + 'static)) -> bool {
     error.is::<rustls::Error>()
 }

@@ -1,4 +1,4 @@
-//! A program without TLS: it reaches `http` addresses only, and says so of all others.
+//! The stub for programs without TLS: they can only reach `http` URLs, and report an error for all others.
 
 use std::error::Error;
 
@@ -6,7 +6,7 @@ use reqwest::{ClientBuilder, Url};
 
 use super::connections::Trust;
 
-/// Nothing is encrypted.
+/// No encryption.
 #[derive(Clone, Debug)]
 pub(super) struct Tls;
 
@@ -21,16 +21,16 @@ impl Tls {
     }
 }
 
-/// Why an address cannot be reached for want of TLS.
+/// The error for a URL that needs TLS.
 pub(super) fn missing_for(url: &str) -> Option<String> {
     Url::parse(url).is_ok_and(|url| url.scheme() == "https").then(|| {
-        "`https` needs TLS, which this program is built without; turn on the feature `aws-lc-rs` of the package `cobalt`, \
-         or `ring`"
+        "`https` needs TLS, but this program is built without it; enable the feature `aws-lc-rs` or `ring` of the package \
+        `cobalt`"
             .to_owned()
     })
 }
 
-/// Whether this is an error of TLS.
+/// Whether this is a TLS error.
 pub(super) fn is_error(_: &(dyn Error + 'static)) -> bool {
     false
 }

@@ -1,5 +1,4 @@
-//! Questions to judges: answered from the cache, by a request in flight, or by a new one, and read out of the text around the
-//! answer.
+//! Questions to judges, and the parser that extracts an answer from a model's text.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -9,41 +8,41 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// A question whose answer is an object of a certain form.
+/// A question whose answer is an object that matches a schema.
 #[derive(Clone, Debug)]
 pub(crate) struct Question {
-    /// What the model is to be, and how it is to answer.
+    /// The system prompt: the model's role, and how to answer.
     pub(crate) system: String,
-    /// What it is asked.
+    /// The user prompt.
     pub(crate) prompt: String,
-    /// The form of the answer.
+    /// The schema of the answer.
     pub(crate) schema: Schema,
-    /// Which time the same is asked on purpose, from 0: a further time is a request of its own, whatever is in the cache.
+    /// The number of the repetition, from 0: an intended repetition is a separate request with its own cache entry.
     pub(crate) which: u32,
 }
 
-/// The form of an answer, which the model is forced to where its API can.
+/// The schema of an answer, enforced by APIs that can.
 #[derive(Clone, Debug)]
 pub(crate) struct Schema {
     /// A name of letters, digits, `_` and `-`.
     pub(crate) name: &'static str,
-    /// The JSON schema of an object: every property required, none besides.
+    /// The JSON schema of an object: all properties required, no additional ones.
     pub(crate) schema: Value,
 }
 
-/// What a moderation model finds in a text.
+/// The result of a moderation model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Moderation {
     pub(crate) flagged: bool,
     pub(crate) category_scores: BTreeMap<String, f64>,
 }
 
-/// Why a model gave no answer. Keys are redacted in all texts.
+/// Why a question has no answer. Keys are redacted.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct AskError(pub(crate) String);
 
-/// An answer that was accepted.
+/// An accepted answer.
 #[derive(Clone, Debug)]
 pub struct Given {
     pub text: Arc<str>,
@@ -51,14 +50,14 @@ pub struct Given {
     pub known: bool,
 }
 
-/// How many bytes of what turns out to be no object are read for each byte of a text, before less of it is looked at.
+/// How many bytes may be scanned in vain per byte of text, before the parser skips ahead.
 const PATIENCE: usize = 8;
 
 /// The only complete object in a text that `read` accepts, else what is wrong. `asked` is the prompt that the text answers.
 ///
-/// An object within another one is not looked at: what stands there may be an example, or a part. Nor is one taken for the
-/// answer of which it cannot be told whether it is: one of several that differ, or one among other words that stands in the
-/// prompt, too. What is to be judged may well hold a verdict, which the model then quotes.
+/// Objects nested in another object are ignored: they may be examples or parts. Ambiguous objects are rejected: several that
+/// differ, or one within other words that also occurs in the prompt. The judged output may itself contain a verdict, which the
+/// model then quotes.
 pub fn read_answer<T>(
     text: &str,
     asked: &str,
@@ -74,7 +73,7 @@ pub fn read_answer<T>(
                 return Err("it holds several answers, which differ".to_owned());
             }
             (Ok(_), Some(_)) => {}
-            // What is wrong with the first is what the model should know.
+            // Report the problem of the first object to the model.
             (Err(problem), _) => drop(refused.get_or_insert(problem)),
         }
     }
@@ -87,7 +86,7 @@ pub fn read_answer<T>(
     }
 }
 
-/// The answer of a model whose thoughts come before it in the same text. What it only thought of it has not answered.
+/// The answer without a leading `<think>` block; what is only in the block does not count.
 fn without_thoughts(text: &str) -> &str {
     match text.trim_start().strip_prefix("<think>") {
         Some(rest) => rest.rsplit_once("</think>").map_or("", |(_, answer)| answer),
@@ -95,14 +94,14 @@ fn without_thoughts(text: &str) -> &str {
     }
 }
 
-/// Whether there is more than a fence around a part of a text.
+/// Whether there is more than a code fence around a part of a text.
 fn is_among_words(text: &str, place: &Range<usize>) -> bool {
     let before = text[..place.start].trim_end();
     let around = [before.strip_suffix("```json").unwrap_or(before), &text[place.end..]];
     around.iter().any(|text| text.contains(char::is_alphanumeric))
 }
 
-/// Whether a prompt holds an object, maybe with other white space or within a text of JSON.
+/// Whether a prompt contains an object, possibly with other white space or within a JSON string.
 fn is_quoted(object: &str, prompt: &str) -> bool {
     let closely = |text: &str| -> String {
         text.chars().filter(|letter| !letter.is_whitespace() && *letter != '\\').collect()
@@ -110,7 +109,7 @@ fn is_quoted(object: &str, prompt: &str) -> bool {
     closely(prompt).contains(&closely(object))
 }
 
-/// The complete JSON objects of a text and their places, in time that is linear in its length whatever it holds.
+/// The complete JSON objects in a text and their ranges, in time linear in its length.
 struct Objects<'a> {
     text: &'a str,
     at: usize,
@@ -128,7 +127,7 @@ impl Iterator for Objects<'_> {
 
     fn next(&mut self) -> Option<Self::Item> {
         while let Some(start) = self.text[self.at..].find('{').map(|found| self.at + found) {
-            // Found before it is read: of what is no object, nothing is built up.
+            // Scan before parsing, so nothing is allocated for invalid JSON.
             let mut stream =
                 serde_json::Deserializer::from_str(&self.text[start..]).into_iter::<IgnoredAny>();
             let found = stream.next()?;
@@ -136,12 +135,12 @@ impl Iterator for Objects<'_> {
             match found {
                 Ok(_) => {
                     self.at = end;
-                    // One with a number out of range, say, is none; nor is what stands in it.
+                    // Skip an object with, for example, a number out of range, and everything in it.
                     if let Ok(object) = serde_json::from_str(&self.text[start..end]) {
                         return Some((object, start..end));
                     }
                 }
-                // The object is cut off, and all that follows is a part of it.
+                // The object is truncated, and everything that follows is part of it.
                 Err(error) if error.is_eof() => return None,
                 Err(error) => self.skip(start, &error),
             }
@@ -151,7 +150,7 @@ impl Iterator for Objects<'_> {
 }
 
 impl Objects<'_> {
-    /// Goes on behind a brace that begins no object; behind all that was read in vain, once too much was.
+    /// Skips a brace that does not start an object, or, once too much was scanned in vain, everything that was scanned.
     fn skip(&mut self, start: usize, error: &serde_json::Error) {
         let read = read_until(&self.text[start..], error).max(1);
         let step = if read <= self.patience { 1 } else { read };
@@ -162,7 +161,7 @@ impl Objects<'_> {
     }
 }
 
-/// How many bytes were read before an error.
+/// How many bytes were scanned before an error.
 fn read_until(text: &str, error: &serde_json::Error) -> usize {
     let lines = text.split_inclusive('\n').take(error.line().saturating_sub(1));
     lines.map(str::len).sum::<usize>() + error.column()

@@ -1,4 +1,4 @@
-//! Texts to embed, put together from all evaluations into few requests.
+//! Batches texts to embed, from all evaluations, into few requests.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -12,15 +12,15 @@ use super::AskError;
 use super::cache::Cache;
 use super::client::{Client, ClientError, Embedded, Target};
 
-/// The most texts of a request, which is what Cohere takes; others take more.
+/// The maximum number of texts per request: Cohere's limit; other vendors accept more.
 const MOST_TEXTS: usize = 96;
-/// The most bytes of a request with more than one text: far below the tokens that any vendor takes.
+/// The maximum size of a request with several texts, in bytes: far below every vendor's token limit.
 const MOST_BYTES: usize = 100_000;
-/// How long a text waits for others.
+/// How long a text waits for a batch.
 const WAIT: Duration = Duration::from_millis(2);
 
-/// Texts that wait for a request, and whom it goes to. Each runtime has requests of its own: one that stands still or ends
-/// holds up no other.
+/// Texts waiting for a request, by target. Each runtime has its own requests, so a runtime that is not running or has ended
+/// does not block others.
 #[derive(Debug)]
 pub(super) struct Batches {
     client: Arc<Client>,
@@ -28,7 +28,7 @@ pub(super) struct Batches {
     queues: Mutex<Vec<(Id, Target, Vec<Waiting>)>>,
 }
 
-/// A text that waits.
+/// A waiting text.
 #[derive(Debug)]
 struct Waiting {
     text: String,
@@ -36,15 +36,15 @@ struct Waiting {
     answer: oneshot::Sender<Answered>,
 }
 
-/// What came of a text.
+/// The result for a text.
 #[derive(Debug)]
 pub(super) struct Answered {
     pub(super) vector: Result<Arc<[f32]>, AskError>,
-    /// Its share of what the request used: the shares of all texts are the whole.
+    /// Its share of the request's usage. The shares of all texts add up to the whole.
     pub(super) spent: Spent,
 }
 
-/// Requests that were answered, and what they used.
+/// Completed requests, and their token usage.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Spent {
     pub(super) calls: u64,
@@ -62,17 +62,17 @@ impl Batches {
         Self { client, cache, queues: Mutex::default() }
     }
 
-    /// The embedding of a text, which is kept under its key.
+    /// The embedding of a text, which is cached under its key.
     pub(super) async fn embed(self: &Arc<Self>, target: &Target, key: &str, text: &str) -> Answered {
         let (answer, answered) = oneshot::channel();
         self.add(target, Waiting { text: text.to_owned(), key: key.to_owned(), answer });
         answered.await.unwrap_or_else(|_| {
-            let error = AskError("the request with a text to embed has ended early".to_owned());
+            let error = AskError("the embedding request ended early".to_owned());
             Answered { vector: Err(error), spent: Spent::default() }
         })
     }
 
-    /// Puts a text in line, and sends those that wait where they fill a request, else after a while.
+    /// Queues a text, and sends the queue when it fills a request, else after a short wait.
     fn add(self: &Arc<Self>, target: &Target, waiting: Waiting) {
         let (is_first, full) = self.line_up(target, waiting);
         if is_first {
@@ -81,7 +81,7 @@ impl Batches {
         self.dispatch(target, full);
     }
 
-    /// Whether the text is the first in line, and those that wait where they fill a request.
+    /// Queues a text. Returns whether it is the first, and the queue if it fills a request.
     fn line_up(&self, target: &Target, waiting: Waiting) -> (bool, Vec<Waiting>) {
         let runtime = Handle::current().id();
         let mut queues = self.lock();
@@ -96,7 +96,7 @@ impl Batches {
         (queue.len() == 1, full)
     }
 
-    /// Sends after a while what waits for a target.
+    /// Sends the queue of a target after a wait.
     async fn send_after(self: Arc<Self>, wait: Duration, target: Target) {
         sleep(wait).await;
         let runtime = Handle::current().id();
@@ -108,7 +108,7 @@ impl Batches {
         self.dispatch(&target, waiting.unwrap_or_default());
     }
 
-    /// Sends texts in as many requests as they need.
+    /// Sends texts in as many requests as needed.
     fn dispatch(self: &Arc<Self>, target: &Target, waiting: Vec<Waiting>) {
         for batch in portions(waiting) {
             tokio::spawn(Arc::clone(self).send(target.clone(), batch));
@@ -119,7 +119,7 @@ impl Batches {
         self.queues.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sends one request, keeps what comes of it, and tells everyone their share.
+    /// Sends one request, caches the embeddings, and returns each caller its share.
     async fn send(self: Arc<Self>, target: Target, mut batch: Vec<Waiting>) {
         batch.retain(|waiting| !waiting.answer.is_closed());
         if batch.is_empty() {
@@ -128,7 +128,7 @@ impl Batches {
         let texts: Vec<_> = batch.iter().map(|waiting| &*waiting.text).collect();
         let mut wasted = Spent::default();
         let embedded = match self.client.embed(&target, &texts).await {
-            // As with questions: what is of no use is asked for once more.
+            // As with questions, an unusable response is retried once.
             Err(ClientError::Malformed { tokens, .. }) => {
                 wasted = Spent::call(tokens);
                 self.client.embed(&target, &texts).await
@@ -143,7 +143,7 @@ impl Batches {
                 }
                 answer(batch, vectors.into_iter().map(Ok), tokens, wasted, 1);
             }
-            // One text may be to blame, and the others are not to suffer for it.
+            // One text may be the cause, so split the batch to save the others.
             Err(ClientError::Refused(_)) if batch.len() > 1 => {
                 let half = batch.split_off(batch.len() / 2);
                 for part in [batch, half] {
@@ -168,7 +168,7 @@ impl Batches {
     }
 }
 
-/// Whether both are asked by the same requests.
+/// Whether two targets can share requests.
 fn is_same(one: &Target, other: &Target) -> bool {
     let parts = |target: &Target| {
         (target.provider, target.model.clone(), target.base_url.clone(), target.api_key.clone())
@@ -176,7 +176,7 @@ fn is_same(one: &Target, other: &Target) -> bool {
     parts(one) == parts(other)
 }
 
-/// Texts by requests, in their order.
+/// Splits texts into requests, in order.
 fn portions(waiting: Vec<Waiting>) -> Vec<Vec<Waiting>> {
     let mut portions: Vec<Vec<Waiting>> = Vec::new();
     let mut bytes = 0;
@@ -193,8 +193,8 @@ fn portions(waiting: Vec<Waiting>) -> Vec<Vec<Waiting>> {
     portions
 }
 
-/// Tells everyone what came of their text, with its share of the tokens by its length. The share of one who does not
-/// wait any more is the next one's.
+/// Returns each caller the result for its text, with its share of the tokens by length. The share of a caller that no longer
+/// waits goes to the next one.
 fn answer(
     batch: Vec<Waiting>,
     vectors: impl Iterator<Item = Result<Arc<[f32]>, AskError>>,
@@ -204,7 +204,7 @@ fn answer(
 ) {
     let mut spent = wasted;
     spent.calls += calls;
-    // An empty text has its share, too, so that the last one always completes the whole.
+    // An empty text has a share too, so the last text always completes the whole.
     let weight = |waiting: &Waiting| waiting.text.len() as u64 + 1;
     let whole: u64 = batch.iter().map(weight).sum();
     let (mut read, mut shared) = (0, Tokens::default());

@@ -1,7 +1,7 @@
-//! Answers on disk, one small file each, by the key of their request; several processes may use the folder.
+//! The response cache on disk: one small file per response, by the key of its request. Several processes may share the folder.
 //!
-//! A file holds one line that says what it is, and then the answer; neither the question nor a key. It is written under
-//! another name and renamed, so that it is whole or not there. What cannot be read counts as missing.
+//! A file contains a header line and the response, but neither the question nor an API key. It is written under a temporary
+//! name and renamed, so it is complete or absent. An unreadable file counts as missing.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,17 +14,17 @@ use cobalt_core::store::Layout;
 use super::client::Target;
 use super::{CacheSettings, Question};
 
-/// How a file begins: with what it is, and the version of its form.
+/// The start of a file: its type, and the version of its format.
 const MAGIC: &str = "cobalt-answer 1";
-/// How far ahead the clock of another machine may be.
+/// How far ahead another machine's clock may be.
 const SKEW: Duration = Duration::from_secs(24 * 3600);
 
-/// Answers on disk.
+/// The response cache.
 #[derive(Debug)]
 pub(super) struct Cache {
     layout: Layout,
     ttl: Duration,
-    /// Whether it was said that answers cannot be kept.
+    /// Whether the note that caching fails was printed.
     said: AtomicBool,
 }
 
@@ -33,7 +33,7 @@ impl Cache {
         Self { layout, ttl, said: AtomicBool::new(false) }
     }
 
-    /// The answer that is kept under a key, a hash in hexadecimal digits, if there is one that is whole and not too old.
+    /// The response cached under a key, a hash in hexadecimal digits, if it is complete and not expired.
     pub(super) fn get(&self, key: &str) -> Option<Vec<u8>> {
         let mut content = fs::read(self.path(key)).ok()?;
         let end = content.iter().position(|byte| *byte == b'\n')?;
@@ -42,10 +42,10 @@ impl Cache {
         (header.fits(&content) && self.is_fresh(header.written)).then_some(content)
     }
 
-    /// Keeps an answer under a key. Where that fails, it will be asked for again: no evaluation is lost for it.
+    /// Caches a response under a key. If that fails, it will be requested again; no evaluation fails.
     pub(super) fn put(&self, key: &str, content: &[u8]) {
         let kept = self.write(key, content).or_else(|error| match error.kind() {
-            // The folder is made only when it is missing.
+            // The folder is created only if it is missing.
             io::ErrorKind::NotFound => self.make_folder(key).and_then(|()| self.write(key, content)),
             _ => Err(error),
         });
@@ -54,8 +54,8 @@ impl Cache {
         {
             let folder = self.layout.cache().display();
             eprintln!(
-                "note: answers of models cannot be kept in `{folder}` ({error}), and will be asked for again; name \
-                 another folder in COBALT_CACHE_DIR, or set COBALT_CACHE=0"
+                "note: cannot cache model responses in `{folder}` ({error}), so they will be requested again; set \
+                COBALT_CACHE_DIR to another folder, or COBALT_CACHE=0 to disable the cache"
             );
         }
     }
@@ -76,7 +76,7 @@ impl Cache {
         let header = Header { written: millis(now()), length: content.len(), sum: sum(content) };
         let mut whole = format!("{header}\n").into_bytes();
         whole.extend_from_slice(content);
-        // Another process, also one on another machine, may keep the same answer at this moment.
+        // Another process, possibly on another machine, may cache the same response at the same time.
         let temporary = path.with_extension(format!("{:016x}", fastrand::u64(..)));
         fs::write(&temporary, whole).and_then(|()| fs::rename(&temporary, &path)).inspect_err(|_| {
             let _ = fs::remove_file(&temporary);
@@ -89,7 +89,7 @@ impl Cache {
     }
 }
 
-/// The first line of a file.
+/// The header line of a file.
 struct Header {
     /// In milliseconds since 1970.
     written: u64,
@@ -124,7 +124,7 @@ impl std::str::FromStr for Header {
     }
 }
 
-/// The FNV-1a hash, which tells a file that was cut off or filled with zeros by a crash.
+/// The FNV-1a hash, which detects a file that was truncated or filled with zeros by a crash.
 fn sum(content: &[u8]) -> u64 {
     content
         .iter()
@@ -139,13 +139,13 @@ fn now() -> Duration {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
 }
 
-/// Raised whenever the same request would be answered otherwise: by other instructions of ours, in another form.
+/// Incremented when the same request would be answered differently, for example after a change of our instructions.
 const VERSION: &str = "1";
 
-/// The key of a question to a model.
+/// The cache key of a question to a model.
 pub fn of_question(target: &Target, question: &Question) -> String {
     let Question { system, prompt, schema, which } = question;
-    // Whatever order its keys were written in.
+    // Independent of the order of its keys.
     let mut written = schema.schema.clone();
     written.sort_all_objects();
     let parts =
@@ -153,12 +153,12 @@ pub fn of_question(target: &Target, question: &Question) -> String {
     of_parts("question", target, parts)
 }
 
-/// The key of a text, and what it is asked for: its embedding, its moderation.
+/// The cache key of a text, for embedding or moderation.
 pub fn of_text(what: &str, target: &Target, text: &str) -> String {
     of_parts(what, target, [text.to_owned()])
 }
 
-/// The API key is no part of it: the answer is the same with another one.
+/// The API key is not included: the answer does not depend on it.
 fn of_parts<const N: usize>(what: &str, target: &Target, parts: [String; N]) -> String {
     let Target { provider, model, base_url, api_key: _, temperature } = target;
     let temperature = temperature.map(|temperature| temperature.to_string()).unwrap_or_default();
@@ -254,7 +254,7 @@ mod tests {
         let cache = cache(&folder);
         cache.put(&key("a"), b"x");
         assert_eq!(cache.get(&key("a")), None);
-        assert!(cache.said.load(Ordering::Relaxed), "it is said");
+        assert!(cache.said.load(Ordering::Relaxed), "the note was printed");
     }
 
     #[test]
@@ -265,7 +265,7 @@ mod tests {
                 let cache = cache(&folder);
                 scope.spawn(move || {
                     for number in 0..50 {
-                        // Half of the answers are everyone's.
+                        // Half of the keys are shared by all writers.
                         let name =
                             if number % 2 == 0 { format!("{number}") } else { format!("{writer} {number}") };
                         cache.put(&key(&name), name.as_bytes());

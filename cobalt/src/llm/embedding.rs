@@ -1,4 +1,4 @@
-//! Embeddings: from the cache, by a request in flight or in a batch, or computed locally from runs of characters.
+//! Embeddings: from the cache, by a request in flight or in a batch, or computed locally from character n-grams.
 
 use std::collections::HashMap;
 use std::pin::Pin;
@@ -12,7 +12,7 @@ use super::vendors::Role;
 use super::{AskError, Meter, ModelChoice, Provider, cache};
 use crate::threads::join_all;
 
-/// What came of a text.
+/// The result for a text.
 #[derive(Clone, Debug)]
 pub(super) struct Found {
     vector: Result<Arc<[f32]>, AskError>,
@@ -21,7 +21,7 @@ pub(super) struct Found {
 }
 
 impl Models {
-    /// The embeddings of texts, in their order.
+    /// The embeddings of texts, in order.
     pub(crate) async fn embed(
         &self,
         choice: &ModelChoice,
@@ -44,8 +44,8 @@ impl Models {
         if vectors.iter().any(|vector| vector.len() != vectors[0].len()) {
             let model = &target.model;
             return Err(AskError(format!(
-                "the embeddings of `{model}` are not of one length, as it has changed since some were kept; remove \
-                 the folder of the cache"
+                "the embeddings of `{model}` differ in length, because the model changed since some were cached; delete \
+                the cache folder"
             )));
         }
         Ok(texts.iter().map(|text| Arc::clone(&vectors[places[text]])).collect())
@@ -69,32 +69,31 @@ impl Models {
     }
 }
 
-/// A vector as it is kept: its numbers, four bytes each, the lowest first.
+/// Decodes a cached vector: little-endian, four bytes per number.
 fn vector(bytes: &[u8]) -> Option<Arc<[f32]>> {
     let (numbers, rest) = bytes.as_chunks();
     let is_whole = rest.is_empty() && !numbers.is_empty();
     is_whole.then(|| numbers.iter().map(|number| f32::from_le_bytes(*number)).collect())
 }
 
-/// How many numbers an embedding has. Different runs of characters rarely share one of them: texts of a sentence that
-/// have nothing in common come out below 0.1.
+/// The dimensions of an embedding. Different n-grams rarely collide: sentences with nothing in common score below 0.1.
 const DIMENSIONS: usize = 8192;
-/// The lengths of the runs that are counted, in characters.
+/// The lengths of the n-grams, in characters.
 const LENGTHS: std::ops::RangeInclusive<usize> = 3..=5;
 
-/// The embedding of a text: of length 1, without negative numbers, and the same wherever it is made. That of a text
-/// without a visible character is zero.
+/// The embedding of a text: a unit vector without negative components, the same on every machine. A text without a visible
+/// character gives the zero vector.
 ///
-/// The text is put in lower case, every stretch of white space counts as one blank, and each punctuation mark as a word,
-/// with blanks around it. Then all runs of 3, 4 and 5 characters are counted, blanks among them, so that the beginnings
-/// and ends of words count too; the square root of each count goes to the place that a hash of the run says.
+/// The text is lowercased, each stretch of white space becomes one blank, and each punctuation mark becomes a word, with
+/// blanks around it. Then all 3-, 4- and 5-grams of characters are counted, including blanks, so the starts and ends of
+/// words count too. The square root of each count is added at the index given by a hash of the n-gram.
 pub fn embed(text: &str) -> Vec<f32> {
     let characters = normalised(text);
     let mut counts: HashMap<&[char], u32> = HashMap::new();
     for run in LENGTHS.flat_map(|length| characters.windows(length)) {
         *counts.entry(run).or_default() += 1;
     }
-    // The order of a hash map is another in each process, and a sum of fractions depends on its order.
+    // The order of a hash map differs between processes, and a floating-point sum depends on the order.
     let mut weights: Vec<(usize, u32)> = counts.iter().map(|(run, count)| (place(run), *count)).collect();
     weights.sort_unstable();
     let mut embedding = vec![0.0_f64; DIMENSIONS];
@@ -106,7 +105,7 @@ pub fn embed(text: &str) -> Vec<f32> {
     embedding.into_iter().map(|value| (value * scale) as f32).collect()
 }
 
-/// The characters that are counted: words in lower case with one blank before, between and after them.
+/// The normalized characters: lowercase words with one blank before, between and after them.
 fn normalised(text: &str) -> Vec<char> {
     let mut characters = vec![' '];
     for character in text.chars().flat_map(char::to_lowercase) {
@@ -127,7 +126,7 @@ fn normalised(text: &str) -> Vec<char> {
     characters
 }
 
-/// Where a run is counted: FNV-1a over its characters, folded to the size of an embedding.
+/// The index of an n-gram: FNV-1a over its characters, folded to the dimensions of an embedding.
 ///
 /// Source: <http://www.isthe.com/chongo/tech/comp/fnv/>.
 fn place(run: &[char]) -> usize {
@@ -175,7 +174,7 @@ mod tests {
 
     #[test]
     fn an_embedding_is_the_same_in_every_process() {
-        // The only run of three characters, ` a `, stands at the place that its hash says.
+        // The only 3-gram, ` a `, is at the index given by its hash.
         let place = embed("A").iter().position(|value| *value == 1.0);
         assert_eq!(place, Some(7565));
         assert_eq!(embed("one two three one two"), embed("one two three one two"));

@@ -1,19 +1,19 @@
-//! Requests on their way: the same one is sent once, and all who ask for it share what comes of it.
+//! Requests in flight: identical requests are sent once, and all callers share the result.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use tokio::sync::OnceCell;
 
-/// Requests on their way, by their keys.
+/// Requests in flight, by key.
 #[derive(Debug)]
 pub(super) struct Flights<T>(Mutex<HashMap<String, Weak<OnceCell<T>>>>);
 
-/// What came of a request.
+/// The result of a request.
 #[derive(Debug)]
 pub(super) struct Landed<T> {
     pub(super) outcome: T,
-    /// Whether another one had sent the request.
+    /// Whether another caller sent the request.
     pub(super) shared: bool,
 }
 
@@ -24,8 +24,8 @@ impl<T> Default for Flights<T> {
 }
 
 impl<T: Clone> Flights<T> {
-    /// Waits for the request with this key, and sends it unless another one does. Where that one is cancelled, one of
-    /// those who wait sends it.
+    /// Waits for the request with this key, and sends it unless another caller does. If that caller is cancelled, one of the
+    /// waiters sends it.
     pub(super) async fn join(&self, key: &str, send: impl Future<Output = T>) -> Landed<T> {
         let seat = Seat { flights: self, key, flight: Some(self.board(key)) };
         let mut shared = true;
@@ -54,7 +54,7 @@ impl<T> Flights<T> {
     }
 }
 
-/// One who waits for a request. Who leaves takes it off the list if it is done, or if nobody is left.
+/// A caller that waits for a request. On drop, removes the request if it is done or has no other waiters.
 struct Seat<'a, T> {
     flights: &'a Flights<T>,
     key: &'a str,
@@ -63,7 +63,7 @@ struct Seat<'a, T> {
 
 impl<T> Seat<'_, T> {
     fn flight(&self) -> &OnceCell<T> {
-        self.flight.as_ref().expect("it is there until the seat is dropped")
+        self.flight.as_ref().expect("set until drop")
     }
 }
 
@@ -71,7 +71,7 @@ impl<T> Drop for Seat<'_, T> {
     fn drop(&mut self) {
         let mut flights = self.flights.lock();
         let flight = self.flight.take();
-        // The next one with this key may be a request of its own by now.
+        // The key may already belong to a newer request.
         let is_ours = |listed: &Weak<_>| {
             flight.as_ref().is_some_and(|flight| std::ptr::eq(listed.as_ptr(), Arc::as_ptr(flight)))
         };
@@ -108,7 +108,7 @@ mod tests {
         assert_eq!((one.shared, two.shared, three.shared), (false, true, false));
         assert!(flights.lock().is_empty());
         flights.join("a", send()).await;
-        assert_eq!(sent.load(Ordering::Relaxed), 3, "what is over is not shared");
+        assert_eq!(sent.load(Ordering::Relaxed), 3, "a finished request is not shared");
     }
 
     #[tokio::test]

@@ -1,4 +1,4 @@
-//! The configured judge, asked for something else than a score: what `cargo cobalt mcp` has experiments written by.
+//! The configured judge for other tasks than scoring: `cargo cobalt mcp` lets it write experiments.
 
 use std::time::Duration;
 
@@ -12,10 +12,10 @@ use super::vendors::Role;
 use super::{CheckError, JudgeUsage, Meter, ModelChoice, ModelSettings, Models, Question, Schema, target};
 use crate::http::without_key;
 
-/// A long answer takes longer than a verdict.
+/// The minimum timeout: long answers take longer than verdicts.
 const SHORTEST_TIMEOUT: Duration = Duration::from_secs(300);
 
-/// The configured judge, and what it was asked up to now.
+/// The configured judge, and its usage.
 #[derive(Debug)]
 pub struct Judge {
     models: Models,
@@ -24,7 +24,7 @@ pub struct Judge {
 }
 
 impl Judge {
-    /// The one that settings lead to. `variable` looks up an environment variable.
+    /// The judge from the settings. `variable` looks up an environment variable.
     ///
     /// # Errors
     ///
@@ -34,7 +34,7 @@ impl Judge {
         prices: &PriceTable,
         variable: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Self, CheckError> {
-        // What is asked again is meant to be answered otherwise.
+        // A repeated question should get a new answer.
         let settings = ModelSettings { cache: None, ..settings.clone() };
         let settings = ModelSettings { timeout: settings.timeout.max(SHORTEST_TIMEOUT), ..settings };
         let found = target::target(Role::Judge, &ModelChoice::default(), &settings, variable)?;
@@ -45,18 +45,18 @@ impl Judge {
             api_key: found.api_key,
             ..ModelChoice::default()
         };
-        // All that variables tell is in the choice.
+        // The choice already includes the values of all variables.
         let models = Models::new(settings, prices.clone(), |_| None);
         Ok(Self { models, choice, meter: Meter::default() })
     }
 
-    /// Asks for an object of a certain form, and once more where the answer is in another one. `schema` is the JSON schema of
-    /// an object: every property required, none besides; `name` is its name, of letters, digits, `_` and `-`. Keys are
-    /// redacted in the answer.
+    /// Asks for an object that matches a schema, and once more if the answer does not match. `schema` is the JSON schema of an
+    /// object: all properties required, no additional ones; `name` is its name, of letters, digits, `_` and `-`. Keys are redacted
+    /// in the answer.
     ///
     /// # Errors
     ///
-    /// There is no answer, or none in this form; the text has no key.
+    /// There is no answer, or it does not match. The message contains no key.
     pub async fn ask<T: DeserializeOwned>(
         &self,
         system: &str,
@@ -74,20 +74,20 @@ impl Judge {
         Ok(self.models.ask(&self.choice, &question, &self.meter, read).await?)
     }
 
-    /// The model that is asked.
+    /// The name of the model.
     #[must_use]
     pub fn model(&self) -> &str {
         self.choice.model.as_deref().unwrap_or_default()
     }
 
-    /// What was asked up to now.
+    /// The usage so far.
     #[must_use]
     pub fn usage(&self) -> JudgeUsage {
         self.meter.usage().unwrap_or_default()
     }
 }
 
-/// A value whose texts have no keys.
+/// Redacts keys in all strings of a value.
 fn without_keys(value: Value, key: Option<&Secret>) -> Value {
     match value {
         Value::String(text) => Value::String(without_key(&text, key)),

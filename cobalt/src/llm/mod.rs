@@ -1,7 +1,7 @@
-//! Language models: how they are asked, and what they cost.
+//! Language models: requests, caching and cost.
 //!
-//! An evaluator says what it wants to know and whom it would ask. Where that leads is decided here, in this order: the
-//! answer is in the cache, or the same request is on its way already, or it is sent, when there is room for one more.
+//! An evaluator provides a question and a choice of model. The answer comes from the cache, or from an identical request in
+//! flight, or from a new request within the concurrency limit.
 
 #[cfg(feature = "judge")]
 mod answer;

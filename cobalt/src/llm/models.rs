@@ -1,4 +1,4 @@
-//! The models that this process asks: one front for all evaluators.
+//! [`Models`]: the front end for all evaluators that call models.
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
@@ -13,10 +13,10 @@ use super::flights::Flights;
 use super::vendors::Role;
 use super::{AskError, CheckError, Meter, ModelChoice, ModelSettings, target};
 
-/// Those that are in use, so that all who have the same settings share them.
+/// The instances in use: users with the same settings share one.
 static IN_USE: Mutex<Vec<Weak<Models>>> = Mutex::new(Vec::new());
 
-/// The models that this process asks.
+/// The models that this process calls.
 #[derive(Debug)]
 pub(crate) struct Models {
     settings: ModelSettings,
@@ -25,16 +25,16 @@ pub(crate) struct Models {
     variable: fn(&str) -> Option<String>,
     pub(super) client: Arc<Client>,
     cache: Option<Arc<Cache>>,
-    /// Questions and moderations on their way.
+    /// Questions and moderations in flight.
     pub(super) answers: Flights<Result<Given, AskError>>,
-    /// Texts whose embeddings are on their way.
+    /// Embeddings in flight.
     pub(super) vectors: Flights<Found>,
     pub(super) batches: Arc<Batches>,
 }
 
 impl Models {
-    /// Those for these settings and prices. All users of one process share them, and with them the limit of calls and the requests
-    /// on their way, as long as the settings are the same.
+    /// The instance for these settings and prices. All users in a process with the same settings share it, and thus the
+    /// concurrency limit and the requests in flight.
     pub(crate) fn of(settings: &ModelSettings, prices: &PriceTable) -> Arc<Self> {
         let mut in_use = IN_USE.lock().unwrap_or_else(PoisonError::into_inner);
         in_use.retain(|models| models.strong_count() > 0);
@@ -50,7 +50,7 @@ impl Models {
         })
     }
 
-    /// Shared with nobody. `variable` looks up an environment variable.
+    /// An unshared instance. `variable` looks up an environment variable.
     pub(crate) fn new(
         settings: ModelSettings,
         prices: PriceTable,
@@ -63,7 +63,7 @@ impl Models {
         Self { settings, prices, variable, client, cache, answers, vectors, batches }
     }
 
-    /// Says what would keep a judge from being asked: a key that is missing, a provider that cannot chat.
+    /// Checks that a judge can be called: the key is set, and the provider supports chat.
     pub(crate) fn check_judge(&self, choice: &ModelChoice) -> Result<(), CheckError> {
         self.resolved(Role::Judge, choice).map(drop)
     }
@@ -78,7 +78,7 @@ impl Models {
         self.resolved(Role::Moderation, choice).map(drop)
     }
 
-    /// The name of the model that a judge would be asked by; empty where none can be.
+    /// The name of the judge's model; empty if there is none.
     pub(crate) fn judge_model(&self, choice: &ModelChoice) -> String {
         self.resolved(Role::Judge, choice).map(|target| target.model).unwrap_or_default()
     }
@@ -87,24 +87,24 @@ impl Models {
         target::target(role, choice, &self.settings, &self.variable)
     }
 
-    /// Whom a choice leads to, at the time of asking.
+    /// Resolves a choice at call time.
     pub(super) fn target(&self, role: Role, choice: &ModelChoice) -> Result<Target, AskError> {
         self.resolved(role, choice).map_err(|error| AskError(error.to_string()))
     }
 
-    /// What is in the cache.
+    /// Reads from the cache.
     pub(super) fn kept(&self, key: &str) -> Option<Vec<u8>> {
         self.cache.as_ref()?.get(key)
     }
 
-    /// Puts an answer into the cache.
+    /// Writes to the cache.
     pub(super) fn keep(&self, key: &str, content: &[u8]) {
         if let Some(cache) = &self.cache {
             cache.put(key, content);
         }
     }
 
-    /// Counts what was asked, and what it cost.
+    /// Adds calls, tokens and cost to the usage.
     pub(super) fn charge(&self, meter: &Meter, target: &Target, Spent { calls, tokens }: Spent) {
         let model = &target.model;
         if calls == 0 && tokens == Tokens::default() {
@@ -124,7 +124,7 @@ impl Models {
         });
     }
 
-    /// Counts an answer that was known already.
+    /// Counts a cached or shared answer.
     pub(super) fn known(&self, meter: &Meter, target: &Target) {
         meter.add(|usage| {
             note(&mut usage.models, &target.model);

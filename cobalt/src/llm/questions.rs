@@ -1,4 +1,4 @@
-//! Questions to judges: known, or on their way already, or asked, and once more where the answer is of no use.
+//! Questions to judges: answered from the cache, by a request in flight, or by a new one; retried once if the answer is unusable.
 
 use std::sync::Arc;
 
@@ -14,12 +14,12 @@ use super::models::Models;
 use super::vendors::Role;
 use super::{Meter, ModelChoice, cache};
 
-/// How often a question is asked until its answer is of use.
+/// How often a question is asked until the answer is usable.
 const ATTEMPTS: usize = 2;
 
 impl Models {
-    /// Asks a judge. `read` takes an object of the answer, or says what is wrong with it; then the question is asked once
-    /// more, with that as a stricter instruction.
+    /// Asks a judge. `read` parses an object from the answer, or returns what is wrong with it; then the question is asked once
+    /// more, with a stricter instruction that includes the problem.
     pub(crate) async fn ask<T>(
         &self,
         choice: &ModelChoice,
@@ -35,7 +35,7 @@ impl Models {
                 return Ok(Given { text: text.into(), known: true });
             }
             let text = self.accepted(&target, question, meter, accepts).await?;
-            // What was judged may hold a key, and the answer repeat it.
+            // The judged output may contain a key, and the answer may repeat it.
             self.keep(&key, redacted(&text).as_bytes());
             Ok(Given { text: text.into(), known: false })
         };
@@ -43,7 +43,7 @@ impl Models {
         read_answer(&given, &question.prompt, read).map_err(|problem| useless(&target, &problem))
     }
 
-    /// What a moderation model finds in a text.
+    /// Classifies a text with a moderation model.
     pub(crate) async fn moderate(
         &self,
         choice: &ModelChoice,
@@ -66,7 +66,7 @@ impl Models {
         serde_json::from_str(&given).map_err(|error| useless(&target, &error.to_string()))
     }
 
-    /// The outcome of a request that may be on its way already.
+    /// The result of a request that may already be in flight.
     async fn landed(
         &self,
         target: &Target,
@@ -82,7 +82,7 @@ impl Models {
         Ok(text)
     }
 
-    /// Asks until an answer is accepted.
+    /// Asks until an answer is accepted, up to the limit of attempts.
     async fn accepted(
         &self,
         target: &Target,
@@ -118,7 +118,7 @@ impl Models {
         Err(AskError(format!("{problem}; asked twice")))
     }
 
-    /// Asks a moderation model, once more where the answer is of no use.
+    /// Calls a moderation model, once more if the response is unusable.
     async fn moderation(&self, target: &Target, text: &str, meter: &Meter) -> Result<Moderation, AskError> {
         let mut found = self.client.moderate(target, text).await;
         if let Err(ClientError::Malformed { tokens, .. }) = found {
@@ -143,7 +143,7 @@ impl Models {
     }
 }
 
-/// The prompt of a question whose answer could not be used.
+/// The retry prompt after an unusable answer.
 fn stricter(Question { prompt, schema, .. }: &Question, wrong: &str) -> String {
     format!(
         "{prompt}\n\n---\nThis was asked before, and the answer could not be used: {wrong}. Answer with one JSON object \
@@ -153,5 +153,5 @@ fn stricter(Question { prompt, schema, .. }: &Question, wrong: &str) -> String {
 }
 
 fn useless(target: &Target, problem: &str) -> AskError {
-    AskError(format!("{} `{}` gave no answer of use: {problem}", target.provider, target.model))
+    AskError(format!("{} `{}` returned an unusable answer: {problem}", target.provider, target.model))
 }

@@ -1,4 +1,4 @@
-//! What the configuration says of models: whom to ask, for how long, and what to keep.
+//! Settings for models: which to use, timeouts, retries, and caching.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,34 +10,34 @@ use cobalt_core::redact::Secret;
 use cobalt_core::store::Layout;
 use cobalt_core::wording;
 
-/// How long an answer may take, unless something is set.
+/// The default timeout of a response.
 pub(crate) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
-/// How often a request is sent again, unless something is set.
+/// The default number of retries.
 pub(crate) const DEFAULT_RETRIES: u32 = 4;
-/// How many requests are on their way at a time, unless something is set.
+/// The default maximum of concurrent requests.
 pub(crate) const DEFAULT_CONCURRENCY: usize = 64;
-/// How long answers are kept, unless something is set.
+/// How long responses are cached by default.
 pub(crate) const DEFAULT_TTL: Duration = Duration::from_secs(7 * 24 * 3600);
 
-/// What the configuration says of models.
+/// Settings for models.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ModelSettings {
-    /// Whom judges ask that do not say it themselves.
+    /// The default model for judges.
     pub(crate) judge: ModelChoice,
-    /// Whom texts are embedded by where an evaluator does not say it.
+    /// The default model for embeddings.
     pub(crate) embedding: ModelChoice,
-    /// How long one answer may take.
+    /// The timeout of one response.
     pub(crate) timeout: Duration,
-    /// How often a request is sent again after a failure that may pass.
+    /// How often a request is retried after a transient failure.
     pub(crate) retries: u32,
-    /// How many requests of this process are on their way at a time.
+    /// The maximum of concurrent requests of this process.
     pub(crate) concurrency: usize,
-    /// Where answers are kept; `None` where they are not.
+    /// The response cache, if enabled.
     pub(crate) cache: Option<CacheSettings>,
 }
 
 impl ModelSettings {
-    /// Text that changes with whom judges ask; `None` where nothing is said of it. Keys do not count.
+    /// A text that changes with the configured models; `None` if none is configured. Keys are not included.
     pub(crate) fn fingerprint(&self) -> Option<String> {
         let [judge, embedding] = [&self.judge, &self.embedding].map(ModelChoice::without_key);
         let nothing = ModelChoice::default();
@@ -45,26 +45,26 @@ impl ModelSettings {
     }
 }
 
-/// Where answers are kept, and for how long.
+/// The location and lifetime of cached responses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CacheSettings {
-    /// Has the folder.
+    /// Contains the folder.
     pub(crate) layout: Layout,
     pub(crate) ttl: Duration,
 }
 
-/// What is said of a model to ask, by an evaluator or the configuration; what is not said follows from the next of them.
+/// The choice of a model, by an evaluator or the configuration; unset fields come from the next level.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct ModelChoice {
     pub(crate) model: Option<String>,
     pub(crate) provider: Option<Provider>,
-    /// Up to the part before `/chat/completions`, `/embeddings`, … as the vendor's own libraries take it.
+    /// The URL up to `/chat/completions`, `/embeddings`, …, as in the vendor's own libraries.
     pub(crate) base_url: Option<String>,
     /// The key itself.
     pub(crate) api_key: Option<Secret>,
-    /// The variable that holds the key, instead of the provider's own.
+    /// The environment variable that holds the key, instead of the provider's default.
     pub(crate) api_key_env: Option<String>,
-    /// Sent only where the model takes it.
+    /// Only sent if the model supports it.
     pub(crate) temperature: Option<f64>,
 }
 
@@ -73,39 +73,39 @@ impl ModelChoice {
         Self { api_key: None, api_key_env: None, ..self.clone() }
     }
 
-    /// What no model takes.
+    /// The error for an invalid value.
     #[cfg(feature = "judge")]
     pub(crate) fn problem(&self) -> Option<String> {
         let temperature = self.temperature.filter(|value| !(0.0..=2.0).contains(value))?;
-        Some(format!("the temperature is {temperature}; it is a number from 0 to 2"))
+        Some(format!("the temperature is {temperature}, expected a number from 0 to 2"))
     }
 }
 
-/// An API that models are asked by.
+/// An API for models.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Provider {
-    /// OpenAI, and whatever speaks its API at another base URL: Ollama, vLLM, gateways.
+    /// OpenAI, and compatible APIs at another base URL: Ollama, vLLM, gateways.
     #[serde(rename = "openai")]
     OpenAi,
-    /// Anthropic's messages. It has no embeddings.
+    /// Anthropic's Messages API. It has no embeddings.
     Anthropic,
-    /// Google's Gemini, by its endpoint that is compatible with OpenAI's.
+    /// Google Gemini, through its OpenAI-compatible endpoint.
     Gemini,
-    /// Models of OpenAI on Azure, by its endpoint that is compatible with OpenAI's; it needs a base URL.
+    /// OpenAI's models on Azure, through its OpenAI-compatible endpoint; needs a base URL.
     Azure,
-    /// Cohere, for embeddings alone.
+    /// Cohere, for embeddings only.
     Cohere,
-    /// Voyage AI, for embeddings alone.
+    /// Voyage AI, for embeddings only.
     Voyage,
-    /// No model at all: texts are compared by their characters, in this process and without a key. For embeddings alone,
-    /// and lexical: it knows nothing of meaning.
+    /// No model: texts are compared by their characters, in this process and without a key. For embeddings only. It is lexical:
+    /// it does not capture meaning.
     Local,
 }
 
 impl Provider {
-    /// All of them.
+    /// All providers.
     pub(crate) const ALL: [Self; 7] =
         [Self::OpenAi, Self::Anthropic, Self::Gemini, Self::Azure, Self::Cohere, Self::Voyage, Self::Local];
 
@@ -123,7 +123,7 @@ impl Provider {
         }
     }
 
-    /// Whether it has models that judge.
+    /// Whether it has models for judges.
     pub(crate) fn judges(self) -> bool {
         matches!(self, Self::OpenAi | Self::Anthropic | Self::Gemini | Self::Azure)
     }
@@ -133,12 +133,12 @@ impl Provider {
         self != Self::Anthropic
     }
 
-    /// Those that can do something, by their names.
+    /// The names of the providers with a capability.
     pub(crate) fn names(can: impl Fn(Self) -> bool) -> Vec<&'static str> {
         Self::ALL.into_iter().filter(|provider| can(*provider)).map(Self::name).collect()
     }
 
-    /// Says that it has none of what is wanted, and who has.
+    /// The error for a missing capability, which lists the providers that have it.
     pub(crate) fn lacks(self, what: &str, can: impl Fn(Self) -> bool) -> String {
         format!("{self} has no {what}; set another `provider`: {}", wording::list(Self::names(can)))
     }
@@ -150,7 +150,7 @@ impl fmt::Display for Provider {
     }
 }
 
-/// A name that no provider has.
+/// The error for an unknown provider name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown provider `{wanted}`; {}", wording::instead(.wanted, Provider::names(|_| true)))]
 pub struct UnknownProvider {
@@ -166,34 +166,34 @@ impl FromStr for Provider {
     }
 }
 
-/// Why an evaluator cannot be used.
+/// The error for an unusable evaluator.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct CheckError(pub(crate) Unfit);
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Unfit {
-    /// What is wrong, and what to do.
+    /// What is wrong, and how to fix it.
     #[error("{0}")]
     Problem(String),
-    /// A key is missing. Told once for all experiments that need it.
+    /// A key is missing. Reported once for all experiments that need it.
     #[error("{asked_for} needs a key; set {variable}")]
     MissingKey {
-        /// The variable that would hold it.
+        /// The environment variable for the key.
         variable: String,
-        /// Whom the key is for: a model and its provider.
+        /// What the key is for: a model and its provider.
         asked_for: String,
     },
 }
 
 impl CheckError {
-    /// An error that says what is wrong, and what to do.
+    /// An error with a message that says what is wrong, and how to fix it.
     pub fn new(problem: impl Into<String>) -> Self {
         Self(Unfit::Problem(problem.into()))
     }
 
-    /// An error that a key is missing, which the variable would hold; `asked_for` says whom it is for: a model and its
-    /// provider. Keys that several experiments lack are told once, and no experiment of the process is run then.
+    /// The error for a missing key. `variable` is its environment variable, and `asked_for` what it is for: a model and its
+    /// provider. A key that several experiments lack is reported once, and no experiment of the process runs.
     pub fn missing_key(variable: impl Into<String>, asked_for: impl Into<String>) -> Self {
         Self(Unfit::MissingKey { variable: variable.into(), asked_for: asked_for.into() })
     }

@@ -1,7 +1,7 @@
-//! Whom a choice of models leads to: the provider, the model, where it is asked, and with which key.
+//! Resolves the choice of a model: the provider, the model, the URL, and the key.
 //!
-//! What an evaluator says comes before what is configured. Of the latter, only what belongs to the same vendor is taken
-//! over, and a key goes nowhere but to the vendor or the address that it is for.
+//! The evaluator's settings take precedence over the configuration. Of the latter, only settings for the same vendor apply,
+//! and a key is only sent to the vendor or the URL that it is for.
 
 use cobalt_core::redact::{Secret, register_secret};
 
@@ -12,7 +12,7 @@ use super::{CheckError, ModelChoice, ModelSettings, Provider, Unfit};
 /// Looks up an environment variable.
 pub type Lookup<'a> = &'a dyn Fn(&str) -> Option<String>;
 
-/// Whom a choice leads to.
+/// Resolves a choice.
 pub fn target(
     role: Role,
     own: &ModelChoice,
@@ -21,7 +21,7 @@ pub fn target(
 ) -> Result<Target, CheckError> {
     let configured = match role {
         Role::Embedding => &settings.embedding,
-        // Who judges may moderate, too; but never by the same model.
+        // The judge's vendor may also moderate, but never with the same model.
         Role::Judge | Role::Moderation => &settings.judge,
     };
     let found = Search { role, own, configured, variable: Variables(variable) };
@@ -37,14 +37,14 @@ pub fn target(
     let base_url = found.base_url(provider)?;
     let api_key = found.key(provider, &model, &base_url)?;
     let model = match Provider::prefixed(&model) {
-        // A vendor does not know its name as part of its models' names; a gateway does.
+        // Gateways expect the vendor's name in front of the model's; the vendor itself does not.
         Some((named, bare)) if named == provider && provider.owns(&base_url) => bare.to_owned(),
         _ => model,
     };
     Ok(Target { provider, model, base_url, api_key, temperature })
 }
 
-/// What is known of a choice before it leads somewhere.
+/// The inputs of the resolution.
 struct Search<'a> {
     role: Role,
     own: &'a ModelChoice,
@@ -52,23 +52,23 @@ struct Search<'a> {
     variable: Variables<'a>,
 }
 
-/// Environment variables, of which an empty one counts as missing.
+/// Environment variables; empty ones count as unset.
 #[derive(Clone, Copy)]
 struct Variables<'a>(Lookup<'a>);
 
 impl Variables<'_> {
     fn get(self, name: &str) -> Option<String> {
         let value = (self.0)(name)?;
-        // A line break at the end comes with a key that was read from a file.
+        // A key read from a file ends with a line break.
         Some(value.trim().to_owned()).filter(|value| !value.is_empty())
     }
 }
 
 impl ModelChoice {
-    /// The provider that is named, or follows from the model, or from the variable of the key.
+    /// The provider: as set, or derived from the model, or from the variable of the key.
     pub(crate) fn vendor(&self) -> Option<Provider> {
         let of_model = |model: &String| {
-            // Gateways name models with their vendors, and speak OpenAI's API all the same.
+            // Gateways prefix models with their vendors, but use OpenAI's API.
             let prefixed = Provider::prefixed(model).filter(|_| self.base_url.is_none());
             prefixed.map(|(provider, _)| provider).or_else(|| Provider::of_model(model))
         };
@@ -77,7 +77,7 @@ impl ModelChoice {
             .or_else(|| self.api_key_env.as_ref().and_then(|name| Provider::of_key_variable(name)))
     }
 
-    /// The same, where something is said of whom to ask: OpenAI, or what speaks its API, where nothing tells more.
+    /// The same, with OpenAI (or a compatible API) as the default if anything else is set.
     pub(crate) fn vendor_if_any(&self) -> Option<Provider> {
         let is_any = self.model.is_some() || self.base_url.is_some() || self.has_key();
         self.vendor().or_else(|| is_any.then_some(Provider::OpenAi))
@@ -89,46 +89,46 @@ impl ModelChoice {
 }
 
 impl Search<'_> {
-    /// The provider, and the model to ask there.
+    /// The provider, and its model.
     fn model(&self) -> Result<(Provider, String), CheckError> {
         let provider = self.provider();
         let (provider, default) = match provider {
             Some(provider) => (provider, provider.default_model(self.role)),
             None => self.unsaid(),
         };
-        // What is configured for judges moderates nothing.
+        // The configured judge model cannot moderate.
         let taken_over = self.taken_over(provider).filter(|_| self.role != Role::Moderation);
         let said = self.own.model.as_ref().or_else(|| taken_over?.model.as_ref());
         match said.map(String::as_str).or(default) {
             Some(model) => Ok((provider, model.to_owned())),
             None if provider.can(self.role) => Err(CheckError::new(format!(
-                "{provider} needs the name of a model: set `model`, on Azure to the name of the deployment"
+                "{provider} needs a model name; set `model` (on Azure, the name of the deployment)"
             ))),
             None => Err(CheckError::new(cannot(provider, self.role))),
         }
     }
 
-    /// Who is asked, as far as something is said of it.
+    /// The provider, if any setting determines it.
     fn provider(&self) -> Option<Provider> {
         if self.role == Role::Moderation {
             return Some(self.own.vendor_if_any().unwrap_or(Provider::OpenAi));
         }
         let configured = self.configured.vendor_if_any();
         match self.own.vendor() {
-            // OpenAI's models are on Azure, too: under the same name, where no other address is said.
+            // OpenAI's models are also on Azure, under the same names: prefer a configured Azure.
             Some(Provider::OpenAi) if self.own.provider.is_none() && configured == Some(Provider::Azure) => {
                 configured
             }
-            // A gateway that is configured is asked for the models of others, as it names them.
+            // A configured gateway serves other vendors' models, by their prefixed names.
             Some(_) if self.is_gateways() => configured,
             Some(provider) => Some(provider),
-            // Another model at another address speaks the API that most of them speak.
+            // Assume the most common API for a custom model at a custom URL.
             None if self.own.base_url.is_some() && self.own.model.is_some() => Some(Provider::OpenAi),
             None => configured.or_else(|| self.own.vendor_if_any()),
         }
     }
 
-    /// Whether a gateway is configured, and the evaluator's model named as gateways name them.
+    /// Whether a gateway is configured, and the evaluator's model has a vendor prefix.
     fn is_gateways(&self) -> bool {
         let ModelChoice { model, provider, base_url, .. } = self.own;
         let is_prefixed = model.as_ref().is_some_and(|model| Provider::prefixed(model).is_some());
@@ -137,7 +137,7 @@ impl Search<'_> {
         is_prefixed && is_gateway && provider.is_none() && base_url.is_none()
     }
 
-    /// Who is asked where nothing is said of it: a vendor that there is a key for.
+    /// The default provider: a vendor with a key in the environment.
     fn unsaid(&self) -> (Provider, Option<&'static str>) {
         let has_key = |provider: Provider| {
             provider.key_variables().iter().any(|name| self.variable.get(name).is_some())
@@ -147,7 +147,7 @@ impl Search<'_> {
         (provider, provider.default_model(self.role))
     }
 
-    /// Refuses to compare by characters where a model is named that is not asked then.
+    /// Rejects the provider `local` if a model or URL is set, which it would ignore.
     fn check_local(&self, model: &str) -> Result<(), CheckError> {
         let has_address = |choice: &ModelChoice| choice.base_url.is_some();
         let is_model = Some(model) != Provider::Local.default_model(Role::Embedding);
@@ -155,11 +155,11 @@ impl Search<'_> {
             return Ok(());
         }
         Err(CheckError::new(
-            "the provider `local` asks no model; leave `model` and `base-url` out, or set another `provider`",
+            "the provider `local` uses no model; remove `model` and `base-url`, or set another `provider`",
         ))
     }
 
-    /// What is configured, where it is about the same vendor.
+    /// The configuration, if it is for the same vendor.
     fn taken_over(&self, provider: Provider) -> Option<&ModelChoice> {
         Some(self.configured).filter(|configured| configured.vendor_if_any() == Some(provider))
     }
@@ -173,24 +173,24 @@ impl Search<'_> {
         let found = found.map(|url| url.trim_end_matches('/').to_owned());
         found.ok_or_else(|| {
             CheckError::new(format!(
-                "{provider} needs the address of your resource: set AZURE_OPENAI_ENDPOINT, as in \
-                 `https://<resource>.openai.azure.com`, or `base-url`"
+                "{provider} needs the URL of your resource; set AZURE_OPENAI_ENDPOINT, such as \
+                `https://<resource>.openai.azure.com`, or `base-url`"
             ))
         })
     }
 
-    /// The base URL that a variable tells.
+    /// The base URL from an environment variable.
     fn variable_base_url(&self, provider: Provider) -> Option<String> {
         let url = self.variable.get(provider.base_url_variable()?)?;
         let url = url.trim_end_matches('/');
         Some(match provider {
-            // The variable holds the resource alone.
+            // The variable contains only the resource.
             Provider::Azure if !url.contains("/openai") => format!("{url}/openai/v1"),
             _ => url.to_owned(),
         })
     }
 
-    /// The key for an address: one that is said for it, or the vendor's own for the vendor's own address.
+    /// The key for a URL: the one set for it, or the vendor's default key for the vendor's own URL.
     fn key(&self, provider: Provider, model: &str, base_url: &str) -> Result<Option<Secret>, CheckError> {
         let key = self.find_key(provider, model, base_url)?;
         key.iter().for_each(|Secret(key)| register_secret(&format!("key-of-{}", provider.name()), key));
@@ -204,7 +204,7 @@ impl Search<'_> {
         base_url: &str,
     ) -> Result<Option<Secret>, CheckError> {
         let configured = self.taken_over(provider).filter(|configured| {
-            // A configured key is for the configured address.
+            // A configured key is for the configured URL.
             self.own.base_url.is_none() || self.own.base_url == configured.base_url
         });
         let said = [Some(self.own), configured].into_iter().flatten().find(|choice| choice.has_key());
@@ -219,8 +219,8 @@ impl Search<'_> {
             let others = Provider::of_key_variable(name).filter(|other| *other != provider);
             if let Some(other) = others.filter(|_| provider.owns(base_url)) {
                 return Err(CheckError::new(format!(
-                    "{name} holds a key of {other}, and `{model}` is asked of {provider}; name a variable with a key of \
-                     {provider}, or leave `api-key-env` out"
+                    "{name} is the key for {other}, but `{model}` is from {provider}; name a variable with a key for \
+                    {provider}, or remove `api-key-env`"
                 )));
             }
             return self.variable.get(name).map(|key| Some(Secret(key))).ok_or_else(|| missing(name, ""));
@@ -235,22 +235,24 @@ impl Search<'_> {
         key.map(|key| Some(Secret(key))).ok_or_else(|| missing(variables[0], self.others()))
     }
 
-    /// What else would do, where nothing is said of whom to ask.
+    /// Alternatives to the missing key, if no setting determines the provider.
     fn others(&self) -> &'static str {
         match self.provider() {
             None if self.role == Role::Judge => {
-                " (with ANTHROPIC_API_KEY or GEMINI_API_KEY instead, a model of that vendor is asked)"
+                " (or set ANTHROPIC_API_KEY or GEMINI_API_KEY to use a model of that vendor)"
             }
-            None => " (without one, the provider `local` compares texts by their characters)",
+            None => {
+                " (or use the provider `local`, which compares texts by their characters and needs no key)"
+            }
             Some(_) => "",
         }
     }
 }
 
-/// Says that a provider has no model for this, and who has.
+/// The error for a provider without models for a role, which lists those that have them.
 fn cannot(provider: Provider, role: Role) -> String {
     let what = match role {
-        Role::Judge => "models that judge",
+        Role::Judge => "judge models",
         Role::Embedding => "embeddings",
         Role::Moderation => "moderation",
     };

@@ -1,11 +1,11 @@
-//! What models answer, for tests of what goes over HTTP.
+//! Responses of models, for tests over HTTP.
 
 use serde_json::json;
 
 pub(crate) use crate::http::test_server::{Answer, Asked, TestServer};
 
 impl Answer {
-    /// A chat completion of this text, for 40 tokens of input and 10 of output.
+    /// A chat completion with this text, 40 input tokens and 10 output tokens.
     pub(crate) fn chat(text: &str) -> Self {
         let message = json!({"role": "assistant", "content": text});
         Self::json(
@@ -17,7 +17,7 @@ impl Answer {
         )
     }
 
-    /// The vectors of one request, for 8 tokens.
+    /// The embeddings of one request, with 8 tokens.
     pub(crate) fn embeddings(vectors: &[Vec<f32>]) -> Self {
         let rows = vectors.iter().enumerate().map(|(index, row)| json!({"index": index, "embedding": row}));
         Self::json(
@@ -26,7 +26,7 @@ impl Answer {
         )
     }
 
-    /// An error as OpenAI and most others write it.
+    /// An error in the format of OpenAI and most others.
     pub(crate) fn error(status: u16, message: &str) -> Self {
         Self::json(status, &json!({"error": {"message": message}}))
     }

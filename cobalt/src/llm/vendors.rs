@@ -1,8 +1,8 @@
-//! What is known of each vendor: where its API is, which variable holds its key, which models are its own.
+//! Facts about each vendor: the URL of its API, the variable for its key, and its models.
 
 use super::Provider;
 
-/// What a model is asked for.
+/// The task of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
     Judge,
@@ -10,10 +10,9 @@ pub(super) enum Role {
     Moderation,
 }
 
-/// The model that moderates, unless one is named.
+/// The default moderation model.
 const MODERATION: &str = "omni-moderation-latest";
-/// The vendors whose models judge where nothing is configured, those first that are asked first, each with an inexpensive
-/// model.
+/// The default judge models, in order of preference: an inexpensive one for each vendor.
 pub const JUDGES: [(Provider, &str); 3] = [
     (Provider::OpenAi, "gpt-6-luna"),
     (Provider::Anthropic, "claude-haiku-5-5"),
@@ -21,7 +20,7 @@ pub const JUDGES: [(Provider, &str); 3] = [
 ];
 
 impl Provider {
-    /// The environment variables that hold its key, the usual one first.
+    /// The environment variables for its key, the usual one first.
     pub(super) fn key_variables(self) -> &'static [&'static str] {
         match self {
             Self::OpenAi => &["OPENAI_API_KEY"],
@@ -34,12 +33,12 @@ impl Provider {
         }
     }
 
-    /// Whose key an environment variable holds, by its name alone.
+    /// The provider of a key, by the name of its environment variable.
     pub(super) fn of_key_variable(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|provider| provider.key_variables().contains(&name))
     }
 
-    /// The environment variable that holds its base URL.
+    /// The environment variable for its base URL.
     pub(super) fn base_url_variable(self) -> Option<&'static str> {
         match self {
             Self::OpenAi => Some("OPENAI_BASE_URL"),
@@ -50,7 +49,7 @@ impl Provider {
         }
     }
 
-    /// The base URL of its API; `None` where everyone has one of their own, or none is needed.
+    /// The base URL of its API; `None` if it differs per account, or none is needed.
     pub(super) fn own_base_url(self) -> Option<&'static str> {
         match self {
             Self::OpenAi => Some("https://api.openai.com/v1"),
@@ -62,8 +61,8 @@ impl Provider {
         }
     }
 
-    /// The model to ask where only the provider is named: an inexpensive one. `None` where it cannot be known, as on
-    /// Azure, where everyone names their models themselves.
+    /// The default model of the provider: an inexpensive one. `None` if there is none, as on Azure, where users name their
+    /// deployments.
     pub(super) fn default_model(self, role: Role) -> Option<&'static str> {
         match (role, self) {
             (_, Self::Azure) => None,
@@ -80,7 +79,7 @@ impl Provider {
         }
     }
 
-    /// Whether it has models for this.
+    /// Whether it has models for a role.
     pub(super) fn can(self, role: Role) -> bool {
         match role {
             Role::Judge => self.judges(),
@@ -89,7 +88,7 @@ impl Provider {
         }
     }
 
-    /// Whose model this is, by its name alone.
+    /// The vendor of a model, by its name.
     pub(super) fn of_model(model: &str) -> Option<Self> {
         let is = |beginnings: &[&str]| beginnings.iter().any(|beginning| model.starts_with(beginning));
         let is_o_series =
@@ -106,7 +105,7 @@ impl Provider {
         others.into_iter().find_map(|(provider, beginnings)| is(beginnings).then_some(provider))
     }
 
-    /// The vendor that is named before the model, and the model: `openai/gpt-4o`.
+    /// Splits a vendor prefix from a model: `openai/gpt-4o`.
     pub(super) fn prefixed(model: &str) -> Option<(Self, &str)> {
         let (prefix, bare) = model.split_once('/')?;
         let provider = match prefix {
@@ -121,7 +120,7 @@ impl Provider {
         Some((provider, bare))
     }
 
-    /// Whether this is the address of the vendor itself.
+    /// Whether this is the vendor's own URL.
     pub(super) fn owns(self, base_url: &str) -> bool {
         if self == Self::Azure {
             let domains = [".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com"];
@@ -133,7 +132,7 @@ impl Provider {
     }
 }
 
-/// Whether two addresses lead to the same port of the same host, by the same protocol.
+/// Whether two URLs have the same origin: scheme, host and port.
 pub fn is_same_origin(one: &str, other: &str) -> bool {
     match (origin(one), origin(other)) {
         (Some(one), Some(other)) => one == other,
@@ -141,7 +140,7 @@ pub fn is_same_origin(one: &str, other: &str) -> bool {
     }
 }
 
-/// The protocol, the host and the port of an address. `None` for one with a user in it, which could be taken for a host.
+/// The scheme, and the host with its port. `None` for a URL with a user, which could be mistaken for the host.
 fn origin(address: &str) -> Option<(String, String)> {
     let (scheme, rest) = address.trim().split_once("://")?;
     let authority = rest.split(['/', '?', '#', '\\']).next()?.to_ascii_lowercase();

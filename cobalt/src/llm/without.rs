@@ -1,4 +1,4 @@
-//! What stands for the models where the feature `judge` is off: nobody to ask.
+//! The stub for models if the feature `judge` is off.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use cobalt_core::prices::PriceTable;
 
 use super::ModelSettings;
 
-/// Nobody to ask.
+/// No models.
 #[derive(Debug)]
 pub(crate) struct Models;
 

@@ -1,4 +1,4 @@
-//! What an evaluator function is called with.
+//! The arguments of evaluator functions.
 
 use std::any::Any;
 use std::ops::Deref;
@@ -9,12 +9,12 @@ use serde::de::DeserializeOwned;
 use crate::dataset::DecodeError;
 use crate::evaluators::EvalContext;
 
-/// A value that is borrowed where it is there already, and decoded where it is not.
+/// A value that is borrowed if it already has the parameter's type, and deserialized otherwise.
 #[derive(Debug)]
 pub enum Argument<'a, T> {
-    /// The parameter has the type in which we hold the value.
+    /// The parameter has the type of the stored value.
     Borrowed(&'a T),
-    /// The parameter has a type of the user's own.
+    /// The parameter has a user-defined type.
     Decoded(T),
 }
 
@@ -39,14 +39,14 @@ impl<'a, T: 'static> Argument<'a, T> {
 }
 
 fn misfit(what: &str, error: &DecodeError) -> String {
-    format!("the {what} does not fit the parameter: {error}")
+    format!("the {what} does not match the parameter type: {error}")
 }
 
 /// The evaluator's item, for a parameter that is a reference.
 ///
 /// # Errors
 ///
-/// Names the field that does not fit.
+/// Names the field that does not match.
 pub fn item_ref<T: DeserializeOwned + 'static>(cx: &EvalContext) -> Result<Argument<'_, T>, BoxError> {
     Argument::new(cx.item(), || item_owned(cx))
 }
@@ -55,7 +55,7 @@ pub fn item_ref<T: DeserializeOwned + 'static>(cx: &EvalContext) -> Result<Argum
 ///
 /// # Errors
 ///
-/// Names the field that does not fit.
+/// Names the field that does not match.
 pub fn item_owned<T: DeserializeOwned>(cx: &EvalContext) -> Result<T, BoxError> {
     cx.item_as().map_err(|error| misfit("item", &error).into())
 }
@@ -64,16 +64,16 @@ pub fn item_owned<T: DeserializeOwned>(cx: &EvalContext) -> Result<T, BoxError> 
 ///
 /// # Errors
 ///
-/// Names the field that does not fit.
+/// Names the field that does not match.
 pub fn output_ref<T: DeserializeOwned + 'static>(cx: &EvalContext) -> Result<Argument<'_, T>, BoxError> {
     Argument::new(cx.output(), || output_owned(cx))
 }
 
-/// The agent's output, for a parameter that owns it. A `String` is the output as text, whatever it is.
+/// The agent's output, for a parameter that owns it. A `String` parameter gets any output as text.
 ///
 /// # Errors
 ///
-/// Names the field that does not fit.
+/// Names the field that does not match.
 pub fn output_owned<T: DeserializeOwned + 'static>(cx: &EvalContext) -> Result<T, BoxError> {
     let mut decoded: Option<T> = None;
     if let Some(text) = (&mut decoded as &mut dyn Any).downcast_mut::<Option<String>>() {
@@ -125,6 +125,6 @@ mod tests {
     #[test]
     fn a_misfit_names_what_does_not_fit() {
         let error = output_owned::<Question>(&cx(json!({ "points": "3" }))).unwrap_err().to_string();
-        assert!(error.starts_with("the output does not fit the parameter: field `points`"), "{error}");
+        assert!(error.starts_with("the output does not match the parameter type: field `points`"), "{error}");
     }
 }

@@ -1,4 +1,4 @@
-//! What the attributes' expansions touch. Not for use by hand; nothing here is stable.
+//! Support for the expansions of the attributes. Not public API; nothing here is stable.
 
 mod arguments;
 pub mod returned;
@@ -20,7 +20,7 @@ use crate::experiment::{AgentError, Context, Experiment};
 pub use crate::experiment::{IntoOutput, Prepared, item};
 pub use cobalt_core::causes::BoxError;
 
-/// What `#[cobalt::experiment]` registers.
+/// The registration made by `#[cobalt::experiment]`.
 #[derive(Debug)]
 pub struct ExperimentDefinition {
     /// The experiment's name.
@@ -33,17 +33,17 @@ pub struct ExperimentDefinition {
     pub manifest_dir: &'static str,
     /// A hash of the tokens of the attribute and the function.
     pub source_hash: u64,
-    /// Whether it is declared in a target of tests or benches, which has to run it.
+    /// Whether it is declared in a test or bench target, which has to run it.
     pub in_test_target: bool,
     /// Reads the data set.
     pub dataset: fn() -> Result<Dataset, BoxError>,
-    /// Adds what the attribute says, and the agent.
+    /// Adds the settings of the attribute, and the agent.
     pub define: fn(Experiment) -> Result<Prepared, BoxError>,
 }
 
 inventory::collect!(ExperimentDefinition);
 
-/// Why an experiment of this file was not run, if libtest runs its target, and what to do.
+/// The error for an experiment whose target is run by libtest, with what to do.
 #[must_use]
 pub fn run_by_libtest(experiment: &str, file: &str) -> String {
     let path = std::path::Path::new(file);
@@ -53,13 +53,13 @@ pub fn run_by_libtest(experiment: &str, file: &str) -> String {
     let name = folder.filter(|_| stem == "main").unwrap_or(stem);
     let table = if path.iter().any(|part| part == "benches") { "bench" } else { "test" };
     format!(
-        "the experiment `{experiment}` was not run, because libtest runs this target. Write in Cargo.toml:\n\n\
-         [[{table}]]\nname = \"{name}\"\nharness = false\n\nand in the target's file: `fn main() {{ cobalt::main(); }}`. \
-         Keep functions with `#[test]` in another file, and experiments that several targets share in the library (`src/`)."
+        "experiment `{experiment}` was not run, because libtest runs this target. Add to Cargo.toml:\n\n\
+         [[{table}]]\nname = \"{name}\"\nharness = false\n\nand to the target's file: `fn main() {{ cobalt::main(); }}`. \
+         Move functions with `#[test]` to another file, and experiments that several targets share to the library (`src/`)."
     )
 }
 
-/// Implemented by the hidden type beside a function with `#[cobalt::evaluator]`.
+/// Implemented by the hidden type next to a function with `#[cobalt::evaluator]`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an evaluator function",
     label = "not marked with `#[cobalt::evaluator]`",
@@ -69,7 +69,7 @@ pub trait ListedEvaluator {
     /// The evaluator's name.
     const NAME: &'static str;
 
-    /// Makes the evaluator.
+    /// Creates the evaluator.
     fn evaluator() -> FnEvaluator;
 }
 
@@ -79,7 +79,7 @@ pub fn listed<T: ListedEvaluator>() -> FnEvaluator {
     T::evaluator()
 }
 
-/// An evaluator of a plain function whose arguments the attribute works out.
+/// Creates an evaluator from a plain function; the attribute generates its arguments.
 pub fn plain_evaluator<F, R>(name: &str, source_hash: u64, function: F) -> FnEvaluator
 where
     F: Fn(&EvalContext) -> Result<R, BoxError> + Send + Sync + 'static,
@@ -88,7 +88,7 @@ where
     FnEvaluator::new(name, function).source(source_hash)
 }
 
-/// An evaluator of an async function whose arguments the attribute works out.
+/// Creates an evaluator from an async function; the attribute generates its arguments.
 pub fn async_evaluator<F, Fut, R>(name: &str, source_hash: u64, function: F) -> FnEvaluator
 where
     F: Fn(EvalContext) -> Fut + Send + Sync + 'static,
@@ -98,7 +98,7 @@ where
     FnEvaluator::new_async(name, function).source(source_hash)
 }
 
-/// Gives an experiment its agent: an async function whose conversions the attribute has written out.
+/// Binds an async agent to an experiment; the attribute generates the conversions.
 pub fn bind_async<F, Fut>(experiment: Experiment, agent: F) -> Prepared
 where
     F: Fn(Context) -> Fut + Send + Sync + 'static,
@@ -107,7 +107,7 @@ where
     experiment.bind(agent)
 }
 
-/// Gives an experiment its agent: a plain function whose conversions the attribute has written out.
+/// Binds a plain agent to an experiment; the attribute generates the conversions.
 pub fn bind_plain<F>(experiment: Experiment, agent: F) -> Prepared
 where
     F: Fn(Context) -> Result<Output, AgentError> + Send + Sync + 'static,

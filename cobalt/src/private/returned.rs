@@ -1,8 +1,8 @@
-//! What a function with one of the attributes returned, with its error as text that has all causes.
+//! Converts the error of a function with one of the attributes to text with all its causes.
 //!
-//! The attributes know the type that is returned, so that they can choose by what its error is, which a trait cannot: each
-//! trait here is implemented for one more reference than the next, and method calls try them in this order. Anything else
-//! stays as it is, for [`IntoOutput`](crate::IntoOutput) or [`IntoScore`](crate::IntoScore) to judge.
+//! The attributes know the concrete return type, so they can select a conversion by its error type (autoref specialization): each trait
+//! here is implemented for one more reference than the next, and method calls try them in this order. Any other value is passed
+//! unchanged to [`IntoOutput`](crate::IntoOutput) or [`IntoScore`](crate::IntoScore).
 
 use std::cell::Cell;
 use std::error::Error;
@@ -11,7 +11,7 @@ use std::ops::Deref;
 
 use cobalt_core::causes::{IntoReason, with_causes};
 
-/// A returned value; taken by the first of the traits that applies.
+/// A returned value, converted by the first trait that applies.
 pub struct Returned<R>(Cell<Option<R>>);
 
 impl<R> fmt::Debug for Returned<R> {
@@ -31,11 +31,11 @@ impl<R> Returned<R> {
     }
 }
 
-/// A `Result` of any error that can be sent, and of text.
+/// A `Result` whose error is text or any error that is `Send` and `Sync`.
 pub trait Sendable {
-    /// What was returned.
+    /// The returned value.
     type Value;
-    /// Its error with its causes.
+    /// Converts the error to text with its causes.
     ///
     /// # Errors
     ///
@@ -50,11 +50,11 @@ impl<T, E: IntoReason> Sendable for &&&Returned<Result<T, E>> {
     }
 }
 
-/// A `Result` of a pointer to an error, such as `Box<dyn Error>`.
+/// A `Result` whose error is a pointer to an error, such as `Box<dyn Error>`.
 pub trait Pointed {
-    /// What was returned.
+    /// The returned value.
     type Value;
-    /// Its error with its causes.
+    /// Converts the error to text with its causes.
     ///
     /// # Errors
     ///
@@ -69,11 +69,11 @@ impl<T, E: Deref<Target = dyn Error>> Pointed for &&Returned<Result<T, E>> {
     }
 }
 
-/// A `Result` of an error that can only be shown.
+/// A `Result` whose error only implements `Display`.
 pub trait Shown {
-    /// What was returned.
+    /// The returned value.
     type Value;
-    /// Its error as it is shown.
+    /// Its error as displayed.
     ///
     /// # Errors
     ///
@@ -88,11 +88,11 @@ impl<T, E: Display> Shown for &Returned<Result<T, E>> {
     }
 }
 
-/// Anything else.
+/// Any other value.
 pub trait Whatever {
-    /// What was returned.
+    /// The returned value.
     type Value;
-    /// The value as it is.
+    /// The unchanged value.
     fn with_causes(&self) -> Self::Value;
 }
 

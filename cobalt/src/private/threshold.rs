@@ -1,8 +1,8 @@
-//! What the thresholds of an attribute are made of.
+//! Support for the thresholds of an attribute.
 
 pub use cobalt_core::report::{Category, Comparison, LatencyBound, Metric, NumberBound, Threshold};
 
-/// Whether a name is in a list: at compile time, for the names of evaluators.
+/// Whether a list contains a name, at compile time, for evaluator names.
 #[must_use]
 pub const fn is_one_of(name: &str, names: &[&str]) -> bool {
     let mut index = 0;
@@ -15,7 +15,7 @@ pub const fn is_one_of(name: &str, names: &[&str]) -> bool {
     false
 }
 
-/// `==`, which a `const fn` cannot say of text.
+/// `==`, which is not available for strings in a `const fn`.
 const fn same(a: &[u8], b: &[u8]) -> bool {
     let mut index = 0;
     while index < a.len() && index < b.len() && a[index] == b[index] {

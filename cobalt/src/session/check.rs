@@ -1,4 +1,4 @@
-//! What evaluators object to before anything runs, and the keys that are missing over several experiments.
+//! The evaluators' checks before anything runs, and the missing keys of several experiments.
 
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -17,13 +17,13 @@ use crate::experiment::{Declaration, Definition};
 use crate::llm::{CheckError, Unfit};
 use crate::threads;
 
-/// The keys that are missing, each once.
+/// The missing keys, each once.
 #[derive(Debug, Default)]
 pub(crate) struct MissingKeys(Vec<MissingKey>);
 
 impl MissingKeys {
-    /// Those of an experiment whose data is not read. Nothing else that its evaluators object to counts, as that may be
-    /// for want of items.
+    /// Those of an experiment without its data. Other problems of its evaluators are ignored, because they may be due to the missing
+    /// items.
     pub(crate) fn of(declaration: &Declaration, config: &Config) -> Self {
         let mut missing = Self::default();
         if let Ok(definition) = resolve(declaration.clone(), config) {
@@ -42,7 +42,7 @@ impl MissingKeys {
         more.0.into_iter().for_each(|key| key.add_to(&mut self.0));
     }
 
-    /// An error where any is missing.
+    /// An error if any key is missing.
     pub(crate) fn into_result(self) -> Result<(), Error> {
         if self.is_empty() { Ok(()) } else { Err(Error::MissingKeys { keys: self.0 }) }
     }
@@ -55,7 +55,7 @@ impl From<MissingKeys> for Vec<MissingKey> {
 }
 
 impl Plan {
-    /// Asks each evaluator whether it can score the selected items, or all. Keys that are missing are collected.
+    /// Lets each evaluator check whether it can score the selected items, or all. Missing keys are collected.
     pub fn check(&self, items: Option<&[usize]>, missing: &mut MissingKeys) -> Result<(), Error> {
         let setup = Setup { dataset: selected(&self.dataset, items), models: Arc::clone(&self.models) };
         match problems(&self.definition, &setup, missing).next() {
@@ -65,7 +65,7 @@ impl Plan {
     }
 }
 
-/// Asks one evaluator after another what it objects to. Keys that are missing are collected instead.
+/// The problems that evaluators report. Missing keys are collected instead.
 fn problems<'a>(
     definition: &'a Definition,
     setup: &'a Setup,
@@ -90,7 +90,7 @@ fn selected(dataset: &Dataset, items: Option<&[usize]>) -> Dataset {
     dataset.clone().filter(|_| indexes.next().is_some_and(|index| items.contains(&index)))
 }
 
-/// A panic is an error of that evaluator alone.
+/// Runs the check of an evaluator; a panic becomes an error of it.
 fn ask(evaluator: &dyn Evaluator, setup: &Setup) -> Result<(), CheckError> {
     let asked = catch_unwind(AssertUnwindSafe(|| evaluator.check(setup)));
     asked.unwrap_or_else(|panic| Err(CheckError::new(threads::describe(&*panic))))
@@ -150,12 +150,12 @@ mod tests {
         let error = missing.into_result().unwrap_err().to_string();
         let lines: Vec<_> = error.lines().collect();
         assert_eq!(lines.len(), 2, "{error}");
-        let start = "OPENAI_API_KEY is not set, or empty: model `m` of openai needs it as a key, in experiments `desk`, \
-                     `sums`; set it";
+        let start = "OPENAI_API_KEY is not set or empty: it is the API key for model `m` of openai, needed by experiments \
+                     `desk`, `sums`. Set it";
         assert!(lines[0].starts_with(start), "{error}");
         assert!(lines[0].contains("`ignore_without = \"OPENAI_API_KEY\"`"), "{error}");
         assert!(
-            lines[1].starts_with("COHERE_API_KEY") && lines[1].contains("in experiment `sums`;"),
+            lines[1].starts_with("COHERE_API_KEY") && lines[1].contains("needed by experiment `sums`."),
             "{error}"
         );
     }

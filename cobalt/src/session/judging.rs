@@ -1,4 +1,4 @@
-//! Evaluates a run: its figures, its baseline, the earlier attempts at the same commit, and its thresholds.
+//! Evaluates a run: its statistics, its baseline, earlier runs of the same commit, and its thresholds.
 
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -18,9 +18,8 @@ use cobalt_core::wording::{self, count};
 use crate::config::{Config, OnInconclusive};
 use crate::error::Error;
 
-/// Adds to a report with all its items what they come to, by the evaluators of its settings. A run of some of the items has
-/// no thresholds. In CI, the scores of earlier runs of the same commit count in the thresholds and, if there are any, in the
-/// comparison with the baseline.
+/// Adds the summary, the thresholds and the baseline comparison to a report with all its items. A partial run has no thresholds. In CI,
+/// the scores of earlier runs of the same commit count in the thresholds and, if there are thresholds, in the baseline comparison.
 pub fn judge(
     report: &mut Report,
     thresholds: &[Threshold],
@@ -67,7 +66,7 @@ pub fn judge(
         }
         if let Some(comparison) = &mut comparison {
             comparison.notes.push(format!(
-                "{counted} {} as further runs of the items: {}",
+                "{counted} {} as additional trials: {}",
                 if number == 1 { "counts" } else { "count" },
                 pooled.pooled.join(", ")
             ));
@@ -80,7 +79,7 @@ pub fn judge(
     report.conclude();
 }
 
-/// How a run differs from its baseline, and what speaks against holding it against that.
+/// How a run differs from its baseline, with notes on caveats.
 fn difference(baseline: &Measurements, now: &Measurements, max_age: Duration) -> Option<Comparison> {
     let mut comparison = compare(baseline, &[now]).pop()?;
     comparison.notes.extend(too_old(baseline, now.timestamp, max_age));
@@ -90,41 +89,41 @@ fn difference(baseline: &Measurements, now: &Measurements, max_age: Duration) ->
     Some(comparison)
 }
 
-/// What to do where there is no baseline.
-const SET_ONE: &str = "keep a run that is good enough with `cargo cobalt baseline set`";
+/// What to do if there is no baseline.
+const SET_ONE: &str = "set one with `cargo cobalt baseline set`";
 
-/// What is said of a baseline that is a run that failed.
-pub const FAILED: &str = "the baseline is a run that failed: a run as bad as that counts as no worse; keep one that \
-                                 passed with `cargo cobalt baseline set`";
+/// The caveat for a baseline from a failed run.
+pub const FAILED: &str = "the baseline is a failed run, so an equally bad run is no regression; set a run that passed with \
+                          `cargo cobalt baseline set`";
 
-/// A run to be held against.
+/// The baseline to compare a run with.
 #[derive(Debug)]
 pub enum Baseline {
     Found(Box<Measurements>),
-    /// There is none, for a reason that says what to do.
+    /// None, with a reason that says what to do.
     Absent(String),
-    /// The runs that were named are of other experiments.
+    /// The given runs belong to other experiments.
     OfOthers(String),
 }
 
 impl Baseline {
-    /// Of a run of some items, which is held against nothing.
+    /// For a partial run, which is not compared.
     pub fn of_some_items() -> Self {
         Self::Absent("only some of the items are run".to_owned())
     }
 
-    /// What is to be said of it before anything runs. Of a run without thresholds against a baseline, `is_needed` is false.
+    /// The warning to print before anything runs. `is_needed`: whether the run has baseline thresholds.
     pub fn warning(&self, is_needed: bool) -> Option<String> {
         match self {
             Self::Found(run) if run.failed => Some(format!("{FAILED} (run {})", run.id)),
             Self::OfOthers(reason) if is_needed => {
-                Some(format!("its thresholds against a baseline are not evaluated: {reason}"))
+                Some(format!("its baseline thresholds are not evaluated: {reason}"))
             }
             _ => None,
         }
     }
 
-    /// That of the experiment of this name. A file that is there and cannot be read is an error.
+    /// Finds the baseline of the experiment. An existing file that cannot be read is an error.
     pub fn find(experiment: &str, config: &Config) -> Result<Self, Error> {
         let path = match config.baseline_files() {
             Some(files) => match among(files, experiment)? {
@@ -136,7 +135,7 @@ impl Baseline {
         Self::read(&path, experiment, config.prices())
     }
 
-    /// That which `cargo cobalt baseline set` has kept.
+    /// The baseline set by `cargo cobalt baseline set`.
     fn kept(experiment: &str, config: &Config) -> Result<Self, Error> {
         let path = config.layout().baseline(experiment);
         if !path.exists() {
@@ -159,7 +158,7 @@ impl Baseline {
         }
         if run.partial {
             return Ok(Self::Absent(format!(
-                "run `{}` in `{shown}` is partial, which is no measure of the agent; {SET_ONE}",
+                "run `{}` in `{shown}` is partial and cannot be a baseline; {SET_ONE}",
                 run.id
             )));
         }
@@ -167,7 +166,7 @@ impl Baseline {
     }
 }
 
-/// The file of the experiment among those that were named, or the baseline that applies where none of them is the experiment's.
+/// Finds the file of the experiment among the given ones; otherwise the baseline that says why there is none.
 fn among(named: &[PathBuf], experiment: &str) -> Result<Result<PathBuf, Baseline>, Error> {
     let mut others = Vec::new();
     for path in named {
@@ -180,15 +179,15 @@ fn among(named: &[PathBuf], experiment: &str) -> Result<Result<PathBuf, Baseline
         }
     }
     if others.is_empty() {
-        let reason = format!("there is no baseline where one is looked for; {SET_ONE}");
+        let reason = format!("no baseline found in the given paths; {SET_ONE}");
         return Ok(Err(Baseline::Absent(reason)));
     }
     let others = wording::list(others.iter().map(String::as_str));
-    let reason = format!("the baseline runs are of {others}, and none is of `{experiment}`");
+    let reason = format!("the given baselines are for {others}, not for `{experiment}`");
     Ok(Err(Baseline::OfOthers(reason)))
 }
 
-/// The files that a path stands for: itself, or those of the folder that it is.
+/// The file itself or, for a directory, its JSON files.
 fn files(path: &Path) -> Result<Vec<PathBuf>, Error> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
@@ -201,11 +200,11 @@ fn files(path: &Path) -> Result<Vec<PathBuf>, Error> {
     Ok(files)
 }
 
-/// A report as it stands with the results of earlier attempts: each item has their executions as further runs.
+/// Pools a report with the results of earlier attempts: each item has their executions as additional trials.
 ///
-/// `None` where there are none: pooling is not in force, or no run fits. One does that was begun not long before, of the
-/// same commit without changes, on the same items, by the same evaluators, in which nothing ended in an error (what a
-/// broken connection left out says nothing of the agent), and that is not the baseline itself.
+/// `None` if pooling is not active or no run matches. A run matches if it started recently, has the same commit without uncommitted
+/// changes, the same items and evaluators and no errors (results lost to a broken connection say nothing about the agent), and is not
+/// the baseline itself.
 pub fn pooled(report: &Report, baseline: Option<&str>, config: &Config) -> Option<Report> {
     let mut attempts = attempts(report, config.pools_reruns_for()?, config);
     attempts.retain(|attempt| Some(&*attempt.id) != baseline);
@@ -225,14 +224,14 @@ pub fn pooled(report: &Report, baseline: Option<&str>, config: &Config) -> Optio
     Some(pooled)
 }
 
-/// The attempts that fit, from the first to the last.
+/// The matching attempts, oldest first.
 fn attempts(report: &Report, within: Duration, config: &Config) -> Vec<Report> {
     let is_clean = report.git.as_ref().is_some_and(|git| !git.dirty);
     let keys: HashSet<_> = report.items.iter().map(|item| &*item.key).collect();
     if report.partial || !is_clean || keys.len() < report.items.len() {
         return Vec::new();
     }
-    // A folder that cannot be read has no attempts in it.
+    // An unreadable directory counts as empty.
     let files = result_files(config.layout(), &report.name).unwrap_or_default();
     let paths = files.into_iter().map(|(_, path)| path);
     let mut found: Vec<_> = paths
@@ -246,7 +245,7 @@ fn attempts(report: &Report, within: Duration, config: &Config) -> Vec<Report> {
     found
 }
 
-/// Whether a file has the name of another run's that began not long before.
+/// Whether the file name is that of another run that started recently before.
 fn is_recent(path: &Path, report: &Report, within: Duration) -> bool {
     let name = path.file_name().and_then(|name| ResultFileName::parse(name.to_str()?));
     let Some((name, begun)) = name.and_then(|name| Some((name, name.time()?))) else { return false };
@@ -282,7 +281,7 @@ mod tests {
 
     use super::*;
 
-    /// A run in which one of two items fails, judged in CI against a baseline. Neither the baseline nor an earlier attempt has a
+    /// A run in which one of two items fails, evaluated in CI against a baseline. Neither the baseline nor an earlier attempt has a
     /// failure.
     fn judged(thresholds: &[Threshold]) -> Report {
         let folder = tempfile::tempdir().unwrap();
@@ -344,7 +343,7 @@ mod tests {
         serde_json::from_value(report).unwrap()
     }
 
-    /// The ids of the runs that count with the last one, and how many runs of each item that makes.
+    /// The IDs of the runs that are pooled with the last one, and the resulting number of trials per item.
     fn found(
         attempts: &[Report],
         settings: &str,

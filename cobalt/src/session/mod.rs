@@ -1,7 +1,7 @@
-//! One process's work on its experiments: the engine runs, the recorder keeps, a listener hears.
+//! Runs the experiments of one process: the engine runs items, the recorder saves results, a listener receives events.
 //!
-//! The data takes one way: a [`Plan`] (what could be run) becomes a [`Run`] (what is run, with its journal), the engine
-//! turns its items into events, and the recorder turns these into the journal, the report and the result file.
+//! Data flows in one direction: a [`Plan`] (what can be run) becomes a [`Run`] (what is run, with its journal), the engine turns its
+//! items into events, and the recorder turns the events into the journal, the report and the result file.
 
 mod check;
 mod judging;
@@ -26,7 +26,7 @@ pub(crate) use record::Listener;
 pub(crate) use rerun::Rerun;
 pub(crate) use run::{Run, Selected, named_to_resume, to_resume};
 
-/// Experiments on their way.
+/// Running experiments.
 #[derive(Debug)]
 pub struct Session {
     interrupter: Interrupter,
@@ -34,7 +34,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// Starts all runs at once on `runtime`. Experiments are numbered as they stand in `runs`.
+    /// Starts all runs at once on `runtime`. Experiments are numbered by their index in `runs`.
     pub fn start(
         runs: Vec<Run>,
         config: Config,
@@ -55,12 +55,12 @@ impl Session {
         Self { interrupter: Interrupter { tasks: tasks.into(), events }, recorder }
     }
 
-    /// A hand on the session with which to stop it.
+    /// A handle for stopping the session.
     pub fn interrupter(&self) -> Interrupter {
         self.interrupter.clone()
     }
 
-    /// Waits until everything is written and the listener has heard of it.
+    /// Waits until everything is written and the listener has received all events.
     pub fn wait(self) {
         if let Err(panic) = self.recorder.join() {
             std::panic::resume_unwind(panic);
@@ -76,12 +76,12 @@ pub struct Interrupter {
 }
 
 impl Interrupter {
-    /// Cancels what is going on; what is finished stays in the journals.
+    /// Cancels running items; finished ones stay in the journals.
     pub fn interrupt(&self) {
         for task in &*self.tasks {
             task.abort();
         }
-        // Where the recorder has ended, there is nothing left to interrupt.
+        // If the recorder has ended, there is nothing left to interrupt.
         let _ = self.events.send(Event::Interrupted);
     }
 }

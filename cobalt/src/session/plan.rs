@@ -1,4 +1,4 @@
-//! An experiment whose data has been read, completed by the configuration, and how it ends.
+//! An experiment that is ready to run: its data is read, and its settings are resolved.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::experiment::{AgentFn, Declaration, Definition, Experiment, Prepared, Progress};
 use crate::llm::Models;
 
-/// An experiment fit to run, with its items and their identities.
+/// A validated experiment with its items and their keys.
 pub struct Plan {
     pub(super) definition: Arc<Definition>,
     pub(super) agent: AgentFn,
@@ -25,14 +25,14 @@ pub struct Plan {
     pub(super) keys: Arc<[Arc<str>]>,
     pub(super) progress: Option<Progress>,
     pub(super) save: bool,
-    /// A hash of the package's sources, where it is known.
+    /// A hash of the package's sources, if known.
     pub(super) sources: Option<String>,
-    /// What the run is held against.
+    /// The baseline of the run.
     pub(super) baseline: Baseline,
 }
 
 impl Plan {
-    /// Completes the settings, and checks them and the data.
+    /// Resolves the settings, and checks them and the data.
     pub fn new(prepared: Prepared, config: &Config) -> Result<Self, Error> {
         let Prepared { experiment: Experiment { declaration, dataset, progress, save }, agent } = prepared;
         let definition = Arc::new(resolve(declaration, config)?);
@@ -52,13 +52,13 @@ impl Plan {
         })
     }
 
-    /// Looks for what a run of all items is held against.
+    /// Looks for the baseline of a full run.
     pub fn find_baseline(&mut self, config: &Config) -> Result<(), Error> {
         self.baseline = Baseline::find(self.name(), config)?;
         Ok(())
     }
 
-    /// What is to be said before it is run.
+    /// Warnings to print before the run.
     pub fn warnings(&self) -> impl Iterator<Item = Warning> {
         let is_needed = self.definition.thresholds.iter().any(Threshold::is_against_baseline);
         let warning = |message| Warning {
@@ -77,7 +77,7 @@ impl Plan {
         &self.definition
     }
 
-    /// The identity of the item with this index.
+    /// The key of the item with this index.
     pub fn key(&self, index: usize) -> &str {
         &self.keys[index]
     }
@@ -112,10 +112,10 @@ impl Plan {
     }
 }
 
-/// A data set that can be run.
+/// Checks that a dataset can be run.
 fn fit(dataset: Dataset) -> Result<Dataset, BoxError> {
     if dataset.is_empty() {
-        return Err("the data set is empty; add items, or fix the filter that left none".into());
+        return Err("the dataset is empty; add items, or fix the filter that removed them".into());
     }
     match dataset.iter().position(|item| item.values().any(is_too_deep)) {
         Some(index) => Err(DatasetError::TooDeep { index, deepest: DEEPEST }.into()),
@@ -123,7 +123,7 @@ fn fit(dataset: Dataset) -> Result<Dataset, BoxError> {
     }
 }
 
-/// The definition that is run. A declared value comes before one of the file, see [`crate::configuration`] for all of the order.
+/// Resolves a declaration. Declared values override those of the file; see [`crate::configuration`] for the full precedence.
 pub fn resolve(declaration: Declaration, config: &Config) -> Result<Definition, Error> {
     let Declaration {
         name,
@@ -143,7 +143,7 @@ pub fn resolve(declaration: Declaration, config: &Config) -> Result<Definition, 
         evaluators = config.evaluators().map_err(|error| refused(error.to_string()))?;
     }
     let mut thresholds = if thresholds.is_empty() { config.thresholds().to_vec() } else { thresholds };
-    // Before those are added that are for CI: they ask for more, never for less.
+    // Before adding those for CI, which must not make an experiment less strict.
     let strict = strict.unwrap_or(thresholds.is_empty());
     add_missing(&mut thresholds, config.additional_thresholds());
     let definition = Definition {
@@ -163,7 +163,7 @@ pub fn resolve(declaration: Declaration, config: &Config) -> Result<Definition, 
     Ok(definition)
 }
 
-/// Adds the thresholds that are not there yet under the same name.
+/// Adds the thresholds whose names are not present yet.
 pub fn add_missing(thresholds: &mut Vec<Threshold>, more: &[Threshold]) {
     let declared: HashSet<_> = thresholds.iter().map(Threshold::case_name).collect();
     thresholds.extend(more.iter().filter(|threshold| !declared.contains(&threshold.case_name())).cloned());
@@ -174,18 +174,18 @@ pub fn add_missing(thresholds: &mut Vec<Threshold>, more: &[Threshold]) {
 pub enum Ending {
     /// All items are done.
     Finished(Box<Outcome>),
-    /// It was stopped before.
+    /// It was interrupted.
     Interrupted(Interrupted),
 }
 
-/// A run that was stopped before its end.
+/// An interrupted run.
 #[derive(Debug)]
 pub(crate) struct Interrupted {
     pub(crate) experiment: String,
     pub(crate) id: String,
-    /// How many items are in its journal, which stays unless there is none.
+    /// How many items are in its journal, which is kept unless it is empty.
     pub(crate) kept: usize,
-    /// Why it was stopped, where nobody asked for it: its journal could not be written.
+    /// Why it was stopped, if not on request: its journal could not be written.
     pub(crate) error: Option<Error>,
 }
 
@@ -195,18 +195,18 @@ impl From<Interrupted> for Error {
     }
 }
 
-/// What a finished experiment came to.
+/// The results of a finished experiment.
 #[derive(Debug)]
 pub struct Outcome {
     pub(crate) report: Report,
-    /// The result file, where one is written.
+    /// The result file, if one was written.
     pub(crate) path: Option<PathBuf>,
-    /// Why none could be written.
+    /// Why it could not be written.
     pub(crate) unsaved: Option<Error>,
 }
 
 impl Outcome {
-    /// The event of the end of a run, its results kept or not. `names` are those of its items in test cases.
+    /// The event for the end of a run, with saved results or not. `names` are its items' names in test cases.
     pub fn finished(&self, experiment: usize, names: &[String]) -> ExperimentFinished {
         let unsaved = self.unsaved.as_ref().map(ToString::to_string);
         let finished = ExperimentFinished::of(experiment, &self.report, names, self.path.as_deref());

@@ -1,4 +1,4 @@
-//! Records what the engine tells: each item in the journal, the whole in the report and the result file.
+//! Records the engine's events: each item in the journal, then the report in the result file.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -18,35 +18,35 @@ use crate::engine::{Event, Work};
 use crate::error::Error;
 use crate::experiment::{Definition, Progress};
 
-/// One experiment's record.
+/// The recorder's state for one experiment.
 pub struct Record {
     header: JournalHeader,
     definition: Arc<Definition>,
     progress: Option<Progress>,
     journal: Option<JournalWriter>,
     pub(super) saves: bool,
-    /// What the run is held against.
+    /// The baseline of the run.
     baseline: Baseline,
-    /// The first thing that went wrong with the journal. If all items were done by then, the result file may still be written.
+    /// The first error of the journal. If all items were done by then, the result file may still be written.
     journal_error: Option<StoreError>,
-    /// The engine's work, which is stopped once the journal cannot be written: what it finds would be lost, and costs.
+    /// The engine's task. It is stopped once the journal cannot be written: its results would be lost but still cost money.
     engine: Option<AbortHandle>,
     pub(super) items: Vec<ItemResult>,
-    /// How many items `items` will be in the end.
+    /// The final number of items.
     expected: usize,
     executed: usize,
     started: Instant,
-    /// How long the run had gone on in earlier processes.
+    /// The duration of the run in earlier processes.
     before: Duration,
-    /// What the engine waits for before it starts another item.
+    /// The engine's permits to start items.
     slots: Arc<Semaphore>,
-    /// Items of the batch at hand.
+    /// Items of the current batch.
     arrived: usize,
     pub(super) ended: bool,
 }
 
 impl Record {
-    /// The record of what `work` adds to the items that are done.
+    /// Records `work`, in addition to the items that are already done.
     pub fn new(
         work: &Work,
         header: JournalHeader,
@@ -85,7 +85,7 @@ impl Record {
         self.executed += 1;
         let Some(progress) = &self.progress else { return };
         let (done, total) = (self.executed, self.expected * self.definition.runs);
-        // The caller's function must not take the results down with it.
+        // A panic in the caller's function must not lose the results.
         if catch_unwind(AssertUnwindSafe(|| progress(done, total))).is_err() {
             self.progress = None;
         }
@@ -97,12 +97,12 @@ impl Record {
         self.arrived += 1;
     }
 
-    /// Gives the record a handle on the engine's work.
+    /// Sets the engine's task, to be stopped if the journal fails.
     pub fn stops(&mut self, engine: AbortHandle) {
         self.engine = Some(engine);
     }
 
-    /// Puts the batch on disk, and lets the engine start further items.
+    /// Writes the batch to disk, and lets the engine start further items.
     pub fn flush(&mut self) {
         if self.arrived > 0 {
             self.with_journal(JournalWriter::flush);
@@ -113,17 +113,17 @@ impl Record {
         }
     }
 
-    /// When [`sync`](Self::sync) is to be called next, if it is.
+    /// When to call [`sync`](Self::sync) next, if at all.
     pub fn sync_due(&self) -> Option<Instant> {
         self.journal.as_ref()?.sync_due()
     }
 
-    /// Waits until the journal is on the device.
+    /// Waits until the journal is on disk (fsync).
     pub fn sync(&mut self) {
         self.with_journal(JournalWriter::sync);
     }
 
-    /// Writes to the journal. Once that fails, no item is started any more, and what is under way is cancelled.
+    /// Writes to the journal. If that fails, no further items are started, and running ones are cancelled.
     fn with_journal(&mut self, write: impl FnOnce(&mut JournalWriter) -> Result<(), StoreError>) {
         if let Some(journal) = &mut self.journal
             && let Err(error) = write(journal)
@@ -137,12 +137,12 @@ impl Record {
     }
 
     pub fn interrupt(&mut self) -> Ending {
-        // Where it could not be written, there may be room by now.
+        // Try again: there may be space by now.
         self.with_journal(JournalWriter::flush);
         self.sync();
         self.ended = true;
         let (id, items) = (self.header.id.clone(), self.expected);
-        // Dropped, and so unlocked or, where it has no item, removed.
+        // Dropping the journal unlocks it or, if it has no items, removes it.
         let kept = self.journal.take().map_or(0, |journal| journal.kept());
         let stopped = |source: StoreError| Error::Stopped {
             id: id.clone(),
@@ -167,7 +167,7 @@ impl Record {
         Ending::Finished(Box::new(Outcome { report, path, unsaved }))
     }
 
-    /// Writes the result file, which makes the journal superfluous.
+    /// Writes the result file, and removes the journal, which is then no longer needed.
     fn save(&mut self, layout: &Layout, report: &Report) -> (Option<PathBuf>, Option<Error>) {
         match write_report(layout, report) {
             Ok(path) => {
@@ -177,7 +177,7 @@ impl Record {
                 self.sync();
                 let (id, items) = (self.header.id.clone(), self.expected);
                 let kept = self.journal.take().map_or(0, |journal| journal.kept());
-                // Where the journal broke off, that is where it began to go wrong.
+                // If the journal failed before, report that first error.
                 let kept = match self.journal_error.take() {
                     Some(first) if kept == 0 => {
                         Error::Stopped { id, kept, items, source: Box::new(first.into()) }
@@ -204,32 +204,32 @@ impl Record {
     }
 }
 
-/// The most events taken at a time, so that a listener never waits long.
+/// The maximum number of events per batch, so that a listener never waits long.
 const BATCH: usize = 256;
-/// How long a report waits for git: in a huge or a distant working tree it may take its time, or hang.
+/// How long a report waits for git, which may be slow or hang in a huge or remote working tree.
 const GIT_PATIENCE: Duration = Duration::from_secs(5);
 
-/// Hears what is recorded, in one order.
+/// Receives the recorded events, in one order.
 pub trait Listener: Send {
-    /// A run of an item is done: its index and the run's number.
+    /// A trial of an item is done: the item's index and the trial's number.
     fn run(&mut self, _experiment: usize, _index: usize, _run: usize) {}
 
     /// An item is finished and on disk.
     fn item(&mut self, experiment: usize, item: &ItemResult);
 
-    /// An item that an earlier process has finished.
+    /// An item that an earlier process finished.
     fn item_done_before(&mut self, experiment: usize, item: &ItemResult) {
         self.item(experiment, item);
     }
 
-    /// No more items are there for the moment.
+    /// The end of a batch.
     fn flush(&mut self) {}
 
-    /// An experiment has come to its end.
+    /// An experiment has ended.
     fn ended(&mut self, experiment: usize, ending: Ending);
 }
 
-/// Records until every experiment has come to an end.
+/// Records until every experiment has ended.
 pub fn record(
     mut records: Vec<Record>,
     config: Config,
@@ -251,7 +251,7 @@ pub fn record(
         }
         records.iter_mut().for_each(Record::flush);
         for event in batch {
-            // What was under way when an experiment was stopped may still come to its end.
+            // Items that were running when an experiment was stopped may still finish.
             if event.experiment().is_some_and(|experiment| records[experiment].ended) {
                 continue;
             }
@@ -280,7 +280,7 @@ pub fn record(
     }
 }
 
-/// The next event. The journals are synced whenever that is due.
+/// Waits for the next event, and syncs the journals when due.
 fn next(events: &Receiver<Event>, records: &mut [Record]) -> Option<Event> {
     loop {
         let now = Instant::now();
@@ -295,7 +295,7 @@ fn next(events: &Receiver<Event>, records: &mut [Record]) -> Option<Event> {
     }
 }
 
-/// The state of the source, asked for while the items run.
+/// The git state, determined while the items run.
 struct Git {
     asked: Option<Receiver<Option<GitState>>>,
     known: Option<GitState>,
@@ -305,7 +305,7 @@ impl Git {
     fn ask(needed: bool) -> Self {
         let asked = needed.then(|| {
             let (sender, answer) = mpsc::channel();
-            // Nobody listens any more when the answer came too late.
+            // The receiver is gone if the answer comes too late.
             std::thread::spawn(move || drop(sender.send(git_state())));
             answer
         });

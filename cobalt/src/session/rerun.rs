@@ -1,7 +1,7 @@
-//! Which items are run where only those are wanted that failed last time, or that are not as they were then.
+//! Selects items for `--rerun-failed` and `--changed`: those that failed last time, or whose result is missing or out of date.
 //!
-//! An item's latest result is taken from the files: of the newest whole run of the experiment, and of the partial and
-//! interrupted ones since. Earlier failures that this run does not replace are reported with it.
+//! An item's latest result comes from the files: the newest full run of the experiment, and the partial and interrupted runs since.
+//! Earlier failures that this run does not replace are reported with it.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
@@ -18,17 +18,17 @@ use crate::config::{Config, Only};
 use crate::error::Error;
 use crate::evaluators::Evaluator;
 
-/// The items that are left of those that were selected, and why it is these.
+/// The items to run, and why.
 pub struct Rerun {
-    /// Their indexes; `None` where all items are run.
+    /// Their indexes; `None` if all items are run.
     pub(crate) items: Option<Vec<usize>>,
-    /// Why, for people.
+    /// The reason, for display.
     pub(crate) why: String,
-    /// Which earlier results fail the experiment, whatever comes of these items.
+    /// Earlier results that fail the experiment regardless of these items.
     pub(crate) still_failed: Option<String>,
 }
 
-/// Why an item is run. Of several reasons, the first counts.
+/// Why an item is run. If several reasons apply, the first one counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Reason {
     Failed,
@@ -41,45 +41,45 @@ enum Reason {
     ContentChanged,
 }
 
-/// Read after a number of items.
+/// Reads after a number of items.
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Failed => "failed last time",
-            Self::NoResult => "without a result yet",
-            Self::SourcesNotTold => "that may have other sources now, which only `cargo cobalt run` can tell",
-            Self::SourcesNotKept => "last run with sources that are not known",
+            Self::NoResult => "without a result",
+            Self::SourcesNotTold => "with unknown sources, which only `cargo cobalt run` tracks",
+            Self::SourcesNotKept => "last run with unknown sources",
             Self::SourcesChanged => "last run before the sources changed",
-            Self::RunsChanged => "run another number of times",
+            Self::RunsChanged => "last run with a different number of trials",
             Self::EvaluatorsChanged => "scored before an evaluator changed",
-            Self::ContentChanged => "changed since",
+            Self::ContentChanged => "changed",
         })
     }
 }
 
 /// An item's latest result.
 struct Latest {
-    /// What has changed since that all items of that run have in common.
+    /// A change since that affects all items of that run.
     change: Option<Reason>,
-    /// A hash of the item as it was.
+    /// A hash of the item at that time.
     content: String,
     /// Whether it was in error.
     in_error: bool,
     /// Whether it was below a pass mark.
     low: bool,
-    /// The id of the run that it is of.
+    /// The run ID.
     run: String,
 }
 
-/// The most items named of those that fail an experiment.
+/// The maximum number of failed items to name.
 const MOST_NAMED: usize = 5;
 
 impl Plan {
-    /// Which of the selected items are run, where `None` means all items.
+    /// Which of the selected items to run; `None` means all items.
     pub fn rerun(&self, only: Only, selected: Option<Vec<usize>>, config: &Config) -> Result<Rerun, Error> {
         let runs = latest_runs(config.layout(), self.name())?;
         let Some(newest) = runs.first().map(|run| run.report.id.clone()) else {
-            let why = "all, as there is no earlier run".to_owned();
+            let why = "all, because there is no earlier run".to_owned();
             return Ok(Rerun { items: selected, why, still_failed: None });
         };
         let latest = self.latest(&runs, config);
@@ -95,28 +95,28 @@ impl Plan {
         }
         let reasons: Vec<_> = reasons.iter().map(|(reason, items)| format!("{items} {reason}")).collect();
         let none = || match (only, some_are_selected) {
-            (Only::Failed, true) => format!("none of the selected items failed last time, in run `{newest}`"),
-            (Only::Failed, false) => format!("no item failed last time, in run `{newest}`"),
+            (Only::Failed, true) => format!("none of the selected items failed last time (run `{newest}`)"),
+            (Only::Failed, false) => format!("no item failed last time (run `{newest}`)"),
             (Only::Changed, _) => format!("nothing has changed since run `{newest}`"),
         };
         let why = if items.is_empty() { none() } else { reasons.join(", ") };
         let items = (items.len() < self.dataset.len()).then_some(items);
         let still_failed = items.as_ref().and_then(|items| {
-            // Who selects items does not ask for the thresholds, which are about all.
+            // If items are selected, thresholds are not requested: they are about all items.
             let thresholds = (!some_are_selected).then(|| self.failed_thresholds(&runs)).flatten();
             self.failed_beside(items, selected, &latest, thresholds)
         });
         Ok(Rerun { items, why, still_failed })
     }
 
-    /// Which earlier results fail the experiment, whatever comes of a run of these items.
+    /// Earlier results that fail the experiment regardless of a run of these items.
     pub fn still_failed_beside(&self, items: &[usize], config: &Config) -> Result<Option<String>, Error> {
         let runs = latest_runs(config.layout(), self.name())?;
         let (latest, all) = (self.latest(&runs, config), 0..self.dataset.len());
         Ok(self.failed_beside(items, all, &latest, self.failed_thresholds(&runs)))
     }
 
-    /// Which of the selected items fail the experiment without being among these, and which thresholds do.
+    /// The selected items that fail the experiment and are not among these, and the failed thresholds.
     fn failed_beside(
         &self,
         items: &[usize],
@@ -131,7 +131,7 @@ impl Plan {
         (!reasons.is_empty()).then(|| reasons.join("; "))
     }
 
-    /// Which of the items that are not run fail the experiment by their latest results.
+    /// The items that are not run and whose latest results fail the experiment.
     fn failed_items(
         &self,
         items: impl Iterator<Item = usize>,
@@ -155,8 +155,8 @@ impl Plan {
         failed.into_iter().map(reason).collect()
     }
 
-    /// Which thresholds fail the experiment: those that did not pass in the last run of all items, with their bounds of then. If
-    /// a later one was interrupted with items in error or below a pass mark, it is not known whether they still pass.
+    /// The thresholds that fail the experiment: those that did not pass in the last full run, with its bounds. If a later full run was
+    /// interrupted with items in error or below a pass mark, it is unknown whether they still pass.
     fn failed_thresholds(&self, runs: &[Earlier]) -> Option<String> {
         if self.definition.thresholds.is_empty() {
             return None;
@@ -168,7 +168,7 @@ impl Plan {
         if let Some(whole) = whole.filter(|_| !missed.is_empty()) {
             let (id, missed) = (&whole.id, missed.join(", "));
             return Some(format!(
-                "{missed} did not pass in run `{id}`, the last one of all items; only another one evaluates thresholds"
+                "{missed} did not pass in run `{id}`, the last full run; thresholds are evaluated again by the next full run"
             ));
         }
         let interrupted = runs.iter().filter(|run| run.is_interrupted && !run.report.partial);
@@ -177,12 +177,12 @@ impl Plan {
         let (id, items) = failed.find(|(_, items)| *items > 0)?;
         let items = count(items, "item");
         Some(format!(
-            "run `{id}` of all items was interrupted with {items} in error or below a pass mark, before its thresholds were \
-             evaluated; `cargo cobalt run --resume {id}` or another run of all items evaluates them"
+            "full run `{id}` was interrupted with {items} in error or below a pass mark, before its thresholds were evaluated; \
+             evaluate them with `cargo cobalt run --resume {id}` or another full run"
         ))
     }
 
-    /// The result of each item in the newest of the runs that have it, by its key.
+    /// The latest result of each item, by its key.
     fn latest(&self, runs: &[Earlier], config: &Config) -> HashMap<String, Latest> {
         let mut latest = HashMap::new();
         for Earlier { report, .. } in runs {
@@ -198,7 +198,7 @@ impl Plan {
         latest
     }
 
-    /// What has changed since a run that all of its items have in common.
+    /// A change since a run that affects all of its items.
     fn change_since(
         &self,
         sources: Option<&str>,
@@ -221,7 +221,7 @@ impl Plan {
         }
     }
 
-    /// Whether an evaluator scored the item below the pass mark of then or, where that is not known, of now.
+    /// Whether an evaluator scored the item below its pass mark at that time or, if unknown, its current one.
     fn has_low_score(&self, item: &MeasuredItem, evaluators: &[EvaluatorSettings]) -> bool {
         let of_now = |name: &str| {
             let mut evaluators = self.definition.evaluators.iter();

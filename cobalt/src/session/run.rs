@@ -1,4 +1,4 @@
-//! What is run of a plan: all items or some, from the start or from where an earlier process was cut off.
+//! A run of a plan: all items or some, new or resumed from an earlier process.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -19,15 +19,15 @@ use crate::config::RESUME;
 use crate::engine::Work;
 use crate::error::Error;
 
-/// The runs that `COBALT_RESUME` names. An id that is not known is an error.
+/// The runs named by `COBALT_RESUME`. An unknown ID is an error.
 ///
-/// A run that is finished is among them: another process may have resumed it that was started with the same list.
+/// Finished runs are included: another process with the same list may have resumed them.
 pub fn to_resume(layout: &Layout) -> Result<Vec<CutOff>, Error> {
     let (known, unknown) = named_to_resume(layout);
     unknown.into_iter().next().map_or(Ok(known), |(_, error)| Err(error))
 }
 
-/// The same, and beside them the ids that are not known here, each with the reason.
+/// The same, and the unknown IDs, each with the reason.
 pub fn named_to_resume(layout: &Layout) -> (Vec<CutOff>, Vec<(String, Error)>) {
     let ids = std::env::var(RESUME).unwrap_or_default();
     let (mut known, mut unknown) = (Vec::new(), Vec::new());
@@ -40,22 +40,22 @@ pub fn named_to_resume(layout: &Layout) -> (Vec<CutOff>, Vec<(String, Error)>) {
     (known, unknown)
 }
 
-/// What a run is about.
+/// The items of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Selected {
-    /// The indexes of the items, where these are not all.
+    /// The indexes of the items, if not all.
     pub(crate) items: Option<Vec<usize>>,
-    /// The shard that they are of.
+    /// The shard that they belong to.
     pub(crate) shard: Option<Shard>,
 }
 
-/// What earlier processes have done of a run.
+/// The part of a run that earlier processes have done.
 struct Done {
-    /// When the first of them started it.
+    /// When the first one started it.
     timestamp: Timestamp,
-    /// How long it has gone on.
+    /// Its duration so far.
     elapsed: Duration,
-    /// A hash of the sources that the items were made with, where it is known.
+    /// A hash of the sources that produced the items, if known.
     sources: Option<String>,
     items: Vec<ItemResult>,
 }
@@ -66,65 +66,62 @@ impl Default for Done {
     }
 }
 
-/// What is to be said of a run that is resumed, beside that.
+/// The note for a resumed run with damaged lines or without a lock.
 fn resuming(damaged: usize, path: &Path, is_locked: bool) -> Option<String> {
     let path = path.display();
     let mut notes = Vec::new();
     if damaged > 0 {
-        let (lines, are, their) = match damaged {
-            1 => ("line", "is", "its item is"),
-            _ => ("lines", "are", "their items are"),
-        };
-        notes.push(format!("{damaged} {lines} of `{path}` {are} damaged and left out; {their} run again"));
+        let (lines, their) = if damaged == 1 { ("line", "its item") } else { ("lines", "their items") };
+        notes.push(format!("skipping {damaged} damaged {lines} in `{path}` and running {their} again"));
     }
     if !is_locked {
         notes.push(format!(
-            "`{path}` cannot be locked on this file system; make sure that no other process runs the same run, or set \
-             COBALT_DIR to a folder on a local disk for further runs"
+            "`{path}` cannot be locked on this file system; make sure that no other process resumes the same run, and set \
+             COBALT_DIR to a directory on a local disk for future runs"
         ));
     }
-    (!notes.is_empty()).then(|| format!("those left of the run; {}", notes.join("; ")))
+    (!notes.is_empty()).then(|| format!("remaining items; {}", notes.join("; ")))
 }
 
-/// When the data was fetched that there is now.
+/// When the current data was fetched.
 fn fetched(plan: &Plan) -> String {
     plan.dataset.fetch().map(|fetch| format!(", fetched at {}", fetch.at)).unwrap_or_default()
 }
 
-/// The sources of a run that is gone on with, where it was begun with those of now.
+/// The sources of a resumed run, if it was started with the current ones.
 fn common(then: Option<String>, plan: &Plan) -> Option<String> {
     then.filter(|then| plan.sources.as_ref() == Some(then))
 }
 
-/// A plan with the items to run, what is done of them, and the journal.
+/// A plan with the items to run, the finished items, and the journal.
 pub struct Run {
     plan: Plan,
     header: JournalHeader,
     journal: Option<JournalWriter>,
     done: Vec<ItemResult>,
     elapsed: Duration,
-    /// Why it is of these items, where that is not what was selected alone.
+    /// Why it runs these items, if not just because they were selected.
     why: Option<String>,
 }
 
 impl Run {
-    /// A new run of what is selected.
+    /// A new run of the selected items.
     pub fn new(plan: Plan, selected: Selected, layout: &Layout) -> Result<Self, Error> {
         Self::with_id(plan, selected, layout, new_run_id())
     }
 
-    /// The same under an id that is given.
+    /// The same with a given ID.
     pub fn with_id(plan: Plan, selected: Selected, layout: &Layout, id: String) -> Result<Self, Error> {
         let sources = plan.sources.clone();
         Self::begin(plan, selected, layout, id, Done { sources, ..Done::default() })
     }
 
-    /// The same run, with the reason why it is of these items.
+    /// Sets the reason why it runs these items.
     pub fn because(self, why: Option<String>) -> Self {
         Self { why, ..self }
     }
 
-    /// Why it is of these items, where that is not what was selected alone.
+    /// Why it runs these items, if not just because they were selected.
     pub fn why(&self) -> Option<&str> {
         self.why.as_deref()
     }
@@ -141,12 +138,12 @@ impl Run {
         &self.header.config
     }
 
-    /// How many items earlier processes have finished.
+    /// How many items earlier processes finished.
     pub fn done(&self) -> usize {
         self.done.iter().map(|item| item.index).collect::<HashSet<_>>().len()
     }
 
-    /// The indexes of the items that the run is about, where these are not all.
+    /// The indexes of the run's items, if not all.
     pub fn selection(&self) -> Option<&[usize]> {
         self.header.selection.as_deref()
     }
@@ -155,7 +152,7 @@ impl Run {
         let items = plan.dataset.len();
         if let Some(index) = selected.items.iter().flatten().find(|index| **index >= items) {
             let reason =
-                format!("it has item {index}, and the data set now has {items} items; start a new run");
+                format!("it contains item {index}, but the dataset now has {items} items; start a new run");
             return Err(StoreError::Resume { id, reason }.into());
         }
         let Done { timestamp, sources, items: done, elapsed } = done;
@@ -184,17 +181,17 @@ impl Run {
         Ok(Self { plan, header, journal, done, elapsed, why: None })
     }
 
-    /// The rest of a run that was cut off. Refused where its results would not fit to those of the rest.
+    /// Resumes an interrupted run. Refused if the new results would not be comparable with the existing ones.
     pub fn resume(mut plan: Plan, layout: &Layout, id: &str) -> Result<Self, Error> {
         let Resumed { mut contents, journal, path, is_locked } = Resumed::open(layout, id)?;
         let refuse = |reason: String| Err(StoreError::Resume { id: id.to_owned(), reason }.into());
         let mut header = contents.header;
         if header.name != plan.name() {
-            return refuse(format!("it is one of experiment `{}`, not of `{}`", header.name, plan.name()));
+            return refuse(format!("it belongs to experiment `{}`, not `{}`", header.name, plan.name()));
         }
         if header.dataset.hash != plan.dataset.hash() {
             return refuse(format!(
-                "the data set `{}` has changed since (then {} items, now {}{}); start a new run",
+                "the dataset `{}` has changed since (then {} items, now {}{}); start a new run",
                 header.dataset.source,
                 header.dataset.items,
                 plan.dataset.len(),
@@ -204,7 +201,7 @@ impl Run {
         if header.dataset.items != plan.dataset.len() {
             return refuse("the first line of its journal is damaged; start a new run".to_owned());
         }
-        // It may have been asked for by a flag, and goes on as it began.
+        // The number may come from a flag; a resumed run keeps its own.
         Arc::make_mut(&mut plan.definition).runs = header.config.runs;
         if header.definition != plan.definition.fingerprint() {
             return refuse(
@@ -212,7 +209,7 @@ impl Run {
             );
         }
         header.sources = common(header.sources, &plan);
-        // Lines of earlier versions have no checksums: a damaged one may be JSON, and name another item.
+        // Lines of earlier versions have no checksums: a damaged one may be valid JSON for another item.
         let lines = contents.items.len();
         contents.items.retain(|item| plan.keys.get(item.index).is_some_and(|key| **key == *item.key));
         let damaged = contents.damaged + lines - contents.items.len();
@@ -221,9 +218,9 @@ impl Run {
         Ok(Self { plan, header, journal, done, elapsed, why })
     }
 
-    /// The same run once more, of which only what ended in an error is run again; a new one where there is none yet.
+    /// Retries a run: only items that ended in an error are run again. Starts a new run if there is none yet.
     ///
-    /// For a test runner that retries a failed case in a new process: `id` is the same in both.
+    /// For test runners that retry a failed case in a new process; `id` is the same in both.
     pub fn retry(plan: Plan, layout: &Layout, id: String) -> Result<Self, Error> {
         if layout.journal(&id).exists() {
             let mut run = Self::resume(plan, layout, &id)?;
@@ -244,22 +241,22 @@ impl Run {
         Self::begin(plan, selected, layout, id, done)
     }
 
-    /// What the engine needs, and what the recorder does.
+    /// Splits the run into the parts for the engine and for the recorder.
     pub fn split(self, experiment: usize) -> (Work, Record) {
         let Self { plan, header, journal, mut done, elapsed, why: _ } = self;
         let expected = header.selection.clone().unwrap_or_else(|| (0..plan.dataset.len()).collect());
-        // An item that was run again after an error stands in the journal twice; the later one counts.
+        // An item that was retried after an error is in the journal twice; the later one counts.
         let mut seen = HashSet::new();
         done.reverse();
         done.retain(|item| {
-            // What an earlier attempt left may be of another item.
+            // Results of an earlier attempt may belong to another item.
             let is_known = plan.keys.get(item.index).is_some_and(|key| **key == *item.key);
             is_known && item.runs.len() == plan.definition.runs && seen.insert(item.index)
         });
         let work = Work {
             experiment,
             names: plan.definition.evaluators.iter().map(|evaluator| evaluator.name().into()).collect(),
-            // A semaphore has a limit; more slots than items are of no use anyway.
+            // Semaphores have a limit; more slots than items are useless anyway.
             slots: Arc::new(Semaphore::new(plan.definition.concurrency.min(plan.dataset.len()))),
             definition: plan.definition,
             agent: plan.agent,

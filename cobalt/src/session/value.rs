@@ -1,4 +1,4 @@
-//! `Experiment::run`: an experiment as a value, run in its caller's runtime.
+//! `Experiment::run`: runs an experiment value in the caller's runtime.
 
 use cobalt_core::report::{ItemResult, Report};
 use cobalt_core::wording::printable;
@@ -11,20 +11,23 @@ use crate::error::Error;
 use crate::experiment::{Agent, Experiment};
 
 impl Experiment {
-    /// Runs the agent over the data set and reports.
+    /// Runs the agent over the dataset and returns the report.
     ///
-    /// What is not set follows from [the configuration](crate::configuration), but for its `[env]`: the variables of this
-    /// process are its own. Low scores and failed items are in the report and no errors of this call.
+    /// Settings that are not set come from [the configuration](crate::configuration), except its `[env]`, which is ignored. Low scores
+    /// and failed items are in the report; they are not errors of this call.
     ///
-    /// Must be called in a tokio runtime, whose threads an async agent must not block: time-outs need one of them (a
-    /// plain function may block). A run of this experiment that `COBALT_RESUME` names is taken up where it was cut off.
+    /// Must be called in a tokio runtime. An async agent must not block its threads, which timeouts need; a plain function may block.
+    /// If `COBALT_RESUME` names a run of this experiment, that run is resumed.
     ///
     /// # Errors
     ///
-    /// The configuration is wrong, the data set cannot be read or is empty, a setting makes no sense, an evaluator cannot
-    /// score the items or lacks a key, a variable of [`ignore_without`](Self::ignore_without) is not set, there is no tokio
-    /// runtime, the baseline cannot be read, the run to resume does not fit, or the results cannot be written (the report is
-    /// then in the error; a run whose journal cannot be written is stopped at once).
+    /// - The configuration or a setting is invalid.
+    /// - The dataset or the baseline cannot be read, or the dataset is empty.
+    /// - An evaluator cannot score the items or lacks a key.
+    /// - A variable of [`ignore_without`](Self::ignore_without) is not set.
+    /// - There is no tokio runtime.
+    /// - The run to resume does not match.
+    /// - The results cannot be written. The error then contains the report; a run whose journal cannot be written is stopped at once.
     pub async fn run<M>(self, agent: impl Agent<M>) -> Result<Report, Error> {
         self.declaration.refuse_if_ignored()?;
         let config = Config::from_environment()?;
@@ -52,7 +55,7 @@ impl Experiment {
         }
         let (sender, ending) = oneshot::channel();
         let session = Session::start(vec![run], config, Only(Some(sender)), &runtime);
-        // Whoever drops this future wants no more of the run.
+        // Dropping this future cancels the run.
         let _cancel = InterruptOnDrop(session.interrupter());
         match ending.await.expect("the recorder tells how each experiment ended") {
             Ending::Finished(outcome) => outcome.into_report(),
@@ -61,7 +64,7 @@ impl Experiment {
     }
 }
 
-/// Hears the end of the only experiment.
+/// A listener that only waits for the end of the single experiment.
 struct Only(Option<oneshot::Sender<Ending>>);
 
 impl Listener for Only {
@@ -69,7 +72,7 @@ impl Listener for Only {
 
     fn ended(&mut self, _: usize, ending: Ending) {
         if let Some(sender) = self.0.take() {
-            // The one who asked may have gone.
+            // The receiver may be gone.
             let _ = sender.send(ending);
         }
     }
@@ -129,8 +132,7 @@ mod tests {
     fn a_missing_key_is_an_error_before_the_agent_is_called() {
         let items = Dataset::from_items([crate::item! { "input": "1" }]);
         let error = refused(Experiment::new("desk", items).evaluator(WithoutKey));
-        let expected =
-            "SOME_KEY is not set, or empty: `m` of someone needs it as a key, in experiment `desk`;";
+        let expected = "SOME_KEY is not set or empty: it is the API key for `m` of someone, needed by experiment `desk`.";
         assert!(error.to_string().starts_with(expected), "{error}");
     }
 }

@@ -1,4 +1,4 @@
-//! What tables of settings are made of: single values, each with what it may be, and tables that are told apart by their `type`.
+//! Building blocks of configuration tables: validated single values, and tables whose keys depend on a `type`.
 
 mod names;
 #[cfg(feature = "schema")]

@@ -1,16 +1,16 @@
-//! What is chosen from a few names: read with the nearest name in the error.
+//! Values chosen from a fixed set of names; errors suggest the closest name.
 
-/// What has a name that settings choose it by.
+/// A value that settings choose by name.
 pub trait Name: Copy + 'static {
-    /// All that there are.
+    /// All values.
     const ALL: &'static [Self];
 
     /// The name.
     fn name(self) -> &'static str;
 }
 
-/// Makes a type that is read from a name, around an enum with a variant for each, which gets the name. An error says that it
-/// is to be "a `$noun` in quotes", with `$before` in front of it where there is one.
+/// Defines a type that deserializes from a name, as a wrapper of an enum with one variant per name. Errors say that "a `$noun` in
+/// quotes" is expected, with the prefix `$before`, if given.
 macro_rules! names {
     ($($(#[$doc:meta])* $name:ident($type:ident), $noun:literal, $plural:literal $(, $before:literal)?: $($word:literal => $variant:ident),+ $(,)?;)+) => {$(
         $(#[$doc])*
@@ -43,7 +43,7 @@ macro_rules! names {
 
 pub(crate) use names;
 
-/// Checks that all are written by the names that they are read by.
+/// Checks that all values serialize to the names that they deserialize from.
 #[cfg(test)]
 pub fn assert_written_as_read<T: Name + serde::Serialize>() {
     for named in T::ALL {

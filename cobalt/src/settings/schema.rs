@@ -1,6 +1,6 @@
 //! JSON schemas of single values.
 
-/// Gives types the JSON schemas beside them, each written where it is used.
+/// Implements `JsonSchema` for types, with the given inline schemas.
 macro_rules! schema_of {
     ($($type:ident: $schema:tt),* $(,)?) => {$(
         impl schemars::JsonSchema for $type {

@@ -1,4 +1,4 @@
-//! Tables with keys of their own and keys that several kinds of tables share, each declared once.
+//! Tables with own keys and with keys that several kinds of tables share, each declared once.
 
 use std::ops::Range;
 
@@ -12,22 +12,21 @@ use toml::de::{DeTable, DeValue, Error, ValueDeserializer};
 
 use super::values::Text;
 
-/// A table that is read into two structs. In lists of its keys, the shared ones follow its own, but for a shared
-/// `name`, which is the first.
+/// A table that is parsed into two structs. In lists of keys, the shared ones follow its own, except that a shared `name` comes first.
 #[derive(Clone, Debug)]
 pub(crate) struct Table<Own, Shared> {
     pub(crate) own: Own,
     pub(crate) shared: Shared,
 }
 
-/// For tables that share no key.
+/// For tables without shared keys.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NoKeys {}
 
 impl<Own: DeserializeOwned, Shared: DeserializeOwned> Table<Own, Shared> {
-    /// Reads a table, which stands at `span`. Both structs deny unknown keys by what serde derives for them.
+    /// Parses a table at `span`. Both structs use `deny_unknown_fields`.
     pub(crate) fn read(span: Range<usize>, mut table: DeTable<'_>) -> Result<Self, Error> {
         let shared_keys = keys_of::<Shared>();
         let (name, others): (Vec<_>, Vec<_>) = shared_keys.iter().copied().partition(|key| *key == "name");
@@ -40,13 +39,13 @@ impl<Own: DeserializeOwned, Shared: DeserializeOwned> Table<Own, Shared> {
         for key in shared_keys {
             shared.extend(table.remove_entry(*key));
         }
-        // A wrong value is told before a missing one, and no shared key is required.
+        // Shared keys first: none is required, and a wrong value should be reported before a missing one.
         let shared = Shared::deserialize(at(shared))?;
         Ok(Self { own: Own::deserialize(at(table))?, shared })
     }
 }
 
-/// The keys that a struct is read from by what serde derives for it.
+/// The field names in a struct's derived `Deserialize`.
 fn keys_of<T: DeserializeOwned>() -> &'static [&'static str] {
     struct Keys<'k>(&'k mut &'static [&'static str]);
 
@@ -54,7 +53,7 @@ fn keys_of<T: DeserializeOwned>() -> &'static [&'static str] {
         type Error = serde::de::value::Error;
 
         fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Self::Error> {
-            Err(serde::de::Error::custom("only its keys are asked for"))
+            Err(serde::de::Error::custom("only the keys are needed"))
         }
 
         fn deserialize_struct<V: Visitor<'de>>(
@@ -74,12 +73,12 @@ fn keys_of<T: DeserializeOwned>() -> &'static [&'static str] {
     }
 
     let mut keys: &'static [&'static str] = &[];
-    // It ends with the error above in any case.
+    // This always fails with the error above.
     let _ = T::deserialize(Keys(&mut keys));
     keys
 }
 
-/// Refuses a key that is none of these, where it stands.
+/// Refuses unknown keys, with their location.
 struct KnownKeys<'k>(&'k [&'static str]);
 
 impl<'de> Visitor<'de> for KnownKeys<'_> {
@@ -118,7 +117,7 @@ impl Visitor<'_> for KnownKey<'_> {
         if self.0.contains(&key) {
             return Ok(());
         }
-        // In the words that serde has for it.
+        // Like serde's own message.
         let expected = match self.0 {
             [one] => format!("`{one}`"),
             [one, other] => format!("`{one}` or `{other}`"),
@@ -140,7 +139,7 @@ impl<Own: Serialize, Shared: Serialize> Serialize for Table<Own, Shared> {
     }
 }
 
-/// All fields, in the order of the keys. What is not set is left out: TOML has no `null`.
+/// All fields in key order, without unset ones: TOML has no `null`.
 fn joined(own: Map<String, Value>, mut shared: Map<String, Value>) -> Map<String, Value> {
     let all = shared.shift_remove_entry("name").into_iter().chain(own).chain(shared);
     all.filter(|(_, value)| !value.is_null()).collect()
@@ -159,7 +158,7 @@ impl<Own: schemars::JsonSchema, Shared: schemars::JsonSchema> schemars::JsonSche
     fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
         let mut schema = Own::json_schema(generator);
         let mut shared = Shared::json_schema(generator);
-        // What the struct's own docs say is for those who read the code.
+        // The docs of the struct itself are for developers.
         schema.as_object_mut().map(|fields| fields.shift_remove("description"));
         if let (Some(Value::Object(own)), Some(Value::Object(shared))) =
             (schema.get_mut("properties"), shared.remove("properties"))
@@ -170,17 +169,17 @@ impl<Own: schemars::JsonSchema, Shared: schemars::JsonSchema> schemars::JsonSche
     }
 }
 
-/// Takes the `type` out of a table, as its index in the list of types.
+/// Removes the `type` from a table and returns its index in the list of types.
 pub fn take_type(noun: &str, types: &[&str], table: &mut DeTable<'_>) -> Result<usize, Error> {
     let Some(kind) = table.remove("type") else {
         let known = wording::list(types.iter().copied());
         return Err(serde::de::Error::custom(format!(
-            "the key `type` is missing; the types of {noun}s are {known}"
+            "the key `type` is missing; valid {noun} types: {known}"
         )));
     };
     let index = |name: &str| {
         let found = types.iter().position(|known| *known == name);
-        found.ok_or_else(|| unknown_name(&format!("type of {noun}"), "types", name, types))
+        found.ok_or_else(|| unknown_name(&format!("{noun} type"), "types", name, types))
     };
     let expected = "the name of a type in quotes";
     ValueDeserializer::from(kind).deserialize_str(Text { expected, read: index })

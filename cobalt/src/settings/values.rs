@@ -1,4 +1,4 @@
-//! Single values of tables, each with what it may be: what is out of range is refused where it stands.
+//! Single values of tables, each validated: errors carry the location.
 
 use std::fmt;
 use std::time::Duration;
@@ -10,18 +10,18 @@ use serde::{Serialize, Serializer};
 
 use crate::llm::Provider;
 
-/// How long an agent may take for an item, and an evaluator for its output, unless something is set.
+/// The default time limit per trial, and per evaluator and output.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The most runs of an item.
+/// The maximum number of trials per item.
 pub const MOST_RUNS: usize = 10_000;
 
-/// The longest that a run of an item may take: 720 hours.
+/// The maximum time limit per trial: 720 hours.
 pub const LONGEST_TIMEOUT: Duration = Duration::from_secs(720 * 60 * 60);
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
-/// Makes types read from a text in quotes, and says what that is to be.
+/// Implements `Deserialize` from a string, with the expected value for errors.
 macro_rules! from_text {
     ($type:ident: $expected:literal, |$text:ident| $read:expr) => {
         impl $type {
@@ -40,7 +40,7 @@ macro_rules! from_text {
 
 pub(crate) use from_text;
 
-/// Makes types read from a number, and says which one may be.
+/// Implements `Deserialize` from a number in a range, with the expected value for errors.
 macro_rules! from_number {
     ($type:ident: $expected:literal, |$number:ident| $is_in_range:expr) => {
         impl<'de> Deserialize<'de> for $type {
@@ -89,13 +89,13 @@ impl<'de> Deserialize<'de> for Count {
     }
 }
 
-/// The most that there may be of something: a whole number from 0.
+/// A maximum count: a whole number from 0.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Limit(pub(crate) usize);
 
 from_number! {
     // Up to here, floating-point numbers are exact.
-    Limit: "a whole number that is 0 or more", |number| (0.0..=9e15).contains(&number) && number.fract() == 0.0
+    Limit: "a whole number of at least 0", |number| (0.0..=9e15).contains(&number) && number.fract() == 0.0
 }
 
 /// A score: a number from 0 to 1.
@@ -104,18 +104,18 @@ pub struct Score(pub(crate) f64);
 
 from_number! { Score: "a number from 0 to 1", |number| (0.0..=1.0).contains(&number) }
 
-/// What a part counts in a whole: a number that is 0 or more.
+/// The weight of a part: a number of at least 0.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Weight(pub(crate) f64);
 
-from_number! { Weight: "a number that is 0 or more", |number| number.is_finite() && number >= 0.0 }
+from_number! { Weight: "a number of at least 0", |number| number.is_finite() && number >= 0.0 }
 
-/// An amount of US dollars: a number that is 0 or more.
+/// An amount in US dollars: a number of at least 0.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct Dollars(pub(crate) f64);
 
 from_number! {
-    Dollars: "USD per 1,000,000 tokens as a number that is 0 or more", |number| number.is_finite() && number >= 0.0
+    Dollars: "a number of at least 0 (USD per 1,000,000 tokens)", |number| number.is_finite() && number >= 0.0
 }
 
 /// A duration: a number and its unit, one of `ns`, `us`, `ms`, `s`, `m` and `h`, as in `30s`, `1.5s` or `500ms`.
@@ -133,7 +133,7 @@ from_text! {
     |text| text.parse().map(Self).map_err(|error| format!("{error}"))
 }
 
-/// The list of thresholds; a table says how it is written as a list.
+/// Deserializes a list of thresholds; a table is refused with the syntax of the list.
 pub fn bounds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<Bound>>, D::Error> {
     struct Bounds;
 
@@ -156,7 +156,7 @@ pub fn bounds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<B
 
         fn visit_map<A: MapAccess<'de>>(self, _: A) -> Result<Self::Value, A::Error> {
             Err(A::Error::custom(
-                "thresholds are a list of texts, not a table: in place of `score = { avg = 0.8 }`, `latency = { p95 = 5000 }` and \
+                "thresholds are a list of strings, not a table: instead of `score = { avg = 0.8 }`, `latency = { p95 = 5000 }` and \
                  `evaluators.tone = { passRate = 0.9 }`, write `thresholds = [\"score.avg >= 0.8\", \"latency.p95 <= 5s\", \
                  \"tone.pass_rate >= 0.9\"]`",
             ))
@@ -166,13 +166,13 @@ pub fn bounds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<B
     deserializer.deserialize_any(Bounds).map(Some)
 }
 
-/// A list that is not empty.
+/// Deserializes a non-empty list.
 pub fn at_least_one<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     deserializer: D,
 ) -> Result<Option<Vec<T>>, D::Error> {
     let list = Vec::deserialize(deserializer)?;
     match list.is_empty() {
-        true => Err(Error::custom("the list is empty; name at least one, or leave the key out")),
+        true => Err(Error::custom("the list is empty; add an entry or remove the key")),
         false => Ok(Some(list)),
     }
 }
@@ -182,7 +182,7 @@ pub fn at_least_one<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
 pub(crate) struct Target(pub(crate) glob::Pattern);
 
 impl Target {
-    /// What matches every target.
+    /// Matches every target.
     pub(crate) fn any() -> Self {
         Self(glob::Pattern::new("*").expect("a star is a pattern"))
     }
@@ -190,7 +190,7 @@ impl Target {
 
 from_text! {
     Target: "the name of a test target, or a pattern in quotes",
-    |text| glob::Pattern::new(text).map(Self).map_err(|error| format!("`{text}` is no pattern: {}", error.msg))
+    |text| glob::Pattern::new(text).map(Self).map_err(|error| format!("invalid pattern `{text}`: {}", error.msg))
 }
 
 /// The name of an environment variable.
@@ -200,12 +200,12 @@ pub struct EnvironmentName(pub(crate) String);
 from_text! {
     EnvironmentName: "the name of a variable",
     |name| match name.is_empty() || name.contains(['=', '\0']) {
-        true => Err(format!("`{}` cannot be the name of a variable", name.escape_debug())),
+        true => Err(format!("`{}` is not a valid variable name", name.escape_debug())),
         false => Ok(Self(name.to_owned())),
     }
 }
 
-/// The name of an environment variable that the file may set.
+/// The name of an environment variable that the file is allowed to set.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct VariableName(pub(crate) String);
 
@@ -215,11 +215,11 @@ from_text! {
         let EnvironmentName(name) = EnvironmentName::read(name)?;
         if name.starts_with("COBALT_") {
             return Err(format!(
-                "`{name}` cannot be set here: Cobalt's own variables go before this file, and have keys in it"
+                "`{name}` cannot be set here: Cobalt's own variables override this file; use the corresponding key instead"
             ));
         }
         if name.starts_with("CARGO_") {
-            return Err(format!("`{name}` cannot be set here: cargo sets it, and this file is found by it"));
+            return Err(format!("`{name}` cannot be set here: Cargo sets it, and Cobalt needs it to find this file"));
         }
         Ok(Self(name))
     }
@@ -230,9 +230,9 @@ from_text! {
 pub struct VariableValue(pub(crate) String);
 
 from_text! {
-    VariableValue: "the variable's value as text in quotes",
+    VariableValue: "the variable's value as a string in quotes",
     |text| match text.contains('\0') {
-        true => Err("a variable cannot hold the character NUL".to_owned()),
+        true => Err("a variable cannot contain a NUL character".to_owned()),
         false => Ok(Self(text.to_owned())),
     }
 }
@@ -242,14 +242,14 @@ from_text! {
 pub struct Argument(pub(crate) String);
 
 from_text! {
-    Argument: "an argument as text in quotes",
+    Argument: "an argument as a string in quotes",
     |text| match text.contains('\0') {
-        true => Err("an argument cannot hold the character NUL".to_owned()),
+        true => Err("an argument cannot contain a NUL character".to_owned()),
         false => Ok(Self(text.to_owned())),
     }
 }
 
-/// Reads one kind of text.
+/// A visitor that parses a string.
 pub struct Text<F> {
     pub(crate) expected: &'static str,
     pub(crate) read: F,
@@ -267,7 +267,7 @@ impl<T, F: Fn(&str) -> Result<T, String>> Visitor<'_> for Text<F> {
     }
 }
 
-/// Reads a number in a range.
+/// A visitor for a number in a range.
 pub struct Number<F> {
     pub(crate) expected: &'static str,
     pub(crate) range: F,
@@ -309,14 +309,14 @@ impl Serialize for Bound {
     }
 }
 
-/// As it stands in the file.
+/// As written in the file.
 impl Serialize for Target {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.0.as_str())
     }
 }
 
-/// A duration in the largest unit of which it is a whole number.
+/// Formats a duration in the largest unit that gives a whole number.
 pub fn written(duration: Duration) -> String {
     let nanos = duration.as_nanos();
     let units = [
@@ -332,19 +332,19 @@ pub fn written(duration: Duration) -> String {
     }
 }
 
-/// A name, or anything else that cannot be empty.
+/// A name, or any other string that cannot be empty.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Word(pub(crate) String);
 
 from_text! {
-    Word: "a text in quotes",
+    Word: "a string in quotes",
     |text| match text.trim() {
-        "" => Err("the text is empty; leave the key out for what is usual".to_owned()),
+        "" => Err("the string is empty; remove the key to use the default".to_owned()),
         text => Ok(Self(text.to_owned())),
     }
 }
 
-/// The name of an environment variable.
+/// The name of an environment variable that holds a secret.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct KeyVariable(pub(crate) String);
 
@@ -352,43 +352,43 @@ from_text! {
     KeyVariable: "the name of a variable in quotes",
     |text| {
         let is_of_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
-        // Some keys are of the same letters: their form tells them apart.
+        // Some keys consist of the same characters: their form reveals them.
         match !text.is_empty() && text.chars().all(is_of_name) && !looks_like_key(text) {
             true => Ok(Self(text.to_owned())),
-            // It is not repeated: it may be the key itself.
+            // The error does not repeat it: it may be the key itself.
             false => Err(String::from(
-                "this is the name of the variable that holds the key, such as \"GATEWAY_API_KEY\", never the key",
+                "expected the name of the variable that holds the key, such as \"GATEWAY_API_KEY\", not the key itself",
             )),
         }
     }
 }
 
-/// The address of an API.
+/// The base URL of an API.
 #[derive(Clone, Debug, Serialize)]
 pub struct Address(pub(crate) String);
 
 from_text! {
-    Address: "an address in quotes",
+    Address: "a URL in quotes",
     |text| {
         let text = text.trim();
         let host = ["https://", "http://"].iter().find_map(|scheme| text.strip_prefix(scheme));
         match host.is_some_and(|host| !host.is_empty()) {
             true => Ok(Self(text.to_owned())),
-            false => Err(format!("`{text}` is no address; write it like \"https://gateway.example/v1\"")),
+            false => Err(format!("`{text}` is not a URL; write it like \"https://gateway.example/v1\"")),
         }
     }
 }
 
-/// A provider of models that judge, by its name.
+/// A provider of judge models, by name.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct JudgeVendor(pub(crate) Provider);
 
 from_text! {
     JudgeVendor: "the name of a provider in quotes",
-    |name| vendor(name, "models that judge", Provider::judges).map(Self)
+    |name| vendor(name, "judge models", Provider::judges).map(Self)
 }
 
-/// A provider of embeddings, by its name.
+/// A provider of embeddings, by name.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct EmbeddingVendor(pub(crate) Provider);
 
@@ -396,7 +396,7 @@ from_text! {
     EmbeddingVendor: "the name of a provider in quotes", |name| vendor(name, "embeddings", Provider::embeds).map(Self)
 }
 
-/// A provider that has what is wanted of it.
+/// Parses a provider that has the required kind of model.
 fn vendor(name: &str, wanted: &str, can: fn(Provider) -> bool) -> Result<Provider, String> {
     match name.parse::<Provider>() {
         Ok(provider) if can(provider) => Ok(provider),
@@ -411,7 +411,7 @@ pub struct Temperature(pub(crate) f64);
 
 from_number! { Temperature: "a number from 0 to 2", |number| (0.0..=2.0).contains(&number) }
 
-/// How often something is tried again: from 0 to 20.
+/// A number of retries: from 0 to 20.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Retries(pub(crate) u32);
 
@@ -419,7 +419,7 @@ from_number! {
     Retries: "a whole number from 0 to 20", |number| (0.0..=20.0).contains(&number) && number.fract() == 0.0
 }
 
-/// A duration that may be long: `7d` as well as `12h` or `90s`.
+/// A duration, also in days: `7d` as well as `12h` or `90s`.
 #[derive(Clone, Copy, Debug)]
 pub struct Age(pub(crate) Duration);
 
@@ -430,10 +430,10 @@ from_text! {
             text.trim().strip_suffix('d').filter(|number| number.ends_with(|c: char| c.is_ascii_digit()));
         match days {
             Some(days) => Ok(Self(duration(&format!("{days}h"))?.saturating_mul(24))),
-            // Of the durations, only an age can be in days.
+            // Only ages can be in days.
             None => duration(text).map(Self).map_err(|problem| {
-                if problem.contains("no unit of time") {
-                    format!("{problem}; of an age also `d`")
+                if problem.contains("unknown time unit") {
+                    format!("{problem}; `d` is also allowed here")
                 } else {
                     problem
                 }
@@ -442,7 +442,7 @@ from_text! {
     }
 }
 
-/// A duration that may be long, or `off`.
+/// A duration, also in days, or `off`.
 #[derive(Clone, Copy, Debug)]
 pub struct AgeOrOff(pub(crate) Option<Age>);
 
@@ -514,14 +514,14 @@ super::schema::schema_of! {
     VariableValue: { "type": "string" },
 }
 
-/// Whether a text has the form of an address of HTTP: a host and nothing that no address holds.
+/// Whether a string looks like an HTTP URL: it has a host, and no whitespace or control characters.
 pub fn is_address(text: &str) -> bool {
     let rest = ["https://", "http://"].iter().find_map(|scheme| text.strip_prefix(scheme));
     let is_odd = |letter: char| letter.is_whitespace() || letter.is_control();
     rest.is_some_and(|rest| !host(rest).is_empty() && !rest.contains(is_odd))
 }
 
-/// The host, and the port if one is written, of an address without its scheme.
+/// The host, and the port if given, of a URL without its scheme.
 pub fn host(rest: &str) -> &str {
     let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
     authority.rsplit_once('@').map_or(authority, |(_, host)| host)

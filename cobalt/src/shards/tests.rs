@@ -50,7 +50,7 @@ fn shards_that_differ_are_refused_with_what_differs() {
         ("the numbers of shards", |it| it["shard"]["of"] = json!(3)),
         ("the data", |it| it["dataset"]["hash"] = json!("1")),
         ("the commits", |it| it["git"]["commit"] = json!("1".repeat(40))),
-        ("the numbers of runs", |it| it["config"]["runs"] = json!(2)),
+        ("the numbers of trials", |it| it["config"]["runs"] = json!(2)),
         ("the evaluators", |it| it["config"]["evaluators"] = json!(["f"])),
         ("the pass marks", |it| it["config"]["passMarks"] = json!([0.6])),
         ("the settings of the evaluators", |it| it["config"]["evaluatorHashes"] = json!(["1"])),
@@ -61,7 +61,7 @@ fn shards_that_differ_are_refused_with_what_differs() {
         let error =
             merged(vec![shard(1, &[0, 1], |_| {}), shard(2, &[2, 3], change)]).unwrap_err().to_string();
         assert!(
-            error.starts_with(&format!("`1.json` and `2.json` are not of one run, as {what} differ: ")),
+            error.starts_with(&format!("`1.json` and `2.json` do not belong together: {what} differ (")),
             "{error}"
         );
     }
@@ -71,30 +71,35 @@ fn shards_that_differ_are_refused_with_what_differs() {
 fn items_that_are_missing_or_there_twice_are_named() {
     let refused = |files| merged(files).unwrap_err().to_string();
     let error = refused(vec![shard(1, &[0, 1], |_| {})]);
-    assert!(error.starts_with("2 items of 4 are in none of the shards (by index from 0: 2, 3); "), "{error}");
-    assert!(error.contains("no run of shard 2/2: "), "{error}");
+    assert!(
+        error.starts_with("2 items of 4 are missing from all shards (by index from 0: 2, 3); "),
+        "{error}"
+    );
+    assert!(error.contains("missing shard 2/2: "), "{error}");
     let one_of_many = |it: &mut Value| it["shard"]["of"] = json!(u16::MAX);
     let error = refused(vec![shard(1, &[0, 1], one_of_many)]);
-    assert!(error.contains("9/65535 and 65526 more: run it with"), "{error}");
+    assert!(error.contains("9/65535 and 65,526 more: run it to the end with"), "{error}");
     let of_many_items = |it: &mut Value| it["dataset"]["items"] = json!(u32::MAX);
     let error = refused(vec![shard(1, &[0, 1], of_many_items)]);
-    let missing = "4294967293 items of 4294967295 are in none of the shards (by index from 0: 2, 3, 4, 5, 6, 7, 8, 9 and";
+    let missing = "4,294,967,293 items of 4,294,967,295 are missing from all shards (by index from 0: 2, 3, 4, 5, 6, 7, 8, 9 and";
     assert!(error.starts_with(missing), "{error}");
     let error = refused(vec![shard(1, &[0, 1], |_| {}), shard(2, &[1, 2, 3], |_| {})]);
-    assert!(error.starts_with("item 1 (`1`) is both in `1.json` and in `2.json`"), "{error}");
+    assert!(error.starts_with("item 1 (`1`) is in both `1.json` and `2.json`"), "{error}");
     let error = refused(vec![shard(1, &[0, 1, 2, 3, 4], |_| {})]);
-    assert!(error.starts_with("`1.json` has item 4, of a data set that has 4 items"), "{error}");
+    assert!(error.starts_with("`1.json` contains item 4, but its dataset has 4 items"), "{error}");
 }
 
 #[test]
 fn what_is_no_shard_is_refused() {
     let remove = |field: &'static str| move |it: &mut Value| drop(it.as_object_mut().unwrap().remove(field));
     let refused = |files| merged(files).unwrap_err().to_string();
-    assert!(refused(vec![shard(1, &[0], remove("shard"))]).contains("`1.json` is no result file of a shard"));
-    assert!(refused(vec![shard(1, &[0], remove("dataset"))]).contains("`1.json` does not say which data"));
+    assert!(
+        refused(vec![shard(1, &[0], remove("shard"))]).contains("`1.json` is not the result file of a shard")
+    );
+    assert!(refused(vec![shard(1, &[0], remove("dataset"))]).contains("`1.json` does not name its dataset"));
     let empty = |it: &mut Value| it["dataset"]["items"] = json!(0);
     assert!(
-        refused(vec![shard(1, &[], empty)]).contains("`1.json` does not say which data"),
+        refused(vec![shard(1, &[], empty)]).contains("`1.json` does not name its dataset"),
         "it would pass"
     );
     assert!(refused(Vec::new()).contains("no shard to merge"));

@@ -17,7 +17,7 @@ fn items_are_matched_by_key_and_told_apart() {
     assert_eq!((items.matched, &*items.changed), (2, &["edited".to_owned()][..]));
     assert_eq!((&*items.added, &*items.removed), (&["new".to_owned()][..], &["gone".to_owned()][..]));
     let note =
-        "the items differ: 1 item changed (counted in here, left out by gates), 1 item added, 1 item removed";
+        "the items differ: 1 item changed (included here, excluded from thresholds against a baseline), 1 item added, 1 item removed";
     assert_eq!(comparison.notes, [note]);
     let correct = &comparison.evaluators[0];
     assert_eq!((correct.items, correct.better, correct.worse, correct.equal), (2, 0, 1, 1));
@@ -28,7 +28,7 @@ fn items_are_matched_by_key_and_told_apart() {
 fn runs_without_a_common_item_have_no_figures_and_say_why() {
     let comparison = compared(&run("a", vec![item("x", &[1.0])]), &run("b", vec![item("y", &[1.0])]));
     assert!(comparison.evaluators.is_empty() && comparison.amounts.is_empty());
-    assert!(comparison.notes[0].starts_with("the runs have no item in common"), "{:?}", comparison.notes);
+    assert!(comparison.notes[0].starts_with("the runs have no items in common"), "{:?}", comparison.notes);
 }
 
 #[test]
@@ -204,14 +204,14 @@ fn what_makes_runs_hard_to_compare_is_said() {
     assert_eq!(
         compared(&base, &other).notes,
         [
-            "the runs are of two experiments, `answers` and `questions`",
-            "the other run is partial: only some of its items were run",
-            "only the other run has `new`",
-            "only the base has `old`",
-            "`correct` had other settings in the base, which may explain a difference",
+            "the runs are of different experiments: `answers` and `questions`",
+            "run b is partial: only some of its items were run",
+            "only run b has `new`",
+            "only run a has `old`",
+            "`correct` had different settings in run a, which may explain a difference",
         ]
     );
-    assert_eq!(compared(&base, &base).notes, ["both are the same run"]);
+    assert_eq!(compared(&base, &base).notes, ["both sides are the same run"]);
     assert!(compared(&scored("a", &[1.0]), &scored("b", &[1.0])).notes.is_empty());
 }
 
@@ -219,7 +219,7 @@ fn what_makes_runs_hard_to_compare_is_said() {
 fn an_evaluator_that_scored_nothing_in_one_run_is_named() {
     let comparison = compared(&scored("a", &[1.0; 3]), &run("b", (0..3).map(|key| item(key, &[])).collect()));
     assert!(comparison.evaluators.is_empty());
-    let note = "no item has a score of `correct` in both runs, which leaves nothing to compare";
+    let note = "no item has a score from `correct` in both runs, so it cannot be compared";
     assert_eq!(comparison.notes, [note]);
 }
 

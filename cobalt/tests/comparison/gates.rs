@@ -23,7 +23,7 @@ fn a_drop_beyond_noise_misses_the_gate() {
     let found = judged(&scored("a", &right(90, 10)), &scored("b", &right(60, 40)), drop(0.02));
     assert_eq!(found.finding, Finding::Missed);
     assert!(is_close(found.actual.unwrap(), 0.3));
-    assert!(found.message.starts_with("the drop of correct is 0.3 (95 % interval 0."), "{}", found.message);
+    assert!(found.message.starts_with("the drop of correct is 0.3 (95% CI 0."), "{}", found.message);
     assert!(found.message.ends_with(" beyond noise"), "{}", found.message);
 }
 
@@ -84,7 +84,7 @@ fn changed_items_are_left_out_and_counted() {
     });
     let found = judged(&scored("a", &right(90, 10)), &now, drop(0.02));
     assert_eq!((found.finding, found.actual), (Finding::Inconclusive, Some(0.0)));
-    assert!(found.message.ends_with("; left out: 30 items changed since"), "{}", found.message);
+    assert!(found.message.ends_with("; excluded: 30 items changed"), "{}", found.message);
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn what_the_baseline_lacks_is_open_and_what_the_run_lacks_is_missed() {
     );
     let found = judged(&with_new, &now, new);
     assert_eq!((found.finding, found.actual), (Finding::Missed, None));
-    assert!(found.message.contains("no evaluator is named `new`; there are `correct`"), "{}", found.message);
+    assert!(found.message.contains("no evaluator is named `new`; available: `correct`"), "{}", found.message);
     let found = judged(&base, &now, gate(Category::Tokens, Metric::Rise, 10.0));
     assert_eq!(found.finding, Finding::Missed);
     assert!(
@@ -116,7 +116,7 @@ fn what_the_baseline_lacks_is_open_and_what_the_run_lacks_is_missed() {
     assert_eq!((found.finding, found.actual), (Finding::Missed, None));
     assert!(
         found.message.ends_with(
-            "the baseline has no item in common with this run; update it with `cargo cobalt baseline set`"
+            "the baseline has no items in common with this run; update it with `cargo cobalt baseline set`"
         ),
         "{}",
         found.message
@@ -125,7 +125,7 @@ fn what_the_baseline_lacks_is_open_and_what_the_run_lacks_is_missed() {
     let found = judged(&base, &changed, drop(0.02));
     assert_eq!(found.finding, Finding::Inconclusive);
     assert!(
-        found.message.contains("no item can be compared; left out: 2 items changed"),
+        found.message.contains("no items can be compared; excluded: 2 items changed"),
         "{}",
         found.message
     );
@@ -204,7 +204,7 @@ fn what_a_drop_takes_to_show_depends_on_the_share_that_the_baseline_has_right() 
     // 4 / 22 of the pairs may differ in an unchanged agent, of which all answers are right, and 0.13 × 0.87 more in one that
     // dropped by 0.13: (2.326 √(0.2949 + 0.13²) + 0.8416 √0.2949)² / 0.13².
     assert!(
-        found.message.ends_with("20 items cannot tell it from noise; about 183 items would"),
+        found.message.ends_with("20 items cannot tell it from noise; about 183 items needed"),
         "{}",
         found.message
     );
@@ -240,7 +240,7 @@ fn no_number_of_runs_misses_a_gate_of_fewer_clusters_than_it_takes() {
     };
     let found = judged(&runs("a", 0.0), &runs("b", 1.0), drop(0.02));
     assert!(found.message.contains("items would"), "{}", found.message);
-    assert!(!found.message.contains("runs of each item"), "{}", found.message);
+    assert!(!found.message.contains("trials per item"), "{}", found.message);
 }
 
 #[test]
@@ -291,7 +291,7 @@ fn a_gate_needs_at_least_six_items() {
     let found = judged(&scored("a", &[0.9, 0.8, 0.7]), &scored("b", &[0.5, 0.4, 0.3]), drop(0.02));
     assert_eq!(found.finding, Finding::Inconclusive);
     assert!(
-        found.message.contains("3 items cannot tell it from noise; about 6 items would"),
+        found.message.contains("3 items cannot tell it from noise; about 6 items needed"),
         "{}",
         found.message
     );
@@ -362,7 +362,7 @@ fn how_many_items_are_needed_counts_all_gates_that_are_corrected_for() {
     let gate = drop(0.02);
     for (gates, items) in [(1, 6), (2, 7), (3, 8), (5, 8), (6, 9), (12, 10)] {
         let found = &judge_against(&base, &now, &vec![&gate; gates])[0];
-        let needed = format!("4 items cannot tell it from noise; about {items} items would");
+        let needed = format!("4 items cannot tell it from noise; about {items} items needed");
         assert!(found.message.contains(&needed), "{gates} gates: {}", found.message);
         // They do.
         let [base, now] = [&base, &now].map(|run| {

@@ -196,7 +196,7 @@ fn endless_runs_do_not_settle_what_comes_of_the_items() {
 #[test]
 fn a_sample_size_reads_as_a_phrase() {
     let size = SampleSize { items: 1200, runs: Some(12) };
-    assert_eq!(size.to_string(), "about 1,200 items, or 12 runs of each item");
+    assert_eq!(size.to_string(), "about 1,200 items (or 12 trials per item)");
 }
 
 #[test]

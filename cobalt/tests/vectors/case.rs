@@ -102,7 +102,7 @@ impl Case {
             Some("provider_http_error") => &["400", "401", "404", "429", "500", "503"],
             Some("invalid_weights") => &["`weights`"],
             Some("invalid_input") => &["no list", "no number"],
-            Some("vector_length_mismatch") => &["not of one length", "numbers"],
+            Some("vector_length_mismatch") => &["differ in length", "numbers"],
             Some("missing_api_key") => &["needs a key"],
             // Of several that are missing, one is told.
             Some(kind) if kind.starts_with("missing_") && self.input().get("output").is_none() => {

@@ -9,7 +9,7 @@ import { executionsOf, scoresOf } from './summary';
 const RELEVANT = 0.05;
 
 type Run = Pick<Report, 'id' | 'name' | 'timestamp' | 'git' | 'config' | 'items'>;
-type Figure = (item: Item) => number | undefined;
+type Metric = (item: Item) => number | undefined;
 type Pair = { base: Item; other: Item };
 
 export function comparisonOf(base: Run, other: Run, evaluators: PlannedEvaluator[]): Comparison {
@@ -47,7 +47,7 @@ function amounts(pairs: Pair[]): Difference[] {
   ].filter((one) => one !== undefined);
 }
 
-function scoreBy(evaluator: string): Figure {
+function scoreBy(evaluator: string): Metric {
   return (item) => {
     const scores = scoresOf(item, evaluator);
     return scores.length > 0 ? mean(scores) : undefined;
@@ -58,10 +58,10 @@ function difference(
   name: string,
   quantity: Difference['quantity'],
   pairs: Pair[],
-  figure: Figure,
+  metric: Metric,
 ): Difference | undefined {
   const measured = pairs.flatMap((pair) => {
-    const [base, other] = [figure(pair.base), figure(pair.other)];
+    const [base, other] = [metric(pair.base), metric(pair.other)];
     return base === undefined || other === undefined ? [] : [{ base, other }];
   });
   if (measured.length < 2) return undefined;

@@ -58,14 +58,14 @@ function itemOf(kind: string, text: string, place: number, evaluators: { name: s
   const isLong = text.length > 100_000;
   const key = isLong ? kind : text;
   const short = text.slice(0, 6000);
-  const fields = unordinary([
+  const fields = objectOf([
     [kind, short],
     ['__proto__', { polluted: short }],
     ['constructor', short],
     ['toString', 1],
     [TEXTS.image, [short, { [short]: null }]],
   ]);
-  const input = unordinary([
+  const input = objectOf([
     ['id', key],
     ['input', text],
     ['expectedOutput', `${text} but other`],
@@ -75,7 +75,7 @@ function itemOf(kind: string, text: string, place: number, evaluators: { name: s
   const run: Execution = {
     output: { output: place % 3 === 1 ? fields : text, metadata: metadataOf(short, fields) },
     latencyMs: place === 2 ? 1e12 : place,
-    evaluations: unordinary(
+    evaluations: objectOf(
       evaluators.map(({ name }) => [name, evaluation(place === 0 ? text : short, place)]),
     ) as Execution['evaluations'],
     status: 'ok',
@@ -106,7 +106,7 @@ function evaluation(text: string, place: number): Evaluation {
 }
 
 /** An object of these fields, whatever their names mean to JavaScript. */
-function unordinary(entries: [string, unknown][]): Record<string, unknown> {
+function objectOf(entries: [string, unknown][]): Record<string, unknown> {
   const object: Record<string, unknown> = {};
   for (const [name, value] of entries)
     Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true });

@@ -54,7 +54,7 @@ export function wilson(passes: number, all: number): Interval {
 }
 
 /** How many ways there are to choose some of all. */
-export function choose(all: number, some: number): number {
+export function binomial(all: number, some: number): number {
   let ways = 1;
   for (let taken = 0; taken < some; taken += 1) ways = (ways * (all - taken)) / (taken + 1);
   return ways;

@@ -2,7 +2,7 @@
 import type { Execution, Item, Report, ScoreStats } from '../../src/api/types';
 import type { PlannedEvaluator } from './plan';
 import { usage } from './prices';
-import { choose, deviation, mean, spread, studentT, sum, wilson } from './statistics';
+import { binomial, deviation, mean, spread, studentT, sum, wilson } from './statistics';
 
 export const PASS_MARK = 0.5;
 
@@ -88,12 +88,12 @@ function statsOf(items: Item[], evaluator: string, mark: number): ScoreStats | u
       ? wilson(passes, scores.length)
       : { low: Math.max(0, average - half), high: Math.min(1, average + half) },
     passRate: passes / scores.length,
-    ...(runs === 1 ? { passRateCi95: wilson(passes, scores.length) } : overRuns(byItem, runs, mark)),
+    ...(runs === 1 ? { passRateCi95: wilson(passes, scores.length) } : overTrials(byItem, runs, mark)),
   };
 }
 
 /** The chances that at least one of k runs passes, and that all of them do. */
-function overRuns(byItem: number[][], runs: number, mark: number) {
+function overTrials(byItem: number[][], runs: number, mark: number) {
   const passing = byItem
     .filter((scores) => scores.length === runs)
     .map((scores) => scores.filter((score) => score >= mark).length);
@@ -101,7 +101,7 @@ function overRuns(byItem: number[][], runs: number, mark: number) {
   const counts = Array.from({ length: runs }, (_, place) => place + 1);
   const average = (figure: (passes: number) => number) => mean(passing.map(figure));
   return {
-    passAtK: counts.map((k) => average((passes) => 1 - choose(runs - passes, k) / choose(runs, k))),
-    passHatK: counts.map((k) => average((passes) => choose(passes, k) / choose(runs, k))),
+    passAtK: counts.map((k) => average((passes) => 1 - binomial(runs - passes, k) / binomial(runs, k))),
+    passHatK: counts.map((k) => average((passes) => binomial(passes, k) / binomial(runs, k))),
   };
 }

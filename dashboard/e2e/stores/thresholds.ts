@@ -5,7 +5,7 @@ import { mean, spread, sum } from './statistics';
 import { executionsOf, scoresOf } from './summary';
 
 type CiStatus = NonNullable<Report['ciStatus']>;
-type Judged = Pick<Report, 'items' | 'summary' | 'baseline'>;
+type RunData = Pick<Report, 'items' | 'summary' | 'baseline'>;
 
 const UNITS: Record<string, number> = { ms: 1, s: 1000 };
 
@@ -17,7 +17,7 @@ interface Threshold {
   bound: number;
 }
 
-function read(written: string): Threshold {
+function parse(written: string): Threshold {
   const parts = /^(.+)\.([a-z0-9_]+) (>=|<=) ([\d.]+)([a-z]*)$/.exec(written);
   if (!parts) throw new Error(`no threshold of a store: ${written}`);
   const [, category = '', metric = '', comparison, bound, unit = ''] = parts;
@@ -30,19 +30,19 @@ function read(written: string): Threshold {
   };
 }
 
-export function ciStatusOf(written: string[], run: Judged): CiStatus | undefined {
+export function ciStatusOf(written: string[], run: RunData): CiStatus | undefined {
   if (written.length === 0) return undefined;
-  const judged = written.map(read).map((threshold) => ({ threshold, outcome: judge(threshold, run) }));
-  const violation = ({ threshold, outcome }: (typeof judged)[number]) => ({
+  const evaluated = written.map(parse).map((threshold) => ({ threshold, outcome: evaluate(threshold, run) }));
+  const violation = ({ threshold, outcome }: (typeof evaluated)[number]) => ({
     category: threshold.category.replace('vs_baseline.', ''),
     metric: threshold.metric,
     expected: threshold.bound,
     actual: outcome.actual ?? null,
     message: outcome.message,
   });
-  const missed = judged.filter(({ outcome }) => outcome.finding === 'missed');
-  const open = judged.filter(({ outcome }) => outcome.finding === 'inconclusive');
-  const all = `${judged.length} threshold${judged.length === 1 ? '' : 's'}`;
+  const missed = evaluated.filter(({ outcome }) => outcome.finding === 'missed');
+  const open = evaluated.filter(({ outcome }) => outcome.finding === 'inconclusive');
+  const all = `${evaluated.length} threshold${evaluated.length === 1 ? '' : 's'}`;
   const found = [
     ...(missed.length > 0 ? [`${missed.length} missed`] : []),
     ...(open.length > 0 ? [`${open.length} inconclusive`] : []),
@@ -51,28 +51,28 @@ export function ciStatusOf(written: string[], run: Judged): CiStatus | undefined
     passed: missed.length === 0,
     violations: missed.map(violation),
     inconclusive: open.map(violation),
-    thresholds: judged.map(({ outcome }) => outcome),
+    thresholds: evaluated.map(({ outcome }) => outcome),
     summary: found.length > 0 ? `of ${all} ${found.join(', ')}` : `${all} met`,
   };
 }
 
-function judge(threshold: Threshold, run: Judged): ThresholdOutcome {
+function evaluate(threshold: Threshold, run: RunData): ThresholdOutcome {
   const { written, category, metric, atLeast, bound } = threshold;
   const name = written.replaceAll(' ', '');
-  if (category.startsWith('vs_baseline.')) return judgeDrop(threshold, run);
+  if (category.startsWith('vs_baseline.')) return evaluateDrop(threshold, run);
   const actual = measure(category, metric, run);
   if (actual === undefined) {
     const message = `\`${written}\` has nothing to measure: no output was scored`;
     return { name, finding: 'missed', passed: false, message };
   }
   const passed = atLeast ? actual >= bound : actual <= bound;
-  const figure = figureOf(category, actual);
+  const figure = formatMetric(category, actual);
   const message = `${category}.${metric} is ${figure}, which ${passed ? 'meets' : 'misses'} \`${written}\``;
   return { name, finding: passed ? 'met' : 'missed', passed, actual, figure, message };
 }
 
 /** How far an average fell; what the interval of the difference leaves open is inconclusive. */
-function judgeDrop({ written, category, bound }: Threshold, run: Judged): ThresholdOutcome {
+function evaluateDrop({ written, category, bound }: Threshold, run: RunData): ThresholdOutcome {
   const name = written.replaceAll(' ', '');
   const evaluator = category.replace('vs_baseline.', '');
   const difference = run.baseline?.evaluators.find((one) => one.name === evaluator);
@@ -97,7 +97,7 @@ function judgeDrop({ written, category, bound }: Threshold, run: Judged): Thresh
   };
 }
 
-function measure(category: string, metric: string, run: Judged): number | undefined {
+function measure(category: string, metric: string, run: RunData): number | undefined {
   if (metric === 'pass_rate') return run.summary.scores[category]?.passRate ?? undefined;
   const values = run.items.flatMap((item) => valuesOf(category, item));
   if (values.length === 0) return undefined;
@@ -119,7 +119,7 @@ function valuesOf(category: string, item: Item): number[] {
   }
 }
 
-function figureOf(category: string, actual: number): string {
+function formatMetric(category: string, actual: number): string {
   if (category === 'latency') {
     return actual < 1000
       ? `${Number(actual.toPrecision(3))} ms`

@@ -1,8 +1,8 @@
-// Asks the server, and tells in plain words what went wrong.
+// Sends requests to the server, and turns failures into readable errors.
 
-/** An answer that is none: what the server says of it, or that there is no server. */
+/** A failed request, with the server's message if there is one. */
 export class ApiError extends Error {
-  /** The HTTP status; 0 where the server could not be reached. */
+  /** The HTTP status; 0 if the server cannot be reached. */
   readonly status: number;
 
   constructor(status: number, message: string) {
@@ -12,11 +12,11 @@ export class ApiError extends Error {
   }
 }
 
-/** A query of parameters; those that are undefined or empty are left out. */
-export type Parameters = Record<string, string | number | boolean | null | undefined>;
+/** Query parameters. Null, undefined and empty ones are left out. */
+export type QueryParameters = Record<string, string | number | boolean | null | undefined>;
 
-/** The address of an endpoint. */
-export function address(path: string, parameters: Parameters = {}): string {
+/** A path with query parameters. */
+export function buildUrl(path: string, parameters: QueryParameters = {}): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters)) {
     if (value !== undefined && value !== null && value !== '') query.set(name, String(value));
@@ -25,21 +25,28 @@ export function address(path: string, parameters: Parameters = {}): string {
   return text === '' ? path : `${path}?${text}`;
 }
 
-/** Asks for JSON. */
-export async function get<T>(path: string, parameters?: Parameters, signal?: AbortSignal): Promise<T> {
+/** Requests JSON. */
+export async function getJson<T>(
+  path: string,
+  parameters?: QueryParameters,
+  signal?: AbortSignal,
+): Promise<T> {
   let response: Response;
   try {
-    response = await fetch(address(path, parameters), { signal, headers: { accept: 'application/json' } });
+    response = await fetch(buildUrl(path, parameters), { signal, headers: { accept: 'application/json' } });
   } catch (error) {
     if (signal?.aborted) throw error;
-    throw new ApiError(0, 'The server does not answer. It may have been stopped: run cargo cobalt serve.');
+    throw new ApiError(0, "Can't reach the server. Start it with: cargo cobalt serve");
   }
   const body: unknown = await response.json().catch(() => undefined);
   if (response.ok && body !== undefined) return body as T;
-  throw new ApiError(response.status, message(body) ?? `The server answered with status ${response.status}.`);
+  throw new ApiError(
+    response.status,
+    errorMessage(body) ?? `The server responded with status ${response.status}.`,
+  );
 }
 
-function message(body: unknown): string | undefined {
-  const isProblem = typeof body === 'object' && body !== null && 'error' in body;
-  return isProblem ? String(body.error) : undefined;
+function errorMessage(body: unknown): string | undefined {
+  const hasError = typeof body === 'object' && body !== null && 'error' in body;
+  return hasError ? String(body.error) : undefined;
 }

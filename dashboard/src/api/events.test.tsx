@@ -1,10 +1,10 @@
-// Listens while the page is seen, and asks again for what may have changed meanwhile.
+// The event stream is open while the page is visible. Queries are invalidated after a reconnect.
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { act, render } from '@testing-library/react';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { LiveProvider } from './events';
 
-/** Connections, as a browser has them. */
+/** A fake `EventSource`. */
 class Source {
   static all: Source[] = [];
   isOpen = true;
@@ -22,7 +22,7 @@ class Source {
 
 const open = () => Source.all.filter((source) => source.isOpen);
 
-/** Shows the page, or another tab. */
+/** Shows or hides the page. */
 function show(visibility: DocumentVisibilityState) {
   vi.spyOn(document, 'visibilityState', 'get').mockReturnValue(visibility);
   act(() => void document.dispatchEvent(new Event('visibilitychange')));
@@ -30,13 +30,13 @@ function show(visibility: DocumentVisibilityState) {
 
 function listen() {
   const client = new QueryClient();
-  const renewed = vi.spyOn(client, 'invalidateQueries');
+  const invalidated = vi.spyOn(client, 'invalidateQueries');
   const page = render(
     <QueryClientProvider client={client}>
       <LiveProvider>page</LiveProvider>
     </QueryClientProvider>,
   );
-  return { page, renewed };
+  return { page, invalidated };
 }
 
 describe('the events', () => {
@@ -46,7 +46,7 @@ describe('the events', () => {
     vi.stubGlobal('EventSource', Source);
   });
 
-  test('are listened to while the page is seen alone', () => {
+  test('are received only while the page is visible', () => {
     const { page } = listen();
     expect(open()).toHaveLength(1);
     show('hidden');
@@ -60,14 +60,14 @@ describe('the events', () => {
     expect(open()).toHaveLength(0);
   });
 
-  test('that nobody heard are made up for', () => {
-    const { renewed } = listen();
+  test('that were missed invalidate the queries', () => {
+    const { invalidated } = listen();
     act(() => open()[0]?.onopen());
-    expect(renewed).not.toHaveBeenCalled();
+    expect(invalidated).not.toHaveBeenCalled();
     show('hidden');
     show('visible');
     act(() => open()[0]?.onopen());
-    expect(renewed).toHaveBeenCalledWith({ queryKey: ['runs'] });
-    expect(renewed).toHaveBeenCalledWith({ queryKey: ['run'] });
+    expect(invalidated).toHaveBeenCalledWith({ queryKey: ['runs'] });
+    expect(invalidated).toHaveBeenCalledWith({ queryKey: ['run'] });
   });
 });

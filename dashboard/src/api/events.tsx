@@ -1,79 +1,79 @@
-// Listens to what happens on the server, and renews what the page has asked for.
+// Subscribes to server events, and invalidates the queries that they affect.
 import { type QueryClient, useQueryClient } from '@tanstack/react-query';
 import { createContext, type ReactNode, useContext, useEffect, useState } from 'react';
-import type { Happening, LiveRun } from './types';
+import type { LiveRun, ServerEvent } from './types';
 
-interface Live {
-  /** Whether events come. */
+interface LiveState {
+  /** Whether the event stream is connected. */
   isConnected: boolean;
-  /** Whether `runs` was told at all. */
-  hasHeard: boolean;
-  /** The runs that have not ended. */
+  /** Whether `runs` was received yet. */
+  hasReceived: boolean;
+  /** Unfinished runs. */
   runs: LiveRun[];
 }
 
-const BEFORE: Live = { isConnected: true, hasHeard: false, runs: [] };
+const INITIAL_STATE: LiveState = { isConnected: true, hasReceived: false, runs: [] };
 
-export const LiveContext = createContext(BEFORE);
+export const LiveContext = createContext(INITIAL_STATE);
 
-/** What is going on now. */
+/** The live state. */
 export const useLive = () => useContext(LiveContext);
 
 /**
- * Keeps a connection open while the page is seen: browsers have few for all tabs of a server together, and a tab that is
- * hidden would hold one of them back from the others.
+ * Keeps the connection open while the page is visible. Browsers limit the connections to a server across all tabs, and
+ * hidden tabs would use them up.
  */
 export function LiveProvider({ children }: { children: ReactNode }) {
   const client = useQueryClient();
-  const [live, setLive] = useState(BEFORE);
+  const [live, setLive] = useState(INITIAL_STATE);
 
   useEffect(() => {
     let source: EventSource | undefined;
-    let hasListened = false;
-    const hear = (event: MessageEvent<string>) => {
-      const happening = JSON.parse(event.data) as Happening;
-      if (happening.type === 'live') {
-        setLive({ isConnected: true, hasHeard: true, runs: happening.runs });
+    let wasConnected = false;
+    const onEvent = (event: MessageEvent<string>) => {
+      const serverEvent = JSON.parse(event.data) as ServerEvent;
+      if (serverEvent.type === 'live') {
+        setLive({ isConnected: true, hasReceived: true, runs: serverEvent.runs });
       }
-      renew(client, happening);
+      invalidate(client, serverEvent);
     };
-    const listen = () => {
+    const connect = () => {
       source = new EventSource('/api/events');
-      for (const type of ['live', 'item', 'results'] satisfies Happening['type'][]) {
-        source.addEventListener(type, hear);
+      for (const type of ['live', 'item', 'results'] satisfies ServerEvent['type'][]) {
+        source.addEventListener(type, onEvent);
       }
       source.onopen = () => {
         setLive((live) => ({ ...live, isConnected: true }));
-        // What happened while nobody listened may be anything.
-        if (hasListened) renew(client, { type: 'results' });
-        hasListened = true;
+        // Events may have been missed while disconnected.
+        if (wasConnected) invalidate(client, { type: 'results' });
+        wasConnected = true;
       };
-      // The browser tries again by itself.
+      // The browser reconnects automatically.
       source.onerror = () => setLive((live) => ({ ...live, isConnected: false }));
     };
-    const stop = () => {
+    const disconnect = () => {
       source?.close();
       source = undefined;
     };
-    const look = () => {
-      if (document.visibilityState === 'hidden') stop();
-      else if (source === undefined) listen();
+    const onVisibilityChange = () => {
+      if (document.visibilityState === 'hidden') disconnect();
+      else if (source === undefined) connect();
     };
-    look();
-    document.addEventListener('visibilitychange', look);
+    onVisibilityChange();
+    document.addEventListener('visibilitychange', onVisibilityChange);
     return () => {
-      document.removeEventListener('visibilitychange', look);
-      stop();
+      document.removeEventListener('visibilitychange', onVisibilityChange);
+      disconnect();
     };
   }, [client]);
 
   return <LiveContext value={live}>{children}</LiveContext>;
 }
 
-function renew(client: QueryClient, happening: Happening) {
-  switch (happening.type) {
+function invalidate(client: QueryClient, event: ServerEvent) {
+  switch (event.type) {
     case 'live':
-      for (const run of happening.runs.filter((run) => run.state === 'running')) {
+      for (const run of event.runs.filter((run) => run.state === 'running')) {
         void client.invalidateQueries({ queryKey: ['run', run.id] });
       }
       break;

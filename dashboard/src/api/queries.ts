@@ -1,6 +1,6 @@
-// What the pages ask for. All of a run's answers share the beginning of their keys, so that an event can renew them.
+// The queries of the pages. All queries of a run share a key prefix, which lets an event invalidate them together.
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query';
-import { get } from './client';
+import { getJson } from './client';
 import type {
   Compared,
   CompareQuery,
@@ -15,27 +15,27 @@ import type {
   WholeItem,
 } from './types';
 
-/** How many items, or runs, are asked for at a time. */
+/** Items or runs per request. */
 export const PAGE = 100;
 
-const inPath = encodeURIComponent;
+const encode = encodeURIComponent;
 
 export const indexQuery = () =>
-  queryOptions({ queryKey: ['index'], queryFn: ({ signal }) => get<Index>('/api', {}, signal) });
+  queryOptions({ queryKey: ['index'], queryFn: ({ signal }) => getJson<Index>('/api', {}, signal) });
 
 export const runsQuery = (query: RunsQuery) =>
   queryOptions({
     queryKey: ['runs', query],
-    queryFn: ({ signal }) => get<Runs>('/api/runs', query, signal),
+    queryFn: ({ signal }) => getJson<Runs>('/api/runs', query, signal),
     placeholderData: keepPreviousData,
   });
 
-/** The runs, page by page as the list is scrolled. */
+/** The runs, loaded page by page while scrolling. */
 export const runPagesQuery = (query: Omit<RunsQuery, 'limit' | 'offset'>) =>
   infiniteQueryOptions({
     queryKey: ['runs', 'pages', query],
     queryFn: ({ signal, pageParam }) =>
-      get<Runs>('/api/runs', { ...query, limit: PAGE, offset: pageParam }, signal),
+      getJson<Runs>('/api/runs', { ...query, limit: PAGE, offset: pageParam }, signal),
     initialPageParam: 0,
     getNextPageParam: (last: Runs, pages) => {
       const loaded = pages.reduce((count, page) => count + page.runs.length, 0);
@@ -47,46 +47,47 @@ export const runPagesQuery = (query: Omit<RunsQuery, 'limit' | 'offset'>) =>
 export const overviewQuery = (id: string) =>
   queryOptions({
     queryKey: ['run', id, 'overview'],
-    queryFn: ({ signal }) => get<Overview>(`/api/runs/${inPath(id)}/overview`, {}, signal),
+    queryFn: ({ signal }) => getJson<Overview>(`/api/runs/${encode(id)}/overview`, {}, signal),
   });
 
-/** Which items of a run, and in which order, whatever page of them. */
-export type ItemsChoice = Omit<ItemsQuery, 'limit' | 'offset'>;
+/** Filters and order of the items of a run. */
+export type ItemsFilter = Omit<ItemsQuery, 'limit' | 'offset'>;
 
-/** A page of the items of a run, counted from 0. */
-export const itemsQuery = (id: string, query: ItemsChoice, page: number) =>
+/** One page of the items of a run; `page` starts at 0. */
+export const itemsQuery = (id: string, query: ItemsFilter, page: number) =>
   queryOptions({
     queryKey: ['run', id, 'items', query, page],
     queryFn: ({ signal }) =>
-      get<Items>(`/api/runs/${inPath(id)}/items`, { ...query, limit: PAGE, offset: page * PAGE }, signal),
-    // What was scrolled past long ago is not kept: a run may have many thousands of items.
+      getJson<Items>(`/api/runs/${encode(id)}/items`, { ...query, limit: PAGE, offset: page * PAGE }, signal),
+    // Dropped early: a run may have many thousands of items.
     gcTime: 60_000,
   });
 
-export const itemQuery = (id: string, key: string, query: ItemsChoice) =>
+export const itemQuery = (id: string, key: string, query: ItemsFilter) =>
   queryOptions({
     queryKey: ['run', id, 'item', key, query],
-    queryFn: ({ signal }) => get<WholeItem>(`/api/runs/${inPath(id)}/items/${inPath(key)}`, query, signal),
+    queryFn: ({ signal }) =>
+      getJson<WholeItem>(`/api/runs/${encode(id)}/items/${encode(key)}`, query, signal),
     placeholderData: keepPreviousData,
-    // An item may be large.
+    // Dropped early: an item may be large.
     gcTime: 60_000,
   });
 
-/** Which runs are compared, and which of their items are shown, whatever page of them. */
-export type CompareChoice = Omit<CompareQuery, 'limit' | 'offset' | 'item'>;
+/** The compared runs, and filters and order of their items. */
+export type CompareFilter = Omit<CompareQuery, 'limit' | 'offset' | 'item'>;
 
-/** The comparison of runs with a page of their items, counted from 0, and the place of the one with the key `item`. */
-export const compareQuery = (query: CompareChoice, page: number, item = '') =>
+/** The comparison with one page of its items (`page` starts at 0) and the index of the item with the key `item`. */
+export const compareQuery = (query: CompareFilter, page: number, item = '') =>
   queryOptions({
     queryKey: ['compare', query, page, item],
     queryFn: ({ signal }) =>
-      get<Compared>('/api/compare', { ...query, item, limit: PAGE, offset: page * PAGE }, signal),
+      getJson<Compared>('/api/compare', { ...query, item, limit: PAGE, offset: page * PAGE }, signal),
     gcTime: 60_000,
   });
 
 export const trendsQuery = (query: TrendsQuery) =>
   queryOptions({
     queryKey: ['trends', query],
-    queryFn: ({ signal }) => get<Trends>('/api/trends', query, signal),
+    queryFn: ({ signal }) => getJson<Trends>('/api/trends', query, signal),
     placeholderData: keepPreviousData,
   });

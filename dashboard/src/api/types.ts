@@ -1,4 +1,4 @@
-// The names by which the page calls what the API answers. The shapes themselves are generated: `npm run types`.
+// Short names for the types of the API, which are generated: `npm run types`.
 import type { components, operations } from './schema';
 
 type Schemas = components['schemas'];
@@ -32,7 +32,7 @@ export type Interval = Schemas['Interval'];
 export type Trends = Schemas['Trends'];
 export type TrendPoint = Schemas['TrendPoint'];
 export type ThresholdLine = Schemas['ThresholdLine'];
-export type Happening = Schemas['Happening'];
+export type ServerEvent = Schemas['Happening'];
 export type Index = Schemas['Index'];
 
 type Query<Operation extends keyof operations> = NonNullable<operations[Operation]['parameters']['query']>;

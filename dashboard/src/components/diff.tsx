@@ -1,18 +1,18 @@
 // Two values held against each other: what was taken away and what was added, side by side, or each as it is.
 import clsx from 'clsx';
 import { type ReactNode, useMemo, useState } from 'react';
-import { type Difference, difference, type Part } from '../lib/difference';
-import { asText } from '../lib/texts';
-import { Choice } from './choice';
-import { isLong, TextBlock, written } from './text';
+import { type DiffPart, diffTexts, type TextDiff } from '../lib/text-diff';
+import { toText } from '../lib/texts';
+import { SegmentedControl } from './segmented-control';
+import { isLong, renderText, TextBlock } from './text';
 
-const WAYS = [
+const VIEWS = [
   { value: 'diff', name: 'Diff' },
   { value: 'sides', name: 'Side by side' },
   { value: 'raw', name: 'Raw' },
 ] as const;
 
-type Way = (typeof WAYS)[number]['value'];
+type View = (typeof VIEWS)[number]['value'];
 
 interface DiffProps {
   before: unknown;
@@ -20,31 +20,36 @@ interface DiffProps {
   /** What the two are called, such as `Expected` and `Output`. */
   names: readonly [string, string];
   /** How they are shown until somebody chooses. */
-  way?: Way;
+  view?: View;
 }
 
-export function Diff({ before, after, names, way = 'diff' }: DiffProps) {
-  const found = useMemo(() => difference(before, after), [before, after]);
-  const [chosen, setChosen] = useState<Way>(way);
+export function Diff({ before, after, names, view: initialView = 'diff' }: DiffProps) {
+  const found = useMemo(() => diffTexts(before, after), [before, after]);
+  const [chosen, setChosen] = useState<View>(initialView);
   return (
     <div>
       <div className="mb-2 flex flex-wrap items-center justify-between gap-2 text-xs">
-        <Legend found={found} names={names} way={chosen} />
-        <Choice label="How the difference is shown" value={chosen} options={WAYS} onChange={setChosen} />
+        <Legend found={found} names={names} view={chosen} />
+        <SegmentedControl
+          label="How the difference is shown"
+          value={chosen}
+          options={VIEWS}
+          onChange={setChosen}
+        />
       </div>
-      {chosen === 'diff' && found.by !== undefined && <Whole found={found} />}
-      {(chosen === 'sides' || (chosen === 'diff' && found.by === undefined)) && (
-        <Sides found={found} names={names} />
+      {chosen === 'diff' && found.unit !== undefined && <InlineDiff found={found} />}
+      {(chosen === 'sides' || (chosen === 'diff' && found.unit === undefined)) && (
+        <SideBySide found={found} names={names} />
       )}
-      {chosen === 'raw' && <Raw texts={[asText(before), asText(after)]} names={names} />}
+      {chosen === 'raw' && <RawTexts texts={[toText(before), toText(after)]} names={names} />}
     </div>
   );
 }
 
 /** What the marks of a difference mean, or that there is none. */
-function Legend({ found, names, way }: { found: Difference; names: DiffProps['names']; way: Way }) {
+function Legend({ found, names, view: way }: { found: TextDiff; names: DiffProps['names']; view: View }) {
   if (found.isEqual) return <p className="text-good">Both are the same.</p>;
-  if (found.by === undefined) return <p className="text-muted">Too large, or too different, for a diff.</p>;
+  if (found.unit === undefined) return <p className="text-muted">Too large, or too different, for a diff.</p>;
   if (way === 'raw') return <span />;
   return (
     <p className="text-muted">
@@ -66,39 +71,39 @@ const MARKS = {
   },
 } as const;
 
-const GROUND =
+const BOX =
   'rounded-md border border-line bg-sunken/50 px-3 py-2 whitespace-pre-wrap [overflow-wrap:anywhere]';
 
-function Whole({ found }: { found: Difference }) {
+function InlineDiff({ found }: { found: TextDiff }) {
   // It may be of any length.
   if (found.isEqual) {
     return (
-      <TextBlock isCode={found.isStructure} className={GROUND}>
+      <TextBlock isCode={found.isJson} className={BOX}>
         {found.after}
       </TextBlock>
     );
   }
-  return <Parts parts={found.parts} isCode={found.isStructure} label="Difference" />;
+  return <DiffParts parts={found.parts} isCode={found.isJson} label="Difference" />;
 }
 
-function Sides({ found, names }: { found: Difference; names: DiffProps['names'] }) {
-  if (found.by === undefined || found.isEqual) {
-    return <Raw texts={[found.before, found.after]} names={names} />;
+function SideBySide({ found, names }: { found: TextDiff; names: DiffProps['names'] }) {
+  if (found.unit === undefined || found.isEqual) {
+    return <RawTexts texts={[found.before, found.after]} names={names} />;
   }
-  const without = (kind: Part['kind']) => found.parts.filter((part) => part.kind !== kind);
+  const without = (kind: DiffPart['kind']) => found.parts.filter((part) => part.kind !== kind);
   return (
     <div className="grid gap-3 sm:grid-cols-2">
-      <Side name={names[0]}>
-        <Parts parts={without('added')} isCode={found.isStructure} label={names[0]} />
-      </Side>
-      <Side name={names[1]}>
-        <Parts parts={without('removed')} isCode={found.isStructure} label={names[1]} />
-      </Side>
+      <Column name={names[0]}>
+        <DiffParts parts={without('added')} isCode={found.isJson} label={names[0]} />
+      </Column>
+      <Column name={names[1]}>
+        <DiffParts parts={without('removed')} isCode={found.isJson} label={names[1]} />
+      </Column>
     </div>
   );
 }
 
-function Side({ name, children }: { name: string; children: ReactNode }) {
+function Column({ name, children }: { name: string; children: ReactNode }) {
   return (
     <div className="min-w-0">
       <p className="mb-1 font-medium text-muted text-xs">{name}</p>
@@ -108,18 +113,18 @@ function Side({ name, children }: { name: string; children: ReactNode }) {
 }
 
 /** The parts of a difference; long ones scroll in their place. */
-function Parts({ parts, isCode, label }: { parts: Part[]; isCode: boolean; label: string }) {
+function DiffParts({ parts, isCode, label }: { parts: DiffPart[]; isCode: boolean; label: string }) {
   const long = isLong(parts.map((part) => part.text).join(''));
   const text = parts.map((part, place) => {
     const { element: Element, look } = MARKS[part.kind];
     return (
       // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text have no names but their places
       <Element key={place} className={look}>
-        {written(part.text)}
+        {renderText(part.text)}
       </Element>
     );
   });
-  const look = clsx(GROUND, isCode && 'font-mono text-xs/5', long && 'max-h-96 overflow-y-auto');
+  const look = clsx(BOX, isCode && 'font-mono text-xs/5', long && 'max-h-96 overflow-y-auto');
   if (!long) {
     return (
       <div dir="auto" className={look}>
@@ -135,13 +140,13 @@ function Parts({ parts, isCode, label }: { parts: Part[]; isCode: boolean; label
   );
 }
 
-function Raw({ texts, names }: { texts: [string, string]; names: DiffProps['names'] }) {
+function RawTexts({ texts, names }: { texts: [string, string]; names: DiffProps['names'] }) {
   return (
     <div className="grid gap-3 sm:grid-cols-2">
       {names.map((name, side) => (
-        <Side key={name} name={name}>
-          <TextBlock className={GROUND}>{texts[side] ?? ''}</TextBlock>
-        </Side>
+        <Column key={name} name={name}>
+          <TextBlock className={BOX}>{texts[side] ?? ''}</TextBlock>
+        </Column>
       ))}
     </div>
   );

@@ -7,7 +7,7 @@ import { Badge, type Tone } from './badge';
 type Verdict = Difference['verdict'];
 
 /** As `cargo cobalt compare` says them. */
-const VERDICTS: Record<Verdict, string> = {
+const LABELS: Record<Verdict, string> = {
   better: 'better',
   worse: 'worse',
   'within-noise': 'within noise',
@@ -29,12 +29,12 @@ const LOOKS: Record<Verdict, { tone: Tone; icon: ReactNode }> = {
   inconclusive: { tone: 'warn', icon: <CircleHelp aria-hidden="true" /> },
 };
 
-export function DifferenceVerdict({ of }: { of: Verdict }) {
+export function DifferenceVerdict({ verdict: of }: { verdict: Verdict }) {
   const { tone, icon } = LOOKS[of];
   return (
     <span title={MEANINGS[of]}>
       <Badge tone={tone} icon={icon}>
-        {VERDICTS[of]}
+        {LABELS[of]}
       </Badge>
     </span>
   );

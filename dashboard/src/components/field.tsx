@@ -6,7 +6,7 @@ import { type ComponentProps, type ReactNode, useEffect, useState } from 'react'
 const FRAME = 'h-9 rounded-md border border-line bg-surface px-2 text-text placeholder:text-muted';
 
 /** How long typing has to rest before the list follows. */
-const REST_MS = 200;
+const DEBOUNCE_MS = 200;
 
 interface SearchFieldProps {
   label: string;
@@ -21,7 +21,7 @@ export function SearchField({ label, value, onChange, className }: SearchFieldPr
   useEffect(() => setTyped(value), [value]);
   useEffect(() => {
     if (typed === value) return;
-    const timer = setTimeout(() => onChange(typed), REST_MS);
+    const timer = setTimeout(() => onChange(typed), DEBOUNCE_MS);
     return () => clearTimeout(timer);
   }, [typed, value, onChange]);
   return (

@@ -1,15 +1,15 @@
 // A score from 0 to 1, with a bar as long as it is high.
 import clsx from 'clsx';
-import { score } from '../lib/format';
+import { formatScore } from '../lib/format';
 
 interface ScoreProps {
   /** Undefined where there is none. */
   value: number | null | undefined;
   /** Whether it is below its mark. */
-  isLow?: boolean;
+  isBelowPassMark?: boolean;
 }
 
-export function Score({ value, isLow = false }: ScoreProps) {
+export function Score({ value, isBelowPassMark = false }: ScoreProps) {
   if (value === undefined || value === null) {
     return (
       <span className="text-muted">
@@ -19,15 +19,20 @@ export function Score({ value, isLow = false }: ScoreProps) {
     );
   }
   return (
-    <span className={clsx('inline-flex items-center gap-2 tabular-nums', isLow && 'font-medium text-bad')}>
-      {score(value)}
+    <span
+      className={clsx(
+        'inline-flex items-center gap-2 tabular-nums',
+        isBelowPassMark && 'font-medium text-bad',
+      )}
+    >
+      {formatScore(value)}
       <span className="h-1.5 w-10 overflow-hidden rounded-full bg-sunken" aria-hidden="true">
         <span
-          className={clsx('block h-full rounded-full', isLow ? 'bg-bad' : 'bg-accent')}
+          className={clsx('block h-full rounded-full', isBelowPassMark ? 'bg-bad' : 'bg-accent')}
           style={{ width: `${100 * value}%` }}
         />
       </span>
-      {isLow && <span className="sr-only">, low</span>}
+      {isBelowPassMark && <span className="sr-only">, low</span>}
     </span>
   );
 }

@@ -1,18 +1,18 @@
 // What agents wrote, shown as text alone: apart from the text around it, and with nothing hidden in it.
 import clsx from 'clsx';
 import { useId, useState } from 'react';
-import { count } from '../lib/format';
-import { pieces } from '../lib/texts';
+import { formatCount } from '../lib/format';
+import { splitHidden } from '../lib/texts';
 
 /** A text in a line. */
 export function Text({ children }: { children: string }) {
-  return <bdi dir="auto">{written(children)}</bdi>;
+  return <bdi dir="auto">{renderText(children)}</bdi>;
 }
 
 /** The parts of a text; those that stand for hidden characters are marked. */
-export function written(text: string) {
-  return pieces(text).map((piece, place) =>
-    piece.isWrittenOut ? (
+export function renderText(text: string) {
+  return splitHidden(text).map((piece, place) =>
+    piece.isEscaped ? (
       // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text have no names but their places
       <span key={place} className="rounded-sm bg-warn-soft font-mono text-warn" title="A hidden character">
         {piece.text}
@@ -24,13 +24,13 @@ export function written(text: string) {
 }
 
 /** From how many characters, or lines, a text is folded. */
-const FOLDED_CHARACTERS = 1200;
-const FOLDED_LINES = 16;
+const COLLAPSED_CHARACTERS = 1200;
+const COLLAPSED_LINES = 16;
 /** The most that is put into the page at a time. */
-const LARGEST = 200_000;
+const MAX_CHARACTERS = 200_000;
 
 export const isLong = (text: string) =>
-  text.length > FOLDED_CHARACTERS || text.split('\n', FOLDED_LINES + 1).length > FOLDED_LINES;
+  text.length > COLLAPSED_CHARACTERS || text.split('\n', COLLAPSED_LINES + 1).length > COLLAPSED_LINES;
 
 interface TextBlockProps {
   children: string;
@@ -41,10 +41,10 @@ interface TextBlockProps {
 
 /** A text of any length: a long one is folded until it is asked for. */
 export function TextBlock({ children: text, isCode = false, className }: TextBlockProps) {
-  const [isWhole, setWhole] = useState(false);
+  const [isExpanded, setExpanded] = useState(false);
   const id = useId();
   const long = isLong(text);
-  const shown = text.slice(0, isWhole ? LARGEST : 4 * FOLDED_CHARACTERS);
+  const shown = text.slice(0, isExpanded ? MAX_CHARACTERS : 4 * COLLAPSED_CHARACTERS);
   if (text === '') return <span className="text-muted italic">empty</span>;
   return (
     <div className={className}>
@@ -54,26 +54,29 @@ export function TextBlock({ children: text, isCode = false, className }: TextBlo
         className={clsx(
           'whitespace-pre-wrap [overflow-wrap:anywhere]',
           isCode && 'font-mono text-xs/5',
-          long && !isWhole && 'max-h-60 overflow-hidden [mask-image:linear-gradient(black_75%,transparent)]',
+          long &&
+            !isExpanded &&
+            'max-h-60 overflow-hidden [mask-image:linear-gradient(black_75%,transparent)]',
         )}
       >
-        {written(shown)}
-        {isWhole && text.length > LARGEST && ' …'}
+        {renderText(shown)}
+        {isExpanded && text.length > MAX_CHARACTERS && ' …'}
       </div>
-      {isWhole && text.length > LARGEST && (
+      {isExpanded && text.length > MAX_CHARACTERS && (
         <p className="mt-1 text-muted text-xs">
-          The first {count(LARGEST)} of {count(text.length)} characters. Copy it to see the rest.
+          The first {formatCount(MAX_CHARACTERS)} of {formatCount(text.length)} characters. Copy it to see the
+          rest.
         </p>
       )}
       {long && (
         <button
           type="button"
-          aria-expanded={isWhole}
+          aria-expanded={isExpanded}
           aria-controls={id}
-          onClick={() => setWhole(!isWhole)}
+          onClick={() => setExpanded(!isExpanded)}
           className="mt-1 rounded font-medium text-accent text-xs hover:underline"
         >
-          {isWhole ? 'Show less' : `Show all ${count(text.length)} characters`}
+          {isExpanded ? 'Show less' : `Show all ${formatCount(text.length)} characters`}
         </button>
       )}
     </div>

@@ -1,11 +1,11 @@
 // A moment, as long ago as it is; its date when pointed at.
-import { ago, moment } from '../lib/format';
+import { formatDateTime, timeAgo } from '../lib/format';
 import { useNow } from '../lib/use-now';
 
-export function Time({ of }: { of: string }) {
+export function Time({ timestamp: of }: { timestamp: string }) {
   return (
-    <time dateTime={of} title={moment(of)} className="whitespace-nowrap">
-      {ago(of, useNow())}
+    <time dateTime={of} title={formatDateTime(of)} className="whitespace-nowrap">
+      {timeAgo(of, useNow())}
     </time>
   );
 }

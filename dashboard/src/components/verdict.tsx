@@ -4,25 +4,25 @@ import type { ReactNode } from 'react';
 import type { ItemRow, LiveRun, RunVerdict } from '../api/types';
 import { Badge, type Tone } from './badge';
 
-interface Look {
+interface BadgeLook {
   tone: Tone;
   icon: ReactNode;
-  word: string;
+  label: string;
 }
 
-const RUNS: Record<RunVerdict | LiveRun['state'], Look> = {
-  passed: { tone: 'good', icon: <CircleCheck />, word: 'Passed' },
-  failed: { tone: 'bad', icon: <CircleX />, word: 'Failed' },
-  error: { tone: 'bad', icon: <CircleAlert />, word: 'Error' },
-  partial: { tone: 'plain', icon: <CircleDashed />, word: 'Partial' },
-  running: { tone: 'accent', icon: <LoaderCircle className="animate-spin" />, word: 'Running' },
-  'cut-off': { tone: 'warn', icon: <Scissors />, word: 'Cut off' },
-  finished: { tone: 'good', icon: <CircleCheck />, word: 'Finished' },
+const RUNS: Record<RunVerdict | LiveRun['state'], BadgeLook> = {
+  passed: { tone: 'good', icon: <CircleCheck />, label: 'Passed' },
+  failed: { tone: 'bad', icon: <CircleX />, label: 'Failed' },
+  error: { tone: 'bad', icon: <CircleAlert />, label: 'Error' },
+  partial: { tone: 'plain', icon: <CircleDashed />, label: 'Partial' },
+  running: { tone: 'accent', icon: <LoaderCircle className="animate-spin" />, label: 'Running' },
+  'cut-off': { tone: 'warn', icon: <Scissors />, label: 'Cut off' },
+  finished: { tone: 'good', icon: <CircleCheck />, label: 'Finished' },
 };
 
 /** The verdict on a run, or that there is none yet. */
-export function Verdict({ of }: { of: RunVerdict | LiveRun['state'] }) {
-  const { tone, icon, word } = RUNS[of];
+export function Verdict({ verdict: of }: { verdict: RunVerdict | LiveRun['state'] }) {
+  const { tone, icon, label: word } = RUNS[of];
   return (
     <Badge tone={tone} icon={icon}>
       {word}
@@ -31,16 +31,16 @@ export function Verdict({ of }: { of: RunVerdict | LiveRun['state'] }) {
 }
 
 /** What is to be said of an item: the gravest of it. */
-export function itemLook(row: Pick<ItemRow, 'status' | 'passed' | 'evalErrors'>): Look {
-  if (row.status === 'error') return { tone: 'bad', icon: <CircleAlert />, word: 'Error' };
-  if (row.status === 'timeout') return { tone: 'bad', icon: <Clock />, word: 'Timeout' };
-  if (row.evalErrors.length > 0) return { tone: 'bad', icon: <CircleAlert />, word: 'Not scored' };
-  if (!row.passed) return { tone: 'warn', icon: <CircleDashed />, word: 'Below pass mark' };
-  return { tone: 'good', icon: <CircleCheck />, word: 'Passed' };
+export function itemBadge(row: Pick<ItemRow, 'status' | 'passed' | 'evalErrors'>): BadgeLook {
+  if (row.status === 'error') return { tone: 'bad', icon: <CircleAlert />, label: 'Error' };
+  if (row.status === 'timeout') return { tone: 'bad', icon: <Clock />, label: 'Timeout' };
+  if (row.evalErrors.length > 0) return { tone: 'bad', icon: <CircleAlert />, label: 'Not scored' };
+  if (!row.passed) return { tone: 'warn', icon: <CircleDashed />, label: 'Below pass mark' };
+  return { tone: 'good', icon: <CircleCheck />, label: 'Passed' };
 }
 
-export function ItemVerdict({ row }: { row: Parameters<typeof itemLook>[0] }) {
-  const { tone, icon, word } = itemLook(row);
+export function ItemVerdict({ row }: { row: Parameters<typeof itemBadge>[0] }) {
+  const { tone, icon, label: word } = itemBadge(row);
   return (
     <Badge tone={tone} icon={icon}>
       {word}

@@ -1,44 +1,73 @@
 import { describe, expect, test } from 'vitest';
-import { ago, cost, counted, duration, edgeOfDay, fixed, percent, score, signed } from './format';
+import {
+  dayBoundary,
+  formatCost,
+  formatDuration,
+  formatFixed,
+  formatPercent,
+  formatScore,
+  formatSigned,
+  pluralize,
+  timeAgo,
+} from './format';
 
-describe('figures', () => {
-  test('time spans have the unit in which they are short', () => {
-    const spans = [0, 0.028, 4.2, 310, 1840, 42_000, 252_000, 7_500_000].map(duration);
+describe('formatting', () => {
+  test('durations use the unit in which they are short', () => {
+    const spans = [0, 0.028, 4.2, 310, 1840, 42_000, 252_000, 7_500_000].map(formatDuration);
     expect(spans).toEqual(['0 ms', '28 µs', '4.2 ms', '310 ms', '1.84 s', '42.0 s', '4 m 12 s', '2 h 5 m']);
   });
 
-  test('small costs keep two digits that count', () => {
-    expect([0, 0.00213, 0.25, 1.25].map(cost)).toEqual(['$0.00', '$0.0021', '$0.250', '$1.25']);
+  test('durations are rounded, with a carry to the next unit', () => {
+    const durations = [0.9996, 9.96, 999.6, 9996, 59_960, 119_600, 3_599_600, 7_199_000].map(formatDuration);
+    expect(durations).toEqual([
+      '1.0 ms',
+      '10 ms',
+      '1.00 s',
+      '10.0 s',
+      '1 m 0 s',
+      '2 m 0 s',
+      '1 h 0 m',
+      '2 h 0 m',
+    ]);
   });
 
-  test('ties are rounded to the even digit, as in the terminal', () => {
-    expect([0.0625, 0.8125, 0.9375].map(score)).toEqual(['0.062', '0.812', '0.938']);
-    expect([0.5, 1.5, 2.5, 1378.5].map((value) => fixed(value, 0))).toEqual(['0', '2', '2', '1378']);
+  test('costs below a cent have two significant digits', () => {
+    const costs = [0, 0.0000012, 0.00213, 0.25, 1.25].map(formatCost);
+    expect(costs).toEqual(['$0.00', '$0.0000012', '$0.0021', '$0.250', '$1.25']);
+  });
+
+  test('ties are rounded to even, as in the terminal', () => {
+    expect([0.0625, 0.8125, 0.9375].map(formatScore)).toEqual(['0.062', '0.812', '0.938']);
+    expect([0.5, 1.5, 2.5, 1378.5].map((value) => formatFixed(value, 0))).toEqual(['0', '2', '2', '1378']);
     expect(
-      [1.005, 1.015].map((value) => fixed(value, 2)),
-      'these are no ties',
+      [1.005, 1.015].map((value) => formatFixed(value, 2)),
+      'not ties',
     ).toEqual(['1.00', '1.01']);
   });
 
-  test('a difference that rounds to nothing has no sign', () => {
-    expect([0.0421, -0.1, -0.0001].map((value) => signed(value))).toEqual(['+0.042', '−0.100', '0.000']);
+  test('a difference that rounds to 0 has no sign', () => {
+    expect([0.0421, -0.1, -0.0001].map((value) => formatSigned(value))).toEqual([
+      '+0.042',
+      '−0.100',
+      '0.000',
+    ]);
   });
 
-  test('shares and counts', () => {
-    expect(percent(0.95)).toBe('95.0 %');
-    expect([counted(1, 'item'), counted(12_345, 'item')]).toEqual(['1 item', '12,345 items']);
+  test('percentages and counts', () => {
+    expect([0.95, 2 / 3, 0.0004].map(formatPercent)).toEqual(['95%', '66.7%', '0%']);
+    expect([pluralize(1, 'item'), pluralize(12_345, 'item')]).toEqual(['1 item', '12,345 items']);
   });
 
-  test('what is old has its date', () => {
+  test('an age of 7 days or more is a date', () => {
     const now = Date.parse('2026-02-05T12:00:00Z');
-    expect(ago('2026-02-05T11:59:30Z', now)).toBe('just now');
-    expect(ago('2026-02-05T09:00:00Z', now)).toBe('3 h ago');
-    expect(ago('2026-01-01T12:00:00Z', now)).toBe('2026-01-01');
+    expect(timeAgo('2026-02-05T11:59:30Z', now)).toBe('just now');
+    expect(timeAgo('2026-02-05T09:00:00Z', now)).toBe('3 h ago');
+    expect(timeAgo('2026-01-01T12:00:00Z', now)).toBe('2026-01-01');
   });
 
-  test('a day begins and ends where the browser is', () => {
-    expect(edgeOfDay('2026-02-05', 'start')).toBe(new Date(2026, 1, 5).toISOString());
-    expect(edgeOfDay('2026-02-05', 'end')).toBe(new Date(2026, 1, 5, 23, 59, 59, 999).toISOString());
-    expect(edgeOfDay('last week', 'end')).toBe('last week');
+  test('a day begins and ends in the time zone of the browser', () => {
+    expect(dayBoundary('2026-02-05', 'start')).toBe(new Date(2026, 1, 5).toISOString());
+    expect(dayBoundary('2026-02-05', 'end')).toBe(new Date(2026, 1, 5, 23, 59, 59, 999).toISOString());
+    expect(dayBoundary('last week', 'end')).toBe('last week');
   });
 });

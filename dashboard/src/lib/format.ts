@@ -1,85 +1,89 @@
-// Figures and times as people read them; the same everywhere, whatever the language of the browser.
+// Formats numbers and times. The result does not depend on the browser's language.
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** Enough digits to tell a tie from what is merely close to one. */
-const TELLING = 40;
+/** Enough extra digits to distinguish a tie from a value close to one. */
+const EXTRA_DIGITS = 40;
 
-/** A number of 0 or more with so many decimals, rounded as in the terminal: of a tie to the even digit, where `toFixed` rounds up. */
-export function fixed(value: number, decimals: number): string {
-  const exact = value.toFixed(decimals + TELLING);
-  const below = exact.slice(0, -TELLING).replace(/\.$/, '');
-  const isTie = /^50*$/.test(exact.slice(-TELLING));
+/** Formats a non-negative number with fixed decimals. Rounds ties to even, as the terminal does; `toFixed` rounds them up. */
+export function formatFixed(value: number, decimals: number): string {
+  const exact = value.toFixed(decimals + EXTRA_DIGITS);
+  const below = exact.slice(0, -EXTRA_DIGITS).replace(/\.$/, '');
+  const isTie = /^50*$/.test(exact.slice(-EXTRA_DIGITS));
   return isTie && /[02468]$/.test(below) ? below : value.toFixed(decimals);
 }
 
-/** A score, with three digits as in the terminal: `0.918`. */
-export const score = (value: number) => fixed(value, 3);
+/** A score with three decimals: `0.918`. */
+export const formatScore = (value: number) => formatFixed(value, 3);
 
-/** A difference with its sign: `+0.042`, `−0.100`. */
-export function signed(value: number, digits = 3): string {
-  const text = fixed(Math.abs(value), digits);
+/** A signed difference: `+0.042`, `−0.100`. */
+export function formatSigned(value: number, digits = 3): string {
+  const text = formatFixed(Math.abs(value), digits);
   if (Number(text) === 0) return text;
   return value < 0 ? `−${text}` : `+${text}`;
 }
 
-/** A share from 0 to 1: `95.0 %`. */
-export const percent = (share: number, digits = 1) => `${fixed(100 * share, digits)} %`;
+/** A share from 0 to 1 with at most one decimal: `95%`, `66.7%`. */
+export const formatPercent = (share: number) => `${Number(formatFixed(100 * share, 1))}%`;
 
 /** A count: `12,345`. */
-export const count = (value: number) => Math.round(value).toLocaleString('en-US');
+export const formatCount = (value: number) => Math.round(value).toLocaleString('en-US');
 
-/** A count with its noun: `1 item`, `12 items`. */
-export const counted = (value: number, noun: string) => `${count(value)} ${noun}${value === 1 ? '' : 's'}`;
+/** A count and its noun: `1 item`, `12 items`. */
+export const pluralize = (value: number, noun: string) =>
+  `${formatCount(value)} ${noun}${value === 1 ? '' : 's'}`;
 
-/** A time span in milliseconds: `28 µs`, `4.2 ms`, `310 ms`, `1.84 s`, `4 m 12 s`, `2 h 5 m`. */
-export function duration(ms: number): string {
+/** A duration given in milliseconds: `28 µs`, `4.2 ms`, `310 ms`, `1.84 s`, `4 m 12 s`, `2 h 5 m`. */
+export function formatDuration(ms: number): string {
   if (ms === 0) return '0 ms';
-  if (ms < 1) return `${Math.round(ms * 1000)} µs`;
-  if (ms < 1000) return `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`;
-  if (ms < MINUTE) return `${(ms / 1000).toFixed(ms < 10_000 ? 2 : 1)} s`;
-  if (ms < HOUR) return `${Math.floor(ms / MINUTE)} m ${Math.floor((ms % MINUTE) / 1000)} s`;
-  return `${Math.floor(ms / HOUR)} h ${Math.floor((ms % HOUR) / MINUTE)} m`;
+  // The limits are those of the rounded value: 999.6 ms is `1.00 s`.
+  if (ms < 0.9995) return `${Math.round(ms * 1000)} µs`;
+  if (ms < 999.5) return `${ms < 9.95 ? ms.toFixed(1) : Math.round(ms)} ms`;
+  if (ms < 59_950) return `${(ms / 1000).toFixed(ms < 9995 ? 2 : 1)} s`;
+  const seconds = Math.round(ms / 1000);
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} m ${seconds % 60} s`;
+  const minutes = Math.round(ms / MINUTE);
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} m`;
 }
 
-/** US dollars: `$0.0021`, `$1.25`. */
-export function cost(usd: number): string {
+/** US dollars: `$0.0015`, `$1.25`. Below a cent, with two significant digits. */
+export function formatCost(usd: number): string {
   if (usd === 0) return '$0.00';
-  if (usd < 0.01) return `$${Number(usd.toPrecision(2))}`;
+  if (usd < 0.01) return `$${usd.toFixed(1 - Math.floor(Math.log10(usd)))}`;
   return `$${usd.toFixed(usd < 1 ? 3 : 2)}`;
 }
 
-/** How long ago it was: `just now`, `5 min ago`, `3 h ago`, `2 d ago`; older, the date. */
-export function ago(timestamp: string, now = Date.now()): string {
+/** The age: `just now`, `5 min ago`, `3 h ago`, `2 d ago`; the date from 7 days on. */
+export function timeAgo(timestamp: string, now = Date.now()): string {
   const age = now - Date.parse(timestamp);
   if (age < MINUTE) return 'just now';
   if (age < HOUR) return `${Math.floor(age / MINUTE)} min ago`;
   if (age < DAY) return `${Math.floor(age / HOUR)} h ago`;
   if (age < 7 * DAY) return `${Math.floor(age / DAY)} d ago`;
-  return date(timestamp);
+  return formatDate(timestamp);
 }
 
-const two = (value: number) => String(value).padStart(2, '0');
+const twoDigits = (value: number) => String(value).padStart(2, '0');
 
-/** The day where the browser is: `2026-02-05`. */
-function date(timestamp: string): string {
+/** The date in the browser's time zone: `2026-02-05`. */
+function formatDate(timestamp: string): string {
   const time = new Date(timestamp);
-  return `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())}`;
+  return `${time.getFullYear()}-${twoDigits(time.getMonth() + 1)}-${twoDigits(time.getDate())}`;
 }
 
-/** When a day begins, or ends, where the browser is, in UTC; what is no day stays as it is. */
-export function edgeOfDay(day: string, edge: 'start' | 'end'): string {
+/** The start or end, in UTC, of a day in the browser's time zone. Returns an invalid date unchanged. */
+export function dayBoundary(day: string, edge: 'start' | 'end'): string {
   const time = new Date(`${day}T${edge === 'start' ? '00:00:00.000' : '23:59:59.999'}`);
   return Number.isNaN(time.getTime()) ? day : time.toISOString();
 }
 
-/** The moment where the browser is: `2026-02-05 14:30`. */
-export function moment(timestamp: string): string {
+/** The date and time in the browser's time zone: `2026-02-05 14:30`. */
+export function formatDateTime(timestamp: string): string {
   const time = new Date(timestamp);
-  return `${date(timestamp)} ${two(time.getHours())}:${two(time.getMinutes())}`;
+  return `${formatDate(timestamp)} ${twoDigits(time.getHours())}:${twoDigits(time.getMinutes())}`;
 }
 
-/** A commit, shortened. */
-export const commit = (hash: string) => hash.slice(0, 7);
+/** A shortened commit hash. */
+export const shortCommit = (hash: string) => hash.slice(0, 7);

@@ -1,12 +1,13 @@
-// The time as it goes on: what shows it is drawn again by itself.
+// The current time. Components that use it re-render regularly.
 import { useSyncExternalStore } from 'react';
 
-const EACH_MS = 30_000;
+const INTERVAL_MS = 30_000;
 
 function subscribe(listener: () => void) {
-  const timer = setInterval(listener, EACH_MS);
+  const timer = setInterval(listener, INTERVAL_MS);
   return () => clearInterval(timer);
 }
 
-/** The time in milliseconds, in steps of half a minute. */
-export const useNow = () => useSyncExternalStore(subscribe, () => EACH_MS * Math.floor(Date.now() / EACH_MS));
+/** The time in milliseconds, in steps of 30 seconds. */
+export const useNow = () =>
+  useSyncExternalStore(subscribe, () => INTERVAL_MS * Math.floor(Date.now() / INTERVAL_MS));

@@ -1,4 +1,4 @@
-// The name of the page in the browser's tab.
+// Sets the document title.
 import { useEffect } from 'react';
 
 export function useTitle(title: string) {

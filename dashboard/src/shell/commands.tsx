@@ -7,8 +7,8 @@ import { runsQuery } from '../api/queries';
 import type { Runs } from '../api/types';
 import { Text } from '../components/text';
 import { PAGES } from './header';
-import type { Group } from './offer';
-import { choose, useTheme } from './theme';
+import type { PaletteGroup } from './palette-group';
+import { setTheme, useTheme } from './theme';
 
 interface CommandsProps {
   typed: string;
@@ -17,41 +17,44 @@ interface CommandsProps {
   onShortcuts: () => void;
 }
 
-interface Entry {
+interface Action {
   name: string;
   icon: ReactNode;
-  act: () => void;
+  run: () => void;
 }
 
 /** How many experiments are offered before something is typed. */
-const UNASKED = 2;
+const MAX_UNFILTERED_EXPERIMENTS = 2;
 
 /** All that matches what is typed, in groups. */
-export function useCommands({ typed, experiments, onDone, onShortcuts }: CommandsProps): Group[] {
+export function useCommands({ typed, experiments, onDone, onShortcuts }: CommandsProps): PaletteGroup[] {
   const navigate = useNavigate();
   const icons = [<List key="runs" />, <GitCompareArrows key="compare" />, <ChartLine key="trends" />];
   const pages = PAGES.map(({ to, name }, place) => ({
     name,
     icon: icons[place],
-    act: () => {
+    run: () => {
       onDone();
       void navigate(to);
     },
   }));
-  const offered = useExperiments(typed === '' ? experiments.slice(0, UNASKED) : experiments, onDone);
+  const offered = useExperimentActions(
+    typed === '' ? experiments.slice(0, MAX_UNFILTERED_EXPERIMENTS) : experiments,
+    onDone,
+  );
   return [
-    matching('Pages', pages, typed),
-    matching('Experiments', offered, typed),
-    matching('Commands', useSmallThings(onDone, onShortcuts), typed),
+    matchingGroup('Pages', pages, typed),
+    matchingGroup('Experiments', offered, typed),
+    matchingGroup('Commands', useGeneralActions(onDone, onShortcuts), typed),
   ];
 }
 
 /** Those entries that have all the words that are typed. */
-function matching(group: string, entries: Entry[], typed: string): Group {
+function matchingGroup(group: string, entries: Action[], typed: string): PaletteGroup {
   const words = typed.toLowerCase().split(/\s+/);
   const offers = entries
     .filter(({ name }) => words.every((word) => name.toLowerCase().includes(word)))
-    .map(({ name, icon, act }) => ({
+    .map(({ name, icon, run }) => ({
       value: `${group} ${name}`,
       icon,
       children: (
@@ -59,12 +62,12 @@ function matching(group: string, entries: Entry[], typed: string): Group {
           <Text>{name}</Text>
         </span>
       ),
-      act,
+      onSelect: run,
     }));
-  return { name: group, offers };
+  return { name: group, items: offers };
 }
 
-function useExperiments(experiments: Runs['experiments'], onDone: () => void): Entry[] {
+function useExperimentActions(experiments: Runs['experiments'], onDone: () => void): Action[] {
   const navigate = useNavigate();
   const client = useQueryClient();
   const go = (path: string, query: Record<string, string>) => {
@@ -77,37 +80,37 @@ function useExperiments(experiments: Runs['experiments'], onDone: () => void): E
     if (newer && older) go('/compare', { a: older.id, b: newer.id });
   };
   return experiments.flatMap(({ name, runs }) => [
-    { name: `Trends of ${name}`, icon: <ChartLine />, act: () => go('/trends', { experiment: name }) },
-    { name: `Runs of ${name}`, icon: <Rows3 />, act: () => go('/', { experiment: name }) },
+    { name: `Trends of ${name}`, icon: <ChartLine />, run: () => go('/trends', { experiment: name }) },
+    { name: `Runs of ${name}`, icon: <Rows3 />, run: () => go('/', { experiment: name }) },
     ...(runs < 2
       ? []
       : [
           {
             name: `Compare the two newest runs of ${name}`,
             icon: <GitCompareArrows />,
-            act: () => void compareNewest(name),
+            run: () => void compareNewest(name),
           },
         ]),
   ]);
 }
 
-function useSmallThings(onDone: () => void, onShortcuts: () => void): Entry[] {
+function useGeneralActions(onDone: () => void, onShortcuts: () => void): Action[] {
   const other = useTheme() === 'dark' ? 'light' : 'dark';
-  const done = (act: () => void) => () => {
-    act();
+  const done = (run: () => void) => () => {
+    run();
     onDone();
   };
   return [
     {
       name: `Switch to the ${other} theme`,
       icon: other === 'dark' ? <Moon /> : <Sun />,
-      act: done(() => choose(other)),
+      run: done(() => setTheme(other)),
     },
     {
       name: 'Copy the link to this page',
       icon: <Link />,
-      act: done(() => void navigator.clipboard.writeText(window.location.href)),
+      run: done(() => void navigator.clipboard.writeText(window.location.href)),
     },
-    { name: 'Keyboard shortcuts', icon: <Keyboard />, act: onShortcuts },
+    { name: 'Keyboard shortcuts', icon: <Keyboard />, run: onShortcuts },
   ];
 }

@@ -6,7 +6,7 @@ import { useLive } from '../api/events';
 import { indexQuery } from '../api/queries';
 import { IconButton } from '../components/button';
 import { Key } from '../components/key';
-import { counted } from '../lib/format';
+import { pluralize } from '../lib/format';
 import { Logo } from './logo';
 import { ThemeButton } from './theme';
 
@@ -31,7 +31,7 @@ export function Header({ onSearch, onShortcuts }: { onSearch: () => void; onShor
   return (
     <header className="sticky top-0 z-30 border-line border-b bg-surface">
       <div className="mx-auto flex h-13 max-w-[96rem] items-center gap-1 px-4 sm:gap-4 sm:px-6">
-        <Home />
+        <HomeLink />
         <nav aria-label="Pages" className="flex h-full items-stretch">
           {PAGES.map(({ to, name }) => (
             <NavLink key={to} to={to} end={to === '/'} className={PAGE_LINK}>
@@ -40,7 +40,7 @@ export function Header({ onSearch, onShortcuts }: { onSearch: () => void; onShor
           ))}
         </nav>
         <div className="ml-auto flex items-center gap-1 sm:gap-2">
-          <Running />
+          <RunningCount />
           <SearchButton onClick={onSearch} />
           <IconButton label="Keyboard shortcuts" onClick={onShortcuts} className="max-md:hidden">
             <Keyboard />
@@ -56,7 +56,7 @@ export function Header({ onSearch, onShortcuts }: { onSearch: () => void; onShor
 }
 
 /** The sign and the project's name, which lead to all runs. */
-function Home() {
+function HomeLink() {
   const project = useQuery(indexQuery()).data?.project;
   return (
     <NavLink to="/" className="flex min-w-0 items-center gap-2" aria-label="Cobalt, all runs">
@@ -97,17 +97,17 @@ function SearchButton({ onClick }: { onClick: () => void }) {
 }
 
 /** How many runs are going on. */
-function Running() {
+function RunningCount() {
   const running = useLive().runs.filter((run) => run.state === 'running').length;
   if (running === 0) return null;
   return (
     <NavLink
       to="/"
-      aria-label={`${counted(running, 'run')} going on`}
+      aria-label={`${pluralize(running, 'run')} going on`}
       className="flex items-center gap-2 rounded-full bg-accent-soft px-2.5 py-1 text-accent text-xs whitespace-nowrap"
     >
       <span className="size-2 animate-pulse rounded-full bg-accent" />
-      <span className="max-sm:hidden">{counted(running, 'run')} going on</span>
+      <span className="max-sm:hidden">{pluralize(running, 'run')} going on</span>
       <span className="sm:hidden">{running}</span>
     </NavLink>
   );

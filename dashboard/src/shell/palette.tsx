@@ -7,15 +7,15 @@ import { runsQuery } from '../api/queries';
 import { Key } from '../components/key';
 import { Modal } from '../components/modal';
 import { useCommands } from './commands';
-import { useFoundRuns } from './found-runs';
-import { OfferGroup } from './offer';
+import { PaletteItems } from './palette-group';
+import { useRunResults } from './run-results';
 
 /** How many runs are asked for; a few of the newest before something is typed. */
-const MOST = 20;
-const UNASKED = 5;
+const MAX_RUNS = 20;
+const MAX_UNFILTERED_RUNS = 5;
 
 /** How long typing has to rest before the server is asked. */
-const REST_MS = 150;
+const DEBOUNCE_MS = 150;
 
 interface PaletteProps {
   onClose: () => void;
@@ -27,15 +27,17 @@ export default function Palette({ onClose, onShortcuts }: PaletteProps) {
   // A dialog that opens gives the focus to the first that may have it, which is what lies around the field.
   const field = useRef<HTMLInputElement>(null);
   useEffect(() => field.current?.focus(), []);
-  const search = useRested(typed.trim());
-  const answer = useQuery(runsQuery({ search: search || undefined, limit: search ? MOST : UNASKED }));
+  const search = useDebounced(typed.trim());
+  const answer = useQuery(
+    runsQuery({ search: search || undefined, limit: search ? MAX_RUNS : MAX_UNFILTERED_RUNS }),
+  );
   const experiments = answer.data?.experiments ?? [];
   const commands = useCommands({ typed: typed.trim(), experiments, onDone: onClose, onShortcuts });
-  const groups = [...commands, useFoundRuns(answer.data?.runs ?? [], onClose)];
+  const groups = [...commands, useRunResults(answer.data?.runs ?? [], onClose)];
 
   // Enter takes the first of what matches now, however soon it comes after the last letter.
   const [chosen, setChosen] = useState<string>();
-  const values = groups.flatMap(({ offers }) => offers.map(({ value }) => value));
+  const values = groups.flatMap(({ items: offers }) => offers.map(({ value }) => value));
   const selected = chosen !== undefined && values.includes(chosen) ? chosen : (values[0] ?? '');
   const type = (text: string) => {
     setTyped(text);
@@ -69,7 +71,7 @@ export default function Palette({ onClose, onShortcuts }: PaletteProps) {
         </div>
         <Command.List label="What matches" className="max-h-[55vh] overflow-y-auto overscroll-contain p-2">
           {groups.map((group) => (
-            <OfferGroup key={group.name} {...group} />
+            <PaletteItems key={group.name} {...group} />
           ))}
           <Command.Empty className="px-3 py-8 text-center text-muted">
             {answer.isFetching ? 'Searching' : 'Nothing matches'}
@@ -86,11 +88,11 @@ export default function Palette({ onClose, onShortcuts }: PaletteProps) {
 }
 
 /** A text, as it was when typing rested last. */
-function useRested(text: string) {
-  const [rested, setRested] = useState(text);
+function useDebounced(text: string) {
+  const [debounced, setDebounced] = useState(text);
   useEffect(() => {
-    const timer = setTimeout(() => setRested(text), REST_MS);
+    const timer = setTimeout(() => setDebounced(text), DEBOUNCE_MS);
     return () => clearTimeout(timer);
   }, [text]);
-  return rested;
+  return debounced;
 }

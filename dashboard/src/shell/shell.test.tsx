@@ -2,7 +2,7 @@ import { screen, waitFor, within } from '@testing-library/react';
 import { expect, test } from 'vitest';
 import { renderPage } from '../test/render';
 import { liveRun, runRow, runs } from '../test/runs';
-import { serve } from '../test/server';
+import { mockServer } from '../test/server';
 import { Shell } from './shell';
 
 const INDEX = { name: 'Cobalt', version: '0.1.0', project: 'helpdesk', endpoints: [] };
@@ -10,7 +10,7 @@ const NEWER = runRow({ id: 'newer', timestamp: '2026-02-05T10:00:00.000Z' });
 const OLDER = runRow({ id: 'older', timestamp: '2026-02-04T10:00:00.000Z' });
 
 function show() {
-  const asked = serve({ '/api': INDEX, '/api/runs': runs([NEWER, OLDER]) });
+  const asked = mockServer({ '/api': INDEX, '/api/runs': runs([NEWER, OLDER]) });
   return { asked, ...renderPage(Shell, { at: '/', live: [liveRun()] }) };
 }
 

@@ -2,7 +2,7 @@
 import { lazy, Suspense, useEffect, useMemo, useState } from 'react';
 import { Outlet, ScrollRestoration } from 'react-router';
 import { useLive } from '../api/events';
-import { type Keys, useKeys } from '../lib/use-keys';
+import { type KeyHandlers, useKeys } from '../lib/use-keys';
 import { Header } from './header';
 import { Shortcuts } from './shortcuts';
 
@@ -21,7 +21,7 @@ export function Shell() {
         Skip to the content
       </a>
       <Header onSearch={() => setOpen('palette')} onShortcuts={() => setOpen('shortcuts')} />
-      <Disconnected />
+      <ConnectionWarning />
       <main id="content" tabIndex={-1} className="mx-auto w-full max-w-[96rem] grow p-4 outline-none sm:p-6">
         <Outlet />
       </main>
@@ -51,7 +51,7 @@ function useShellKeys(open: (what: 'palette' | 'shortcuts') => void) {
   }, [open]);
 
   const keys = useMemo(
-    (): Keys => ({
+    (): KeyHandlers => ({
       '?': () => open('shortcuts'),
       '/': (event) => {
         const field = document.querySelector<HTMLElement>('main input[type=search]');
@@ -65,7 +65,7 @@ function useShellKeys(open: (what: 'palette' | 'shortcuts') => void) {
   useKeys(keys);
 }
 
-function Disconnected() {
+function ConnectionWarning() {
   if (useLive().isConnected) return null;
   return (
     <p role="status" className="bg-warn-soft px-6 py-2 text-center text-warn">

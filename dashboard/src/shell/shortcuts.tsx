@@ -10,26 +10,26 @@ const GROUPS = [
   {
     name: 'Everywhere',
     keys: [
-      { does: 'Go to a page, a run or an experiment', keys: [`${COMMAND_KEY} K`] },
-      { does: 'Search on this page', keys: ['/'] },
-      { does: 'Show these shortcuts', keys: ['?'] },
-      { does: 'Close what is open', keys: ['Esc'] },
+      { action: 'Go to a page, a run or an experiment', keys: [`${COMMAND_KEY} K`] },
+      { action: 'Search on this page', keys: ['/'] },
+      { action: 'Show these shortcuts', keys: ['?'] },
+      { action: 'Close what is open', keys: ['Esc'] },
     ],
   },
   {
     name: 'Runs',
     keys: [
-      { does: 'Next run', keys: ['j', '↓'] },
-      { does: 'Previous run', keys: ['k', '↑'] },
-      { does: 'Open the run', keys: ['Enter'] },
-      { does: 'Pick the run to compare', keys: ['x', 'Space'] },
+      { action: 'Next run', keys: ['j', '↓'] },
+      { action: 'Previous run', keys: ['k', '↑'] },
+      { action: 'Open the run', keys: ['Enter'] },
+      { action: 'Pick the run to compare', keys: ['x', 'Space'] },
     ],
   },
   {
     name: 'An open item',
     keys: [
-      { does: 'Next item', keys: ['j', '→'] },
-      { does: 'Previous item', keys: ['k', '←'] },
+      { action: 'Next item', keys: ['j', '→'] },
+      { action: 'Previous item', keys: ['k', '←'] },
     ],
   },
 ];
@@ -48,7 +48,7 @@ export function Shortcuts({ onClose }: { onClose: () => void }) {
           <section key={group.name}>
             <h3 className="mb-2 text-muted text-xs">{group.name}</h3>
             <dl className="grid grid-cols-[1fr_auto] items-center gap-x-4 gap-y-2">
-              {group.keys.map(({ does, keys }) => (
+              {group.keys.map(({ action: does, keys }) => (
                 <div key={does} className="contents">
                   <dt>{does}</dt>
                   <dd className="flex justify-end gap-1">

@@ -13,10 +13,10 @@ function subscribe(listener: () => void) {
   return () => listeners.delete(listener);
 }
 
-const shown = (): Theme => (root.dataset.theme === 'dark' ? 'dark' : 'light');
+const currentTheme = (): Theme => (root.dataset.theme === 'dark' ? 'dark' : 'light');
 
 /** Chooses, for this browser. */
-export function choose(theme: Theme) {
+export function setTheme(theme: Theme) {
   root.dataset.theme = theme;
   for (const listener of listeners) listener();
   try {
@@ -27,13 +27,13 @@ export function choose(theme: Theme) {
 }
 
 /** The theme that is shown. */
-export const useTheme = () => useSyncExternalStore(subscribe, shown);
+export const useTheme = () => useSyncExternalStore(subscribe, currentTheme);
 
 export function ThemeButton() {
   const other = useTheme() === 'dark' ? 'light' : 'dark';
   const Icon = other === 'dark' ? Moon : Sun;
   return (
-    <IconButton label={`Switch to the ${other} theme`} onClick={() => choose(other)}>
+    <IconButton label={`Switch to the ${other} theme`} onClick={() => setTheme(other)}>
       <Icon />
     </IconButton>
   );

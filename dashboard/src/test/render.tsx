@@ -6,9 +6,9 @@ import type { ComponentType } from 'react';
 import { createMemoryRouter, RouterProvider } from 'react-router';
 import { LiveContext } from '../api/events';
 import type { LiveRun } from '../api/types';
-import { drawAtOnce } from '../lib/draw-at-once';
+import { renderSync } from '../lib/render-sync';
 
-interface Place {
+interface PageOptions {
   /** The address that is open. */
   at: string;
   /** The pattern of the page's addresses, as in the router; every address, where it is not given. */
@@ -19,14 +19,14 @@ interface Place {
 }
 
 /** Draws `Page`; other addresses show an empty page. `router.state.location` is where one is. */
-export function renderPage(Page: ComponentType, { at, path = '*', live, isConnected = true }: Place) {
+export function renderPage(Page: ComponentType, { at, path = '*', live, isConnected = true }: PageOptions) {
   const pages = path === '*' ? [] : [{ path: '*', element: null }];
   const router = createMemoryRouter([{ path, element: <Page /> }, ...pages], { initialEntries: [at] });
   const client = new QueryClient({ defaultOptions: { queries: { retry: false } } });
   const drawn = render(
     <QueryClientProvider client={client}>
-      <LiveContext value={{ isConnected, hasHeard: live !== undefined, runs: live ?? [] }}>
-        <RouterProvider router={router} flushSync={drawAtOnce} />
+      <LiveContext value={{ isConnected, hasReceived: live !== undefined, runs: live ?? [] }}>
+        <RouterProvider router={router} flushSync={renderSync} />
       </LiveContext>
     </QueryClientProvider>,
   );

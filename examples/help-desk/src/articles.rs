@@ -1,4 +1,4 @@
-//! The knowledge base: a folder of Markdown files, each a title and its passages.
+//! The knowledge base: a folder of Markdown files, each with a title and passages.
 
 use std::path::Path;
 use std::{fs, io};
@@ -12,15 +12,14 @@ pub struct Article {
     pub name: String,
     /// The heading.
     pub title: String,
-    /// Words that customers use and the article does not; for the search alone.
+    /// Words that customers use but the article does not; only for the search.
     pub keywords: String,
     /// The paragraphs.
     pub passages: Vec<String>,
 }
 
 impl Article {
-    /// Reads a heading, a line that may follow it with `Keywords: `, and passages, all with blank lines between them.
-    /// `None` where there is no heading.
+    /// Parses a heading, an optional line `Keywords: …`, and passages, separated by blank lines. `None` without a heading.
     pub fn parse(name: &str, text: &str) -> Option<Self> {
         let paragraphs = text.split("\n\n").map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "));
         let mut paragraphs = paragraphs.filter(|paragraph| !paragraph.is_empty()).peekable();
@@ -35,7 +34,7 @@ impl Article {
     }
 }
 
-/// The articles of a folder, by name: the order in which a folder is listed is not the same everywhere.
+/// The articles in a folder, sorted by name, as directory order differs between systems.
 pub(crate) fn read(folder: &Path) -> io::Result<Vec<Article>> {
     let about =
         |path: &Path, error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));

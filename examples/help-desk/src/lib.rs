@@ -1,6 +1,6 @@
-//! A help desk for a bike rental: it finds the passage of its articles that fits a question best, and quotes it.
+//! A help desk for a bike rental: it finds the passage of its articles that best matches a question, and quotes it.
 //!
-//! It makes nothing up. Where no passage is close to the question, it says that it does not know.
+//! It never invents anything. If no passage is close to the question, it says that it does not know.
 
 mod articles;
 mod search;
@@ -12,58 +12,58 @@ use std::path::Path;
 pub use articles::Article;
 use search::{Hit, Index};
 
-/// The share of a question's weight that a passage must have to be an answer, from 0 to 1.
+/// The minimum closeness of an answer to the question, from 0 to 1.
 const CLOSE_ENOUGH: f64 = 0.35;
-/// What the score of a passage counts that is not the first of its article: the first one answers the usual question.
+/// The weight of passages after the first one of an article: the first one answers the most common question.
 const LATER_PASSAGE: f64 = 0.8;
 
-/// What the help desk says where it knows no answer.
+/// The answer if no passage is close enough.
 pub const NO_ANSWER: &str = "I do not know. Please write to help@larkspur.example.";
 
-/// Articles, ready to be searched.
+/// A help desk with searchable articles.
 #[derive(Debug)]
 pub struct HelpDesk {
     articles: Vec<Article>,
-    /// The article and the passage in it of each entry of the index.
+    /// The article and passage of each index entry.
     places: Vec<(usize, usize)>,
     index: Index,
 }
 
-/// What the help desk says, and where it has it from.
+/// An answer with its source.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
     /// The passage and the title of its article, or [`NO_ANSWER`].
     pub text: String,
-    /// The article; `None` where no passage is close enough.
+    /// The article; `None` if no passage is close enough.
     pub article: Option<String>,
-    /// How close the best passage is to the question, from 0 to 1.
+    /// The closeness of the best passage to the question, from 0 to 1.
     pub closeness: f64,
 }
 
 impl HelpDesk {
-    /// A help desk that knows the articles of a folder.
+    /// A help desk with the articles in a folder.
     ///
     /// # Errors
     ///
-    /// The folder or one of its files cannot be read, or a file has no title; the message names it.
+    /// The folder or a file cannot be read, or a file has no title; the message names it.
     pub fn open(folder: &Path) -> io::Result<Self> {
         articles::read(folder).map(Self::new)
     }
 
-    /// A help desk that knows these articles.
+    /// A help desk with these articles.
     pub fn new(articles: Vec<Article>) -> Self {
         let passages = |(a, article): (usize, &Article)| (0..article.passages.len()).map(move |p| (a, p));
         let places: Vec<_> = articles.iter().enumerate().flat_map(passages).collect();
         let texts = places.iter().map(|&(a, p)| {
             let Article { title, keywords, passages, .. } = &articles[a];
-            // The title says what the passage is about: its words count twice.
+            // The title describes the passage, so its words count twice.
             format!("{title} {title} {keywords} {}", passages[p])
         });
         let index = Index::new(texts);
         Self { articles, places, index }
     }
 
-    /// Answers a question with the passage that fits it best.
+    /// Answers a question with the best matching passage.
     pub fn answer(&self, question: &str) -> Answer {
         let best = self.search(question).into_iter().next();
         let closeness = best.map_or(0.0, |best| best.closeness);
@@ -78,7 +78,7 @@ impl HelpDesk {
         }
     }
 
-    /// The names of the articles that share a word with a question, the best first.
+    /// The names of the articles that share a word with a question, best first.
     pub fn rank(&self, question: &str) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
         for hit in self.search(question) {
@@ -90,7 +90,7 @@ impl HelpDesk {
         names
     }
 
-    /// The passages that share a word with a question, the best first.
+    /// The passages that share a word with a question, best first.
     fn search(&self, question: &str) -> Vec<Hit> {
         let mut hits = self.index.search(question);
         for hit in hits.iter_mut().filter(|hit| self.places[hit.entry].1 > 0) {
@@ -100,7 +100,7 @@ impl HelpDesk {
         hits
     }
 
-    /// The article of this name.
+    /// The article with this name.
     pub fn article(&self, name: &str) -> Option<&Article> {
         self.articles.iter().find(|article| article.name == name)
     }

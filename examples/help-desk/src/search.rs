@@ -1,24 +1,23 @@
-//! The search: BM25 over the stems of short texts, with words that nobody knows taken for a slip of one that is known.
+//! The search: BM25 over the stems of short texts. Unknown words are treated as misspellings of known ones.
 //!
-//! The formula and its usual constants: Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and
-//! Beyond", 2009.
+//! The formula and its usual constants: Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009.
 
 use std::collections::{BTreeMap, HashMap};
 
 use crate::words::{is_one_slip_apart, stems};
 
-/// How soon a word that occurs again stops to count.
+/// The term-frequency saturation, k1.
 const SATURATION: f64 = 1.2;
-/// How much a long text is held to its length, from 0 to 1.
+/// The length normalization, b, from 0 to 1.
 const LENGTH_WEIGHT: f64 = 0.75;
-/// Shorter words have too many neighbours to guess a slip.
+/// Shorter words have too many neighbours to correct a typo.
 const SHORTEST_WITH_SLIP: usize = 5;
 
-/// Texts that can be searched.
+/// A search index of texts.
 #[derive(Debug)]
 pub(crate) struct Index {
     entries: Vec<Entry>,
-    /// In how many texts each stem occurs; sorted, so that the same slip always becomes the same word.
+    /// The document frequency of each stem; sorted, so that a typo is always corrected to the same word.
     spread: BTreeMap<String, usize>,
     mean_length: f64,
 }
@@ -32,11 +31,11 @@ struct Entry {
 /// A text that shares a word with the question.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Hit {
-    /// Which text.
+    /// The index of the text.
     pub(crate) entry: usize,
-    /// Its BM25 score: above 0, to be compared within one search only.
+    /// Its BM25 score: above 0, comparable only within one search.
     pub(crate) score: f64,
-    /// The share of the question's weight that the text has, from 0 to 1; rare words weigh more.
+    /// The share of the question's weight that the text covers, from 0 to 1; rare words weigh more.
     pub(crate) closeness: f64,
 }
 
@@ -51,7 +50,7 @@ impl Index {
         Self { entries, spread, mean_length }
     }
 
-    /// The texts that share a word with the question, the best first.
+    /// The texts that share a word with the question, best first.
     pub(crate) fn search(&self, question: &str) -> Vec<Hit> {
         let mut words: Vec<String> = stems(question).into_iter().map(|stem| self.known(stem)).collect();
         words.sort();
@@ -69,7 +68,7 @@ impl Index {
         hits
     }
 
-    /// A stem as the texts have it, if it is at most a slip away from one.
+    /// The known stem that is at most one typo away, if any.
     fn known(&self, stem: String) -> String {
         if self.spread.contains_key(&stem) || stem.len() < SHORTEST_WITH_SLIP {
             return stem;
@@ -77,7 +76,7 @@ impl Index {
         self.spread.keys().find(|known| is_one_slip_apart(known, &stem)).cloned().unwrap_or(stem)
     }
 
-    /// How much a stem says: the rarer, the more. One that is in no text says as much as one that is in a single text.
+    /// The inverse document frequency of a stem. An unknown stem counts like one that occurs in a single text.
     fn weight(&self, stem: &str) -> f64 {
         let (all, with) = (self.entries.len() as f64, self.spread.get(stem).copied().unwrap_or(1) as f64);
         (1.0 + (all - with + 0.5) / (with + 0.5)).ln()

@@ -1,6 +1,6 @@
-//! Words as the search sees them: in small letters, without common words and without endings.
+//! Tokenization for the search: lower-case stems without stop words.
 
-/// Words that say nothing about what a question is about.
+/// Stop words.
 const COMMON: [&str; 62] = [
     "a", "about", "all", "am", "an", "and", "any", "are", "as", "at", "be", "but", "by", "can", "do", "does",
     "for", "from", "has", "have", "he", "how", "i", "if", "in", "is", "it", "its", "may", "me", "much",
@@ -9,13 +9,13 @@ const COMMON: [&str; 62] = [
     "will", "with", "you",
 ];
 
-/// The stems of a text's words, in their order.
+/// The stems of a text's words, in order.
 pub(crate) fn stems(text: &str) -> Vec<String> {
     let words = text.split(|letter: char| !letter.is_alphanumeric()).map(str::to_lowercase);
     words.filter(|word| !word.is_empty() && !COMMON.contains(&&**word)).map(|word| stem(&word)).collect()
 }
 
-/// A word without its ending: the stem need not be a word, only the same for all its forms.
+/// A word without its ending. The stem need not be a word, only the same for all forms.
 fn stem(word: &str) -> String {
     const ENDINGS: [(&str, &str); 6] =
         [("ies", "y"), ("sses", "ss"), ("ing", ""), ("ed", ""), ("es", ""), ("s", "")];
@@ -38,7 +38,7 @@ fn stem(word: &str) -> String {
     }
 }
 
-/// Whether one word becomes the other by a letter that is added, left out or replaced.
+/// Whether two words differ by one inserted, deleted or replaced letter.
 pub(crate) fn is_one_slip_apart(a: &str, b: &str) -> bool {
     let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
     let (short, long): (Vec<char>, Vec<char>) = (short.chars().collect(), long.chars().collect());
@@ -72,7 +72,7 @@ mod tests {
         assert!(is_one_slip_apart("helmt", "helmet"));
         assert!(is_one_slip_apart("reservve", "reserve"));
         assert!(is_one_slip_apart("insurence", "insurance"));
-        assert!(!is_one_slip_apart("reciept", "receipt"), "two letters are exchanged");
+        assert!(!is_one_slip_apart("reciept", "receipt"), "two letters are swapped");
         assert!(!is_one_slip_apart("helmet", "helmet"));
     }
 }

@@ -2,7 +2,7 @@
 
 mod scoring;
 
-// Links its evaluators, which `cobalt.toml` names.
+// Links the evaluators used in `cobalt.toml`.
 use plain_language as _;
 
 use cobalt::{Autoeval, Dataset, ExactMatch, Item, Json, Output, Provider, Score, Similarity};
@@ -11,18 +11,18 @@ use serde::Deserialize;
 
 const QUESTIONS: &str = "datasets/questions.jsonl";
 
-/// What the agent gets of an item. The fields with the right answer are not among it.
+/// The fields of an item that the agent sees, without the expected answer.
 #[derive(Deserialize)]
 struct Question {
     input: String,
 }
 
-/// The questions that are asked in the words of the articles.
+/// The questions that use the words of the articles.
 fn direct() -> Result<Dataset, cobalt::Error> {
     Ok(Dataset::from_file(QUESTIONS)?.filter(|item| item["category"] == "direct"))
 }
 
-/// Without a threshold every item must pass: what customers ask most is answered word for word.
+/// Without thresholds, every item must pass: the most frequent questions are answered word for word.
 #[cobalt::experiment(
     dataset = direct(),
     evaluators = [ExactMatch::new("exact", "expectedOutput"), grounded],
@@ -32,7 +32,7 @@ async fn smoke(question: Question) -> Output {
     help_desk(question).await
 }
 
-/// With thresholds the whole decides. Low scores of single items are kept and shown, and fail nothing.
+/// With thresholds, the aggregate decides. Items below their pass mark are shown, but do not fail the experiment.
 #[cobalt::experiment(
     name = "help-desk",
     dataset = QUESTIONS,
@@ -42,12 +42,12 @@ async fn smoke(question: Question) -> Output {
     tags = ["nightly"],
     thresholds = [
         right_article.pass_rate >= 0.8,
-        // Where we stand. Raise it when the agent gets better.
+        // The current score. Raise it as the agent improves.
         right_article.avg >= 0.84,
         grounded.min >= 1.0,
         admits_ignorance.avg >= 0.85,
         latency.p95 <= 500ms,
-        // Against the run in `.cobalt/baselines/help-desk.json`, item by item.
+        // Compared with the run in `.cobalt/baselines/help-desk.json`, item by item.
         vs_baseline.right_article.drop <= 0.02,
     ],
 )]
@@ -56,8 +56,7 @@ async fn help_desk(question: Question) -> Output {
     Output::new(answer.text).metadata("article", answer.article).metadata("closeness", answer.closeness)
 }
 
-/// The direct questions as they are typed in a hurry: in lower case, without punctuation, and with the last letter of longer
-/// words missing.
+/// The direct questions as typed in a hurry: in lower case, without punctuation, and with the last letter of longer words missing.
 fn hasty() -> Result<Dataset, cobalt::Error> {
     let typed = |word: &str| {
         let letters: Vec<char> =
@@ -73,8 +72,8 @@ fn hasty() -> Result<Dataset, cobalt::Error> {
     Ok(direct()?.map(hurry))
 }
 
-/// They should get the same answers, or nearly so. The local embeddings and the edit distance compare letters, which is
-/// enough for answers that are quoted from articles, and needs no model and no key.
+/// They should get the same or similar answers. Local embeddings and edit distance compare letters, which is enough for quoted
+/// answers, and needs no model and no API key.
 #[cobalt::experiment(
     dataset = hasty(),
     evaluators = [
@@ -82,14 +81,14 @@ fn hasty() -> Result<Dataset, cobalt::Error> {
         Autoeval::levenshtein("edit-distance"),
     ],
     tags = ["nightly"],
-    // Seven of ten get the same answer today. One that changes its mind is no reason to fail.
+    // Currently 7 of 10 get the same answer. The bounds leave room for one that changes.
     thresholds = [evaluators["wording"].pass_rate >= 0.6, evaluators["edit-distance"].avg >= 0.65],
 )]
 async fn typing_errors(question: Question) -> Output {
     help_desk(question).await
 }
 
-/// Without evaluators of its own it has those of `cobalt.toml`, of the crate `plain-language`.
+/// Uses the default evaluators in `cobalt.toml`, from the crate `plain-language`.
 #[cobalt::experiment(
     dataset = direct(),
     tags = ["nightly"],
@@ -99,7 +98,7 @@ async fn plain_words(question: Question) -> Output {
     help_desk(question).await
 }
 
-/// One over the place of the first right article: 1 for the first, 1/2 for the second, 0 where it is missing.
+/// The reciprocal rank of the first right article: 1 for the first place, 1/2 for the second, 0 if it is missing.
 #[cobalt::evaluator]
 fn reciprocal_rank(expected: &Expected, output: Vec<String>) -> Score {
     match output.iter().position(|article| expected.articles.contains(article)) {
@@ -112,7 +111,7 @@ fn with_answers() -> Result<Dataset, cobalt::Error> {
     Ok(Dataset::from_file(QUESTIONS)?.filter(|item| item["category"] != "no answer"))
 }
 
-/// The search alone, as a plain function whose output is a JSON list.
+/// Only the search, as a plain function whose output is a JSON list.
 #[cobalt::experiment(
     dataset = with_answers(),
     evaluators = [reciprocal_rank],

@@ -1,4 +1,4 @@
-//! Evaluators are code like any other: these are ordinary tests of them.
+//! Unit tests of the evaluators.
 
 mod scoring;
 

@@ -1,4 +1,4 @@
-//! The model: a text belongs to the class whose centroid, the mean of its examples, points most nearly its way.
+//! The model: a text belongs to the class with the most similar centroid, the mean of its examples.
 //!
 //! The formulas are those of Manning, Raghavan and Schütze, "Introduction to Information Retrieval", 2008: tf-idf
 //! weights in chapter 6, and classes by their centroids (Rocchio) in chapter 14.
@@ -8,18 +8,17 @@ use std::collections::BTreeMap;
 use crate::features::{Feature, features};
 use crate::training::Example;
 
-/// How much confidence a lead in similarity gives. The training messages are likeliest by this value, where each is
-/// classified by all the others.
+/// The softmax scale of similarities: maximizes the leave-one-out likelihood of the training messages.
 const SHARPNESS: f64 = 35.0;
 
 type Vector = BTreeMap<Feature, f64>;
 
-/// What the training left.
+/// A trained model.
 #[derive(Debug)]
 pub(crate) struct Model {
-    /// How much each feature says: the rarer, the more.
+    /// The inverse document frequency of each feature.
     weights: BTreeMap<Feature, f64>,
-    /// A vector of length 1 for each class, by its name.
+    /// A unit vector for each class, by name.
     centroids: BTreeMap<String, Vector>,
 }
 
@@ -40,12 +39,12 @@ impl Model {
                 *sum.entry(feature).or_default() += value;
             }
         }
-        // Sums point where means do.
+        // A sum has the same direction as the mean.
         let centroids = sums.into_iter().map(|(class, sum)| (class, unit(sum))).collect();
         Self { weights, centroids }
     }
 
-    /// The classes and the probability of each, the likeliest first. All probabilities together are 1.
+    /// The classes with their probabilities, the most probable first. The probabilities add up to 1.
     pub(crate) fn classify(&self, text: &str) -> Vec<(&str, f64)> {
         let vector = vector(&self.weights, text);
         let odds = |centroid| (SHARPNESS * cosine(&vector, centroid)).exp();
@@ -58,7 +57,7 @@ impl Model {
     }
 }
 
-/// A text as a vector of length 1, or of length 0 where it has no feature that says anything.
+/// A text as a unit vector, or a zero vector if it has no informative features.
 fn vector(weights: &BTreeMap<Feature, f64>, text: &str) -> Vector {
     let known = features(text).into_iter().filter_map(|(feature, count)| {
         let weight = weights.get(&feature)?;
@@ -75,7 +74,7 @@ fn unit(mut vector: Vector) -> Vector {
     vector
 }
 
-/// The cosine of the angle between two vectors of length 1.
+/// The cosine similarity of two unit vectors.
 fn cosine(a: &Vector, b: &Vector) -> f64 {
     a.iter().map(|(feature, value)| value * b.get(feature).copied().unwrap_or(0.0)).sum()
 }

@@ -1,18 +1,17 @@
-//! What the model sees of a message: its words, and the letters of each word by threes.
+//! The features of a message: its words, and their letter trigrams.
 
 use std::collections::BTreeMap;
 
-/// A part of a text.
+/// A feature of a text.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Feature {
-    /// A word in small letters.
+    /// A word in lower case.
     Word(String),
-    /// Three letters in a row, with a space for where the word begins or ends. A slip of the finger spoils a few of a
-    /// word's trigrams and leaves the others.
+    /// Three consecutive letters, with a space for the start or end of the word. A typo changes only a few of a word's trigrams.
     Trigram([char; 3]),
 }
 
-/// The features of a text and how often it has each; sorted, so that sums over them are the same every time.
+/// The features of a text with their counts; sorted, so that sums over them are reproducible.
 pub(crate) fn features(text: &str) -> BTreeMap<Feature, f64> {
     let mut counts = BTreeMap::new();
     let words = text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());

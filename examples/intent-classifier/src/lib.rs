@@ -1,7 +1,6 @@
-//! A classifier of the messages that customers write to a parcel service: it tells what they want, so that the right
-//! desk answers.
+//! Classifies messages of customers to a parcel service by intent, so that the right desk answers.
 //!
-//! It learns from a file of examples when it starts. Where it is not sure, it hands a message over to a person.
+//! It is trained from a file of examples at start-up. If it is not confident, it hands a message over to a person.
 
 mod centroids;
 mod features;
@@ -13,50 +12,50 @@ use centroids::Model;
 use serde::{Deserialize, Serialize};
 pub use training::{Example, TrainingError};
 
-/// How sure the classifier must be to send a message to a desk, from 0 to 1: below, it is wrong more often than right.
+/// The minimum confidence for sending a message to a desk, from 0 to 1: below, it is wrong more often than right.
 const SURE_ENOUGH: f64 = 0.5;
 
-/// What stands for an intent where a person must read the message.
+/// The intent of messages that a person must read.
 pub const UNCLEAR: &str = "unclear";
 
-/// A classifier that has learnt.
+/// A trained classifier.
 #[derive(Debug)]
 pub struct Classifier {
     model: Model,
 }
 
-/// What a message may be about.
+/// A possible intent of a message.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Guess {
-    /// The name of the intent, as the examples have it.
+    /// The name of the intent, as in the examples.
     pub intent: String,
-    /// How probable it is, from 0 to 1.
+    /// Its probability, from 0 to 1.
     pub confidence: f64,
 }
 
 impl Classifier {
-    /// A classifier that learns from the examples of a file.
+    /// Trains a classifier from a file of examples.
     ///
     /// # Errors
     ///
-    /// The file cannot be read, a line is not an intent, a tab and a message, or there is none.
+    /// The file cannot be read, is empty, or has a line that is not an intent, a tab and a message.
     pub fn open(file: &Path) -> Result<Self, TrainingError> {
         training::read(file).map(|examples| Self::train(&examples))
     }
 
-    /// A classifier that learns from these examples.
+    /// Trains a classifier from these examples.
     pub fn train(examples: &[Example]) -> Self {
         Self { model: Model::train(examples) }
     }
 
-    /// All intents, the likeliest first. Their confidences add up to 1.
+    /// All intents, the most probable first. The confidences add up to 1.
     pub fn rank(&self, message: &str) -> Vec<Guess> {
         let ranking = self.model.classify(message).into_iter();
         ranking.map(|(intent, confidence)| Guess { intent: intent.to_owned(), confidence }).collect()
     }
 }
 
-/// The desk that a message goes to: the likeliest intent, or [`UNCLEAR`] where it is not sure enough.
+/// The desk for a message: the most probable intent, or [`UNCLEAR`] if the confidence is too low.
 pub fn decide(ranking: &[Guess]) -> &str {
     let sure = ranking.first().filter(|best| best.confidence >= SURE_ENOUGH);
     sure.map_or(UNCLEAR, |best| &best.intent)

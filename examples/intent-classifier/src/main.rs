@@ -10,7 +10,7 @@ fn main() -> Result<(), TrainingError> {
     let ranking = classifier.rank(&message);
     println!("{}", decide(&ranking));
     for guess in ranking.iter().take(3) {
-        println!("  {:<10}{:>5.1} %", guess.intent, guess.confidence * 100.0);
+        println!("  {:<10}{:>5.1}%", guess.intent, guess.confidence * 100.0);
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::{fs, io};
 
 const HEADER: &str = "intent\tmessage";
 
-/// A message, and what its sender wants.
+/// A message with its intent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Example {
     /// The name of the intent.
@@ -14,27 +14,27 @@ pub struct Example {
     pub message: String,
 }
 
-/// Why there is nothing to learn from.
+/// Why the training data cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum TrainingError {
     /// The file cannot be read.
     #[error("cannot read {file}: {cause}")]
     Read {
-        /// Its path.
+        /// The path.
         file: String,
-        /// What the system says.
+        /// The system's error.
         cause: io::Error,
     },
-    /// A line has not the form that it must have.
+    /// A line is malformed.
     #[error("{file}:{line}: expected {expected}, found `{found}`")]
     Line {
         /// The path of the file.
         file: String,
         /// Counted from 1.
         line: usize,
-        /// What must stand there.
+        /// The expected content.
         expected: &'static str,
-        /// What stands there.
+        /// The actual content.
         found: String,
     },
     /// There are no examples.
@@ -45,7 +45,7 @@ pub enum TrainingError {
     },
 }
 
-/// The examples of a file, in their order.
+/// The examples of a file, in order.
 pub(crate) fn read(path: &Path) -> Result<Vec<Example>, TrainingError> {
     let file = path.display().to_string();
     match fs::read_to_string(path) {

@@ -1,4 +1,4 @@
-//! What the experiments rest on: messages that are not in the training, and intents that are.
+//! Preconditions of the experiments: the messages are not in the training data, and their intents are.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ fn training() -> Dataset {
     Dataset::from_file("data/training.tsv").unwrap()
 }
 
-/// The words of a text alone: another full stop makes no other message.
+/// The words of a text, without punctuation.
 fn words(text: &str) -> String {
     let words = text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
     words.collect::<Vec<_>>().join(" ").to_lowercase()

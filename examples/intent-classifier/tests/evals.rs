@@ -10,7 +10,7 @@ use intent_classifier::{Classifier, Guess, decide};
 use scoring::{calibrated, near_the_top, right_desk};
 use serde::Deserialize;
 
-/// Messages with their intents, the channel that they came by, and how hard they are. An agent sees the text alone.
+/// Messages with their intent, channel and difficulty. The agent sees only the text.
 const MESSAGES: &str = "datasets/messages.csv";
 
 /// The classifier under test, trained once.
@@ -19,13 +19,13 @@ static CLASSIFIER: LazyLock<Classifier> = LazyLock::new(|| {
     Classifier::open(&file).unwrap_or_else(|error| panic!("the classifier cannot be trained: {error}"))
 });
 
-/// What the agent gets of an item. The columns with the right answer are not among it.
+/// The columns of an item that the agent sees, without the expected answer.
 #[derive(Deserialize)]
 struct Message {
     input: String,
 }
 
-/// All messages. Each evaluator takes another view of the same decision, and has thresholds of its own.
+/// All messages. Each evaluator scores the same decision from a different angle, with its own thresholds.
 #[cobalt::experiment(
     dataset = MESSAGES,
     evaluators = [ExactMatch::new("intent", "expectedOutput"), right_desk, calibrated],
@@ -44,7 +44,7 @@ async fn intents(message: Message) -> Output {
         .metadata("confidence", ranking[0].confidence)
 }
 
-/// The easy messages with the slips of a hand in a hurry: more of them may go to a person, few to a wrong desk.
+/// The easy messages with typos: more of them may go to a person, but few to a wrong desk.
 #[cobalt::experiment(
     name = "in-a-hurry",
     dataset = Dataset::from_file(MESSAGES)?.filter(|item| item["difficulty"] == "easy").map(in_a_hurry),
@@ -52,7 +52,7 @@ async fn intents(message: Message) -> Output {
     tags = ["robustness"],
     thresholds = [
         intent.pass_rate >= 0.58,
-        // What is handed over scores 0.25, and only a wrong desk scores less.
+        // Handing over scores 0.25; only a wrong desk scores less.
         right_desk.pass_rate(0.25) >= 0.88,
     ],
 )]
@@ -60,7 +60,7 @@ async fn hurried(message: Message) -> String {
     decide(&CLASSIFIER.rank(&message.input)).to_owned()
 }
 
-/// The item with two letters exchanged in each of the longer words of its message.
+/// The item with two letters swapped in each longer word of its message.
 fn in_a_hurry(mut item: Item) -> Item {
     const LONG: usize = 5;
     let slip = |word: &str| {
@@ -75,7 +75,7 @@ fn in_a_hurry(mut item: Item) -> Item {
     item
 }
 
-/// The hard messages that are clear to a person, some with two intents. All guesses are the output, as JSON.
+/// Hard messages that are clear to a person, some with two intents. The output is the ranking of all guesses, as JSON.
 #[cobalt::experiment(
     name = "hard-messages",
     dataset = Dataset::from_file(MESSAGES)?

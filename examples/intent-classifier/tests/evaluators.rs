@@ -1,4 +1,4 @@
-//! Evaluators are code like any other: these are ordinary tests of them.
+//! Unit tests of the evaluators.
 
 mod scoring;
 
@@ -35,11 +35,11 @@ fn to_be_sure_and_wrong_is_worst() {
     assert_eq!((score("price", 1.0).value(), score("customs", 1.0).value()), (1.0, 1.0));
     assert_eq!((score("price", 0.5).value(), score("track", 0.5).value()), (0.75, 0.75));
     assert_eq!(score("track", 1.0).value(), 0.0);
-    assert_eq!(score("track", 0.9).why(), Some("90 % sure of track, which is wrong"));
+    assert_eq!(score("track", 0.9).why(), Some("90% sure of track, which is wrong"));
 }
 
 #[test]
-fn a_guess_without_a_confidence_cannot_be_judged() {
+fn a_guess_without_a_confidence_cannot_be_scored() {
     let error = calibrated(&expected("price", ""), &item! { "guess": "price" }).unwrap_err();
     assert_eq!(error, "the metadata has no number `confidence`");
     assert!(calibrated(&expected("price", ""), &item! {}).is_err());

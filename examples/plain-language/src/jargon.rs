@@ -1,4 +1,4 @@
-//! Words of offices, and plain ones in their place.
+//! Office jargon, and plain alternatives.
 
 use crate::text::words;
 
@@ -21,7 +21,7 @@ const PLAIN: [(&str, &str); 16] = [
     ("utilize", "use"),
 ];
 
-/// What of the list stands in a text, in the order of the text, with the plain words for it.
+/// The jargon in a text, in order, with plain alternatives.
 pub(crate) fn found(text: &str) -> Vec<(&'static str, &'static str)> {
     let words: Vec<_> = words(text).map(str::to_lowercase).collect();
     let at = |start: usize| {

@@ -1,4 +1,4 @@
-//! Evaluators of plain language: a library that other packages link, and whose evaluators `cobalt.toml` names.
+//! Plain-language evaluators: a library that other packages link and use by name in `cobalt.toml`.
 //!
 //! ```toml
 //! # In the package's Cargo.toml, under [dev-dependencies]
@@ -8,10 +8,10 @@
 //! evaluators = ["plain_language", { type = "short_sentences", pass-mark = 0.9 }]
 //! ```
 //!
-//! The test target says `use plain_language as _;`: a crate that nothing refers to is not linked, and its evaluators are
-//! not known then. An experiment may list them by their paths as well, `evaluators = [plain_language::easy_to_read]`.
+//! The test target needs `use plain_language as _;`: an unreferenced crate is not linked, and its evaluators are not registered.
+//! Experiments can also list them by path: `evaluators = [plain_language::easy_to_read]`.
 //!
-//! What counts as plain is for English alone.
+//! The rules are for English only.
 
 mod jargon;
 mod reading_ease;
@@ -22,10 +22,10 @@ use cobalt::{EvalError, Score};
 pub use crate::reading_ease::{reading_ease, syllables};
 use crate::text::{sentences, words};
 
-/// The most words of a sentence that is easy to follow. Guides to plain English ask for 15 to 20 on average.
+/// The maximum length of an easy sentence in words. Guides to plain English recommend 15 to 20 on average.
 const LONGEST_SENTENCE: usize = 25;
 
-/// How easy the output is to read: Flesch's reading ease over 100. 0.6 is plain English, as schoolchildren of 13 read it.
+/// Flesch's reading ease of the output, divided by 100. 0.6 is plain English, readable at the age of 13.
 #[cobalt::evaluator(pass_mark = 0.6)]
 pub fn easy_to_read(output: &str) -> Result<Score, EvalError> {
     let ease = reading_ease(output).ok_or_else(no_words)?;
@@ -33,7 +33,7 @@ pub fn easy_to_read(output: &str) -> Result<Score, EvalError> {
     Ok(score.reason(format!("reading ease {ease:.0} of 100")))
 }
 
-/// The share of sentences that have at most 25 words.
+/// The share of sentences with at most 25 words.
 #[cobalt::evaluator(pass_mark = 1.0)]
 pub fn short_sentences(output: &str) -> Result<Score, EvalError> {
     let lengths: Vec<_> = sentences(output).map(|sentence| words(sentence).count()).collect();
@@ -49,7 +49,7 @@ pub fn short_sentences(output: &str) -> Result<Score, EvalError> {
     })
 }
 
-/// Whether the output does without the words of offices for which there are plain ones.
+/// Whether the output avoids jargon that has a plain alternative.
 #[cobalt::evaluator]
 pub fn no_jargon(output: &str) -> Score {
     let found: Vec<_> = jargon::found(output)
@@ -62,7 +62,7 @@ pub fn no_jargon(output: &str) -> Score {
     }
 }
 
-/// All three together: the mean of their scores.
+/// The mean of the three scores.
 #[cobalt::evaluator(name = "plain_language", pass_mark = 0.7)]
 pub fn plain(output: &str) -> Result<Score, EvalError> {
     let parts = [
@@ -77,7 +77,7 @@ pub fn plain(output: &str) -> Result<Score, EvalError> {
 }
 
 fn no_words() -> EvalError {
-    EvalError::new("the output has no words, so that nothing can be said of its language")
+    EvalError::new("the output has no words to evaluate")
 }
 
 #[cfg(test)]

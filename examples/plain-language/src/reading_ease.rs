@@ -2,8 +2,8 @@
 
 use crate::text::{sentences, words};
 
-/// How easy an English text is to read: about 100 for very easy, 60 to 70 for plain English, 30 and less for what
-/// scholars read. It may be below 0 and above 100. `None` for a text without words.
+/// The reading ease of an English text: about 100 is very easy, 60 to 70 is plain English, 30 and less is academic. It can be below 0
+/// and above 100. `None` for a text without words.
 ///
 /// 206.835 − 1.015 · words per sentence − 84.6 · syllables per word (R. Flesch, "A new readability yardstick", Journal of
 /// Applied Psychology 32, 1948).
@@ -14,7 +14,7 @@ pub fn reading_ease(text: &str) -> Option<f64> {
     (count > 0.0).then(|| 206.835 - 1.015 * count / sentences - 84.6 * syllables / count)
 }
 
-/// About how many syllables an English word has, at least one: groups of vowels, without most of the silent endings.
+/// The approximate number of syllables of an English word, at least one: groups of vowels, minus most silent endings.
 #[must_use]
 pub fn syllables(word: &str) -> usize {
     let word = word.to_lowercase();

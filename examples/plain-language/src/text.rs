@@ -1,10 +1,10 @@
-//! Sentences and words, as far as punctuation tells.
+//! Splits text into sentences and words by punctuation.
 
 /// The sentences that have words.
 pub(crate) fn sentences(text: &str) -> impl Iterator<Item = &str> {
     let ends = |(at, letter): (usize, char)| {
         let rest = &text[at + letter.len_utf8()..];
-        // A full stop within a number or a name, as in `2.5` or `example.com`, ends nothing.
+        // A full stop within a number or name, as in `2.5` or `example.com`, does not end a sentence.
         let is_end =
             matches!(letter, '.' | '!' | '?') && !rest.starts_with(|next: char| next.is_alphanumeric());
         (is_end || letter == '\n').then_some(at + letter.len_utf8())
@@ -15,7 +15,7 @@ pub(crate) fn sentences(text: &str) -> impl Iterator<Item = &str> {
         .filter(|sentence| words(sentence).next().is_some())
 }
 
-/// The words: letters, with the apostrophes and hyphens within them.
+/// The words: letters, with inner apostrophes and hyphens.
 pub(crate) fn words(text: &str) -> impl Iterator<Item = &str> {
     let is_of_word = |letter: char| letter.is_alphanumeric() || matches!(letter, '\'' | '’' | '-');
     let words = text.split(move |letter| !is_of_word(letter));

@@ -1,6 +1,6 @@
-//! Writes out notes that were taken in shorthand: "mtg w/ Ann tmrw" becomes "Meeting with Ann tomorrow."
+//! A shorthand expander: "mtg w/ Ann tmrw" becomes "Meeting with Ann tomorrow."
 
-/// What stands for what. A word that is not here stays as it is.
+/// The abbreviations. Other words stay unchanged.
 const WORDS: [(&str, &str); 20] = [
     ("&", "and"),
     ("appt", "appointment"),
@@ -24,7 +24,7 @@ const WORDS: [(&str, &str); 20] = [
     ("yday", "yesterday"),
 ];
 
-/// A note, written out as a sentence.
+/// Expands a note to a sentence.
 ///
 /// ```
 /// assert_eq!(shorthand::write_out("mtg w/ Ann tmrw, re budget"), "Meeting with Ann tomorrow, about budget.");
@@ -42,7 +42,7 @@ pub fn write_out(note: &str) -> String {
     sentence
 }
 
-/// A word without its abbreviation; what follows it, such as a comma, stays.
+/// Expands an abbreviation; trailing punctuation stays.
 fn written_out(word: &str) -> String {
     let stem = word.trim_end_matches([',', '.', ':', ';', '!', '?']);
     let long = WORDS.iter().find(|(short, _)| stem.eq_ignore_ascii_case(short));

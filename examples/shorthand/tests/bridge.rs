@@ -1,7 +1,7 @@
-//! The bridge to Python by itself. These are ordinary tests: they say that they skip where there is no Python.
+//! Unit tests of the Python bridge. They are skipped, with a message, if Python is not installed.
 //!
-//! One needs more, and is run by hand: an interpreter that has the package `deepeval` (4 or later), named by the variable
-//! `COBALT_TEST_PYTHON`, and the folder `shared` with its stand-in for OpenAI's API, see CONTRIBUTING.md:
+//! One test has to be run manually. It needs a Python interpreter with the package `deepeval` (4 or later), set in
+//! `COBALT_TEST_PYTHON`, and the folder `shared` with its stub of OpenAI's API, see CONTRIBUTING.md:
 //!
 //! ```console
 //! $ COBALT_TEST_PYTHON=venv/bin/python cargo test -p shorthand --test bridge -- --ignored
@@ -15,18 +15,18 @@ use std::time::Duration;
 
 use cobalt::{CommandEvaluator, EvalContext, Evaluator, Item, Output, Score, item};
 
-/// The interpreter that has what the tests need.
+/// The Python interpreter for the tests.
 fn python() -> String {
     env::var("COBALT_TEST_PYTHON").unwrap_or_else(|_| "python3".to_owned())
 }
 
-/// Whether there is an interpreter; says so where there is none.
+/// Whether Python is installed; prints a message if not.
 fn has_python() -> bool {
     let version =
         Command::new(python()).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
     let is_there = version.is_ok_and(|status| status.success());
     if !is_there {
-        println!("skipped: `{}` is not there", python());
+        println!("skipped: `{}` not found", python());
     }
     is_there
 }
@@ -61,7 +61,7 @@ async fn an_output_that_cannot_be_scored_is_an_error_and_the_next_one_is() {
     }
     let bridge = bridge("ratio");
     let error = score(&bridge, item! { "input": "a" }, "a").await.unwrap_err();
-    assert_eq!(error, "the program says: KeyError: 'expectedOutput'");
+    assert_eq!(error, "the program reported an error: KeyError: 'expectedOutput'");
     assert_eq!(score(&bridge, item! { "expectedOutput": "a" }, "a").await.unwrap().value(), 1.0);
 }
 
@@ -71,10 +71,10 @@ async fn a_metric_that_is_not_there_is_told_by_the_usage() {
         return;
     }
     let error = score(&bridge("rato"), item! {}, "a").await.unwrap_err();
-    assert!(error.contains("exit code 1") && error.contains("Usage: bridge.py ratio"), "{error}");
+    assert!(error.contains("exited with code 1") && error.contains("Usage: bridge.py ratio"), "{error}");
 }
 
-/// A stand-in for OpenAI's API on loopback, which ends with this.
+/// A stub of OpenAI's API on localhost, stopped on drop.
 struct Stub {
     process: Child,
     port: String,
@@ -109,7 +109,7 @@ async fn a_metric_of_deepeval_scores_by_a_model() {
         .env("OPENAI_BASE_URL", format!("http://127.0.0.1:{}/v1", stub.port))
         .env("NO_PROXY", "127.0.0.1")
         .env("CRITERION", "Nothing of the note is left out.");
-    // The model gives 7 of 10 points where it reads this mark.
+    // The stub gives 7 of 10 points if it finds this marker.
     let marked = item! { "input": "mtg tmrw", "expectedOutput": "Meeting tomorrow. ZZSCORE=7" };
     let score = score(&bridge, marked, "Meeting tomorrow.").await.unwrap();
     assert_eq!((score.value(), score.why()), (0.7, Some("stub: holds")));

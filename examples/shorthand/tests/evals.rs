@@ -2,13 +2,13 @@
 
 use serde::Deserialize;
 
-/// What the agent gets of an item. The right sentence is not among it.
+/// The fields of an item that the agent sees, without the expected sentence.
 #[derive(Deserialize)]
 struct Note {
     input: String,
 }
 
-/// The evaluators are those of `cobalt.toml`.
+/// Uses the evaluators in `cobalt.toml`.
 #[cobalt::experiment(
     dataset = "datasets/notes.jsonl",
     thresholds = [ratio.avg >= 0.85, ratio.pass_rate >= 0.8],

@@ -1,4 +1,4 @@
-//! The agent is code like any other: these are ordinary tests of it.
+//! Unit tests of the agent.
 
 use shorthand::write_out;
 

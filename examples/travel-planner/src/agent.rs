@@ -1,15 +1,15 @@
-//! Carries out a task: it calls tools, uses what one finds for the next, and puts what comes of it into words.
+//! Executes a task: calls tools, passes results on to the next tool, and phrases the answer.
 
 use crate::DAYS;
 use crate::request::Task;
 use crate::tools::{Tools, Train};
 
-/// What is said of a tool that failed.
+/// The answer for a failed tool call.
 pub(crate) fn sorry(error: String) -> String {
     format!("Sorry, {error}.")
 }
 
-/// Says what came of a task. A place that is not found is an error; any other failure is told beside the rest.
+/// Executes a task and returns the answer. An unknown place is an error; any other failure is part of the answer.
 pub(crate) fn carry_out(task: &Task, tools: &mut Tools<'_>) -> Result<String, String> {
     let from = match &task.from {
         Some(from) if task.train => tools.find_station(from)?,
@@ -29,7 +29,7 @@ pub(crate) fn carry_out(task: &Task, tools: &mut Tools<'_>) -> Result<String, St
     Ok(said.join(" "))
 }
 
-/// Proposes the best train, or books the best one that has the seats.
+/// Suggests the best train, or books the best one with enough free seats.
 fn travel(task: &Task, tools: &mut Tools<'_>, from: &str, to: &str, day: &str) -> Result<String, String> {
     let mut trains = tools.search_trains(from, to, day)?;
     if task.last {

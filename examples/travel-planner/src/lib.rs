@@ -1,7 +1,6 @@
-//! A travel planner: it reads a request in plain words, calls tools for it, and answers with what they found.
+//! A travel planner: it parses a request in plain English, calls tools, and answers with their results.
 //!
-//! The tools are a timetable, a forecast and bookings, all over two files. It books nothing that it is not asked to
-//! book.
+//! The tools are a timetable, a forecast and bookings, based on two files. It only books what it is asked to book.
 
 mod agent;
 mod request;
@@ -13,24 +12,24 @@ use tools::{Records, Tools};
 
 pub use tools::Call;
 
-/// The days that the planner knows, from today on: in its data it is always Wednesday.
+/// The days of the data, starting today: today is always Wednesday.
 const DAYS: [&str; 7] = ["Wednesday", "Thursday", "Friday", "Saturday", "Sunday", "Monday", "Tuesday"];
 
-/// What the planner says where it finds nothing to do.
+/// The answer if the request contains no task.
 const HELP: &str = "I can look up trains and the weather, and book seats. Where do you want to go?";
 
-/// A planner that knows its records.
+/// The planner.
 #[derive(Debug)]
 pub struct Planner {
     records: Records,
 }
 
-/// What the planner says, and the calls that it made for it.
+/// The planner's answer and its tool calls.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reply {
-    /// For the traveller.
+    /// The answer to the traveller.
     pub answer: String,
-    /// Every call of a tool, in order.
+    /// All tool calls, in order.
     pub trace: Vec<Call>,
 }
 
@@ -39,12 +38,12 @@ impl Planner {
     ///
     /// # Errors
     ///
-    /// A file has not the form that it should have.
+    /// A data file is malformed.
     pub fn new() -> serde_json::Result<Self> {
         Ok(Self { records: Records::new()? })
     }
 
-    /// Does what a request asks for.
+    /// Handles a request.
     #[must_use]
     pub fn answer(&self, request: &str) -> Reply {
         let mut tools = Tools::new(&self.records);

@@ -1,17 +1,17 @@
-//! Reads a request: it is split into clauses, and each is a task or adds to the one before it.
+//! Parses a request: splits it into clauses, each of which is a task or extends the previous one.
 
 use crate::DAYS;
 
 const TRAIN: [&str; 6] = ["train", "trains", "travel", "go", "tickets", "seats"];
 const WEATHER: [&str; 6] = ["weather", "forecast", "rain", "umbrella", "sunny", "warm"];
 const BOOK: [&str; 3] = ["book", "reserve", "buy"];
-/// What may stand before an order: "could you please book …".
+/// Words that may precede an imperative: "could you please book …".
 const POLITE: [&str; 4] = ["please", "can", "could", "you"];
-/// Where one of these is in the request, nothing is booked: a booking too few is sooner mended than one too many.
+/// If one of these words is in the request, nothing is booked: a missing booking is easier to fix than an unwanted one.
 const CAUTION: [&str; 8] = ["not", "don't", "never", "nothing", "if", "unless", "how", "myself"];
 const NUMBERS: [&str; 6] = ["one", "two", "three", "four", "five", "six"];
 
-/// What is wanted: a train to a place, the weather there, or both.
+/// A task: a train to a place, the weather there, or both.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Task {
     pub(crate) train: bool,
@@ -21,13 +21,13 @@ pub(crate) struct Task {
     pub(crate) cheapest: bool,
     pub(crate) last: bool,
     pub(crate) from: Option<String>,
-    /// Where the journey ends, or the weather is wanted. As the traveller wrote it where no station is called so.
+    /// The destination, or the place of the weather; as typed if it is not a known station.
     pub(crate) place: Option<String>,
     pub(crate) day: Option<&'static str>,
     pub(crate) seats: Option<u32>,
 }
 
-/// Reads the tasks of a request. `stations` are those of the timetable.
+/// Parses the tasks of a request. `stations` are those of the timetable.
 pub(crate) fn read(text: &str, stations: &[&str]) -> Vec<Task> {
     let cautious = words(text).iter().any(|word| CAUTION.contains(&&*word.to_lowercase()));
     let mut tasks: Vec<Task> = Vec::new();
@@ -87,7 +87,7 @@ impl Task {
         task
     }
 
-    /// Takes what was not said from the task before: people do not say again what is clear.
+    /// Fills missing details from the previous task: people do not repeat what is clear from context.
     fn complete(&mut self, before: &Self, is_another: bool) {
         if !is_another || (!self.train && !self.weather) {
             self.train |= before.train;
@@ -103,7 +103,7 @@ impl Task {
     }
 }
 
-/// The name of a place: any station, or what is capitalised behind a preposition.
+/// The name of a place: any station, or a capitalised word after a preposition.
 fn name(word: &str, before: &str, stations: &[&str]) -> Option<String> {
     let station = stations.iter().find(|station| station.eq_ignore_ascii_case(word));
     let is_name = word.starts_with(char::is_uppercase) && ["from", "to", "in"].contains(&before);

@@ -1,38 +1,38 @@
-//! The tools, and the trace of their calls.
+//! The tools, and a trace of their calls.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// One letter in three may be wrong.
+/// One edit is tolerated per three letters.
 const LETTERS_FOR_A_SLIP: usize = 3;
 
-/// A call of a tool as it is reported. It has a result or an error.
+/// A tool call in the trace, with a result or an error.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Call {
     /// The tool's name, such as `search_trains`.
     pub tool: String,
-    /// An object with the arguments.
+    /// The arguments, as an object.
     pub arguments: Value,
-    /// What the tool found.
+    /// The tool's result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<Value>,
-    /// Why it found nothing.
+    /// Why there is no result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
 
-/// What the tools look things up in.
+/// The data behind the tools.
 #[derive(Debug)]
 pub(crate) struct Records {
-    /// On each route the earliest first.
+    /// Per route, earliest first.
     trains: Vec<Train>,
-    /// The weather of a place, and in that of a day.
+    /// The weather by place and day.
     forecast: BTreeMap<String, BTreeMap<String, String>>,
 }
 
-/// A train as the timetable has it.
+/// A train in the timetable.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Train {
@@ -41,9 +41,9 @@ pub(crate) struct Train {
     pub(crate) to: String,
     pub(crate) departs: String,
     pub(crate) arrives: String,
-    /// For one traveller, in pounds.
+    /// Per traveller, in pounds.
     pub(crate) fare: f64,
-    /// How many are free, on each day. Only a booking looks at it.
+    /// Free seats per day. Only bookings use it.
     #[serde(skip_serializing)]
     seats: u32,
     #[serde(default, skip_serializing)]
@@ -61,7 +61,7 @@ impl Records {
     }
 }
 
-/// Answers calls, and keeps them. An error says why nothing was found, so that the traveller can be told.
+/// Executes and records tool calls. An error is a reason to report to the traveller.
 #[derive(Debug)]
 pub(crate) struct Tools<'a> {
     records: &'a Records,
@@ -73,7 +73,7 @@ impl<'a> Tools<'a> {
         Self { records, calls: Vec::new() }
     }
 
-    /// The station of this name, or the one that a misspelt name means. Only the latter is a call.
+    /// The station with this name, or the closest match of a misspelt one. Only the latter is recorded as a call.
     pub(crate) fn find_station(&mut self, name: &str) -> Result<String, String> {
         let stations = self.records.stations();
         if stations.contains(&name) {
@@ -86,7 +86,7 @@ impl<'a> Tools<'a> {
         self.keep("find_station", json!({ "name": name }), found)
     }
 
-    /// The direct trains of a day, the earliest first. There is at least one.
+    /// The direct trains of a day, earliest first. Never empty.
     pub(crate) fn search_trains(&mut self, from: &str, to: &str, day: &str) -> Result<Vec<Train>, String> {
         let fits = |train: &&Train| train.from == from && train.to == to && !train.not_on.contains(day);
         let trains: Vec<Train> = self.records.trains.iter().filter(fits).cloned().collect();
@@ -95,14 +95,14 @@ impl<'a> Tools<'a> {
         self.keep("search_trains", json!({ "from": from, "to": to, "day": day }), found)
     }
 
-    /// What the weather is like.
+    /// The weather at a place.
     pub(crate) fn weather(&mut self, place: &str, day: &str) -> Result<String, String> {
         let weather = self.records.forecast.get(place).and_then(|days| days.get(day)).cloned();
         let found = weather.ok_or_else(|| format!("there is no forecast for {place} on {day}"));
         self.keep("weather", json!({ "place": place, "day": day }), found)
     }
 
-    /// The reference of a booking. This is an example: the next booking finds the seats free again.
+    /// Books seats and returns the booking reference. As this is an example, the seats stay free.
     pub(crate) fn book_seats(&mut self, train: &Train, day: &str, seats: u32) -> Result<String, String> {
         let Train { train, seats: free, .. } = train;
         let booked = if seats <= *free {

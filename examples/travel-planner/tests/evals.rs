@@ -14,17 +14,17 @@ use travel_planner::{Planner, Reply};
 
 const REQUESTS: &str = "datasets/requests.jsonl";
 
-/// The planner under test, made once.
+/// The planner under test, created once.
 static PLANNER: LazyLock<Planner> =
     LazyLock::new(|| Planner::new().unwrap_or_else(|error| panic!("the data cannot be read: {error}")));
 
-/// What the agent gets of an item. What is expected of it is not among it.
+/// The fields of an item that the agent sees, without the expected values.
 #[derive(Deserialize)]
 struct Request {
     input: String,
 }
 
-/// All requests: whether the right tools were called, and whether the answer says what it should.
+/// All requests: were the right tools called, and does the answer mention the expected facts?
 #[cobalt::experiment(
     name = "travel-planner",
     dataset = REQUESTS,
@@ -41,7 +41,7 @@ struct Request {
     tags = ["nightly"],
     timeout = 5s,
     thresholds = [
-        // A little below where we stand. Raise these when the agent gets better.
+        // Slightly below the current scores. Raise these as the agent improves.
         expected_calls.avg >= 0.82,
         expected_calls.pass_rate >= 0.75,
         in_order.avg >= 0.8,
@@ -58,7 +58,7 @@ fn planner(request: Request) -> Json<Reply> {
     Json(PLANNER.answer(&request.input))
 }
 
-/// Without a threshold every request must pass: a booking that nobody asked for costs money.
+/// Without thresholds, every request must pass: an unwanted booking costs money.
 #[cobalt::experiment(
     dataset = REQUESTS,
     evaluators = [books_only_when_asked],
@@ -73,7 +73,7 @@ fn failures() -> Result<Dataset, cobalt::Error> {
     Ok(Dataset::from_file(REQUESTS)?.filter(|item| item["category"] == "failure"))
 }
 
-/// What the planner does where not all goes well: it says what is wrong.
+/// When a tool fails, the planner reports the error.
 #[cobalt::experiment(
     dataset = failures(),
     evaluators = [tells_failures, mentions_facts],

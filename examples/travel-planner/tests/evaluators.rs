@@ -1,5 +1,5 @@
-//! Evaluators are code like any other: these are ordinary tests of them. Those of calls are tried in an experiment, on real
-//! traces of the planner and on broken ones.
+//! Unit tests of the evaluators. The evaluators of tool calls are tested in an experiment, on real and on broken traces of the
+//! planner.
 
 mod scoring;
 
@@ -11,19 +11,19 @@ use scoring::{
 use serde_json::json;
 use travel_planner::{Call, Planner, Reply};
 
-/// A request of the data set.
+/// A request of the dataset.
 fn item(id: &str) -> Item {
     let requests =
         Dataset::from_file(concat!(env!("CARGO_MANIFEST_DIR"), "/datasets/requests.jsonl")).unwrap();
     requests.iter().find(|item| item["id"] == id).unwrap().clone()
 }
 
-/// What the planner does with a request of the data set.
+/// The planner's reply to a request of the dataset.
 fn real(id: &str) -> Reply {
     Planner::new().unwrap().answer(item(id)["input"].as_str().unwrap())
 }
 
-/// An experiment on one request of the data set, with an agent that replies so.
+/// An experiment on one request of the dataset, with an agent that returns this reply.
 fn experiment(id: &str, reply: &Reply) -> Report {
     let reply = reply.clone();
     let experiment = Experiment::new("planner", Dataset::from_items([item(id)]))
@@ -40,14 +40,14 @@ fn experiment(id: &str, reply: &Reply) -> Report {
     runtime.block_on(experiment.run(agent)).unwrap()
 }
 
-/// The score of a reply to a request of the data set, and its reason.
+/// The score of a reply to a request of the dataset, with its reason.
 fn scored(evaluator: &str, id: &str, reply: &Reply) -> (f64, String) {
     let report = experiment(id, reply);
     let evaluation = report.items[0].first().evaluations.get(evaluator).unwrap().clone();
     (evaluation.score.unwrap(), evaluation.reason.unwrap())
 }
 
-/// The evaluators that a reply does not pass. The experiment fails where there are any.
+/// The evaluators that a reply does not pass. The experiment fails if there are any.
 fn objections(id: &str, reply: &Reply) -> Vec<String> {
     let report = experiment(id, reply);
     let marks = report.config.evaluators.iter().zip(&report.config.pass_marks);
@@ -84,7 +84,7 @@ fn a_planner_that_knows_only_the_weather_is_caught() {
     let (score, reason) = scored("expected_calls", "train", &reply);
     assert!(score == 0.0 && reason.contains("missing: search_trains("), "{reason}");
     let (_, reason) = scored("only_needed", "train", &reply);
-    assert_eq!(reason, r#"0 of 1 call as expected; needless: weather(place: "York", day: "Saturday")"#);
+    assert_eq!(reason, r#"0 of 1 call as expected; unexpected: weather(place: "York", day: "Saturday")"#);
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn a_loop_is_caught() {
     let (score, reason) = scored("no_loops", "train-and-weather", &reply);
     assert_eq!(score, 1.0 / 3.0);
     assert!(
-        reason.starts_with("4 repeated calls, at most 0; in a row: search_trains, weather 3 times"),
+        reason.starts_with("4 repeated calls, at most 0; loop: search_trains, weather 3 times"),
         "{reason}"
     );
 }

@@ -1,25 +1,25 @@
-// The official clients: the first generation, which begins with `initialize`, and the second, which need not.
+// The official clients: the first generation, which starts with `initialize`, and the second, which need not.
 import assert from 'node:assert/strict';
 import { Client as ModernClient } from '@modelcontextprotocol/client';
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/client/validators/ajv';
 import { Client as LegacyClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { Server } from './transport.js';
 
-/** How long an answer may take, in milliseconds: packages are built meanwhile. */
+/** The timeout for a response, in milliseconds: calls may build packages. */
 export const PATIENCE = 240_000;
 const NAME = { name: 'tests', version: '1' };
 
-/** The versions of the protocol that begin with `initialize`, oldest first. */
+/** The protocol versions that start with `initialize`, oldest first. */
 export const WITH_INITIALIZE = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'];
 export const NEWEST = '2026-07-28';
 
-/** What most tests are repeated with: the name for the test, and the client. */
+/** The clients that most tests run with: a name for the test, and the client. */
 export const CLIENTS = [
   ['the first client', (options) => new LegacyClient(NAME, options)],
   ['the second client', (options) => modern(NEWEST, options)],
 ];
 
-/** The second client, speaking one version alone. */
+/** The second client, restricted to one version. */
 export function modern(version, options = {}) {
   const negotiation =
     version === NEWEST
@@ -28,16 +28,15 @@ export function modern(version, options = {}) {
   return new ModernClient(NAME, { ...negotiation, ...options });
 }
 
-/** The structured part of an answer, which is a text before version 2025-06-18 of the protocol. */
+/** The structured content of a result, which is a text before protocol version 2025-06-18. */
 export function structured(result) {
   return result.structuredContent ?? JSON.parse(result.content.at(-1).text);
 }
 
-/** A client that speaks with a server. */
+/** A client connected to a server. */
 export class Assistant {
   /**
-   * Starts a server in a folder, and lets a client speak with it. `prepare` may tell the client what to answer before it says
-   * hello.
+   * Starts a server in a folder, and connects a client. `prepare` may set up the client's request handlers first.
    */
   static async connect(client, { folder, args, env, prepare }) {
     const assistant = new Assistant();
@@ -50,12 +49,12 @@ export class Assistant {
       assistant.tools = new Map(tools.map((tool) => [tool.name, tool]));
     } catch (error) {
       await assistant.server.close();
-      throw new Error(`no conversation: ${error.message}\n${assistant.server.stderr}`, { cause: error });
+      throw new Error(`failed to connect: ${error.message}\n${assistant.server.stderr}`, { cause: error });
     }
     return assistant;
   }
 
-  /** Holds a conversation, and sees that the server ends, whatever becomes of it. */
+  /** Runs `converse` with a connected assistant, and stops the server in any case. */
   static async with(client, options, converse) {
     const assistant = await Assistant.connect(client, options);
     try {
@@ -67,7 +66,7 @@ export class Assistant {
     await assistant.close();
   }
 
-  /** What a tool answers, whether or not all went well. The client holds it against the tool's schema unless it failed. */
+  /** The result of a tool, even if it failed. The client validates a successful one against the tool's schema. */
   async result(name, args = {}, options = {}) {
     const request = { name, arguments: args };
     const waiting = { timeout: PATIENCE, ...options };
@@ -80,14 +79,14 @@ export class Assistant {
     return result;
   }
 
-  /** The structured answer of a tool that did what was asked. */
+  /** The structured content of a successful call. */
   async call(name, args, options) {
     const result = await this.result(name, args, options);
     assert.notEqual(result.isError, true, JSON.stringify(result.content));
     return result.structuredContent;
   }
 
-  /** The answer of a tool that could not do what was asked: its structured part, and its text. */
+  /** The result of a failed call: its structured content, and its text. */
   async fails(name, args, options) {
     const result = await this.result(name, args, options);
     assert.equal(result.isError, true, JSON.stringify(result.structuredContent ?? result.content));
@@ -95,11 +94,11 @@ export class Assistant {
     return { structured: result.structuredContent, text };
   }
 
-  /** Failures have the shape that the tool promises, too, which clients do not look at. */
+  /** Failures match the tool's schema, too, which clients do not validate. */
   #fits(name, { structuredContent, content }) {
     assert.ok(
       content.some((block) => block.type === 'text' && block.text.trim() !== ''),
-      `${name} says nothing to who reads`,
+      `${name} returns no text`,
     );
     if (structuredContent === undefined) return;
     const { outputSchema } = this.tools.get(name);
@@ -109,11 +108,11 @@ export class Assistant {
     assert.ok(valid, `${name}: ${errorMessage}`);
   }
 
-  /** Hangs up, and holds that the server said nothing but messages and ended well. */
+  /** Disconnects, and checks that the server wrote only messages to stdout and exited successfully. */
   async close() {
     await this.client.close();
     await this.server.close();
-    assert.deepEqual(this.server.strayLines, [], 'stdout has what is no message');
+    assert.deepEqual(this.server.strayLines, [], 'stdout has lines that are not messages');
     assert.equal(await this.server.ended, 0, this.server.stderr);
   }
 }

@@ -1,8 +1,8 @@
-// A model on loopback that speaks OpenAI's API, and answers what a script says.
+// A scripted model on localhost with OpenAI's API.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 
-/** Starts a model. `script` is called with each question, and how many there were before; it returns what the model answers. */
+/** Starts a model. `script` is called with each question and the number of earlier questions, and returns the answer. */
 export async function startModel(script) {
   const questions = [];
   const faults = [];
@@ -26,7 +26,7 @@ export async function startModel(script) {
   return {
     questions,
     faults,
-    /** What leads a program to it. */
+    /** The environment variables that point a program to it. */
     env: { OPENAI_API_KEY: 'sk-scripted', OPENAI_BASE_URL: `http://127.0.0.1:${server.address().port}/v1` },
     async stop() {
       server.closeAllConnections();

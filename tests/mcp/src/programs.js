@@ -1,18 +1,18 @@
-// The command under test, and where its programs are built.
+// The command under test, and the environment of programs.
 import { dirname, join, resolve } from 'node:path';
 
 export const WORKSPACE = resolve(import.meta.dirname, '../../..');
 
-/** The command as `cargo test --workspace` has built it; `COBALT_BIN` names another. */
+/** The command built by `cargo test --workspace`, or `COBALT_BIN`. */
 export const COBALT =
   process.env.COBALT_BIN ??
   join(resolve(process.env.CARGO_TARGET_DIR ?? join(WORKSPACE, 'target')), 'debug', 'cargo-cobalt');
 
-/** Variables of whoever runs the tests, by which the programs would behave otherwise. */
+/** Variables of the caller's environment that would change the behaviour of the programs. */
 const FOREIGN =
   /^(COBALT|RUST_TEST|CARGO_PKG|CARGO_MANIFEST|GITHUB|CI|NODE_TEST|XDG|OPENAI|ANTHROPIC|GEMINI|GOOGLE)/;
 
-/** What programs find in their environment: what they build goes to a folder that all tests share, and comes from no network. */
+/** The environment of programs: a shared target folder, and no network for cargo. */
 export function environment(more = {}) {
   const own = Object.entries(process.env).filter(([name]) => !FOREIGN.test(name));
   return {

@@ -1,4 +1,4 @@
-// A throw-away package with an example agent.
+// A temporary package with an example agent.
 import {
   cpSync,
   existsSync,
@@ -17,8 +17,8 @@ const FIXTURES = join(WORKSPACE, 'tests/mcp/fixture');
 
 export class Project {
   /**
-   * A copy of a fixture, which is gone once the tests of a file are through. All packages share what is built, and cargo tells
-   * them apart by their names: each test file needs another.
+   * A copy of a fixture, which is deleted after the tests of a file. All packages share a target folder, where cargo tells
+   * them apart by name: each test file needs a unique one.
    */
   constructor(name, fixture = 'capitals') {
     this.name = name;
@@ -50,10 +50,10 @@ export class Project {
     return existsSync(this.path(path));
   }
 
-  /** Puts one text in the place of another that a file has. */
+  /** Replaces a text in a file, which must contain it. */
   edit(path, from, to) {
     const text = this.read(path);
-    if (!text.includes(from)) throw new Error(`${path} has no \`${from}\``);
+    if (!text.includes(from)) throw new Error(`${path} does not contain \`${from}\``);
     this.write(path, text.replace(from, to));
   }
 }

@@ -1,9 +1,9 @@
-// Runs in a project's store, as the library writes them.
+// Result files in a project's store, as the library writes them.
 import { mkdirSync } from 'node:fs';
 
 const NAMES = ['correct', 'tone'];
 
-/** Writes the result file of a run of so many items; a later `number` is a later run, and a better one. Its id. */
+/** Writes the result file of a run with `count` items; a higher `number` is a later and better run. Returns its ID. */
 export function writeRun(project, number, count, sentences = 4) {
   const id = (0xa0 + number).toString(16).padEnd(12, '0');
   const timestamp = `2026-01-0${number}T10:00:00.000Z`;

@@ -1,17 +1,17 @@
-// A server that a client speaks with, whose every line on stdout is looked at.
+// A server for a client, with checks of every line on stdout.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { COBALT, environment } from './programs.js';
 
-/** How long the server has for its end once nobody speaks with it, in milliseconds. */
+/** How long the server may take to exit after stdin is closed, in milliseconds. */
 const TIME_TO_END = 15_000;
 
 /** A transport as both generations of the client know it. */
 export class Server {
-  /** All messages of the server. */
+  /** All messages from the server. */
   heard = [];
-  /** The lines on stdout that are no messages. */
+  /** The lines on stdout that are not messages. */
   strayLines = [];
   stderr = '';
 
@@ -49,12 +49,12 @@ export class Server {
     this.say(JSON.stringify(message));
   }
 
-  /** Says a line, whatever it is. */
+  /** Sends a line of any content. */
   say(line) {
     this.process.stdin.write(`${line}\n`);
   }
 
-  /** Hangs up, and waits for the server to end by itself. */
+  /** Closes stdin, and waits for the server to exit. */
   async close() {
     if (!this.process) return;
     this.process.stdin.end();

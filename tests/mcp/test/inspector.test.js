@@ -23,7 +23,7 @@ describe('the inspector', () => {
     const { stdout } = await promisify(execFile)(
       process.execPath,
       [INSPECTOR, '--cli', ...server, '--method', method, ...args],
-      // It looks for its own description from the folder that it is started in.
+      // It looks for its own package.json from the folder that it is started in.
       { cwd: import.meta.dirname, env: environment(), timeout: 240_000, maxBuffer: 1 << 24 },
     );
     return JSON.parse(stdout);

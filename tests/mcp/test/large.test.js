@@ -1,4 +1,4 @@
-// Answers about a run of 10,000 items stay small, and pages lead to all items.
+// Results for a run of 10,000 items stay small, and pages reach all items.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Assistant, CLIENTS, modern, structured } from '../src/clients.js';
@@ -6,7 +6,7 @@ import { Project } from '../src/project.js';
 import { writeRun } from '../src/store.js';
 
 const ITEMS = 10_000;
-/** What an answer may have, which is 25,000 tokens at the very most. */
+/** The maximum size of a response, which is at most 25,000 tokens. */
 const MOST_BYTES = 60_000;
 
 describe('large runs', () => {
@@ -17,7 +17,7 @@ describe('large runs', () => {
     ids = [1, 2].map((number) => writeRun(project, number, ITEMS));
   });
 
-  // Before version 2025-06-18, the structured part is a text.
+  // Before version 2025-06-18, the structured content is a text.
   for (const [name, client] of [...CLIENTS, ['a client of 2025-03-26', () => modern('2025-03-26')]]) {
     describe(`by ${name}`, () => {
       let assistant;
@@ -26,7 +26,7 @@ describe('large runs', () => {
       });
       after(() => assistant?.close());
 
-      /** Looks at the size of all that the server has said since it was last looked at. */
+      /** Checks the size of all messages since the last check. */
       function small(test, what) {
         const sizes = assistant.server.heard.splice(0).map((said) => Buffer.byteLength(JSON.stringify(said)));
         const largest = Math.max(...sizes);
@@ -63,7 +63,7 @@ describe('large runs', () => {
     });
   }
 
-  it('pages lead to each item', async () => {
+  it('pages reach every item', async () => {
     const [[, client]] = CLIENTS;
     const several = new Project('clients-pages');
     const id = writeRun(several, 1, 1000, 1);
@@ -73,7 +73,7 @@ describe('large runs', () => {
   });
 });
 
-/** Reads so many pages of a run at the most, worst items first; the keys of their items, none of which comes twice. */
+/** Reads at most `most` pages of a run, worst items first. Returns the keys of their items, without duplicates. */
 async function pages(assistant, runId, items, most) {
   const keys = [];
   let cursor;
@@ -87,6 +87,6 @@ async function pages(assistant, runId, items, most) {
     cursor = run.nextCursor;
     if (!cursor) break;
   }
-  assert.equal(new Set(keys).size, keys.length, 'an item comes twice');
+  assert.equal(new Set(keys).size, keys.length, 'duplicate item');
   return keys;
 }

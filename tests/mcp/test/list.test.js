@@ -1,4 +1,4 @@
-// `cobalt_list`, and what there is of tools.
+// `cobalt_list`, and the list of tools.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/client/validators/ajv';
@@ -26,7 +26,7 @@ for (const [name, client] of CLIENTS) {
       }
     });
 
-    it('clients know all that schemas say', (test) => {
+    it('clients support everything in the schemas', (test) => {
       const warn = test.mock.method(console, 'warn', () => {});
       for (const { inputSchema, outputSchema } of assistant.tools.values()) {
         for (const schema of [inputSchema, outputSchema]) new AjvJsonSchemaValidator().getValidator(schema);
@@ -37,7 +37,7 @@ for (const [name, client] of CLIENTS) {
       );
     });
 
-    it('experiments are listed with their places', async () => {
+    it('experiments are listed with their locations', async () => {
       const { experiments, project: of } = await assistant.call('cobalt_list');
       assert.deepEqual(of, { name: 'clients-list', root: project.root });
       assert.deepEqual(experiments.map(({ experiment }) => experiment.name).sort(), ['capitals', 'slow']);
@@ -46,11 +46,11 @@ for (const [name, client] of CLIENTS) {
       assert.equal(experiment.items, 3);
     });
 
-    it('a tool that there is not is an error of the protocol', async () => {
+    it('an unknown tool is a protocol error', async () => {
       await assert.rejects(assistant.client.callTool({ name: 'cobalt_lists', arguments: {} }), /cobalt_list/);
     });
 
-    it('arguments that do not fit are told of by their name', async () => {
+    it('invalid arguments are reported by name', async () => {
       const wrongType = await assistant.fails('cobalt_list', { filter: 7 });
       assert.match(wrongType.text, /filter/);
       const unknown = await assistant.fails('cobalt_list', { filtre: 'x' });

@@ -1,4 +1,4 @@
-// The full loop: tests are generated for an agent, they find a fault, what mends it sees only answers, and the gain is shown.
+// The full loop: generate tests for an agent, find a fault, fix it based on the results alone, and show the improvement.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Assistant, CLIENTS } from '../src/clients.js';
@@ -16,14 +16,14 @@ for (const [name, client] of CLIENTS) {
     });
     after(() => model.stop());
 
-    it('an agent without tests is tested, mended and shown to be better', async () => {
+    it('an agent without tests is tested, fixed and shown to be better', async () => {
       await Assistant.with(client(), { folder: project.root, env: model.env }, async (assistant) => {
         const { before, after } = await improve(assistant, project, 'src/triage.rs');
 
         assert.deepEqual(model.faults, []);
         assert.equal(model.questions.length, 2);
         assert.match(model.questions[0], /pub fn triage/, 'the model reads the source');
-        assert.match(model.questions[1], /mismatched types/, 'the model is told what does not compile');
+        assert.match(model.questions[1], /mismatched types/, 'the model gets the compiler errors');
         assert.match(project.read('Cargo.toml'), /\[\[test\]\]/);
 
         const compared = await assistant.call('cobalt_compare', { runA: before.id, runB: after.id });
@@ -38,7 +38,7 @@ for (const [name, client] of CLIENTS) {
   });
 }
 
-/** What an assistant does that is asked to test an agent, and to mend it. It knows the agent's file alone, from its user. */
+/** The steps of an assistant asked to test an agent and fix it. It only knows the agent's file, from its user. */
 async function improve(assistant, project, agentFile) {
   const { testFile, experiments, attempts } = await assistant.call('cobalt_generate', {
     agentFile,
@@ -73,13 +73,13 @@ async function improve(assistant, project, agentFile) {
   return { before, after };
 }
 
-/** Where items fail as a word is another one than their reason has, it is put right in the source. */
+/** Replaces the wrong output of each failed item in the source with the word in the item's reason. */
 function mend(project, file, items) {
   const source = project.read(file);
   const mended = items.reduce((text, item) => {
     const [, expected] = /the queue is (\w+)/.exec(item.evaluations.right_queue.reason);
     return text.replaceAll(`"${item.output.output}"`, `"${expected}"`);
   }, source);
-  assert.notEqual(mended, source, 'the failing items lead to nothing in the source');
+  assert.notEqual(mended, source, 'the failed items match nothing in the source');
   project.write(file, mended);
 }

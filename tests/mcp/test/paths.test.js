@@ -1,4 +1,4 @@
-// Paths in arguments that lead out of the project.
+// Paths in arguments that lead outside the project.
 import assert from 'node:assert/strict';
 import { cpSync, readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,12 +8,12 @@ import { Project } from '../src/project.js';
 
 const [[, client]] = CLIENTS;
 
-describe('paths outside of the project', () => {
+describe('paths outside the project', () => {
   let project;
   let assistant;
   before(async () => {
     project = new Project('clients-paths');
-    // What they lead to exists, and would do.
+    // The targets exist and would be valid inside the project.
     cpSync(project.root, join(project.parent, 'outside'), { recursive: true });
     symlinkSync(join(project.parent, 'outside/src'), project.path('linked'));
     symlinkSync(join(project.parent, 'outside/src/lib.rs'), project.path('src/linked.rs'));

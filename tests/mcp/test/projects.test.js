@@ -1,4 +1,4 @@
-// Several projects: folders of the command line, and the client's roots.
+// Several projects: folders on the command line, and the client's roots.
 import assert from 'node:assert/strict';
 import { tmpdir } from 'node:os';
 import { before, describe, it } from 'node:test';
@@ -17,7 +17,7 @@ for (const [name, client] of CLIENTS) {
       other = new Project('clients-other');
     });
 
-    it('of several projects each answer says which one it is about', async () => {
+    it('with several projects each result names its project', async () => {
       const args = ['--project', one.root, '--project', other.root];
       await Assistant.with(client(), { folder: tmpdir(), args }, async (assistant) => {
         for (const { name, root } of [one, other]) {

@@ -14,7 +14,7 @@ for (const [name, client] of CLIENTS) {
       project.write('cobalt.toml', '[judge]\nmodel = "gpt-4o-mini"\napi-key = "sk-very-secret-0123456789"\n');
       assistant = await Assistant.connect(client(), { folder: project.root });
       await assistant.call('cobalt_run', { experiments: ['capitals'] });
-      // A second one, since regressions are looked for between two.
+      // A second run, as a regression check needs two.
       const ran = await assistant.call('cobalt_run', { experiments: ['capitals'] });
       [run] = ran.runs;
     });
@@ -40,7 +40,7 @@ for (const [name, client] of CLIENTS) {
       assert.ok(uris.includes(`cobalt://runs/${run.id}`));
     });
 
-    it('settings are told without keys', async () => {
+    it('settings are shown without keys', async () => {
       const text = JSON.stringify(await read('cobalt://config'));
       assert.match(text, /gpt-4o-mini/);
       assert.doesNotMatch(text, /very-secret/);
@@ -62,13 +62,13 @@ for (const [name, client] of CLIENTS) {
       assert.ok(schema.properties, JSON.stringify(schema));
     });
 
-    it('a resource that there is not is an error of the protocol', async () => {
+    it('an unknown resource is a protocol error', async () => {
       for (const uri of ['cobalt://nothing', 'cobalt://runs/ffffffffffff', 'file:///etc/passwd']) {
         await assert.rejects(assistant.client.readResource({ uri }), undefined, uri);
       }
     });
 
-    it('prompts carry what failed and where the source is', async () => {
+    it('prompts contain the failed items and the source locations', async () => {
       const { prompts } = await assistant.client.listPrompts();
       const names = prompts.map((prompt) => prompt.name).sort();
       assert.deepEqual(names, ['generate-tests', 'improve-agent', 'regression-check']);
@@ -88,7 +88,7 @@ for (const [name, client] of CLIENTS) {
       await assert.rejects(text('generate-tests', {}), /agentFile/);
     });
 
-    it('names of experiments, ids of runs and keys of items are completed', async () => {
+    it('experiment names, run IDs and item keys are completed', async () => {
       const values = async (ref, name, value, given) => {
         const context = given && { arguments: given };
         const { completion } = await assistant.client.complete({
@@ -107,7 +107,7 @@ for (const [name, client] of CLIENTS) {
       assert.deepEqual(await values(item, 'key', 'i', { runId: run.id }), ['italy']);
     });
 
-    it('a new run is told of to who listens', async () => {
+    it('subscribers are notified of a new run', async () => {
       const uri = 'cobalt://latest-results';
       const isTold = (message) =>
         message.method === 'notifications/resources/updated' && message.params?.uri === uri;
@@ -115,14 +115,14 @@ for (const [name, client] of CLIENTS) {
       const toldMoreThan = async (known) => {
         const end = Date.now() + 10_000;
         while (told() <= known) {
-          assert.ok(Date.now() < end, 'nothing was told');
+          assert.ok(Date.now() < end, 'no notification');
           await new Promise((resolve) => setTimeout(resolve, 50));
         }
       };
       const { client } = assistant;
       if (client.getProtocolEra?.() === 'modern') {
         await client.listen({ resourceSubscriptions: [uri] });
-        // Once it is watched, it is told for the first time.
+        // The first notification is sent when the watch starts.
         await toldMoreThan(0);
       } else {
         await client.subscribeResource({ uri });

@@ -1,4 +1,4 @@
-// `cobalt_run`: what it answers, how far it says to be, and what becomes of edits, faults and cancelled calls.
+// `cobalt_run`: its result and progress, and how it handles edits, compiler errors and cancelled calls.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Assistant, CLIENTS } from '../src/clients.js';
@@ -14,7 +14,7 @@ for (const [name, client] of CLIENTS) {
     });
     after(() => assistant?.close());
 
-    it('a run answers with its items, and an edit is seen by the next', async () => {
+    it('a run returns its items, and the next run builds an edit', async () => {
       const first = await assistant.call('cobalt_run', { experiments: ['capitals'] });
       assert.equal(first.passed, false);
       const [run] = first.runs;
@@ -45,7 +45,7 @@ for (const [name, client] of CLIENTS) {
       assert.equal(compared.improvedItems[0].key, 'italy');
     });
 
-    it('progress grows by item up to their number', async () => {
+    it('progress grows with each item up to the total', async () => {
       const heard = [];
       const onprogress = (progress) => heard.push(progress);
       await assistant.call('cobalt_run', { experiments: ['capitals'], runs: 2 }, { onprogress });
@@ -53,13 +53,13 @@ for (const [name, client] of CLIENTS) {
       assert.deepEqual(
         done,
         [...new Set(done)].sort((one, two) => one - two),
-        'it only grows',
+        'progress only grows',
       );
       const last = heard.at(-1);
       assert.deepEqual([last.progress, last.total], [3, 3]);
     });
 
-    it('a call that is cancelled keeps its finished items, which are resumed', async () => {
+    it('a cancelled call keeps its finished items, and can be resumed', async () => {
       const cancel = new AbortController();
       const onprogress = ({ progress }) => {
         if (progress >= 2) cancel.abort();
@@ -87,7 +87,7 @@ for (const [name, client] of CLIENTS) {
       assert.equal(resumed.runs[0].summary.totalItems, 4);
     });
 
-    it('a package that does not build is told of by file and line', async () => {
+    it('compiler errors are reported with file and line', async () => {
       project.edit('src/lib.rs', '"Madrid"', 'Madrid');
       const { structured, text } = await assistant.fails('cobalt_run', { experiments: ['capitals'] });
       const [error] = structured.compileErrors;
@@ -98,7 +98,7 @@ for (const [name, client] of CLIENTS) {
       project.edit('src/lib.rs', '=> Madrid', '=> "Madrid"');
     });
 
-    it('arguments that do not fit are refused by name', async () => {
+    it('invalid arguments are reported by name', async () => {
       for (const [tool, args, named] of [
         ['cobalt_run', { concurrency: 'many' }, /concurrency/],
         ['cobalt_run', { concurrency: 0 }, /concurrency/],
@@ -116,20 +116,20 @@ for (const [name, client] of CLIENTS) {
       }
     });
 
-    it('an experiment that there is not is told of', async () => {
+    it('an unknown experiment is reported', async () => {
       const { text } = await assistant.fails('cobalt_run', { experiments: ['capital'] });
       assert.match(text, /capital/);
     });
   });
 }
 
-/** Asks again for as long as there is no answer: what was cancelled needs a moment for its end. */
+/** Polls until there is a value: a cancelled run takes a moment to end. */
 async function eventually(ask) {
   const end = Date.now() + 20_000;
   for (;;) {
     const answer = await ask();
     if (answer !== undefined) return answer;
-    if (Date.now() > end) throw new Error('nothing came');
+    if (Date.now() > end) throw new Error('timed out');
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
 }

@@ -1,4 +1,4 @@
-// Every version of the protocol, by the official clients.
+// Every protocol version, with the official clients.
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { Client as ModernClient } from '@modelcontextprotocol/client';
@@ -9,7 +9,7 @@ import { Assistant, modern, NEWEST, structured, WITH_INITIALIZE } from '../src/c
 import { COBALT, environment } from '../src/programs.js';
 import { Project } from '../src/project.js';
 
-describe('versions of the protocol', () => {
+describe('protocol versions', () => {
   let project;
   before(() => {
     project = new Project('clients-versions');
@@ -48,7 +48,7 @@ describe('versions of the protocol', () => {
     await client.close();
   });
 
-  it('the second client finds out by itself that the newest version is spoken', async () => {
+  it('the second client negotiates the newest version automatically', async () => {
     const client = new ModernClient(
       { name: 'tests', version: '1' },
       { versionNegotiation: { mode: 'auto' } },

@@ -1,4 +1,4 @@
-//! The checks of a data set: its fields, how its text is encoded, and items that are alike.
+//! The checks of a dataset: fields, text encoding, duplicates and near-duplicates.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::{Check, Finding, Items, Place};
 use crate::datasets::duplicates::{Likeness, equal_inputs, expected, likeness, near_inputs};
 use crate::datasets::grid::{Type, is_blank, is_empty};
 
-/// What is found of fields.
+/// Findings about fields.
 pub fn fields(items: &Items<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     let input = |item: &Item| item.get("input").is_some_and(says_something);
@@ -28,14 +28,14 @@ fn says_something(value: &Value) -> bool {
     !(value.is_null() || is_empty(value) || is_blank(value))
 }
 
-/// The items that lack what others have.
+/// The items that lack what other items have.
 fn lacking(items: &Items<'_>, check: Check, what: &str, has: impl Fn(&Item) -> bool) -> Option<Finding> {
     let lacking = items.those(|item| !has(item));
     let having = items.items.len() - lacking.len();
     let message = || {
         let verb = if lacking.len() == 1 { "has" } else { "have" };
         format!(
-            "{} {verb} no {what}, as {having} of {} have",
+            "{} {verb} no {what}, while {having} of {} have",
             count(lacking.len(), "item"),
             items.items.len()
         )
@@ -43,7 +43,7 @@ fn lacking(items: &Items<'_>, check: Check, what: &str, has: impl Fn(&Item) -> b
     (having > 0 && !lacking.is_empty()).then(|| Finding::new(check, message(), items.places(&lacking)))
 }
 
-/// The ids that several items have: 1 and "1" are one id.
+/// Ids shared by several items: 1 and "1" are the same id.
 fn repeated_ids(items: &Items<'_>) -> Vec<Finding> {
     let mut by_id: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for (index, item) in items.items.iter().enumerate() {
@@ -57,13 +57,13 @@ fn repeated_ids(items: &Items<'_>) -> Vec<Finding> {
     let mut repeated: Vec<_> = by_id.into_iter().filter(|(_, indexes)| indexes.len() > 1).collect();
     repeated.sort_unstable_by(|(_, one), (_, other)| one.cmp(other));
     let finding = |(id, indexes): (String, Vec<usize>)| {
-        let message = format!("{} items have the id `{id}`", indexes.len());
+        let message = format!("{} items share the id `{id}`", indexes.len());
         Finding::new(Check::RepeatedId, message, items.places(&indexes))
     };
     repeated.into_iter().map(finding).collect()
 }
 
-/// The fields with values of several types, and the items that have another one than most.
+/// The fields with mixed types, and the items that differ from the usual type.
 fn mixed_types(items: &Items<'_>) -> Vec<Finding> {
     let mut fields: BTreeMap<&str, BTreeMap<Type, Vec<usize>>> = BTreeMap::new();
     for (index, item) in items.items.iter().enumerate() {
@@ -72,21 +72,21 @@ fn mixed_types(items: &Items<'_>) -> Vec<Finding> {
         }
     }
     let finding = |(name, types): (&str, BTreeMap<Type, Vec<usize>>)| {
-        // Of types that are as frequent, that of the first item counts as the usual one.
+        // Of equally frequent types, the one of the first item is the usual one.
         let usual = types.iter().max_by_key(|(_, of)| (of.len(), std::cmp::Reverse(of[0])))?.0;
         let mut others: Vec<usize> =
             types.iter().filter(|(of, _)| *of != usual).flat_map(|(_, of)| of).copied().collect();
         others.sort_unstable();
         let named = |(of, indexes): (&Type, &Vec<usize>)| format!("{} in {}", of.name(), indexes.len());
         let all: Vec<_> = types.iter().map(named).collect();
-        let message = format!("the field `{name}` has values of several types: {}", all.join(", "));
+        let message = format!("field `{name}` has mixed types: {}", all.join(", "));
         let place = |index: &usize| items.place(*index, items.items[*index].get(name));
         Some(Finding::new(Check::MixedTypes, message, others.iter().map(place).collect()))
     };
     fields.into_iter().filter(|(_, types)| types.len() > 1).filter_map(finding).collect()
 }
 
-/// The fields that are white space alone in some items; an input that is counts as none.
+/// The fields that are only whitespace in some items; a blank input counts as missing.
 fn blank(items: &Items<'_>) -> Vec<Finding> {
     let mut fields: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (index, item) in items.items.iter().enumerate() {
@@ -95,22 +95,22 @@ fn blank(items: &Items<'_>) -> Vec<Finding> {
         }
     }
     let finding = |(name, indexes): (&str, Vec<usize>)| {
-        let message = format!("the field `{name}` is white space alone in {}", count(indexes.len(), "item"));
+        let message = format!("field `{name}` is only whitespace in {}", count(indexes.len(), "item"));
         Finding::new(Check::Blank, message, items.places(&indexes))
     };
     fields.into_iter().map(finding).collect()
 }
 
-/// What decoders put where they understand nothing.
+/// What decoders emit for invalid input.
 const REPLACEMENT: char = '\u{fffd}';
 
-/// The characters of Windows-1252 from 0x80, where it differs from Latin-1; bytes without one stand for themselves.
+/// The characters of Windows-1252 from 0x80, where it differs from Latin-1; unassigned bytes map to themselves.
 const WINDOWS_1252: [char; 32] = [
     '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}', '\u{90}',
     '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',
 ];
 
-/// The fields with such text.
+/// The fields with broken encoding.
 pub fn encoding(items: &Items<'_>) -> Vec<Finding> {
     let mut fields: BTreeMap<(&str, &str), Vec<usize>> = BTreeMap::new();
     for (index, item) in items.items.iter().enumerate() {
@@ -121,7 +121,7 @@ pub fn encoding(items: &Items<'_>) -> Vec<Finding> {
         }
     }
     let finding = |((name, problem), indexes): ((&str, &str), Vec<usize>)| {
-        let message = format!("the field `{name}` has {problem} in {}", count(indexes.len(), "item"));
+        let message = format!("field `{name}` contains {problem} in {}", count(indexes.len(), "item"));
         let place = |index: &usize| items.place(*index, items.items[*index].get(name));
         Finding::new(Check::Encoding, message, indexes.iter().map(place).collect())
     };
@@ -132,14 +132,14 @@ fn problem(value: &Value) -> Option<&'static str> {
     match value {
         Value::String(text) if text.is_ascii() => None,
         Value::String(text) if text.contains(REPLACEMENT) => Some("replacement characters (U+FFFD)"),
-        Value::String(text) if is_mojibake(text) => Some("UTF-8 that was read as Windows-1252"),
+        Value::String(text) if is_mojibake(text) => Some("UTF-8 decoded as Windows-1252"),
         Value::Array(values) => values.iter().find_map(problem),
         Value::Object(fields) => fields.values().find_map(problem),
         _ => None,
     }
 }
 
-/// Whether a run of characters is what UTF-8 looks like when it is read as Windows-1252, as `Ã©` does for `é`.
+/// Whether a text contains UTF-8 that was decoded as Windows-1252, such as `Ã©` for `é`.
 fn is_mojibake(text: &str) -> bool {
     let is_utf_8 = |run: &str| {
         let bytes: Option<Vec<u8>> = run.chars().map(windows_1252).collect();
@@ -154,8 +154,8 @@ fn is_mojibake(text: &str) -> bool {
     })
 }
 
-/// Whether it is the last letter of a word with the mark behind it, as in `„Spaß“`. The letters that most of what is misread
-/// begins with, as `Å‚` for `ł`, end hardly any word.
+/// Whether it is the last letter of a word followed by punctuation, as in `„Spaß“`. The letters that most mojibake starts with, as
+/// in `Å‚` for `ł`, end hardly any word.
 fn is_end_of_word(run: &str, next: Option<char>) -> bool {
     let mut characters = run.chars();
     let (first, second, third) = (characters.next(), characters.next(), characters.next());
@@ -165,7 +165,7 @@ fn is_end_of_word(run: &str, next: Option<char>) -> bool {
         && third.is_none()
 }
 
-/// The byte that stands for a character.
+/// The Windows-1252 byte of a character.
 fn windows_1252(character: char) -> Option<u8> {
     let special = WINDOWS_1252.iter().position(|special| *special == character);
     special.map(|place| 0x80 + place as u8).or_else(|| {
@@ -179,23 +179,23 @@ pub fn equal(items: &Items<'_>) -> Vec<Finding> {
     let all = &items.items;
     let finding = |group: Vec<usize>| match likeness(group.iter().map(|index| all[*index])) {
         Likeness::Items => {
-            let message = format!("{} items are equal", group.len());
+            let message = format!("{} items are identical", group.len());
             Finding::new(Check::Duplicate, message, items.places(&group))
         }
         Likeness::Inputs => {
-            let message = format!("{} items ask the same, and differ in other fields", group.len());
+            let message = format!("{} items have the same input but differ in other fields", group.len());
             Finding::new(Check::Duplicate, message, items.places(&group))
         }
         Likeness::Conflict => {
             let place = |index: &usize| items.place(*index, expected(all[*index]));
-            let message = format!("{} items ask the same, and expect different outputs", group.len());
+            let message = format!("{} items have the same input but different expected outputs", group.len());
             Finding::new(Check::Conflict, message, group.iter().map(place).collect())
         }
     };
     equal_inputs(all).into_iter().map(finding).collect()
 }
 
-/// Groups of items whose inputs are nearly the same.
+/// Groups of items with similar inputs.
 pub fn near(items: &Items<'_>, bound: f64) -> Vec<Finding> {
     let groups = near_inputs(&items.items, bound).into_iter();
     groups
@@ -208,7 +208,7 @@ pub fn near(items: &Items<'_>, bound: f64) -> Vec<Finding> {
             let places: Vec<_> = std::iter::once(place(group.first, None)).chain(others).collect();
             let least = group.others.iter().map(|(_, similarity)| *similarity).fold(1.0, f64::min);
             let least = decimal((least * 1000.0).floor() / 10.0, 1);
-            let message = format!("{} items ask nearly the same ({least} % alike)", places.len());
+            let message = format!("{} items have similar inputs (at least {least}% similar)", places.len());
             Finding::new(Check::NearDuplicate, message, places)
         })
         .collect()

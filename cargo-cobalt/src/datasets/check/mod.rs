@@ -1,4 +1,4 @@
-//! `cargo cobalt dataset check`: finds what is broken in data sets, and items that are alike.
+//! `cargo cobalt dataset check`: finds problems and duplicates in datasets.
 
 mod checks;
 
@@ -19,14 +19,14 @@ use crate::cli::CheckDatasets;
 use crate::error::Error;
 use crate::terminal::{fit, one_line, paint, print, print_json, stdout_width};
 
-/// What was found in a data set.
+/// The findings in a dataset.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Checked {
     source: String,
-    /// How many items can be read.
+    /// The number of readable items.
     items: usize,
-    /// The errors first, then by what was looked for, then by their first items.
+    /// Errors first, then by check, then by first item.
     findings: Vec<Finding>,
 }
 
@@ -85,39 +85,39 @@ fn unreadable(reason: &str) -> Finding {
     Finding::new(Check::Unreadable, reason, Vec::new())
 }
 
-/// How bad it is.
+/// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Level {
-    /// Something is lost, or read wrongly.
+    /// Data is lost or misread.
     Error,
-    /// Something deserves a look.
+    /// Worth a look.
     Note,
 }
 
-/// What was looked for.
+/// A kind of check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Check {
-    /// A place that holds no item.
+    /// A line, row or element that is not an item.
     Unreadable,
-    /// Items without an input, where others have one.
+    /// Items without an input, while others have one.
     NoInput,
-    /// An id that several items have.
+    /// An id shared by several items.
     RepeatedId,
     /// Equal inputs with different expected outputs.
     Conflict,
-    /// Items without an id or an expected output, where others have one.
+    /// Items without an id or an expected output, while others have one.
     Missing,
-    /// A field with values of several types.
+    /// A field with mixed types.
     MixedTypes,
-    /// Values of white space alone.
+    /// Strings that are only whitespace.
     Blank,
-    /// Text that was read in another encoding than it was written in.
+    /// Text decoded with the wrong encoding.
     Encoding,
-    /// Equal items, or equal inputs.
+    /// Identical items, or equal inputs.
     Duplicate,
-    /// Inputs that are nearly the same.
+    /// Similar inputs.
     NearDuplicate,
 }
 
@@ -135,14 +135,14 @@ impl Check {
     }
 }
 
-/// Something that was found.
+/// A result of a check.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Finding {
     pub check: Check,
     pub level: Level,
     pub message: String,
-    /// The items that it is about.
+    /// The affected items.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub items: Vec<Place>,
 }
@@ -153,24 +153,24 @@ impl Finding {
     }
 }
 
-/// An item that something was found of.
+/// An item of a finding.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Place {
-    /// Its place among the items that can be read, from 0.
+    /// Its index among the readable items, from 0.
     pub index: usize,
     pub key: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<usize>,
-    /// The value that it is about.
+    /// The affected value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<Value>,
-    /// How similar its input is to that of the first one.
+    /// The similarity of its input to that of the first item.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub similarity: Option<f64>,
 }
 
-/// The items that can be read.
+/// The readable items.
 pub struct Items<'d> {
     pub items: Vec<&'d Item>,
     keys: Vec<String>,
@@ -191,22 +191,22 @@ impl<'d> Items<'d> {
         indexes.iter().map(|index| self.place(*index, None)).collect()
     }
 
-    /// The indexes of the items of which this is true.
+    /// The indexes of the matching items.
     pub fn those(&self, is_meant: impl Fn(&Item) -> bool) -> Vec<usize> {
         (0..self.items.len()).filter(|index| is_meant(self.items[*index])).collect()
     }
 }
 
-/// How many findings of one check are shown.
+/// The maximum number of findings shown per check.
 const MOST_FINDINGS: usize = 10;
-/// How many items of a finding are shown.
+/// The maximum number of items shown per finding.
 const MOST_ITEMS: usize = 4;
-/// The most characters of a value where no terminal tells a width.
+/// The maximum length of a value without a terminal width, in characters.
 const LONGEST: usize = 200;
-/// What stands before a finding's items.
+/// The indentation of a finding's items.
 const INDENT: &str = "         ";
 
-/// A line for the set, then its findings, the errors first.
+/// A line for the dataset, then its findings, errors first.
 fn text(checked: &Checked, width: Option<usize>, paint: Paint) -> String {
     let of = |level| checked.findings.iter().filter(|finding| finding.level == level).count();
     let counts = [(of(Level::Error), "error"), (of(Level::Note), "note")];
@@ -215,7 +215,7 @@ fn text(checked: &Checked, width: Option<usize>, paint: Paint) -> String {
         .filter(|(number, _)| *number > 0)
         .map(|(number, noun)| count(number, noun))
         .collect();
-    let counts = if counts.is_empty() { paint.good("nothing found") } else { counts.join(", ") };
+    let counts = if counts.is_empty() { paint.good("no problems found") } else { counts.join(", ") };
     let items = count(checked.items, "item");
     let mut text = format!("{}: {items}, {counts}\n", paint.strong(one_line(&checked.source)));
     for of_check in checked.findings.chunk_by(|one, other| one.check == other.check) {
@@ -223,7 +223,7 @@ fn text(checked: &Checked, width: Option<usize>, paint: Paint) -> String {
             text += &lines(finding, width, paint);
         }
         if let Some(more @ 1..) = of_check.len().checked_sub(MOST_FINDINGS) {
-            let more = format!("{INDENT}and {more} more of this kind (`--json` has all)");
+            let more = format!("{INDENT}and {more} more of this kind (use `--json` to see all)");
             text += &(paint.faint(cut_to(&more, width)) + "\n");
         }
     }
@@ -247,9 +247,8 @@ fn lines(finding: &Finding, width: Option<usize>, paint: Paint) -> String {
 
 fn shown(place: &Place) -> String {
     let line = place.line.map(|line| format!("line {line}, ")).unwrap_or_default();
-    let similarity = place
-        .similarity
-        .map(|similarity| format!(", {} %", decimal((similarity * 1000.0).floor() / 10.0, 1)));
+    let similarity =
+        place.similarity.map(|similarity| format!(", {}%", decimal((similarity * 1000.0).floor() / 10.0, 1)));
     let value = place.value.as_ref().map(|value| format!(": {}", cut(&plain(value), LONGEST)));
     let key = &place.key;
     one_line(&format!("{line}`{key}`{}{}", similarity.unwrap_or_default(), value.unwrap_or_default()))

@@ -1,4 +1,4 @@
-//! `cargo cobalt dataset show`: a data set as a table, with statistics of its fields.
+//! `cargo cobalt dataset show`: a dataset as a table, with statistics of its fields.
 
 mod statistics;
 
@@ -22,7 +22,7 @@ use crate::error::Error;
 use crate::terminal::{Align, one_line, paint, print, print_json, stdout_width};
 use statistics::{FieldStatistics, Spread, statistics};
 
-/// What is shown, for programs.
+/// The JSON output.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Shown<'s> {
@@ -38,7 +38,7 @@ struct Shown<'s> {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct ShownItem<'s> {
-    /// Its place in the data set, from 0.
+    /// Its index in the dataset, from 0.
     index: usize,
     key: &'s str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -81,7 +81,7 @@ pub fn show(arguments: &ShowDataset, flags: &Flags) -> Result<ExitCode, Error> {
         print(&overview(&source, fetched.as_ref(), &dataset, &shown)).map_err(Error::Print)?;
         if shown.len() < dataset.len() && !shown.is_empty() {
             eprintln!(
-                "the first {} of {} items; `--limit {}` shows all",
+                "showing the first {} of {} items; use `--limit {}` to show all",
                 shown.len(),
                 dataset.len(),
                 dataset.len()
@@ -115,15 +115,15 @@ fn find(key: &str, keys: &[String], source: &str) -> Result<usize, Error> {
     })
 }
 
-/// The most fields of an object that are shown: with more of them, their names are data.
+/// The maximum number of an object's fields to show: with more, the keys are probably data.
 const MOST_INNER: usize = 30;
-/// The most decimals of a figure.
+/// The maximum number of decimals.
 const DECIMALS: usize = 3;
 
-/// A count of a field.
+/// A getter for one count of a field.
 type Figure = fn(&FieldStatistics) -> usize;
 
-/// The items as a table: their keys, their inputs and expected outputs, and then all other fields.
+/// The items as a table: keys, inputs, expected outputs, then all other fields.
 fn item_lines(shown: &[(String, &Item)], width: Option<usize>, paint: Paint) -> String {
     let keys = shown.iter().map(|(key, _)| key.clone());
     let mut columns = vec![Column::new("key", Align::Left, keys)];
@@ -136,7 +136,7 @@ fn item_lines(shown: &[(String, &Item)], width: Option<usize>, paint: Paint) -> 
     grid(&columns, width, paint)
 }
 
-/// The fields of these items, without an id that is their key.
+/// The fields of these items, without an id that equals the key.
 fn names<'i>(shown: &[(String, &'i Item)]) -> Vec<&'i str> {
     let mut names = Vec::new();
     let mut known = HashSet::new();
@@ -156,7 +156,7 @@ fn names<'i>(shown: &[(String, &'i Item)]) -> Vec<&'i str> {
     names
 }
 
-/// What the fields are like, as a table.
+/// The field statistics as a table.
 fn field_table(fields: &[FieldStatistics], width: Option<usize>, paint: Paint) -> String {
     let mut inner: BTreeMap<&str, usize> = BTreeMap::new();
     for of in fields.iter().filter_map(|field| field.within.as_deref()) {
@@ -187,12 +187,13 @@ fn field_table(fields: &[FieldStatistics], width: Option<usize>, paint: Paint) -
     let mut text = grid(&columns, width, paint);
     for (of, number) in inner {
         let number = thousands(number as u64);
-        text += &format!("{}: {number} different names in its objects (`--json` has all)\n", one_line(of));
+        text +=
+            &format!("{}: {number} distinct keys in its objects (use `--json` to see all)\n", one_line(of));
     }
     text
 }
 
-/// The types of a field's values; with how many there are of each, where there are several.
+/// The types of a field's values; with counts if there are several.
 fn types(field: &FieldStatistics) -> String {
     let several = field.types.len() > 1;
     let named = |(name, number): (&&str, &usize)| match several {
@@ -202,7 +203,7 @@ fn types(field: &FieldStatistics) -> String {
     field.types.iter().map(named).collect::<Vec<_>>().join(", ")
 }
 
-/// Where the lengths of texts, the numbers and the lengths of lists lie.
+/// The ranges of string lengths, numbers and list lengths.
 fn spreads(field: &FieldStatistics) -> String {
     let spread = |spread: Option<Spread>, unit: &str| {
         let Spread { min, median, max } = spread?;
@@ -214,7 +215,7 @@ fn spreads(field: &FieldStatistics) -> String {
     spreads.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// What a data set is: where it is from, how many items it has, which version it is.
+/// The heading of a dataset: source, number of items, version.
 pub fn heading(source: &str, fetch: Option<&Fetch>, dataset: &Dataset, paint: Paint) -> String {
     let source = match fetch {
         Some(fetch) => fetched(source, fetch),
@@ -228,7 +229,7 @@ pub fn heading(source: &str, fetch: Option<&Fetch>, dataset: &Dataset, paint: Pa
     text + &paint.faint(format!("hash {}\n", dataset.hash()))
 }
 
-/// One item whole: a paragraph for each field.
+/// One item in full: a paragraph for each field.
 fn item_table(key: &str, line: Option<usize>, item: &Item, paint: Paint) -> String {
     let line = line.map(|line| format!(", line {line}")).unwrap_or_default();
     let mut text = format!("{}{line}\n", paint.strong(one_line(key)));

@@ -1,4 +1,4 @@
-//! What the values of each field are like, over all items.
+//! Statistics of each field over all items.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -10,28 +10,28 @@ use serde_json::Value;
 
 use crate::datasets::grid::{Type, is_empty};
 
-/// What the values of one field are like.
+/// Statistics of one field.
 #[derive(Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FieldStatistics {
-    /// The name, of a field of an object with that of the object before it: `metadata.topic`.
+    /// The name; for a field of an object with the object's name: `metadata.topic`.
     pub name: String,
-    /// The field whose objects it is in: `metadata`.
+    /// The field that contains it: `metadata`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub within: Option<String>,
-    /// How many items have it, be it null.
+    /// The number of items that have it, including null.
     pub items: usize,
-    /// How many items lack it.
+    /// The number of items that lack it.
     pub missing: usize,
-    /// In how many it is null.
+    /// The number of items where it is null.
     pub null: usize,
-    /// In how many it is a text, a list or an object with nothing in it.
+    /// The number of items where it is an empty string, list or object.
     pub empty: usize,
-    /// How many different values it has.
+    /// The number of distinct values.
     pub distinct: usize,
-    /// In how many items it is of which type, null left out.
+    /// The number of items per type, without null.
     pub types: BTreeMap<&'static str, usize>,
-    /// The lengths of its texts in characters.
+    /// The lengths of its strings in characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub characters: Option<Spread>,
     /// Its numbers.
@@ -42,7 +42,7 @@ pub struct FieldStatistics {
     pub elements: Option<Spread>,
 }
 
-/// Where figures lie.
+/// The range of numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Spread {
     pub min: f64,
@@ -57,7 +57,8 @@ impl Spread {
     }
 }
 
-/// The fields, `id`, `input` and the expected output before all that occur otherwise, each followed by those of its objects; no deeper ones.
+/// The fields: `id`, `input` and the expected output first, then the others in order of occurrence. Each is followed by the fields of
+/// its objects, one level deep.
 pub fn statistics<'i>(items: impl ExactSizeIterator<Item = &'i Item>) -> Vec<FieldStatistics> {
     let all = items.len();
     let mut fields: HashMap<(&str, Option<&str>), Values<'_>> = HashMap::new();
@@ -82,7 +83,7 @@ pub fn statistics<'i>(items: impl ExactSizeIterator<Item = &'i Item>) -> Vec<Fie
     fields.into_iter().map(|((name, inner), values)| values.statistics(name, inner, all)).collect()
 }
 
-/// Which fields come first.
+/// The sort rank of a field.
 fn rank(item: &Item, name: &str) -> usize {
     match name {
         "id" => 0,
@@ -95,8 +96,7 @@ fn rank(item: &Item, name: &str) -> usize {
 /// The values of a field.
 #[derive(Default)]
 struct Values<'i> {
-    /// Where it is shown: by the rank of its field, or of that of the objects that it is in; by when that occurred first; by when
-    /// it did itself.
+    /// The sort key: the rank of its top-level field, the first occurrence of that field, and its own first occurrence.
     place: (usize, usize, usize),
     items: usize,
     null: usize,

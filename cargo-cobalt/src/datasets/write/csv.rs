@@ -1,4 +1,4 @@
-//! CSV: an item is a record below a header.
+//! CSV: an item is a record after the header.
 
 use std::ops::Range;
 
@@ -10,21 +10,21 @@ use serde_json::Value;
 
 use super::layout::{Edit, in_order, line_end, missing_line_end};
 
-/// The records below the header, each with its end. The text has been read as CSV.
+/// The ranges of the records after the header, including line endings. The text must be valid CSV.
 pub fn places(text: &str, delimiter: u8) -> Vec<Range<usize>> {
     csv_records(text, "", delimiter).skip(1).map_while(Result::ok).map(|(place, _)| place).collect()
 }
 
-/// The names of the columns.
+/// The column names.
 #[derive(Debug)]
 pub struct Header {
     names: Vec<String>,
-    /// Whether the text has none yet.
+    /// Whether the text has no header yet.
     is_new: bool,
 }
 
 impl Header {
-    /// The header of a text; of one without any, the fields of the items that come into it.
+    /// The header of a text; for an empty text, the fields of the items to add.
     pub fn of(text: &str, delimiter: u8, items: &[Item]) -> Self {
         let first = csv_records(text, "", delimiter).next().and_then(Result::ok).map(|(_, names)| names);
         match first {
@@ -37,15 +37,15 @@ impl Header {
         }
     }
 
-    /// An item as it comes back from a record: texts alone, one for each name. Or why it does not fit.
+    /// An item as it is read back from a record: a string for each column. Or why it does not fit.
     pub fn as_read(&self, item: &Item) -> Result<Item, String> {
         item.iter().try_for_each(|(name, value)| cell(name, Some(value)).map(drop))?;
         let unknown = item.keys().filter(|name| !self.names.contains(name)).map(String::as_str);
         let unknown: Vec<_> = unknown.collect();
         if !unknown.is_empty() {
             return Err(format!(
-                "the header has no column for {}; it has {}: add the column, or name a file `.jsonl`, whose items may have \
-                 fields of their own",
+                "the header has no column for {}; it has {}: add the column, or use a `.jsonl` file, where each item can have \
+                 its own fields",
                 wording::list(unknown),
                 wording::list(self.names.iter().map(String::as_str)),
             ));
@@ -67,7 +67,7 @@ fn cell(name: &str, value: Option<&Value>) -> Result<String, String> {
         Some(Value::String(text)) => Ok(text.clone()),
         Some(Value::Number(number)) => Ok(number.to_string()),
         Some(other) => Err(format!(
-            "a cell holds a text or a number, and `{name}` is {}: name a file `.jsonl`, which holds any value",
+            "a cell holds a string or a number, but `{name}` is {}: use a `.jsonl` file, which holds any value",
             kind(other)
         )),
     }
@@ -78,13 +78,13 @@ fn kind(value: &Value) -> &'static str {
         Value::Null => "null",
         Value::Bool(_) => "a boolean",
         Value::Number(_) => "a number",
-        Value::String(_) => "a text",
+        Value::String(_) => "a string",
         Value::Array(_) => "a list",
         Value::Object(_) => "an object",
     }
 }
 
-/// Records at the end of the text, below a header where there is none.
+/// Appends records, and a header if there is none.
 pub fn insertion(text: &str, delimiter: u8, items: &[Item]) -> Edit {
     let Header { names, is_new } = Header::of(text, delimiter, items);
     let cells = |item: &Item| -> Vec<String> {
@@ -99,7 +99,7 @@ pub fn insertion(text: &str, delimiter: u8, items: &[Item]) -> Edit {
     Edit::insertion(text.len(), missing_line_end(text).to_owned() + &records)
 }
 
-/// A record with its end.
+/// A record with its line ending.
 fn written(cells: &[String], delimiter: u8, line_end: &str) -> String {
     let terminator = if line_end == "\r\n" { Terminator::CRLF } else { Terminator::Any(b'\n') };
     let mut writer = WriterBuilder::new()
@@ -107,12 +107,12 @@ fn written(cells: &[String], delimiter: u8, line_end: &str) -> String {
         .terminator(terminator)
         .quote_style(QuoteStyle::Necessary)
         .from_writer(Vec::new());
-    writer.write_record(cells).expect("memory takes what is written");
-    let bytes = writer.into_inner().expect("memory takes what is written");
-    String::from_utf8(bytes).expect("cells and what stands between them are UTF-8")
+    writer.write_record(cells).expect("writing to memory cannot fail");
+    let bytes = writer.into_inner().expect("writing to memory cannot fail");
+    String::from_utf8(bytes).expect("cells and separators are UTF-8")
 }
 
-/// The record of an item goes, with its end.
+/// Removes the record of an item with its line ending.
 pub fn removal(places: &[Range<usize>], index: usize) -> Edit {
     Edit::removal(places[index].clone())
 }

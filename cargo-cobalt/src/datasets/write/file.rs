@@ -1,4 +1,4 @@
-//! A data file as it was read, by its format, and what is to take its place.
+//! A data file, and the draft that replaces it.
 
 use std::io::{self, ErrorKind};
 use std::ops::Range;
@@ -15,7 +15,7 @@ use crate::error::CommandError;
 use crate::terminal::one_line;
 use crate::written;
 
-/// A data file as it was read. One that is not there has no text.
+/// A data file as it was read. A missing file has an empty text.
 #[derive(Debug)]
 pub struct DataFile {
     path: PathBuf,
@@ -23,15 +23,15 @@ pub struct DataFile {
     text: String,
     format: TextFormat,
     items: Vec<Item>,
-    /// Where the items are in the text.
+    /// The ranges of the items in the text.
     places: Vec<Range<usize>>,
-    /// The lines that the items begin on, counted from 1.
+    /// The first lines of the items, from 1.
     lines: Vec<usize>,
 }
 
 impl DataFile {
-    /// Reads a file; one that is not there has the format that its ending tells. Those in the folder of
-    /// copies of fetched data sets are refused.
+    /// Reads a file. The format of a missing file follows from its extension. Files in `copies`, the folder of cached copies of remote
+    /// datasets, are rejected.
     pub fn read(path: &Path, copies: &Path) -> Result<Self, WriteError> {
         let typed = path.display().to_string();
         if typed.contains("://") {
@@ -41,8 +41,8 @@ impl DataFile {
         if folder.is_some() && folder == copies.canonicalize().ok() {
             return Err(WriteError::Unchangeable {
                 path: path.to_owned(),
-                kind: "a copy of a data set that was fetched",
-                instead: "change that where it is kept, and fetch it again",
+                kind: "a cached copy of a remote dataset",
+                instead: "edit the source, and fetch it again",
             });
         }
         let (is_there, bytes) = match fs::metadata(path).map(|there| there.is_file()) {
@@ -57,7 +57,7 @@ impl DataFile {
         Self::of(path, is_there, bytes)
     }
 
-    /// Reads a file that has to be there.
+    /// Reads a file that must exist.
     pub fn read_existing(path: &Path, copies: &Path) -> Result<Self, WriteError> {
         let file = Self::read(path, copies)?;
         if file.is_there { Ok(file) } else { Err(WriteError::Missing(path.to_owned())) }
@@ -86,17 +86,17 @@ impl DataFile {
         &self.items
     }
 
-    /// Whether there is such a file.
+    /// Whether the file exists.
     pub fn is_there(&self) -> bool {
         self.is_there
     }
 
-    /// The line that an item begins on, counted from 1.
+    /// The first line of an item, from 1.
     pub fn line(&self, index: usize) -> usize {
         self.lines[index]
     }
 
-    /// Items as they will be read from this file: of CSV, cells are texts. Or why one does not fit.
+    /// Items as they will be read back from this file (CSV cells are strings), or why an item does not fit.
     pub fn fitted(&self, items: Vec<Item>) -> Vec<Result<Item, WriteError>> {
         let TextFormat::Csv(delimiter) = self.format else { return items.into_iter().map(Ok).collect() };
         let fit: Vec<_> = items.iter().filter(|item| csv::fits_cells(item)).cloned().collect();
@@ -105,7 +105,7 @@ impl DataFile {
         items.iter().map(|item| header.as_read(item).map_err(unfit)).collect()
     }
 
-    /// The file with these items behind the others, if it is read back so.
+    /// The file with these items appended, if it reads back correctly.
     pub fn with(self, items: Vec<Item>) -> Result<Draft, WriteError> {
         let edit = match self.format {
             TextFormat::Json => json::insertion(&self.text, &items),
@@ -117,7 +117,7 @@ impl DataFile {
         Ok(Draft { file: self, text, inserted: edit.text })
     }
 
-    /// The file without the items at these places, which are sorted and do not hold the first item, if it is read back so.
+    /// The file without the items at these indexes, if it reads back correctly. The indexes must be sorted and must not include 0.
     pub fn without(self, indexes: &[usize]) -> Result<Draft, WriteError> {
         let removal = match self.format {
             TextFormat::Json => json::removal,
@@ -131,22 +131,22 @@ impl DataFile {
         Ok(Draft { file: self, text, inserted: String::new() })
     }
 
-    /// A text that is to take the place of the file's, if it is read as these items.
+    /// Checks that a new text reads as these items.
     fn read_back(&self, text: String, expected: &[&Item]) -> Result<String, WriteError> {
         let not_read_back = |reason| WriteError::NotReadBack { path: self.path.clone(), reason };
-        // With other content, a file may be taken for one of another format.
+        // With different content, the format may be detected differently.
         let format = TextFormat::of(&self.path, text.as_bytes())?;
         let read = format.read(&text, &shown(&self.path));
         let read = read.map_err(|error| not_read_back(error.to_string()))?;
         let is_equal = |(one, other): (&Item, &&Item)| one == *other || item_hash(one) == item_hash(other);
         match read.len() == expected.len() && read.iter().zip(expected).all(is_equal) {
             true => Ok(text),
-            false => Err(not_read_back("other values come back".to_owned())),
+            false => Err(not_read_back("the values differ".to_owned())),
         }
     }
 }
 
-/// What is to take the place of a data file. It has been read back.
+/// The verified new content of a data file.
 #[derive(Debug)]
 pub struct Draft {
     file: DataFile,
@@ -155,7 +155,7 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// What comes into the file, without what separates it from the rest.
+    /// The inserted text, without separators.
     pub fn inserted(&self) -> &str {
         match self.file.format {
             TextFormat::Json => self.inserted.trim_start_matches([',', ' ', '\t', '\r', '\n']).trim_end(),
@@ -163,7 +163,7 @@ impl Draft {
         }
     }
 
-    /// Puts it in the place of the file, unless somebody has changed that meanwhile.
+    /// Replaces the file, unless it has changed in the meantime.
     pub fn save(&self) -> Result<(), WriteError> {
         let DataFile { path, is_there, text: before, .. } = &self.file;
         let written = match is_there {
@@ -176,14 +176,14 @@ impl Draft {
         })
     }
 
-    /// Writes it to another file, in place of one that is there.
+    /// Writes it to another file, replacing an existing one.
     pub fn save_as(&self, path: &Path) -> Result<(), WriteError> {
         let [this, other] = [&*self.file.path, path].map(|path| path.canonicalize().ok());
         if this.is_some() && this == other {
             return self.save();
         }
         if TextFormat::of(path, self.text.as_bytes())? != self.file.format {
-            let reason = "it would be read as another format than the one it has: give it the same ending";
+            let reason = "it would be read as a different format: use the same extension";
             return Err(WriteError::Unfit { path: path.to_owned(), reason: reason.to_owned() });
         }
         written::write_like(&self.file.path, path, &self.text)
@@ -191,7 +191,7 @@ impl Draft {
     }
 }
 
-/// The lines on which these places are, which are sorted.
+/// The line numbers of these sorted ranges.
 fn lines(text: &str, places: &[Range<usize>]) -> Vec<usize> {
     let (mut line, mut at) = (1, 0);
     let mut count = |place: &Range<usize>| {
@@ -202,20 +202,20 @@ fn lines(text: &str, places: &[Range<usize>]) -> Vec<usize> {
     places.iter().map(&mut count).collect()
 }
 
-/// A format whose files are text.
+/// A text format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TextFormat {
     Json,
     Jsonl,
-    /// With this between its fields.
+    /// With this delimiter.
     Csv(u8),
 }
 
 impl TextFormat {
-    /// The format of a file with these bytes, of which there may be none, as the library tells it.
+    /// The format of a file, detected as in the library; the bytes may be empty.
     pub fn of(path: &Path, bytes: &[u8]) -> Result<Self, WriteError> {
         if is_compressed(path, bytes) {
-            let instead = "unpack it, change what is in it, and pack it again";
+            let instead = "decompress it, edit it and compress it again";
             return Err(WriteError::Unchangeable { path: path.to_owned(), kind: "compressed", instead });
         }
         match format_of(&shown(path), bytes) {
@@ -225,15 +225,15 @@ impl TextFormat {
             Ok(Format::Tsv) => Ok(Self::Csv(b'\t')),
             Ok(_) => Err(WriteError::Unchangeable {
                 path: path.to_owned(),
-                kind: "a table of columns",
-                instead: "keep these items in a file `.jsonl` beside it",
+                kind: "a columnar file",
+                instead: "keep these items in a `.jsonl` file next to it",
             }),
             Err(DatasetError::Empty { .. }) => Err(WriteError::UnknownFormat(path.to_owned())),
             Err(error) => Err(WriteError::Malformed(error)),
         }
     }
 
-    /// Reads the items of a text as the library does; one without any has none.
+    /// Reads the items of a text as the library does; an empty text has none.
     pub fn read(self, text: &str, file: &str) -> Result<Vec<Item>, DatasetError> {
         let read = match self {
             Self::Json => parse_json(text.as_bytes(), file),
@@ -247,7 +247,7 @@ impl TextFormat {
     }
 }
 
-/// By its ending or by how it begins.
+/// By extension or magic bytes.
 fn is_compressed(path: &Path, bytes: &[u8]) -> bool {
     const ENDINGS: [&str; 4] = ["gz", "gzip", "zst", "zstd"];
     const BEGINNINGS: [&[u8]; 2] = [b"\x1f\x8b", b"\x28\xb5\x2f\xfd"];
@@ -256,28 +256,28 @@ fn is_compressed(path: &Path, bytes: &[u8]) -> bool {
         || BEGINNINGS.iter().any(|beginning| bytes.starts_with(beginning))
 }
 
-/// Why a data file was not read, or not written: it is as it was.
+/// Why a data file was not read or not written; the file is unchanged.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
     #[error("failed to read `{}`: {source}", shown(.path))]
     Read { path: PathBuf, source: io::Error },
 
-    #[error("there is no file `{}`: correct the path", shown(.0))]
+    #[error("`{}` does not exist: check the path", shown(.0))]
     Missing(PathBuf),
 
-    #[error("`{}` is no file: name a data file", shown(.0))]
+    #[error("`{}` is not a file: name a data file", shown(.0))]
     NoFile(PathBuf),
 
-    #[error("`{}` is a link to a file that is not there: name that file", shown(.0))]
+    #[error("`{}` is a broken symlink: name the data file itself", shown(.0))]
     BrokenLink(PathBuf),
 
-    #[error("`{}` is the address of a data set elsewhere, which is changed there: name a file", one_line(.0))]
+    #[error("`{}` is a remote dataset, which cannot be edited here: name a file", one_line(.0))]
     Remote(String),
 
-    #[error("`{}` is {kind}, which is not changed in place: {instead}", shown(.path))]
+    #[error("`{}` is {kind}, which cannot be edited in place: {instead}", shown(.path))]
     Unchangeable { path: PathBuf, kind: &'static str, instead: &'static str },
 
-    #[error("the ending of `{}` tells no format of a data file: name it `.jsonl`, `.json`, `.csv` or `.tsv`", shown(.0))]
+    #[error("the extension of `{}` is not a data format: use `.jsonl`, `.json`, `.csv` or `.tsv`", shown(.0))]
     UnknownFormat(PathBuf),
 
     #[error("{0}")]
@@ -286,14 +286,14 @@ pub enum WriteError {
     #[error("`{}`: {reason}", shown(.path))]
     Unfit { path: PathBuf, reason: String },
 
-    #[error("`{}` was changed by somebody else meanwhile, and is left as they wrote it: call again", shown(.0))]
+    #[error("`{}` was changed by another program in the meantime, and is left untouched: run the command again", shown(.0))]
     Changed(PathBuf),
 
-    #[error("failed to write `{}`: {source}; it is as it was", shown(.path))]
+    #[error("failed to write `{}`: {source}; the file is unchanged", shown(.path))]
     Write { path: PathBuf, source: io::Error },
 
     #[error(
-        "`{}` is left as it was, as it would not be read back as the same items: {reason}",
+        "`{}` is unchanged, as it would not read back as the same items: {reason}",
         shown(.path)
     )]
     NotReadBack { path: PathBuf, reason: String },
@@ -301,7 +301,7 @@ pub enum WriteError {
 
 impl CommandError for WriteError {}
 
-/// A path as messages show it.
+/// A path for messages.
 fn shown(path: &Path) -> String {
     one_line(&path.display().to_string())
 }

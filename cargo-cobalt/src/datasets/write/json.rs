@@ -1,4 +1,4 @@
-//! JSON: an item is an element of the list that the file is or has as `items`. JSONL: an item is a line.
+//! JSON: an item is an element of the top-level list or of the list `items`. JSONL: an item is a line.
 
 use std::ops::Range;
 
@@ -8,21 +8,21 @@ use serde_json::value::RawValue;
 
 use super::layout::{BYTE_ORDER_MARK, Edit, Layout, line_end, mark_length, missing_line_end};
 
-/// Where the list is, with its brackets, and where its items are. The text has been read as JSON.
+/// The range of the list including brackets, and the ranges of its items. The text must be valid JSON.
 #[derive(Debug)]
 pub struct List {
     pub range: Range<usize>,
     pub items: Vec<Range<usize>>,
 }
 
-/// An object around the list.
+/// An object that contains the list.
 #[derive(Deserialize)]
 struct Document<'a> {
     #[serde(borrow)]
     items: &'a RawValue,
 }
 
-/// Finds the list; `None` where there is none, as in a file without text.
+/// Finds the list; `None` if there is none, as in an empty file.
 pub fn list(text: &str) -> Option<List> {
     let body = &text[mark_length(text)..];
     let list = match body.trim_start().starts_with('{') {
@@ -34,13 +34,13 @@ pub fn list(text: &str) -> Option<List> {
     Some(List { range: place(text, list.get()), items })
 }
 
-/// Where a part of a text lies in it.
+/// The range of a substring.
 fn place(text: &str, part: &str) -> Range<usize> {
     let start = part.as_ptr().addr() - text.as_ptr().addr();
     start..start + part.len()
 }
 
-/// Elements at the end of the list, laid out as the last one is.
+/// Appends elements to the list, with the layout of the last one.
 pub fn insertion(text: &str, items: &[Item]) -> Edit {
     let end = line_end(text);
     let list = list(text);
@@ -58,7 +58,7 @@ pub fn insertion(text: &str, items: &[Item]) -> Edit {
     edit
 }
 
-/// A list with an item below the other.
+/// A list with one item per line.
 fn new_list(outer: &str, items: &[Item]) -> String {
     let inner = format!("{outer}  ");
     let layout = Layout::indented("  ");
@@ -72,14 +72,14 @@ fn behind_others(text: &str, list: &Range<usize>, there: &[Range<usize>], items:
         Some(before) => text[there[before].end..last.start].to_owned(),
         None => format!(",{}", &text[list.start + 1..last.start]),
     };
-    // Where all is on one line, items are apart as their fields are.
+    // On a single line, items are separated like their fields.
     let indentation = indentation(text, last.start);
     let layout = Layout::of(&text[last.clone()], indentation);
     let items = items.iter().map(|item| format!("{between}{}", layout.write(item, indentation)));
     Edit::insertion(last.end, items.collect())
 }
 
-/// The white space that the line begins with on which a place is.
+/// The indentation of the line at a position.
 fn indentation(text: &str, at: usize) -> &str {
     let line = &text[..at];
     let line = &line[line.rfind('\n').map_or(0, |end| end + 1)..];
@@ -87,12 +87,12 @@ fn indentation(text: &str, at: usize) -> &str {
     &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
 }
 
-/// An element goes, with what separates it from the one before; the first of a list is never removed.
+/// Removes an element with the separator before it; the first element is never removed.
 pub fn removal(places: &[Range<usize>], index: usize) -> Edit {
     Edit::removal(places[index - 1].end..places[index].end)
 }
 
-/// The lines that hold items, each with its end.
+/// The ranges of the lines with items, including line endings.
 pub fn lines(text: &str) -> Vec<Range<usize>> {
     let mut at = mark_length(text);
     let lines = text[at..].split_inclusive('\n').map(|line| {
@@ -102,7 +102,7 @@ pub fn lines(text: &str) -> Vec<Range<usize>> {
     lines.filter(|(_, line)| !line.trim_ascii().is_empty()).map(|(range, _)| range).collect()
 }
 
-/// Lines at the end of the text.
+/// Appends lines.
 pub fn line_insertion(text: &str, places: &[Range<usize>], items: &[Item]) -> Edit {
     let last = places.last().map(|place| text[place.clone()].trim_ascii());
     let layout = last.map_or_else(Layout::on_a_line, |last| Layout::of(last, ""));
@@ -111,7 +111,7 @@ pub fn line_insertion(text: &str, places: &[Range<usize>], items: &[Item]) -> Ed
     Edit::insertion(text.len(), missing_line_end(text).to_owned() + &lines.collect::<String>())
 }
 
-/// The line of an item goes, with its end.
+/// Removes the line of an item with its line ending.
 pub fn line_removal(places: &[Range<usize>], index: usize) -> Edit {
     Edit::removal(places[index].clone())
 }

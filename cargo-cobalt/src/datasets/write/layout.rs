@@ -1,5 +1,4 @@
-//! How the items of a data file are laid out: the order of their fields, the space between them, and how lines end; and
-//! how what is new is put between what stays.
+//! The layout of a data file: field order, spacing and line endings; and edits of a text.
 
 use std::ops::Range;
 use std::{fmt, io};
@@ -11,7 +10,7 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter};
 
-/// How items are laid out as JSON.
+/// The JSON layout of items.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
     spacing: Spacing,
@@ -25,12 +24,12 @@ enum Spacing {
     Dense,
     /// On one line, with a space after each comma and colon.
     Spaced,
-    /// On several lines, each deeper one further in by this.
+    /// On several lines, indented by this unit.
     Indented(String),
 }
 
 impl Layout {
-    /// As another item in the file is, which its line begins with this indentation.
+    /// The layout of an existing item whose line has this indentation.
     pub fn of(item: &str, indentation: &str) -> Self {
         let spacing = match item.split_once('\n') {
             Some((_, second)) => {
@@ -44,17 +43,17 @@ impl Layout {
         Self { spacing, fields: names(item) }
     }
 
-    /// An item to a line, where there is no other.
+    /// The default for one item per line.
     pub fn on_a_line() -> Self {
         Self { spacing: Spacing::Spaced, fields: Vec::new() }
     }
 
-    /// An item on several lines, where there is no other.
+    /// The default for items on several lines.
     pub fn indented(unit: &str) -> Self {
         Self { spacing: Spacing::Indented(unit.to_owned()), fields: Vec::new() }
     }
 
-    /// An item as JSON. Its lines end in LF, and all but the first begin with the indentation.
+    /// An item as JSON. Lines end with LF; all but the first start with the indentation.
     pub fn write(&self, item: &Item, indentation: &str) -> String {
         let fields = Ordered(in_order(item, &self.fields));
         match &self.spacing {
@@ -68,7 +67,7 @@ impl Layout {
     }
 }
 
-/// Whether nothing stands between the first name and its value but a colon.
+/// Whether there is only a colon between the first name and its value.
 fn is_dense(item: &str) -> bool {
     let name = names(item).into_iter().next().unwrap_or_default();
     let Ok(name) = serde_json::to_string(&name) else { return false };
@@ -76,7 +75,7 @@ fn is_dense(item: &str) -> bool {
         .is_some_and(|(_, rest)| rest.strip_prefix(':').is_some_and(|it| !it.starts_with(' ')))
 }
 
-/// The names of an item's fields, in the order in which they are written.
+/// The field names of an item in written order.
 pub fn names(item: &str) -> Vec<String> {
     struct Names;
 
@@ -96,7 +95,7 @@ pub fn names(item: &str) -> Vec<String> {
         }
     }
 
-    // What is no object has no names; an item is one.
+    // Items are objects; anything else has no names.
     serde_json::Deserializer::from_str(item).deserialize_map(Names).unwrap_or_default()
 }
 
@@ -116,7 +115,7 @@ impl Serialize for Ordered<'_> {
 fn json(value: &impl Serialize, formatter: impl Formatter) -> String {
     let mut bytes = Vec::new();
     let mut serializer = serde_json::Serializer::with_formatter(&mut bytes, formatter);
-    value.serialize(&mut serializer).expect("values that were JSON can be written as JSON");
+    value.serialize(&mut serializer).expect("values parsed from JSON can be serialized");
     String::from_utf8(bytes).expect("serde_json writes UTF-8")
 }
 
@@ -143,10 +142,10 @@ impl Formatter for SpacedFormatter {
     }
 }
 
-/// The fields that come first where no other item shows an order.
+/// The fields that come first if no existing item defines an order.
 const FIRST: [&str; 3] = ["id", "input", "expectedOutput"];
 
-/// The fields of an item: those that are named in their order, then the usual ones, then the others.
+/// The fields of an item: first those in `named`, in that order, then the usual ones, then the others.
 pub fn in_order<'a>(item: &'a Item, named: &[String]) -> Vec<(&'a str, &'a Value)> {
     let place = |name: &str| {
         let shown = named.iter().position(|known| known == name).map(|place| (0, place));
@@ -154,12 +153,12 @@ pub fn in_order<'a>(item: &'a Item, named: &[String]) -> Vec<(&'a str, &'a Value
         shown.or_else(usual).unwrap_or((2, 0))
     };
     let mut fields: Vec<_> = item.iter().map(|(name, value)| (name.as_str(), value)).collect();
-    // Stable: the others stay in the order of the alphabet.
+    // Stable: the others stay in alphabetical order.
     fields.sort_by_key(|(name, _)| place(name));
     fields
 }
 
-/// What takes the place of a part of a text; an empty range is an insertion.
+/// A replacement of a range of a text; an empty range is an insertion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edit {
     pub range: Range<usize>,
@@ -176,7 +175,7 @@ impl Edit {
     }
 }
 
-/// The text after all edits, which are sorted and do not overlap.
+/// Applies edits, which must be sorted and must not overlap.
 pub fn edited(text: &str, edits: &[Edit]) -> String {
     let mut edited =
         String::with_capacity(text.len() + edits.iter().map(|edit| edit.text.len()).sum::<usize>());
@@ -190,21 +189,21 @@ pub fn edited(text: &str, edits: &[Edit]) -> String {
     edited
 }
 
-/// How lines end in a text: as its first line does, and with LF where there is none.
+/// The line ending of a text: that of its first line, or LF.
 pub fn line_end(text: &str) -> &'static str {
     let first = text.find('\n').unwrap_or(0);
     if text[..first].ends_with('\r') { "\r\n" } else { "\n" }
 }
 
-/// What a text needs before a line can follow: nothing, or the end of its last line.
+/// The line ending that is missing at the end of a text, if any.
 pub fn missing_line_end(text: &str) -> &'static str {
     if text.is_empty() || text == BYTE_ORDER_MARK || text.ends_with('\n') { "" } else { line_end(text) }
 }
 
-/// What a text in UTF-8 may begin with.
+/// The UTF-8 byte order mark.
 pub const BYTE_ORDER_MARK: &str = "\u{feff}";
 
-/// How long the byte order mark is that a text begins with, in bytes.
+/// The length of a text's byte order mark in bytes.
 pub fn mark_length(text: &str) -> usize {
     if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 }
 }

@@ -1,4 +1,4 @@
-//! Data files, changed in place: what is not changed keeps its bytes.
+//! In-place edits of data files: unchanged content keeps its bytes.
 
 mod csv;
 mod file;

@@ -1,4 +1,4 @@
-//! What is added is read back equal, and what is not changed keeps its bytes: of any items in any layout.
+//! Added items read back equal, and unchanged content keeps its bytes, for any items in any layout.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::{DataFile, WriteError};
 
-/// How the items of a file that is there are written.
+/// The layout of an existing file.
 #[derive(Clone, Copy, Debug)]
 enum Written {
     Lines,
@@ -39,7 +39,7 @@ impl Written {
         }
     }
 
-    /// The items as a text, of which lines may end in CRLF.
+    /// The items as a text.
     fn text(self, items: &[Item]) -> String {
         match self {
             Self::Lines => items.iter().map(|item| json!(item).to_string() + "\n").collect(),
@@ -81,14 +81,14 @@ fn text() -> impl Strategy<Value = String> {
     "[ -~\\n\\r\\t\",é🦀\u{2028}{}\\[\\]]{0,6}"
 }
 
-/// Items; for CSV, of texts alone.
+/// Items; for CSV, with strings only.
 fn items(are_texts: bool) -> impl Strategy<Value = Vec<Item>> {
     let value = if are_texts { text().prop_map(Value::from).boxed() } else { value().boxed() };
     let item = (value.clone(), value).prop_map(|(input, note)| item! { "input": input, "a,\"note\"": note });
     prop::collection::vec(item, 1..6)
 }
 
-/// A file with these items, which begins with a mark or not, and whose lines end in CRLF or not.
+/// A layout, existing and new items, and whether the file has a byte order mark, CRLF, and no final line ending.
 fn case() -> impl Strategy<Value = (Written, Vec<Item>, Vec<Item>, bool, bool, bool)> {
     prop::sample::select(&ALL[..]).prop_flat_map(|written| {
         let are_texts = matches!(written, Written::Csv(_));
@@ -139,7 +139,7 @@ proptest! {
         let all = [one, other].concat();
         let kept: Vec<_> = (0..all.len()).filter(|index| *index == 0 || is_kept[index - 1]).collect();
         let removed: Vec<_> = (0..all.len()).filter(|index| !kept.contains(index)).collect();
-        // What stays is as if what goes had never been there.
+        // The result is as if the removed items had never been there.
         let written_as = |items: &[Item]| {
             let text = if has_crlf && !matches!(written, Written::Csv(_)) {
                 written.text(items).replace('\n', "\r\n")
@@ -160,7 +160,7 @@ proptest! {
     }
 }
 
-/// The text of a file after these items were added.
+/// The text of a file after adding these items.
 fn added(file: &str, before: Option<&str>, items: &[Item]) -> Result<String, WriteError> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(file);
@@ -245,26 +245,26 @@ fn what_does_not_fit_into_cells_is_refused() {
         refused(item! { "inptu": "a" })
             .contains("no column for `inptu`; it has `id`, `input`: add the column")
     );
-    assert!(refused(item! { "input": ["a"] }).contains("`input` is a list: name a file `.jsonl`"));
+    assert!(refused(item! { "input": ["a"] }).contains("`input` is a list: use a `.jsonl` file"));
     let blank = added("a.csv", None, &[item! { " ": "a" }]).unwrap_err().to_string();
-    assert!(blank.contains("would not be read back") && blank.contains("column 1"), "{blank}");
+    assert!(blank.contains("would not read back") && blank.contains("column 1"), "{blank}");
 }
 
 #[test]
 fn what_is_no_text_is_refused_with_what_to_do() {
     let new = [item! { "input": "a" }];
     for (file, before, why) in [
-        ("a.jsonl.gz", None, "compressed, which is not changed in place: unpack it"),
-        ("a.parquet", None, "a table of columns"),
-        ("a.json", Some("PAR1"), "a table of columns"),
-        ("a.txt", None, "tells no format of a data file: name it `.jsonl`"),
+        ("a.jsonl.gz", None, "compressed, which cannot be edited in place: decompress it"),
+        ("a.parquet", None, "a columnar file"),
+        ("a.json", Some("PAR1"), "a columnar file"),
+        ("a.txt", None, "is not a data format: use `.jsonl`"),
         ("a.jsonl", Some("{\"a\": 1}\n{"), "a.jsonl:2: "),
     ] {
         let error = added(file, before, &new).unwrap_err().to_string();
         assert!(error.contains(why), "{file}: {error}");
     }
     let remote = data_file(Path::new("https://example.com/a.jsonl")).unwrap_err().to_string();
-    assert!(remote.contains("is the address of a data set elsewhere"), "{remote}");
+    assert!(remote.contains("is a remote dataset"), "{remote}");
 }
 
 #[test]

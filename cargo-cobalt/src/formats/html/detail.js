@@ -1,4 +1,4 @@
-// What an item shows when it is opened: its input, what was expected, and every run with its evaluations.
+// The details of an item: its input, its expected output, and every trial with its evaluations.
 
 /** The details of an item. */
 function details(item, evaluators) {
@@ -19,20 +19,20 @@ function side(label, value, attributes) {
   return element("div", {}, element("h4", {}, ...visible(label)), ...block(value, { "aria-label": label, ...attributes }));
 }
 
-/** The output, or why there is none. */
+/** The output, or the error. */
 function outcome(run) {
   if (run.output !== undefined) return side("Output", run.output);
   const label = run.status === "timeout" ? "Timeout" : "Error";
-  return side(label, run.error ?? "no reason is known", { class: "text bad" });
+  return side(label, run.error ?? "no reason given", { class: "text bad" });
 }
 
-/** One of several runs, whose details are made when it is opened. */
+/** One of several trials, whose details are created when it is opened. */
 function folded(run, index, all, isOpen, evaluators, content) {
   const bad = isBad(run, evaluators);
   const isScored = Object.values(run.evaluations).every((found) => found.score !== undefined);
-  const word = run.status ?? (!isScored ? "no score" : bad ? "low" : "ok");
+  const word = run.status ?? (!isScored ? "no score" : bad ? "below pass mark" : "ok");
   const fold = element("details", { class: "run" },
-    element("summary", {}, `Run ${index + 1} of ${all} `, badge(bad ? "bad" : "good", word), ` ${duration(run.latency)}`));
+    element("summary", {}, `Trial ${index + 1} of ${all} `, badge(bad ? "bad" : "good", word), ` ${duration(run.latency)}`));
   fold.addEventListener("toggle", () => {
     if (fold.open && fold.children.length === 1) fold.append(content());
   });
@@ -40,7 +40,7 @@ function folded(run, index, all, isOpen, evaluators, content) {
   return fold;
 }
 
-/** Whether a run failed, has no score, or one below a pass mark. */
+/** Whether a trial failed, lacks a score, or has one below a pass mark. */
 function isBad(run, evaluators) {
   return run.status !== undefined || evaluators.some(([name, mark]) => {
     const found = evaluationBy(run, name);
@@ -48,7 +48,7 @@ function isBad(run, evaluators) {
   });
 }
 
-/** What every evaluator found, in their order. */
+/** The evaluations, in the order of the evaluators. */
 function evaluations(run, evaluators) {
   const known = evaluators.filter(([name]) => Object.hasOwn(run.evaluations, name));
   if (known.length === 0) return null;
@@ -62,19 +62,19 @@ function evaluation(name, mark, found) {
     : [element("progress", { max: "1", value: found.score, "aria-hidden": "true" }), badge(low ? "bad" : "good", figure(found.score))];
   const rest = { ...found.metadata, ...(found.judge ? { judge: found.judge } : {}) };
   return element("div", { class: low ? "evaluation low" : "evaluation" },
-    element("div", { class: "line" }, element("strong", {}, element("bdi", {}, ...visible(name))), score, element("small", {}, `passes from ${mark}`)),
+    element("div", { class: "line" }, element("strong", {}, element("bdi", {}, ...visible(name))), score, element("small", {}, `Pass mark ${mark}`)),
     found.error === undefined ? null : block(found.error),
     found.reason === undefined ? null : block(found.reason),
     found.chainOfThought === undefined ? null : more("Reasoning", found.chainOfThought),
     Object.keys(rest).length === 0 ? null : more("Details", rest));
 }
 
-/** What the agent told beside its output. */
+/** The agent's metadata. */
 function metadata(run) {
-  return run.metadata === undefined ? null : element("div", { class: "evaluation" }, more("Metadata of the output", run.metadata));
+  return run.metadata === undefined ? null : element("div", { class: "evaluation" }, more("Output metadata", run.metadata));
 }
 
-/** A value that is shown when it is asked for. */
+/** A collapsed value. */
 function more(label, value) {
   return element("details", {}, element("summary", {}, label), block(value));
 }

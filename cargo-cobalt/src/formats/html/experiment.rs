@@ -1,5 +1,4 @@
-//! The section of an experiment: its verdict, what it was run with, its thresholds, scores, times and costs, and how it differs from
-//! its baseline.
+//! The section of an experiment: verdict, configuration, thresholds, scores, times, costs, and the change vs. its baseline.
 
 use cobalt_core::report::comparison::{Comparison, Difference, Finding, Verdict};
 use cobalt_core::report::{Report, RunVerdict, ScoreStats, Status, ThresholdOutcome};
@@ -13,12 +12,13 @@ use super::parts::{
 use crate::compare::view;
 use crate::results::{Finished, Results};
 
-/// So many experiments are shown at length; of more, those that passed are folded.
+/// With more experiments than this, passed ones are collapsed.
 const FEW: usize = 3;
-/// The titles of a difference's figures, in the order of [`view::cells`].
-const TITLES: [&str; 6] = ["Baseline", "This run", "Change", "95 % interval", "P", "Detectable"];
+/// The column titles of a difference, in the order of [`view::cells`].
+const TITLES: [&str; 6] =
+    ["Baseline", "Candidate", "Change", "95% CI", "p", "Min detectable difference (80% power)"];
 
-/// An experiment. Its place among all gives it a name within the page.
+/// The section of an experiment; its index is part of its id in the page.
 pub fn section(index: usize, finished: &Finished, results: &Results) -> Markup {
     let report = &finished.report;
     let is_open = report.verdict == RunVerdict::Failed || results.experiments.len() <= FEW;
@@ -41,7 +41,7 @@ pub fn section(index: usize, finished: &Finished, results: &Results) -> Markup {
     }
 }
 
-/// What the verdict comes from.
+/// The grounds of the verdict.
 fn why(report: &Report) -> String {
     let summary = &report.summary;
     let mut parts = Vec::new();
@@ -51,7 +51,7 @@ fn why(report: &Report) -> String {
     if report.config.strict {
         parts.push(format!("{} of {} passed", summary.passed_items, count(summary.total_items, "item")));
     }
-    // Files of the original do not count them.
+    // Files of the original have no such counts.
     let is = |status| report.items.iter().filter(|item| item.status() == status).count();
     for (number, noun) in [
         (summary.failed_items.saturating_sub(summary.timeouts).max(is(Status::Error)), "item in error"),
@@ -65,15 +65,15 @@ fn why(report: &Report) -> String {
         }
     }
     if report.partial {
-        parts.push("partial run: no measure of the agent".to_owned());
+        parts.push("partial run: does not measure the agent".to_owned());
     }
     parts.join(", ")
 }
 
-/// What the run was made of and with.
+/// The run and its configuration.
 fn facts(report: &Report) -> Markup {
     let config = &report.config;
-    let runs = (config.runs > 1).then(|| format!(", {} each", count(config.runs, "run")));
+    let runs = (config.runs > 1).then(|| format!(", {} per item", count(config.runs, "trial")));
     // In a strict experiment, the verdict says it.
     let at_marks = (!config.strict && !config.evaluators.is_empty())
         .then(|| format!(", {}", at_pass_marks(report.summary.passed_items, report.summary.total_items)));
@@ -85,13 +85,13 @@ fn facts(report: &Report) -> Markup {
             div {
                 dt { "Items" }
                 dd {
-                    (count(report.summary.total_items, "item")) (at_marks.unwrap_or_default()) (runs.unwrap_or_default()) ", " (config.concurrency) " at a time"
+                    (count(report.summary.total_items, "item")) (at_marks.unwrap_or_default()) (runs.unwrap_or_default()) ", concurrency " (config.concurrency)
                     (timeout.unwrap_or_default())
                 }
             }
             @if let Some(data) = &report.dataset {
                 div {
-                    dt { "Data" }
+                    dt { "Dataset" }
                     dd {
                         (code(&data.source))
                         @if let Some(fetch) = &data.fetched {
@@ -118,17 +118,17 @@ fn thresholds(report: &Report) -> Markup {
         h3 { "Thresholds" }
         @if report.thresholds().is_empty() {
             p { (badge(Mark::of(status.passed), if status.passed { "met" } else { "missed" })) " " (printable(&status.summary)) }
-            // Files of the original name those only that are missed.
+            // Files of the original list only missed thresholds.
             ul { @for violation in &status.violations { li { (printable(&violation.message)) } } }
         } @else {
             div.scroll tabindex="0" role="group" aria-label="Thresholds" {
                 table.thresholds {
                     thead {
                         tr {
-                            th scope="col" { "Verdict" }
+                            th scope="col" { "Result" }
                             th scope="col" { "Threshold" }
-                            th.number scope="col" { "Found" }
-                            th scope="col" { "What that means" }
+                            th.number scope="col" { "Actual" }
+                            th scope="col" { "Details" }
                         }
                     }
                     tbody { @for outcome in report.thresholds() { (threshold_row(outcome)) } }
@@ -150,7 +150,7 @@ fn threshold_row(outcome: &ThresholdOutcome) -> Markup {
             td { (badge(mark, word)) }
             th scope="row" { (code(&outcome.name)) }
             td.number { (outcome.figure.as_deref().unwrap_or("–")) }
-            // Of one that is met, the figure says it all.
+            // For a met threshold, the actual value is enough.
             @let is_plain = outcome.finding == Finding::Met && !outcome.against_baseline;
             td.message { @if !is_plain { (printable(&outcome.message)) } }
         }
@@ -167,11 +167,11 @@ fn scores(report: &Report) -> Markup {
                     tr {
                         th scope="col" { "Evaluator" }
                         th.number scope="col" { "Mean" }
-                        th.number scope="col" { "95 % interval" }
-                        th scope="col" { "Mean and interval" }
-                        th.number scope="col" { "Passed" }
+                        th.number scope="col" { "95% CI" }
+                        th scope="col" { "Mean (95% CI)" }
+                        th.number scope="col" { "Pass rate" }
                         @for title in ["Min", "P50", "P95", "P99", "Max"] { th.number scope="col" { (title) } }
-                        th scope="col" { "All scores" }
+                        th scope="col" { "Distribution" }
                     }
                 }
                 tbody { @for (evaluator, mark) in report.config.evaluators() { (score_row(report, evaluator, mark)) } }
@@ -183,7 +183,7 @@ fn scores(report: &Report) -> Markup {
 fn score_row(report: &Report, evaluator: &str, mark: f64) -> Markup {
     html! {
         tr {
-            th scope="row" { (name(evaluator)) small { "passes from " (mark) } }
+            th scope="row" { (name(evaluator)) small { "Pass mark " (mark) } }
             @match report.summary.scores.get(evaluator) {
                 Some(stats) => {
                     (score_figures(stats, mark))
@@ -201,7 +201,7 @@ fn score_figures(stats: &ScoreStats, mark: f64) -> Markup {
         td.number { strong { (figure(stats.avg)) } }
         td.number { (interval.as_deref().unwrap_or("–")) }
         td { (mean_chart(stats, mark)) }
-        td.number { (stats.pass_rate.map_or_else(|| "–".to_owned(), |rate| format!("{:.1} %", rate * 100.0))) }
+        td.number { (stats.pass_rate.map_or_else(|| "–".to_owned(), |rate| format!("{:.1}%", rate * 100.0))) }
         @for value in [stats.min, stats.p50, stats.p95, stats.p99, stats.max] { td.number { (figure(value)) } }
     }
 }
@@ -210,16 +210,16 @@ fn figure(value: f64) -> String {
     format!("{value:.3}")
 }
 
-/// All scores that an evaluator gave.
+/// All scores of an evaluator.
 fn all_scores(report: &Report, evaluator: &str) -> Vec<f64> {
     report.items.iter().flat_map(|item| item.scores(evaluator)).collect()
 }
 
-/// The figures, a tile each, and a chart of the latencies.
+/// Latency, duration, tokens and costs, with a latency chart.
 fn amounts(report: &Report) -> Markup {
     let summary = &report.summary;
     let latencies: Vec<_> = report.items.iter().map(|item| item.latency_ms()).collect();
-    let mut tiles = vec![("Latency, mean", time(summary.avg_latency_ms))];
+    let mut tiles = vec![("Mean latency", time(summary.avg_latency_ms))];
     if let Some(latency) = &summary.latency {
         let figures = [
             ("Min", latency.min),
@@ -230,7 +230,7 @@ fn amounts(report: &Report) -> Markup {
         ];
         tiles.extend(figures.map(|(title, figure)| (title, time(figure))));
     }
-    tiles.push(("In all", time(summary.total_duration_ms as f64)));
+    tiles.push(("Duration", time(summary.total_duration_ms as f64)));
     html! {
         h3 { "Time and cost" }
         dl.tiles { @for (title, figure) in &tiles { div { dt { (title) } dd { (figure) } } } }
@@ -240,28 +240,28 @@ fn amounts(report: &Report) -> Markup {
             @if let Some(judges) = judge_usage(summary) { div { dt { "Judges" } dd { (printable(&judges)) } } }
             @if !summary.unpriced_models.is_empty() {
                 div {
-                    dt { "Without a price" }
+                    dt { "No known price" }
                     dd { (printable(&summary.unpriced_models.join(", "))) " (" (count(summary.unpriced_items, "item")) ")" }
                 }
             }
-            @if let Some(date) = report.prices_as_of.as_ref().filter(|_| summary.total_tokens.or(summary.judge_calls).is_some()) { div { dt { "Prices of" } dd { (printable(date)) } } }
+            @if let Some(date) = report.prices_as_of.as_ref().filter(|_| summary.total_tokens.or(summary.judge_calls).is_some()) { div { dt { "Prices as of" } dd { (printable(date)) } } }
         }
     }
 }
 
-/// The comparison as tables, one of scores and one of amounts.
+/// The comparison as two tables: scores and metrics.
 fn baseline(comparison: &Comparison) -> Markup {
     let base = &comparison.base;
     html! {
-        h3 { "Against the baseline" }
+        h3 { "Change vs. baseline" }
         p {
-            "Run " (code(&base.id)) " of " (view::start(base)) ", " (view::size(base))
+            "Baseline run " (code(&base.id)) " (" (view::start(base)) "), " (view::size(base))
             @if let Some(commit) = view::commit(base) { ", commit " (code(&commit)) }
             ". Items: " (view::matching(&comparison.items, |key| format!("“{}”", printable(key)))) "."
         }
         @for note in &comparison.notes { p.note { (printable(note)) } }
         @if let Some(nothing) = view::without_headline(comparison) { p { (nothing) "." } }
-        @for (title, differences) in [("Score", &comparison.evaluators), ("Amount", &comparison.amounts)] {
+        @for (title, differences) in [("Score", &comparison.evaluators), ("Metric", &comparison.amounts)] {
             @if !differences.is_empty() { (difference_table(title, differences)) }
         }
         @if let Some(correction) = view::correction(comparison) { p.faint { (correction) "." } }
@@ -270,14 +270,14 @@ fn baseline(comparison: &Comparison) -> Markup {
 
 fn difference_table(title: &str, differences: &[Difference]) -> Markup {
     html! {
-        div.scroll tabindex="0" role="group" aria-label={ (title) "s against the baseline" } {
+        div.scroll tabindex="0" role="group" aria-label={ (title) "s vs. baseline" } {
             table.baseline {
                 thead {
                     tr {
                         th scope="col" { (title) }
                         th scope="col" { "Verdict" }
                         @for title in TITLES { th.number scope="col" { (title) } }
-                        th scope="col" { span.hidden { "Chart of the interval" } }
+                        th scope="col" { span.hidden { "95% CI chart" } }
                     }
                 }
                 tbody { @for difference in differences { (difference_row(difference, largest(difference, differences))) } }
@@ -304,7 +304,7 @@ fn difference_row(difference: &Difference, largest: f64) -> Markup {
     }
 }
 
-/// How far the chart of a difference reaches: as far as those of all figures of its kind do.
+/// The chart range of a difference: shared by all differences of the same quantity.
 fn largest(difference: &Difference, all: &[Difference]) -> f64 {
     let alike = all.iter().filter(|other| other.quantity == difference.quantity);
     let ends = alike.filter_map(|it| it.ci95).flat_map(|ci| [ci.low.abs(), ci.high.abs()]);

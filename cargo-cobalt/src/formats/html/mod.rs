@@ -1,5 +1,5 @@
-//! A page with all that a call came to, for a browser: it needs no file and no network beside it, and can be read without
-//! its script, which shows the items.
+//! A self-contained HTML page with the results of an invocation. It needs no other files and no network, and is readable without its
+//! script, which shows the items.
 
 mod experiment;
 mod page;

@@ -1,4 +1,4 @@
-//! What the sections of the page are made of: verdicts, names, charts as SVG with their words, and the table of items.
+//! Building blocks of the page: verdicts, names, accessible SVG charts, and the table of items.
 
 use cobalt_core::report::comparison::Difference;
 use cobalt_core::report::{Evaluations, Execution, ItemResult, Report, RunVerdict, ScoreStats, Status};
@@ -10,14 +10,14 @@ use serde_json::Value;
 
 use crate::results::Finished;
 
-/// How many bars show scores from 0 to 1.
+/// The number of bins for scores from 0 to 1.
 const SCORE_BINS: usize = 10;
-/// How many bars show latencies.
+/// The number of bins for latencies.
 const LATENCY_BINS: usize = 24;
-/// How tall the tallest bar is.
+/// The height of the tallest bar.
 const HEIGHT: f64 = 30.0;
 
-/// How something came out.
+/// The tone of a badge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
     Good,
@@ -39,7 +39,7 @@ impl Mark {
         }
     }
 
-    /// The class of what is marked so.
+    /// The CSS class.
     pub fn class(self) -> &'static str {
         match self {
             Self::Good => "good",
@@ -49,7 +49,7 @@ impl Mark {
         }
     }
 
-    /// The sign before the word, which tells it without colours.
+    /// The sign before the word, for readers without colours.
     fn sign(self) -> &'static str {
         match self {
             Self::Good => "✓",
@@ -60,29 +60,29 @@ impl Mark {
     }
 }
 
-/// A verdict in a word, set off by its colour and its sign.
+/// A verdict with its colour and sign.
 pub fn badge(mark: Mark, word: &str) -> Markup {
     html! { span.badge.(mark.class()) { span aria-hidden="true" { (mark.sign()) " " } (word) } }
 }
 
-/// The verdict on a run.
+/// The verdict of a run.
 pub fn verdict_badge(verdict: RunVerdict) -> Markup {
     badge(Mark::of_verdict(verdict), &verdict.to_string())
 }
 
-/// A text that others wrote, in letters of one width. It keeps to itself whichever way it is written.
+/// Foreign text in a monospaced font, with its own text direction.
 pub fn code(text: &str) -> Markup {
     html! { code dir="auto" { (printable(text)) } }
 }
 
-/// A name that others chose, which may go on in another line behind what joins its words.
+/// A foreign name, which may wrap after `_`, `-`, `.` and `/`.
 pub fn name(text: &str) -> Markup {
     let text = printable(text);
     let parts = text.split_inclusive(['_', '-', '.', '/']).enumerate();
     html! { bdi { @for (index, part) in parts { @if index > 0 { wbr; } (part) } } }
 }
 
-/// A mean between 0 and 1 as a bar, with its interval and the pass mark.
+/// A mean from 0 to 1 as a bar, with its 95% CI and the pass mark.
 pub fn mean_chart(stats: &ScoreStats, mark: f64) -> Markup {
     let label = format!("mean {:.3}, pass mark {mark}", stats.avg);
     html! {
@@ -101,7 +101,7 @@ pub fn mean_chart(stats: &ScoreStats, mark: f64) -> Markup {
     }
 }
 
-/// How many scores lie in each tenth, those below the pass mark set off.
+/// A histogram of scores in ten bins, with those below the pass mark highlighted.
 pub fn scores_chart(scores: &[f64], mark: f64) -> Markup {
     let low: Vec<_> = scores.iter().copied().filter(|score| *score < mark).collect();
     let of = |scores: &[f64]| bins(scores, 0.0, 1.0, SCORE_BINS);
@@ -112,7 +112,7 @@ pub fn scores_chart(scores: &[f64], mark: f64) -> Markup {
     histogram("scores", &bars.collect::<Vec<_>>())
 }
 
-/// How many latencies in milliseconds lie in each of several equal parts.
+/// A histogram of latencies in milliseconds.
 pub fn latencies_chart(latencies: &[f64]) -> Markup {
     let low = latencies.iter().copied().fold(f64::INFINITY, f64::min);
     let high = latencies.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -127,13 +127,13 @@ pub fn latencies_chart(latencies: &[f64]) -> Markup {
     });
     html! {
         figure.latency {
-            (histogram("items by latency", &bars.collect::<Vec<_>>()))
-            figcaption { span { (edge(0)) } span { "latency of items" } span { (edge(LATENCY_BINS)) } }
+            (histogram("item latencies", &bars.collect::<Vec<_>>()))
+            figcaption { span { (edge(0)) } span { "Item latency" } span { (edge(LATENCY_BINS)) } }
         }
     }
 }
 
-/// The interval of a difference around zero; `largest` is how far the chart reaches to both sides.
+/// The 95% CI of a difference around zero; the chart covers `-largest` to `largest`.
 pub fn difference_chart(difference: &Difference, class: &str, largest: f64) -> Markup {
     let Some(ci) = difference.ci95.filter(|_| largest > 0.0) else { return Markup::default() };
     let place = |value: f64| format!("{:.2}", 50.0 + 48.0 * (value / largest).clamp(-1.0, 1.0));
@@ -149,7 +149,7 @@ pub fn difference_chart(difference: &Difference, class: &str, largest: f64) -> M
 /// A bar of a histogram.
 struct Bar {
     number: usize,
-    /// How many of them are set off, at its foot.
+    /// How many of them are highlighted, at the bottom.
     low: usize,
     label: String,
 }
@@ -160,7 +160,7 @@ fn histogram(what: &str, bars: &[Bar]) -> Markup {
         return Markup::default();
     }
     let width = 100.0 / bars.len() as f64;
-    // What is there is seen, however little it is.
+    // Small bins stay visible.
     let height = |number: usize| match number {
         0 => 0.0,
         number => (HEIGHT * number as f64 / most as f64).max(1.5),
@@ -185,11 +185,11 @@ fn histogram(what: &str, bars: &[Bar]) -> Markup {
     }
 }
 
-/// How many values lie in each of so many equal parts; those at an edge count to the part above it.
+/// The number of values in each of `parts` equal bins. A value at an edge belongs to the bin above it.
 fn bins(values: &[f64], low: f64, high: f64, parts: usize) -> Vec<usize> {
     let mut bins = vec![0; parts];
     for value in values {
-        // A tenth that is not quite one, as 0.3 / 0.1 is not quite 3, belongs to the part that it stands for.
+        // Compensates for rounding: 0.3 / 0.1 is slightly less than 3.
         let place = ((value - low) / (high - low) * parts as f64 + 1e-9).floor();
         bins[(place.max(0.0) as usize).min(parts - 1)] += 1;
     }
@@ -200,16 +200,16 @@ fn percent(share: f64) -> String {
     format!("{:.2}", share.clamp(0.0, 1.0) * 100.0)
 }
 
-/// So many items that did not pass are shown without the script.
+/// The maximum number of items shown without the script.
 const WITHOUT_SCRIPT: usize = 50;
 
-/// The items, or why they are not known.
+/// The items, or why they are unavailable.
 pub fn section(index: usize, finished: &Finished) -> Markup {
     let report = &finished.report;
     html! {
         h3 { "Items" }
         @if let Some(why) = &finished.without_items {
-            p.note { "The items are not known: " (name(why)) }
+            p.note { "Item results are unavailable: " (name(why)) }
         } @else if report.items.is_empty() {
             p.note { "The run has no items." }
         } @else {
@@ -220,15 +220,15 @@ pub fn section(index: usize, finished: &Finished) -> Markup {
     }
 }
 
-/// Why items did not pass, at length.
+/// Details of the items that did not pass, for readers without JavaScript.
 fn without_script(report: &Report) -> Markup {
     let is_low = |item: &&ItemResult| !item.passed || report.config.low_scores(item).next().is_some();
     let low: Vec<_> = report.items.iter().filter(is_low).collect();
     html! {
         p.note {
-            (count(report.items.len(), "item")) ", " (low.len()) " of them with errors or low scores. "
-            "A script of this page shows all of them."
-            @if low.len() > WITHOUT_SCRIPT { " Without it, the first " (WITHOUT_SCRIPT) " of those are shown." }
+            (count(report.items.len(), "item")) ", " (low.len()) " of them with errors or below a pass mark. "
+            "Enable JavaScript to see all items."
+            @if low.len() > WITHOUT_SCRIPT { " Only the first " (WITHOUT_SCRIPT) " of those are shown here." }
         }
         @for item in low.into_iter().take(WITHOUT_SCRIPT) {
             pre.explained dir="auto" { (explain(item, &report.name, &report.config)) }
@@ -236,7 +236,7 @@ fn without_script(report: &Report) -> Markup {
     }
 }
 
-/// What the script knows of an experiment.
+/// The data of an experiment for the script.
 #[derive(Serialize)]
 struct Data<'a> {
     evaluators: Vec<(&'a str, f64)>,
@@ -247,15 +247,15 @@ struct Data<'a> {
 struct ItemData<'a> {
     name: &'a str,
     passed: bool,
-    /// Whether it fails by itself: in error or, in a strict experiment, below a pass mark.
+    /// Whether the item itself fails: in error or, in a strict experiment, below a pass mark.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     failed: bool,
-    /// Whether something failed, or a score is absent.
+    /// Whether the agent or an evaluator failed.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     error: bool,
     status: Status,
     input: &'a cobalt_core::item::Item,
-    /// The field of the input that has the answer that is hoped for.
+    /// The field of the input with the expected output.
     #[serde(skip_serializing_if = "Option::is_none")]
     expected: Option<&'static str>,
     runs: Vec<RunData<'a>>,
@@ -269,7 +269,7 @@ struct RunData<'a> {
     output: Option<&'a Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     metadata: Option<&'a cobalt_core::item::Item>,
-    /// In milliseconds, to the microsecond.
+    /// In milliseconds, rounded to microseconds.
     latency: f64,
     evaluations: &'a Evaluations,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -280,7 +280,7 @@ fn is_ok(status: &Status) -> bool {
     *status == Status::Ok
 }
 
-/// The items as JSON that may stand in a page: no text in it can end the element that it is in.
+/// The items as JSON that is safe inside a `script` element.
 fn data(report: &Report) -> String {
     let names = report.case_names();
     let items = report.items.iter().zip(&names).map(|(item, name)| ItemData {
@@ -294,8 +294,9 @@ fn data(report: &Report) -> String {
         runs: item.runs.iter().map(RunData::of).collect(),
     });
     let data = Data { evaluators: report.config.evaluators().collect(), items: items.collect() };
-    let json = serde_json::to_string(&data).expect("texts, numbers and maps by text can be written as JSON");
-    // Outside of texts JSON has no such character.
+    let json =
+        serde_json::to_string(&data).expect("strings, numbers and maps with string keys are valid JSON");
+    // Outside strings, JSON has no `<`.
     json.replace('<', "\\u003c")
 }
 

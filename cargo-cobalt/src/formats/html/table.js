@@ -1,17 +1,17 @@
-// The table of items: searched, filtered, sorted, and drawn a part at a time.
+// The table of items: searched, filtered, sorted, and rendered in batches.
 
-/** How many rows are drawn at once. */
+/** The number of rows rendered at once. */
 const PART = 100;
 const FILTERS = [
   ["all", "All", () => true],
   ["passed", "Passed", (row) => row.item.passed],
   ["failed", "Failed", (row) => row.item.failed],
-  ["low", "Low scores", (row) => row.low.length > 0],
+  ["low", "Below pass mark", (row) => row.low.length > 0],
   ["error", "Errors", (row) => row.item.error === true && row.item.status !== "timeout"],
   ["timeout", "Timeouts", (row) => row.item.status === "timeout"],
 ];
 
-/** What is known of an item before it is drawn. */
+/** The data of a row. */
 function rowOf(item, place, evaluators) {
   const scores = evaluators.map(([name]) => item.runs.map((run) => evaluationBy(run, name)?.score).filter((score) => score !== undefined));
   const low = evaluators.map((_, index) => index).filter((index) => scores[index].some((score) => score < evaluators[index][1]));
@@ -22,7 +22,7 @@ function rowOf(item, place, evaluators) {
   };
 }
 
-/** All that is searched in an item, in lower case; made when it is first asked for. */
+/** The searchable text of an item in lower case, created on first use. */
 function haystack(row) {
   row.haystack ??= [row.item.name, JSON.stringify(row.item.input), ...row.item.runs.flatMap((run) => [
     written(run.output ?? ""), run.error ?? "", ...Object.values(run.evaluations).map((found) => `${found.reason ?? ""} ${found.error ?? ""}`),
@@ -30,15 +30,15 @@ function haystack(row) {
   return row.haystack;
 }
 
-/** How an item came out: the worst that can be said of it. */
+/** The verdict of an item: the worst that applies. */
 function verdict(row) {
   if (row.item.status !== "ok") return ["bad", row.item.status];
   if (row.item.error) return ["bad", "no score"];
   if (row.item.failed) return ["bad", "failed"];
-  return row.low.length > 0 ? ["odd", "low"] : ["good", "passed"];
+  return row.low.length > 0 ? ["odd", "below pass mark"] : ["good", "passed"];
 }
 
-/** The columns by which items are sorted: a title, and what is compared. */
+/** The sortable columns: a title and a sort key. */
 function columnsOf(evaluators) {
   const worst = (row) => ["good", "odd", "bad"].indexOf(verdict(row)[0]);
   return [
@@ -96,7 +96,7 @@ class Items {
     this.filters = element("div", { class: "group", role: "group", "aria-label": "Verdict" }, buttons);
     const low = this.evaluators.map(([name], index) => [name, index]).filter(([, index]) => this.rows.some((row) => row.low.includes(index)));
     return element("div", { class: "tools" }, search, this.filters,
-      this.lowIn = low.length === 0 ? null : choice("Low in", [["any evaluator: all items", ""], ...low.map(([name, index]) => [`low in ${name}`, index])], (value) => this.change({ evaluator: value })),
+      this.lowIn = low.length === 0 ? null : choice("Below pass mark in", [["all items", ""], ...low.map(([name, index]) => [`below pass mark in ${name}`, index])], (value) => this.change({ evaluator: value })),
       this.sorting = choice("Sort by", this.columns.map(([title], index) => [`by ${title.toLowerCase()}`, index]), (value) => this.change({ column: Number(value), down: false }), "sort"));
   }
 
@@ -105,7 +105,7 @@ class Items {
     this.show();
   }
 
-  /** Chooses and sorts the items, and draws the first of them. */
+  /** Filters and sorts the items, and renders the first batch. */
   show() {
     const { filter, evaluator, text, column, down } = this.state;
     const fits = FILTERS.find(([key]) => key === filter)[2];
@@ -147,10 +147,10 @@ class Items {
     return line;
   }
 
-  /** Opens the item of this name, and shows it. */
+  /** Opens the item with this name and scrolls to it. */
   open(name) {
     const find = () => this.chosen.findIndex((row) => row.item.name === name);
-    // What is left out is searched for, and so is what is far down: to draw all that is above takes long.
+    // Search for items that are filtered out or far down: rendering all rows above takes too long.
     if (find() < 0 || find() >= this.drawn + PART) {
       this.search.value = name;
       if (this.lowIn !== null) this.lowIn.value = "";
@@ -167,7 +167,7 @@ class Items {
 
   clicked(event) {
     const line = event.target.closest("tr.item");
-    // Who marks text to copy it does not want it to move.
+    // Do not toggle while text is being selected.
     if (line !== null && (getSelection()?.isCollapsed ?? true)) this.toggle(line);
   }
 
@@ -183,23 +183,23 @@ class Items {
   }
 }
 
-/** A list of which one is chosen. */
+/** A select box. */
 function choice(label, options, chosen, look = null) {
   const list = element("select", { "aria-label": label, class: look }, options.map(([title, value]) => element("option", { value }, title)));
   list.addEventListener("change", () => chosen(list.value));
   return list;
 }
 
-/** The tables of items that have been made, by their places. */
+/** The tables that exist, by their containers. */
 const tables = new Map();
 
-/** Makes the table of a place, unless there is one. */
+/** The table of a container, created on first use. */
 function tableOf(place) {
   if (!tables.has(place)) tables.set(place, new Items(place));
   return tables.get(place);
 }
 
-/** Tables are made when their experiment is first open. */
+/** Tables are created when their experiment is first opened. */
 for (const place of document.querySelectorAll("[data-items]")) {
   const fold = place.closest("details");
   const make = () => fold.open && tableOf(place);
@@ -207,7 +207,7 @@ for (const place of document.querySelectorAll("[data-items]")) {
   make();
 }
 
-/** A link to an experiment opens it, and one to an item opens that, too: `#items-of-0/paris`. */
+/** Opens the experiment of a link, and the item if the link has one: `#items-of-0/paris`. */
 function openLinked() {
   const [id, name] = location.hash.slice(1).split("/");
   const place = id === "" ? null : document.getElementById(id);
@@ -219,7 +219,7 @@ function openLinked() {
 addEventListener("hashchange", openLinked);
 openLinked();
 
-/** On paper nothing can be unfolded. */
+/** Expand everything for printing. */
 addEventListener("beforeprint", () => {
   for (const fold of document.querySelectorAll(".experiment > details")) fold.open = true;
 });

@@ -1,4 +1,4 @@
-//! The page as a browser reads it, whatever agents wrote.
+//! The page with hostile agent output, as a browser reads it.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use super::html;
 use super::page::{SCRIPT, STYLE, policy};
 use crate::results::{Broken, CutOff, Finished, Results};
 
-/// Texts that would leave the place where they stand, or turn what is around them.
+/// Strings that try to escape their element or change the text direction around them.
 const HOSTILE: [&str; 8] = [
     "</script><script>document.title = 'taken'</script>",
     "<img src=x onerror=\"document.title = 'taken'\">",
@@ -60,7 +60,7 @@ fn with_thresholds(mut report: Report, thresholds: Value) -> Report {
     report
 }
 
-/// What stands between a beginning and the next end.
+/// The text between `from` and the next `to`.
 fn between<'a>(text: &'a str, from: &str, to: &str) -> &'a str {
     text.split_once(from).unwrap().1.split_once(to).unwrap().0
 }
@@ -150,7 +150,7 @@ fn a_run_without_evaluated_thresholds_is_not_shown_as_passed() {
     assert!(page.contains("0 of 1 at their pass marks") && !page.contains("> passed<"), "{}", markup(&page));
     let still_failed = vec![("b".to_owned(), "1 item in error in run `a` (x)".to_owned())];
     let page = html(&Results { still_failed, ..Results::default() });
-    assert!(page.contains("is still failed by earlier results") && page.contains("failed</title>"));
+    assert!(page.contains("still fails because of earlier results") && page.contains("failed</title>"));
 }
 
 #[test]
@@ -175,7 +175,7 @@ fn a_run_whose_items_are_not_known_says_why() {
     let report = Report { items: Vec::new(), ..report(&["a"]) };
     let without_items = Some("the disk is full".to_owned());
     let page = html(&Results::of(vec![Finished { report, path: None, without_items }]));
-    assert!(page.contains("The items are not known: <bdi>the disk is full</bdi>"));
+    assert!(page.contains("Item results are unavailable: <bdi>the disk is full</bdi>"));
     assert!(!page.contains("id=\"items-0\""));
 }
 
@@ -209,13 +209,13 @@ fn no_two_parts_of_a_page_are_landmarks_of_one_name() {
     assert!(page.matches("aria-label=\"Scores\"").count() == 2 && !markup(&page).contains("role=\"region\""));
 }
 
-/// A browser without a window, where the machine has one.
+/// A headless browser, if one is installed.
 fn browser() -> Option<Command> {
     let known = ["chromium", "chromium-browser", "google-chrome"];
     let starts =
         |name: &&str| Command::new(name).arg("--version").output().is_ok_and(|it| it.status.success());
     let Some(name) = known.into_iter().find(starts) else {
-        eprintln!("skipped: there is no Chromium");
+        eprintln!("skipped: Chromium is not installed");
         return None;
     };
     let mut command = Command::new(name);
@@ -223,7 +223,7 @@ fn browser() -> Option<Command> {
     Some(command)
 }
 
-/// The page after its script has run, and the address behind `#` has been opened.
+/// The page after its script has run and opened the given fragment.
 fn drawn(mut browser: Command, folder: &Path, page: &str, opened: &str) -> String {
     fs::write(folder.join("page.html"), page).unwrap();
     let address = format!("file://{}{opened}", folder.join("page.html").display());
@@ -239,7 +239,7 @@ fn a_browser_draws_little_for_a_link_to_an_item_far_down() {
     let texts: Vec<_> = (0..1000).map(|number| format!("item-{number}")).collect();
     let report = report(&texts.iter().map(String::as_str).collect::<Vec<_>>());
     let dom = drawn(browser, folder.path(), &html(&results([report])), "#items-of-0/item-987");
-    assert_eq!(dom.matches("class=\"item\"").count(), 1, "it is searched for");
+    assert_eq!(dom.matches("class=\"item\"").count(), 1, "it is found by search");
     assert!(between(&dom, "<tr class=\"detail\">", "</tr>").contains("item-987"));
 }
 
@@ -252,7 +252,7 @@ fn a_browser_shows_a_run_without_a_score_as_such_and_not_as_low() {
     let dom = drawn(browser, folder.path(), &html(&results([report])), "#items-of-0/a");
     let runs: Vec<_> = dom.split("<details class=\"run\"").skip(1).collect();
     assert!(
-        runs.len() == 2 && runs.iter().all(|run| between(run, "Run ", "</summary>").contains("no score")),
+        runs.len() == 2 && runs.iter().all(|run| between(run, "Trial ", "</summary>").contains("no score")),
         "{dom}"
     );
 }

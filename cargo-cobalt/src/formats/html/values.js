@@ -1,12 +1,12 @@
 "use strict";
-// Elements, and values as text. What agents wrote becomes the text of elements, and never markup.
+// Elements, and values as text. Agent output becomes text of elements, never markup.
 
-/** The longest text that is shown at first, in characters. */
+/** Longer texts are truncated at first, in characters. */
 const LONGEST = 20000;
-/** Characters that could hide, or turn the text around them. */
+/** Invisible characters, and those that change the text direction. */
 const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
 
-/** An element with attributes and children; those that are `null` are left out. */
+/** An element with attributes and children; `null` ones are left out. */
 function element(name, attributes, ...children) {
   const made = document.createElement(name);
   for (const [key, value] of Object.entries(attributes ?? {})) {
@@ -22,7 +22,7 @@ function written(value) {
   return typeof value === "string" ? value : JSON.stringify(value, null, 2) ?? "";
 }
 
-/** A text in pieces, in which what cannot be seen is written out. */
+/** A text in pieces, with invisible characters escaped. */
 function visible(text) {
   return text.split(new RegExp(`(${CONTROLS.source})`, "g")).filter((part) => part !== "").map((part) => {
     if (part.length !== 1 || !CONTROLS.test(part)) return part;
@@ -30,13 +30,13 @@ function visible(text) {
   });
 }
 
-/** The beginning of a text, which never ends within a character. */
+/** The start of a text, never cut within a character. */
 function beginning(text, length) {
   const end = text.charCodeAt(length - 1);
   return text.slice(0, end >= 0xd800 && end < 0xdc00 ? length - 1 : length);
 }
 
-/** A value in a block, with a button for the rest of one that is long. */
+/** A value in a block, with a button to show the rest of a long one. */
 function block(value, attributes) {
   const text = written(value);
   const shown = element("pre", { class: "text", dir: "auto", role: "group", tabindex: "0", ...attributes });
@@ -54,12 +54,12 @@ function block(value, attributes) {
   return [shown, all];
 }
 
-/** A score, which is never rounded up to a better one. */
+/** A score, never rounded up. */
 function figure(score) {
   return (Math.floor(score * 1000 + 1e-9) / 1000).toFixed(3);
 }
 
-/** A time in the unit that suits it, from milliseconds. */
+/** A duration in a suitable unit, from milliseconds. */
 function duration(milliseconds) {
   if (milliseconds < 1) return `${Math.round(milliseconds * 1000)} µs`;
   if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`;
@@ -68,18 +68,18 @@ function duration(milliseconds) {
   return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
-/** A verdict in a word, with its colour and its sign. */
+/** A verdict with its colour and sign. */
 function badge(look, word) {
   const sign = { good: "✓", bad: "✕", odd: "!" }[look];
   return element("span", { class: `badge ${look}` }, element("span", { "aria-hidden": "true" }, `${sign} `), word);
 }
 
-/** What an evaluator found in a run; its name may be one that every object knows. */
+/** An evaluator's result in a trial. Its name may be that of an object's built-in property. */
 function evaluationBy(run, name) {
   return Object.hasOwn(run.evaluations, name) ? run.evaluations[name] : undefined;
 }
 
-/** JSON, in which integers that are too large for a number of this language keep their digits. */
+/** Parses JSON; integers beyond JavaScript's safe range keep their digits. */
 function parsed(text) {
   if (!/[:[,]-?\d{16,}[,\]}]/.test(text) || !JSON.rawJSON) return JSON.parse(text);
   return JSON.parse(text, (_, value, context) =>

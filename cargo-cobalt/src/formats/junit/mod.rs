@@ -1,16 +1,16 @@
-//! Runs in the format of JUnit, which nearly every CI server shows.
+//! Runs as JUnit XML, which nearly every CI server supports.
 //!
-//! There is no standard of the format. The file is valid by `junit-10.xsd` of Jenkins' plug-in xUnit, which is the strictest of
-//! the schemas that are in use, so it has nothing that only some readers know:
+//! The format has no standard. The file validates against `junit-10.xsd` of Jenkins' xUnit plug-in, the strictest schema in use, and
+//! uses no extensions that only some readers understand:
 //!
-//! | reader | what it does with the file |
+//! | reader | behaviour |
 //! |---|---|
-//! | Jenkins | shows all of it; the class is split into package and class at its last full stop |
-//! | GitLab | the class is the suite of its table, and of test cases with one class and name it shows the first alone; it shows the text of a failure, and the output where there is none |
-//! | action-junit-report | finds the place of a failure by the suite's file and the line behind this file's name in the text |
-//! | test-reporter | groups by class where it differs from the suite's name, and tells errors and failures alike |
+//! | Jenkins | shows everything; splits the class into package and class at the last full stop |
+//! | GitLab | shows the class as the suite; of test cases with the same class and name only the first; the text of a failure, or the output if there is none |
+//! | action-junit-report | locates a failure by the suite's file and the line after this file's name in the text |
+//! | test-reporter | groups by class if it differs from the suite's name; treats errors and failures alike |
 //!
-//! So the class of a test case is its experiment, and its name is the one of `cargo test`.
+//! Therefore the class of a test case is its experiment, and its name is the one under `cargo test`.
 
 mod suites;
 #[cfg(test)]

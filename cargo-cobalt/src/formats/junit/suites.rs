@@ -1,5 +1,4 @@
-//! What a file of JUnit holds: a suite of test cases for each experiment, its items and its thresholds, and one for what went wrong
-//! beside them.
+//! The content of a JUnit file: a test suite per experiment with its items and thresholds, and one for other errors.
 
 use cobalt_core::report::comparison::Finding;
 use cobalt_core::report::{
@@ -9,19 +8,19 @@ use cobalt_core::reporters::{explain, figure};
 
 use crate::results::{Broken, CutOff, Finished, Results};
 
-/// A suite: an experiment, or what went wrong beside all of them.
+/// A test suite: an experiment, or errors outside of experiments.
 #[derive(Debug, Default)]
 pub struct Suite {
     pub name: String,
-    /// The class of its test cases: the name, or more where another suite has the same.
+    /// The class of its test cases: the name, made unique among the suites.
     pub class: String,
     /// The file that the experiment is declared in.
     pub file: Option<String>,
-    /// The start in UTC, as `2026-02-05T14:30:00`: some readers take no zone.
+    /// The start in UTC, as `2026-02-05T14:30:00`: some readers reject a time zone.
     pub timestamp: Option<String>,
-    /// How long it took, in seconds.
+    /// The duration in seconds.
     pub seconds: f64,
-    /// What else is known of it.
+    /// Further metadata.
     pub properties: Vec<(String, String)>,
     pub cases: Vec<Case>,
 }
@@ -29,35 +28,35 @@ pub struct Suite {
 /// A test case.
 #[derive(Debug)]
 pub struct Case {
-    /// The name that it has under `cargo test`.
+    /// The name under `cargo test`.
     pub name: String,
-    /// How long it took, in seconds.
+    /// The duration in seconds.
     pub seconds: f64,
     pub outcome: Outcome,
-    /// What is worth knowing though nothing is wrong.
+    /// Details of a case that passed.
     pub output: Option<String>,
 }
 
-/// What became of a test case.
+/// The outcome of a test case.
 #[derive(Debug)]
 pub enum Outcome {
     Passed,
-    /// It was not run, or nothing is known of it: why.
+    /// Not run or not evaluated, with the reason.
     Skipped(String),
-    /// It was measured, and is not good enough.
+    /// Measured, but not good enough.
     Failed(Problem),
-    /// It could not be measured.
+    /// Could not be measured.
     Errored(Problem),
 }
 
 /// Why a test case did not pass.
 #[derive(Debug)]
 pub struct Problem {
-    /// What kind of problem it is, in one word.
+    /// The kind of problem, in one word.
     pub kind: &'static str,
-    /// The same in a line.
+    /// The problem in one line.
     pub message: String,
-    /// The same at length.
+    /// The full text.
     pub text: String,
 }
 
@@ -68,13 +67,13 @@ impl Case {
 }
 
 impl Problem {
-    /// A problem of which no more is known than what its message says.
+    /// A problem whose message is all there is to say.
     pub fn new(kind: &'static str, message: &str) -> Self {
         Self { kind, message: message.to_owned(), text: message.to_owned() }
     }
 }
 
-/// How many test cases there are, of which kind.
+/// The number of test cases of each kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     pub tests: usize,
@@ -99,7 +98,7 @@ impl Counts {
     }
 }
 
-/// The suites of what a call came to.
+/// The suites of the results of an invocation.
 pub fn suites(results: &Results) -> Vec<Suite> {
     let mut suites: Vec<_> = results.experiments.iter().map(finished).collect();
     suites.extend(results.broken.iter().map(broken));
@@ -137,11 +136,11 @@ fn broken(broken: &Broken) -> Suite {
 fn cut_off(run: &CutOff) -> Suite {
     let CutOff { name, declared_at, .. } = run;
     let advice = run.advice(|command| format!("`{command}`"));
-    let message = format!("the run was stopped before its end; {advice}");
+    let message = format!("the run was interrupted; {advice}");
     not_run(name, declared_at.as_ref(), Outcome::Errored(Problem::new("cut-off", &message)))
 }
 
-/// The suite of an experiment of which there are no items: a test case with its name.
+/// The suite of an experiment without item results: one test case with its name.
 fn not_run(name: &str, declared_at: Option<&SourcePlace>, outcome: Outcome) -> Suite {
     Suite {
         name: name.to_owned(),
@@ -151,13 +150,13 @@ fn not_run(name: &str, declared_at: Option<&SourcePlace>, outcome: Outcome) -> S
     }
 }
 
-/// The suite of an experiment that earlier results fail.
+/// The suite of an experiment that still fails because of earlier results.
 fn still_failed(name: &str, why: &str) -> Suite {
-    let message = format!("still failed by earlier results: {why}");
+    let message = format!("still failing because of earlier results: {why}");
     not_run(name, None, Outcome::Failed(Problem::new("still-failed", &message)))
 }
 
-/// The suite of what went wrong beside the experiments, if anything did.
+/// The suite of errors outside of experiments, if there are any.
 fn errors(errors: &[String]) -> Option<Suite> {
     let case = |(index, error): (usize, &String)| {
         Case::new(format!("error {}", index + 1), Outcome::Errored(Problem::new("error", error)))
@@ -166,7 +165,7 @@ fn errors(errors: &[String]) -> Option<Suite> {
     (!cases.is_empty()).then(|| Suite { name: "cargo cobalt".to_owned(), cases, ..Suite::default() })
 }
 
-/// Gives the test cases of each suite a class of their own: of those that share class and name, some readers show one only.
+/// Gives each suite a unique class: some readers show only one of several test cases with the same class and name.
 fn tell_apart(suites: &mut [Suite]) {
     for index in 0..suites.len() {
         let (before, rest) = suites.split_at_mut(index);
@@ -179,7 +178,7 @@ fn tell_apart(suites: &mut [Suite]) {
     }
 }
 
-/// What is known of a run beside its cases.
+/// The metadata of a run.
 fn properties(report: &Report) -> Vec<(String, String)> {
     let summary = &report.summary;
     let mut properties = vec![("run".to_owned(), report.id.clone())];
@@ -212,7 +211,7 @@ fn properties(report: &Report) -> Vec<(String, String)> {
     properties
 }
 
-/// A test case for each item, in their order, then one for each threshold.
+/// A test case for each item in order, then one for each threshold.
 pub fn cases(finished: &Finished) -> Vec<Case> {
     let report = &finished.report;
     let names = report.case_names();
@@ -223,12 +222,11 @@ pub fn cases(finished: &Finished) -> Vec<Case> {
     cases
 }
 
-/// What stands for a run that did not pass though none of its cases says so.
+/// A case for a failed run none of whose cases failed.
 fn unexplained(report: &Report, cases: &[Case]) -> Option<Case> {
     let is_told = cases.iter().any(|case| matches!(case.outcome, Outcome::Failed(_) | Outcome::Errored(_)));
     let is_unexplained = report.verdict == RunVerdict::Failed && !is_told;
-    let outcome =
-        || Outcome::Failed(Problem::new("failed", "the run did not pass; its file does not say why"));
+    let outcome = || Outcome::Failed(Problem::new("failed", "the run failed; its file does not say why"));
     is_unexplained.then(|| Case::new(report.name.clone(), outcome()))
 }
 
@@ -247,7 +245,7 @@ fn item_case(report: &Report, item: &ItemResult, name: &str) -> Case {
     Case { seconds: milliseconds / 1000.0, output, ..Case::new(format!("{}::{name}", report.name), outcome) }
 }
 
-/// What kind of error an item has, and the first of them.
+/// The kind of an item's error, and its first error.
 fn error(item: &ItemResult) -> (&'static str, String) {
     let kind = match item.status() {
         Status::Ok => "evaluation-error",
@@ -257,13 +255,13 @@ fn error(item: &ItemResult) -> (&'static str, String) {
     let first = || {
         let mut evaluations = item.runs.iter().flat_map(|run| run.evaluations.iter());
         let (name, evaluation) = evaluations.find(|(_, evaluation)| evaluation.score.is_none())?;
-        let error = evaluation.error.as_deref().unwrap_or("no reason is known");
+        let error = evaluation.error.as_deref().unwrap_or("no reason given");
         Some(format!("{name} gave no score: {error}"))
     };
     (kind, item.error().map(str::to_owned).or_else(first).unwrap_or_default())
 }
 
-/// Which scores are too low, in a line.
+/// The scores below their pass marks, in one line.
 fn low(report: &Report, item: &ItemResult) -> String {
     let low = report.config.low_scores(item).map(|(name, score)| {
         let mark = report.config.evaluators().find(|(known, _)| *known == name).map(|(_, mark)| mark);
@@ -272,7 +270,7 @@ fn low(report: &Report, item: &ItemResult) -> String {
     low.collect::<Vec<_>>().join("; ")
 }
 
-/// A text with the place that it is about, where some readers look for it.
+/// Appends the location of the experiment, where some readers look for it.
 fn placed(report: &Report, text: &str) -> String {
     match &report.declared_at {
         Some(SourcePlace { file, line }) => format!("{text}\n  declared at {file}:{line}"),
@@ -280,16 +278,16 @@ fn placed(report: &Report, text: &str) -> String {
     }
 }
 
-/// What stands for the items where they are not known.
+/// A case in place of the items, if their results are unavailable.
 fn without_items(report: &Report, why: &str) -> Case {
-    let message = format!("the results of the items are not known: {why}");
+    let message = format!("item results are unavailable: {why}");
     Case::new(format!("{}::items", report.name), Outcome::Errored(Problem::new("no-results", &message)))
 }
 
 fn threshold_cases(report: &Report) -> Vec<Case> {
     let thresholds = report.thresholds();
     match &report.ci_status {
-        // The original keeps only those that were missed.
+        // The original stores only missed thresholds.
         Some(status) if thresholds.is_empty() => {
             status.violations.iter().map(|violation| violation_case(report, violation)).collect()
         }
@@ -298,7 +296,7 @@ fn threshold_cases(report: &Report) -> Vec<Case> {
     }
 }
 
-/// A threshold of a run of some of the items.
+/// A threshold of a partial run.
 fn not_evaluated(report: &Report, threshold: &str) -> Case {
     let why = "not evaluated: only some of the items were run".to_owned();
     Case::new(threshold_name(report, threshold), Outcome::Skipped(why))

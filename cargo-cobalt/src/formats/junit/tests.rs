@@ -1,4 +1,4 @@
-//! The file is what readers of JUnit expect: by the schema, and by its counts.
+//! The file conforms to the JUnit schema, and its counts are correct.
 
 use std::collections::BTreeMap;
 
@@ -11,8 +11,8 @@ use super::junit;
 use crate::formats::sample::{broken, finished, item, report, results};
 use crate::results::{Broken, CutOff, Finished, Results};
 
-/// An element of the schema `junit-10.xsd`, as far as we write it: its name, the attributes that it must have, those that
-/// it may have, and the elements in it. Where there are several of these, they may come in any order.
+/// An element of the schema `junit-10.xsd`, as far as we write it: its name, required attributes, optional attributes, and child
+/// elements. Several child elements may come in any order.
 type Rule = (&'static str, &'static [&'static str], &'static [&'static str], &'static [&'static str]);
 
 const SCHEMA: [Rule; 9] = [
@@ -57,7 +57,7 @@ impl Element {
         Self { name, attributes: attributes.collect(), text: String::new(), inside: Vec::new() }
     }
 
-    /// Asserts that the element, and all in it, are as the schema has them.
+    /// Asserts that the element and its children conform to the schema.
     fn fits(&self) {
         let rule = SCHEMA.iter().find(|(name, ..)| *name == self.name);
         let (_, required, optional, inside) = rule.unwrap_or_else(|| panic!("no element `{}`", self.name));
@@ -85,7 +85,7 @@ impl Element {
         self.inside.iter().filter(move |element| element.name == name)
     }
 
-    /// The test cases, each by its name and what became of it.
+    /// The test cases, each by its name and outcome.
     fn cases(&self) -> Vec<String> {
         let what = |case: &Self| match case.inside.first() {
             Some(Self { name, attributes, .. }) if name == "failure" || name == "error" => {
@@ -98,7 +98,7 @@ impl Element {
     }
 }
 
-/// Reads a file, and holds it against the schema and its own counts.
+/// Parses a file and checks it against the schema and its own counts.
 fn read(text: &str) -> Element {
     let root = parse(text);
     root.fits();

@@ -1,4 +1,4 @@
-//! Suites as XML.
+//! Test suites as XML.
 
 use std::borrow::Cow;
 use std::io;
@@ -13,11 +13,11 @@ use crate::terminal::one_line;
 
 type Xml = Writer<Vec<u8>>;
 
-/// What a call came to, as the text of an XML file.
+/// The results of an invocation as the text of an XML file.
 pub fn junit(results: &Results) -> String {
     let mut writer = Writer::new_with_indent(Vec::new(), b' ', 2);
     write_all(&mut writer, &suites(results)).expect("writing to memory cannot fail");
-    let mut text = String::from_utf8(writer.into_inner()).expect("it is made of texts alone");
+    let mut text = String::from_utf8(writer.into_inner()).expect("all content is UTF-8");
     text.push('\n');
     text
 }
@@ -111,12 +111,12 @@ fn text_element(writer: &mut Xml, name: &str, attributes: &[(&str, String)], tex
     Ok(())
 }
 
-/// A text as an attribute may hold it: on one line, as readers take a line break for a space.
+/// A string as an attribute value: on one line, as readers normalize line breaks to spaces.
 fn attribute(text: &str) -> String {
     without_invalid(&one_line(text)).into_owned()
 }
 
-/// A printable text without the characters that XML 1.0 cannot hold, even escaped.
+/// A printable string without the characters that XML 1.0 forbids even when escaped.
 fn without_invalid(text: &str) -> Cow<'_, str> {
     let is_invalid = |character: char| matches!(character, '\u{fffe}' | '\u{ffff}');
     match text.contains(is_invalid) {
@@ -125,7 +125,7 @@ fn without_invalid(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// A number of seconds to the millisecond.
+/// Seconds with millisecond precision.
 fn seconds(seconds: f64) -> String {
     format!("{seconds:.3}")
 }

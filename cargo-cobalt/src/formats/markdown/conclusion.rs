@@ -1,4 +1,4 @@
-//! What all experiments of a call came to: a heading, a table, and whatever kept some of them from an end.
+//! The summary of all experiments: a heading, a table, and errors and interruptions.
 
 use std::fmt::Write as _;
 
@@ -10,21 +10,21 @@ use super::experiment::{experiment, word};
 use crate::markdown::{cell, code, fenced, sentence};
 use crate::results::{Broken, CutOff, Finished, Results};
 
-/// The most items of an experiment that are told of in a report.
+/// The maximum number of items per experiment.
 const MOST_ITEMS: usize = 100;
-/// The most evaluators whose averages stand in the table of experiments.
+/// The maximum number of evaluators per row of the table.
 const MOST_AVERAGES: usize = 3;
-/// The most names of experiments that failed in the heading.
+/// The maximum number of failed experiments named in the heading.
 const MOST_NAMES: usize = 5;
-/// The longest of these names, in characters.
+/// The maximum length of such a name, in characters.
 const LONGEST_NAME: usize = 80;
 
-/// All that a call came to.
+/// The complete results.
 pub fn markdown(results: &Results) -> String {
     sections(results, MOST_ITEMS).concat()
 }
 
-/// The same in sections: the conclusion, what went wrong, and each experiment with at most so many items.
+/// The same in sections: the conclusion, the errors, and each experiment with at most `items` items.
 pub fn sections(results: &Results, items: usize) -> Vec<String> {
     let experiments = results.failed_first().map(|finished| experiment(finished, items));
     [conclusion(results), troubles(results)].into_iter().chain(experiments).collect()
@@ -34,12 +34,12 @@ pub fn sections(results: &Results, items: usize) -> Vec<String> {
 pub fn conclusion(results: &Results) -> String {
     let mut text = format!("## {}\n", verdict(results));
     if selected(results) > 1 {
-        text += "\n| experiment | verdict | items | average scores | cost |\n|---|---|--:|---|--:|\n";
+        text += "\n| experiment | verdict | items | mean scores | agent cost |\n|---|---|--:|---|--:|\n";
         for Broken { name, .. } in &results.broken {
             let _ = writeln!(text, "| {} | ❌ not run | | | |", cell(&code(name)));
         }
         for CutOff { name, .. } in &results.cut_off {
-            let _ = writeln!(text, "| {} | ❌ stopped before its end | | | |", cell(&code(name)));
+            let _ = writeln!(text, "| {} | ❌ interrupted | | | |", cell(&code(name)));
         }
         results.failed_first().for_each(|finished| text += &row(finished));
     }
@@ -48,18 +48,18 @@ pub fn conclusion(results: &Results) -> String {
         let _ = writeln!(text, "\n> ⚠️ {name}{}", sentence(&warning.message));
     }
     for (name, why) in &results.still_failed {
-        let _ = writeln!(text, "\n{} is still failed by earlier results: {}.", code(name), sentence(why));
+        let _ = writeln!(text, "\n{} still fails because of earlier results: {}.", code(name), sentence(why));
     }
     for (name, variable) in &results.ignored {
-        let _ = writeln!(text, "\n{} was not run, as {} is not set.", code(name), code(variable));
+        let _ = writeln!(text, "\n{} was skipped: {} is not set.", code(name), code(variable));
     }
     for (name, why) in &results.skipped {
-        let _ = writeln!(text, "\nThere was nothing to run of {}: {}.", code(name), sentence(why));
+        let _ = writeln!(text, "\nNothing to run for {}: {}.", code(name), sentence(why));
     }
     text
 }
 
-/// The verdict of a whole call in a line, with the names of what failed.
+/// The overall verdict in one line, with the names of failed experiments.
 fn verdict(results: &Results) -> String {
     let failed = failed(results);
     let all = selected(results);
@@ -86,13 +86,13 @@ fn verdict(results: &Results) -> String {
     }
 }
 
-/// How many experiments there was something to run of.
+/// The number of experiments that had something to run.
 fn selected(results: &Results) -> usize {
     let Results { experiments, broken, cut_off, .. } = results;
     experiments.len() + broken.len() + cut_off.len() + results.only_still_failed().count()
 }
 
-/// The names of the experiments that failed, could not be run or did not come to their end.
+/// The names of the experiments that failed, could not be run or were interrupted.
 fn failed(results: &Results) -> Vec<&str> {
     let broken = results.broken.iter().map(|broken| &*broken.name);
     let cut_off = results.cut_off.iter().map(|run| &*run.name);
@@ -103,7 +103,7 @@ fn failed(results: &Results) -> Vec<&str> {
     names
 }
 
-/// The first of these names, and how many more there are.
+/// The first of these names, and the number of further ones.
 fn listed(names: &[&str]) -> String {
     let mut listed: Vec<_> =
         names.iter().take(MOST_NAMES).map(|name| code(&cut(name, LONGEST_NAME))).collect();
@@ -141,7 +141,7 @@ fn average(report: &Report, evaluator: &str) -> String {
     )
 }
 
-/// What kept experiments from their end; empty where nothing did.
+/// Errors and interruptions; empty if there are none.
 pub fn troubles(results: &Results) -> String {
     let mut text = String::new();
     for Broken { name, error, .. } in &results.broken {
@@ -150,7 +150,7 @@ pub fn troubles(results: &Results) -> String {
     for run in &results.cut_off {
         let advice = run.advice(|command| code(command).to_string());
         let name = code(&run.name);
-        let _ = writeln!(text, "\n### {name}: ❌ stopped before its end\n\nThe run was stopped: {advice}.");
+        let _ = writeln!(text, "\n### {name}: ❌ interrupted\n\nThe run was interrupted: {advice}.");
     }
     if !results.errors.is_empty() {
         if selected(results) > 0 {
@@ -161,7 +161,7 @@ pub fn troubles(results: &Results) -> String {
     text
 }
 
-/// An error in a line is wrapped; in a block of code, its end would be out of sight.
+/// A one-line error is inline code, so that it wraps; a code block would scroll.
 fn error_text(error: &str) -> String {
     if error.contains('\n') { fenced(error) } else { format!("> {}\n", code(error)) }
 }
@@ -226,7 +226,7 @@ mod tests {
         let results = Results { still_failed, ..Results::default() };
         assert_eq!(verdict(&results), "❌ `desk` failed");
         let text = markdown(&results);
-        assert!(text.contains("`desk` is still failed by earlier results: "), "{text}");
+        assert!(text.contains("`desk` still fails because of earlier results: "), "{text}");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What one experiment came to: its scores, its thresholds, and the items that somebody should look at.
+//! The results of one experiment: scores, thresholds, and the items that need attention.
 
 use std::fmt::Write as _;
 
@@ -15,14 +15,14 @@ use crate::markdown::{cell, code, fenced};
 use crate::results::Finished;
 use crate::runs::short;
 
-/// The longest key of an item, in characters.
+/// The maximum length of an item's key, in characters.
 const LONGEST_KEY: usize = 120;
-/// The longest explanation of an item, in characters.
+/// The maximum length of an item's explanation, in characters.
 const LONGEST_EXPLANATION: usize = 3000;
-/// The longest error in a line, in characters.
+/// The maximum length of a one-line error, in characters.
 const LONGEST_ERROR: usize = 200;
 
-/// A section on an experiment, with at most so many of its items.
+/// The section of an experiment, with at most `most_items` items.
 pub fn experiment(finished: &Finished, most_items: usize) -> String {
     let report = &finished.report;
     let mut text = format!("\n### {}: {}\n\n{}\n", code(&report.name), verdict(report), origin(report));
@@ -32,7 +32,7 @@ pub fn experiment(finished: &Finished, most_items: usize) -> String {
     if let Some(against) = &report.baseline {
         let _ = write!(
             text,
-            "\nAgainst the baseline: **{}**\n\n<details><summary>Then and now</summary>\n\n{}\n</details>\n{}",
+            "\nChange vs. baseline: **{}**\n\n<details><summary>All metrics</summary>\n\n{}\n</details>\n{}",
             comparison::headline(against),
             comparison::figures(against),
             regressed(against)
@@ -40,14 +40,14 @@ pub fn experiment(finished: &Finished, most_items: usize) -> String {
     }
     match &finished.without_items {
         Some(reason) => {
-            let _ = writeln!(text, "\n> The items are not known: {}", code(reason));
+            let _ = writeln!(text, "\n> Item results are unavailable: {}", code(reason));
         }
         None => text += &items(report, &notable(report), most_items),
     }
     text
 }
 
-/// The verdict with what it rests on.
+/// The verdict with its grounds.
 pub fn verdict(report: &Report) -> String {
     let in_error = report.items.iter().filter(|item| item.is_in_error()).count();
     let in_error = if report.items.is_empty() { report.summary.failed_items } else { in_error };
@@ -59,7 +59,7 @@ pub fn verdict(report: &Report) -> String {
     }
 }
 
-/// A run's verdict in a word.
+/// The verdict alone.
 pub fn word(report: &Report) -> &'static str {
     match report.verdict {
         RunVerdict::Passed => "✅ passed",
@@ -68,17 +68,17 @@ pub fn word(report: &Report) -> &'static str {
     }
 }
 
-/// Which run this is.
+/// The identity of the run.
 pub fn origin(report: &Report) -> String {
     let runs =
-        if report.config.runs > 1 { format!(" × {} runs", report.config.runs) } else { String::new() };
+        if report.config.runs > 1 { format!(" × {} trials", report.config.runs) } else { String::new() };
     let mut parts = vec![
         format!("{}{runs}", count(report.summary.total_items, "item")),
         format!("run {}", code(&report.id)),
         format!("started {} UTC", report.timestamp.to_string()[..16].replace('T', " ")),
     ];
     if let Some(git) = &report.git {
-        let dirty = if git.dirty { " with changes" } else { "" };
+        let dirty = if git.dirty { " (uncommitted changes)" } else { "" };
         parts.push(format!("commit {}{dirty}", code(short(&git.commit))));
     }
     if !report.tags.is_empty() {
@@ -105,12 +105,12 @@ fn scores(report: &Report) -> String {
     text
 }
 
-/// Times, tokens and costs, a line each.
+/// Times, tokens and costs, one line each.
 fn amounts(report: &Report) -> String {
     format!("\n{}- time: {}\n{}", at_marks(report), times(&report.summary), usage(report))
 }
 
-/// How many items are at their pass marks, in a line; empty in a strict experiment, of which the verdict says it.
+/// The number of items at their pass marks; empty in a strict experiment, where the verdict covers it.
 pub fn at_marks(report: &Report) -> String {
     let Summary { passed_items, total_items, .. } = report.summary;
     if report.config.strict || report.config.evaluators.is_empty() {
@@ -119,28 +119,28 @@ pub fn at_marks(report: &Report) -> String {
     format!("- items: {}\n", at_pass_marks(passed_items, total_items))
 }
 
-/// Tokens and costs, a line each; empty where they are not known.
+/// Tokens and costs, one line each; empty if unknown.
 pub fn usage(report: &Report) -> String {
     let known = [("tokens", agent_usage(&report.summary)), ("judges", judge_usage(&report.summary))];
     let known = known.into_iter().filter_map(|(name, amount)| Some((name, amount?)));
     known.map(|(name, amount)| format!("- {name}: {}\n", sentence_of_figures(&amount))).collect()
 }
 
-/// Figures as they are; all in code where a model's name stands among them.
+/// Numbers as they are; as inline code if there is a model name among them.
 fn sentence_of_figures(text: &str) -> String {
     let is_plain = |character: char| character.is_ascii_alphanumeric() || " ,.$µ".contains(character);
     if text.chars().all(is_plain) { text.to_owned() } else { code(text) }
 }
 
-/// A table of the thresholds, and a line on each that was not met; empty where there are none.
+/// A table of the thresholds, and a line for each that was not met; empty if there are none.
 fn thresholds(report: &Report) -> String {
     let thresholds = report.thresholds();
     if thresholds.is_empty() {
         return violations(report);
     }
-    let mut text = String::from("\n| threshold | found | finding |\n|---|--:|---|\n");
+    let mut text = String::from("\n| threshold | actual | result |\n|---|--:|---|\n");
     for threshold in thresholds {
-        let figure = threshold.figure.as_deref().unwrap_or("nothing");
+        let figure = threshold.figure.as_deref().unwrap_or("–");
         let _ = writeln!(text, "| {} | {figure} | {} |", cell(&code(&threshold.name)), finding(threshold));
     }
     for threshold in thresholds.iter().filter(|threshold| threshold.finding != Finding::Met) {
@@ -149,39 +149,39 @@ fn thresholds(report: &Report) -> String {
     text
 }
 
-/// The finding; one that is inconclusive is never shown as met.
+/// The result of a threshold; an inconclusive one is never shown as met.
 fn finding(threshold: &ThresholdOutcome) -> &'static str {
     match (threshold.finding, threshold.passed) {
         (Finding::Met, _) => "✅ met",
         (Finding::Missed, _) => "❌ missed",
         (Finding::Inconclusive, true) => "⚠️ inconclusive",
-        (Finding::Inconclusive, false) => "❌ inconclusive, which fails",
+        (Finding::Inconclusive, false) => "❌ inconclusive (fails)",
     }
 }
 
-/// Those that were missed, of a file that tells of no others.
+/// Missed thresholds, for files that list only those.
 fn violations(report: &Report) -> String {
     let violations = report.ci_status.iter().flat_map(|status| &status.violations);
     violations.map(|violation| format!("\n> ❌ {}\n", code(&violation.message))).collect()
 }
 
-/// A table of the items, folded away; empty where there are none.
+/// A collapsed table of regressions; empty if there are none.
 pub fn regressed(against: &Comparison) -> String {
     if against.regressed.is_empty() {
         return String::new();
     }
     let mut text = String::from(
-        "\n<details><summary>Items that became worse</summary>\n\n| item | score | base | now |\n|---|---|--:|--:|\n",
+        "\n<details><summary>Regressions</summary>\n\n| item | score | baseline | candidate |\n|---|---|--:|--:|\n",
     );
     against.regressed.iter().for_each(|item| text += &regressed_rows(item));
     let worst = against.evaluators.iter().map(|evaluator| evaluator.worse).max().unwrap_or(0);
     if worst > against.regressed.len() {
-        let _ = writeln!(text, "\nThese are the worst; by one evaluator alone, {worst} items became worse.");
+        let _ = writeln!(text, "\nOnly the worst are listed; one evaluator alone has {worst} regressions.");
     }
     text + "\n</details>\n"
 }
 
-/// A row for each score that fell, and one for a failure.
+/// A row for each score that dropped, and one for a failure.
 fn regressed_rows(item: &RegressedItem) -> String {
     let key = cell(&code(&cut(&item.key, LONGEST_KEY)));
     let failure = if item.failed { format!("| {key} | | | in error |\n") } else { String::new() };
@@ -192,12 +192,12 @@ fn regressed_rows(item: &RegressedItem) -> String {
     std::iter::once(failure).chain(fallen).collect()
 }
 
-/// The items, of which at most so many are told; empty where there are none.
+/// The items, at most `most` of them; empty if there are none.
 fn items(report: &Report, notable: &[Notable<'_>], most: usize) -> String {
     if notable.is_empty() {
         return String::new();
     }
-    // Where something failed, the reader is spared a click.
+    // Expanded if something failed.
     let open =
         if notable[0].gravity == Gravity::Low && report.verdict != RunVerdict::Failed { "" } else { " open" };
     let mut text = format!("\n<details{open}><summary>{}</summary>\n", title(notable));
@@ -213,10 +213,10 @@ fn items(report: &Report, notable: &[Notable<'_>], most: usize) -> String {
     text + "\n</details>\n"
 }
 
-/// How many items there are of each kind.
+/// The number of items of each kind.
 pub fn title(notable: &[Notable<'_>]) -> String {
     let kinds =
-        [(Gravity::Error, "in error"), (Gravity::Failed, "failed"), (Gravity::Low, "with low scores")];
+        [(Gravity::Error, "in error"), (Gravity::Failed, "failed"), (Gravity::Low, "below pass mark")];
     let counted = kinds.into_iter().filter_map(|(gravity, what)| {
         let number = notable.iter().filter(|item| item.gravity == gravity).count();
         (number > 0).then(|| format!("{} {what}", count(number, "item")))

@@ -1,4 +1,4 @@
-//! What a call came to, as Markdown of GitHub's dialect, in sections that other formats share.
+//! Results of an invocation as GitHub-flavoured Markdown, in sections that other formats reuse.
 
 mod conclusion;
 mod experiment;

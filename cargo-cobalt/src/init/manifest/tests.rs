@@ -31,11 +31,11 @@ fn with_member(text: &str) -> String {
 
 const ADDED_DEPENDENCIES: &str = "
 [dev-dependencies]
-# Named by its place: the crate `cobalt` of the package registry is another one.
+# By path or repository: the crate `cobalt` on crates.io is unrelated.
 cobalt = { path = \"/cobalt\" }
 ";
 const ADDED_TEST: &str = "
-# Experiments are test cases: `cobalt::main()` takes the place of the usual front end of tests.
+# Experiments are test cases: `cobalt::main()` replaces the default test harness.
 [[test]]
 name = \"evals\"
 harness = false

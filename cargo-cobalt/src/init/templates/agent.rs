@@ -1,11 +1,11 @@
-/// The teams, and the words that tell which messages are theirs.
+/// The teams and their keywords.
 const TEAMS: [(&str, &[&str]); 3] = [
     ("billing", &["charge", "invoice", "card", "renew"]),
     ("technical", &["crash", "error", "slow", "freezes"]),
     ("account", &["password", "log in", "email address"]),
 ];
 
-/// Names the team that answers a support message: the one that finds the most of its words in it.
+/// Returns the team for a support message: the one with the most keywords in it.
 pub fn route(message: &str) -> &'static str {
     let message = message.to_lowercase();
     let mut best = ("general", 0);

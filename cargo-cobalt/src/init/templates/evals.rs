@@ -1,27 +1,27 @@
 //! The experiments of this package: `cargo cobalt run`, or `cargo test --test @TARGET@`.
 //!
-//! An experiment calls an agent for each item of a data set and has evaluators score the outputs.
-//! Its results are kept under `.cobalt/results/` at the root of the workspace.
+//! An experiment calls an agent for each item of a dataset and scores the outputs with evaluators.
+//! Results are saved in `.cobalt/results/` at the workspace root.
 
 @IMPORTS@
 
-/// An evaluator scores one output. It gives a `bool`, a number from 0 to 1, or a `cobalt::Score`
-/// with a reason, and may be async.
+/// An evaluator scores one output. It returns a `bool`, a number from 0 to 1, or a `cobalt::Score`
+/// with a reason, and can be async.
 #[cobalt::evaluator]
 fn right_team(item: &Item, output: &str) -> bool {
     item["expectedOutput"] == output
 }
 
-/// The agent under test, called for each item. What it reads of the item is all that it may know:
-/// here `input`, and never `expectedOutput`.
+/// The agent under test, called for each item. Read only what the agent is allowed to know: here
+/// `input`, never `expectedOutput`.
 ///
 @ADVICE@
 #[cobalt::experiment(
-    // What results and the history call it.
+    // The name in results and in the history.
     name = "@NAME@",
     dataset = "@DATASET@",
     evaluators = [right_team],
-    // Eight of ten messages must reach the right team. Without a threshold, each of them must.
+    // 80% of the messages must reach the right team. Without a threshold, all of them must.
     thresholds = [right_team.pass_rate >= 0.8],
 )]
 async fn support_desk(item: Item) -> String {

@@ -1,4 +1,4 @@
-//! One who hears of changes: of what, and what is watched for it.
+//! A subscriber to changes: its subscriptions, and the file watchers they need.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -15,20 +15,20 @@ use crate::error::Error;
 use crate::mcp::projects::{Project, Projects};
 use crate::mcp::resources::{Address, Place};
 
-/// How many news may wait to be told.
+/// Capacity of the queue of changes.
 const MOST_WAITING: usize = 16;
 
-/// Whom news are told.
+/// Where notifications are sent.
 #[derive(Clone, Debug)]
 pub enum Told {
     /// The assistant of a session.
     Session(Peer<RoleServer>),
-    /// An assistant by a request that goes on.
+    /// A `subscriptions/listen` request that is still open.
     Listening(SubscriptionSink),
 }
 
 impl Told {
-    /// Whether it still hears, once it was told these resources, and the list if that is to be told.
+    /// Notifies of these resources and, if `list`, of the list. Returns whether the receiver is still connected.
     async fn all(&self, uris: BTreeSet<String>, list: bool) -> bool {
         for uri in uris {
             if !self.updated(uri).await {
@@ -38,7 +38,7 @@ impl Told {
         !list || self.list_changed().await
     }
 
-    /// Whether it still hears.
+    /// Returns whether the receiver is still connected.
     async fn updated(&self, uri: String) -> bool {
         match self {
             Self::Session(peer) => {
@@ -48,7 +48,7 @@ impl Told {
         }
     }
 
-    /// Whether it still hears.
+    /// Returns whether the receiver is still connected.
     async fn list_changed(&self) -> bool {
         match self {
             Self::Session(peer) => peer.notify_resource_list_changed().await.is_ok(),
@@ -57,12 +57,12 @@ impl Told {
     }
 }
 
-/// Of what somebody wants to hear.
+/// What a listener is subscribed to.
 #[derive(Debug, Default)]
 struct Wanted {
-    /// The resources, by their URIs as they were asked for.
+    /// The resources by their URIs, as requested.
     resources: BTreeMap<String, Resource>,
-    /// Whether it is of the list of resources, too.
+    /// Whether it includes the list of resources.
     list: bool,
 }
 
@@ -73,13 +73,13 @@ pub struct Resource {
     place: Place,
 }
 
-/// What a URI names.
+/// Resolves a URI.
 pub fn resource(projects: &Projects, uri: &str) -> Result<Resource, Error> {
     let Address { place, project } = Address::read(uri)?;
     Ok(Resource { project: projects.choose(project.as_deref())?, place })
 }
 
-/// Hears until it is dropped.
+/// Sends notifications until it is dropped.
 #[derive(Debug)]
 pub struct Listener {
     told: Told,
@@ -114,7 +114,7 @@ impl Listener {
         held(&self.wanted).resources.remove(uri);
     }
 
-    /// Watches what is needed for what is wanted by now, and no more.
+    /// Starts and stops watches to match the subscriptions.
     pub async fn follow(&mut self, projects: &Projects) -> Result<(), Error> {
         let needed = self.needed(projects);
         self.watches.retain(|watch, _| needed.contains_key(watch));
@@ -138,7 +138,7 @@ impl Listener {
         of_list.chain(of_resources).map(|(extent, it)| ((it.root.clone(), extent), it)).collect()
     }
 
-    /// The projects are others than before, and so is the list of resources.
+    /// Handles a change of the projects, which also changes the list of resources.
     pub async fn projects_changed(&mut self, projects: &Projects) {
         if let Err(error) = self.follow(projects).await {
             error.tell();
@@ -146,14 +146,14 @@ impl Listener {
         self.told.all(BTreeSet::new(), self.wants_list()).await;
     }
 
-    /// Tells all that is wanted: it may have changed before it was watched.
+    /// Notifies of every subscription: a resource may have changed before the watch started.
     pub async fn tell_all(&self) {
         let uris = held(&self.wanted).resources.keys().cloned().collect();
         self.told.all(uris, self.wants_list()).await;
     }
 }
 
-/// Tells news as long as there may be any, and somebody hears them.
+/// Forwards changes until the channel closes or the receiver disconnects.
 async fn tell(told: Told, wanted: Arc<Mutex<Wanted>>, mut heard: Receiver<News>) {
     while let Some(news) = heard.recv().await {
         let (uris, list) = {
@@ -170,7 +170,7 @@ async fn tell(told: Told, wanted: Arc<Mutex<Wanted>>, mut heard: Receiver<News>)
     }
 }
 
-/// What a thread that has panicked leaves is whole: nothing is done to it in between.
+/// Ignores poisoning: each critical section makes a single change.
 fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

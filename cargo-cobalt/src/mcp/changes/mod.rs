@@ -1,7 +1,7 @@
-//! Notifies an assistant when resources change, by comparing two looks at a project.
+//! Notifies an assistant when resources change, by comparing two snapshots of a project.
 //!
-//! An assistant of a session names them one by one, and hears from its beginning on when runs come and go. From protocol version
-//! 2026-07-28 on it listens, as often as it likes, to what it names. Nothing is watched that nobody wants to hear of.
+//! In a session, an assistant subscribes to single resources, and is always notified when runs are added or removed. From
+//! protocol version 2026-07-28 on, it opens any number of listen requests with filters. Only subscribed resources are watched.
 
 mod listener;
 mod state;
@@ -18,11 +18,11 @@ use super::projects::Projects;
 use super::resources::refused;
 use listener::{Listener, Told};
 
-/// Who hears of changes.
+/// The subscriptions of the connected assistant.
 #[derive(Debug)]
 pub struct Changes {
     projects: Arc<Projects>,
-    /// The assistant of a session, as soon as it wants to hear of anything.
+    /// The session's listener, created on its first subscription.
     session: Mutex<Option<Listener>>,
 }
 
@@ -31,7 +31,7 @@ impl Changes {
         Self { projects: Arc::clone(projects), session: Mutex::default() }
     }
 
-    /// A session has begun: from now on, as long as the server runs, its assistant hears when the list of resources changes.
+    /// Starts a session: from now on, its assistant is notified when the list of resources changes.
     pub async fn begin(&self, peer: &Peer<RoleServer>) {
         let mut projects = self.projects.changes();
         if !self.watch_list(peer).await {
@@ -44,7 +44,7 @@ impl Changes {
         }
     }
 
-    /// Whether the list was not watched before.
+    /// Watches the list of resources. Returns whether it was not watched before.
     async fn watch_list(&self, peer: &Peer<RoleServer>) -> bool {
         let mut session = self.session.lock().await;
         let listener = session.get_or_insert_with(|| Listener::telling(Told::Session(peer.clone())));
@@ -58,7 +58,7 @@ impl Changes {
         true
     }
 
-    /// The assistant of a session wants to hear when a resource changes.
+    /// Subscribes the session to a resource.
     pub async fn subscribe(&self, peer: &Peer<RoleServer>, uri: &str) -> Result<(), ErrorData> {
         let mut session = self.session.lock().await;
         let listener = session.get_or_insert_with(|| Listener::telling(Told::Session(peer.clone())));
@@ -70,7 +70,7 @@ impl Changes {
         })
     }
 
-    /// It does not want to any more.
+    /// Removes a subscription.
     pub async fn unsubscribe(&self, uri: &str) -> Result<(), ErrorData> {
         let mut session = self.session.lock().await;
         let Some(listener) = session.as_mut() else { return Ok(()) };
@@ -78,7 +78,7 @@ impl Changes {
         listener.follow(&self.projects).await.map_err(|error| refused(&error, uri))
     }
 
-    /// What can be listened to of what is asked for.
+    /// The part of the requested filter that can be served.
     pub fn accepted(&self, requested: &SubscriptionFilter) -> SubscriptionFilter {
         let mut accepted = requested.clone();
         if let Some(uris) = &mut accepted.resource_subscriptions {
@@ -87,8 +87,8 @@ impl Changes {
         accepted
     }
 
-    /// Tells what is listened to, until that is cancelled. By then it is acknowledged: what has changed between that and the
-    /// beginning of the watch is not known, so that all is told once.
+    /// Sends notifications until the subscription is cancelled. It was acknowledged before the watch starts, so changes in
+    /// between may be missed: everything is notified once at the start.
     pub async fn listen(&self, subscription: &SubscriptionContext) -> Result<(), ErrorData> {
         let mut projects = self.projects.changes();
         let mut listener = Listener::telling(Told::Listening(subscription.sink().clone()));

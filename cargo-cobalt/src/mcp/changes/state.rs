@@ -1,4 +1,4 @@
-//! The last observed state of a project's settings and runs, and how a new observation differs from it.
+//! A snapshot of a project's settings and runs, and how a later one differs from it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -14,26 +14,26 @@ use crate::mcp::projects::Project;
 use crate::mcp::resources::Place;
 use crate::runs::journals;
 
-/// The settings and runs of a project, as they were seen.
+/// A snapshot of a project's settings and runs.
 #[derive(Debug)]
 pub struct State {
-    /// All settings as they are shown, or why they cannot be read.
+    /// All settings as JSON, or why they cannot be read.
     settings: String,
-    /// Where runs are kept; absent as long as the settings could not be read.
+    /// Where runs are stored; absent until the settings have been read.
     layout: Option<Layout>,
-    /// The result files by their names.
+    /// The result files by name.
     results: BTreeMap<String, Stamp>,
-    /// The journals of runs that have not ended by the ids of their runs.
+    /// The journals of unfinished runs by run ID.
     journals: BTreeMap<String, Stamp>,
 }
 
 impl State {
-    /// Nothing was seen yet.
+    /// An empty snapshot.
     pub fn unseen() -> Self {
         Self { settings: String::new(), layout: None, results: BTreeMap::new(), journals: BTreeMap::new() }
     }
 
-    /// The settings as they are now, which say where files are. With an error in them, files stay where they were.
+    /// Reads the settings, which determine the file locations. If they are invalid, keeps the previous locations.
     pub fn located(before: &Self, project: &Project) -> Self {
         let (settings, layout) = match project.settings() {
             Ok(config) => (shown(config.settings()), Some(config.layout().clone())),
@@ -42,7 +42,7 @@ impl State {
         Self { settings, layout, ..Self::unseen() }
     }
 
-    /// The folders in which something happens when it changes. Where one is not there yet, that in which it will be made.
+    /// The folders to watch. For a folder that does not exist yet, its nearest existing parent.
     pub fn folders(&self, project: &Project) -> BTreeSet<PathBuf> {
         let mut folders = vec![project.root.clone(), workspace_root(&project.root)];
         if let Some(layout) = &self.layout {
@@ -51,10 +51,10 @@ impl State {
         folders.iter().filter_map(|folder| nearest(folder)).collect()
     }
 
-    /// Looks at the files, and tells what is not as it was `before`.
+    /// Reads the files, and returns what changed since `before`.
     pub fn look(&mut self, before: &Self, project: &Arc<Project>) -> News {
         if let Some(layout) = &self.layout {
-            // A folder that cannot be listed is reported when somebody asks for runs.
+            // A folder that cannot be listed is reported when runs are requested.
             self.results = result_files(layout.results()).unwrap_or_default();
             let journals = journals(&layout.journals()).into_iter();
             self.journals = journals.filter_map(|(id, path)| Some((id, stamp(&path)?))).collect();
@@ -78,7 +78,7 @@ impl State {
         }
     }
 
-    /// The ids of the runs that have a result file.
+    /// The IDs of runs with a result file.
     fn ended(&self) -> BTreeSet<&str> {
         self.results.keys().map(|file| id_of(file)).collect()
     }
@@ -88,22 +88,22 @@ fn shown(settings: &[Setting]) -> String {
     serde_json::to_string(settings).unwrap_or_else(|error| error.to_string())
 }
 
-/// The id of the run in a result file; where its name tells none, that name.
+/// The run ID in the name of a result file, or the name itself.
 fn id_of(file: &str) -> &str {
     ResultFileName::parse(file).map_or(file, |parsed| parsed.id)
 }
 
-/// The nearest folder to a path that is there.
+/// The nearest existing folder of a path.
 pub fn nearest(path: &Path) -> Option<PathBuf> {
     path.ancestors().find(|folder| folder.is_dir()).map(Path::to_owned)
 }
 
-/// A run may have ended at this moment, by which its journal goes.
+/// None if the journal was removed meanwhile because its run ended.
 fn stamp(path: &Path) -> Option<Stamp> {
     Some(Stamp::of(&fs::metadata(path).ok()?))
 }
 
-/// The names of what came, went or has changed.
+/// The names of added, removed and changed entries.
 fn differences<'a>(
     before: &'a BTreeMap<String, Stamp>,
     now: &'a BTreeMap<String, Stamp>,
@@ -112,26 +112,26 @@ fn differences<'a>(
     names.filter(|name| before.get(*name) != now.get(*name)).map(String::as_str).collect()
 }
 
-/// What has changed of a project.
+/// The changes in a project.
 #[derive(Clone, Debug)]
 pub struct News {
     pub project: Arc<Project>,
-    /// Whether settings have changed.
+    /// Whether settings changed.
     pub settings: bool,
-    /// Whether something has changed of which experiments are made.
+    /// Whether sources of experiments changed.
     pub experiments: bool,
-    /// Whether result files came, went, or were replaced.
+    /// Whether result files were added, removed or replaced.
     pub results: bool,
-    /// Whether runs came, ended or went.
+    /// Whether runs were added, finished or removed.
     pub list: bool,
-    /// The ids of the runs that have gone on, ended, come or gone.
+    /// The IDs of runs that progressed, finished, or were added or removed.
     pub runs: BTreeSet<String>,
-    /// The ids of all runs that there are now.
+    /// The IDs of all current runs.
     pub known: BTreeSet<String>,
 }
 
 impl News {
-    /// Something has changed of which experiments are made.
+    /// A change of the sources of experiments.
     pub fn of_experiments(project: &Arc<Project>) -> Self {
         Self {
             project: Arc::clone(project),
@@ -144,12 +144,12 @@ impl News {
         }
     }
 
-    /// Whether there is any.
+    /// Whether anything changed.
     pub fn is_some(&self) -> bool {
         self.settings || self.experiments || self.results || self.list || !self.runs.is_empty()
     }
 
-    /// Whether a resource of this project may be another than before.
+    /// Whether a resource of this project may have changed.
     pub fn touch(&self, place: &Place) -> bool {
         match place {
             Place::Config => self.settings,
@@ -160,7 +160,7 @@ impl News {
         }
     }
 
-    /// A name that is no id, as `latest`, may mean another run whenever results change.
+    /// A name other than an ID, such as `latest`, may resolve to another run whenever results change.
     fn touch_run(&self, name: &str) -> bool {
         let is_among = |ids: &BTreeSet<String>| ids.iter().any(|id| id.starts_with(name));
         is_among(&self.runs) || self.results && !is_among(&self.known)

@@ -1,4 +1,4 @@
-//! Watches a project's files for as long as somebody wants to hear of them.
+//! Watches a project's files while there are subscriptions.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,31 +18,31 @@ use crate::mcp::projects::Project;
 use crate::project::MANIFEST;
 use crate::watch::{Scope, Watched, folders, is_change};
 
-/// How long nothing changes before a change is taken for complete.
+/// Debounce time: a change is complete when nothing else changes for this long.
 const QUIET: Duration = Duration::from_millis(100);
-/// How long is waited for that at most: so often a run that goes on is told of.
+/// The longest debounce, and so the notification interval for a running experiment.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// What the system tells.
+/// An event of the file system.
 type Told = notify::Result<Event>;
 
-/// What is watched of a project.
+/// Which files of a project are watched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Extent {
-    /// Its settings and runs, which lie in a few folders.
+    /// Its settings and runs, in a few folders.
     Records,
-    /// All of which experiments are made.
+    /// The sources of its experiments.
     Sources,
 }
 
-/// Goes on until it is dropped.
+/// A watch, which ends when it is dropped.
 #[derive(Debug)]
 pub struct Watch {
     _end: DropGuard,
 }
 
 impl Watch {
-    /// What happens from its return on is told.
+    /// Reports every change after it returns.
     pub async fn start(project: Arc<Project>, extent: Extent, tell: Sender<News>) -> Result<Self, Error> {
         let (sender, events) = unbounded_channel();
         let listener = move |event: Told| {
@@ -67,16 +67,16 @@ impl Watch {
     }
 }
 
-/// Does what reads files where nothing waits for it.
+/// Runs blocking file access on a separate thread.
 async fn aside<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Error> + Send + 'static,
 ) -> Result<T, Error> {
     spawn_blocking(work).await.unwrap_or_else(|error| Err(Error::Server(error.into())))
 }
 
-/// What knows what to make of events.
+/// Turns file system events into changes.
 trait Look: Send + 'static {
-    /// What has changed by these events.
+    /// What changed, given these events.
     fn look(&mut self, events: Vec<Told>) -> Result<Option<News>, Error>;
 }
 
@@ -105,13 +105,13 @@ async fn follow(
                 }
             }
             Ok(None) => {}
-            // Some of the folders could not be watched: what happens in the others is still told.
+            // Some folders could not be watched; changes in the others are still reported.
             Err(error) => error.tell(),
         }
     }
 }
 
-/// Waits for something to happen, and then until nothing does for a moment; `None` at the end.
+/// Waits for an event, then collects events until it is quiet; `None` at the end.
 async fn gather(events: &mut UnboundedReceiver<Told>, end: &CancellationToken) -> Option<Vec<Told>> {
     let first = tokio::select! {
         event = events.recv() => event?,
@@ -145,7 +145,7 @@ impl Records {
 
     fn news(&mut self) -> Result<News, Error> {
         let mut state = State::located(&self.state, &self.project);
-        // A folder may be made in one of them before that is watched.
+        // A folder may be created in one of them before it is watched.
         while !self.watched.follow(state.folders(&self.project))?.is_empty() {}
         let news = state.look(&self.state, &self.project);
         self.state = state;
@@ -164,7 +164,7 @@ impl Look for Records {
     }
 }
 
-/// Watches what experiments are made of.
+/// Watches the sources of experiments.
 #[derive(Debug)]
 struct Sources {
     project: Arc<Project>,
@@ -180,20 +180,20 @@ impl Sources {
         Ok(sources)
     }
 
-    /// Watches the folders that there are by now, and tells those that are new. Where that of the project is gone, it may come
-    /// again in the one around it.
+    /// Watches the existing folders, and returns those that are new. If the project's folder is gone, watches its parent, as it
+    /// may be recreated.
     fn follow(&mut self) -> Result<Vec<PathBuf>, Error> {
         let mut folders = folders(&self.scope);
         folders.extend(nearest(&self.project.root));
         Ok(self.watched.follow(folders)?)
     }
 
-    /// The files and folders among the paths of events that count.
+    /// The source files in the events, and whether a folder changed.
     fn changed(&mut self, events: Vec<Told>) -> (Vec<PathBuf>, bool) {
         let (mut files, mut are_folders) = (Vec::new(), false);
         for event in events {
             let Ok(event) = event else {
-                // There was more than the system could tell.
+                // Events were lost.
                 are_folders = true;
                 continue;
             };
@@ -223,7 +223,7 @@ impl Look for Sources {
     }
 }
 
-/// Where sources are. With an error in a manifest it is all of the folder, so that it is noticed when that is mended.
+/// The folders of the sources. If a manifest has an error, the whole folder, to notice when it is fixed.
 fn scope_of(project: &Project) -> Scope {
     let build = Build { manifest_path: Some(project.root.join(MANIFEST)), ..Build::default() };
     let scope = Scope::read(&Selection::default(), &build, &Flags::default());

@@ -1,5 +1,4 @@
-//! Where the agent of an experiment is: the function that declares the experiment, cut out of its file, and the functions of the
-//! project that it calls.
+//! Locates the agent of an experiment: the source of the experiment function, and the project functions that it calls.
 
 use std::fs;
 use std::ops::RangeInclusive;
@@ -12,39 +11,38 @@ use walkdir::{DirEntry, WalkDir};
 
 use super::source::{self, Call, Function};
 
-/// The most places that are named.
+/// The maximum number of functions in the result.
 const MOST_PLACES: usize = 12;
-/// The most files that are looked through.
+/// The maximum number of files to search.
 const MOST_FILES: usize = 2000;
-/// The library's own packages, which hold no agent.
+/// The library's own packages, which contain no agent.
 const LIBRARY: [&str; 4] = ["cobalt", "cobalt-core", "cobalt-macros", "cobalt-thresholds"];
 
 /// A function in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// The function as it is called.
+    /// The function's name, with its type.
     pub function: String,
-    /// Its file, as seen from the project's folder.
+    /// Its file, relative to the project folder.
     pub file: String,
     /// Its line, from 1.
     pub line: usize,
 }
 
-/// The function that declares an experiment, as it is now.
+/// The current source of an experiment function.
 #[derive(Debug)]
 pub struct Declared {
-    /// Its source with its attributes.
+    /// Its source, including attributes.
     pub source: String,
-    /// The functions of the project that it calls by itself or through others of its file; those of other files first.
+    /// The project functions that it calls directly or through others in its file; those in other files first.
     pub calls: Vec<Place>,
 }
 
-/// Looks up the function that declares the experiment of a run, below a folder. None where the run does not tell of it, or the
-/// source has it no longer.
+/// Finds the experiment function of a run, below a folder. None if the run has no location, or the source no longer has it.
 pub fn declared(root: &Path, report: &Report) -> Option<Declared> {
     let place = report.declared_at.as_ref()?;
     let workspace = workspace_root(root).canonicalize().ok()?;
-    // A member's file is told as seen from the workspace.
+    // Files of workspace members are relative to the workspace root.
     let path = [root, &workspace].iter().find_map(|folder| folder.join(&place.file).canonicalize().ok())?;
     if !path.starts_with(&workspace) {
         return None;
@@ -64,7 +62,7 @@ pub fn declared(root: &Path, report: &Report) -> Option<Declared> {
     Some(Declared { source: cut_out(&text, &experiment.lines), calls })
 }
 
-/// The functions of the same file that a function calls, by itself or through others of them.
+/// The functions of the same file that a function calls, directly or transitively.
 pub fn reached<'a>(from: &'a Function, functions: &'a [Function]) -> Vec<&'a Function> {
     let mut reached: Vec<&Function> = Vec::new();
     let mut waiting = vec![from];
@@ -80,7 +78,7 @@ pub fn reached<'a>(from: &'a Function, functions: &'a [Function]) -> Vec<&'a Fun
     reached
 }
 
-/// The functions that are called and lie in other files: in the sources of the package, and of those that it depends on by paths.
+/// The called functions in other files: in the sources of the package and of its path dependencies.
 fn elsewhere(root: &Path, path: &Path, wanted: &[&Call]) -> Vec<Place> {
     let heads: Vec<_> = wanted.iter().map(|call| format!("fn {}", call.name())).collect();
     let mut places = Vec::new();
@@ -89,7 +87,7 @@ fn elsewhere(root: &Path, path: &Path, wanted: &[&Call]) -> Vec<Place> {
             continue;
         }
         let Some(text) = source::read(&file) else { continue };
-        // To look for a text is cheaper than to parse it.
+        // A text search is cheaper than parsing.
         if !heads.iter().any(|head| text.contains(head.as_str())) {
             continue;
         }
@@ -100,7 +98,7 @@ fn elsewhere(root: &Path, path: &Path, wanted: &[&Call]) -> Vec<Place> {
     places
 }
 
-/// The folders in which the sources of a file's package are, and those of the packages that it depends on by paths.
+/// The source folders of a file's package and of its path dependencies.
 fn folders(path: &Path) -> Vec<PathBuf> {
     let Some(package) = package_of(path) else { return Vec::new() };
     let mut folders = vec![package.join("src")];
@@ -114,12 +112,12 @@ fn folders(path: &Path) -> Vec<PathBuf> {
     folders
 }
 
-/// The folder of the package that a file belongs to.
+/// The folder of a file's package.
 pub fn package_of(path: &Path) -> Option<&Path> {
     path.ancestors().find(|folder| folder.join("Cargo.toml").is_file())
 }
 
-/// The sources below a folder, sorted.
+/// The Rust files below a folder, sorted.
 pub fn rust_files(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     let is_hidden =
         |entry: &DirEntry| entry.depth() > 0 && entry.file_name().to_string_lossy().starts_with('.');
@@ -129,12 +127,12 @@ pub fn rust_files(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     files.map(DirEntry::into_path).filter(|path| path.extension().is_some_and(|extension| extension == "rs"))
 }
 
-/// A function's place, as seen from a folder.
+/// A function's location, relative to a folder.
 pub fn at(root: &Path, path: &Path, function: &Function) -> Place {
     Place { function: function.path(), file: shown(root, path), line: function.line }
 }
 
-/// A path as seen from a folder.
+/// A path relative to a folder.
 pub fn shown(root: &Path, path: &Path) -> String {
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     path.strip_prefix(root).unwrap_or(&path).display().to_string()
@@ -152,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn functions_that_an_experiment_reaches_are_found_in_the_package_and_in_those_beside_it() {
+    fn functions_that_an_experiment_calls_are_found_in_the_package_and_in_path_dependencies() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
         let package =

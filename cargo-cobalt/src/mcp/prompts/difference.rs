@@ -1,4 +1,4 @@
-//! How two runs of an experiment differ: the verdicts, and the items that became worse.
+//! How two runs of an experiment differ: the verdicts, and the items that regressed.
 
 use std::fmt::Write as _;
 
@@ -16,16 +16,16 @@ use crate::markdown::sentence;
 use crate::mcp::past::Past;
 use crate::runs::minute;
 
-/// The most rows of a table of differences.
+/// The maximum number of rows in a table of differences.
 const MOST_ROWS: usize = 10;
-/// The most regressed items of an experiment that are named.
+/// The maximum number of regressed items per experiment.
 const MOST_NAMED: usize = 10;
-/// The most bytes of what one run made of an item.
+/// The maximum size of an item's result in one run, in bytes.
 const LONGEST_SIDE: usize = 1000;
 /// The longest note on a comparison, in characters.
 const LONGEST_NOTE: usize = 300;
 
-/// What became of an experiment, in so many bytes as far as items go.
+/// The section for an experiment. Items are added while it is below `room` bytes.
 pub fn section(past: &Past, tools: &Tools, base: &Report, newest: &Report, room: usize) -> String {
     let [before, after] = [base, newest].map(|report| Measurements::of(report, past.prices()));
     let Some(comparison) = compare(&before, &[&after]).pop() else { return String::new() };
@@ -34,17 +34,17 @@ pub fn section(past: &Past, tools: &Tools, base: &Report, newest: &Report, room:
         |report: &Report| format!("run {} of {}", name(&report.id), minute(&report.timestamp.to_string()));
     let _ = writeln!(
         text,
-        "{} against {}: {} in both.",
+        "{} vs. {}: {} in both.",
         of(newest),
         of(base),
         count(comparison.items.matched, "item")
     );
     if base.id == newest.id {
-        text += "\nThe baseline is the newest run itself: run anew first.\n";
+        text += "\nThe baseline is the newest run itself: run the experiment again first.\n";
         return text;
     }
     if comparison.items.matched == 0 {
-        text += "\nThe runs have no item in common, and cannot be compared.\n";
+        text += "\nThe runs have no items in common and cannot be compared.\n";
         return text;
     }
     let _ = writeln!(text, "\n**{}**", bounded_headline(&comparison));
@@ -69,25 +69,25 @@ fn bounded_headline(comparison: &Comparison) -> String {
     headline(comparison)
 }
 
-/// The differences, those that matter most first.
+/// The differences, most important first.
 fn differences(comparison: &Comparison) -> String {
     let mut all: Vec<_> = comparison.evaluators.iter().chain(&comparison.amounts).collect();
     all.sort_by_key(|difference| weight(difference.verdict));
     let more = all.len().saturating_sub(MOST_ROWS);
-    let mut text = table("figure", all.into_iter().take(MOST_ROWS));
+    let mut text = table("metric", all.into_iter().take(MOST_ROWS));
     if more > 0 {
-        let _ = writeln!(text, "\nand {more} more, of which none is worse than these.");
+        let _ = writeln!(text, "\nand {more} more, none worse than these.");
     }
     text
 }
 
-/// The items that became worse, with what both runs made of them as far as there is room.
+/// The items that regressed, with their results in both runs as far as they fit.
 fn regressed(tools: &Tools, [base, newest]: [&Report; 2], comparison: &Comparison, room: usize) -> String {
     if comparison.regressed.is_empty() {
-        return "\nNo item became worse.\n".to_owned();
+        return "\nNo items regressed.\n".to_owned();
     }
     let items = tools.call("cobalt_compare", json!({ "runA": base.id, "runB": newest.id }));
-    let mut text = format!("\nItems that became worse, the worst first ({items} has all):\n\n");
+    let mut text = format!("\nRegressions, worst first (all of them: {items}):\n\n");
     for item in comparison.regressed.iter().take(MOST_NAMED) {
         let _ = writeln!(text, "- {}: {}", name(&item.key), change(item));
     }
@@ -109,7 +109,7 @@ fn regressed(tools: &Tools, [base, newest]: [&Report; 2], comparison: &Compariso
     text
 }
 
-/// How an item became worse.
+/// How an item regressed.
 fn change(item: &RegressedItem) -> String {
     let score = |score: Option<f64>| score.map_or("no score".to_owned(), figure);
     let fallen = item

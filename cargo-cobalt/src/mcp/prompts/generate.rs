@@ -1,4 +1,4 @@
-//! `generate-tests`: what an agent's file offers, whether there is an experiment for it, and how to get one; or more items for an
+//! `generate-tests`: an agent's public functions, its existing experiments, and how to write a new one; or how to add items to an
 //! existing dataset.
 
 use std::fmt::Write as _;
@@ -17,27 +17,27 @@ use crate::mcp::paths::inside;
 use crate::mcp::projects::Project;
 
 pub const NAME: &str = "generate-tests";
-/// The most functions that are named.
+/// The maximum number of functions.
 const MOST_FUNCTIONS: usize = 40;
-/// The most experiments that are named.
+/// The maximum number of experiments.
 const MOST_EXPERIMENTS: usize = 20;
-/// The most bytes of all signatures.
+/// The maximum size of all signatures, in bytes.
 const LONGEST_SIGNATURES: usize = 6000;
-/// The most bytes of what the user said of the agent.
+/// The maximum size of the user's context, in bytes.
 const LONGEST_CONTEXT: usize = 4000;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Arguments {
-    /// The agent's source file, relative to the project's root, such as `src/agents/summarizer.rs`: for a new experiment.
+    /// For a new experiment: the agent's source file, relative to the project root, such as `src/agents/summarizer.rs`.
     agent_file: Option<String>,
-    /// An existing file of experiments, such as `tests/evals.rs`: for 5 to 10 more items of its dataset.
+    /// For 5 to 10 more items: an existing file with experiments, such as `tests/evals.rs`.
     experiment_file: Option<String>,
-    /// What the tests are about: `edge-cases`, `adversarial`, `coverage`, or anything else; by default, a little of everything.
+    /// The focus of the tests: `edge-cases`, `adversarial`, `coverage`, or free text. Default: a mix.
     focus: Option<String>,
     /// What the agent is for, what it should and should not do, which cases matter.
     context: Option<String>,
-    /// The project, by its name or folder; may be left out where only one is served.
+    /// Project name or folder. Optional if only one project is served.
     project: Option<String>,
 }
 
@@ -51,15 +51,15 @@ impl super::text::Arguments for Arguments {
             (Some(agent), None) => self.new_experiment(project, tools, agent),
             (None, Some(experiment)) => self.more_items(project, tools, experiment),
             _ => Err(Error::Arguments(
-                "give either `agentFile`, for a new experiment of the agent in it, or `experimentFile`, for more items of one that \
-                 is there"
+                "pass either `agentFile`, to write a new experiment for that agent, or `experimentFile`, to add items to an existing \
+                 experiment"
                     .to_owned(),
             )),
         }
     }
 }
 
-/// A source file that an argument names: its path, its name from the project's root, and its functions.
+/// The source file of an argument: its path, its path relative to the project root, its text and its functions.
 fn source_file(
     project: &Project,
     argument: &str,
@@ -69,9 +69,9 @@ fn source_file(
     let file = shown(&project.root, &path);
     let wrong = |reason: String| Error::Arguments(format!("`{argument}`: `{file}` {reason}"));
     let text = source::read(&path)
-        .ok_or_else(|| wrong("is no text that can be read, or larger than 1 MB".to_owned()))?;
+        .ok_or_else(|| wrong("is not readable as text, or is larger than 1 MB".to_owned()))?;
     let functions = source::functions(&text)
-        .map_err(|error| wrong(format!("is no Rust: line {}: {error}", error.span().start().line)))?;
+        .map_err(|error| wrong(format!("is not valid Rust: line {}: {error}", error.span().start().line)))?;
     Ok((path, file, text, functions))
 }
 
@@ -82,18 +82,18 @@ impl Arguments {
         Ok(self.text(project, tools, &file, &functions, &experiments))
     }
 
-    /// More items for the data set of the experiments in a file.
+    /// The prompt for more items in the dataset of the experiments in a file.
     fn more_items(&self, project: &Project, tools: &Tools, typed: &str) -> Result<String, Error> {
         let (_, file, text, functions) = source_file(project, "experimentFile", typed)?;
         let experiments: Vec<_> = functions.iter().filter(|function| function.is_experiment).collect();
         if experiments.is_empty() {
             return Err(Error::Arguments(format!(
-                "`experimentFile`: `{file}` has no function with `#[cobalt::experiment]`; `cobalt_list` names the experiments with \
+                "`experimentFile`: `{file}` has no function with `#[cobalt::experiment]`; `cobalt_list` lists the experiments and \
                  their files"
             )));
         }
         let mut prompt = format!(
-            "# Add items to the dataset of {}\n\nProject {}, in {}.\n\n## The experiments in it\n\n{DATA}",
+            "# Add items to the dataset of {}\n\nProject {}, in {}.\n\n## Experiments in this file\n\n{DATA}",
             name(&file),
             name(&project.name),
             name(&project.root.display().to_string())
@@ -111,8 +111,11 @@ impl Arguments {
         }
         let context = self.context.as_deref().map(redacted);
         if let Some(context) = &context {
-            let _ =
-                write!(prompt, "\n## What the user says of the agent\n\n{}", data(context, LONGEST_CONTEXT));
+            let _ = write!(
+                prompt,
+                "\n## What the user says about the agent\n\n{}",
+                data(context, LONGEST_CONTEXT)
+            );
         }
         Ok(prompt + &self.steps_for_items(tools, &file))
     }
@@ -120,18 +123,18 @@ impl Arguments {
     fn steps_for_items(&self, tools: &Tools, file: &str) -> String {
         format!(
             "\n## What to do\n\n\
-             1. Call {} for the experiments of {} with their data sets, evaluators and last runs. Read the data set itself, and the \
+             1. Call {} for the experiments of {} with their datasets, evaluators and last runs. Read the dataset itself, and the \
              agent that the experiment calls.\n\
-             2. Find what the items leave out: which inputs are like each other, which kinds of question, length, language and \
-             mistake are missing, and what could mislead the agent.\n\
-             3. Write 5 to 10 new items. {} Give each the fields that the others have, with an expected answer that you have \
-             checked, and an `id` of its own that says what it is about.\n\
-             4. Add them to the end of the data file, in its format, and change none of the items that are there: their results are \
-             compared from run to run. `cargo cobalt dataset check` finds ids that occur twice and fields that are missing.\n\
-             5. Call {}{}, and read the items that failed. If an expected answer is wrong, correct the item; if the agent is \
-             wrong, leave the item failing and report it.\n\
-             6. Report the items with what each is for, their scores, and what the agent gets wrong. The baseline has none of them: \
-             set a new one once the user agrees.\n",
+             2. Find the gaps: which inputs are too similar, which kinds of question, length, language and mistake are missing, and \
+             what could mislead the agent.\n\
+             3. Write 5 to 10 new items. {} Give each the same fields as the existing items, an expected answer that you have \
+             checked, and a unique `id` that says what it is about.\n\
+             4. Append them to the data file, in its format. Do not change existing items: their results are compared from run to \
+             run. `cargo cobalt dataset check` finds duplicate IDs and missing fields.\n\
+             5. Call {}{}, and read the failed items. If an expected answer is wrong, correct the item; if the agent is wrong, leave \
+             the item failing and report it.\n\
+             6. Report each item with its purpose, the scores, and what the agent gets wrong. The baseline does not include the new \
+             items: set a new one once the user agrees.\n",
             tools.call("cobalt_list", json!({})),
             name(file),
             self.focus_in_words(),
@@ -140,22 +143,22 @@ impl Arguments {
         )
     }
 
-    /// What the items of a new experiment are about, where that is said.
+    /// The focus of a new experiment, if given.
     fn focus_of_new(&self) -> Option<String> {
         self.focus.as_deref().filter(|focus| !focus.trim().is_empty()).map(|_| self.focus_in_words())
     }
 
-    /// What new items are about.
+    /// The focus of new items, as instructions.
     fn focus_in_words(&self) -> String {
         match self.focus.as_deref().map(str::trim).filter(|focus| !focus.is_empty()) {
             None => "Mix normal, edge and adversarial cases.".to_owned(),
             Some("edge-cases") => {
                 "All of them edge cases: empty, very long, malformed, ambiguous or unusual input.".to_owned()
             }
-            Some("adversarial") => "All of them adversarial: input that tries to mislead the agent, to get it to break its rules or \
-                                    to give away what it must not."
+            Some("adversarial") => "All of them adversarial: input that tries to mislead the agent, to make it break its rules or \
+                                    reveal what it must not."
                 .to_owned(),
-            Some("coverage") => "All of them of kinds of input that are easily left out.".to_owned(),
+            Some("coverage") => "All of them for kinds of input that are easily overlooked.".to_owned(),
             Some(focus) => format!("All of them about {}.", name(&redacted(focus))),
         }
     }
@@ -179,13 +182,13 @@ impl Arguments {
         let focus = self.focus_of_new();
         let context = self.context.as_deref().map(redacted);
         if let Some(context) = &context {
-            let _ = write!(text, "\n## What the user says of it\n\n{}", data(context, LONGEST_CONTEXT));
+            let _ = write!(text, "\n## What the user says about it\n\n{}", data(context, LONGEST_CONTEXT));
         }
         if let Some(focus) = &focus {
             let _ = write!(
                 text,
-                "\n## What the tests are about\n\n{focus} Say so in the `context` of `cobalt_generate`, and check that the items it \
-                 writes follow it.\n"
+                "\n## Focus of the tests\n\n{focus} Say so in the `context` of `cobalt_generate`, and check that the items it writes \
+                 follow it.\n"
             );
         }
         text + &steps(tools, file, context.as_deref())
@@ -196,8 +199,8 @@ impl Arguments {
 fn offered(file: &str, functions: &[Function]) -> String {
     let public: Vec<_> = functions.iter().filter(|function| function.is_public).collect();
     if public.is_empty() {
-        return "\nThe file has no public function: an experiment is in another crate and can only call what is `pub`. Find out which \
-                function is the agent, and make it public, or name the file that offers it.\n"
+        return "\nThe file has no public function. An experiment is in another crate and can only call `pub` functions. Find out which \
+                function is the agent and make it public, or pass the file that exports it.\n"
             .to_owned();
     }
     let mut signatures = String::new();
@@ -208,15 +211,15 @@ fn offered(file: &str, functions: &[Function]) -> String {
     }
     let more = public.len().saturating_sub(MOST_FUNCTIONS);
     let more = if more > 0 { format!("\nand {more} more.\n") } else { String::new() };
-    format!("\n## Its public functions\n\n{}{more}", data(signatures.trim_end(), LONGEST_SIGNATURES))
+    format!("\n## Public functions\n\n{}{more}", data(signatures.trim_end(), LONGEST_SIGNATURES))
 }
 
-/// The experiments that call it already.
+/// The existing experiments that call it.
 fn known(tools: &Tools, experiments: &[Place]) -> String {
     if experiments.is_empty() {
-        return "\nNo experiment of its package calls any of them yet.\n".to_owned();
+        return "\nNo experiment in its package calls any of them yet.\n".to_owned();
     }
-    let mut text = "\n## Experiments that call it already\n\n".to_owned();
+    let mut text = "\n## Existing experiments for it\n\n".to_owned();
     for place in experiments.iter().take(MOST_EXPERIMENTS) {
         let _ = writeln!(
             text,
@@ -228,14 +231,14 @@ fn known(tools: &Tools, experiments: &[Place]) -> String {
     let run = experiments.first().map(|place| tools.call("cobalt_run", json!({ "file": place.file })));
     let _ = writeln!(
         text,
-        "\nRead them first, and call {} to see what they measure. Write a new experiment only for what they leave out, and do not \
+        "\nRead them first, and call {} to see what they measure. Write a new experiment only for what they do not cover, and do not \
          replace them.",
         run.unwrap_or_default()
     );
     text
 }
 
-/// The experiments in the tests of the file's package that call one of its functions, by themselves or through others.
+/// The experiments in the tests of the file's package that call one of its functions, directly or through others.
 fn experiments(project: &Project, path: &Path, functions: &[Function]) -> Vec<Place> {
     let Some(package) = package_of(path) else { return Vec::new() };
     let mut places = Vec::new();
@@ -258,25 +261,26 @@ fn experiments(project: &Project, path: &Path, functions: &[Function]) -> Vec<Pl
 fn steps(tools: &Tools, file: &str, context: Option<&str>) -> String {
     let generate = match context {
         Some(_) => format!(
-            "Call {}, and with the `context` that the user gave, as above",
+            "Call {}, and pass the user's `context` from above",
             tools.call("cobalt_generate", json!({ "agentFile": file }))
         ),
         None => format!(
-            "Call {}. Add a `context` where you have learnt what the agent is for and what it must not do",
+            "Call {}. Add a `context` once you know what the agent is for and what it must not do",
             tools.call("cobalt_generate", json!({ "agentFile": file }))
         ),
     };
     format!(
         "\n## What to do\n\n\
-         1. Read {} and what it calls: what goes in, what comes out, which model and prompt it asks, what can go wrong.\n\
-         2. {generate}. It asks the configured judge model for a data set of normal, edge and adversarial cases and for evaluators, and \
-         writes a data file and a test target that compiles. It writes over nothing.\n\
-         3. Read what it wrote. Mend expected answers that are wrong, items that repeat each other, and evaluators that would pass any \
-         output or fail a right one. What the agent reads of an item must not hold the expected answer.\n\
-         4. Call `cobalt_run` with the test file that it wrote as `file`{}. Where it does not build or cannot be run, mend the test \
-         target: the errors name file and line.\n\
-         5. Read the items that failed. Where the expectation is wrong, mend the item; where the agent is, leave it red and report it.\n\
-         6. Report the cases that are covered, the scores, and what the agent gets wrong.\n",
+         1. Read {} and what it calls: its input and output, its model and prompt, and what can go wrong.\n\
+         2. {generate}. The configured judge model writes a dataset of normal, edge and adversarial cases and the evaluators; the tool \
+         saves a data file and a test target that compiles. It overwrites nothing.\n\
+         3. Review the result. Fix wrong expected answers, duplicate items, and evaluators that would pass any output or fail a correct \
+         one. The fields of an item that the agent reads must not contain the expected answer.\n\
+         4. Call `cobalt_run` with the new test file as `file`{}. If it does not build or run, fix the test target: the errors name file \
+         and line.\n\
+         5. Read the failed items. If the expected answer is wrong, fix the item; if the agent is wrong, leave the item failing and \
+         report it.\n\
+         6. Report the covered cases, the scores, and what the agent gets wrong.\n",
         name(file),
         tools.beside(),
     )

@@ -1,4 +1,4 @@
-//! `improve-agent`: what failed in the newest run of an experiment, and how to go about it.
+//! `improve-agent`: what failed in the newest run of an experiment, and how to fix it.
 
 use std::fmt::Write as _;
 
@@ -22,23 +22,23 @@ use crate::mcp::past::Past;
 use crate::mcp::projects::Project;
 
 pub const NAME: &str = "improve-agent";
-/// The most bytes of the function that declares the experiment.
+/// The maximum size of the experiment's source, in bytes.
 const LONGEST_SOURCE: usize = 3000;
-/// The most rows of a table.
+/// The maximum number of rows in a table.
 const MOST_ROWS: usize = 15;
-/// The most other experiments that are named.
+/// The maximum number of other experiments.
 const MOST_OTHERS: usize = 10;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Arguments {
-    /// The experiment's name; else that of the newest run that did not pass or, where all did, of the newest run.
+    /// Experiment name. Default: the one whose newest run did not pass or, if all passed, the one run last.
     experiment: Option<String>,
-    /// The run to go by, in place of the newest: its id or the beginning of it, `latest~2`, or a git revision.
+    /// Run to use instead of the newest: run ID or ID prefix, `latest~2`, or git revision.
     run_id: Option<String>,
-    /// The score from 0 to 1 that every item is to reach; else the experiment's thresholds and pass marks are the aim.
+    /// Target score from 0 to 1 for every item. Default: the experiment's thresholds and pass marks.
     threshold: Option<String>,
-    /// The project, by its name or folder; may be left out where only one is served.
+    /// Project name or folder. Optional if only one project is served.
     project: Option<String>,
 }
 
@@ -55,7 +55,7 @@ impl super::text::Arguments for Arguments {
             let is_other = |experiment: &&String| !is_name_of(experiment, &report.name);
             if let Some(experiment) = self.experiment.as_ref().filter(is_other) {
                 return Err(Error::Arguments(format!(
-                    "`runId`: run `{}` is of experiment `{}`, not of `{experiment}`; leave `experiment` out",
+                    "`runId`: run `{}` belongs to experiment `{}`, not to `{experiment}`; omit `experiment`",
                     report.id, report.name
                 )));
             }
@@ -69,24 +69,22 @@ impl super::text::Arguments for Arguments {
     }
 }
 
-/// Reads the score that is aimed at.
+/// Parses the target score.
 fn aim(typed: &str) -> Result<f64, Error> {
     let aim = typed.trim().parse().ok().filter(|aim| (0.0..=1.0).contains(aim));
     aim.ok_or_else(|| {
-        Error::Arguments(format!(
-            "`threshold`: expected a score from 0 to 1, such as 0.85, and found `{typed}`"
-        ))
+        Error::Arguments(format!("`threshold` is `{typed}`: expected a score from 0 to 1, such as 0.85"))
     })
 }
 
-/// The experiment whose newest whole run did not pass, the newest of them; else that of the newest run.
+/// The experiment whose newest whole run did not pass (the most recent one), or that of the newest run.
 fn in_need(past: &Past) -> Option<String> {
     let experiments = newest(past);
     let failed = experiments.iter().find(|(_, status)| *status != RunStatus::Passed);
     Some(failed.or_else(|| experiments.first())?.0.to_owned())
 }
 
-/// The experiments with what became of their newest whole runs, that of the newest run first.
+/// The experiments with the status of their newest whole run, that of the newest run first.
 fn newest(past: &Past) -> Vec<(&str, RunStatus)> {
     let mut newest: Vec<(&str, RunStatus)> = Vec::new();
     for run in past.whole() {
@@ -97,13 +95,13 @@ fn newest(past: &Past) -> Vec<(&str, RunStatus)> {
     newest
 }
 
-/// What is said where nothing has been run.
+/// The prompt if nothing has been run.
 fn without_runs(project: &Project, tools: &Tools) -> String {
     format!(
-        "# Improve an agent\n\nProject {}, in {}. There is no whole run yet, so that nothing is known of its agents.\n\n\
-         1. Call {} for the experiments that there are. Where there is none, `cobalt_generate` writes one for an agent.\n\
+        "# Improve an agent\n\nProject {}, in {}. There is no whole run yet, so nothing is known about its agents.\n\n\
+         1. Call {} for the existing experiments. If there are none, `cobalt_generate` writes one for an agent.\n\
          2. Call {}.\n\
-         3. Ask for this prompt again, or go on with what the run shows: the items that failed, worst first, with their reasons.\n",
+         3. Request this prompt again, or continue with the run's failed items, worst first, and their reasons.\n",
         name(&project.name),
         name(&project.root.display().to_string()),
         tools.call("cobalt_list", json!({})),
@@ -111,7 +109,7 @@ fn without_runs(project: &Project, tools: &Tools) -> String {
     )
 }
 
-/// `which` says which run of the experiment it is.
+/// `which` describes the run.
 fn text(
     project: &Project,
     tools: &Tools,
@@ -130,21 +128,18 @@ fn text(
         verdict(report),
         origin(report),
     );
-    let _ = writeln!(text, "\n**Aim**: {}\n", aim_in_words(report, aim));
+    let _ = writeln!(text, "\n**Goal**: {}\n", aim_in_words(report, aim));
     text += &sources(report, declared.as_ref());
     text += &scores(report);
     text += &thresholds(report);
     let steps = steps(tools, report, declared.as_ref(), &others(past, report));
-    let title = format!(
-        "\n## {} of {} need work, the worst first\n\n",
-        wanting.len(),
-        count(report.items.len(), "item")
-    );
-    // What is left is said in a line.
+    let title =
+        format!("\n## {} of {} need work, worst first\n\n", wanting.len(), count(report.items.len(), "item"));
+    // Reserve room for the line on the remaining items.
     let room = LONGEST.saturating_sub(text.len() + title.len() + DATA.len() + steps.len() + 400);
     let (items, shown) = written(report, &wanting, room);
     if wanting.is_empty() {
-        text += "\nEvery item of this run reaches the aim. Look at latency and cost, or at what the data set does not cover.\n";
+        text += "\nEvery item of this run reaches the goal. Look at latency and cost, or at what the dataset does not cover.\n";
     } else {
         text += &title;
         text += DATA;
@@ -154,7 +149,7 @@ fn text(
         let rest = tools.call("cobalt_results", json!({ "runId": report.id }));
         let _ = writeln!(
             text,
-            "\n{} more are left out here: {rest} reads all items, the worst first.",
+            "\n{} more not shown; to read all items, worst first: {rest}.",
             wanting.len() - shown
         );
     }
@@ -165,43 +160,43 @@ fn aim_in_words(report: &Report, aim: Option<f64>) -> String {
     match (aim, report.config.thresholds.is_empty()) {
         (Some(aim), _) => {
             format!(
-                "every evaluator scores every item at {aim} or above and at its pass mark, and what passes now still does."
+                "every item scores at least {aim} with every evaluator and reaches every pass mark, and what passes now still does."
             )
         }
-        (None, false) => "all thresholds are met, without a new low score.".to_owned(),
+        (None, false) => "all thresholds are met, and no new score is below a pass mark.".to_owned(),
         (None, true) => {
             "every item reaches the pass mark of every evaluator, and none is in error.".to_owned()
         }
     }
 }
 
-/// Where the experiment and its agent are.
+/// The locations of the experiment and its agent.
 fn sources(report: &Report, declared: Option<&Declared>) -> String {
-    let mut text = "## Where the source is\n\n".to_owned();
+    let mut text = "## Source\n\n".to_owned();
     match &report.declared_at {
         Some(place) => {
-            let _ = writeln!(text, "- The experiment: {}", name(&format!("{}:{}", place.file, place.line)));
+            let _ = writeln!(text, "- Experiment: {}", name(&format!("{}:{}", place.file, place.line)));
         }
         None => {
-            text += "- The run does not tell where the experiment is declared: `cobalt_list` or a search for its name does.\n"
+            text += "- The run does not record where the experiment is declared: use `cobalt_list` or search for its name.\n"
         }
     }
     for place in declared.into_iter().flat_map(|declared| &declared.calls) {
         let _ = writeln!(
             text,
-            "- It calls {}: {}",
+            "- Calls {}: {}",
             name(&place.function),
             name(&format!("{}:{}", place.file, place.line))
         );
     }
     if let Some(dataset) = &report.dataset {
         let fetched = dataset.fetched.as_ref().map(|fetch| format!(", fetched at {}", fetch.at));
-        let _ = writeln!(text, "- Its data set: {}{}", name(&dataset.source), fetched.unwrap_or_default());
+        let _ = writeln!(text, "- Dataset: {}{}", name(&dataset.source), fetched.unwrap_or_default());
     }
     if let Some(declared) = declared {
         let _ = write!(
             text,
-            "\nThe experiment as it is now:\n\n{}",
+            "\nCurrent source of the experiment:\n\n{}",
             data(&redacted(&declared.source), LONGEST_SOURCE)
         );
     }
@@ -214,7 +209,7 @@ fn scores(report: &Report) -> String {
         .evaluators()
         .map(|(name, mark)| (name, mark, report.summary.scores.get(name)))
         .collect();
-    // The lowest first; without a score at all, before these.
+    // Evaluators without a score first, then the lowest mean.
     rows.sort_by(|(.., one), (.., two)| {
         one.map_or(-1.0, |it| it.avg).total_cmp(&two.map_or(-1.0, |it| it.avg))
     });
@@ -231,16 +226,16 @@ fn scores(report: &Report) -> String {
     text
 }
 
-/// The thresholds, those that did not pass first.
+/// The thresholds, missed ones first.
 fn thresholds(report: &Report) -> String {
     let mut all: Vec<_> = report.thresholds().iter().collect();
     if all.is_empty() {
         return String::new();
     }
     all.sort_by_key(|threshold| threshold.passed);
-    let mut text = String::from("\n## Thresholds\n\n| threshold | found | passed |\n|---|--:|---|\n");
+    let mut text = String::from("\n## Thresholds\n\n| threshold | actual | passed |\n|---|--:|---|\n");
     for threshold in all.iter().take(MOST_ROWS) {
-        let found = threshold.figure.as_deref().unwrap_or("nothing");
+        let found = threshold.figure.as_deref().unwrap_or("none");
         let passed = if threshold.passed { "yes" } else { "**no**" };
         let _ = writeln!(text, "| {} | {found} | {passed} |", cell(&name(&threshold.name)));
     }
@@ -266,7 +261,7 @@ fn steps(tools: &Tools, report: &Report, declared: Option<&Declared>, others: &[
             "Read {} and what it calls, down to the model's prompt if there is one.",
             name(&place.file)
         ),
-        None => "Read the experiment and the functions that it calls: one of them is the agent.".to_owned(),
+        None => "Read the experiment and the functions it calls: one of them is the agent.".to_owned(),
     };
     let results = tools.call("cobalt_results", json!({ "runId": report.id }));
     let run = tools.run(&report.name);
@@ -275,19 +270,19 @@ fn steps(tools: &Tools, report: &Report, declared: Option<&Declared>, others: &[
     let others = match others {
         [] => String::new(),
         others => {
-            format!("\nOther experiments of this project, which must not suffer: {}.\n", others.join(", "))
+            format!("\nOther experiments of this project, which must not get worse: {}.\n", others.join(", "))
         }
     };
     format!(
         "\n## What to do\n\n\
-         1. {read} {results} has the items whole, the worst first.\n\
-         2. Find what the items have in common. What is in error (network, key, judge) is no low score: mend or report it first.\n\
-         3. Make one change to the agent that mends the cause for all such inputs. Do not change the data set, the evaluators, pass \
-         marks or thresholds to get there, and write no item's answer into the agent.\n\
-         4. Call {run}. Errors of the compiler come back with file and line.\n\
+         1. {read} To read the items in full, worst first: {results}.\n\
+         2. Find what the items have in common. An error (network, key, judge) is not a low score: fix or report it first.\n\
+         3. Make one change to the agent that fixes the cause for all such inputs. Do not change the dataset, the evaluators, pass \
+         marks or thresholds to get there, and do not write any item's answer into the agent.\n\
+         4. Call {run}. It returns compiler errors with file and line.\n\
          5. Call {compare}. Trust its verdicts (`better`, `worse`, `within-noise`, `inconclusive`) rather than the difference of two \
-         means, and look at the items that became worse.\n\
-         6. Go on until the aim is reached, or say what keeps it from being reached. Report what was changed, and the comparison of \
-         the first run with the last.\n{others}"
+         means, and look at the items that regressed.\n\
+         6. Continue until the goal is reached, or say what prevents it. Report what you changed, and the comparison of the first run \
+         with the last.\n{others}"
     )
 }

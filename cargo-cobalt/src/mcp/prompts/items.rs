@@ -1,4 +1,4 @@
-//! The items of a run that need work, the worst first.
+//! The items of a run that need work, worst first.
 
 use std::fmt::Write as _;
 
@@ -8,18 +8,18 @@ use serde_json::Value;
 
 use super::text::{data, name};
 
-/// The most bytes of what is known of an item.
+/// The maximum size of an item, in bytes.
 const LONGEST_ITEM: usize = 2500;
-/// The most bytes of the fields of an item that are neither its input nor what is expected.
+/// The maximum size of an item's fields other than its input and expected answer, in bytes.
 const LONGEST_FIELDS: usize = 600;
-/// The most evaluators that are named in the heading of an item.
+/// The maximum number of evaluators in an item's heading.
 const MOST_LOW: usize = 5;
 
 /// An item that needs work.
 #[derive(Debug)]
 pub struct Wanting<'a> {
     pub item: &'a ItemResult,
-    /// The evaluators that scored it too low, with the lowest of these scores, the lowest first.
+    /// The evaluators whose scores are too low, with their lowest score, lowest first.
     low: Vec<(&'a str, f64)>,
 }
 
@@ -30,7 +30,7 @@ impl Wanting<'_> {
     }
 }
 
-/// The items that are in error, or that some evaluator scored below its pass mark or the aim, the worst first.
+/// The items in error or with a score below its pass mark or the target score, worst first.
 pub fn wanting(report: &Report, aim: Option<f64>) -> Vec<Wanting<'_>> {
     let aim = aim.unwrap_or(0.0);
     let judged = report.items.iter().filter_map(|item| {
@@ -43,7 +43,7 @@ pub fn wanting(report: &Report, aim: Option<f64>) -> Vec<Wanting<'_>> {
         (item.is_in_error() || !low.is_empty()).then_some(Wanting { item, low })
     });
     let mut wanting: Vec<_> = judged.collect();
-    // Stable: the data set's order remains among equals.
+    // Stable: equal items stay in dataset order.
     wanting.sort_by(|one, two| {
         let (one, two) = (one.rank(), two.rank());
         one.0.cmp(&two.0).then(one.1.total_cmp(&two.1))
@@ -51,7 +51,7 @@ pub fn wanting(report: &Report, aim: Option<f64>) -> Vec<Wanting<'_>> {
     wanting
 }
 
-/// As many of the items as have room in so many bytes, and how many these are.
+/// The items that fit into `room` bytes, and their number.
 pub fn written(report: &Report, wanting: &[Wanting<'_>], room: usize) -> (String, usize) {
     let (mut text, mut shown) = (String::new(), 0);
     for item in wanting {
@@ -88,7 +88,7 @@ pub fn heading(item: &ItemResult) -> String {
     format!("Item {} (index {})", name(&item.key), item.index)
 }
 
-/// What is known of an item, as a block: its input, what is expected, the outputs, the scores and reasons, other fields.
+/// An item as a block: input, expected answer, outputs, scores and reasons, other fields.
 pub fn known(report: &Report, item: &ItemResult, most: usize) -> String {
     let mut text = explain(item, &report.name, &report.config);
     let expected = expected_field(&item.input);

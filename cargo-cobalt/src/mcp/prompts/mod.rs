@@ -1,5 +1,4 @@
-//! The prompts that a user may start an assistant with: each is written anew from the newest runs, with the items that failed
-//! and the places of the sources.
+//! Prompts for users to start an assistant with, generated from the newest runs: failed items and source locations.
 
 mod agent;
 mod difference;
@@ -30,17 +29,17 @@ pub fn all() -> Vec<Prompt> {
         prompt::<improve::Arguments>(
             improve::NAME,
             "Improve an agent",
-            "Improve the agent of an experiment: what failed in its newest run, where the source is, and what to do.",
+            "Improve the agent of an experiment: failed items of its newest run, source locations, and next steps.",
         ),
         prompt::<generate::Arguments>(
             generate::NAME,
             "Generate tests",
-            "Write an experiment for an agent that has none, or 5 to 10 more items for an existing dataset.",
+            "Write an experiment for an agent that has none, or add 5 to 10 items to an existing dataset.",
         ),
         prompt::<regression::Arguments>(
             regression::NAME,
             "Check for regressions",
-            "Hold the newest runs against those before: what became worse, in which items, and how to find the cause.",
+            "Compare the newest runs with the previous ones: what regressed, in which items, and how to find the cause.",
         ),
     ]
 }
@@ -59,13 +58,13 @@ pub async fn get(projects: &Projects, request: GetPromptRequestParams) -> Result
         unknown => {
             let names = [improve::NAME, generate::NAME, regression::NAME];
             let instead = wording::instead(unknown, names);
-            Err(Error::Arguments(format!("there is no prompt `{unknown}`; {instead}")))
+            Err(Error::Arguments(format!("unknown prompt `{unknown}`; {instead}")))
         }
     }
     .map_err(|error| refused(&error))
 }
 
-/// An error of the protocol: whether the arguments are wrong, or what the prompt is made of cannot be read.
+/// A protocol error: invalid arguments, or failed to read the prompt's sources.
 fn refused(error: &Error) -> ErrorData {
     let message = guarded::text(error);
     match error.kind() {
@@ -75,7 +74,7 @@ fn refused(error: &Error) -> ErrorData {
 }
 
 async fn write<A: Arguments>(projects: &Projects, mut given: JsonObject) -> Result<GetPromptResult, Error> {
-    // Clients that show a form send an empty text for a field that was left empty.
+    // Clients with a form send an empty string for an empty field.
     given.retain(|_, value| value != "");
     let arguments: A = read(given)?;
     let project = projects.choose(arguments.project())?;

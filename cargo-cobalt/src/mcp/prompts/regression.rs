@@ -1,4 +1,4 @@
-//! `regression-check`: the newest run of each experiment against the one before it, compared already.
+//! `regression-check`: compares the newest run of each experiment with the previous one.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -17,27 +17,27 @@ use crate::mcp::past::Past;
 use crate::mcp::projects::Project;
 
 pub const NAME: &str = "regression-check";
-/// The baseline where none is named: the run before the newest.
+/// The default baseline: the run before the newest.
 const BEFORE: &str = "latest~1";
-/// The most experiments that are gone into.
+/// The maximum number of experiments that are compared.
 const MOST_EXPERIMENTS: usize = 6;
-/// The most experiments that are named.
+/// The maximum number of experiments that are named.
 const MOST_NAMED: usize = 10;
-/// So many bytes are kept for what comes after the comparisons.
+/// The bytes reserved for the text after the comparisons.
 const REST: usize = 2500;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Arguments {
-    /// The experiment's name; else all that have two runs.
+    /// Experiment name. Default: all with two runs.
     experiment: Option<String>,
-    /// What the newest run is held against: a run's id, `latest~2`, or a git revision such as `main`; else the run before it.
+    /// Run to compare with: run ID, `latest~2`, or git revision such as `main`. Default: the run before the newest.
     baseline: Option<String>,
-    /// The same as `baseline`: the earlier run.
+    /// Same as `baseline`: the earlier run.
     baseline_run_id: Option<String>,
-    /// The run that is compared with the baseline, in place of the newest: its id or the beginning of it, or another name.
+    /// Run to compare with the baseline instead of the newest: run ID, ID prefix or another run name.
     current_run_id: Option<String>,
-    /// The project, by its name or folder; may be left out where only one is served.
+    /// Project name or folder. Optional if only one project is served.
     project: Option<String>,
 }
 
@@ -68,14 +68,14 @@ impl super::text::Arguments for Arguments {
     }
 }
 
-/// The experiments that are told of.
+/// The experiments of the report.
 #[derive(Debug, Default)]
 struct Chosen<'a> {
-    /// The runs that are compared: the earlier one, then the newest.
+    /// The runs to compare: the earlier one, then the newest.
     pairs: Vec<[Arc<Report>; 2]>,
-    /// The experiments that there is no room for.
+    /// The experiments that do not fit.
     further: Vec<&'a str>,
-    /// The experiments that have no run to be held against.
+    /// The experiments without a run to compare with.
     alone: Vec<&'a str>,
 }
 
@@ -83,21 +83,21 @@ impl Arguments {
     fn chosen<'a>(&self, past: &'a Past) -> Result<Chosen<'a>, Error> {
         let baseline = match (self.baseline.as_deref(), self.baseline_run_id.as_deref()) {
             (Some(_), Some(_)) => {
-                let both = "`baseline` and `baselineRunId` are the same: give one of them";
+                let both = "`baseline` and `baselineRunId` mean the same: pass only one of them";
                 return Err(Error::Arguments(both.to_owned()));
             }
             (baseline, run) => baseline.or(run),
         };
         if let Some(current) = &self.current_run_id {
             let Some(baseline) = baseline else {
-                let needs = "`currentRunId` is compared with another run: give its id as `baselineRunId`";
+                let needs = "`currentRunId` needs a run to compare with: pass its ID as `baselineRunId`";
                 return Err(Error::Arguments(needs.to_owned()));
             };
             let pair = past.find_two([baseline, current])?.map(|found| found.report);
             let is_other = |experiment: &&String| !is_name_of(experiment, &pair[1].name);
             if let Some(experiment) = self.experiment.as_ref().filter(is_other) {
                 return Err(Error::Arguments(format!(
-                    "`currentRunId`: run `{}` is of experiment `{}`, not of `{experiment}`; leave `experiment` out",
+                    "`currentRunId`: run `{}` belongs to experiment `{}`, not to `{experiment}`; omit `experiment`",
                     pair[1].id, pair[1].name
                 )));
             }
@@ -112,7 +112,7 @@ impl Arguments {
         match (&self.experiment, baseline) {
             (Some(experiment), None) if is_alone(experiment) => Ok(Chosen::default()),
             (Some(experiment), baseline) => pair(past, experiment, baseline.unwrap_or(BEFORE)).map(of_one),
-            // An id is of one experiment; other names may mean a run of each.
+            // An ID belongs to one experiment; other names may match a run of each.
             (None, Some(baseline)) if past.has_id(baseline) => {
                 let experiment = past.find(baseline)?.report.name.clone();
                 pair(past, &experiment, baseline).map(of_one)
@@ -123,7 +123,7 @@ impl Arguments {
     }
 }
 
-/// All experiments against a baseline, but for those that are known to be `alone`.
+/// Pairs all experiments with a baseline, except those known to be `alone`.
 fn all<'a>(past: &'a Past, baseline: &str, alone: impl Fn(&str) -> bool) -> Result<Chosen<'a>, Error> {
     let (mut chosen, mut missing) = (Chosen::default(), None);
     for experiment in past.experiments() {
@@ -146,12 +146,12 @@ fn all<'a>(past: &'a Past, baseline: &str, alone: impl Fn(&str) -> bool) -> Resu
     }
 }
 
-/// The run of an experiment that a baseline names, and its newest one.
+/// An experiment's baseline run, and its newest run.
 fn pair(past: &Past, experiment: &str, baseline: &str) -> Result<[Arc<Report>; 2], Error> {
     Ok(past.find_two([baseline, &format!("{experiment}@latest")])?.map(|found| found.report))
 }
 
-/// How many whole runs there are of each experiment.
+/// The number of whole runs of each experiment.
 fn whole_runs(past: &Past) -> HashMap<&str, usize> {
     let mut counts = HashMap::new();
     for run in past.whole() {
@@ -160,7 +160,7 @@ fn whole_runs(past: &Past) -> HashMap<&str, usize> {
     counts
 }
 
-/// What is said where no experiment has two runs.
+/// The text if no experiment has two runs.
 fn too_few(tools: &Tools, past: &Past) -> String {
     let runs = match past.experiments().first() {
         None => "There is no whole run yet".to_owned(),
@@ -168,19 +168,19 @@ fn too_few(tools: &Tools, past: &Past) -> String {
     };
     let before = match past.experiments().first() {
         None => format!(
-            "Call {} for what the agents do now: that is what later runs are held against.",
+            "Call {} to record the current behaviour; later runs are compared with it.",
             tools.call("cobalt_run", json!({}))
         ),
-        Some(_) => "The runs that there are show what the agents did before.".to_owned(),
+        Some(_) => "The existing runs show the previous behaviour.".to_owned(),
     };
     format!(
-        "\n{runs}.\n\n1. {before}\n2. After a change, call {}.\n3. Call {} for each experiment, or ask for this prompt again.\n",
+        "\n{runs}.\n\n1. {before}\n2. After a change, call {}.\n3. Call {} for each experiment, or request this prompt again.\n",
         tools.call("cobalt_run", json!({})),
         tools.call("cobalt_compare", json!({ "runA": "EXPERIMENT@latest~1", "runB": "EXPERIMENT@latest" })),
     )
 }
 
-/// What is not gone into.
+/// The experiments that were not compared.
 fn left_out(chosen: &Chosen<'_>) -> String {
     let names = |experiments: &[&str]| {
         let more = experiments.len().saturating_sub(MOST_NAMED);
@@ -191,11 +191,12 @@ fn left_out(chosen: &Chosen<'_>) -> String {
     let mut text = String::new();
     if !chosen.further.is_empty() {
         let further = names(&chosen.further);
-        let _ = writeln!(text, "\nNot gone into here: {further}; ask for this prompt with one of them.");
+        let _ =
+            writeln!(text, "\nNot shown: {further}; request this prompt with one of them as `experiment`.");
     }
     if !chosen.alone.is_empty() {
         let alone = names(&chosen.alone);
-        let _ = writeln!(text, "\nNot compared, as there is no run to hold them against: {alone}.");
+        let _ = writeln!(text, "\nNot compared, as they have no earlier run: {alone}.");
     }
     text
 }
@@ -209,12 +210,12 @@ fn steps(tools: &Tools, pairs: &[[Arc<Report>; 2]]) -> String {
     }
     format!(
         "\n## What to do\n\n\
-         1. If the source has changed since these runs, run anew, and hold the new run against the newest one that is shown here:\n{runs}\
-         2. Trust the verdicts (`better`, `worse`, `within-noise`, `inconclusive`) rather than the difference of two means. Where one is \
-         inconclusive, more items or more `runs` of each settle it.\n\
-         3. For what is worse, find the cause: the change of the source between the two commits, as `git diff` shows it, and what the \
-         items that became worse have in common.\n\
-         4. Report which experiments are worse, better or unchanged, and in which items; propose a mend for each cause. Do not lower \
-         thresholds, remove items or set a baseline anew to get a run to pass.\n"
+         1. If the source has changed since these runs, run again and compare the new run with the newest one shown here:\n{runs}\
+         2. Trust the verdicts (`better`, `worse`, `within-noise`, `inconclusive`) rather than the difference of two means. If one is \
+         inconclusive, add items or raise `runs` (trials per item).\n\
+         3. For each regression, find the cause: the source changes between the two commits (`git diff`), and what the regressed items \
+         have in common.\n\
+         4. Report which experiments are worse, better or unchanged, and in which items. Propose a fix for each cause. Do not lower \
+         thresholds, remove items or update a baseline to make a run pass.\n"
     )
 }

@@ -1,4 +1,4 @@
-//! A Rust source file: its functions, where they are, and what they call, as far as the source tells without types.
+//! Parses a Rust source file: its functions, their locations and their calls, without type information.
 
 use std::fs;
 use std::io::Read;
@@ -9,14 +9,14 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 
-/// The largest file that is read, in bytes: what is larger was not written by hand.
+/// The largest file that is read, in bytes: larger files are not written by hand.
 const LARGEST: u64 = 1 << 20;
 
 /// A function, or a method.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Function {
     pub name: String,
-    /// The type that it is a method of, or a function within.
+    /// The type of a method or associated function.
     pub owner: Option<String>,
     /// Its lines from the first attribute to the end, counted from 1.
     pub lines: RangeInclusive<usize>,
@@ -27,12 +27,12 @@ pub struct Function {
     pub is_public: bool,
     /// Whether it has the attribute of an experiment.
     pub is_experiment: bool,
-    /// What it calls or hands on to be called, in the order of the source, each once.
+    /// What it calls or passes as a function, in source order, without duplicates.
     pub calls: Vec<Call>,
 }
 
 impl Function {
-    /// Its name as it is called from elsewhere.
+    /// Its name, with its type.
     pub fn path(&self) -> String {
         match &self.owner {
             Some(owner) => format!("{owner}::{}", self.name),
@@ -41,14 +41,14 @@ impl Function {
     }
 }
 
-/// The text of a file; none where it cannot be read, is no text, or is too large.
+/// The text of a file; none if it cannot be read, is not text, or is too large.
 pub fn read(path: &Path) -> Option<String> {
     let mut text = String::new();
     fs::File::open(path).ok()?.take(LARGEST + 1).read_to_string(&mut text).ok()?;
     (text.len() as u64 <= LARGEST).then_some(text)
 }
 
-/// The functions of a source file in their order, those of tests left out.
+/// The functions of a source file in their order, without tests.
 ///
 /// # Errors
 ///
@@ -60,7 +60,7 @@ pub fn functions(text: &str) -> syn::Result<Vec<Function>> {
         found.visit_file(file);
     }
     drop(parsed?);
-    // Every text that was parsed would be kept for its places otherwise, as long as the thread lives.
+    // Otherwise the thread would keep every parsed text in its source map.
     proc_macro2::extra::invalidate_current_thread_spans();
     Ok(found.functions)
 }
@@ -135,14 +135,14 @@ fn is_experiment(attribute: &syn::Attribute) -> bool {
     attribute.path().segments.last().is_some_and(|last| last.ident == "experiment")
 }
 
-/// What is called.
+/// A call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Call {
-    /// A function that belongs to no type.
+    /// A free function.
     Free(String),
     /// A function of a type.
     Of(String, String),
-    /// A method of a value, whose type is not known.
+    /// A method of a value of unknown type.
     Method(String),
 }
 
@@ -164,7 +164,7 @@ impl Call {
     }
 }
 
-/// What a function calls or hands on to be called, as in `.map(answer)`, in the order of the source, each once.
+/// What a function calls or passes as a function, as in `.map(answer)`, in source order, without duplicates.
 pub fn calls(signature: &syn::Signature, body: &syn::Block) -> Vec<Call> {
     let mut calls = Calls::default();
     calls.visit_signature(signature);
@@ -175,7 +175,7 @@ pub fn calls(signature: &syn::Signature, body: &syn::Block) -> Vec<Call> {
 #[derive(Default)]
 struct Calls {
     found: Vec<Call>,
-    /// The names of parameters and variables, which are no functions.
+    /// The names of parameters and variables, which are not functions.
     variables: Vec<String>,
 }
 
@@ -186,7 +186,7 @@ impl Calls {
         }
     }
 
-    /// A name with what stands before it.
+    /// Adds a name with the path segment before it.
     fn add_named(&mut self, owner: Option<String>, name: String) {
         let owner = owner.filter(|owner| owner.starts_with(char::is_uppercase));
         self.add(owner.map_or_else(|| Call::Free(name.clone()), |owner| Call::Of(owner, name.clone())));
@@ -199,7 +199,7 @@ impl Calls {
         }
     }
 
-    /// Functions among the arguments of a call.
+    /// Adds functions among the arguments of a call.
     fn add_arguments<'a>(&mut self, arguments: impl IntoIterator<Item = &'a syn::Expr>) {
         for argument in arguments {
             if let syn::Expr::Path(path) = argument
@@ -210,7 +210,7 @@ impl Calls {
         }
     }
 
-    /// Calls within a macro, whose syntax is its own: a name before parentheses.
+    /// Adds calls inside a macro, whose syntax is unknown: any name before parentheses.
     fn add_tokens(&mut self, tokens: TokenStream) {
         let tokens: Vec<_> = tokens.into_iter().collect();
         let is = |token: Option<&TokenTree>, wanted: char| matches!(token, Some(TokenTree::Punct(it)) if it.as_char() == wanted);
@@ -237,7 +237,7 @@ impl Calls {
 
 impl<'a> Visit<'a> for Calls {
     fn visit_local(&mut self, local: &'a syn::Local) {
-        // In `let answer = question.map(answer)`, the variable is not yet there.
+        // In `let answer = question.map(answer)`, the variable is not yet in scope.
         if let Some(init) = &local.init {
             self.visit_local_init(init);
         }
@@ -257,7 +257,7 @@ impl<'a> Visit<'a> for Calls {
     }
 
     fn visit_expr_method_call(&mut self, call: &'a syn::ExprMethodCall) {
-        // What it is called on comes before it.
+        // The receiver comes first.
         visit::visit_expr_method_call(self, call);
         self.add(Call::Method(call.method.to_string()));
         self.add_arguments(&call.args);
@@ -273,7 +273,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn functions_are_known_with_their_places_and_what_they_call() {
+    fn functions_are_found_with_their_locations_and_calls() {
         let text = "use desk::answer;\n\n/// An experiment.\n#[cobalt::experiment(dataset = \"a.jsonl\")]\nasync fn support(item: Item) -> String {\n    \
                     let desk = Desk::new();\n    desk.ask(&item).await;\n    answer(&item).await\n}\n\n\
                     impl Desk {\n    pub fn new() -> Self { Self }\n}\n\n#[cfg(test)]\nmod tests {\n    fn helper() {}\n}\n";
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_rust_is_refused() {
+    fn invalid_rust_is_refused() {
         assert!(functions("fn main( {").is_err());
     }
 
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn a_function_that_is_handed_on_is_called_and_a_variable_is_not() {
+    fn a_function_passed_as_an_argument_is_a_call_and_a_variable_is_not() {
         let found = called(
             "fn mapped(item: Item) -> String {\n    let answer = question(item).map(answer);\n    let shown = answer.map(Desk::shown);\n    Some(shown)\n}",
         );
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_within_macros_are_found_whatever_their_syntax() {
+    fn calls_inside_macros_are_found() {
         let found = called(
             "fn within(item: Item) -> Value {\n    json!({ \"a\": [desk::answer(&item)], \"b\": Desk::new().ask(format!(\"{}\", inner(1))) })\n}",
         );

@@ -1,4 +1,4 @@
-//! Which resources there are: three of each project, the newest runs, and templates for all others.
+//! The list of resources: three for each project, the newest runs, and templates for the others.
 
 use std::sync::Arc;
 
@@ -13,13 +13,13 @@ use crate::mcp::projects::Project;
 use crate::mcp::shown::cut;
 use crate::runs::RunView;
 
-/// How many runs are listed; the others are found by the template.
+/// How many runs are listed; the template reads the others.
 const NEWEST: usize = 20;
 
 /// The most bytes of a title or a description.
 const LONGEST: usize = 500;
 
-/// How much an assistant is helped by a resource, from 0 to 1.
+/// How important a resource is to an assistant, from 0 to 1.
 const MATTERS_MOST: f32 = 0.9;
 const MATTERS: f32 = 0.6;
 const IS_DETAIL: f32 = 0.3;
@@ -30,7 +30,7 @@ pub fn all(projects: &[Arc<Project>]) -> Result<Vec<Resource>, Error> {
     let mut runs = Vec::new();
     for project in projects {
         resources.extend(fixed(project, projects)?);
-        // A problem of a store is reported when its contents are read.
+        // An error in the store is reported when its contents are read.
         let Ok(past) = Past::of(project) else { continue };
         let ended = past.runs().into_iter().take(NEWEST);
         runs.extend(ended.chain(past.unfinished()).map(|run| (project, run)));
@@ -40,7 +40,7 @@ pub fn all(projects: &[Arc<Project>]) -> Result<Vec<Resource>, Error> {
     Ok(resources)
 }
 
-/// A run as it is listed.
+/// A run in the list.
 fn resource(run: RunView, project: &Project, projects: &[Arc<Project>]) -> Resource {
     let items = count(run.items.total, "item");
     let finished = || format!("{} of {items} finished", run.items.finished);
@@ -49,8 +49,8 @@ fn resource(run: RunView, project: &Project, projects: &[Arc<Project>]) -> Resou
             let scores: Vec<_> = run.scores.iter().map(|(name, mean)| format!("{name} {mean:.3}")).collect();
             format!("{}: {items}; {}", run.status.as_str(), scores.join(", "))
         }
-        State::GoingOn => format!("going on: {}", finished()),
-        State::CutOff => format!("cut off: {}", finished()),
+        State::GoingOn => format!("in progress: {}", finished()),
+        State::CutOff => format!("interrupted: {}", finished()),
     };
     let title = format!("{} at {}", run.experiment, run.timestamp);
     let mut annotations = annotations(IS_DETAIL);
@@ -78,28 +78,28 @@ fn fixed(project: &Project, projects: &[Arc<Project>]) -> Result<[Resource; 3], 
             Place::LatestResults,
             "latest-results",
             format!("Latest results of {name}"),
-            "The newest run of each experiment: its summary and its worst items.",
+            "The newest run of each experiment: summary and worst items.",
             MATTERS_MOST,
         ),
         resource(
             Place::Experiments,
             "experiments",
             format!("Experiments of {name}"),
-            "The experiments with their data sets, evaluators, thresholds and source places. Reading it builds the project.",
+            "The experiments with their datasets, evaluators, thresholds and source locations. Reading this builds the project.",
             MATTERS,
         ),
         resource(
             Place::Config,
             "config",
             format!("Configuration of {name}"),
-            "The settings in force, and where each comes from; keys are redacted.",
+            "The effective settings, and where each comes from. Keys are redacted.",
             IS_DETAIL,
         )
         .with_size(settings.len() as u64),
     ])
 }
 
-/// The templates of what is not listed.
+/// The templates for resources that are not listed.
 pub fn templates(projects: &[Arc<Project>]) -> Vec<ResourceTemplate> {
     let query = if projects.len() > 1 { OF_PROJECT } else { "" };
     let template = |template: &str, query: &str, name: &str, title, description| {
@@ -115,27 +115,27 @@ pub fn templates(projects: &[Arc<Project>]) -> Vec<ResourceTemplate> {
             query,
             "run",
             "A run",
-            "A run with its summary and its worst items, by its id or the beginning of it, `latest`, `latest~1`, \
-             `EXPERIMENT@latest` or a git revision; also one that goes on.",
+            "A run with its summary and worst items, by run ID or ID prefix, `latest`, `latest~1`, `EXPERIMENT@latest` or git \
+             revision. It may be in progress.",
         ),
         template(
             ITEM,
             query,
             "item",
             "An item of a run",
-            "All that a run found of an item, by the item's key.",
+            "The full result of an item in a run, by item key.",
         ),
         template(
             SCHEMA,
             "",
             "schema",
-            "Schema of a tool's answers",
-            "The whole JSON schema of the structured part of what a tool answers, by the tool's name.",
+            "Schema of a tool's results",
+            "The full JSON schema of a tool's structured content, by tool name.",
         ),
     ]
 }
 
-/// Whether a template is one of them.
+/// Whether a URI is one of the templates.
 pub fn is_template(uri: &str) -> bool {
     [RUN, ITEM, SCHEMA].contains(&uri.strip_suffix(OF_PROJECT).unwrap_or(uri))
 }

@@ -1,4 +1,4 @@
-//! The contents of resources, and the addresses that name them.
+//! The contents of resources, and their URIs.
 
 use std::sync::Arc;
 
@@ -13,26 +13,26 @@ use crate::mcp::past::{FoundReport, Past, State, project_of};
 use crate::mcp::projects::{Project, Projects};
 use crate::mcp::shown::{self, ShownItem, ShownRun, Wanted, keep, size};
 
-/// How many bytes a content takes at the most, as `size` counts them: beside it there is only its URI.
+/// The maximum `size` of a resource; a response has only its URI in addition.
 const ROOM: usize = 55_000;
-/// The type of all of them.
+/// The MIME type of all resources.
 pub const JSON: &str = "application/json";
 
-/// How many runs are shown with items: each has room for some.
+/// How many runs are shown with items, so each has room for some.
 const MOST_WITH_ITEMS: usize = 4;
-/// The room of the other runs, of which there may be hundreds.
+/// The room for the other runs, of which there may be hundreds.
 const ROOM_OF_OTHERS: usize = ROOM / 5;
 
-/// `cobalt://config`: the settings in force, and where each comes from. Keys and passwords in the values are redacted.
+/// `cobalt://config`: the effective settings, and where each comes from. Keys and passwords in the values are redacted.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Shown {
     project: Project,
     settings: Vec<Setting>,
-    /// Why they cannot be read: with this in them, nothing runs.
+    /// Why the settings cannot be read; nothing runs until this is fixed.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
-    /// What had no room.
+    /// What did not fit.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     left_out: Vec<String>,
 }
@@ -47,18 +47,18 @@ pub fn config(project: &Project) -> Shown {
     Shown { project: project.clone(), settings, error, left_out }
 }
 
-/// `cobalt://latest-results`: the newest run of each experiment, what did not pass first: as many with their worst items as have
-/// room, and the others in a row each.
+/// `cobalt://latest-results`: the newest run of each experiment, those that did not pass first: as many as fit with their worst
+/// items, the others without items.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Latest {
     project: Project,
-    /// Those that did not pass come first.
+    /// Runs that did not pass come first.
     runs: Vec<ShownRun>,
-    /// The further ones without their items.
+    /// The other runs, without their items.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     others: Vec<Row>,
-    /// What had no room, and how much of it.
+    /// What did not fit, and how much of it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     left_out: Vec<String>,
 }
@@ -66,7 +66,7 @@ pub struct Latest {
 /// A run without its items.
 #[derive(Debug, Serialize)]
 struct Row {
-    /// Where all of it is.
+    /// The URI of the full run.
     uri: String,
     #[serde(flatten)]
     run: Run,
@@ -87,13 +87,13 @@ pub fn latest(project: &Project, served: &[Arc<Project>]) -> Result<Latest, Erro
         match show(run) {
             Ok(shown) => runs.push(shown),
             // It may have been removed since it was listed.
-            Err(error) => left_out.push(format!("runs: {}, as {}", run.id, guarded::text(&error))),
+            Err(error) => left_out.push(format!("runs: {}: {}", run.id, guarded::text(&error))),
         }
     }
     Ok(Latest { project: project.clone(), runs, others, left_out })
 }
 
-/// The newest run of each experiment, the newest first. One of some of the items is that of an experiment without another.
+/// The newest run of each experiment, newest first. Partial runs count only for experiments without a whole run.
 fn newest(past: &Past) -> Vec<&Run> {
     let mut newest: Vec<&Run> = Vec::new();
     for run in past.rows() {
@@ -104,13 +104,13 @@ fn newest(past: &Past) -> Vec<&Run> {
     newest
 }
 
-/// `cobalt://runs/{runId}`: a run with the worst of its items.
+/// `cobalt://runs/{runId}`: a run with its worst items.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct OneRun {
     project: Project,
     state: State,
-    /// What is worth knowing of which run it is, in a sentence.
+    /// A note on how the name was resolved, in a sentence.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<String>,
     run: ShownRun,
@@ -126,7 +126,7 @@ pub struct OneItem {
     item: ShownItem,
 }
 
-/// The run of a name, and the project that it is of.
+/// A run found by name, and its project.
 struct Found {
     project: Arc<Project>,
     found: FoundReport,
@@ -145,41 +145,41 @@ pub fn run(projects: &Projects, project: Option<&str>, name: &str) -> Result<One
 
 pub fn item(projects: &Projects, project: Option<&str>, name: &str, key: &str) -> Result<OneItem, Error> {
     let Found { project, found } = find(projects, project, name)?;
-    // Nothing is at this address.
+    // There is no resource at this URI.
     let item = shown::item(&found.report, key, ROOM);
     let item = item.map_err(|error| Error::NothingMatched(error.to_string()))?;
     Ok(OneItem { project: (*project).clone(), state: found.state, item })
 }
 
-/// A content as it is sent.
+/// The content as JSON.
 pub fn json_text(content: &impl Serialize) -> Result<String, Error> {
     serde_json::to_string(content).map_err(Error::Json)
 }
 
-/// How all of them begin.
+/// The URI scheme.
 const SCHEME: &str = "cobalt://";
-/// The parameter that names a project.
+/// The query parameter for a project.
 const PROJECT: &str = "project=";
-/// All but what RFC 3986 calls unreserved, as RFC 6570 has it for a variable of a template.
+/// All characters except RFC 3986's unreserved ones, as RFC 6570 requires for template variables.
 const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// The template of a run, and that of an item of one.
+/// The URI templates of a run, and of an item of a run.
 pub const RUN: &str = "cobalt://runs/{runId}";
 pub const ITEM: &str = "cobalt://runs/{runId}/items/{key}";
-/// The template of the schema of a tool's answers, which are alike for all projects.
+/// The URI template of the schema of a tool's results, which is the same for all projects.
 pub const SCHEMA: &str = "cobalt://schemas/{tool}";
-/// What follows them where several projects are served, as RFC 6570 has it.
+/// The RFC 6570 suffix of templates if several projects are served.
 pub const OF_PROJECT: &str = "{?project}";
 
-/// What there is, in words.
-const THERE: &str = "there are cobalt://config, cobalt://experiments, cobalt://latest-results, cobalt://runs/{runId} and \
-     cobalt://runs/{runId}/items/{key}, each with ?project= where several projects are served, and cobalt://schemas/{tool}";
+/// All resources, for error messages.
+const THERE: &str = "available: cobalt://config, cobalt://experiments, cobalt://latest-results, cobalt://runs/{runId} and \
+     cobalt://runs/{runId}/items/{key}, each with ?project= if several projects are served, and cobalt://schemas/{tool}";
 
-/// What a URI names.
+/// A parsed resource URI.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Address {
     pub place: Place,
-    /// The project, by its name or folder.
+    /// The project's name or folder.
     pub project: Option<String>,
 }
 
@@ -189,21 +189,21 @@ pub enum Place {
     Config,
     Experiments,
     LatestResults,
-    /// A run, by its id or as runs are named.
+    /// A run, by ID or another run name.
     Run(String),
     /// An item of a run, by its key.
     Item {
         run: String,
         key: String,
     },
-    /// The schema of what a tool answers, by its name.
+    /// The schema of a tool's results, by tool name.
     Schema(String),
 }
 
 impl Address {
-    /// Reads a URI.
+    /// Parses a URI.
     pub fn read(uri: &str) -> Result<Self, Error> {
-        let unknown = || Error::NothingMatched(format!("no resource is at `{uri}`: {THERE}"));
+        let unknown = || Error::NothingMatched(format!("unknown resource `{uri}`; {THERE}"));
         let rest = uri.strip_prefix(SCHEME).ok_or_else(unknown)?;
         let (path, query) = rest.split_once('?').map_or((rest, None), |(path, query)| (path, Some(query)));
         let place = match path.split('/').collect::<Vec<_>>()[..] {
@@ -226,7 +226,7 @@ impl Address {
 }
 
 impl Place {
-    /// The URI of it, which names the project where several are served.
+    /// The URI, with the project if several are served.
     pub fn uri(&self, project: &Project, all: &[Arc<Project>]) -> String {
         let path = match self {
             Self::Config => "config".to_owned(),
@@ -245,7 +245,7 @@ impl Place {
     }
 }
 
-/// The name of a project, or its folder where another has the same name.
+/// The name of a project, or its folder if another has the same name.
 pub fn name_among(project: &Project, all: &[Arc<Project>]) -> String {
     match all.iter().filter(|other| other.name == project.name).count() {
         0 | 1 => project.name.clone(),
@@ -257,15 +257,15 @@ fn encoded(text: &str) -> String {
     utf8_percent_encode(text, RESERVED).to_string()
 }
 
-/// A part of a URI as it was before it was encoded.
+/// Decodes a part of a URI.
 fn decoded(uri: &str, part: &str) -> Result<String, Error> {
-    let malformed = |why| Error::Arguments(format!("`{uri}` is no URI: {why}"));
+    let malformed = |why| Error::Arguments(format!("`{uri}` is not a valid URI: {why}"));
     let is_code = |rest: &str| rest.len() >= 2 && rest.as_bytes()[..2].iter().all(u8::is_ascii_hexdigit);
     if !part.split('%').skip(1).all(is_code) {
-        return Err(malformed("two hexadecimal digits are expected after each `%`; a `%` itself is `%25`"));
+        return Err(malformed("expected two hexadecimal digits after `%`; write a literal `%` as `%25`"));
     }
     let text = percent_decode_str(part).decode_utf8();
-    Ok(text.map_err(|_| malformed("what is percent-encoded is expected to be UTF-8"))?.into_owned())
+    Ok(text.map_err(|_| malformed("percent-encoded bytes must be UTF-8"))?.into_owned())
 }
 
 #[cfg(test)]
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_a_key_has_in_it_comes_back_out_of_its_uri() {
+    fn any_key_survives_a_round_trip_through_its_uri() {
         let all = [project("one", "/a/one"), project("two & more", "/a/two")];
         for key in ["paris", "a/b", "../..", "100%", "%2F", "a?b=c#d", "größe", "a b+c", ""] {
             let place = Place::Item { run: "8fd9a1c0b2e4".to_owned(), key: key.to_owned() };
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn one_project_is_not_named_and_two_of_a_name_are_by_their_folders() {
+    fn a_single_project_is_not_named_and_two_of_one_name_are_named_by_folder() {
         let one = project("app", "/a/app");
         assert_eq!(Place::Config.uri(&one, std::slice::from_ref(&one)), "cobalt://config");
         let all = [one, project("app", "/b/app")];
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_address_is_refused() {
+    fn invalid_uris_are_refused() {
         for uri in [
             "",
             "config",

@@ -1,4 +1,4 @@
-//! The resources that an assistant reads without calling a tool: the settings, the experiments, and what runs found.
+//! The resources that an assistant reads without calling a tool: settings, experiments and run results.
 
 mod catalogue;
 mod contents;
@@ -18,7 +18,7 @@ pub use catalogue::{is_template, templates};
 pub use contents::{Address, Place, name_among};
 use contents::{JSON, json_text};
 
-/// All resources of these projects, but for the runs that are too old.
+/// All resources of these projects, except older runs.
 pub fn all(projects: &[Arc<Project>]) -> Result<Vec<Resource>, ErrorData> {
     let all = block_in_place(|| catalogue::all(projects));
     all.map_err(|error| ErrorData::internal_error(guarded::text(&error), None))
@@ -40,7 +40,7 @@ async fn text(call: Call<'_>, uri: &str) -> Result<String, Error> {
     let (projects, project) = (call.projects, project.as_deref());
     match &place {
         Place::Experiments => json_text(&tools::experiments(call, &*projects.choose(project)?).await?),
-        // Other requests are answered meanwhile.
+        // Reading files must not block other requests.
         Place::Config => block_in_place(|| json_text(&contents::config(&*projects.choose(project)?))),
         Place::LatestResults => {
             block_in_place(|| json_text(&contents::latest(&*projects.choose(project)?, &projects.all())?))
@@ -53,7 +53,7 @@ async fn text(call: Call<'_>, uri: &str) -> Result<String, Error> {
     }
 }
 
-/// An error of the protocol: whether nothing is there, the URI is wrong, or what is there cannot be read.
+/// A protocol error: not found, invalid URI, or failed to read.
 pub fn refused(error: &Error, uri: &str) -> ErrorData {
     let (message, data) = (guarded::text(error), Some(json!({ "uri": uri })));
     match error.kind() {

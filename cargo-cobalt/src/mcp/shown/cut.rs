@@ -1,20 +1,20 @@
-//! Texts and JSON of any size, cut to the room that there is: how large they are, and how room is shared out.
+//! Truncates texts and JSON to a byte budget, measures them, and divides a budget.
 
 use std::io::{self, Write};
 
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// Nothing is cut to less; a value of so many parts that each would get less becomes a text.
+/// The smallest truncated size. A value with too many parts for this becomes a text.
 const LEAST: usize = 60;
 /// The longest name of a field.
 const LONGEST_NAME: usize = 100;
 /// The longest sentence, in bytes.
 pub const LONGEST_SENTENCE: usize = 600;
-/// Under which an object has what did not fit as fields.
+/// The field of an object that holds the fields that did not fit, as JSON text.
 const REST: &str = "…";
 
-/// A text of at most so many bytes, which tells how much was cut.
+/// The text in at most `room` bytes, with a note on how much was cut.
 pub fn text(text: &str, room: usize) -> String {
     if size_up_to(text, room) <= room {
         return text.to_owned();
@@ -34,7 +34,7 @@ pub fn text(text: &str, room: usize) -> String {
     beginning + &mark(cut)
 }
 
-/// How many bytes a character takes in a text within a text.
+/// The size of a character in a JSON string inside a JSON string.
 fn escaped(character: char) -> usize {
     match character {
         '"' | '\\' => 4,
@@ -44,7 +44,7 @@ fn escaped(character: char) -> usize {
     }
 }
 
-/// A value of at most so many bytes: its texts are cut; where that would leave too little of each, it is a cut text of its JSON.
+/// The value in at most `room` bytes: its texts are cut or, if too little of each would remain, it becomes a cut text of its JSON.
 pub fn value(value: Value, room: usize) -> Value {
     let room = room.max(LEAST);
     if size_up_to(&value, room) <= room {
@@ -67,7 +67,7 @@ pub fn value(value: Value, room: usize) -> Value {
     }
 }
 
-/// The same of what has to remain an object.
+/// Like [`value`], but the result is an object.
 pub fn object(fields: Map<String, Value>, room: usize) -> Map<String, Value> {
     if size_up_to(&fields, room) <= room {
         return fields;
@@ -88,7 +88,7 @@ fn field_shares(fields: &Map<String, Value>, room: usize) -> Option<Vec<usize>> 
     is_named_short.then(|| shares_of(fields.values(), names + 2, room)).flatten()
 }
 
-/// The room for each part, where it is enough.
+/// The room for each part, or `None` if it is too little.
 fn shares_of<'a>(parts: impl Iterator<Item = &'a Value>, around: usize, room: usize) -> Option<Vec<usize>> {
     let sizes: Vec<_> = parts.map(|part| size_up_to(part, room)).collect();
     let shares = shares(&sizes, room.checked_sub(around)?);
@@ -100,16 +100,16 @@ fn cut_fields(fields: Map<String, Value>, shares: Vec<usize>) -> Map<String, Val
     fields.into_iter().zip(shares).map(|((name, field), room)| (name, value(field, room))).collect()
 }
 
-/// How many bytes a value takes as JSON that stands in a text of JSON itself, as clients of older versions of the protocol get
-/// it; clients of the newest get it in fewer.
+/// The size in bytes of a value as JSON inside a JSON string, as clients of older protocol versions get it; for newer clients
+/// it is smaller.
 pub fn size(value: &(impl Serialize + ?Sized)) -> usize {
     size_up_to(value, usize::MAX)
 }
 
-/// The same as long as it is at most so large; else a number above that. What is huge is not gone through in whole.
+/// Like [`size`] up to `most`; else any larger number. Stops early on huge values.
 pub fn size_up_to(value: &(impl Serialize + ?Sized), most: usize) -> usize {
     let mut counter = Counter { counted: 0, most };
-    // It fails where there is more to count, and what cannot be written is not answered with.
+    // Fails when the count exceeds `most`; a value that cannot be serialized is never sent.
     let _ = serde_json::to_writer(&mut counter, value);
     counter.counted
 }
@@ -133,7 +133,7 @@ impl Write for Counter {
     }
 }
 
-/// Shares room out to what would take these sizes: what is small gets all that it takes, and what is large the same each.
+/// Divides room among parts of these sizes: small parts get their whole size, large ones equal shares.
 pub fn shares(sizes: &[usize], room: usize) -> Vec<usize> {
     let mut places: Vec<usize> = (0..sizes.len()).collect();
     places.sort_by_key(|place| sizes[*place]);
@@ -145,7 +145,7 @@ pub fn shares(sizes: &[usize], room: usize) -> Vec<usize> {
     shares
 }
 
-/// Keeps the first elements that have room, and notes how many have not.
+/// Keeps the first elements that fit, and notes how many do not.
 pub fn keep<T: Serialize>(elements: &mut Vec<T>, room: usize, what: &str, left_out: &mut Vec<String>) {
     let (mut taken, all) = (0, elements.len());
     let fits = |element: &T| {
@@ -166,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_size_is_that_of_json_within_a_text() {
+    fn a_size_is_that_of_json_in_a_string() {
         for value in [json!("a\"b\\c\n\u{1}é"), json!({ "a": [1, null] }), json!("\u{7f}\u{2028}")] {
             let within = serde_json::to_string(&value.to_string()).unwrap();
             assert_eq!(size(&value), within.len() - 2, "{value}");
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_size_is_counted_as_far_as_it_matters() {
+    fn a_size_is_counted_up_to_a_limit() {
         for value in [json!("a\"b"), json!(["a", { "b": "\"\"" }])] {
             let size = size(&value);
             assert_eq!((size_up_to(&value, size), size_up_to(&value, size + 1)), (size, size));
@@ -183,14 +183,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_small_gets_all_and_what_is_large_the_same_each() {
+    fn small_parts_get_their_size_and_large_ones_equal_shares() {
         assert_eq!(shares(&[10, 500, 900], 210), [10, 100, 100]);
         assert_eq!(shares(&[10, 20], 100), [10, 20]);
         assert_eq!(shares(&[], 100), [0; 0]);
     }
 
     #[test]
-    fn a_cut_text_tells_how_much_is_missing() {
+    fn a_cut_text_says_how_much_is_missing() {
         assert_eq!(text("short", 20), "short");
         let long = "é".repeat(1000);
         let cut = text(&long, 200);
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn long_texts_within_are_cut_and_short_ones_stay() {
+    fn long_nested_texts_are_cut_and_short_ones_stay() {
         let whole = json!({ "question": "why?", "document": "x".repeat(5000), "sources": [{ "text": "y".repeat(5000), "page": 3 }] });
         let cut = value(whole, 1000);
         assert_eq!(cut["question"], "why?");
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_too_many_parts_becomes_a_text_of_its_json() {
+    fn a_value_with_too_many_parts_becomes_a_text_of_its_json() {
         let whole: Map<_, _> =
             (0..5000).map(|number| (format!("field-{number}"), json!("0123456789"))).collect();
         let cut = value(whole.clone().into(), 400);

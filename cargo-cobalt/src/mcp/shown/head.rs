@@ -1,4 +1,4 @@
-//! All of a run but its items, cut to the room that there is.
+//! A run without its items, cut to a byte budget.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -10,10 +10,10 @@ use super::cut::{self, LONGEST_SENTENCE, keep, size};
 /// The longest name, in bytes.
 pub const LONGEST_NAME: usize = 300;
 
-/// The report without its items in about so much room, and what was left out of it. `evaluator` is the one that was asked for.
+/// The report without its items in about `room` bytes, and what was left out. `evaluator` is the requested one.
 pub fn head(report: &Report, evaluator: Option<&str>, room: usize) -> (Report, Vec<String>) {
     let (mut head, mut left_out) = (report.without_items(), Vec::new());
-    // These tell whether evaluators are the same, and say the thresholds once more.
+    // Only for comparing evaluators, and a copy of the thresholds.
     head.config.evaluator_hashes.clear();
     head.config.written_thresholds.clear();
     shorten_all(&mut head);
@@ -41,7 +41,7 @@ pub fn head(report: &Report, evaluator: Option<&str>, room: usize) -> (Report, V
     (head, left_out)
 }
 
-/// Names and sentences that are of a usual length stay as they are.
+/// Cuts long names and sentences.
 fn shorten_all(head: &mut Report) {
     let Report { id, name, tags, shards, pooled, declared_at, dataset, git, sources, prices_as_of, .. } =
         head;
@@ -59,7 +59,7 @@ fn shorten_all(head: &mut Report) {
     names.for_each(|name| shorten(name, LONGEST_NAME));
     let shortened = |(mut name, mut stats): (String, ScoreStats)| {
         shorten(&mut name, LONGEST_NAME);
-        // With as many numbers as an item has runs.
+        // One number per trial.
         keep(&mut stats.pass_at_k, LONGEST_NAME, "passAtK", &mut Vec::new());
         keep(&mut stats.pass_hat_k, LONGEST_NAME, "passHatK", &mut Vec::new());
         (name, stats)
@@ -86,7 +86,7 @@ fn shorten_status(status: &mut CiStatus) {
     }
 }
 
-/// Those that were missed come first.
+/// Missed thresholds come first.
 fn thresholds(status: &mut CiStatus, room: usize, left_out: &mut Vec<String>) {
     status.thresholds.sort_by_key(|outcome| outcome.passed);
     keep(&mut status.violations, room, "ciStatus.violations", left_out);
@@ -94,7 +94,7 @@ fn thresholds(status: &mut CiStatus, room: usize, left_out: &mut Vec<String>) {
     keep(&mut status.thresholds, room, "ciStatus.thresholds", left_out);
 }
 
-/// The evaluator that was asked for comes first, then those of the lowest means.
+/// The requested evaluator comes first, then those with the lowest means.
 fn scores(
     scores: &mut BTreeMap<String, ScoreStats>,
     evaluator: Option<&str>,

@@ -1,4 +1,4 @@
-//! Which items of a run are wanted, and one of them in the shape of a result file, cut to the room there is.
+//! The query for a run's items, and an item as in the result file, cut to a byte budget.
 
 use std::cmp::Ordering;
 
@@ -15,14 +15,14 @@ use crate::error::Error;
 
 /// An evaluation with less room is left out.
 const LEAST_EVALUATION: usize = 200;
-/// A run with less room is left out.
+/// A trial with less room is left out.
 const LEAST_RUN: usize = 500;
-/// Where an item tells what was left out of it.
+/// The field of an item that lists what was left out.
 const LEFT_OUT: &str = "leftOut";
 
 type Fields = Map<String, Value>;
 
-/// The item, under the key that it is found by, in at most so many bytes, of which there are to be a thousand at least. The evaluator that was asked for stays.
+/// The item, with its unique key, in at most `room` bytes, which must be 1,000 or more. The requested evaluator is kept.
 pub fn item(item: &ItemResult, key: &str, evaluator: Option<&str>, room: usize) -> Fields {
     let Ok(Value::Object(mut whole)) = serde_json::to_value(item) else { return Fields::new() };
     whole.insert("key".to_owned(), key.into());
@@ -37,7 +37,7 @@ pub fn item(item: &ItemResult, key: &str, evaluator: Option<&str>, room: usize) 
     if size(&cut) <= room { cut } else { least(item, key) }
 }
 
-/// An item of two runs in at most so many bytes, of which there are to be two thousand at least.
+/// An item of two runs in at most `room` bytes, which must be 2,000 or more.
 pub fn change(change: &ItemChange, room: usize) -> Fields {
     let Ok(Value::Object(whole)) = serde_json::to_value(change) else { return Fields::new() };
     if size_up_to(&whole, room) <= room {
@@ -47,12 +47,12 @@ pub fn change(change: &ItemChange, room: usize) -> Fields {
     parts(whole, evaluator, room, &mut Vec::new())
 }
 
-/// What identifies an item, where nothing else has room.
+/// Only what identifies an item, if nothing else fits.
 fn least(item: &ItemResult, key: &str) -> Fields {
     let fields = json!({
         "index": item.index, "key": cut::text(key, LONGEST_NAME), "input": {}, "output": { "output": "" },
         "latencyMs": item.latency_ms(), "evaluations": {}, "status": item.status(), "passed": item.passed,
-        LEFT_OUT: ["all but what it is called and whether it passed"],
+        LEFT_OUT: ["everything except its key and whether it passed"],
     });
     let Value::Object(fields) = fields else { return Fields::new() };
     fields
@@ -62,7 +62,7 @@ fn parts(mut whole: Fields, evaluator: Option<&str>, room: usize, left_out: &mut
     if let Some(Value::String(key)) = whole.get_mut("key") {
         *key = cut::text(key, LONGEST_NAME);
     }
-    // Names of fields, and what tells of what was left out.
+    // For field names, and the list of what was left out.
     let around = LONGEST_NAME + whole.keys().map(|name| size(name) + 2).sum::<usize>();
     let sizes: Vec<_> = whole.values().map(|value| size_up_to(value, room)).collect();
     let shares = shares(&sizes, room.saturating_sub(around));
@@ -83,7 +83,7 @@ fn parts(mut whole: Fields, evaluator: Option<&str>, room: usize, left_out: &mut
     whole.into_iter().zip(shares).map(cut).collect()
 }
 
-/// The output itself, and the metadata, which is an object.
+/// The output and its metadata, an object.
 fn output(mut output: Fields, room: usize) -> Fields {
     let metadata = match output.remove("metadata") {
         Some(Value::Object(metadata)) => Some(metadata),
@@ -98,7 +98,7 @@ fn output(mut output: Fields, room: usize) -> Fields {
     cut
 }
 
-/// The evaluations for which there is room: the one that was asked for, those without a score, and then the lowest.
+/// The evaluations that fit: the requested one, those without a score, then the lowest.
 fn evaluations(all: Fields, evaluator: Option<&str>, room: usize, left_out: &mut Vec<String>) -> Fields {
     let least = |name: &str, evaluation: &Value| {
         size(name) + size_up_to(evaluation, LEAST_EVALUATION).min(LEAST_EVALUATION)
@@ -115,7 +115,7 @@ fn evaluations(all: Fields, evaluator: Option<&str>, room: usize, left_out: &mut
     kept.into_iter().zip(shares).map(cut).collect()
 }
 
-/// An evaluation; who was asked for it goes first, then the reasoning where there is a reason.
+/// An evaluation. Drops the judge first, then the chain of thought if there is a reason, then the metadata.
 fn evaluation(mut fields: Fields, room: usize) -> Fields {
     for name in ["judge", "chainOfThought", "metadata"] {
         if size_up_to(&fields, room) > room && (name != "chainOfThought" || fields.contains_key("reason")) {
@@ -144,7 +144,7 @@ fn runs(all: Vec<Value>, evaluator: Option<&str>, room: usize, left_out: &mut Ve
     kept.into_iter().zip(shares).map(cut).collect()
 }
 
-/// The first of the scores that changed.
+/// The first scores that changed, as many as fit.
 fn scores(mut all: Vec<Value>, room: usize) -> Vec<Value> {
     for score in &mut all {
         if let Some(Value::String(name)) = score.get_mut("evaluator") {
@@ -155,7 +155,7 @@ fn scores(mut all: Vec<Value>, room: usize) -> Vec<Value> {
     all
 }
 
-/// The figures of all runs, which cannot be cut: those of some evaluators.
+/// The statistics over all trials. They cannot be cut, so evaluators are dropped.
 fn aggregated(mut all: Fields, evaluator: Option<&str>, room: usize, left_out: &mut Vec<String>) -> Fields {
     if let Some(Value::Object(figures)) = all.get_mut("evaluations") {
         let score = |figures: &Value| figures.get("mean").and_then(Value::as_f64);
@@ -167,8 +167,7 @@ fn aggregated(mut all: Fields, evaluator: Option<&str>, room: usize, left_out: &
     all
 }
 
-/// Those of the fields that have room, which stay in their order: first the evaluator that was asked for, then the lowest score,
-/// and none counts as lower than any.
+/// The fields that fit, in their order. The requested evaluator has priority, then the lowest scores; no score counts as lowest.
 fn keep(
     all: Fields,
     evaluator: Option<&str>,
@@ -198,36 +197,36 @@ fn keep(
     kept.into_iter().map(|(_, field)| field).collect()
 }
 
-/// A state of an item.
+/// A status filter for items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ItemStatus {
-    /// It is at or above every pass mark in every trial, without an error.
+    /// At or above every pass mark in every trial, without an error.
     Passed,
-    /// It is below a pass mark, or in error.
+    /// Below a pass mark, or in error.
     Failed,
-    /// The agent failed or took too long, or an evaluator gave no score.
+    /// The agent failed or timed out, or an evaluator returned no score.
     Error,
-    /// Some score is below its evaluator's pass mark, whether or not that fails the item.
+    /// A score is below its evaluator's pass mark, whether or not that fails the item.
     Low,
 }
 
-/// Which items are wanted; all of them by default.
+/// A query for items; by default all of them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Wanted {
     pub status: Option<ItemStatus>,
-    /// Those that this evaluator was asked about.
+    /// Items scored by this evaluator.
     pub evaluator: Option<String>,
-    /// Those whose score is at most this, by that evaluator or, where none is named, by any.
+    /// Items with at most this score, from that evaluator or, if none is named, from any.
     pub max_score: Option<f64>,
-    /// The most items to show; as many as have room, where it is not given.
+    /// Maximum number of items; by default as many as fit.
     #[serde(skip)]
     pub limit: Option<usize>,
 }
 
 impl Wanted {
-    /// The places of the items that are wanted, the worst first: those in error, then those below a pass mark by their lowest score, then the
-    /// others by theirs.
+    /// The positions of the matching items, worst first: those in error, then those below a pass mark by their lowest score,
+    /// then the others by theirs.
     pub fn of(&self, report: &Report) -> Result<Vec<usize>, Error> {
         self.check(report)?;
         let is_wanted =
@@ -246,7 +245,7 @@ impl Wanted {
         if let Some(name) = self.evaluator.as_deref().filter(|name| names().all(|known| known != *name)) {
             let instead = match names().next() {
                 Some(_) => wording::instead(name, names()),
-                None => "it has none".to_owned(),
+                None => "it has no evaluators".to_owned(),
             };
             return Err(Error::Arguments(format!(
                 "run `{}` has no evaluator `{name}`; {instead}",
@@ -254,7 +253,7 @@ impl Wanted {
             )));
         }
         if self.max_score.is_some_and(|score| !(0.0..=1.0).contains(&score)) {
-            return Err(Error::Arguments("`maxScore` is a score: give a number from 0 to 1".to_owned()));
+            return Err(Error::Arguments("invalid `maxScore`: expected a number from 0 to 1".to_owned()));
         }
         Ok(())
     }
@@ -275,7 +274,7 @@ impl Wanted {
             && self.max_score.is_none_or(|most| self.lowest(report, item).is_some_and(|score| score <= most))
     }
 
-    /// How bad an item is: its kind, then its lowest score, which those in error are not sorted by.
+    /// The sort key: the category, then the lowest score, except for items in error.
     fn rank(&self, report: &Report, item: &ItemResult) -> (u8, f64) {
         let lowest = || self.lowest(report, item).unwrap_or(f64::INFINITY);
         match item.passed {
@@ -285,7 +284,7 @@ impl Wanted {
         }
     }
 
-    /// The lowest of an item's scores, of the evaluator that is named or of all, each the mean over the item's runs.
+    /// An item's lowest score, from the named evaluator or from all; each is the mean over the item's trials.
     fn lowest(&self, report: &Report, item: &ItemResult) -> Option<f64> {
         match self.evaluator.as_deref() {
             Some(name) => mean(item, name),
@@ -294,7 +293,7 @@ impl Wanted {
     }
 }
 
-/// The mean of an evaluator's scores over the runs of an item.
+/// The mean of an evaluator's scores over the trials of an item.
 fn mean(item: &ItemResult, evaluator: &str) -> Option<f64> {
     let (count, sum) =
         item.scores(evaluator).fold((0_u32, 0.0), |(count, sum), score| (count + 1, sum + score));

@@ -1,11 +1,12 @@
-//! A run as an answer carries it: in the shape of its result file, with as many of its items as have room, the worst first.
+//! A run in a response: in the format of its result file, with as many items as fit, worst first.
 //!
-//! | file | idea |
+//! | file | contents |
 //! |---|---|
-//! | [`mod@run`] | a run with some of its items, and where the next page begins |
-//! | [`head`], [`mod@item`] | all of a run but its items, and these: which are wanted, and one, each cut to the room that there is |
-//! | [`cut`] | texts and JSON of any size, cut; how large they are |
-//! | [`mod@text`] | the same for who reads |
+//! | [`mod@run`] | a run with some of its items, and the cursor of the next page |
+//! | [`head`] | a run without its items, cut to a byte budget |
+//! | [`mod@item`] | the query for items, and an item, cut to a byte budget |
+//! | [`cut`] | truncation and size of texts and JSON |
+//! | [`mod@text`] | the run as Markdown |
 
 pub mod cut;
 mod head;

@@ -1,4 +1,4 @@
-//! A run with some of its items, the cursor that the next page begins at, and an item of its own.
+//! A run with some of its items, the cursor of the next page, and a single item.
 
 use cobalt_core::hash::sha256_hex;
 use cobalt_core::report::{ItemNames, ItemResult, Report};
@@ -14,56 +14,56 @@ use crate::error::Error;
 use crate::formats::markdown::verdict;
 use crate::runs::ItemCounts;
 
-/// How many bytes the structured part of an answer takes at the most, as [`size()`] counts them; beside it there is the text.
+/// The maximum [`size()`] of the structured content of a response, in addition to its text.
 pub const BUDGET: usize = 48_000;
-/// How many digits of the hash a cursor has.
+/// How many hash digits a cursor has.
 const DIGITS: usize = 16;
-/// How many items at the least have room side by side, however large they are.
+/// The number of items that always fit on a page, however large they are.
 const FEWEST: usize = 10;
 
 /// A run with some of its items.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ShownRun {
-    /// All but the items, as far as there is room.
+    /// The run without its items, truncated.
     #[serde(skip)]
     pub head: Report,
     /// Whether it passed, and why, in a sentence.
     #[serde(skip)]
     pub verdict: String,
-    /// An item in a line each.
+    /// One text per item.
     #[serde(skip)]
     pub lines: Vec<String>,
-    /// The same as a result file has it, with the items that are shown.
+    /// The run in the format of a result file, with the items of this page.
     #[serde(flatten)]
     #[schemars(with = "Report")]
     pub run: Map<String, Value>,
-    /// How many items of the run are at or above every pass mark in every trial, without an error.
+    /// Items at or above every pass mark in every trial, without an error.
     items_at_pass_marks: usize,
-    /// How many are below a pass mark in some trial, without an error; where thresholds decide, that fails no item by itself.
+    /// Items below a pass mark in some trial, without an error; if thresholds decide, this alone fails no item.
     items_below_pass_mark: usize,
-    /// How many are in error: the agent failed or took too long, or an evaluator gave no score.
+    /// Items in error: the agent failed or timed out, or an evaluator returned no score.
     items_in_error: usize,
-    /// How many items there are of those that were asked for.
+    /// Total number of matching items.
     pub items_matching: usize,
-    /// How many of them are here: the worst that were not on a page before.
+    /// Number of items on this page: the worst that were not on a previous page.
     pub items_shown: usize,
-    /// What to give as `cursor` for the next page; absent on the last one.
+    /// The `cursor` of the next page; absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
-    /// How to get the items that are not here; absent where these are all.
+    /// How to get the remaining items; absent if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rest: Option<String>,
-    /// The lists of the run that had no room for all of their elements, and how many are missing.
+    /// Truncated lists, with the number of missing elements.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
 }
 
-/// Shows a run, from a cursor on, in so many bytes, of which there are to be 10,000 at least.
+/// Shows a run, from a cursor on, in at most `budget` bytes, which must be 10,000 or more.
 ///
 /// # Errors
 ///
-/// Nothing of what is wanted can be there, or the cursor is not of this run and choice.
+/// The query is invalid, or the cursor belongs to another run or query.
 pub fn run(report: &Report, wanted: &Wanted, cursor: Option<&str>, budget: usize) -> Result<ShownRun, Error> {
     let keys = keys(report);
     let matching = wanted.of(report)?;
@@ -75,7 +75,7 @@ pub fn run(report: &Report, wanted: &Wanted, cursor: Option<&str>, budget: usize
         Ok(Value::Object(run)) => run,
         _ => Map::new(),
     };
-    // For the sentences about the rest, and what tells of what was left out.
+    // For the sentences about the rest, and the list of what was left out.
     let around = size(&run) + size(&left_out) + 2 * cut::LONGEST_SENTENCE;
     let room = budget.saturating_sub(around);
     let largest = room / left.len().clamp(1, FEWEST);
@@ -92,7 +92,7 @@ pub fn run(report: &Report, wanted: &Wanted, cursor: Option<&str>, budget: usize
     }
     let counts = ItemCounts::from(&report.summary);
     let (items_shown, next) = (items.len(), start + items.len());
-    // What failed comes before what it was compared with.
+    // The items come before the comparison with the baseline.
     let baseline = run.shift_remove("baseline");
     run.insert("items".to_owned(), items.into());
     run.extend(baseline.map(|baseline| ("baseline".to_owned(), baseline)));
@@ -115,31 +115,31 @@ pub fn run(report: &Report, wanted: &Wanted, cursor: Option<&str>, budget: usize
 
 fn rest(head: &Report, shown: usize, matching: usize, cursor: &str) -> String {
     format!(
-        "{shown} of {} are here, the worst first: call `cobalt_results` with `runId` \"{}\", `cursor` \"{cursor}\" and the same \
-         `status`, `evaluator` and `maxScore` for the next ones",
+        "{shown} of {} shown, worst first; for the next ones, call `cobalt_results` with `runId` \"{}\", `cursor` \"{cursor}\" \
+         and the same `status`, `evaluator` and `maxScore`",
         count(matching, "item"),
         head.id
     )
 }
 
-/// An item of a run, all of it as far as there is room.
+/// An item of a run, in full if it fits.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ShownItem {
-    /// The run's id.
+    /// The run ID.
     pub run_id: String,
     /// The experiment's name.
     pub experiment: String,
-    /// The item as a result file has it; texts without room are cut, and tell so.
+    /// The item as in the result file; texts that do not fit are cut and marked.
     #[schemars(with = "ItemResult")]
     pub item: Map<String, Value>,
 }
 
-/// Shows an item of a run in so many bytes, of which there are to be 10,000 at least.
+/// Shows an item of a run in at most `budget` bytes, which must be 10,000 or more.
 ///
 /// # Errors
 ///
-/// The run has no item of this key.
+/// The run has no item with this key.
 pub fn item(report: &Report, key: &str, budget: usize) -> Result<ShownItem, Error> {
     let keys = keys(report);
     let (run_id, experiment) =
@@ -148,48 +148,48 @@ pub fn item(report: &Report, key: &str, budget: usize) -> Result<ShownItem, Erro
         let instead = wording::closest(key, keys.iter().map(String::as_str));
         let hint = instead.map_or(String::new(), |key| format!("; did you mean `{key}`?"));
         return Err(Error::Arguments(format!(
-            "run `{run_id}` has no item `{key}`{hint}; `cobalt_results` with `runId` \"{run_id}\" shows its items"
+            "run `{run_id}` has no item `{key}`{hint}; `cobalt_results` with `runId` \"{run_id}\" lists its items"
         )));
     };
     let room = budget.saturating_sub(size(&run_id) + size(&experiment) + 100);
     Ok(ShownItem { run_id, experiment, item: item::item(&report.items[place], key, None, room) })
 }
 
-/// What each item is found by: its key, made unique.
+/// The unique key of each item.
 pub fn keys(report: &Report) -> Vec<String> {
     let mut names = ItemNames::new(report.partial);
     report.items.iter().for_each(|item| names.add(item));
     names.keys()
 }
 
-/// The cursor of a place among the items that are wanted of a run.
+/// The cursor of a position among the matching items of a run.
 fn cursor_at(place: usize, report: &Report, wanted: &Wanted) -> String {
     format!("{place}-{}", choice(report, wanted))
 }
 
-/// The place of a cursor.
+/// The position of a cursor.
 fn place_of(cursor: &str, report: &Report, wanted: &Wanted) -> Result<usize, Error> {
     let place = cursor.split_once('-').and_then(|(place, choice)| Some((place.parse().ok()?, choice)));
     match place {
         Some((place, choice)) if choice == self::choice(report, wanted) => Ok(place),
         Some(_) => Err(Error::Arguments(format!(
-            "`cursor` is one of another run than `{}`, or of other `status`, `evaluator` or `maxScore`: give those of the \
-             answer that it came with, or leave `cursor` out to begin with the worst item",
+            "`cursor` belongs to another run than `{}`, or to another `status`, `evaluator` or `maxScore`: pass the arguments of \
+             the call that returned it, or omit `cursor` to start from the worst item",
             report.id
         ))),
         None => Err(malformed_cursor()),
     }
 }
 
-/// What is said of a text that is no cursor.
+/// The error for a text that is not a cursor.
 pub fn malformed_cursor() -> Error {
     Error::Arguments(
-        "invalid `cursor`: pass the `nextCursor` of a previous answer unchanged, or omit it to start from the beginning"
+        "invalid `cursor`: pass the `nextCursor` of a previous result unchanged, or omit it to start from the beginning"
             .to_owned(),
     )
 }
 
-/// A hash of what a cursor is good for.
+/// A hash of the run and query that a cursor belongs to.
 fn choice(report: &Report, wanted: &Wanted) -> String {
     // Writing plain texts and numbers cannot fail.
     let wanted = serde_json::to_string(wanted).unwrap_or_default();

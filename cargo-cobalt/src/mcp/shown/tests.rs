@@ -1,4 +1,4 @@
-//! Runs of all kinds, shown.
+//! Views of runs of all kinds.
 
 use cobalt_core::report::Report;
 use serde_json::{Map, Value, json};
@@ -68,11 +68,15 @@ fn items_in_error_come_first_then_those_that_failed_by_their_lowest_score() {
     let (report, wanted) = (mixed(), Wanted::default());
     assert_eq!(keys_of(&shown(&report, &wanted)), ["broken", "worst", "low", "failed", "good"]);
     let by_right = Wanted { evaluator: Some("right".to_owned()), ..wanted };
-    assert_eq!(keys_of(&shown(&report, &by_right)), ["low", "failed", "worst", "good"], "it was not asked");
+    assert_eq!(
+        keys_of(&shown(&report, &by_right)),
+        ["low", "failed", "worst", "good"],
+        "an item without a score is left out"
+    );
 }
 
 #[test]
-fn a_status_and_a_score_choose_among_items() {
+fn a_status_and_a_score_filter_items() {
     let report = mixed();
     for (status, expected) in [
         (ItemStatus::Passed, &["good"][..]),
@@ -88,13 +92,13 @@ fn a_status_and_a_score_choose_among_items() {
         evaluator: evaluator.map(str::to_owned),
         ..Wanted::default()
     };
-    assert_eq!(keys_of(&shown(&report, &most(0.2, None))), ["worst", "low"], "the score itself is in");
+    assert_eq!(keys_of(&shown(&report, &most(0.2, None))), ["worst", "low"], "the limit is inclusive");
     assert_eq!(keys_of(&shown(&report, &most(0.4, Some("right")))), ["low", "failed"]);
     assert!(run(&report, &most(f64::NAN, None), None, BUDGET).is_err());
 }
 
 #[test]
-fn a_cursor_is_good_for_its_run_and_choice_alone() {
+fn a_cursor_is_valid_only_for_its_run_and_query() {
     let (report, wanted) = (mixed(), Wanted { limit: Some(2), ..Wanted::default() });
     let first = shown(&report, &wanted);
     let cursor = first.next_cursor.as_deref().unwrap();
@@ -103,7 +107,7 @@ fn a_cursor_is_good_for_its_run_and_choice_alone() {
     assert_eq!(
         (keys_of(&rest), &rest.next_cursor),
         (vec!["low", "failed", "good"], &None),
-        "any `limit` will do"
+        "any `limit` works"
     );
     let other = Report { id: "ba9876543210".to_owned(), ..mixed() };
     let failed = Wanted { status: Some(ItemStatus::Failed), ..Wanted::default() };
@@ -116,16 +120,16 @@ fn a_cursor_is_good_for_its_run_and_choice_alone() {
     ]
     .map(|(report, wanted, cursor)| run(report, wanted, Some(cursor), BUDGET).unwrap_err().to_string());
     insta::assert_snapshot!(refusals.join("\n"), @r"
-    `cursor` is one of another run than `ba9876543210`, or of other `status`, `evaluator` or `maxScore`: give those of the answer that it came with, or leave `cursor` out to begin with the worst item
-    `cursor` is one of another run than `0123456789ab`, or of other `status`, `evaluator` or `maxScore`: give those of the answer that it came with, or leave `cursor` out to begin with the worst item
-    invalid `cursor`: pass the `nextCursor` of a previous answer unchanged, or omit it to start from the beginning
-    invalid `cursor`: pass the `nextCursor` of a previous answer unchanged, or omit it to start from the beginning
-    invalid `cursor`: pass the `nextCursor` of a previous answer unchanged, or omit it to start from the beginning
+    `cursor` belongs to another run than `ba9876543210`, or to another `status`, `evaluator` or `maxScore`: pass the arguments of the call that returned it, or omit `cursor` to start from the worst item
+    `cursor` belongs to another run than `0123456789ab`, or to another `status`, `evaluator` or `maxScore`: pass the arguments of the call that returned it, or omit `cursor` to start from the worst item
+    invalid `cursor`: pass the `nextCursor` of a previous result unchanged, or omit it to start from the beginning
+    invalid `cursor`: pass the `nextCursor` of a previous result unchanged, or omit it to start from the beginning
+    invalid `cursor`: pass the `nextCursor` of a previous result unchanged, or omit it to start from the beginning
     ");
 }
 
 #[test]
-fn the_executions_of_an_item_count_by_their_mean_and_stay_within_its_room() {
+fn the_trials_of_an_item_count_by_their_mean_and_stay_within_its_room() {
     let execution = |score: f64| {
         json!({ "status": "ok", "latencyMs": 1.0, "output": { "output": "x".repeat(20_000) },
             "evaluations": { "right": { "score": score, "reason": "y".repeat(5_000) } } })
@@ -146,7 +150,7 @@ fn the_executions_of_an_item_count_by_their_mean_and_stay_within_its_room() {
 }
 
 #[test]
-fn a_run_is_told_with_its_worst_items_first_and_one_in_error_by_its_errors() {
+fn a_text_has_the_worst_items_first_and_the_errors_of_items_in_error() {
     let told = |wanted: &Wanted| text(&shown(&mixed(), wanted), ROOM);
     snapshot("run_of_all_kinds", &told(&Wanted::default()));
     let errors = Wanted { status: Some(ItemStatus::Error), ..Wanted::default() };
@@ -167,7 +171,7 @@ fn a_long_item_is_cut_with_how_much_is_missing() {
 }
 
 #[test]
-fn an_item_that_failed_is_told_with_what_was_given_expected_and_answered() {
+fn a_failed_item_has_its_input_expected_answer_and_output() {
     let item = |input: Value, right: f64| {
         json!({ "key": "a", "input": input, "output": { "output": "billing" },
             "evaluations": { "right": { "score": right, "reason": "another team" } } })
@@ -184,13 +188,13 @@ fn an_item_that_failed_is_told_with_what_was_given_expected_and_answered() {
     let items = items.map(|text| text.lines().filter(|line| line.starts_with("- `a`")).collect::<String>());
     insta::assert_snapshot!(items.join("\n"), @r#"
     - `a` below its pass mark in `right` 0.3: `another team` / input: `It is slow` / other fields: `{"level":2}` / expected: `search` / output: `billing`
-    - `a` below its pass mark in `right` 0.499: `another team` / input: `{"ticket":"It is slow"}` / output: `billing`
+    - `a` below its pass mark in `right` 0.499999: `another team` / input: `{"ticket":"It is slow"}` / output: `billing`
     - `a` passed, lowest in `right` 0.667: `another team`
     "#);
 }
 
 #[test]
-fn what_failed_comes_before_the_figures_and_neither_falls_off_where_there_is_little_room() {
+fn failed_items_come_before_the_metrics_and_neither_is_dropped_if_there_is_little_room() {
     let failed = |place: usize| {
         json!({ "key": format!("item-{place}"), "passed": false, "input": { "input": "x".repeat(500) },
             "output": { "output": "y".repeat(500) }, "evaluations": { "right": { "score": 0.0 } } })
@@ -207,7 +211,7 @@ fn what_failed_comes_before_the_figures_and_neither_falls_off_where_there_is_lit
         );
         assert!(at("- time: ") > at("`item-0`") && size(&told) <= room, "{room}: {}", size(&told));
     }
-    // A line names those for which there is no room.
+    // Items that do not fit in full have a line.
     assert!(
         text(&shown, ROOM).contains("\n- `item-14` below its pass mark in `right` 0\n"),
         "{}",
@@ -215,7 +219,7 @@ fn what_failed_comes_before_the_figures_and_neither_falls_off_where_there_is_lit
     );
 }
 
-/// What Markdown outside of code spans is left of a text.
+/// The Markdown outside of code spans.
 fn outside_of_code(markdown: &str) -> String {
     let (mut outside, mut rest) = (String::new(), markdown);
     while let Some(at) = rest.find('`') {
@@ -269,7 +273,7 @@ fn hostile_texts_stay_in_code_spans_however_they_are_cut() {
 }
 
 #[test]
-fn whatever_a_run_holds_it_is_shown_within_its_room() {
+fn any_run_is_shown_within_its_room() {
     for (filler, evaluators, thresholds, length) in [
         ("x", 1, 1, 1 << 16),
         ("\u{1}", 5, 5, 3_000),

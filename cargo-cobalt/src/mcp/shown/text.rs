@@ -1,4 +1,4 @@
-//! A run for who reads: its verdict, its figures and the worst of its items, in Markdown.
+//! A run as Markdown: its verdict, its metrics and its worst items.
 
 use std::fmt::Write as _;
 
@@ -15,21 +15,21 @@ use super::run::ShownRun;
 use crate::formats::markdown::{at_marks, origin, usage};
 use crate::markdown::{cell, code, sentence};
 
-/// How many bytes a text takes at the most, as [`size()`] counts them.
+/// The maximum [`size()`] of a text.
 pub const ROOM: usize = 7_500;
-/// How many of them the statistics take at the most, and the thresholds.
+/// The maximum for the statistics, and for the thresholds.
 const FIGURES: usize = 2_000;
 /// The longest name, and the longest reason, in bytes.
 const NAME: usize = 120;
 const REASON: usize = 400;
 /// The longest input, expected answer, output and other fields, in bytes.
 const VALUE: usize = 200;
-/// The longest line of several figures, in bytes.
+/// The longest line of metrics, in bytes.
 const LINE: usize = 600;
-/// How many evaluators are told of an item.
+/// The maximum number of evaluators of an item.
 const MOST_LOW: usize = 3;
 
-/// The run in Markdown, in some `room` bytes, up to [`ROOM`].
+/// The run as Markdown, in about `room` bytes, up to [`ROOM`].
 pub fn text(shown: &ShownRun, room: usize) -> String {
     let head = &shown.head;
     let title = format!(
@@ -57,13 +57,13 @@ pub fn text(shown: &ShownRun, room: usize) -> String {
     let figures = up_to(&figures, room / 2);
     let end = shown.rest.as_ref().map_or(String::new(), |rest| format!("\n{rest}.\n"));
     if !shown.lines.is_empty() {
-        text += "\nItems, the worst first:\n\n";
+        text += "\nItems, worst first:\n\n";
     }
     text += &items(&shown.lines, room.saturating_sub(size(&text) + size(&figures) + size(&end)));
     text + &end + &figures
 }
 
-/// The items. Where not all that is known of those that failed has room, the first have it, and the others a line.
+/// The items. If the failed ones do not all fit in full, the first are in full, and the others have a line.
 fn items(lines: &[String], room: usize) -> String {
     let failed = lines.iter().filter(|line| line.contains('\n'));
     let has_room = failed.map(|line| size(line) + 1).sum::<usize>() + NAME <= room;
@@ -78,7 +78,7 @@ fn items(lines: &[String], room: usize) -> String {
     list(lines.collect::<Vec<_>>().into_iter(), room, "item")
 }
 
-/// The first lines of a text that have room.
+/// The first lines of a text that fit.
 pub fn up_to(text: &str, room: usize) -> String {
     let mut kept = String::new();
     for line in text.split_inclusive('\n') {
@@ -91,7 +91,7 @@ pub fn up_to(text: &str, room: usize) -> String {
     kept
 }
 
-/// How it differs from its baseline, last: what failed is of more use.
+/// The differences from the baseline. They come last: failed items are more useful.
 fn baseline(shown: &ShownRun) -> String {
     let Some(comparison) = &shown.head.baseline else { return String::new() };
     let line = |difference: &Difference| {
@@ -102,16 +102,16 @@ fn baseline(shown: &ShownRun) -> String {
     format!(
         "\nvs. baseline, run {}:\n\n{}",
         code(&cut::text(&comparison.base.id, NAME)),
-        list(lines.collect::<Vec<_>>().into_iter(), FIGURES, "figure")
+        list(lines.collect::<Vec<_>>().into_iter(), FIGURES, "metric")
     )
 }
 
-/// A line of Markdown; where it is too long, its beginning as code: a cut would leave its spans open.
+/// A line of Markdown; if it is too long, its start as code, since a cut could leave code spans open.
 fn whole(line: String) -> String {
     if size(&line) <= LINE { line } else { code(&cut::text(&line, LINE)) }
 }
 
-/// As many lines as have room, and how many have not.
+/// The lines that fit, and the number of others.
 pub fn list(lines: impl ExactSizeIterator<Item = String>, room: usize, what: &str) -> String {
     let (all, mut text, mut taken) = (lines.len(), String::new(), 0);
     let mut left = room.saturating_sub(NAME);
@@ -124,7 +124,7 @@ pub fn list(lines: impl ExactSizeIterator<Item = String>, room: usize, what: &st
     if taken < all {
         let _ = writeln!(
             text,
-            "- and {}, which the structured part tells of",
+            "- and {}; see the structured content",
             count(all - taken, &format!("more {what}"))
         );
     }
@@ -147,7 +147,7 @@ fn scores(shown: &ShownRun) -> String {
     )
 }
 
-/// Those that did not pass.
+/// The thresholds that were missed.
 fn thresholds(shown: &ShownRun) -> String {
     let missed: Vec<_> = shown.head.ci_status.iter().flat_map(|status| &status.violations).collect();
     if missed.is_empty() {
@@ -157,8 +157,7 @@ fn thresholds(shown: &ShownRun) -> String {
     format!("\nMissed:\n\n{}", list(missed.iter().map(line), FIGURES, "threshold"))
 }
 
-/// An item: what is wrong with it, and why. Of one that did not pass, indented lines have its input, what was expected, and its
-/// output.
+/// An item: what is wrong with it, and why. For a failed item, indented lines have its input, the expected answer, and its output.
 pub fn line(item: &ItemResult, key: &str, config: &RunConfig) -> String {
     let name = code(&cut::text(key, NAME));
     if let Some(error) = item.why_in_error() {
@@ -195,7 +194,7 @@ pub fn line(item: &ItemResult, key: &str, config: &RunConfig) -> String {
     }
 }
 
-/// What the agent was given, what was expected of it, and what it gave in this run.
+/// The item's input, its expected answer, and the output of this trial.
 fn given(item: &ItemResult, run: Option<&Execution>) -> String {
     let input = item.input.get("input").map(|input| ("input", input));
     let expected = expected_field(&item.input);
@@ -213,7 +212,7 @@ fn given(item: &ItemResult, run: Option<&Execution>) -> String {
     input.into_iter().chain(others).chain(expected).chain(output).map(line).collect()
 }
 
-/// The run in which an evaluator gave a score.
+/// The trial in which an evaluator returned a score.
 fn scored<'a>(
     item: &'a ItemResult,
     evaluator: &str,

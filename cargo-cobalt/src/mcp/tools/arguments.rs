@@ -1,4 +1,4 @@
-//! The arguments of tools and prompts: checked by their schema, so that what is wrong with them is said in one way for all.
+//! Validates the arguments of tools and prompts against their schemas, with uniform error messages.
 
 use cobalt_core::wording::{self, cut};
 use rmcp::model::JsonObject;
@@ -10,10 +10,10 @@ use super::schema::{Resolved, allowed};
 use crate::error::Error;
 use crate::mcp::plain::plain;
 
-/// The most that is quoted of a value, in characters.
+/// The longest quote of a value, in characters.
 const LONGEST: usize = 80;
 
-/// Reads the arguments. Every one that is wrong is named, with what was expected and what was given.
+/// Parses the arguments. The error names every invalid one, with its value and what was expected.
 pub fn read<Arguments: DeserializeOwned + JsonSchema>(given: JsonObject) -> Result<Arguments, Error> {
     let schema = schema_for!(Arguments);
     let mut problems = Vec::new();
@@ -21,14 +21,14 @@ pub fn read<Arguments: DeserializeOwned + JsonSchema>(given: JsonObject) -> Resu
     if !problems.is_empty() {
         return Err(Error::Arguments(problems.join("; ")));
     }
-    // Only what no schema says can be wrong now.
+    // Only errors that the schema cannot express remain.
     serde_path_to_error::deserialize(Value::Object(given)).map_err(|error| {
         let (path, reason) = (error.path().to_string(), error.into_inner());
-        Error::Arguments(format!("`{path}` does not fit: {}", plain(&reason.to_string())))
+        Error::Arguments(format!("invalid `{path}`: {}", plain(&reason.to_string())))
     })
 }
 
-/// The arguments with whole numbers written as such, and what is wrong with them.
+/// The arguments with normalized integers. Adds what is wrong to `problems`.
 fn checked(schema: &Value, given: JsonObject, problems: &mut Vec<String>) -> JsonObject {
     let properties = schema["properties"].as_object();
     let names = || properties.into_iter().flat_map(|known| known.keys().map(String::as_str));
@@ -44,7 +44,7 @@ fn checked(schema: &Value, given: JsonObject, problems: &mut Vec<String>) -> Jso
             None => {
                 let name = cut(&name, LONGEST);
                 problems.push(format!(
-                    "there is no argument `{name}`: {}",
+                    "unknown argument `{name}`; {}",
                     wording::instead(&name, names().collect::<Vec<_>>())
                 ));
             }
@@ -54,7 +54,7 @@ fn checked(schema: &Value, given: JsonObject, problems: &mut Vec<String>) -> Jso
     read
 }
 
-/// Checks a value by the schema of its place.
+/// Checks a value against its schema.
 fn check(place: &str, root: &Value, property: &Value, value: &mut Value, problems: &mut Vec<String>) {
     let resolved = Resolved::of(root, property);
     if value.is_null() && resolved.is_nullable {
@@ -77,9 +77,9 @@ fn check(place: &str, root: &Value, property: &Value, value: &mut Value, problem
     }
 }
 
-/// Writes a number such as `3.0` as `3`, which it is in JSON.
+/// Turns a number such as `3.0` into `3`: JSON does not distinguish them.
 fn make_whole(value: &mut Value) {
-    // From here on, not every whole number has a float of its own.
+    // Above this, floats cannot represent every integer.
     const LARGEST: f64 = 9_007_199_254_740_992.0;
     if let Some(number) = value.as_f64().filter(|number| number.fract() == 0.0 && number.abs() < LARGEST)
         && !value.is_u64()
@@ -109,7 +109,7 @@ fn fits(resolved: &Resolved<'_>, value: &Value) -> bool {
     }
 }
 
-/// What a place takes, in words.
+/// The expected value, for messages.
 fn expected(resolved: &Resolved<'_>) -> String {
     let range = |what: &str| match resolved.range() {
         (Some(least), Some(most)) => format!("{what} from {least} to {most}"),
@@ -121,27 +121,27 @@ fn expected(resolved: &Resolved<'_>) -> String {
         "string" => {
             let mut words: Vec<_> = allowed(resolved.schema).iter().map(|word| format!("`{word}`")).collect();
             match words.pop() {
-                None => "a text".to_owned(),
+                None => "a string".to_owned(),
                 Some(last) if words.is_empty() => last,
                 Some(last) => format!("{} or {last}", words.join(", ")),
             }
         }
         "boolean" => "`true` or `false`".to_owned(),
-        "integer" => range("a whole number"),
+        "integer" => range("an integer"),
         "number" => range("a number"),
         "array" => match Resolved::of(resolved.root, &resolved.schema["items"]).kind() {
-            "string" => "a list of texts".to_owned(),
+            "string" => "a list of strings".to_owned(),
             _ => "a list".to_owned(),
         },
         _ => "an object".to_owned(),
     }
 }
 
-/// The flags of `cargo cobalt` for whether data sets that come from elsewhere are fetched, as tools are asked.
+/// The flags of `cargo cobalt` for fetching remote datasets.
 pub fn fetching(refresh: bool, offline: bool) -> Result<Vec<String>, Error> {
     if refresh && offline {
         return Err(Error::Arguments(
-            "`refresh` cannot stand beside `offline`: one fetches data sets, and the other does not; leave one of them out"
+            "`refresh` cannot be combined with `offline`: one fetches datasets, the other prevents it; omit one of them"
                 .to_owned(),
         ));
     }
@@ -174,9 +174,9 @@ mod tests {
     #[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
     #[serde(rename_all = "lowercase")]
     enum Kind {
-        /// It is well.
+        /// It passed.
         Passed,
-        /// It is not.
+        /// It failed.
         Failed,
     }
 
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_is_read() {
+    fn valid_arguments_are_parsed() {
         let given = json!({ "agentFile": "a.rs", "runs": 3.0, "maxScore": 1, "experiments": ["a"], "status": "failed" });
         let read = read_json(given).unwrap();
         assert_eq!((read.runs, read.max_score, read.status), (Some(3), Some(1.0), Some(Kind::Failed)));
@@ -197,30 +197,27 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named_with_what_was_expected_and_what_was_given() {
+    fn errors_name_the_argument_its_value_and_what_was_expected() {
         for (given, told) in [
-            (json!({}), "`agentFile` is missing: expected a text"),
-            (json!({ "agentFile": 7 }), "`agentFile` is 7: expected a text"),
-            (json!({ "agentFile": null }), "`agentFile` is null: expected a text"),
+            (json!({}), "`agentFile` is missing: expected a string"),
+            (json!({ "agentFile": 7 }), "`agentFile` is 7: expected a string"),
+            (json!({ "agentFile": null }), "`agentFile` is null: expected a string"),
             (
                 json!({ "agentFile": "", "runs": "many" }),
-                "`runs` is \"many\": expected a whole number from 1 to 1000",
+                "`runs` is \"many\": expected an integer from 1 to 1000",
             ),
-            (json!({ "agentFile": "", "runs": 0 }), "`runs` is 0: expected a whole number from 1 to 1000"),
-            (
-                json!({ "agentFile": "", "runs": 1.5 }),
-                "`runs` is 1.5: expected a whole number from 1 to 1000",
-            ),
+            (json!({ "agentFile": "", "runs": 0 }), "`runs` is 0: expected an integer from 1 to 1000"),
+            (json!({ "agentFile": "", "runs": 1.5 }), "`runs` is 1.5: expected an integer from 1 to 1000"),
             (
                 json!({ "agentFile": "", "runs": 1e300 }),
-                "`runs` is 1e+300: expected a whole number from 1 to 1000",
+                "`runs` is 1e+300: expected an integer from 1 to 1000",
             ),
             (json!({ "agentFile": "", "maxScore": 2 }), "`maxScore` is 2: expected a number from 0 to 1"),
             (
                 json!({ "agentFile": "", "experiments": "a" }),
-                "`experiments` is \"a\": expected a list of texts",
+                "`experiments` is \"a\": expected a list of strings",
             ),
-            (json!({ "agentFile": "", "experiments": ["a", 7] }), "`experiments[1]` is 7: expected a text"),
+            (json!({ "agentFile": "", "experiments": ["a", 7] }), "`experiments[1]` is 7: expected a string"),
             (
                 json!({ "agentFile": "", "offline": "yes" }),
                 "`offline` is \"yes\": expected `true` or `false`",
@@ -234,14 +231,11 @@ mod tests {
         }
         let told = read_json(json!({ "agentfile": "", "runs": [] })).unwrap_err();
         let parts: Vec<_> = told.split("; ").collect();
-        assert_eq!(parts.len(), 3, "{told}");
-        assert!(
-            parts[1].starts_with("there is no argument `agentfile`: did you mean `agentFile`? there are "),
-            "{told}"
-        );
+        assert_eq!((parts.len(), parts[1]), (4, "unknown argument `agentfile`"), "{told}");
+        assert!(parts[2].starts_with("did you mean `agentFile`? available: "), "{told}");
     }
 
-    /// Values of every kind, few of which fit anywhere.
+    /// Values of every type, few of which are valid anywhere.
     fn values() -> Vec<Value> {
         let long = "x".repeat(100_000);
         vec![
@@ -263,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn no_wrong_argument_of_any_tool_is_answered_in_the_words_of_a_deserializer() {
+    fn no_error_about_an_argument_uses_the_terms_of_a_deserializer() {
         let (mut refused, mut names) = (0, Vec::new());
         for tool in all() {
             let schema = Value::Object(JsonObject::clone(&tool.input_schema));
@@ -284,7 +278,7 @@ mod tests {
                             assert!(!problem.contains(words), "{}: {problem}", tool.name);
                         }
                         let says_what =
-                            problem.contains(": expected ") || problem.starts_with("there is no argument");
+                            problem.contains(": expected ") || problem.starts_with("unknown argument");
                         assert!(says_what && problem.len() < 1_000, "{}: {problem}", tool.name);
                     }
                 }

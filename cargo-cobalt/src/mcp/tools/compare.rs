@@ -1,4 +1,4 @@
-//! `cobalt_compare`: whether a run is better or worse than another, and by which items.
+//! `cobalt_compare`: whether one run is better or worse than another, and in which items.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -21,32 +21,31 @@ use crate::mcp::shown::{self, BUDGET, ROOM, cut, keep, size};
 
 pub const NAME: &str = "cobalt_compare";
 
-/// How many items of each kind are shown at the most.
+/// The maximum number of regressed items, and of improved items.
 const MOST_ITEMS: usize = 25;
-/// The most bytes of an item.
+/// The maximum size of an item, in bytes.
 const LARGEST_ITEM: usize = 3_500;
-/// The most bytes of the differences, and of each list of keys and notes.
+/// The maximum size of the differences, and of each list of keys and notes, in bytes.
 const DIFFERENCES: usize = 10_000;
 const KEYS: usize = 1_500;
 /// The longest name and sentence, in bytes.
 const NAME_ROOM: usize = 300;
 const SENTENCE: usize = 600;
-/// The longest key of an item among others, in bytes.
+/// The longest item key in a list, in bytes.
 const KEY: usize = 60;
 /// The longest reason, in bytes.
 const REASON: usize = 300;
-/// How many of the figures and items the text tells of take how many bytes.
+/// The maximum size of metrics and items in the text, in bytes; each list has half of it.
 const FIGURES: usize = 3_000;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Arguments {
-    /// The project, by its name or folder; may be left out where only one is served, or where only one has runs of these ids.
+    /// Project name or folder. Optional if only one project is served, or only one has runs with these IDs.
     project: Option<String>,
-    /// The run that the other is held against, as it was before a change: `latest~1`, `EXPERIMENT@latest~1`, an id or its
-    /// beginning, or a git revision.
+    /// Run before the change: `latest~1`, `EXPERIMENT@latest~1`, run ID or ID prefix, or git revision.
     run_a: String,
-    /// The run after the change, such as `latest`.
+    /// Run after the change, such as `latest`.
     run_b: String,
 }
 
@@ -54,30 +53,30 @@ pub struct Arguments {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Compared {
-    /// The project of the second run.
+    /// The project of run B.
     project: Project,
-    /// That of the first run, where it is another.
+    /// The project of run A, if different.
     #[serde(skip_serializing_if = "Option::is_none")]
     base_project: Option<Project>,
     finding: Finding,
-    /// The same in a sentence, with the names of what changed, times and costs among them.
+    /// The finding in a sentence, with the names of the metrics that changed, including latency and cost.
     conclusion: String,
     #[serde(flatten)]
     comparison: Comparison,
-    /// The items that became worse, the largest change first; the outputs are those that show the change best.
+    /// Regressed items, largest change first, with the outputs that show the change best.
     #[schemars(with = "Vec<ItemChange>")]
     regressed_items: Vec<Map<String, Value>>,
-    /// How many became worse in all.
+    /// Total number of regressed items.
     regressed_count: usize,
-    /// The items that became better, the largest change first.
+    /// Improved items, largest change first.
     #[schemars(with = "Vec<ItemChange>")]
     improved_items: Vec<Map<String, Value>>,
-    /// How many became better in all.
+    /// Total number of improved items.
     improved_count: usize,
-    /// What is worth knowing of the choice of the runs.
+    /// Notes on how the run names were resolved.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     choice_notes: Vec<String>,
-    /// The lists that had no room for all of their elements, and how many are missing.
+    /// Truncated lists, with the number of missing elements.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     left_out: Vec<String>,
 }
@@ -86,14 +85,14 @@ pub fn description() -> Tool {
     tool::<Arguments, Compared>(
         NAME,
         "Compare two runs",
-        "Tells whether a run is better or worse than another, or whether that is noise: each evaluator's difference with its \
-         confidence interval and p-value over the items that both have, and the items that became worse and better.",
+        "Compare two runs: whether the second is better, worse or within noise. Returns each evaluator's difference with \
+         confidence interval and p-value over the items in both runs, and the items that regressed or improved.",
         ToolAnnotations::new().read_only(true).open_world(false),
     )
 }
 
 pub async fn call(call: Call<'_>, arguments: Arguments) -> Result<Answer<Compared>, Error> {
-    // Files are read, of which some are large.
+    // This reads files, and some are large.
     block_in_place(|| compare(call, &arguments))
 }
 
@@ -119,7 +118,7 @@ fn compare(call: Call<'_>, arguments: &Arguments) -> Result<Answer<Compared>, Er
     Ok(Answer { structured, text, is_error: false })
 }
 
-/// Where the runs are looked for: a name that may be of any project, such as `latest`, is of that of the other run.
+/// The projects to search for the runs. A name such as `latest` is resolved in the project of the other run.
 fn projects(call: Call<'_>, arguments: &Arguments) -> Result<[(Arc<Project>, Past); 2], Error> {
     let Arguments { project, run_a, run_b } = arguments;
     let of = |run: &str| project_of(call.projects, project.as_deref(), run);
@@ -133,7 +132,7 @@ fn projects(call: Call<'_>, arguments: &Arguments) -> Result<[(Arc<Project>, Pas
     }
 }
 
-/// The comparison with the items for which there is room.
+/// The comparison, with the items that fit.
 fn compared(
     project: Project,
     (finding, conclusion): (Finding, String),
@@ -174,7 +173,7 @@ fn items(changes: &[ItemChange], room: usize) -> Vec<Map<String, Value>> {
     items.take_while(fits).collect()
 }
 
-/// Shortens the names of the runs and of what they are compared by.
+/// Shortens the names of the runs and metrics.
 fn shorten_names(comparison: &mut Comparison) {
     let Comparison { base, other, evaluators, amounts, .. } = comparison;
     for RunIdentity { id, name, git, .. } in [base, other] {
@@ -184,9 +183,9 @@ fn shorten_names(comparison: &mut Comparison) {
     evaluators.iter_mut().chain(amounts).for_each(|it| it.name = cut::text(&it.name, NAME_ROOM));
 }
 
-/// Shortens what is long: those differences stay first that are more than noise.
+/// Shortens long lists. Differences beyond noise are kept first.
 fn shorten(comparison: &mut Comparison, left_out: &mut Vec<String>) {
-    // `regressedItems` tells more of them.
+    // `regressedItems` has more detail.
     comparison.regressed.clear();
     let Comparison { items, notes, evaluators, .. } = comparison;
     for (keys, what) in [
@@ -204,7 +203,7 @@ fn shorten(comparison: &mut Comparison, left_out: &mut Vec<String>) {
     }
 }
 
-/// The verdicts with what they are on.
+/// The verdicts, each with its metrics.
 fn conclusion(view: &ComparisonView<'_>) -> String {
     let unknown = view.scores.is_empty().then(|| "no evaluator has scores in both runs".to_owned());
     let said = match &view.headline {
@@ -217,7 +216,7 @@ fn conclusion(view: &ComparisonView<'_>) -> String {
     unknown.into_iter().chain(said).collect::<Vec<_>>().join("; ")
 }
 
-/// The comparison for who reads: what it comes to, its figures and the items that changed most, in Markdown.
+/// The comparison as Markdown: its conclusion, its metrics and the items that changed most.
 fn text(
     view: &ComparisonView<'_>,
     conclusion: &str,
@@ -232,13 +231,13 @@ fn text(
         let _ = writeln!(text, "\n> {}", sentence(&cut::text(note, REASON)));
     }
     text += "\n";
-    text += &shown::list(view.by_weight().into_iter().map(row), FIGURES / 2, "figure");
+    text += &shown::list(view.by_weight().into_iter().map(row), FIGURES / 2, "metric");
     for (changes, count, what) in [
-        (&changed.regressed, changed.regressed_count, "worse"),
-        (&changed.improved, changed.improved_count, "better"),
+        (&changed.regressed, changed.regressed_count, "Regressions"),
+        (&changed.improved, changed.improved_count, "Improvements"),
     ] {
         if count > 0 {
-            let _ = writeln!(text, "\nItems that became {what}: {count}\n");
+            let _ = writeln!(text, "\n{what}: {count}\n");
             let room = (ROOM.saturating_sub(size(&text))).min(FIGURES / 2);
             let items = changes.iter().map(|change| item(ItemView::of(comparison, change)));
             text += &shown::list(items, room, "item");
@@ -247,10 +246,10 @@ fn text(
     text
 }
 
-/// A figure in a line.
+/// A metric in a line.
 fn row(row: &Row<'_>) -> String {
     let [base, other, change, interval, p, _, verdict] = &row.cells;
-    let interval = if interval.is_empty() { String::new() } else { format!(", 95 % interval {interval}") };
+    let interval = if interval.is_empty() { String::new() } else { format!(", 95% CI {interval}") };
     let p = if p.is_empty() { String::new() } else { format!(", p {p}") };
     let name = code(&cut::text(row.name(), NAME_ROOM / 3));
     format!("- {name} {verdict}: {base} → {other}, {change}{interval}{p}; {}", row.explained())

@@ -1,4 +1,4 @@
-//! `cobalt_list`: which experiments there are, and where.
+//! `cobalt_list`: the project's experiments, and where they are declared.
 
 use std::path::PathBuf;
 
@@ -22,15 +22,15 @@ use crate::runs::RunView;
 
 pub const NAME: &str = "cobalt_list";
 
-/// The most experiments that are listed: `filter` finds the others.
+/// The maximum number of experiments; `filter` finds the others.
 const MOST: usize = 200;
-/// The room for what the compiler says, and that for other errors.
+/// The room for compiler errors, and for other errors.
 const ROOM_OF_COMPILER: usize = 24_000;
 const ROOM_OF_ERRORS: usize = 12_000;
-/// The room of the text, and how much of it errors take at the most.
+/// The room for the text, and for the errors in it.
 const ROOM_OF_TEXT: usize = 7_500;
 const ROOM_OF_FAILURES: usize = 4_000;
-/// The most texts of a kind that are told of an experiment.
+/// The maximum number of tags, fields, evaluators and thresholds of an experiment.
 const MOST_OF_A_KIND: usize = 20;
 /// The longest text of an experiment, in characters.
 const LONGEST: usize = 300;
@@ -38,14 +38,14 @@ const LONGEST: usize = 300;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Arguments {
-    /// The project, by its name or folder; may be left out where only one is served.
+    /// Project name or folder. Optional if only one project is served.
     project: Option<String>,
-    /// Only experiments whose name or tag contains this or, with `*`, `?` or `[…]`, matches it.
+    /// Only experiments whose name or a tag contains this or, with `*`, `?` or `[…]`, matches it.
     filter: Option<String>,
-    /// Fetches the data sets anew that come from elsewhere, in place of using the copies that are kept.
+    /// Re-fetch remote datasets instead of using cached copies.
     #[serde(default)]
     refresh: bool,
-    /// Uses the copies of data sets that were fetched before, however old they are, and no network for the build.
+    /// Use cached copies of datasets, however old, and no network for the build.
     #[serde(default)]
     offline: bool,
 }
@@ -55,16 +55,16 @@ pub struct Arguments {
 pub struct Listed {
     project: Project,
     experiments: Vec<Declared>,
-    /// How many experiments there are beside these; `filter` finds them.
+    /// Number of further experiments; `filter` finds them.
     #[serde(skip_serializing_if = "is_none")]
     more_experiments: usize,
-    /// What keeps the project from being built.
+    /// Why the project does not build.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     compile_errors: Vec<Diagnostic>,
-    /// How many errors of the compiler there are beside these.
+    /// Number of further compiler errors.
     #[serde(skip_serializing_if = "is_none")]
     more_compile_errors: usize,
-    /// What else went wrong.
+    /// Other errors.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     errors: Vec<String>,
 }
@@ -74,15 +74,15 @@ fn is_none(number: &usize) -> bool {
     *number == 0
 }
 
-/// An experiment, where it is declared, and what it came to last.
+/// An experiment, its location, and its last run.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Declared {
     #[serde(flatten)]
     row: Row,
-    /// The file that it is declared in, to be opened.
+    /// Absolute path of the file that declares it.
     path: PathBuf,
-    /// Its newest run of all items.
+    /// Its newest whole run.
     #[serde(skip_serializing_if = "Option::is_none")]
     last_run: Option<LastRun>,
 }
@@ -90,11 +90,11 @@ struct Declared {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct LastRun {
-    /// Its id, by which `cobalt_results` and `cobalt_compare` know it.
+    /// Run ID, for `cobalt_results` and `cobalt_compare`.
     id: String,
-    /// When it began, in UTC.
+    /// Start time, in UTC.
     timestamp: String,
-    /// What it came to: `passed`, `failed` or what else the history says.
+    /// Status as in the history: `passed`, `failed` or another.
     status: String,
 }
 
@@ -102,15 +102,14 @@ pub fn description() -> Tool {
     tool::<Arguments, Listed>(
         NAME,
         "List experiments",
-        "Builds the project and names its experiments: tags, data sets, evaluators, thresholds, where each is declared (file and \
-         line), and what its last run came to. Runs no agent, and fetches data sets from elsewhere that there is no copy of. Where \
-         the build fails, answers with the compiler's errors.",
-        // It builds and fetches, which leaves no trace in the sources nor in the results.
+        "Build the project and list its experiments: tags, datasets, evaluators, thresholds, location (file and line) and last \
+         run. Runs no agent. Fetches remote datasets that are not cached. If the build fails, returns the compiler errors.",
+        // Building and fetching change neither sources nor results.
         ToolAnnotations::new().read_only(true).open_world(true),
     )
 }
 
-/// What `cargo cobalt list` says.
+/// The output of `cargo cobalt list`.
 #[derive(Debug, Default)]
 pub struct Listing {
     pub rows: Vec<Row>,
@@ -119,7 +118,7 @@ pub struct Listing {
     is_whole: bool,
 }
 
-/// Builds the project, and names its experiments.
+/// Builds the project, and lists its experiments.
 pub async fn rows(
     call: Call<'_>,
     project: &Project,
@@ -134,7 +133,7 @@ pub async fn rows(
         tokio::select! {
             line = running.line() => {
                 let Some(line) = line else { break };
-                // What begins so is another message of the compiler.
+                // Other compiler messages start with `{`.
                 if !listing.compile_errors.hear(&line) && !line.starts_with('{') {
                     listed += &line;
                 }
@@ -150,9 +149,9 @@ pub async fn rows(
         Ok(rows) => listing.rows = rows,
         Err(error) if listing.is_whole => {
             listing.is_whole = false;
-            listing.errors = vec![format!("what `cargo cobalt list` says cannot be read: {error}")];
+            listing.errors = vec![format!("failed to parse the output of `cargo cobalt list`: {error}")];
         }
-        // It says why on stderr.
+        // The reason is on stderr.
         Err(_) => {}
     }
     if !listing.is_whole && listing.compile_errors.is_empty() && listing.errors.is_empty() {
@@ -190,7 +189,7 @@ pub async fn call(call: Call<'_>, arguments: Arguments) -> Result<Answer<Listed>
 }
 
 fn declared(mut row: Row, project: &Project, runs: &[RunView]) -> Declared {
-    // The compiler names files as seen from there.
+    // The compiler's paths are relative to the workspace root.
     let path = workspace_root(&project.root).join(&row.experiment.file);
     let last = runs.iter().find(|run| !run.is_partial && run.experiment == row.experiment.name);
     let last_run = last.map(|run| LastRun {
@@ -207,7 +206,7 @@ fn declared(mut row: Row, project: &Project, runs: &[RunView]) -> Declared {
     Declared { row, path, last_run }
 }
 
-/// Cuts a list, and what is in it.
+/// Truncates a list and its texts.
 fn shorten(texts: &mut Vec<String>) {
     let more = texts.len().saturating_sub(MOST_OF_A_KIND);
     texts.truncate(MOST_OF_A_KIND);
@@ -238,7 +237,7 @@ fn text(listed: &Listed) -> String {
         shown += 1;
     }
     if shown < all {
-        text += &format!("\n{} more: `filter` finds them.\n", all - shown);
+        text += &format!("\n{} more; use `filter` to find them.\n", all - shown);
     }
     text + &failures
 }

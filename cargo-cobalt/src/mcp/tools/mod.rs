@@ -1,4 +1,4 @@
-//! The tools that an assistant calls: what each is called with, and what it answers.
+//! The tools that an assistant calls, with their arguments and results.
 
 mod arguments;
 mod compare;
@@ -20,7 +20,7 @@ pub use arguments::read;
 pub use tool_call::Call;
 use tool_call::{Answer, answer, failures, knows_structured, tool};
 
-/// All tools, with their whole schemas.
+/// All tools, with their full schemas.
 pub fn all() -> Vec<Tool> {
     vec![
         list::description(),
@@ -31,7 +31,7 @@ pub fn all() -> Vec<Tool> {
     ]
 }
 
-/// Calls a tool. What goes wrong in it is its answer, so that who called it can mend the arguments or the source.
+/// Calls a tool. Its errors are results, so that the caller can fix the arguments or the source.
 pub async fn call(call: Call<'_>, request: CallToolRequestParams) -> Result<CallToolResponse, ErrorData> {
     let arguments = request.arguments.unwrap_or_default();
     let result = match &*request.name {
@@ -45,12 +45,12 @@ pub async fn call(call: Call<'_>, request: CallToolRequestParams) -> Result<Call
     Ok(result.into())
 }
 
-/// What is said of a name that no tool has.
+/// The message for an unknown tool.
 fn no_tool(name: &str) -> String {
-    format!("there is no tool `{name}`; {}", cobalt_core::wording::instead(name, names()))
+    format!("unknown tool `{name}`; {}", cobalt_core::wording::instead(name, names()))
 }
 
-/// The whole schema of what a tool answers.
+/// The full schema of a tool's results.
 pub fn schema_of_answer(name: &str) -> Result<impl Serialize + use<>, Error> {
     let tool = all().into_iter().find(|tool| tool.name == name);
     tool.and_then(|tool| tool.output_schema).ok_or_else(|| Error::NothingMatched(no_tool(name)))
@@ -61,13 +61,13 @@ pub fn names() -> [&'static str; 5] {
     [list::NAME, run::NAME, results::NAME, compare::NAME, generate::NAME]
 }
 
-/// What the tool that lists tells of all experiments of a project.
+/// All experiments of a project, as the result of `cobalt_list`.
 pub async fn experiments(call: Call<'_>, project: &Project) -> Result<impl Serialize + use<>, Error> {
     let named = JsonObject::from_iter([("project".to_owned(), serde_json::json!(project.root))]);
     Ok(list::call(call, read(named)?).await?.structured)
 }
 
-/// All tools as a version of the protocol has them. A client that knows a result's schema insists on a structured part.
+/// All tools for a protocol version. A client that knows an output schema requires structured content.
 pub fn listed(version: Option<ProtocolVersion>) -> Vec<Tool> {
     let mut tools: Vec<_> = all().into_iter().map(schema::outlined).collect();
     if !knows_structured(version) {

@@ -1,4 +1,4 @@
-//! `cobalt_results`: which runs there are, and what one of them found.
+//! `cobalt_results`: lists past runs, or reads one.
 
 use rmcp::model::{Tool, ToolAnnotations};
 use schemars::JsonSchema;
@@ -17,30 +17,29 @@ pub const NAME: &str = "cobalt_results";
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Arguments {
-    /// The project, by its name or folder; may be left out where only one is served, or where only one has the run of this id.
+    /// Project name or folder. Optional if only one project is served, or only one has a run with this ID.
     project: Option<String>,
-    /// A run, to read its items: `latest`, `latest~1` for the one before it, `EXPERIMENT@latest`, an id or its beginning, or a git
-    /// revision. Without it, the newest runs are listed.
+    /// Run to read: `latest`, `latest~1` for the one before it, `EXPERIMENT@latest`, run ID or ID prefix, or git revision. Omit it
+    /// to list the newest runs.
     run_id: Option<String>,
-    /// The most runs to list, 10 where it is not given and 50 at most; or the most items of a run, as many as have room where
-    /// it is not given.
+    /// Maximum number of runs (default 10, at most 50) or, with `runId`, of items (default: as many as fit).
     #[schemars(range(min = 1))]
     limit: Option<usize>,
-    /// Only runs of the experiment of this name; not with `runId`.
+    /// Only runs of the experiment with this name. Not with `runId`.
     experiment: Option<String>,
-    /// Which runs are listed (`passed`, `failed`, `error`, `partial`) or, with `runId`, which of its items (`passed`, `failed`,
-    /// `error`, `low`).
+    /// Only runs with this status (`passed`, `failed`, `error`, `partial`) or, with `runId`, only items with this status (`passed`,
+    /// `failed`, `error`, `low`: a score below its pass mark).
     status: Option<Status>,
-    /// With `runId`: only items that this evaluator was asked about, those of its lowest scores first.
+    /// With `runId`: only items scored by this evaluator, lowest scores first.
     evaluator: Option<String>,
-    /// With `runId`: only items whose score is at most this, by `evaluator` or, where none is named, by any; from 0 to 1.
+    /// With `runId`: only items with a score of at most this (0 to 1), by `evaluator` or, without it, by any evaluator.
     #[schemars(range(min = 0, max = 1))]
     max_score: Option<f64>,
-    /// Where to go on: `nextCursor` of the answer before, with the same other arguments.
+    /// `nextCursor` of the previous result, to get the next page. Keep all other arguments.
     cursor: Option<String>,
 }
 
-/// Either a list of runs, or a run.
+/// A list of runs, or one run.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Results {
@@ -48,13 +47,13 @@ pub struct Results {
     /// The newest runs; absent with `runId`.
     #[serde(flatten)]
     list: Option<RunList>,
-    /// The run with its items, the worst first; there with `runId`.
+    /// The run with its items, worst first; only with `runId`.
     #[serde(skip_serializing_if = "Option::is_none")]
     run: Option<ShownRun>,
-    /// Whether the run has ended; there with `runId`.
+    /// Whether the run has finished; only with `runId`.
     #[serde(skip_serializing_if = "Option::is_none")]
     state: Option<State>,
-    /// What is worth knowing of the choice of the run.
+    /// A note on how the run name was resolved.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<String>,
 }
@@ -63,14 +62,14 @@ pub fn description() -> Tool {
     tool::<Arguments, Results>(
         NAME,
         "Read past runs",
-        "Lists past runs, the newest first or, with `runId`, reads one with its items, the worst first: inputs, outputs, scores \
-         and the evaluators' reasons. Long texts are cut, and long lists come in pages.",
+        "List past runs, newest first; with `runId`, read one run and its items, worst first: inputs, outputs, scores and \
+         evaluators' reasons. Long texts are cut; long lists are paginated.",
         ToolAnnotations::new().read_only(true).open_world(false),
     )
 }
 
 pub async fn call(call: Call<'_>, arguments: Arguments) -> Result<Answer<Results>, Error> {
-    // Files are read, of which some are large.
+    // This reads files, and some are large.
     block_in_place(|| match arguments.run_id.as_deref() {
         Some(name) => run(call, name, &arguments),
         None => list(call, &arguments),
@@ -84,8 +83,8 @@ fn run(call: Call<'_>, name: &str, arguments: &Arguments) -> Result<Answer<Resul
     let run = shown::run(&report, &wanted, arguments.cursor.as_deref(), BUDGET)?;
     let about = match state {
         State::Ended => "",
-        State::GoingOn => "The run goes on: further items will be finished, and pages may shift.\n\n",
-        State::CutOff => "The run was cut off before its end; `cobalt_run` with `resume` finishes it.\n\n",
+        State::GoingOn => "The run is in progress: more items will finish, and pages may shift.\n\n",
+        State::CutOff => "The run was interrupted; `cobalt_run` with `resume` finishes it.\n\n",
     };
     let text = format!("{about}{}", shown::text(&run, shown::ROOM));
     let project = (*project).clone();
@@ -93,12 +92,12 @@ fn run(call: Call<'_>, name: &str, arguments: &Arguments) -> Result<Answer<Resul
     Ok(Answer { structured, text, is_error: false })
 }
 
-/// Which items of a run the arguments ask for.
+/// The query for items in the arguments.
 fn wanted_items(name: &str, arguments: &Arguments) -> Result<Wanted, Error> {
     if let Some(experiment) = &arguments.experiment {
         return Err(Error::Arguments(format!(
-            "`experiment` chooses among runs, and `runId` names one: leave one of them out, or name the newest run of the \
-             experiment as `{experiment}@latest` in `runId`"
+            "`experiment` filters runs, but `runId` selects one: omit one of them, or pass `{experiment}@latest` as `runId` for \
+             the newest run of the experiment"
         )));
     }
     let status = match arguments.status {
@@ -109,7 +108,8 @@ fn wanted_items(name: &str, arguments: &Arguments) -> Result<Wanted, Error> {
         Some(Status::Low) => Some(ItemStatus::Low),
         Some(Status::Partial) => {
             return Err(Error::Arguments(format!(
-                "a run is `partial`, but no item of `{name}` is: for items, `status` is `passed`, `failed`, `error` or `low`"
+                "`status` `partial` is for runs, not for items of `{name}`: with `runId`, expected `passed`, `failed`, `error` or \
+                 `low`"
             )));
         }
     };
@@ -126,12 +126,12 @@ fn list(call: Call<'_>, arguments: &Arguments) -> Result<Answer<Results>, Error>
         [("evaluator", arguments.evaluator.is_some()), ("maxScore", arguments.max_score.is_some())];
     if let Some((name, _)) = of_items.into_iter().find(|(_, is_given)| *is_given) {
         return Err(Error::Arguments(format!(
-            "`{name}` chooses among the items of a run: name the run in `runId`, such as `latest`, or leave `{name}` out"
+            "`{name}` filters the items of a run: pass a run as `runId`, such as `latest`, or omit `{name}`"
         )));
     }
     if arguments.status == Some(Status::Low) {
         return Err(Error::Arguments(
-            "`low` chooses among the items of a run: name the run in `runId`, such as `latest`; for runs, `status` is `passed`, \
+            "`status` `low` is for items of a run: pass a run as `runId`, such as `latest`; without `runId`, expected `passed`, \
              `failed`, `error` or `partial`"
                 .to_owned(),
         ));

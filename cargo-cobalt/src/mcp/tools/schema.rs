@@ -1,5 +1,5 @@
-//! The schemas of tools: whole ones, which a resource has, and outlines of them, which tools are listed with, as every word of a
-//! list costs an assistant tokens in each conversation.
+//! The schemas of tools: full ones, served as resources, and outlines for the list of tools, which costs an assistant tokens in
+//! each conversation.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -9,13 +9,13 @@ use schemars::Schema;
 use schemars::transform::{RecursiveTransform, Transform};
 use serde_json::{Value, json};
 
-/// The kinds of values that JSON Schema knows, but for null.
+/// The types of JSON Schema, except null.
 const KINDS: [&str; 6] = ["string", "integer", "number", "boolean", "array", "object"];
 
-/// The schema of a place, without references, and without the alternative that there is nothing.
+/// A schema with references and a null alternative resolved.
 #[derive(Clone, Copy, Debug)]
 pub struct Resolved<'a> {
-    /// That of all, which defines what is referred to.
+    /// The root schema, with the definitions.
     pub root: &'a Value,
     pub schema: &'a Value,
     pub is_nullable: bool,
@@ -41,7 +41,7 @@ impl<'a> Resolved<'a> {
         }
     }
 
-    /// The kind of value that is expected; empty where it may be any.
+    /// The expected type; empty if any is valid.
     pub fn kind(&self) -> &'static str {
         let kinds = &self.schema["type"];
         let is_it = |kind: &&&str| {
@@ -60,19 +60,19 @@ impl<'a> Resolved<'a> {
     }
 }
 
-/// The texts that a value may be, where there are only a few.
+/// The allowed strings, if there are only a few.
 pub fn allowed(schema: &Value) -> Vec<&str> {
     let parts = schema["oneOf"].as_array().into_iter().flatten().chain([schema]);
     parts.flat_map(words).collect()
 }
 
-/// Those of one alternative.
+/// The allowed strings of one alternative.
 fn words(part: &Value) -> Vec<&str> {
     let several = part["enum"].as_array().into_iter().flatten();
     part.get("const").into_iter().chain(several).filter_map(Value::as_str).collect()
 }
 
-/// Takes out of both schemas of a tool what no client makes use of.
+/// Removes number formats from both schemas of a tool.
 pub fn tidy(tool: &mut Tool) {
     transform(&mut tool.input_schema, &mut RecursiveTransform(drop_format_of_number));
     if let Some(schema) = &mut tool.output_schema {
@@ -86,7 +86,7 @@ fn transform(schema: &mut Arc<JsonObject>, by: &mut impl Transform) {
     *schema = Arc::new(std::mem::take(transformed.ensure_object()));
 }
 
-/// Formats of numbers such as `uint32` are no standard, and the validators of clients complain that they are unknown.
+/// Number formats such as `uint32` are not standard, and clients' validators warn about them.
 fn drop_format_of_number(schema: &mut Schema) {
     if schema.get("format").and_then(Value::as_str).is_some_and(is_of_numbers) {
         schema.remove("format");
@@ -97,7 +97,7 @@ fn is_of_numbers(format: &str) -> bool {
     ["int", "uint", "float", "double"].iter().any(|kind| format.starts_with(kind))
 }
 
-/// The tool as it is listed: what arguments may be, and the outline of the answer.
+/// The tool for the list: its arguments, and an outline of its results.
 pub fn outlined(mut tool: Tool) -> Tool {
     tool.input_schema = Arc::new(outline(&tool.input_schema, outline_of_argument));
     tool.output_schema =
@@ -105,7 +105,7 @@ pub fn outlined(mut tool: Tool) -> Tool {
     tool
 }
 
-/// The fields of the first level, without definitions: what fits the whole schema fits this one.
+/// The top-level fields, without definitions. What matches the full schema matches the outline.
 fn outline(schema: &JsonObject, of: impl Fn(&Value, &Value) -> Value) -> JsonObject {
     let root = Value::Object(schema.clone());
     let mut outline: JsonObject = schema.clone();
@@ -116,7 +116,7 @@ fn outline(schema: &JsonObject, of: impl Fn(&Value, &Value) -> Value) -> JsonObj
     outline
 }
 
-/// An argument: all that may be given for it.
+/// An argument with all its constraints.
 fn outline_of_argument(root: &Value, argument: &Value) -> Value {
     let resolved = Resolved::of(root, argument);
     let mut outline = json!({ "type": resolved.kind(), "description": one_line(argument) });
@@ -135,7 +135,7 @@ fn outline_of_argument(root: &Value, argument: &Value) -> Value {
     outline
 }
 
-/// A field of an answer: its kind; of objects, and of those in lists, the names of the fields that are always there.
+/// A field of a result: its type and, for objects and lists of objects, the required fields.
 fn outline_of_field(root: &Value, field: &Value) -> Value {
     let resolved = Resolved::of(root, field);
     let mut outline = json!({});
@@ -172,7 +172,7 @@ mod tests {
 
     use super::super::{all, listed};
 
-    /// The most bytes of the list of tools. A token has more than 3.5 bytes of JSON: these are at most 4,000 tokens.
+    /// The maximum size of the list of tools, in bytes. With more than 3.5 bytes of JSON per token, this is at most 4,000 tokens.
     const MOST_BYTES: usize = 14_000;
 
     /// All values of a field, however deep.
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn an_outline_names_all_fields_of_an_answer_and_all_values_of_an_argument() {
+    fn an_outline_has_all_fields_of_a_result_and_all_values_of_an_argument() {
         let fields = |tool: &rmcp::model::Tool| {
             let schemas = [Some(&tool.input_schema), tool.output_schema.as_ref()];
             let names = |schema: &std::sync::Arc<rmcp::model::JsonObject>| {

@@ -1,4 +1,4 @@
-//! A call of a tool: what a tool has at hand, what it answers, what kept it from that, and the result that this makes.
+//! A tool call: its context, its result, and its errors.
 
 use std::fmt::Write as _;
 
@@ -21,10 +21,10 @@ use crate::mcp::guarded;
 use crate::mcp::plain::Diagnostic;
 use crate::mcp::projects::{Project, Projects};
 
-/// Where more of the failures is to be read.
-const MORE: &str = "\nMore errors stand in the structured part.\n";
+/// The note if some errors do not fit.
+const MORE: &str = "\nMore errors are in the structured content.\n";
 
-/// What a tool has at hand.
+/// The context of a tool call.
 #[derive(Clone, Copy)]
 pub struct Call<'a> {
     pub projects: &'a Projects,
@@ -32,17 +32,17 @@ pub struct Call<'a> {
     pub context: &'a RequestContext<RoleServer>,
 }
 
-/// What a tool answers.
+/// The result of a tool.
 pub struct Answer<T> {
-    /// All of it, for programs.
+    /// The structured content.
     pub structured: T,
-    /// The same in short, for who reads.
+    /// A summary as Markdown.
     pub text: String,
-    /// Whether what was asked for did not come about.
+    /// Whether the call failed.
     pub is_error: bool,
 }
 
-/// A tool with its whole schemas.
+/// A tool with its full schemas.
 pub fn tool<Arguments: JsonSchema + 'static, Structured: JsonSchema + 'static>(
     name: &'static str,
     title: &str,
@@ -58,7 +58,7 @@ pub fn tool<Arguments: JsonSchema + 'static, Structured: JsonSchema + 'static>(
     tool
 }
 
-/// Reads the arguments, and makes a result of what the tool answers.
+/// Parses the arguments, calls the tool, and builds the protocol's result.
 pub async fn answer<Arguments, Structured, Answering>(
     call: Call<'_>,
     arguments: JsonObject,
@@ -78,7 +78,7 @@ where
     made.unwrap_or_else(|error| failure(call, project.as_deref(), &error))
 }
 
-/// What went wrong, and in which project, where that is known.
+/// The result for an error, with the project if it is known.
 fn failure(call: Call<'_>, project: Option<&str>, error: &Error) -> CallToolResult {
     let mut text = format!("error: {}", guarded::text(error));
     if let Ok(Project { name, root }) = call.projects.choose(project).as_deref() {
@@ -109,7 +109,7 @@ fn result<Structured: Serialize>(
     Ok(result)
 }
 
-/// Rounds all figures to six digits, which say as much as anyone reads; what agents and evaluators gave stays as it is.
+/// Rounds all numbers to six significant digits, except in data from agents and evaluators.
 fn round(json: &mut Value) {
     const GIVEN: [&str; 5] = ["input", "output", "metadata", "recorded", "content"];
     match json {
@@ -128,18 +128,18 @@ fn round(json: &mut Value) {
     }
 }
 
-/// Whether results have a structured part in this version of the protocol; the dates of versions are in the order of time.
+/// Whether results have structured content in this protocol version. Versions are dates, so they compare as strings.
 pub fn knows_structured(version: Option<ProtocolVersion>) -> bool {
     version.is_none_or(|version| version.as_str() >= ProtocolVersion::V_2025_06_18.as_str())
 }
 
-/// The errors of the compiler, in full for as long as half of the room lasts, and other errors: in so many bytes, and [`MORE`].
+/// The compiler errors, in full up to half of the room, and other errors, in `room` bytes plus [`MORE`].
 pub fn failures(compile: &[Diagnostic], more: usize, errors: &[String], room: usize) -> String {
     let mut text = String::new();
     if !compile.is_empty() {
         let all = compile.len() + more;
         let _ =
-            write!(text, "\nThe build fails with {}; fix the source and call again.\n", count(all, "error"));
+            write!(text, "\nThe build failed with {}; fix the source and call again.\n", count(all, "error"));
     }
     for error in compile {
         let place = match (&error.file, error.line) {

@@ -17,91 +17,91 @@ use super::respond::{Asked, Conditional, answer, respond, streamed};
 use crate::serve::error::ApiError;
 use crate::serve::store::{FileProblem, ItemReader, LoadedItem, LoadedRun, Matched, Store, change};
 
-/// Which runs, and which of their items.
+/// The runs to compare, and a selection of their items.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct CompareQuery {
-    /// The id of the run that the others are held against.
+    /// The id of run A, which the others are compared with.
     pub a: String,
-    /// The id of another run.
+    /// The id of run B.
     pub b: String,
-    /// The id of a third run.
+    /// The id of run C.
     pub c: Option<String>,
-    /// The most items to answer with; all, where it is not given.
+    /// The maximum number of items to return; all by default.
     pub limit: Option<usize>,
-    /// How many of the first are left out.
+    /// The number of items to skip.
     #[serde(default)]
     pub offset: usize,
     #[serde(default)]
     pub sort: CompareSort,
     #[serde(default)]
     pub only: Changed,
-    /// Only items with this text in their key, input, outputs or errors, whatever its case.
+    /// Only items with this text in their key, input, outputs or errors; case-insensitive.
     pub search: Option<String>,
-    /// Count changes of this evaluator's scores alone.
+    /// Consider only score changes of this evaluator.
     pub evaluator: Option<String>,
-    /// The key of an item whose place is wanted, too.
+    /// The key of an item whose position to return as well.
     pub item: Option<String>,
 }
 
-/// What items are sorted by.
+/// The sort order of items.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum CompareSort {
-    /// Their place in the data set.
+    /// Dataset order.
     #[default]
     Index,
-    /// The largest change first, and of equal ones those that became worse.
+    /// The largest change first; of equal ones, regressions first.
     Change,
-    /// Those that became most worse first.
+    /// The largest regressions first.
     Worst,
-    /// Those that became most better first.
+    /// The largest improvements first.
     Best,
 }
 
-/// Which items.
+/// A filter of items.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[expect(clippy::enum_variant_names, reason = "it is what the parameter is called")]
+#[expect(clippy::enum_variant_names, reason = "the parameter has this name")]
 pub enum Changed {
     #[default]
     All,
-    /// Those with a change.
+    /// Items with a change.
     Changed,
-    /// Those that became worse in some run.
+    /// Items that regressed in any run.
     Regressed,
-    /// Those that became better in some run.
+    /// Items that improved in any run.
     Improved,
 }
 
-/// Runs held against the first of them.
+/// Runs compared with the first of them.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Compared {
     pub runs: Vec<ComparedRun>,
     /// Each evaluator's means.
     pub score_diffs: BTreeMap<String, ScoreDiffs>,
-    /// Each of the other runs against the first.
+    /// Each of the other runs compared with the first.
     pub comparisons: Vec<Comparison>,
-    /// How many items match what was asked for.
+    /// The number of matching items.
     pub matching: usize,
-    /// The place of the item that was asked for among those that match, from 0; null where it is none of them.
+    /// The position of the requested item among the matching ones, from 0; null if it does not match.
     pub item_at: Option<usize>,
-    /// How many items the runs have in all.
+    /// The total number of items in the runs.
     pub total: usize,
-    /// How many of them have the text that is searched for.
+    /// How many of them match the search.
     pub found: usize,
-    /// How many of those that were found became worse or better in some run.
+    /// How many of the items found regressed or improved in any run.
     pub changed: usize,
-    /// How many of those that were found became worse in some run.
+    /// How many of the items found regressed in any run.
     pub regressed: usize,
-    /// How many of those that were found became better in some run.
+    /// How many of the items found improved in any run.
     pub improved: usize,
-    /// The last of the fields: many items are sent as they are read.
+    /// The last field, so that items can be streamed.
     pub items: Vec<ComparedItem>,
 }
 
-/// A run as comparisons name it.
+/// A run of a comparison.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ComparedRun {
@@ -121,9 +121,9 @@ pub struct ComparedRun {
 /// An evaluator's means, one for each run.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ScoreDiffs {
-    /// Null where a run has no score of it.
+    /// Null if a run has no score.
     pub scores: Vec<Option<f64>>,
-    /// How they differ from the first run's; null where one of the two has none.
+    /// The differences from the first run; null if either has no score.
     pub diffs: Vec<Option<f64>>,
 }
 
@@ -131,24 +131,24 @@ pub struct ScoreDiffs {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ComparedItem {
-    /// Its place in the last of the runs that has it, from 0.
+    /// Its index in the last run that has it, from 0.
     pub index: usize,
-    /// The item's identity, by which it is found in each run.
+    /// The item's key, by which it is matched across runs.
     pub key: String,
-    /// The item, as the last of the runs has it.
+    /// The item in the last run that has it.
     pub input: cobalt_core::item::Item,
-    /// What each run made of it; null where it has no such item.
+    /// The output of each run; null if a run does not have the item.
     pub outputs: Vec<Option<ComparedOutput>>,
-    /// For each of the other runs, the largest change of a score against the first one, below 0 where it is worse; an item that
-    /// came to fail counts as -1. Null where one of the two has no such item.
+    /// For each of the other runs, the largest score change vs. the first run, negative for regressions; a newly failed item counts
+    /// as -1. Null if either run does not have the item.
     pub changes: Vec<Option<f64>>,
-    /// For each of the other runs, the scores that differ from the first one's, the largest change first.
+    /// For each of the other runs, the scores that differ from the first run, largest change first.
     pub score_changes: Vec<Vec<ScoreChange>>,
-    /// Whether the item itself is another in one of the runs.
+    /// Whether the item's content differs between the runs.
     pub content_changed: bool,
 }
 
-/// What a run made of an item: the first of its executions, with the mean time of all.
+/// The output of an item in a run: its first trial, with the mean latency of all trials.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ComparedOutput {
@@ -161,15 +161,15 @@ pub struct ComparedOutput {
     pub error: Option<String>,
     pub status: Status,
     pub passed: bool,
-    /// How often it was run.
+    /// The number of trials.
     pub runs: usize,
-    /// In how many of those runs the agent or an evaluator failed.
+    /// The number of trials in which the agent or an evaluator failed.
     pub failed_runs: usize,
-    /// Each evaluator's mean score over the runs.
+    /// Each evaluator's mean score over the trials.
     pub scores: BTreeMap<String, f64>,
 }
 
-/// More items than these are sent as they are read.
+/// Larger lists of items are streamed.
 const MANY: usize = 1000;
 
 pub async fn compare(
@@ -187,19 +187,19 @@ pub async fn compare(
         let comparing = comparing(store, &query)?;
         let head = serde_json::to_vec(&comparing.head).unwrap_or_default();
         Ok(tag.json(streamed(head, move |pieces| {
-            // The file has changed meanwhile, or nobody reads on.
+            // The file has changed in the meantime, or the client has disconnected.
             comparing.each(|item| pieces.push(&item).map_err(|_| FileProblem::Changed))
         })))
     })
     .await
 }
 
-/// Compares runs. The items are not read yet: they may be many.
+/// Compares runs, without reading the items yet.
 fn comparing(store: &Store, query: &CompareQuery) -> Result<Comparing, ApiError> {
     store.of_runs(&ids(query).collect::<Vec<_>>(), |runs| of_runs(store, runs, query))
 }
 
-/// The same with its items.
+/// The same with the items.
 fn whole(store: &Store, query: &CompareQuery) -> Result<Compared, ApiError> {
     store.of_runs(&ids(query).collect::<Vec<_>>(), |runs| {
         let comparing = of_runs(store, runs, query)?;
@@ -219,7 +219,7 @@ fn of_runs(store: &Store, runs: &Runs, query: &CompareQuery) -> Result<Comparing
     }
     let comparisons = store.statistics(runs);
     let matches = store.matches(runs, evaluator);
-    // So many such lists at a time, however many ask.
+    // Limits the number of such lists in memory.
     let _pass = store.comparers.pass();
     let mut items: Vec<&Matched> = matches.iter().collect();
     let total = items.len();
@@ -258,7 +258,7 @@ fn of_runs(store: &Store, runs: &Runs, query: &CompareQuery) -> Result<Comparing
     Ok(Comparing { head, runs: runs.to_vec(), items: page, evaluator: query.evaluator.clone() })
 }
 
-/// Leaves the items that have a text in one of the runs.
+/// Keeps the items that contain a text in any of the runs.
 fn keep_found(store: &Store, runs: &Runs, items: &mut Vec<&Matched>, text: &str) -> Result<(), FileProblem> {
     let found = runs.iter().map(|run| store.found(run, text)).collect::<Result<Vec<_>, _>>()?;
     let found: Vec<HashSet<_>> = found.iter().map(|found| found.iter().copied().collect()).collect();
@@ -270,12 +270,12 @@ fn keep_found(store: &Store, runs: &Runs, items: &mut Vec<&Matched>, text: &str)
 
 type Runs = [Arc<LoadedRun>];
 
-/// The runs that are asked for, the base first.
+/// The ids of the requested runs, run A first.
 fn ids(query: &CompareQuery) -> impl Iterator<Item = &str> {
     [Some(&query.a), Some(&query.b), query.c.as_ref()].into_iter().flatten().map(String::as_str)
 }
 
-/// Of equal items, the data set's order remains.
+/// Equal items stay in dataset order.
 fn in_order(one: &Matched, two: &Matched, sort: CompareSort) -> Ordering {
     let (worst, best) = (|item: &Matched| item.worst, |item: &Matched| item.best);
     let size = |item: &Matched| item.best.max(-item.worst);
@@ -312,24 +312,24 @@ fn score_diffs(runs: &Runs) -> BTreeMap<String, ScoreDiffs> {
     names.into_iter().map(diffs).collect()
 }
 
-/// A comparison whose items are known, but not read.
+/// A comparison whose items are selected, but not read yet.
 #[derive(Debug)]
 pub struct Comparing {
-    /// All but the items.
+    /// Everything except the items.
     pub head: Compared,
     pub runs: Vec<Arc<LoadedRun>>,
-    /// Those that are asked for, in their order.
+    /// The requested items in order.
     pub items: Vec<Matched>,
     pub evaluator: Option<String>,
 }
 
 impl Comparing {
-    /// How many items there are to be shown.
+    /// The number of items.
     pub fn len(&self) -> usize {
         self.items.len()
     }
 
-    /// Reads the items, and hands on each.
+    /// Reads the items and passes on each.
     fn each(
         &self,
         mut hand_on: impl FnMut(ComparedItem) -> Result<(), FileProblem>,
@@ -352,7 +352,7 @@ impl Comparing {
             outputs.push(whole.as_ref().map(|(run, item, whole)| output(run, item, whole)));
             newest = whole.map(|(_, item, whole)| (item, whole)).or(newest);
         }
-        // An item that is matched is in one of the runs.
+        // A matched item is in at least one run.
         let (item, whole) = newest.ok_or(FileProblem::Changed)?;
         let changes = || {
             (1..self.runs.len())

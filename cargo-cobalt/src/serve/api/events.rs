@@ -1,4 +1,4 @@
-//! `/api/events`: what happens, as it happens.
+//! `/api/events`: server-sent events.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -14,29 +14,29 @@ use tokio_stream::{Stream, StreamExt};
 use crate::serve::live::{Live, LiveRun, ServerEvent};
 use crate::serve::store::Store;
 
-/// An event as it is sent.
+/// Converts an event for sending.
 fn sent(event: &ServerEvent) -> Option<Event> {
     let name = match event {
         ServerEvent::Live { .. } => "live",
         ServerEvent::Item { .. } => "item",
         ServerEvent::Results {} => "results",
     };
-    // JSON that cannot be made is told to nobody; none is known.
+    // An event that cannot be serialized is dropped; no such event is known.
     Event::default().event(name).json_data(event).ok()
 }
 
-/// A stream of what happens. It ends with the server.
+/// The event stream. It ends with the server.
 pub async fn events(State(store): State<Arc<Store>>) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
     let (sender, events) = channel(1);
     let live = store.live();
     tokio::spawn(async move {
-        // Whoever listened has gone, or it is over.
+        // The client has disconnected, or the server shuts down.
         let _ = pass_on(live, &sender).await;
     });
     Sse::new(ReceiverStream::new(events).map(Ok)).keep_alive(KeepAlive::default())
 }
 
-/// Tells one listener what happens, until it is over or nobody listens.
+/// Forwards events to one client until it disconnects or the server shuts down.
 async fn pass_on(live: Arc<Live>, sender: &Sender<Event>) -> Option<()> {
     let (mut runs, mut events) = listen(&live).await?;
     send(sender, ServerEvent::Live { runs }).await?;
@@ -47,7 +47,7 @@ async fn pass_on(live: Arc<Live>, sender: &Sender<Event>) -> Option<()> {
         };
         match event {
             Ok(event) => send(sender, event).await?,
-            // What was missed may be anything.
+            // Any events may have been missed.
             Err(RecvError::Lagged(_)) => {
                 (runs, events) = listen(&live).await?;
                 send(sender, ServerEvent::Live { runs }).await?;
@@ -58,7 +58,7 @@ async fn pass_on(live: Arc<Live>, sender: &Sender<Event>) -> Option<()> {
     }
 }
 
-/// Looks at the files on a thread that may wait for them.
+/// Reads the files on a blocking thread.
 async fn listen(live: &Arc<Live>) -> Option<(Vec<LiveRun>, Receiver<ServerEvent>)> {
     let live = Arc::clone(live);
     tokio::task::spawn_blocking(move || live.listen()).await.ok()?

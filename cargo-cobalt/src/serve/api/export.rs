@@ -1,4 +1,4 @@
-//! `/api/export`: a run in another format, as a file.
+//! `/api/export`: a run in another format, as a download.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::results::{Finished, Results};
 use crate::serve::error::ApiError;
 use crate::serve::store::Store;
 
-/// Which run, and in which format.
+/// The run and the format.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ExportQuery {
@@ -36,7 +36,7 @@ pub enum ExportFormat {
 }
 
 impl ExportFormat {
-    /// The ending of its files, and their media type.
+    /// The file extension and the media type.
     fn file(self) -> (&'static str, &'static str) {
         match self {
             Self::Csv => ("csv", "text/csv; charset=utf-8"),
@@ -58,7 +58,7 @@ pub async fn export(
     let head = [
         (CONTENT_TYPE, media_type),
         (CONTENT_DISPOSITION, &disposition),
-        // Where a browser shows it all the same, it is no page of this server.
+        // If a browser displays it anyway, it does not have this server's origin.
         (CONTENT_SECURITY_POLICY, "sandbox"),
     ];
     Ok((head, text).into_response())
@@ -77,7 +77,7 @@ fn text(store: &Store, query: &ExportQuery) -> Result<String, ApiError> {
     })
 }
 
-/// The name of a run's file. An id may come from elsewhere with its result file, and hold anything.
+/// The file name of an exported run. The id of an imported result file may contain anything.
 fn file_name(id: &str, ending: &str) -> String {
     let is_safe = |character: &char| character.is_ascii_alphanumeric() || matches!(character, '-' | '_');
     format!("run-{}.{ending}", id.chars().filter(is_safe).collect::<String>())

@@ -1,4 +1,4 @@
-//! `/api/runs/ID/items` and `/api/runs/ID/items/KEY`: the items of a run, and one of them.
+//! `/api/runs/ID/items` and `/api/runs/ID/items/KEY`: the items of a run, and a single item.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,120 +14,120 @@ use super::respond::{Asked, Conditional, Named, Order, answer, known_first};
 use crate::serve::error::ApiError;
 use crate::serve::store::{FileProblem, LoadedItem, LoadedRun, Store};
 
-/// Which items, and in which order.
+/// A selection of items, and their order.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct ItemsQuery {
-    /// The most items to answer with: 100 where it is not given, at most 1000.
+    /// The maximum number of items to return: 100 by default, at most 1000.
     pub limit: Option<usize>,
-    /// How many of the first are left out.
+    /// The number of items to skip.
     pub offset: usize,
-    /// What the items are sorted by: `index`, `key`, `status`, `latency`, `tokens`, `cost`, or `score:NAME` for the mean score
-    /// of that evaluator; by their index, where it is not given. Items without the figure come last.
+    /// The sort key: `index` (default), `key`, `status`, `latency`, `tokens`, `cost`, or `score:NAME` for an evaluator's mean score.
+    /// Items without a value come last.
     pub sort: Option<String>,
-    /// Which way; the smallest or the worst first, where it is not given.
+    /// The sort direction; by default the smallest or worst first.
     pub order: Option<Order>,
-    /// Only items with this text in their key, input, output or error, whatever its case.
+    /// Only items with this text in their key, input, output or error; case-insensitive.
     pub search: Option<String>,
-    /// Only items of this state.
+    /// Only items in this state.
     pub state: Option<ItemState>,
-    /// Only items that this evaluator has scored, from `minScore` to `maxScore`.
+    /// Only items scored by this evaluator, from `minScore` to `maxScore`.
     pub evaluator: Option<String>,
-    /// The lowest mean score, of `evaluator` or, where none is named, of all.
+    /// The minimum mean score, of `evaluator` or else of any evaluator.
     pub min_score: Option<f64>,
-    /// The highest mean score, of `evaluator` or, where none is named, of all.
+    /// The maximum mean score, of `evaluator` or else of any evaluator.
     pub max_score: Option<f64>,
 }
 
-/// A state by which items are filtered.
+/// An item state to filter by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum ItemState {
-    /// It is at or above every pass mark, without an error.
+    /// At or above every pass mark, without an error.
     Passed,
-    /// It is below a pass mark, or in error.
+    /// Below a pass mark, or in error.
     Failing,
-    /// Some score is below its pass mark, whether or not that fails the item.
+    /// A score is below its pass mark, whether or not that fails the item.
     Low,
-    /// The agent failed in some run.
+    /// The agent failed in a trial.
     Error,
-    /// The agent took too long in some run.
+    /// The agent timed out in a trial.
     Timeout,
     /// An evaluator gave no score.
     EvalError,
 }
 
-/// The items that were asked for.
+/// The requested items.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Items {
     pub items: Vec<ItemRow>,
-    /// How many items match.
+    /// The number of matching items.
     pub matching: usize,
-    /// How many items the run has, so far.
+    /// The number of items in the run so far.
     pub total: usize,
 }
 
-/// An item as a list has it.
+/// An item in a list.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ItemRow {
-    /// The item's identity.
+    /// The item's key.
     pub key: String,
-    /// The item's place in the data set, from 0.
+    /// The item's index in the dataset, from 0.
     pub index: usize,
-    /// The item's name in test cases.
+    /// The item's test-case name.
     pub name: String,
     /// Whether it is at or above every pass mark in every trial, without an error.
     pub passed: bool,
-    /// The worst of its runs'.
+    /// The worst status of its trials.
     pub status: Status,
-    /// How often it was run.
+    /// The number of trials.
     pub runs: usize,
-    /// The evaluators that scored it below their mark in some run.
+    /// The evaluators that scored it below their pass mark in a trial.
     pub low: Vec<String>,
-    /// The evaluators that gave no score in some run.
+    /// The evaluators that gave no score in a trial.
     pub eval_errors: Vec<String>,
-    /// The beginning of its input.
+    /// The start of its input.
     pub input: String,
-    /// The beginning of what the agent returned in the first run; absent where it failed.
+    /// The start of the output of the first trial; absent if it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<String>,
-    /// The beginning of why there is no output, or of why an evaluator gave no score.
+    /// The start of the agent's or an evaluator's error.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// The mean over the runs, in milliseconds.
+    /// The mean over the trials, in milliseconds.
     pub latency_ms: f64,
-    /// The agent's over all runs; absent where none were reported.
+    /// The agent's tokens over all trials; absent if none were reported.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
-    /// The agent's over all runs, in USD; absent where it is not known.
+    /// The agent cost over all trials in USD; absent if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<f64>,
-    /// Each evaluator's mean score over the runs; one that gave none is absent.
+    /// Each evaluator's mean score over the trials; absent without a score.
     pub scores: BTreeMap<String, f64>,
 }
 
-/// An item whole.
+/// An item with all of its data.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct WholeItem {
-    /// All of it.
+    /// The complete item.
     pub item: ItemResult,
-    /// The same as lists have it.
+    /// The item as in lists.
     pub row: ItemRow,
-    /// Its place among the items that were asked for, from 0; absent where it is none of them.
+    /// Its position among the matching items, from 0; absent if it does not match.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub position: Option<usize>,
-    /// How many they are.
+    /// The number of matching items.
     pub matching: usize,
-    /// The key of the one before it.
+    /// The key of the previous item.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub previous: Option<String>,
-    /// The key of the one after it.
+    /// The key of the next item.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
 }
 
-/// How many items are answered with where nothing is said, and how many at most.
+/// The default and the maximum page size.
 const PAGE: usize = 100;
 const LARGEST_PAGE: usize = 1000;
 
@@ -175,7 +175,7 @@ fn whole(store: &Store, id: &str, key: &str, query: &ItemsQuery) -> Result<Whole
         let found = run.items.iter().find(|item| *item.key == *key);
         let found = found.ok_or_else(|| {
             ApiError::not_found(format!(
-                "run `{id}` has no item `{key}`; `/api/runs/{id}/items` names those it has"
+                "run `{id}` has no item `{key}`; `/api/runs/{id}/items` lists its items"
             ))
         })?;
         let matching = matching(store, run, query)?;
@@ -194,7 +194,7 @@ fn whole(store: &Store, id: &str, key: &str, query: &ItemsQuery) -> Result<Whole
     })
 }
 
-/// The items that a query lets through, in its order.
+/// The items that match a query, in its order.
 fn matching<'a>(
     store: &Store,
     run: &'a LoadedRun,
@@ -248,7 +248,7 @@ pub fn is_in(run: &LoadedRun, item: &LoadedItem, state: ItemState) -> bool {
     }
 }
 
-/// Which scores are asked for.
+/// A filter by score.
 struct ScoreRange {
     evaluators: std::ops::Range<usize>,
     low: f64,
@@ -256,7 +256,7 @@ struct ScoreRange {
 }
 
 impl ScoreRange {
-    /// `None` where any will do.
+    /// `None` without a filter.
     fn of(run: &LoadedRun, query: &ItemsQuery) -> Result<Option<Self>, ApiError> {
         let ItemsQuery { evaluator, min_score, max_score, .. } = query;
         if evaluator.is_none() && min_score.is_none() && max_score.is_none() {
@@ -265,7 +265,7 @@ impl ScoreRange {
         let (low, high) = (min_score.unwrap_or(0.0), max_score.unwrap_or(1.0));
         if low > high || low.is_nan() || high.is_nan() {
             return Err(ApiError::bad_request(format!(
-                "no score is from {low} to {high}: give `minScore` and `maxScore` from 0 to 1, the smaller one first"
+                "invalid score range {low} to {high}: `minScore` and `maxScore` go from 0 to 1, with the smaller one in `minScore`"
             )));
         }
         let evaluators = match evaluator {
@@ -281,7 +281,7 @@ impl ScoreRange {
     }
 }
 
-/// The place of an evaluator that was asked for.
+/// The index of the requested evaluator.
 pub fn evaluator_of(run: &LoadedRun, name: &str) -> Result<usize, ApiError> {
     run.evaluator(name).ok_or_else(|| {
         let names = run.head.config.evaluators.iter().map(String::as_str);
@@ -293,7 +293,7 @@ pub fn evaluator_of(run: &LoadedRun, name: &str) -> Result<usize, ApiError> {
     })
 }
 
-/// What items are sorted by.
+/// The sort key of items.
 enum ItemSort {
     Index,
     Key,
@@ -301,7 +301,7 @@ enum ItemSort {
     Latency,
     Tokens,
     Cost,
-    /// The mean of the evaluator at this place.
+    /// The mean score of the evaluator at this index.
     Score(usize),
 }
 
@@ -318,15 +318,15 @@ impl ItemSort {
                 Some(evaluator) => Self::Score(evaluator_of(run, evaluator)?),
                 None => {
                     return Err(ApiError::bad_request(format!(
-                        "`{other}` is nothing that items are sorted by: `index`, `key`, `status`, `latency`, `tokens`, \
-                         `cost`, `score:NAME`"
+                        "cannot sort items by `{other}`; use `index`, `key`, `status`, `latency`, `tokens`, `cost` or \
+                         `score:NAME`"
                     )));
                 }
             },
         })
     }
 
-    /// Sorts items, which are in the data set's order: that remains among equals.
+    /// Sorts items stably; they are in dataset order.
     fn apply(&self, items: &mut Vec<&LoadedItem>, order: Option<Order>) {
         let is_descending = order == Some(Order::Desc);
         match self {

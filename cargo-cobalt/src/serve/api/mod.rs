@@ -1,7 +1,6 @@
-//! What programs ask, the page first among them: JSON under `/api`, with the fields of the original where it has them.
+//! The JSON API under `/api`, used by the page and other programs. Field names follow the original tool where it has them.
 //!
-//! A file is an endpoint: the query that it takes, the types that it answers with, and how these are filled. [`description`] has all
-//! of them.
+//! Each file is an endpoint: its query, its response types, and how they are filled. [`description`] lists all of them.
 
 mod compare;
 mod events;

@@ -1,4 +1,5 @@
-//! `/api`, `/api/health` and `/api/openapi.json`, which tell of the server itself; and all endpoints: their routes, and their OpenAPI description, made of the types that are asked and answered with.
+//! `/api`, `/api/health` and `/api/openapi.json`, and the list of all endpoints: their routes, and their OpenAPI description, which
+//! is generated from the query and response types.
 
 use std::sync::Arc;
 
@@ -40,12 +41,12 @@ pub fn routes(store: Arc<Store>) -> Router {
         .with_state(store)
 }
 
-/// What is answered at an address below `/api` that there is none at.
+/// The response to an unknown path below `/api`.
 pub async fn no_endpoint() -> ApiError {
-    ApiError::not_found("there is no such endpoint; `/api` names those there are")
+    ApiError::not_found("no such endpoint; `/api` lists all endpoints")
 }
 
-/// What this server is.
+/// Server information.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Index {
     name: &'static str,
@@ -53,18 +54,18 @@ struct Index {
     version: &'static str,
     /// The name of the project's folder.
     project: String,
-    /// The endpoints that there are.
+    /// All endpoints.
     endpoints: Vec<&'static str>,
 }
 
-/// That the server is there.
+/// The health check.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Health {
     /// `ok`
     status: &'static str,
     /// The version of the command.
     version: &'static str,
-    /// A hash of where the project lies, by which its own commands know its server.
+    /// A hash of the project's location, by which its commands recognize its server.
     project: String,
 }
 
@@ -84,7 +85,7 @@ async fn openapi() -> Json<Value> {
 
 type MakeSchema = fn(&mut SchemaGenerator) -> Schema;
 
-/// What may be asked at an address.
+/// An endpoint of the description.
 struct Endpoint {
     path: &'static str,
     name: &'static str,
@@ -101,7 +102,7 @@ fn schema<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<T>()
 }
 
-/// The schema of parameters, in place.
+/// The inlined schema of parameters.
 fn parameters<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
     T::json_schema(generator)
 }
@@ -116,10 +117,10 @@ fn endpoints() -> [Endpoint; 11] {
         media_type: JSON,
     };
     [
-        json("/api", "index", "What this server is", None, schema::<Index>),
-        json("/api/health", "health", "Whether the server is there", None, schema::<Health>),
-        json("/api/openapi.json", "openapi", "This description", None, schema::<Value>),
-        json("/api/runs", "runs", "The runs that there are", Some(parameters::<RunsQuery>), schema::<Runs>),
+        json("/api", "index", "Server information", None, schema::<Index>),
+        json("/api/health", "health", "Health check", None, schema::<Health>),
+        json("/api/openapi.json", "openapi", "This OpenAPI description", None, schema::<Value>),
+        json("/api/runs", "runs", "The runs", Some(parameters::<RunsQuery>), schema::<Runs>),
         json("/api/runs/{id}", "run", "A run with all of its items", None, schema::<WholeRun>),
         json("/api/runs/{id}/overview", "overview", "A run without its items", None, schema::<Overview>),
         json(
@@ -132,14 +133,14 @@ fn endpoints() -> [Endpoint; 11] {
         json(
             "/api/runs/{id}/items/{key}",
             "item",
-            "An item of a run, and its neighbours among those that are asked for",
+            "An item of a run, with the previous and next matching items",
             Some(parameters::<ItemsQuery>),
             schema::<WholeItem>,
         ),
         json(
             "/api/compare",
             "compare",
-            "Two or three runs held against each other",
+            "A comparison of two or three runs",
             Some(parameters::<CompareQuery>),
             schema::<Compared>,
         ),
@@ -152,19 +153,19 @@ fn endpoints() -> [Endpoint; 11] {
         ),
         Endpoint {
             media_type: "text/event-stream",
-            ..json("/api/events", "events", "What happens, as it happens", None, schema::<ServerEvent>)
+            ..json("/api/events", "events", "Server-sent events", None, schema::<ServerEvent>)
         },
     ]
 }
 
-/// The addresses of the endpoints.
+/// The paths of the endpoints.
 pub fn paths() -> Vec<&'static str> {
     endpoints().map(|endpoint| endpoint.path).into_iter().chain([EXPORT]).collect()
 }
 
 const EXPORT: &str = "/api/export";
 
-/// Makes the schemas of answers, those that have names beside the addresses.
+/// Generates the schemas of responses; named types become components.
 fn answers() -> SchemaGenerator {
     let settings = SchemaSettings::draft2020_12().for_serialize().with(|settings| {
         settings.definitions_path = "/components/schemas".into();
@@ -173,7 +174,7 @@ fn answers() -> SchemaGenerator {
     settings.into_generator()
 }
 
-/// Makes the schemas of parameters, each whole.
+/// Generates the schemas of parameters, fully inlined.
 fn questions() -> SchemaGenerator {
     let settings = SchemaSettings::draft2020_12().for_deserialize().with(|settings| {
         settings.inline_subschemas = true;
@@ -182,7 +183,7 @@ fn questions() -> SchemaGenerator {
     settings.into_generator()
 }
 
-/// The description of the whole API, as OpenAPI 3.1 has it.
+/// The OpenAPI 3.1 description of the API.
 pub fn description() -> Value {
     let mut generator = answers();
     let problem = schema::<Problem>(&mut generator);
@@ -195,7 +196,7 @@ pub fn description() -> Value {
     let export = Endpoint {
         path: EXPORT,
         name: "export",
-        summary: "A run in another format, as a file",
+        summary: "A run in another format, as a download",
         query: Some(parameters::<ExportQuery>),
         answer: schema::<String>,
         media_type: JSON,
@@ -205,7 +206,7 @@ pub fn description() -> Value {
         "openapi": "3.1.0",
         "info": {
             "title": "Cobalt",
-            "description": "The runs of a project, as `cargo cobalt serve` answers for them.",
+            "description": "The runs of a project, served by `cargo cobalt serve`.",
             "version": VERSION,
         },
         "paths": paths,
@@ -227,7 +228,7 @@ fn operation(endpoint: &Endpoint, content: Value, problem: &Schema) -> Value {
             "responses": {
                 "200": { "description": endpoint.summary, "content": content },
                 "default": {
-                    "description": "What went wrong",
+                    "description": "Error",
                     "content": { JSON: { "schema": problem } },
                 },
             },
@@ -235,7 +236,7 @@ fn operation(endpoint: &Endpoint, content: Value, problem: &Schema) -> Value {
     })
 }
 
-/// The fields of a schema as parameters after the `?`.
+/// The fields of a schema as query parameters.
 fn in_query(schema: &Schema) -> Vec<Value> {
     let required: Vec<&str> = schema
         .get("required")
@@ -260,7 +261,7 @@ fn in_query(schema: &Schema) -> Vec<Value> {
     properties.map(parameter).collect()
 }
 
-/// A schema without the null by which a field is left out: a parameter is there, or it is not.
+/// A schema without null for optional fields: a query parameter cannot be null.
 fn without_null(mut schema: Value) -> Value {
     let is_null = |option: &Value| option["type"] == "null" || option == "null";
     if let Some(options) = schema.get_mut("anyOf").and_then(Value::as_array_mut) {
@@ -290,8 +291,8 @@ mod tests {
         let made = serde_json::to_string_pretty(&description()).unwrap() + "\n";
         assert!(
             kept == made,
-            "the API has changed since; renew its description with `cargo cobalt serve --openapi > dashboard/openapi.json`, \
-             and then the types of the page with `npm run types`, and commit both"
+            "the API has changed; update its description with `cargo cobalt serve --openapi > dashboard/openapi.json` and the \
+             page's types with `npm run types`, and commit both"
         );
     }
 }

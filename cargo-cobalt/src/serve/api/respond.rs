@@ -1,4 +1,4 @@
-//! What endpoints share: parameters of requests, tags of answers, and long lists in pieces.
+//! Shared by endpoints: query parameters, ETags, and streamed lists.
 
 use std::cmp::Ordering;
 use std::convert::Infallible;
@@ -23,7 +23,7 @@ use crate::cli::Since;
 use crate::serve::error::ApiError;
 use crate::serve::store::Store;
 
-/// What an answer follows from: its address with all parameters, and the tags that are known already.
+/// The part of a conditional request that identifies the response: its URL, and the ETags known to the client.
 #[derive(Debug)]
 pub struct Conditional {
     address: String,
@@ -38,7 +38,7 @@ impl<S: Sync> FromRequestParts<S> for Conditional {
     }
 }
 
-/// The tags of `If-None-Match`, without the mark of weak ones.
+/// The tags of `If-None-Match`, without the prefix of weak ones.
 fn known(headers: &HeaderMap) -> Vec<String> {
     let lists = headers.get_all(IF_NONE_MATCH).iter().filter_map(|list| list.to_str().ok());
     let tags = lists.flat_map(|list| list.split(','));
@@ -47,25 +47,25 @@ fn known(headers: &HeaderMap) -> Vec<String> {
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
-/// The tag of an answer.
+/// The ETag of a response.
 #[derive(Clone, Debug)]
 pub struct Etag(String);
 
 impl Etag {
-    /// `state` is all that the answer follows from, beside the address.
+    /// `state` is everything, besides the URL, that determines the response.
     fn of(conditional: &Conditional, state: &str) -> Self {
         let hash = Sha256::digest(format!("{}\0{state}", conditional.address));
         Self(hash[..16].iter().map(|byte| format!("{byte:02x}")).collect())
     }
 
-    /// An answer that whoever asks has already.
+    /// The `304` response, if the client has the current one.
     fn unchanged(&self, conditional: &Conditional) -> Option<Response> {
         let mine = format!("\"{}\"", self.0);
         let is_known = conditional.known.iter().any(|tag| *tag == mine || tag == "*");
         is_known.then(|| self.response(StatusCode::NOT_MODIFIED, Body::empty()))
     }
 
-    /// An answer in JSON.
+    /// A JSON response.
     pub fn json(&self, body: impl Into<Body>) -> Response {
         let mut response = self.response(StatusCode::OK, body.into());
         response.headers_mut().insert(CONTENT_TYPE, JSON);
@@ -73,14 +73,14 @@ impl Etag {
     }
 
     fn response(&self, status: StatusCode, body: Body) -> Response {
-        // Weak: compressed and plain, the answer is the same.
+        // Weak: the response is the same with any compression.
         let headers = [(ETAG, format!("W/\"{}\"", self.0)), (CACHE_CONTROL, "no-cache".to_owned())];
         (status, headers, body).into_response()
     }
 }
 
-/// Asks the store on a thread that may wait for files, unless the answer is known to whoever asks. `state` tells what the answer
-/// follows from, beside the address; answers that are not large are kept as they are sent.
+/// Queries the store on a blocking thread, unless the client has the current response. `state` returns everything, besides the URL,
+/// that determines the response. Small responses are cached.
 pub async fn answer<T: Serialize>(
     store: Arc<Store>,
     conditional: Conditional,
@@ -89,7 +89,7 @@ pub async fn answer<T: Serialize>(
 ) -> Result<Response, ApiError> {
     respond(store, conditional, state, move |store, tag| {
         let body = store.answer(&tag.0, || {
-            // There are no keys but texts in what is answered.
+            // All keys of responses are strings.
             ask(store).map(|answer| Bytes::from(serde_json::to_vec(&answer).unwrap_or_default()))
         })?;
         Ok(tag.json(body))
@@ -97,7 +97,7 @@ pub async fn answer<T: Serialize>(
     .await
 }
 
-/// The same where the answer is no single text.
+/// The same for other response bodies.
 pub async fn respond(
     store: Arc<Store>,
     conditional: Conditional,
@@ -111,7 +111,7 @@ pub async fn respond(
     tokio::task::spawn_blocking(work).await.map_err(ApiError::lost)?
 }
 
-/// Asks the store on a thread that may wait for files.
+/// Queries the store on a blocking thread.
 pub async fn with<T: Send + 'static>(
     store: Arc<Store>,
     ask: impl FnOnce(&Store) -> Result<T, ApiError> + Send + 'static,
@@ -119,11 +119,11 @@ pub async fn with<T: Send + 'static>(
     tokio::task::spawn_blocking(move || ask(&store)).await.map_err(ApiError::lost)?
 }
 
-/// How many bytes are sent at a time, and how many times as many wait for whoever reads slowly.
+/// The chunk size in bytes, and the number of chunks buffered for a slow client.
 const PIECE: usize = 64 << 10;
 const WAITING: usize = 4;
 
-/// The list's items, as they are written.
+/// Writes the items of a streamed list.
 #[derive(Debug)]
 pub struct Pieces {
     to: Sender<io::Result<Bytes>>,
@@ -131,7 +131,7 @@ pub struct Pieces {
     is_begun: bool,
 }
 
-/// Whoever asked reads no more.
+/// The client has disconnected.
 #[derive(Debug)]
 pub struct Gone;
 
@@ -141,7 +141,7 @@ impl Pieces {
         if std::mem::replace(&mut self.is_begun, true) {
             self.piece.push(b',');
         }
-        // Writing to memory cannot fail, and there are no keys but texts in what is answered.
+        // Writing to memory cannot fail, and all keys of responses are strings.
         let _ = serde_json::to_writer(&mut self.piece, item);
         if self.piece.len() < PIECE { Ok(()) } else { self.send() }
     }
@@ -152,25 +152,25 @@ impl Pieces {
     }
 }
 
-/// A body of `head`, the text of an object whose last field is an empty list, and of the items of that list, which `write` is to push on a
-/// thread of its own. Where that fails, the body ends too early, which whoever reads notices.
+/// A streamed body: `head` is the text of an object whose last field is an empty list, and `write` pushes the items of that list on
+/// its own thread. If it fails, the body is truncated, which the client detects.
 pub fn streamed<E: Send + 'static>(
     mut head: Vec<u8>,
     write: impl FnOnce(&mut Pieces) -> Result<(), E> + Send + 'static,
 ) -> Body {
-    /// How an object ends whose last field is an empty list.
+    /// The end of an object whose last field is an empty list.
     const END: &[u8] = b"]}";
     if head.ends_with(END) {
         head.truncate(head.len() - END.len());
     }
     let (to, from) = channel(WAITING);
-    // Whoever reads slowly holds up no other answer. Where there is no thread to be had, the body ends at once.
+    // A slow client must not block other responses. If no thread can be spawned, the body is truncated.
     let _ = thread::Builder::new().spawn(move || {
         let mut pieces = Pieces { to, piece: head, is_begun: false };
         match write(&mut pieces) {
             Ok(()) => {
                 pieces.piece.extend_from_slice(END);
-                // Whoever reads no more wants no end, either.
+                // The client may have disconnected.
                 let _ = pieces.send();
             }
             Err(_) => {
@@ -181,7 +181,7 @@ pub fn streamed<E: Send + 'static>(
     Body::from_stream(ReceiverStream::new(from))
 }
 
-/// Parameters that are understood, all of them.
+/// Strictly parsed query parameters.
 #[derive(Debug)]
 pub struct Asked<T>(pub T);
 
@@ -194,7 +194,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Asked<T> {
     }
 }
 
-/// The parts of an address that name something.
+/// Path parameters.
 #[derive(Debug)]
 pub struct Named<T>(pub T);
 
@@ -207,15 +207,15 @@ impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Named<T
     }
 }
 
-/// Says what is wrong with an address. The refusal itself only says that something is.
+/// The error for an invalid URL. The rejection's source has the details.
 fn not_understood(refusal: &(dyn Error + 'static)) -> ApiError {
     let reason = refusal.source().unwrap_or(refusal);
     ApiError::bad_request(format!(
-        "the address is not understood: {reason}; `/api/openapi.json` has what may be asked"
+        "invalid request: {reason}; see `/api/openapi.json` for endpoints and parameters"
     ))
 }
 
-/// Which way a list goes.
+/// The sort direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Order {
@@ -225,7 +225,7 @@ pub enum Order {
     Desc,
 }
 
-/// By a figure: those without it come last, whichever way the others go.
+/// Compares optional numbers: missing ones come last in both directions.
 pub fn known_first(one: Option<f64>, two: Option<f64>, is_descending: bool) -> Ordering {
     match (one, two) {
         (Some(one), Some(two)) if is_descending => two.total_cmp(&one),
@@ -234,7 +234,7 @@ pub fn known_first(one: Option<f64>, two: Option<f64>, is_descending: bool) -> O
     }
 }
 
-/// A moment as timestamps of runs are written.
+/// Parses a date or time into the format of run timestamps.
 pub fn moment(name: &str, text: &str) -> Result<String, ApiError> {
     let moment: Result<Since, _> = text.parse();
     moment.map(Since::timestamp).map_err(|error| ApiError::bad_request(format!("`{name}={text}`: {error}")))

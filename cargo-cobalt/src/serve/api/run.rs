@@ -1,5 +1,5 @@
-//! `/api/runs/ID`, a run with all of its items, as its result file has it; and `/api/runs/ID/overview`, the same without its items,
-//! with what is to be told of all of them.
+//! `/api/runs/ID`: a run with all of its items, as in its result file; and `/api/runs/ID/overview`: a run without its items, with
+//! summaries of them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -27,13 +27,13 @@ pub struct WholeRun {
     pub run: Report,
 }
 
-/// How many bytes are sent at a time.
+/// The chunk size in bytes.
 const PIECE: usize = 64 << 10;
-/// What stands before the file in the answer, and behind it.
+/// The response around the file.
 const BEFORE: &[u8] = b"{\"run\":";
 const AFTER: &[u8] = b"}";
 
-/// The file is sent as it is read: it may be large.
+/// Streams the file, which may be large.
 pub async fn run(
     State(store): State<Arc<Store>>,
     Named(id): Named<String>,
@@ -63,35 +63,35 @@ pub async fn run(
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Overview {
-    /// The report; its `items` are empty.
+    /// The report, with empty `items`.
     pub run: Report,
     pub state: LiveRunState,
-    /// How many items are finished, and can be asked for.
+    /// The number of finished items.
     pub finished_items: usize,
-    /// How many items there are to run.
+    /// The number of items to run.
     pub planned_items: usize,
-    /// Of each evaluator, how many items have their mean score in each of 20 equal parts of 0 to 1, 1 among the last.
+    /// For each evaluator, the number of items by mean score, in 20 equal bins from 0 to 1; the last includes 1.
     pub histograms: BTreeMap<String, Vec<usize>>,
-    /// The agent's tokens for an item over all of its runs; absent where none were reported.
+    /// The agent's tokens per item over all trials; absent if none were reported.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens: Option<Amounts>,
-    /// The agent's cost of an item over all of its runs, in USD; absent where it is known of none.
+    /// The agent cost per item over all trials in USD; absent if unknown for all items.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<Amounts>,
-    /// How many items there are of each state.
+    /// The number of items in each state.
     pub states: StateCounts,
-    /// The run of the experiment before this one.
+    /// The previous run of the experiment.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub previous: Option<Neighbour>,
-    /// The one after it.
+    /// The next run of the experiment.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<Neighbour>,
 }
 
-/// How amounts are spread over the items that have them. Percentiles interpolate linearly.
+/// Statistics of a metric over the items that have it. Percentiles interpolate linearly.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Amounts {
-    /// How many items have one.
+    /// The number of items that have it.
     pub count: usize,
     pub total: f64,
     pub avg: f64,
@@ -102,7 +102,7 @@ pub struct Amounts {
     pub max: f64,
 }
 
-/// How many items each filter by state lets through.
+/// The number of items that match each state filter.
 #[derive(Debug, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StateCounts {
@@ -122,7 +122,7 @@ pub struct Neighbour {
     pub timestamp: String,
 }
 
-/// How many equal parts a histogram has.
+/// The number of bins of a histogram.
 const PARTS: usize = 20;
 
 pub async fn overview(
@@ -141,7 +141,7 @@ fn overview_of(store: &Store, id: &str) -> Result<Overview, ApiError> {
         let (previous, next) = neighbours(&known.runs, &run.head);
         let items = || run.items.iter();
         let (state, planned_items) = match run.file.is_journal() {
-            // It has ended meanwhile, and has another file.
+            // The run has finished in the meantime, and has another file.
             true => {
                 let live = store.live().runs().into_iter().find(|live| live.id == id);
                 let live = live.ok_or(FileProblem::Changed)?;
@@ -164,7 +164,7 @@ fn overview_of(store: &Store, id: &str) -> Result<Overview, ApiError> {
     })
 }
 
-/// Of the same scores that items are filtered by, so that a part has as many items as its filter lets through.
+/// Uses the same scores as the item filter, so each bin has as many items as its filter matches.
 fn histograms(run: &LoadedRun) -> BTreeMap<String, Vec<usize>> {
     let histogram = |(at, name): (usize, &String)| {
         let mut parts = vec![0; PARTS];
@@ -202,7 +202,7 @@ fn states(run: &LoadedRun) -> StateCounts {
     }
 }
 
-/// The runs of the experiment before and after one, of all that are known, the newest first.
+/// The previous and next runs of the same experiment; `known` is in newest-first order.
 fn neighbours(known: &[RunView], report: &Report) -> (Option<Neighbour>, Option<Neighbour>) {
     let place = (report.timestamp.to_string(), &report.id);
     let others = || known.iter().filter(|run| run.experiment == report.name && run.id != report.id);

@@ -1,4 +1,4 @@
-//! `/api/runs`: the runs that there are.
+//! `/api/runs`: the list of runs.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap};
@@ -17,21 +17,21 @@ use crate::serve::error::ApiError;
 use crate::serve::live::LiveRun;
 use crate::serve::store::{Known, Store, has_text};
 
-/// Which runs, and in which order.
+/// A selection of runs, and their order.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct RunsQuery {
-    /// The most runs to answer with; all, where it is not given.
+    /// The maximum number of runs to return; all by default.
     pub limit: Option<usize>,
-    /// How many of the first are left out.
+    /// The number of runs to skip.
     pub offset: usize,
-    /// What the runs are sorted by; by their start, where it is not given.
+    /// The sort key; by default the start time.
     pub sort: RunSort,
-    /// Which way; the largest, the latest or the worst first, where it is not given, and names from A.
+    /// The sort direction; by default the largest, latest or worst first, and names from A.
     pub order: Option<Order>,
-    /// Only runs with this text in their name, id, tags or commit, whatever its case.
+    /// Only runs with this text in their name, id, tags or commit; case-insensitive.
     pub search: Option<String>,
-    /// Only runs of the experiment of this name.
+    /// Only runs of the experiment with this name.
     pub experiment: Option<String>,
     /// Only runs with this tag.
     pub tag: Option<String>,
@@ -39,69 +39,69 @@ pub struct RunsQuery {
     pub tags: Option<String>,
     /// Only runs with this verdict.
     pub verdict: Option<RunOutcome>,
-    /// Only runs that started then or later: a date, or a time in ISO 8601.
+    /// Only runs started at or after this date or ISO 8601 time.
     pub since: Option<String>,
-    /// Only runs that started then or earlier: a date, which counts in, or a time.
+    /// Only runs started at or before this time, or on or before this date.
     pub until: Option<String>,
-    /// With each run, the averages of so many runs of its experiment, the last of which it is itself.
+    /// With each run, include the mean scores of this many runs of its experiment, up to and including itself.
     pub recent: usize,
 }
 
-/// What runs can be sorted by.
+/// The sort keys of runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum RunSort {
     #[default]
     Timestamp,
     Name,
-    /// From passed to in error.
+    /// From passed to error.
     Verdict,
     /// The mean over the evaluators.
     Score,
     Items,
-    /// Items and evaluations in error.
+    /// Failed items and evaluations.
     Errors,
     Duration,
     Latency,
     Tokens,
-    /// The agent's and the judges'.
+    /// The total cost: agent and judges.
     Cost,
 }
 
-/// The runs that were asked for.
+/// The requested runs.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Runs {
     pub runs: Vec<RunRow>,
-    /// How many runs match.
+    /// The number of matching runs.
     pub matching: usize,
-    /// How many runs there are.
+    /// The number of all runs.
     pub known: usize,
-    /// The runs that have not ended, the newest first, whatever was asked for.
+    /// The unfinished runs, newest first, regardless of the query.
     pub live: Vec<LiveRun>,
-    /// The experiments that have runs, that of the newest run first, with how many they have.
+    /// The experiments with their numbers of runs, ordered by their newest run.
     pub experiments: Vec<Counted>,
-    /// The tags that runs have, sorted, with how many runs have them.
+    /// The tags with their numbers of runs, sorted.
     pub tags: Vec<Counted>,
-    /// Files among the results that could not be read, and why.
+    /// Result files that could not be read, with the reason.
     pub skipped: Vec<SkippedFile>,
 }
 
-/// A name, and how many runs have it.
+/// A name with its number of runs.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Counted {
     pub name: String,
     pub runs: usize,
 }
 
-/// A file that is left out.
+/// A skipped file.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct SkippedFile {
     pub file: String,
     pub reason: String,
 }
 
-/// A run that has ended.
+/// A finished run.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RunRow {
@@ -109,9 +109,9 @@ pub struct RunRow {
     pub facts: RunFacts,
     /// The experiment's name.
     pub name: String,
-    /// Each evaluator's mean, from 0 to 1; one that gave no score is absent.
+    /// Each evaluator's mean, from 0 to 1; absent without a score.
     pub avg_scores: BTreeMap<String, f64>,
-    /// What became of it; of a partial run too, of which the verdict does not tell it.
+    /// The outcome; for a partial run too, where the verdict does not show it.
     #[schemars(with = "Outcome")]
     pub status: RunStatus,
     /// Items at or above every pass mark, without an error.
@@ -122,7 +122,7 @@ pub struct RunRow {
     pub failed_items: i64,
     /// Evaluations without a score.
     pub eval_errors: i64,
-    /// Each evaluator's means in the runs of the experiment up to this one, oldest first; null where a run has none.
+    /// Each evaluator's means in the runs of the experiment up to this one, oldest first; null if a run has none.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub recent_scores: BTreeMap<String, Vec<Option<f64>>>,
 }
@@ -130,16 +130,16 @@ pub struct RunRow {
 /// The schema of [`RunStatus`].
 #[derive(JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[expect(dead_code, reason = "only its schema is of use")]
+#[expect(dead_code, reason = "only its schema is used")]
 enum Outcome {
     Passed,
-    /// The thresholds were not evaluated, as only some of the items were run.
+    /// The thresholds were not evaluated, as only some items were run.
     NotEvaluated,
     Failed,
     Error,
 }
 
-/// What is told of a run that has ended, wherever it is listed.
+/// Fields of a finished run, common to all lists.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RunFacts {
@@ -152,22 +152,22 @@ pub struct RunFacts {
     duration_ms: i64,
     /// In milliseconds.
     avg_latency_ms: f64,
-    /// The agent's; absent where none were reported.
+    /// The agent's tokens; absent if none were reported.
     #[serde(skip_serializing_if = "Option::is_none")]
     total_tokens: Option<i64>,
-    /// The agent's, in USD; absent where it is not known.
+    /// The agent cost in USD; absent if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     cost: Option<f64>,
-    /// The judges', in USD.
+    /// The judge cost in USD.
     #[serde(skip_serializing_if = "Option::is_none")]
     judge_cost: Option<f64>,
     /// The commit that was checked out.
     #[serde(skip_serializing_if = "Option::is_none")]
     git_commit: Option<String>,
-    /// Whether tracked files differed from it.
+    /// Whether there were uncommitted changes to tracked files.
     #[serde(skip_serializing_if = "Option::is_none")]
     git_dirty: Option<bool>,
-    /// A hash of the data set.
+    /// A hash of the dataset.
     #[serde(skip_serializing_if = "Option::is_none")]
     dataset_hash: Option<String>,
 }
@@ -201,7 +201,7 @@ pub async fn runs(
     answer(store, conditional, Store::list_state, move |store| list(store, &query)).await
 }
 
-/// How long a date is, as in 2026-02-05.
+/// The length of a date, as in 2026-02-05.
 const DATE: usize = 10;
 
 fn list(store: &Store, query: &RunsQuery) -> Result<Runs, ApiError> {
@@ -224,7 +224,7 @@ fn list(store: &Store, query: &RunsQuery) -> Result<Runs, ApiError> {
     })
 }
 
-/// The experiments, that of the newest run first.
+/// The experiments, ordered by their newest run.
 fn experiments(runs: &[&RunView]) -> Vec<Counted> {
     let (mut experiments, mut places) = (Vec::<Counted>::new(), HashMap::new());
     for run in runs {
@@ -243,18 +243,18 @@ fn tags(runs: &[&RunView]) -> Vec<Counted> {
     tags.into_iter().map(|(name, runs)| Counted { name: name.to_owned(), runs }).collect()
 }
 
-/// Which runs are asked for.
+/// The parsed query.
 struct Wanted<'a> {
     query: &'a RunsQuery,
-    /// In small letters.
+    /// In lower case.
     search: Option<String>,
     since: Option<String>,
     until: Option<Until<'a>>,
 }
 
-/// The end of a time.
+/// The upper bound of the start time.
 enum Until<'a> {
-    /// With all of this day.
+    /// Including this whole day.
     Date(&'a str),
     Time(String),
 }
@@ -263,7 +263,7 @@ impl<'a> Wanted<'a> {
     fn of(query: &'a RunsQuery) -> Result<Self, ApiError> {
         let until = query.until.as_deref().map(|text| {
             let time = moment("until", text)?;
-            // Only a date is as short, and begins with a year.
+            // Only a date has this length and is a prefix of its time.
             let is_date = text.len() == DATE && time.starts_with(text);
             Ok::<_, ApiError>(if is_date { Until::Date(text) } else { Until::Time(time) })
         });
@@ -299,7 +299,7 @@ impl<'a> Wanted<'a> {
     }
 }
 
-/// Sorts runs, of which the newest is the first: that remains among equals.
+/// Sorts runs stably; they are in newest-first order.
 fn sort(runs: &mut [&RunView], query: &RunsQuery) {
     let is_descending = match query.order {
         Some(order) => order == Order::Desc,
@@ -328,7 +328,7 @@ fn figure(run: &RunView, sort: RunSort) -> Option<f64> {
     }
 }
 
-/// Each evaluator's means in so many runs of an experiment up to this one.
+/// Each evaluator's means in the last `recent` runs of an experiment up to this one.
 fn recent_scores(known: &Known, run: &RunView, recent: usize) -> BTreeMap<String, Vec<Option<f64>>> {
     if recent == 0 {
         return BTreeMap::new();

@@ -1,4 +1,4 @@
-//! `/api/trends`: how the runs of an experiment went over time.
+//! `/api/trends`: the runs of an experiment over time.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::runs::RunView;
 use crate::serve::error::ApiError;
 use crate::serve::store::{FileProblem, Store};
 
-/// Which runs.
+/// A selection of runs.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TrendsQuery {
@@ -27,9 +27,9 @@ pub struct TrendsQuery {
     pub evaluator: Option<String>,
     /// Only runs with this tag.
     pub tag: Option<String>,
-    /// Only runs that started then or later: a date, or a time in ISO 8601.
+    /// Only runs started at or after this date or ISO 8601 time.
     pub since: Option<String>,
-    /// The most runs, the newest of all; all, where it is not given.
+    /// The maximum number of runs, the newest ones; all by default.
     pub limit: Option<usize>,
 }
 
@@ -37,7 +37,7 @@ pub struct TrendsQuery {
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Trends {
     pub trends: Vec<TrendPoint>,
-    /// The thresholds of the newest run that can be drawn as lines.
+    /// The thresholds of the newest run that correspond to a metric of the points.
     pub thresholds: Vec<ThresholdLine>,
 }
 
@@ -47,26 +47,26 @@ pub struct Trends {
 pub struct TrendPoint {
     #[serde(flatten)]
     pub facts: RunFacts,
-    /// Each evaluator's mean, from 0 to 1; one that gave no score is absent.
+    /// Each evaluator's mean, from 0 to 1; absent without a score.
     pub scores: BTreeMap<String, f64>,
-    /// Items and evaluations in error.
+    /// The number of failed items and evaluations.
     pub errors: i64,
 }
 
-/// A threshold whose figure the points have, too.
+/// A threshold on a metric that the points have.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ThresholdLine {
-    /// The threshold as it is named in test cases.
+    /// The threshold's test-case name.
     pub name: String,
     pub quantity: TrendQuantity,
-    /// The evaluator whose mean it bounds; absent for the other quantities, and where it bounds all scores.
+    /// The evaluator whose mean it bounds; absent for other metrics, and if it bounds all scores.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evaluator: Option<String>,
     /// In the unit of the points: a score, milliseconds, tokens, USD.
     pub bound: f64,
 }
 
-/// What a line is drawn of.
+/// A metric of a trend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum TrendQuantity {
@@ -74,9 +74,9 @@ pub enum TrendQuantity {
     Score,
     /// The mean latency.
     Latency,
-    /// The agent's tokens in all.
+    /// The agent's total tokens.
     Tokens,
-    /// The agent's cost in all.
+    /// The total agent cost.
     Cost,
 }
 
@@ -109,7 +109,7 @@ fn over_time(store: &Store, query: &TrendsQuery) -> Result<Trends, ApiError> {
     })
 }
 
-/// The thresholds of a run, as far as they can be read, which those of old files cannot always.
+/// The thresholds of a run, if readable; those of old files may not be.
 fn thresholds(store: &Store, id: &str) -> Result<Vec<Threshold>, ApiError> {
     let read = |bytes: &[u8]| ReportText::of(bytes).ok()?.head().config.read_thresholds().ok();
     match store.read(id, read) {
@@ -125,7 +125,7 @@ fn point(run: &RunView, evaluator: Option<&str>) -> TrendPoint {
     TrendPoint { facts: RunFacts::from(run), scores, errors: run.errors() }
 }
 
-/// A threshold as a line, where the points of runs have its figure.
+/// A threshold as a line, if the points have its metric.
 fn line(threshold: &Threshold) -> Option<ThresholdLine> {
     let (quantity, evaluator) = match (threshold.category(), threshold.metric()) {
         (Category::Score, Metric::Avg) => (TrendQuantity::Score, None),
@@ -138,7 +138,7 @@ fn line(threshold: &Threshold) -> Option<ThresholdLine> {
     Some(ThresholdLine { name: threshold.case_name(), quantity, evaluator, bound: threshold.bound() })
 }
 
-/// Whether a line belongs to what is shown: where that is one evaluator, a bound of other scores does not.
+/// Whether a line is relevant: with a selected evaluator, bounds of other scores are not.
 fn is_shown(line: &ThresholdLine, evaluator: Option<&str>) -> bool {
     line.quantity != TrendQuantity::Score
         || evaluator.is_none_or(|name| line.evaluator.as_deref() == Some(name))

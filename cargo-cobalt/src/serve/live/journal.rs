@@ -1,4 +1,4 @@
-//! A run that has not ended, by its journal, of which only what was added since the last time is read.
+//! An unfinished run, followed through its journal: only new lines are read.
 
 use std::collections::BTreeMap;
 use std::fs::{File, Metadata};
@@ -13,16 +13,16 @@ use serde::Serialize;
 
 use crate::runs::{self, RunView};
 
-/// Whether a run has ended.
+/// The state of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(rename = "RunState")]
 pub enum LiveRunState {
-    /// It has ended, and its result file is there.
+    /// Finished; its result file exists.
     Finished,
-    /// It is going on.
+    /// In progress.
     Running,
-    /// Its process has ended before it had: `cargo cobalt run --resume ID` runs what is missing.
+    /// Interrupted: its process ended early; resume with `cargo cobalt run --resume ID`.
     CutOff,
 }
 
@@ -36,7 +36,7 @@ impl From<runs::RunPhase> for LiveRunState {
     }
 }
 
-/// A run that has not ended.
+/// An unfinished run.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LiveRun {
@@ -47,50 +47,50 @@ pub struct LiveRun {
     pub timestamp: String,
     pub tags: Vec<String>,
     pub state: LiveRunState,
-    /// Whether it is a run of some of the items.
+    /// Whether only some of the items are run.
     pub partial: bool,
-    /// How many items there are to run.
+    /// The number of items to run.
     pub total_items: usize,
     pub finished_items: usize,
-    /// Those of the finished items that passed.
+    /// The finished items that passed.
     pub passed_items: usize,
-    /// Those of the finished items whose agent, or an evaluator, failed.
+    /// The finished items whose agent or an evaluator failed.
     pub error_items: usize,
     /// Each evaluator's mean so far.
     pub avg_scores: BTreeMap<String, f64>,
-    /// How long it has gone on, in milliseconds.
+    /// The elapsed time in milliseconds.
     pub elapsed_ms: u64,
 }
 
-/// A journal as far as it was read.
+/// A journal and its read position.
 #[derive(Debug)]
 pub struct Journal {
     path: PathBuf,
-    /// When the file was made: one that takes its place was made later.
+    /// The creation time of the file, to detect a replacement.
     made: Option<SystemTime>,
     modified: SystemTime,
-    /// How many bytes were read, all of them whole lines.
+    /// The number of bytes read, in complete lines.
     read: u64,
-    /// What is run; absent until the first line is whole, and where it is no journal's.
+    /// The header; absent until the first line is complete, and if the file is not a journal.
     header: Option<JournalHeader>,
-    /// How long the run had gone on when its last item was finished, in milliseconds.
+    /// The run's elapsed time at its last finished item, in milliseconds.
     elapsed_ms: u64,
-    /// What came of the finished items, by their index: one that was run again counts once.
+    /// The finished items by index: a rerun item counts once.
     finished: BTreeMap<usize, Finished>,
     is_going_on: bool,
 }
 
-/// What is counted of an item.
+/// The counted fields of an item.
 #[derive(Debug)]
 struct Finished {
     passed: bool,
     is_in_error: bool,
-    /// Of each evaluator, in their order, the sum of its scores and how many they are.
+    /// For each evaluator in order, the sum and the number of its scores.
     scores: Vec<(f64, usize)>,
 }
 
 impl Journal {
-    /// A journal of which nothing has been read.
+    /// An unread journal.
     pub fn new(path: &Path) -> Self {
         Self {
             path: path.to_owned(),
@@ -104,12 +104,12 @@ impl Journal {
         }
     }
 
-    /// Reads what was added, and answers with the items that were finished. A line that is being written is left for the next
-    /// time; a file that is shorter than before, or another one, is read from its beginning.
+    /// Reads new lines and returns their items. An incomplete line is left for the next call; a truncated or replaced file is read from
+    /// its start.
     ///
     /// # Errors
     ///
-    /// The file is gone, or cannot be read.
+    /// The file is gone or unreadable.
     pub fn follow(&mut self) -> io::Result<Vec<ItemResult>> {
         let mut file = File::open(&self.path)?;
         let metadata = file.metadata()?;
@@ -117,7 +117,7 @@ impl Journal {
             *self = Self::new(&self.path);
         }
         (self.made, self.modified) = (made(&metadata), metadata.modified()?);
-        // Before the rest is read: what a process writes before it ends is seen in any case.
+        // Before reading the rest, so that everything written before the process ends is seen.
         self.is_going_on = is_going_on(&self.path)?;
         if metadata.len() == self.read {
             return Ok(Vec::new());
@@ -136,12 +136,12 @@ impl Journal {
         }
         self.read += whole as u64;
         let Some(header) = &self.header else { return Vec::new() };
-        // A line that is damaged is that of an item that will be run again.
+        // The item of a damaged line will be run again.
         let entries: Vec<_> = lines.filter_map(|line| header.read_entry(line)).collect();
         entries.into_iter().map(|entry| self.count(entry)).collect()
     }
 
-    /// What is run; `None` where the file is no journal, or a copy of one under another name.
+    /// The header; `None` if the file is not a journal, or is a copy under another name.
     fn read_header(&self, first: &[u8]) -> Option<JournalHeader> {
         let header = read_journal(first).ok()?.header;
         (self.path.file_stem()? == &*header.id).then_some(header)
@@ -167,12 +167,12 @@ impl Journal {
         &self.path
     }
 
-    /// The run's id; `None` as long as nothing is known of it.
+    /// The run's id; `None` until the header is known.
     pub fn id(&self) -> Option<&str> {
         Some(&self.header.as_ref()?.id)
     }
 
-    /// The run as it stands; `None` as long as nothing is known of it.
+    /// The current state of the run; `None` until the header is known.
     pub fn run(&self) -> Option<LiveRun> {
         let header = self.header.as_ref()?;
         let count = |is: fn(&Finished) -> bool| self.finished.values().filter(|item| is(item)).count();
@@ -203,8 +203,7 @@ impl Journal {
         header.config.evaluators.iter().enumerate().filter_map(average).collect()
     }
 
-    /// A run that is going on has done so since its last item was finished, or since it was begun or taken up, all of which
-    /// its file tells by its time.
+    /// For a running run, adds the time since the last write to the journal: its start, its resumption, or its last finished item.
     fn elapsed_ms(&self) -> u64 {
         let since =
             if self.is_going_on { self.modified.elapsed().unwrap_or_default() } else { Duration::ZERO };
@@ -212,7 +211,7 @@ impl Journal {
     }
 }
 
-/// Not every file system tells.
+/// Not available on every file system.
 fn made(metadata: &Metadata) -> Option<SystemTime> {
     metadata.created().ok()
 }

@@ -1,4 +1,4 @@
-//! Journals that grow, are cut, go and come again, and what is told of them.
+//! Journals that grow, are truncated, deleted and recreated, and the events about them.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
@@ -32,7 +32,7 @@ impl Folder {
         self.0.path().join("runs").join(format!("{RUN}.jsonl"))
     }
 
-    /// Adds to the journal.
+    /// Appends to the journal.
     fn add(&self, text: &str) {
         let mut file = OpenOptions::new().create(true).append(true).open(self.journal()).unwrap();
         file.write_all(text.as_bytes()).unwrap();
@@ -53,7 +53,7 @@ fn header(changes: Value) -> String {
     format!("{header}\n")
 }
 
-/// A line of an item that was run twice.
+/// A line of an item with two trials.
 fn entry(index: usize, passed: bool, scores: [Option<f64>; 2]) -> String {
     let right = |score: Option<f64>| match score {
         Some(score) => json!({ "score": score }),
@@ -78,7 +78,7 @@ fn finished(live: &Live) -> Vec<usize> {
     live.runs().iter().map(|run| run.finished_items).collect()
 }
 
-/// What a listener is told next, which must have been told by now.
+/// The events that a listener has received.
 fn told(listener: &mut Receiver<ServerEvent>) -> Vec<ServerEvent> {
     std::iter::from_fn(|| listener.try_recv().ok()).collect()
 }
@@ -122,7 +122,7 @@ fn a_line_that_is_being_written_counts_when_it_is_whole() {
     assert_eq!(finished(&live), [1]);
     folder.add(&second[20..]);
     folder.add("no JSON\n");
-    assert_eq!(finished(&live), [2], "a damaged line is that of an item that will be run again");
+    assert_eq!(finished(&live), [2], "the item of a damaged line will be run again");
 }
 
 #[test]
@@ -150,8 +150,8 @@ fn a_journal_that_is_cut_goes_or_is_another_one_is_read_anew() {
     assert_eq!(finished(&live), [0; 0]);
     folder.add(&header(json!({ "name": "another" })));
     assert_eq!(live.runs()[0].name, "another");
-    // As a run that is begun anew under the same id: the file is longer, and none of it is known.
-    // By then, the clock of the file system has gone on.
+    // Like a run that is restarted with the same id: the file is longer, and entirely new.
+    // Let the file system's clock advance.
     std::thread::sleep(Duration::from_millis(20));
     let new = folder.journal().with_extension("new");
     fs::write(&new, header(json!({})) + &right(3) + &right(4)).unwrap();
@@ -212,7 +212,7 @@ fn listeners_are_told_of_runs_and_items_and_then_of_results() {
     let (runs, mut listener) = live.listen().unwrap();
     assert_eq!(runs[0].finished_items, 1);
     live.tell_news();
-    assert_eq!(told(&mut listener), [], "what there was before is no news");
+    assert_eq!(told(&mut listener), [], "earlier items are not events");
 
     folder.add(&entry(1, false, [Some(0.0), Some(1.0)]));
     live.tell_news();
@@ -246,7 +246,7 @@ fn a_result_file_that_is_written_anew_or_removed_is_told() {
     let draft = folder.0.path().join("results/.draft.tmp");
     fs::write(&draft, "{ }").unwrap();
     live.tell_news();
-    assert_eq!(told(&mut listener), [], "nobody reads a draft");
+    assert_eq!(told(&mut listener), [], "a draft is ignored");
     fs::rename(&draft, folder.result()).unwrap();
     live.tell_news();
     assert_eq!(told(&mut listener), [ServerEvent::Results {}]);

@@ -1,4 +1,4 @@
-//! The file that a run lies in, and how it is known that it is still the same.
+//! The file of a run, and the detection of changes.
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -13,12 +13,12 @@ use cobalt_core::store::without_mark;
 use crate::error::Error;
 use crate::serve::error::ApiError;
 
-/// How many bytes a byte order mark has.
+/// The length of the byte order mark in bytes.
 const MARK: u64 = 3;
-/// What the names of journals end with.
+/// The file extension of journals.
 const JOURNAL: &str = "jsonl";
 
-/// A file as it is at one time: after a change it is another one.
+/// A version of a file: after a change it compares unequal.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct RunFile {
     path: PathBuf,
@@ -26,12 +26,12 @@ pub struct RunFile {
     modified: Option<SystemTime>,
 }
 
-/// Why something cannot be read.
+/// Why a file cannot be read.
 #[derive(Debug)]
 pub enum FileProblem {
-    /// The file is another one now, or gone: whoever asked has to look for it again.
+    /// The file has changed or is gone: the caller has to look it up again.
     Changed,
-    /// There is no answer, and will be none.
+    /// A permanent error.
     Final(ApiError),
 }
 
@@ -42,7 +42,7 @@ impl From<ApiError> for FileProblem {
 }
 
 impl RunFile {
-    /// The file as it is now.
+    /// The current version of the file.
     pub fn find(path: &Path) -> io::Result<Self> {
         Ok(Self::of(path, &std::fs::metadata(path)?))
     }
@@ -55,7 +55,7 @@ impl RunFile {
         &self.path
     }
 
-    /// What tells it from others, and from itself after a change.
+    /// A unique string for this version of the file.
     pub fn identity(&self) -> String {
         format!("{}\0{}\0{:?}", self.path.display(), self.size, self.modified)
     }
@@ -67,17 +67,17 @@ impl RunFile {
             Ok((file, now))
         };
         let (file, now) = open().map_err(|error| self.problem(error))?;
-        // To a journal, lines are added: what was there remains.
+        // Journals are append-only.
         let is_same = now == *self || (self.is_journal() && now.size >= self.size);
         if is_same { Ok(file) } else { Err(FileProblem::Changed) }
     }
 
-    /// Whether it is the journal of a run that has not ended.
+    /// Whether it is the journal of an unfinished run.
     pub fn is_journal(&self) -> bool {
         self.path.extension().is_some_and(|extension| extension == JOURNAL)
     }
 
-    /// The file, behind its byte order mark if it has one.
+    /// Opens the file and skips its byte order mark.
     pub fn open_text(&self) -> Result<File, FileProblem> {
         let mut file = self.open()?;
         let mut start = Vec::new();
@@ -87,7 +87,7 @@ impl RunFile {
         Ok(file)
     }
 
-    /// All of it.
+    /// The whole content.
     pub fn read(&self) -> Result<Vec<u8>, FileProblem> {
         let mut file = self.open()?;
         let mut bytes = Vec::with_capacity(usize::try_from(self.size).unwrap_or_default());
@@ -95,7 +95,7 @@ impl RunFile {
         Ok(bytes)
     }
 
-    /// Reads items out of it.
+    /// A reader of single items.
     pub fn reader(&self) -> Result<ItemReader<'_>, FileProblem> {
         Ok(ItemReader { file: self.open()?, of: self, bytes: Vec::new() })
     }
@@ -111,7 +111,7 @@ impl RunFile {
     }
 }
 
-/// Reads items, each by its place.
+/// Reads items by their byte ranges.
 #[derive(Debug)]
 pub struct ItemReader<'a> {
     file: File,
@@ -120,14 +120,14 @@ pub struct ItemReader<'a> {
 }
 
 impl ItemReader<'_> {
-    /// The item at this place.
+    /// The item in this byte range.
     pub fn item(&mut self, place: &Range<u64>) -> Result<ItemResult, FileProblem> {
         self.bytes.resize(usize::try_from(place.end - place.start).unwrap_or_default(), 0);
         let read =
             self.file.seek(SeekFrom::Start(place.start)).and_then(|_| self.file.read_exact(&mut self.bytes));
         read.map_err(|error| self.of.problem(error))?;
         let item = redacted_document(std::mem::take(&mut self.bytes));
-        // It was an item when its place was noted.
+        // It was an item when its range was recorded.
         serde_json::from_slice(&item).map_err(|_| FileProblem::Changed)
     }
 }

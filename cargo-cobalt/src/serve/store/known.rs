@@ -1,4 +1,4 @@
-//! The runs that there are, as the index has them: a list in memory, made anew where the folder of results has changed.
+//! The list of runs from the index: cached in memory, reloaded when the results folder changes.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -11,26 +11,26 @@ use crate::index::{Index, Skipped};
 use crate::recent::lock;
 use crate::runs::RunView;
 
-/// How long files may change without their folder, as when one is written over, before it is seen.
+/// The maximum age of the list. Overwriting a file does not change the folder's time.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// What changes within one tick of a file system's clock has the same time; no clock in use is slower.
+/// The resolution of file system clocks: changes within one tick have the same time.
 const TICK: Duration = Duration::from_millis(50);
 
-/// The runs at one time.
+/// A snapshot of the runs.
 #[derive(Debug)]
 pub struct Known {
-    /// The whole runs, the newest first.
+    /// The whole runs, newest first.
     pub runs: Vec<RunView>,
-    /// The runs of some of the items, the newest first.
+    /// The partial runs, newest first.
     pub partial: Vec<RunView>,
-    /// What could not be read.
+    /// The skipped files.
     pub skipped: Vec<Skipped>,
-    /// Of each id the place among the whole runs and, behind them, the partial ones.
+    /// The index of each id among the whole runs, followed by the partial ones.
     places: HashMap<String, usize>,
-    /// Of each experiment the places of its whole runs, the newest first.
+    /// The indexes of each experiment's whole runs, newest first.
     of_experiments: HashMap<String, Vec<usize>>,
-    /// Another number for each list that differs from the one before.
+    /// Incremented whenever the list changes.
     pub version: u64,
 }
 
@@ -48,48 +48,48 @@ impl Known {
         self.runs == *runs && self.partial == *partial
     }
 
-    /// The whole run of this id, or the partial one.
+    /// The whole or partial run with this id.
     pub fn run(&self, id: &str) -> Option<&RunView> {
         let place = *self.places.get(id)?;
         self.runs.get(place).or_else(|| self.partial.get(place - self.runs.len()))
     }
 
-    /// The whole runs of an experiment up to one of them, or up to a partial one, the newest first.
+    /// The whole runs of an experiment up to a given run, which may be partial, newest first.
     pub fn up_to(&self, run: &RunView) -> impl Iterator<Item = &RunView> {
         let places = self.of_experiments.get(&run.experiment).map(Vec::as_slice).unwrap_or_default();
-        // Runs of the same start are in the order of their ids.
+        // Runs with the same start are sorted by id.
         let is_later = |later: &RunView| (&later.timestamp, &run.id) > (&run.timestamp, &later.id);
         let from = places.partition_point(|place| is_later(&self.runs[*place]));
         places[from..].iter().map(|place| &self.runs[*place])
     }
 }
 
-/// Keeps the list.
+/// The cached list.
 #[derive(Debug, Default)]
 pub struct KnownRuns(Mutex<Option<Seen>>);
 
-/// What was seen when the folder was looked at last.
+/// The last snapshot.
 #[derive(Debug)]
 struct Seen {
     known: Arc<Known>,
     at: Instant,
-    /// When the folder was changed; absent where it might change once more without another time.
+    /// The folder's modification time; absent if it is too recent to detect further changes.
     folder: Option<SystemTime>,
 }
 
 impl KnownRuns {
-    /// The runs as they are now.
+    /// The current runs.
     pub fn now(&self, layout: &Layout) -> Result<Arc<Known>, Error> {
         self.seen_within(PATIENCE, layout)
     }
 
-    /// The same, whatever was seen a moment ago.
+    /// The current runs, ignoring the cache.
     pub fn refreshed(&self, layout: &Layout) -> Result<Arc<Known>, Error> {
         self.seen_within(Duration::ZERO, layout)
     }
 
     fn seen_within(&self, age: Duration, layout: &Layout) -> Result<Arc<Known>, Error> {
-        // Others wait: they ask for the same.
+        // Concurrent callers wait for the same result.
         let mut seen = lock(&self.0);
         let folder = std::fs::metadata(layout.results()).and_then(|metadata| metadata.modified()).ok();
         if let Some(seen) = &*seen

@@ -1,7 +1,7 @@
-//! Runs as they are kept in memory: what lists, overviews and comparisons need of each item, and where all of it lies.
+//! Runs in memory: the fields of each item that lists, overviews and comparisons need, and its byte range in the file.
 //!
-//! A [`LoadedRun`] is made item by item with [`Loading`], from whatever the items come: a result file, or the lines of a
-//! journal. An item's outputs, reasons and metadata are read again from its place in the file when they are asked for.
+//! A [`LoadedRun`] is built item by item with [`Loading`], from a result file or from the lines of a journal. An item's outputs,
+//! reasons and metadata are read again from the file on demand.
 
 use std::ops::Range;
 
@@ -17,46 +17,46 @@ use serde_json::{Map, Value};
 
 use super::file::{FileProblem, RunFile};
 
-/// How many characters of a text a list has.
+/// The number of characters of a text in lists.
 const BEGINNING: usize = 200;
-/// Fields in which data sets hold what the agent is asked, the most telling first.
+/// Fields in which datasets have the agent's input, in order of preference.
 const ASKED: [&str; 7] = ["input", "question", "prompt", "query", "text", "message", "messages"];
-/// The field by which an item is known: lists have it in a column of its own.
+/// The field that identifies an item: lists have a separate column for it.
 const IDENTITY: &str = "id";
 
-/// A run without what only its file has.
+/// A run without the fields that stay in its file.
 #[derive(Debug)]
 pub struct LoadedRun {
     /// The report without its items.
     pub head: Report,
-    /// The numbers of the run without those of the items.
+    /// The run's measurements without those of the items.
     measured: Measurements,
-    /// In the order of the data set.
+    /// In dataset order.
     pub items: Vec<LoadedItem>,
-    /// Where the items are whole.
+    /// The file with the complete items.
     pub file: RunFile,
 }
 
 impl LoadedRun {
-    /// The place of an evaluator in the run.
+    /// The index of an evaluator in the run.
     pub fn evaluator(&self, name: &str) -> Option<usize> {
         self.head.config.evaluators.iter().position(|known| known == name)
     }
 
-    /// The numbers that comparisons are made of; much larger than the run itself.
+    /// The measurements for comparisons; much larger than the run itself.
     pub fn measurements(&self) -> Measurements {
         let evaluators = &self.head.config.evaluators;
         let items = self.items.iter().map(|item| item.measured(evaluators));
         Measurements { items: items.collect(), ..self.measured.clone() }
     }
 
-    /// The evaluators that scored an item below their marks.
+    /// The evaluators that scored an item below their pass marks.
     pub fn low<'a>(&'a self, item: &'a LoadedItem) -> impl Iterator<Item = &'a str> {
         let evaluators = self.head.config.evaluators().enumerate();
         evaluators.filter(|(at, (_, mark))| item.scores.is_low(*at, *mark)).map(|(_, (name, _))| name)
     }
 
-    /// About how many bytes of memory it takes.
+    /// The approximate memory use in bytes.
     pub fn size(&self) -> usize {
         /// A report without its items.
         const HEAD: usize = 16 << 10;
@@ -64,20 +64,20 @@ impl LoadedRun {
     }
 }
 
-/// What lists and comparisons need of an item.
+/// The fields of an item that lists and comparisons need.
 #[derive(Debug)]
 pub struct LoadedItem {
-    /// The item's identity.
+    /// The item's key.
     pub key: Box<str>,
-    /// The item's name in test cases, where it is not its key.
+    /// The item's test-case name, if it differs from the key.
     pub name: Option<Box<str>>,
-    /// The item's place in the data set.
+    /// The item's index in the dataset.
     pub index: usize,
     pub passed: bool,
     pub status: Status,
-    /// How often it was run.
+    /// The number of trials.
     pub runs: usize,
-    /// The beginnings of what it was, what came of it, and what went wrong.
+    /// The start of the input, the output and the error.
     pub input: Box<str>,
     pub output: Option<Box<str>>,
     pub error: Option<Box<str>>,
@@ -85,19 +85,19 @@ pub struct LoadedItem {
     pub tokens: Option<u64>,
     pub cost: Option<f64>,
     pub scores: Scores,
-    /// The runs in which the agent or an evaluator failed.
+    /// The trials in which the agent or an evaluator failed.
     pub failed: Box<[usize]>,
     /// A hash of the whole item.
     pub content: Box<str>,
     cluster: Option<Box<str>>,
-    /// What each of several trials took and used.
+    /// The metrics of each trial, if there are several.
     trials: Box<[TrialAmounts]>,
-    /// Where its JSON lies in the file.
+    /// The byte range of its JSON in the file.
     pub place: Range<u64>,
 }
 
 impl LoadedItem {
-    /// What is kept of an item; its names are known when all items are.
+    /// Extracts the fields of an item. Its key and name are set once all items are known.
     pub fn of(item: &ItemResult, place: Range<u64>, config: &RunConfig, prices: &PriceTable) -> Self {
         let measured = MeasuredItem::of(item, String::new(), &config.evaluators, prices);
         Self {
@@ -122,7 +122,7 @@ impl LoadedItem {
         }
     }
 
-    /// The item's name in test cases.
+    /// The item's test-case name.
     pub fn name(&self) -> &str {
         self.name.as_deref().unwrap_or(&self.key)
     }
@@ -143,7 +143,7 @@ impl LoadedItem {
     }
 
     pub fn size(&self) -> usize {
-        /// What the system keeps beside each piece of memory.
+        /// The overhead of an allocation.
         const OVERHEAD: usize = 16;
         let texts = [&self.key, &self.input, &self.content].into_iter();
         let texts = texts.chain(&self.name).chain(&self.output).chain(&self.error).chain(&self.cluster);
@@ -155,7 +155,7 @@ impl LoadedItem {
     }
 }
 
-/// A run of which not all items are there yet.
+/// Builds a loaded run.
 #[derive(Debug)]
 pub struct Loading<'a> {
     config: RunConfig,
@@ -169,13 +169,13 @@ impl<'a> Loading<'a> {
         Self { config, prices, names: ItemNames::new(is_partial), items: Vec::new() }
     }
 
-    /// Adds an item, of which the JSON lies at this place of the file.
+    /// Adds an item with the byte range of its JSON in the file.
     pub fn add(&mut self, place: Range<u64>, item: &ItemResult) {
         self.names.add(item);
         self.items.push(LoadedItem::of(item, place, &self.config, self.prices));
     }
 
-    /// The run, of which `head` is the report without its items, and whose items are whole in `file`.
+    /// Builds the run. `head` is the report without its items; `file` has the complete items.
     pub fn finish(self, head: Report, file: RunFile) -> LoadedRun {
         let Self { names, mut items, prices, .. } = self;
         let named = names.keys().into_iter().zip(names.case_names());
@@ -196,7 +196,7 @@ impl LoadedRun {
         let unfit = |error: serde_json::Error| {
             file.problem(std::io::Error::new(
                 std::io::ErrorKind::InvalidData,
-                format!("no result file: {error}"),
+                format!("not a result file: {error}"),
             ))
         };
         let text = ReportText::of(&bytes).map_err(unfit)?;
@@ -207,9 +207,9 @@ impl LoadedRun {
     }
 }
 
-/// The scores of an item, all evaluators' of all runs in one piece of memory.
+/// The scores of an item by all evaluators in all trials, in one allocation.
 ///
-/// For each evaluator, the score of each run: [`NO_SCORE`] where it failed, [`NOT_ASKED`] where it had nothing to score.
+/// For each evaluator, the score of each trial: [`NO_SCORE`] if it failed, [`NOT_ASKED`] if it was not run.
 #[derive(Debug)]
 pub struct Scores {
     runs: usize,
@@ -234,7 +234,7 @@ impl Scores {
         self.scores.get(evaluator * self.runs..(evaluator + 1) * self.runs).unwrap_or_default()
     }
 
-    /// The scores that an evaluator gave.
+    /// The scores of an evaluator.
     pub fn given(&self, evaluator: usize) -> impl Iterator<Item = f64> {
         self.all(evaluator).iter().copied().filter(|score| *score != NO_SCORE && *score != NOT_ASKED)
     }
@@ -246,12 +246,12 @@ impl Scores {
         (count > 0).then(|| total / f64::from(count))
     }
 
-    /// Whether an evaluator scored some run below a mark.
+    /// Whether an evaluator scored any trial below a pass mark.
     pub fn is_low(&self, evaluator: usize, mark: f64) -> bool {
         self.given(evaluator).any(|score| score < mark)
     }
 
-    /// Whether an evaluator failed in some run.
+    /// Whether an evaluator failed in any trial.
     pub fn is_missing(&self, evaluator: usize) -> bool {
         self.all(evaluator).contains(&NO_SCORE)
     }
@@ -261,13 +261,13 @@ impl Scores {
     }
 }
 
-/// The beginning of a text.
+/// The start of a text.
 fn beginning(text: &str) -> Box<str> {
     cut(text, BEGINNING).into()
 }
 
-/// The beginning of what the agent is asked. Where no field is known to hold that, all fields of the item but its id and
-/// what is expected: `audience: customers · severity: 3`.
+/// The start of the agent's input. Without a known input field, all fields except the id and the expected output:
+/// `audience: customers · severity: 3`.
 fn asked_of(item: &Item) -> Box<str> {
     let asked = ASKED.into_iter().filter_map(|name| item.get(name)).find(|value| !value.is_null());
     match asked {
@@ -279,7 +279,7 @@ fn asked_of(item: &Item) -> Box<str> {
     }
 }
 
-/// What was said last in a conversation; any other list as JSON.
+/// The last message of a conversation; any other list as JSON.
 fn last_message(messages: &[Value]) -> String {
     match messages.last().and_then(|message| message.get("content")) {
         Some(Value::String(content)) => content.clone(),
@@ -287,7 +287,7 @@ fn last_message(messages: &[Value]) -> String {
     }
 }
 
-/// Fields with their names, as far as there is room.
+/// Fields with their names, up to the maximum length.
 fn fields(fields: &Map<String, Value>, without: &[Option<&str>]) -> Box<str> {
     let mut line = String::new();
     for (name, value) in fields.iter().filter(|(name, _)| !without.contains(&Some(name))) {
@@ -300,7 +300,7 @@ fn fields(fields: &Map<String, Value>, without: &[Option<&str>]) -> Box<str> {
     beginning(&line)
 }
 
-/// A text as it is, all else as JSON.
+/// A string as it is, anything else as JSON.
 fn written(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

@@ -1,4 +1,4 @@
-//! Runs compared: their items matched by their keys, how each of them changed, and what statistics say of all.
+//! Comparison of runs: items matched by key, the change of each item, and statistics.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -9,11 +9,11 @@ use cobalt_core::report::comparison::{self, Comparison, ScoreChange};
 use super::Store;
 use super::loaded::{LoadedItem, LoadedRun};
 
-/// The runs that are compared, the base first.
+/// The compared runs, run A first.
 type Runs = [Arc<LoadedRun>];
 
 impl Store {
-    /// The items of the runs, matched once for all who compare these runs.
+    /// The matched items of the runs, cached.
     pub fn matches(&self, runs: &Runs, evaluator: Option<&str>) -> Arc<Vec<Matched>> {
         let files = runs.iter().map(|run| run.file.clone()).collect();
         let size = |items: &Vec<Matched>| items.iter().map(Matched::size).sum();
@@ -27,7 +27,7 @@ impl Store {
         }
     }
 
-    /// What is to be said of all items together, which takes long to work out.
+    /// The statistical comparisons, cached because they are slow.
     pub fn statistics(&self, runs: &Runs) -> Arc<Vec<Comparison>> {
         let files: Vec<_> = runs.iter().map(|run| run.file.clone()).collect();
         let compare = || {
@@ -47,36 +47,36 @@ impl Store {
     }
 }
 
-/// About how many bytes of memory a comparison takes.
+/// The approximate memory use of a comparison in bytes.
 fn size_of_comparison(comparison: &Comparison) -> usize {
-    /// All but the keys of items.
+    /// Everything except the keys of items.
     const FIGURES: usize = 16 << 10;
     let items = &comparison.items;
     let keys = [&items.changed, &items.added, &items.removed].into_iter().flatten();
     FIGURES + keys.map(|key| size_of::<String>() + key.len()).sum::<usize>()
 }
 
-/// An item that one of the runs has at least.
+/// An item that at least one of the runs has.
 #[derive(Clone, Debug)]
 pub struct Matched {
-    /// Its place among the items of each run.
+    /// Its index among the items of each run.
     pub places: Box<[Option<usize>]>,
-    /// Its place in the data set of the last run that has it.
+    /// Its index in the dataset of the last run that has it.
     pub index: usize,
-    /// The largest change to the worse, 0 or below, and to the better, 0 or above.
+    /// The largest regression (0 or below) and the largest improvement (0 or above).
     pub worst: f64,
     pub best: f64,
 }
 
 impl Matched {
-    /// About how many bytes of memory it takes.
+    /// The approximate memory use in bytes.
     pub fn size(&self) -> usize {
-        /// What the system keeps beside each piece of memory.
+        /// The overhead of an allocation.
         const OVERHEAD: usize = 16;
         size_of::<Self>() + size_of_val(&*self.places) + OVERHEAD
     }
 
-    /// The item's identity.
+    /// The item's key.
     pub fn key<'a>(&self, runs: &'a Runs) -> Option<&'a str> {
         let mut places = self.places.iter().zip(runs);
         places.find_map(|(place, run)| Some(&*run.items[(*place)?].key))
@@ -95,7 +95,7 @@ impl Matched {
     }
 }
 
-/// All items; changes count of one evaluator alone where one is named.
+/// All items, with changes limited to one evaluator if given.
 fn matched(runs: &Runs, evaluator: Option<&str>) -> Vec<Matched> {
     let mut by_key: HashMap<&str, usize> = HashMap::new();
     let mut items: Vec<Matched> = Vec::new();
@@ -124,8 +124,8 @@ fn matched(runs: &Runs, evaluator: Option<&str>) -> Vec<Matched> {
     items
 }
 
-/// How an item changed from the first run to another: what makes it rank, and all scores that differ. `None` where one of the
-/// two has no such item.
+/// The change of an item from the first run to another: its rank value, and all scores that differ. `None` if either run does not
+/// have the item.
 pub fn change(
     runs: &Runs,
     places: &[Option<usize>],
@@ -147,7 +147,7 @@ fn change_of(
         let score = base.evaluator(name).and_then(|at| before.scores.mean(at));
         ScoreChange::of(name, score, after.scores.mean(at))
     });
-    // That an item came to fail is no change of one evaluator's scores.
+    // A newly failed item is not a change of one evaluator's scores.
     let is_in_error = [before, after].map(|item| evaluator.is_none() && !item.failed.is_empty());
     ScoreChange::largest(scores, is_in_error)
 }

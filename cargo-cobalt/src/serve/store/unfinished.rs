@@ -1,4 +1,4 @@
-//! Makes a run of the journal of one that has not ended.
+//! Reads an unfinished run from its journal.
 
 use std::collections::BTreeMap;
 use std::io::{Error, ErrorKind};
@@ -15,15 +15,15 @@ use serde_json::value::RawValue;
 use super::file::{FileProblem, RunFile};
 use super::loaded::{LoadedRun, Loading};
 
-/// What is finished of a run.
+/// The finished part of a run.
 pub struct Unfinished {
     header: JournalHeader,
     elapsed: Duration,
-    /// The items by their indexes, each with its place in the journal. One that was run again counts by its later line.
+    /// The items by index, each with its byte range in the journal. For a rerun item, the later line counts.
     items: BTreeMap<usize, (Range<u64>, ItemResult)>,
 }
 
-/// A line of a journal; the item is left as it is written, so that its place is known.
+/// A line of a journal; the item stays raw to get its byte range.
 #[derive(Deserialize)]
 struct Line<'a> {
     at: u64,
@@ -32,7 +32,7 @@ struct Line<'a> {
 }
 
 impl Unfinished {
-    /// Reads a journal, as far as its lines are whole.
+    /// Reads the complete lines of a journal.
     pub fn read(file: &RunFile) -> Result<Self, FileProblem> {
         let bytes = file.read()?;
         let whole = memchr::memrchr(b'\n', &bytes).map_or(0, |end| end + 1);
@@ -43,7 +43,7 @@ impl Unfinished {
         let header = header.header;
         let (mut elapsed, mut items, mut start) = (0, BTreeMap::new(), first.len());
         for line in lines {
-            // A line that is damaged is that of an item that will be run again.
+            // The item of a damaged line will be run again.
             if let Some((at, place, item)) = entry(&header, line, start) {
                 elapsed = elapsed.max(at);
                 items.insert(item.index, (place, item));
@@ -53,14 +53,14 @@ impl Unfinished {
         Ok(Self { header, elapsed: Duration::from_millis(elapsed), items })
     }
 
-    /// The report of what is finished.
+    /// The report of the finished items.
     pub fn report(self, prices: &PriceTable) -> Report {
         let items = self.items.into_values().map(|(_, item)| item).collect();
         self.header.report_so_far(items, self.elapsed, prices)
     }
 }
 
-/// What a line tells that starts there: the time, and the item with its place.
+/// Parses a line that starts at `start`: the time, and the item with its byte range.
 fn entry(header: &JournalHeader, line: &[u8], start: usize) -> Option<(u64, Range<u64>, ItemResult)> {
     if !header.is_whole(line) {
         return None;
@@ -69,17 +69,17 @@ fn entry(header: &JournalHeader, line: &[u8], start: usize) -> Option<(u64, Rang
     let text = item.get();
     let begin = start + (text.as_ptr().addr() - line.as_ptr().addr());
     let place = begin as u64..(begin + text.len()) as u64;
-    // As where the item is read by its place.
+    // Same redaction as in `ItemReader::item`.
     let item = redacted_document(text.as_bytes().to_vec());
     let item = serde_json::from_slice(&item).ok().filter(|item| header.fits(item))?;
     Some((at, place, item))
 }
 
 impl LoadedRun {
-    /// Reads the journal of a run that has not ended.
+    /// Reads the journal of an unfinished run.
     pub fn read_journal(file: &RunFile, prices: &PriceTable) -> Result<Self, FileProblem> {
         let unfinished = Unfinished::read(file)?;
-        // Other items may have the same ids, as those that are not there yet.
+        // Treat as partial: items that are still missing may have the same ids.
         let mut loading = Loading::new(unfinished.header.config.clone(), true, prices);
         for (place, item) in unfinished.items.values() {
             loading.add(place.clone(), item);

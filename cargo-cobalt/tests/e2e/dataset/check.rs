@@ -36,8 +36,11 @@ fn every_line_that_is_no_item_is_named() {
     let said = project.cobalt(&["dataset", "check", "set.jsonl"], 1).stdout;
     let lines: Vec<_> = said.lines().collect();
     assert_eq!(lines[0], "set.jsonl: 2 items, 3 errors");
-    assert!(lines[1].starts_with("  error  line 2: expected one whole JSON object: EOF"), "{said}");
-    assert_eq!(lines[2], "  error  line 3: expected a JSON object, found an array: each line is one item");
+    assert!(lines[1].starts_with("  error  line 2: expected one complete JSON object: EOF"), "{said}");
+    assert_eq!(
+        lines[2],
+        "  error  line 3: expected a JSON object, found an array; each line must be one item"
+    );
     assert!(lines[3].starts_with("  error  line 5: "), "{said}");
 }
 
@@ -68,9 +71,9 @@ fn fields_that_only_some_items_have_are_found() {
          {\"input\": \"three\", \"expectedOutput\": \"\"}\n",
     );
     let expected = [
-        ("no-input", "1 item has no `input`, as 2 of 3 have"),
-        ("missing", "1 item has no `id`, as 2 of 3 have"),
-        ("missing", "2 items have no expected output, as 1 of 3 have"),
+        ("no-input", "1 item has no `input`, while 2 of 3 have"),
+        ("missing", "1 item has no `id`, while 2 of 3 have"),
+        ("missing", "2 items have no expected output, while 1 of 3 have"),
     ];
     assert_eq!(found(&project, "set.jsonl", 1), pairs(&expected));
     assert_printed!(project.cobalt(&["dataset", "check", "set.jsonl"], 1));
@@ -82,9 +85,9 @@ fn an_id_that_is_there_twice_is_an_error_and_values_of_several_types_are_a_note(
         "{\"id\": 1, \"n\": 1}\n{\"id\": \"1\", \"n\": 2}\n{\"id\": 2, \"n\": \"3\"}\n{\"id\": 3, \"n\": null}\n",
     );
     let expected = [
-        ("repeated-id", "2 items have the id `1`"),
-        ("mixed-types", "the field `id` has values of several types: number in 3, string in 1"),
-        ("mixed-types", "the field `n` has values of several types: number in 2, string in 1"),
+        ("repeated-id", "2 items share the id `1`"),
+        ("mixed-types", "field `id` has mixed types: number in 3, string in 1"),
+        ("mixed-types", "field `n` has mixed types: number in 2, string in 1"),
     ];
     assert_eq!(found(&project, "set.jsonl", 1), pairs(&expected));
     assert_printed!(project.cobalt(&["dataset", "check", "set.jsonl"], 1));
@@ -95,10 +98,10 @@ fn equal_inputs_are_grave_only_where_they_expect_different_outputs() {
     let item =
         |input: &str, expected: &str| format!("{}\n", json!({ "input": input, "expectedOutput": expected }));
     let project = with(&[item("a", "1"), item("b", "2"), item("a", "1")].concat());
-    assert_eq!(found(&project, "set.jsonl", 0), pairs(&[("duplicate", "2 items are equal")]));
+    assert_eq!(found(&project, "set.jsonl", 0), pairs(&[("duplicate", "2 items are identical")]));
     project.cobalt(&["dataset", "check", "set.jsonl", "--strict"], 1);
     let project = with(&[item("a", "1"), item("b", "2"), item("a", "3")].concat());
-    let conflict = [("conflict", "2 items ask the same, and expect different outputs")];
+    let conflict = [("conflict", "2 items have the same input but different expected outputs")];
     assert_eq!(found(&project, "set.jsonl", 1), pairs(&conflict));
     let said = project.cobalt(&["dataset", "check", "set.jsonl"], 1).stdout;
     let lines: Vec<_> = said.lines().skip(2).collect();
@@ -113,7 +116,7 @@ fn inputs_that_are_nearly_the_same_are_found_by_how_much_alike_they_are() {
     let other = question.replace("parcel", "letter");
     let project =
         with(&[item(1, question.into()), item(2, question.to_uppercase()), item(3, other)].concat());
-    let expected = [("near-duplicate", "2 items ask nearly the same (100 % alike)")];
+    let expected = [("near-duplicate", "2 items have similar inputs (at least 100% similar)")];
     assert_eq!(found(&project, "set.jsonl", 0), pairs(&expected));
     assert_printed!(project.cobalt(&["dataset", "check", "set.jsonl", "--near", "0.7"], 0));
     assert_printed!(project.cobalt(&["dataset", "check", "set.jsonl", "--near", "0.2"], 2));
@@ -124,8 +127,8 @@ fn text_in_a_wrong_encoding_is_found() {
     let project =
         with("{\"input\": \"caf\u{c3}\u{a9}\"}\n{\"input\": \"\u{fffd}\"}\n{\"input\": \"café\"}\n");
     let expected = [
-        ("encoding", "the field `input` has UTF-8 that was read as Windows-1252 in 1 item"),
-        ("encoding", "the field `input` has replacement characters (U+FFFD) in 1 item"),
+        ("encoding", "field `input` contains UTF-8 decoded as Windows-1252 in 1 item"),
+        ("encoding", "field `input` contains replacement characters (U+FFFD) in 1 item"),
     ];
     assert_eq!(found(&project, "set.jsonl", 0), pairs(&expected));
 }
@@ -135,7 +138,7 @@ fn all_sets_are_checked_also_where_one_cannot_be_read() {
     let project = with("{\"input\": \"a\"}\n");
     let said = project.cobalt(&["dataset", "check", "none.jsonl", "set.jsonl"], 3);
     assert_printed!(said);
-    assert_eq!(said.stdout, "set.jsonl: 1 item, nothing found\n");
+    assert_eq!(said.stdout, "set.jsonl: 1 item, no problems found\n");
 }
 
 #[test]

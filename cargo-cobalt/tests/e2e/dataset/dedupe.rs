@@ -47,8 +47,8 @@ fn an_equal_item_goes_and_all_other_bytes_stay() {
     assert_printed!(said);
     assert_eq!(
         said.stdout,
-        "line 3 (`a-2`): is equal to line 1 (`a`)\n\
-         line 6 (`d`) stays: its input is that of line 1 (`a`), and its expected output another; `--by input` removes it\n"
+        "line 3 (`a-2`): is identical to line 1 (`a`)\n\
+         line 6 (`d`) kept: same input as line 1 (`a`), but a different expected output; use `--by input` to remove it\n"
     );
     assert_printed!(dedupe(&store, &["a.jsonl"], 0));
     assert_eq!(read(&store, "a.jsonl"), without(&[3]));
@@ -88,8 +88,8 @@ fn a_field_without_values_has_no_duplicates_and_reasons_are_of_one_pair() {
     let said = dedupe(&store, &["a.jsonl", "--by", "id", "--dry-run"], 0);
     assert_eq!(
         said.stdout,
-        "line 2 (`x-2`): has the `id` of line 1 (`x`), with another expected output\n\
-         line 3 (`x-3`): is equal to line 2 (`x-2`)\n"
+        "line 2 (`x-2`): has the same `id` as line 1 (`x`), but a different expected output\n\
+         line 3 (`x-3`): is identical to line 2 (`x-2`)\n"
     );
 }
 

@@ -189,7 +189,7 @@ mod commands {
         drop(folder);
         let result = assistant.fails("cobalt_list", json!({}));
         assert!(
-            result["content"][0]["text"].as_str().unwrap().contains("is in no cargo project"),
+            result["content"][0]["text"].as_str().unwrap().contains("is not in a Cargo project"),
             "{result}"
         );
     }

@@ -145,7 +145,7 @@ fn a_baseline_that_names_a_run_of_each_experiment_is_for_all_of_them() {
     let both = ask(&mut assistant, "regression-check", json!({ "baseline": "latest~1" }));
     has(&both, &["## `strict`", "## `gated`"]);
     let one = ask(&mut assistant, "regression-check", json!({ "baseline": "latest~2" }));
-    has(&one, &["## `strict`", "Not compared, as there is no run to hold them against: `gated`."]);
+    has(&one, &["## `strict`", "Not compared, as they have no earlier run: `gated`."]);
     let none = refused(&mut assistant, "regression-check", json!({ "baseline": "latest~9" }));
     has(&none, &["latest~9"]);
 }
@@ -245,7 +245,7 @@ fn a_prompt_stays_short_whatever_the_run() {
     let text = ask(&mut assistant, "improve-agent", json!({}));
     has(
         &text,
-        &["200 of 200 items need work", "### Item `item-0-xxx", " more are left out here", "## What to do"],
+        &["200 of 200 items need work", "### Item `item-0-xxx", " more not shown", "## What to do"],
     );
-    has(&ask(&mut assistant, "regression-check", json!({})), &["No item became worse", "## What to do"]);
+    has(&ask(&mut assistant, "regression-check", json!({})), &["No items regressed", "## What to do"]);
 }

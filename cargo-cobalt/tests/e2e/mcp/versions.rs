@@ -96,10 +96,10 @@ fn a_request_that_fits_nothing_is_refused_with_what_is_wrong() {
         let error = assistant.refused(method, params);
         (error["code"].as_i64().unwrap(), error["message"].as_str().unwrap().to_owned())
     };
-    let misfit = (-32602, "the parameters do not fit `tools/call`".to_owned());
+    let misfit = (-32602, "invalid parameters for `tools/call`".to_owned());
     assert_eq!(refused("tools/call", json!({ "arguments": {} })), misfit);
     assert_eq!(refused("tools/call", json!({ "name": "cobalt_list", "arguments": "all" })), misfit);
-    assert_eq!(refused("no/such", json!({})), (-32601, "there is no method `no/such`".to_owned()));
+    assert_eq!(refused("no/such", json!({})), (-32601, "unknown method `no/such`".to_owned()));
     assert_eq!(refused("tools/call", json!({ "name": "none" })).0, -32602);
     let result = assistant.fails("cobalt_list", json!({ "filtre": "a" }));
     assert!(result["content"][0]["text"].as_str().unwrap().contains("filtre"), "{result}");

@@ -54,7 +54,7 @@ fn pages_of_other_servers_read_nothing() {
     ] {
         let answer = server.get("/api/runs", &[further]);
         assert_eq!(answer.status, 403, "{further}: {answer:?}");
-        assert!(answer.error().contains("may not ask"), "{answer:?}");
+        assert!(answer.error().contains("cross-origin requests are rejected"), "{answer:?}");
         assert_eq!(answer.header("access-control-allow-origin"), "");
     }
     let link = server.get("/runs", &["Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate"]);
@@ -92,7 +92,7 @@ fn an_export_is_a_file_and_no_page() {
     let file = results.join(cobalt_core::store::result_file_name(&report));
     std::fs::write(file, report.to_json().unwrap()).unwrap();
     let server = Server::at(folder.path());
-    assert!(server.said().contains(", 1 run); Ctrl-C ends it"), "{}", server.said());
+    assert!(server.said().contains(", 1 run); press Ctrl-C to stop"), "{}", server.said());
     let answer = server.get("/api/export?run=81b28d6afd20&format=html", &[]);
     assert_eq!(answer.status, 200, "{answer:?}");
     assert_eq!(answer.header("content-disposition"), "attachment; filename=\"run-81b28d6afd20.html\"");

@@ -24,7 +24,7 @@ fn a_port_that_is_taken_is_named_with_a_way_out() {
         other
     });
     let said = Said::by(&mut command(folder.path(), &["--port", &port.to_string()]), 3);
-    said.tells(&format!("failed to listen on 127.0.0.1:{port}, as another program does; name another port"));
+    said.tells(&format!("failed to listen on 127.0.0.1:{port}: the port is in use; choose another one"));
     let other = answers.join().unwrap();
     drop(other);
     fs::write(folder.path().join("cobalt.toml"), format!("[dashboard]\nport = {port}\n")).unwrap();
@@ -36,12 +36,12 @@ fn a_port_that_is_taken_is_named_with_a_way_out() {
 fn a_second_server_of_a_project_leads_to_the_first_and_another_project_has_its_own() {
     let (folder, other) = (package(), package());
     let server = Server::at(folder.path());
-    assert!(server.said().contains("no runs yet: `cargo cobalt run` makes one"), "{}", server.said());
+    assert!(server.said().contains("no runs yet, create one with `cargo cobalt run`"), "{}", server.said());
     for arguments in [&["--port", server.port()][..], &[]] {
         let said = Said::by(&mut command(folder.path(), arguments), 0);
-        said.tells(&format!("the dashboard of this project runs already: {}\n", server.url()));
+        said.tells(&format!("the dashboard of this project is already running: {}\n", server.url()));
     }
-    Said::by(&mut command(other.path(), &["--port", server.port()]), 3).tells("as another program does");
+    Said::by(&mut command(other.path(), &["--port", server.port()]), 3).tells("the port is in use");
     let second = Server::at(folder.path());
     assert_ne!(second.host, server.host, "a port that is asked for is taken at its word");
 }
@@ -61,7 +61,7 @@ fn it_listens_by_ip_6_too() {
     }
     for arguments in [&["--host", "::1", "--port", server.port()][..], &[]] {
         let said = Said::by(&mut command(folder.path(), arguments), 0);
-        said.tells(&format!("the dashboard of this project runs already: {}\n", server.url()));
+        said.tells(&format!("the dashboard of this project is already running: {}\n", server.url()));
     }
 }
 
@@ -119,5 +119,5 @@ fn ctrl_c_ends_it_whoever_is_connected() {
     assert!(begin.elapsed() < Duration::from_secs(2), "{:?}", begin.elapsed());
     let mut rest = Vec::new();
     let _ = events.read_to_end(&mut rest);
-    assert!(server.said().ends_with("Ctrl-C ends it\nstopped\n"), "{}", server.said());
+    assert!(server.said().ends_with("press Ctrl-C to stop\nstopped\n"), "{}", server.said());
 }

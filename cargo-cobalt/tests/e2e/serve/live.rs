@@ -120,7 +120,7 @@ fn a_run_of_some_items_is_listed_as_partial_and_can_be_opened() {
     project.cobalt(&["run", "--filter", "strict"], 0);
     project.cobalt(&["run", "--filter", "strict", "--", "strict::paris"], 0);
     let server = Server::by(project.command(&["serve", "--no-open", "--port", "0"]));
-    assert!(server.said().contains(", 2 runs); Ctrl-C ends it"), "{}", server.said());
+    assert!(server.said().contains(", 2 runs); press Ctrl-C to stop"), "{}", server.said());
     let runs = server.json("/api/runs");
     let verdicts: Vec<_> = runs["runs"].as_array().unwrap().iter().map(|run| &run["verdict"]).collect();
     assert_eq!(verdicts, ["partial", "passed"], "the newest first");

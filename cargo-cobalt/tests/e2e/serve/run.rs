@@ -106,7 +106,7 @@ fn a_run_is_opened_on_the_dashboard_that_runs() {
     assert_eq!(opened(&project.path("")), address);
     let mut command = project.command(&["run", "--ui", "--filter", "strict"]);
     Said::by(command.env("BROWSER", "/there/is/no/browser"), 0)
-        .tells("warning: no browser could be opened: ");
+        .tells("warning: failed to open a browser: ");
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn a_run_serves_a_dashboard_where_none_runs_and_ends_as_it_went() {
     assert_eq!(interrupt(&mut child), Some(0), "how the run went counts");
     drop(command);
     let shown = shown(terminal);
-    assert!(shown.contains("dashboard: http://127.0.0.1:") && shown.contains("Ctrl-C ends it"), "{shown}");
+    assert!(shown.contains("dashboard: http://127.0.0.1:") && shown.contains("press Ctrl-C to stop"), "{shown}");
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn watch_opens_each_run_where_a_dashboard_runs_and_serves_none() {
         shown
     };
     let alone = watch();
-    assert!(alone.contains("no dashboard runs: `cargo cobalt serve` in another terminal"), "{alone}");
+    assert!(alone.contains("No dashboard is running. To follow runs live, run `cargo cobalt serve`"), "{alone}");
     assert!(!project.path("address").exists());
     let server = Server::at(&project.path(""));
     project.answers(&[("paris", "Paris"), ("rome", "Roma")]);
@@ -190,7 +190,7 @@ fn nothing_is_opened_in_ci_and_nothing_served_without_a_terminal() {
         let command = command.env("BROWSER", browser(&project.path(""))).env(variable, "true");
         Said::by(command, 0).tells("the dashboard is not opened in CI");
     }
-    project.cobalt(&run, 0).tells("no dashboard is served where stderr is no terminal");
+    project.cobalt(&run, 0).tells("the dashboard is not started because stderr is not a terminal");
     assert!(!project.path("address").exists());
 }
 
@@ -203,7 +203,7 @@ fn at_a_terminal_a_run_says_how_it_is_shown() {
     let reader = std::thread::spawn(move || shown(terminal));
     assert!(child.wait().unwrap().success());
     let shown = reader.join().unwrap();
-    assert!(shown.contains("`cargo cobalt serve` shows the runs in the browser"), "{shown}");
+    assert!(shown.contains("To view runs in the browser: `cargo cobalt serve`"), "{shown}");
 }
 
 #[test]
@@ -227,6 +227,6 @@ fn serve_opens_the_browser_at_a_terminal_alone() {
     drop(without);
     std::thread::sleep(Duration::from_millis(500));
     assert_eq!(interrupt(&mut child), Some(130));
-    assert!(shown(terminal).contains("Ctrl-C ends it"));
+    assert!(shown(terminal).contains("press Ctrl-C to stop"));
     assert!(!folder.path().join("address").exists());
 }

@@ -166,14 +166,14 @@ fn what_cannot_be_answered_is_said_in_json() {
     let store = Store::with_a_drop();
     let server = Server::at(store.folder());
     for (path, status, said) in [
-        ("/api/runs/zzz", 404, "there is no run `zzz`"),
-        ("/api/runs/..%2F..%2Fetc", 404, "there is no run"),
+        ("/api/runs/zzz", 404, "run `zzz` not found"),
+        ("/api/runs/..%2F..%2Fetc", 404, "not found"),
         ("/api/runs/zzz/overview", 404, "`/api/runs`"),
         (&*format!("/api/runs/{A}/items/none"), 404, "no item `none`"),
         (&*format!("/api/runs/{A}/items?sort=colour"), 400, "`colour`"),
         (&*format!("/api/runs/{A}/items?sort=score:rigth"), 400, "`right`"),
-        (&*format!("/api/runs/{A}/items?minScore=1&maxScore=0"), 400, "no score is from 1 to 0"),
-        (&*format!("/api/runs/{A}/items?minScore=NaN"), 400, "no score"),
+        (&*format!("/api/runs/{A}/items?minScore=1&maxScore=0"), 400, "invalid score range 1 to 0"),
+        (&*format!("/api/runs/{A}/items?minScore=NaN"), 400, "invalid score range"),
         (&*format!("/api/runs/{A}/items?limit=-1"), 400, "limit"),
         (&*format!("/api/compare?a={A}&b=zzz"), 404, "`zzz`"),
         ("/api/runs?since=yesterday", 400, "2026-02-05"),
@@ -227,9 +227,9 @@ fn files_come_change_break_and_go_while_the_server_runs() {
     fs::write(&broken, "{").unwrap();
     let answer = server.json("/api/runs");
     assert_eq!(answer["skipped"][0]["file"], "2026-02-09T14-30-00_desk_dddddddddddd.json");
-    assert!(answer["skipped"][0]["reason"].as_str().unwrap().contains("no result file"));
+    assert!(answer["skipped"][0]["reason"].as_str().unwrap().contains("not a result file"));
     fs::remove_file(file).unwrap();
-    assert!(server.refusal(&format!("/api/runs/{A}"), 404).contains("there is no run"));
+    assert!(server.refusal(&format!("/api/runs/{A}"), 404).contains("not found"));
     assert_eq!(server.json("/api/runs")["known"], 0);
 }
 

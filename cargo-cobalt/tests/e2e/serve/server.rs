@@ -45,7 +45,7 @@ impl Server {
         let mut server = Self { child, host: String::new(), said, reader: Some(reader) };
         server.host = server.hear(|said| {
             let (_, address) = said.split_once("dashboard: http://")?;
-            let (address, _) = address.split_once("; Ctrl-C ends it\n")?;
+            let (address, _) = address.split_once("; press Ctrl-C to stop\n")?;
             Some(address.split(['/', ' ']).next().unwrap().to_owned())
         });
         server

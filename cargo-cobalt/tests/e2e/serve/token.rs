@@ -38,7 +38,7 @@ fn all_addresses_need_the_token_that_is_printed_once() {
 fn the_link_sets_a_cookie_and_leads_on_without_the_token() {
     let (_folder, server) = given();
     assert!(
-        server.said().contains("token of COBALT_TOKEN") && !server.said().contains(TOKEN),
+        server.said().contains("value of COBALT_TOKEN") && !server.said().contains(TOKEN),
         "{}",
         server.said()
     );
@@ -77,7 +77,7 @@ fn a_server_without_a_token_is_none_for_whoever_asks_for_one() {
     let folder = package();
     let open = Server::at(folder.path());
     let mut second = command(folder.path(), &["--port", open.port()]);
-    Said::by(second.env("COBALT_TOKEN", TOKEN), 3).tells("as another program does; name another port");
+    Said::by(second.env("COBALT_TOKEN", TOKEN), 3).tells("the port is in use; choose another one");
 }
 
 #[test]

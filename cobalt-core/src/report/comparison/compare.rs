@@ -1,4 +1,4 @@
-//! Compares runs: every figure that they have in common, corrected for being several.
+//! Compares the common metrics of runs, with a correction for multiple tests.
 
 use super::estimate::{Estimate, LogRatio, fewest_clusters, p_two_sided, settled_by};
 use super::items::regressed;
@@ -11,9 +11,9 @@ use crate::report::stats::holm;
 
 /// Compares each of the other runs with `base`.
 ///
-/// Items are matched by their keys; those whose content has changed are counted in, and a note says so. A difference is
-/// positive where the figure of the other run is the larger one. The evaluators of all runs that are compared in one
-/// call are corrected for together, and so are the amounts.
+/// Items are matched by their keys. Items whose content has changed are included, and a note says so. A difference is positive
+/// if the other run's value is larger. The p-values of all evaluators compared in one call are corrected together, and so are
+/// those of latency, tokens, cost and errors.
 #[must_use]
 pub fn compare(base: &Measurements, others: &[&Measurements]) -> Vec<Comparison> {
     let mut drafts: Vec<_> = others.iter().map(|other| Draft::of(base, other)).collect();
@@ -33,10 +33,10 @@ struct Draft {
 struct Open {
     difference: Difference,
     estimate: Estimate,
-    /// Of an amount that has one.
+    /// Only for latency, tokens and cost.
     log_ratio: Option<LogRatio>,
     paired: Paired,
-    /// How many differences its p-value is corrected for.
+    /// The number of differences that its p-value is corrected for.
     tested: usize,
 }
 
@@ -89,13 +89,13 @@ impl RunIdentity {
     }
 }
 
-/// The evaluators of both runs, in the other run's order.
+/// The evaluators of both runs, in the order of the other run.
 fn common_evaluators<'a>(base: &'a Measurements, other: &'a Measurements) -> impl Iterator<Item = &'a str> {
     let names = other.evaluators.iter().map(|evaluator| &*evaluator.name);
     names.filter(|name| base.evaluators.iter().any(|known| known.name == *name))
 }
 
-/// The amounts that may be compared: latency unless a run has none, as in files that do not tell it; errors if there are any.
+/// The other metrics to compare: latency unless a file does not have it; errors if there are any.
 fn amounts(pairs: &[Pair<'_>]) -> Vec<(&'static str, Quantity)> {
     let is_timed = pairs.iter().any(|pair| pair.base.latency_ms > 0.0)
         && pairs.iter().any(|pair| pair.other.latency_ms > 0.0);
@@ -111,7 +111,7 @@ fn amounts(pairs: &[Pair<'_>]) -> Vec<(&'static str, Quantity)> {
 }
 
 impl Open {
-    /// `None` where no item has the figure in both runs.
+    /// `None` if no item has the metric in both runs.
     fn of(name: &str, quantity: Quantity, paired: Paired, log_ratio: Option<LogRatio>) -> Option<Self> {
         let estimate = Estimate::of(&paired, quantity)?;
         let (p_value, test) = match &log_ratio {
@@ -161,7 +161,7 @@ impl Open {
     }
 }
 
-/// Corrects the p-values for being several.
+/// Corrects the p-values for multiple tests.
 fn correct<'a>(family: impl Iterator<Item = &'a mut Open>) {
     let mut tested: Vec<_> = family.filter(|open| open.difference.p_value.is_some()).collect();
     let p_values: Vec<_> = tested.iter().filter_map(|open| open.difference.p_value).collect();
@@ -171,21 +171,20 @@ fn correct<'a>(family: impl Iterator<Item = &'a mut Open>) {
     }
 }
 
-/// The level of the tests.
+/// The significance level of the tests.
 const LEVEL: f64 = 0.05;
 
-/// A difference of scores, or of the share of errors, that matters.
+/// The smallest relevant difference of scores or of the error rate.
 const MARGIN: f64 = 0.05;
 
-/// A difference of latency, tokens or cost that matters, as a share of the base's mean.
+/// The smallest relevant difference of latency, tokens or cost, relative to the base mean.
 const RELATIVE_MARGIN: f64 = 0.1;
 
-/// The standard errors by which a margin has to be larger than a difference of 0 for an interval that lies within it in
-/// 80 % of cases: the quantiles of the normal distribution at 97.5 and 90 %, as both of its ends have to.
+/// The margin in standard errors that includes the interval of a zero difference with 80% power: the normal quantiles at 97.5%
+/// and 90%, as both ends must be within the margin.
 const TO_RULE_OUT: f64 = 1.959_964 + 1.281_552;
 
-/// The verdict on a difference whose p-value is corrected for so many that are `tested` together, and, where it is open, what
-/// would settle it.
+/// The verdict on a difference whose p-value is corrected for `tested` tests and, if it is inconclusive, the sample size needed.
 pub fn decide(
     difference: &Difference,
     estimate: &Estimate,
@@ -203,7 +202,7 @@ pub fn decide(
     if is_within {
         return (Verdict::WithinNoise, None);
     }
-    // As where the interval does not reach 0, but one of several figures has to be farther from it.
+    // For example, the interval excludes 0, but the corrected test needs a larger distance.
     let is_hinted_at = is_clear(difference);
     let tail = 0.5 * LEVEL / tested.max(1) as f64;
     let times_to_show = |size| match log_ratio {
@@ -225,9 +224,9 @@ pub fn decide(
     (Verdict::Inconclusive, times.and_then(|times| settled_by(paired, estimate, times, fewest)))
 }
 
-/// Whether the interval lies on the difference's side of 0, or, of a ratio, of 1. The interval of scores is of another kind than
-/// their test, and may hold 0 where the test finds a difference; the typical item may be faster where a few slow ones make the
-/// mean larger: nothing is called better or worse then, nor where one cluster leaves the interval unknown.
+/// Whether the interval excludes 0 (for a ratio, 1) on the difference's side. The interval of scores uses another method than
+/// their test and may include 0 although the test finds a difference. The typical item may be faster although a few slow ones
+/// increase the mean. In these cases, and for a single cluster without an interval, nothing is called better or worse.
 fn is_clear(Difference { ci95, ratio, difference, .. }: &Difference) -> bool {
     let (interval, same) = match ratio {
         Some(ratio) => (Some(ratio.ci95), 1.0),
@@ -236,7 +235,7 @@ fn is_clear(Difference { ci95, ratio, difference, .. }: &Difference) -> bool {
     interval.is_some_and(|ci| (*difference > 0.0 && ci.low > same) || (*difference < 0.0 && ci.high < same))
 }
 
-/// The smallest difference that matters.
+/// The smallest relevant difference.
 fn margin(difference: &Difference) -> f64 {
     match difference.quantity {
         Quantity::Score | Quantity::Errors => MARGIN,

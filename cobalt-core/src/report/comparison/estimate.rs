@@ -1,5 +1,4 @@
-//! The estimate of a mean difference: its standard error, interval and p-value, of logarithms of amounts, and of what a gate
-//! allows.
+//! Estimates a mean difference, its standard error, interval and p-value; also for logarithms, and relative to a gate's bound.
 
 use super::model::TypicalRatio;
 use super::paired::{Exchangeable, Figure, Paired};
@@ -11,52 +10,52 @@ use crate::report::stats::{
     pairs_to_show, sign_flip, smallest_detectable, stratified_permutation, student_t_cdf, sum,
 };
 
-/// How many clusters it takes for flips of signs to find a difference that shows on one side by chance with a probability
-/// below `tail`. All of g clusters point that way by chance in 1 of 2ᵍ cases, which count half.
+/// The number of clusters that the sign-flip test needs to reach a one-sided p-value below `tail`. All of g clusters have the
+/// same sign by chance with probability 2⁻ᵍ, which counts half.
 pub fn fewest_clusters(tail: f64) -> usize {
-    // No number of figures that are corrected for together has as many digits.
+    // No realistic number of corrected tests needs more.
     (1..64).find(|clusters| 0.5_f64.powi(*clusters + 1) < tail).unwrap_or(64) as usize
 }
 
-/// The chance of a single two-sided test at 5 % to find a difference on one side where there is none.
+/// The one-sided error rate of a single two-sided test at 5%.
 const TAIL: f64 = 0.025;
 
-/// A standard error below this share of the figures is rounding.
+/// A standard error below this share of the values is rounding.
 const ROUNDING: f64 = 1e-12;
 
-/// The mean difference of a figure.
+/// The mean difference of a metric.
 #[derive(Clone, Debug)]
 pub struct Estimate {
-    /// The mean in the base.
+    /// The mean of the base run.
     pub(super) base: f64,
-    /// The mean in the other run.
+    /// The mean of the other run.
     pub(super) other: f64,
     /// The mean difference.
     pub(super) difference: f64,
-    /// How many independent clusters the items make.
+    /// The number of independent clusters.
     pub(super) clusters: usize,
-    /// The 95 % interval; absent for one cluster.
+    /// The 95% CI; absent for one cluster.
     pub(super) ci95: Option<Interval>,
-    /// The middle of the interval, before it is cut to what the figure can be.
+    /// The center of the interval before clamping.
     middle: f64,
     /// Absent for one cluster.
     pub(super) std_error: Option<f64>,
-    /// The same of the differences that are tested, where these are others.
+    /// The standard error of the tested differences, if they are different ones.
     tested_error: Option<f64>,
-    /// Where every observation is 0 or 1.
+    /// Present if every observation is 0 or 1.
     shares: Option<Shares>,
-    /// Whether a difference of more than 1 cannot be.
+    /// Whether differences cannot exceed 1.
     is_at_most_1: bool,
 }
 
-/// How much shares of runs that are right differ from item to item.
+/// The spread of the items' shares of correct trials.
 #[derive(Clone, Copy, Debug)]
 struct Shares {
-    /// It decides how many items show a true difference.
+    /// Determines the sample size for a true difference.
     spread: ShareSpread,
-    /// The mean squared difference that the interval is of.
+    /// The mean squared difference of the interval.
     observed: f64,
-    /// How much is added to the squares for the interval.
+    /// What the interval adds to the squares.
     added: f64,
 }
 
@@ -65,7 +64,7 @@ impl Estimate {
     pub fn of(paired: &Paired, quantity: Quantity) -> Option<Self> {
         let (base, other) = paired.means()?;
         let clusters = paired.clusters();
-        // Of figures that rounding alone tells apart it is exactly 0, as that of each item is.
+        // Exactly 0 if the values differ only by rounding.
         let difference = if paired.is_unchanged() { 0.0 } else { other - base };
         let mut estimate = Self {
             base,
@@ -114,12 +113,12 @@ impl Estimate {
         Some(estimate)
     }
 
-    /// The same with the sides swapped. How many items show a difference still depends on the share of the original base.
+    /// The estimate with the sides swapped. The sample size still depends on the share of the original base.
     pub fn reversed(self) -> Self {
         Self {
             base: self.other,
             other: self.base,
-            // Not -0 of 0.
+            // Avoids -0.
             difference: 0.0 - self.difference,
             ci95: self.ci95.map(|Interval { low, high }| Interval { low: 0.0 - high, high: 0.0 - low }),
             middle: 0.0 - self.middle,
@@ -127,7 +126,7 @@ impl Estimate {
         }
     }
 
-    /// The smallest difference that would show in 80 % of cases at the 5 % level; `None` where none that can be would.
+    /// The min detectable difference (80% power, 5% level); `None` if no possible difference is detectable.
     pub fn smallest_detectable(&self) -> Option<f64> {
         let least = match self.shares {
             Some(shares) => shares.spread.smallest_detectable(self.clusters as f64),
@@ -137,8 +136,8 @@ impl Estimate {
         least.filter(|least| !self.is_at_most_1 || is_shown(least))
     }
 
-    /// How many times as many items would show a difference of this size, larger than 0, in 80 % of cases, to a test that finds
-    /// one by chance with a probability of `tail` on that side.
+    /// The factor by which the number of items must grow to detect a difference of this size (greater than 0) with 80% power and a
+    /// one-sided error rate of `tail`.
     pub fn times_to_show(&self, difference: f64, tail: f64) -> Option<f64> {
         let clusters = self.clusters as f64;
         let needed = match self.shares {
@@ -151,8 +150,8 @@ impl Estimate {
         Some(needed / clusters)
     }
 
-    /// How many times as many items would bring so many standard errors within `margin`. Of scores of 0 and 1, the pairs that
-    /// are added for the standard error become no more.
+    /// The factor by which the number of items must grow to bring `errors` standard errors within `margin`. For scores of 0 and 1,
+    /// the number of added pseudo-pairs stays constant.
     pub fn times_to_narrow(&self, errors: f64, margin: f64) -> Option<f64> {
         if margin <= 0.0 {
             return None;
@@ -167,7 +166,7 @@ impl Estimate {
         Some((((wide * spread + root) / (2.0 * narrow) - 2.0) / self.clusters as f64).max(0.0))
     }
 
-    /// The chance of a difference as large as this, or larger, if it were `most` in truth.
+    /// The probability of a difference at least this large if the true difference is `most`.
     pub fn p_above(&self, most: f64) -> Option<f64> {
         let beyond = self.middle - most;
         match self.std_error? {
@@ -179,8 +178,8 @@ impl Estimate {
         }
     }
 
-    /// Student's t test of the mean difference, of which the interval is the other side: the chance is below 5 % exactly where
-    /// the interval does not hold 0. `None` without a spread.
+    /// Student's t test of the mean difference, consistent with the interval: p is below 5% exactly if the interval excludes 0.
+    /// `None` without spread.
     pub fn p_by_t(&self) -> Option<f64> {
         let error = self.std_error.filter(|error| *error > 0.0)?;
         Some(2.0 * student_t_cdf(-(self.difference / error).abs(), self.degrees_of_freedom())?)
@@ -191,9 +190,8 @@ impl Estimate {
     }
 }
 
-/// The chance of a difference as far from 0 as this, or farther, if nothing had changed: of latency, tokens and cost by the t
-/// test that belongs to their interval. As a mean of five runs is spread less than a single run, the runs are exchanged where
-/// one side has more of them.
+/// The two-sided p-value. For latency, tokens and cost it is that of the t test consistent with their interval. If one side has
+/// more trials, trials are permuted, as a mean of five trials has less spread than a single trial.
 pub fn p_two_sided(paired: &Paired, quantity: Quantity, estimate: &Estimate) -> Option<(f64, Test)> {
     let is_amount = matches!(quantity, Quantity::Latency | Quantity::Tokens | Quantity::Cost);
     if let Some(p) = estimate.p_by_t().filter(|_| is_amount && !paired.is_unequal()) {
@@ -205,7 +203,7 @@ pub fn p_two_sided(paired: &Paired, quantity: Quantity, estimate: &Estimate) -> 
     p_by_exchanges(paired)
 }
 
-/// The same by flips of signs and exchanges of runs. It is 1 where the runs that can be tested point the other way.
+/// The two-sided p-value by flipping signs and permuting trials. It is 1 if the testable trials have the opposite sign.
 pub fn p_by_exchanges(paired: &Paired) -> Option<(f64, Test)> {
     let Exchangeable { differences, strata } = paired.exchangeable();
     let tested = sum(differences.iter().copied().chain(strata.iter().map(Stratum::difference)));
@@ -214,7 +212,7 @@ pub fn p_by_exchanges(paired: &Paired) -> Option<(f64, Test)> {
     Some((if tested * found < 0.0 { 1.0 } else { permuted.mid_p }, test))
 }
 
-/// The chance of a difference as large as this, or larger, if nothing had changed.
+/// The one-sided p-value of an increase.
 pub fn p_greater(paired: &Paired) -> Option<f64> {
     if let Some((only_base, only_other)) = paired.discordant() {
         return Some(mcnemar(only_base, only_other).mid_p_greater);
@@ -231,18 +229,18 @@ fn permuted(differences: &[f64], strata: &[Stratum]) -> Option<(SignFlip, Test)>
     Some((flips, if flips.exact { Test::SignFlipExact } else { Test::SignFlipMonteCarlo }))
 }
 
-/// The mean difference of the logarithms of an amount.
+/// The mean difference of logarithms of latency, tokens or cost.
 #[derive(Clone, Debug)]
 pub struct LogRatio {
     logs: Estimate,
-    /// The mean of the amount in the base, which a difference is a share of.
+    /// The mean of the base run, to convert ratios to differences.
     base: f64,
     p_value: f64,
     test: Test,
 }
 
 impl LogRatio {
-    /// `None` where an amount is 0, and where all items differ by the same factor, or by none.
+    /// `None` if a value is 0, or if all items differ by the same factor.
     pub fn of(
         quantity: Quantity,
         pairs: &[Pair<'_>],
@@ -256,7 +254,7 @@ impl LogRatio {
         let paired = Paired::logs(quantity, pairs, base, other)?;
         let logs = Estimate::of(&paired, quantity)?;
         let by_t = logs.p_by_t()?;
-        // A mean of five runs is spread less than a single run. Had nothing changed, each run would be as likely on either side.
+        // A mean of five trials has less spread than a single trial. Under the null hypothesis, trials are exchangeable.
         let (p_value, test) =
             if paired.is_unequal() { p_by_exchanges(&paired)? } else { (by_t, Test::LogRatioT) };
         Some(Self { logs, base: mean, p_value, test })
@@ -273,32 +271,30 @@ impl LogRatio {
         (ratio.is_finite() && ci95.high.is_finite()).then_some(TypicalRatio { ratio, ci95 })
     }
 
-    /// The smallest difference of the mean that would show in 80 % of cases at the 5 % level, were it the same factor for
-    /// all items.
+    /// The min detectable difference of the mean (80% power, 5% level), assuming the same factor for all items.
     pub fn smallest_detectable(&self) -> Option<f64> {
         let least = self.base * self.logs.smallest_detectable()?.exp_m1();
         least.is_finite().then_some(least)
     }
 
-    /// How many times as many items would show a difference of the mean of this size, larger than 0, in 80 % of cases, were it
-    /// the same factor for all items; see [`Estimate::times_to_show`].
+    /// The factor by which the number of items must grow to detect a difference of the mean of this size, assuming the same factor
+    /// for all items; see [`Estimate::times_to_show`].
     pub fn times_to_show(&self, difference: f64, tail: f64) -> Option<f64> {
         self.logs.times_to_show((difference / self.base).ln_1p(), tail)
     }
 
-    /// The same for the ratio that was found.
+    /// The same for the observed ratio.
     pub fn times_to_show_ratio(&self, tail: f64) -> Option<f64> {
         self.logs.times_to_show(self.logs.difference.abs(), tail)
     }
 }
 
-/// So many `times` as many items, or runs of these items that do as much; at least so many items that they make
-/// `fewest_clusters`, where no number of runs would do.
+/// The sample size for `times` as many items, or for an equivalent number of trials; at least as many items as give
+/// `fewest_clusters`, in which case no number of trials is enough.
 ///
-/// The standard error falls with the root of the number of items. More runs lessen only the part of its square that
-/// comes from how much the runs of an item differ.
+/// The standard error falls with the square root of the number of items. More trials reduce only the within-item part of its square.
 ///
-/// `None` for one cluster, whose spread is not known, and where no number of items would do.
+/// `None` for one cluster, whose spread is unknown, and if no number of items is enough.
 pub fn settled_by(
     paired: &Paired,
     estimate: &Estimate,
@@ -314,7 +310,7 @@ pub fn settled_by(
     Some(SampleSize { items: items.max(fewest as u64), runs })
 }
 
-/// How many runs of each item bring the standard error down to `wanted`, if any number does.
+/// The number of trials per item that reduces the standard error to `wanted`, if possible.
 fn runs(paired: &Paired, std_error: f64, wanted: f64) -> Option<u64> {
     let spread = paired.run_spread()?;
     let of_items = (std_error * std_error - spread.of_all_runs).max(0.0);

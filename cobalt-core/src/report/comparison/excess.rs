@@ -1,4 +1,4 @@
-//! What a gate is judged by: how far a run is beyond what a threshold allows.
+//! How far a run exceeds the bound of a threshold against a baseline.
 
 use super::estimate::{Estimate, fewest_clusters, p_greater, settled_by};
 use super::paired::Paired;
@@ -6,48 +6,46 @@ use super::{Quantity, SampleSize};
 use crate::report::stats::Interval;
 use crate::report::{Metric, Threshold};
 
-/// The level of the tests by which a gate is missed.
+/// The significance level for missing a gate.
 pub const LEVEL: f64 = 0.01;
 
-/// By how much the score of every item is lower where a run has collapsed. Noise of graded scores seldom moves one item as
-/// far, so that it does not move all of them.
+/// The score drop of every item that counts as a collapse. Noise in graded scores rarely moves one item this far, let alone all.
 pub const COLLAPSE: f64 = 0.5;
 
-/// The standard errors by which what is allowed has to be away for an interval that ends before it in 80 % of cases: the
-/// quantiles of the normal distribution at 97.5 and 80 %.
+/// The distance to the bound in standard errors at which the interval excludes it with 80% power: the normal quantiles at 97.5%
+/// and 80%.
 const TO_MEET: f64 = 1.959_964 + 0.841_621;
 
-/// What a gate is judged by. The excess of a drop or a rise is `actual - bound`, that of a ratio
-/// `other - bound * base`: an item has it in the unit of the figure, too.
+/// The evidence for evaluating a gate. The excess of a drop or a rise is `actual - bound`, that of a ratio `other - bound * base`,
+/// in the unit of the metric.
 #[derive(Clone, Debug)]
 pub struct Excess {
     /// The drop, the rise or the ratio.
     pub(super) actual: f64,
-    /// Its 95 % interval; absent for one cluster.
+    /// Its 95% CI; absent for one cluster.
     pub(super) interval: Option<Interval>,
-    /// The chance of what was found if nothing had changed, and if no more than what is allowed had: the larger of the
-    /// two, or one of them that is no reason to miss a gate. Absent for one cluster.
+    /// The larger p-value of two null hypotheses, "unchanged" and "changed by at most the bound", or one of them that is already
+    /// too large to miss a gate. Absent for one cluster.
     pub(super) p_value: Option<f64>,
-    /// Whether every item has the same figure in both runs, and it is none that is 0 or 1 in each run: such a figure may
-    /// change with the next item, however few have not.
+    /// Whether every item has the same value in both runs, and the values are not all 0 or 1: such values may well change with
+    /// the next item.
     pub(super) is_unchanged: bool,
-    /// Whether it is a drop of which every item has a share: each is lower than in the baseline by more than the bound, and by
-    /// at least [`COLLAPSE`].
+    /// Whether every item's score is lower than in the baseline by more than the bound and by at least [`COLLAPSE`].
     pub(super) has_collapsed: bool,
-    /// How far the agent is beyond the bound, in the unit of the figure, and how far from it an unchanged agent is.
+    /// The distance beyond the bound in the unit of the metric, and that of an unchanged agent to the bound.
     beyond: f64,
     allowed: f64,
-    /// The excess of the items over the bound, or over 0.
+    /// The items' excess over the bound, or over 0.
     paired: Paired,
     estimate: Estimate,
 }
 
 impl Excess {
-    /// `None` where the baseline's mean is 0, of which there is no ratio, and without items.
+    /// `None` for a ratio to a baseline mean of 0, and without items.
     pub fn of(threshold: &Threshold, quantity: Quantity, paired: Paired) -> Option<Self> {
         let bound = threshold.bound();
         match threshold.metric() {
-            // In a gate more is worse: a drop is a rise from this run to the baseline.
+            // In a gate, more is worse: a drop is a rise from this run to the baseline.
             Metric::Drop => {
                 let estimate = Estimate::of(&paired, quantity)?.reversed();
                 Some(Self::of_difference(bound, quantity, paired.reversed(), estimate))
@@ -89,7 +87,7 @@ impl Excess {
             interval: paired.ratio_interval(),
             p_value: larger(estimate.p_above(0.0), p_unchanged),
             is_unchanged: is_unchanged(paired),
-            // Any item may be slower by chance, and by any factor.
+            // Any item may be slower by chance, by any factor.
             has_collapsed: false,
             beyond: estimate.difference,
             allowed: (bound - 1.0).abs() * base,
@@ -98,13 +96,13 @@ impl Excess {
         })
     }
 
-    /// How many items are compared.
+    /// The number of compared items.
     pub fn items(&self) -> usize {
         self.paired.len()
     }
 
-    /// What would tell the agent from one at the bound, or, where that is farther away and not known yet, an unchanged agent
-    /// from one at the bound. So many `gates` are corrected for together.
+    /// The sample size that distinguishes the agent from one at the bound or, if that is farther away and not possible yet, an
+    /// unchanged agent from one at the bound. `gates` is the number of gates corrected together.
     pub fn settled_by(&self, gates: usize) -> Option<SampleSize> {
         let Self { beyond, allowed, ref paired, ref estimate, .. } = *self;
         let is_known = estimate.smallest_detectable().is_some_and(|least| least <= allowed);
@@ -122,8 +120,8 @@ fn is_unchanged(paired: &Paired) -> bool {
     paired.is_unchanged() && paired.weights_of_a_run().is_none()
 }
 
-/// The larger of two chances. The second is only worked out where the first leaves the gate open: it takes long, and
-/// changes nothing else, as Holm's method does not look at larger p-values to correct the smaller ones.
+/// The larger of two p-values. The second one is expensive and is calculated only if the first one is significant: a larger
+/// p-value does not affect Holm's correction of smaller ones.
 fn larger(first: Option<f64>, second: impl FnOnce() -> Option<f64>) -> Option<f64> {
     let first = first?;
     if first >= LEVEL { Some(first) } else { Some(first.max(second()?)) }

@@ -1,4 +1,4 @@
-//! Holds thresholds that speak of a baseline against two runs.
+//! Evaluates thresholds against a baseline.
 
 use super::excess::{COLLAPSE, Excess, LEVEL};
 use super::paired::{Figure, Paired};
@@ -10,25 +10,24 @@ use crate::report::threshold::unknown;
 use crate::report::{Category, Measurements, Threshold};
 use crate::wording::count;
 
-/// What to do about a baseline that does not fit.
+/// What to do about an unsuitable baseline.
 const UPDATE: &str = "update it with `cargo cobalt baseline set`";
 
-/// A threshold held against a baseline.
+/// The result of a threshold against a baseline.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judged {
-    /// Whether it is met.
+    /// Whether the threshold is met.
     pub finding: Finding,
-    /// The drop, the rise or the ratio; absent where there is nothing to measure.
+    /// The drop, the rise or the ratio; absent if there is nothing to measure.
     pub actual: Option<f64>,
-    /// What was found, in a sentence: the figure, its interval, and what would settle an open question.
+    /// The result in a sentence: the value, its 95% CI and, if it is inconclusive, the sample size needed.
     pub message: String,
 }
 
-/// Judges all thresholds of an experiment that speak of its baseline, together, as they are corrected for being several.
+/// Evaluates all of an experiment's thresholds against its baseline together, as they share a correction for multiple tests.
 ///
-/// Items whose content has changed since are left out. Where this run lacks the figure, or no item is in the baseline, there
-/// is nothing to measure, and the threshold is missed; where only the baseline lacks the
-/// figure, the threshold is inconclusive.
+/// Items whose content has changed are excluded. If this run lacks the metric, or the baseline has none of its items, there is
+/// nothing to measure and the threshold is missed. If only the baseline lacks the metric, the threshold is inconclusive.
 #[must_use]
 pub fn judge_against(baseline: &Measurements, now: &Measurements, thresholds: &[&Threshold]) -> Vec<Judged> {
     let runs = Runs::of(baseline, now);
@@ -45,7 +44,7 @@ pub fn judge_against(baseline: &Measurements, now: &Measurements, thresholds: &[
     gates.into_iter().map(judge).collect()
 }
 
-/// A baseline and a run, and the items that are the same in both.
+/// A baseline, a run, and the items that are the same in both.
 struct Runs<'a> {
     baseline: &'a Measurements,
     now: &'a Measurements,
@@ -53,11 +52,11 @@ struct Runs<'a> {
     changed: usize,
 }
 
-/// A threshold with something to judge it by.
+/// A threshold with its measurements.
 struct Gate<'a> {
     threshold: &'a Threshold,
     excess: Excess,
-    /// What is said of the items that are left out.
+    /// The message about excluded items.
     left_out: String,
 }
 
@@ -72,11 +71,11 @@ impl<'a> Runs<'a> {
         let paired = Paired::of(&figure, &self.same, self.baseline, self.now);
         let left_out = self.left_out(paired.unmeasured);
         if self.same.is_empty() && self.changed == 0 {
-            let reason = format!("the baseline has no item in common with this run; {UPDATE}");
+            let reason = format!("the baseline has no items in common with this run; {UPDATE}");
             return Err(missed(threshold, &reason));
         }
         if paired.len() == 0 {
-            return Err(open(threshold, &format!("no item can be compared{left_out}; {UPDATE}")));
+            return Err(open(threshold, &format!("no items can be compared{left_out}; {UPDATE}")));
         }
         match Excess::of(threshold, figure.quantity, paired) {
             Some(excess) => Ok(Gate { threshold, excess, left_out }),
@@ -84,13 +83,13 @@ impl<'a> Runs<'a> {
                 let category = threshold.category();
                 Err(open(
                     threshold,
-                    &format!("there is no ratio to a baseline of 0; use `vs_baseline.{category}.rise`"),
+                    &format!("the baseline is 0, so there is no ratio; use `vs_baseline.{category}.rise`"),
                 ))
             }
         }
     }
 
-    /// What is compared, where both runs have it.
+    /// The metric to compare, if both runs have it.
     fn figure(&self, threshold: &Threshold) -> Result<Figure<'_>, Judged> {
         let names = self.now.evaluators.iter().map(|evaluator| &*evaluator.name);
         let figure = match threshold.category() {
@@ -105,7 +104,7 @@ impl<'a> Runs<'a> {
             Category::JudgeCost => {
                 return Err(missed(
                     threshold,
-                    "what judges cost is not compared, as it hangs on their cache",
+                    "judge cost cannot be compared with a baseline: it depends on the cache",
                 ));
             }
         };
@@ -120,23 +119,23 @@ impl<'a> Runs<'a> {
     }
 
     fn left_out(&self, unmeasured: usize) -> String {
-        let parts = [(self.changed, "changed since"), (unmeasured, "not measured in both runs")];
+        let parts = [(self.changed, "changed"), (unmeasured, "not measured in both runs")];
         let parts = parts.iter().filter(|(number, _)| *number > 0);
         let parts: Vec<_> =
             parts.map(|(number, what)| format!("{} {what}", count(*number, "item"))).collect();
-        if parts.is_empty() { String::new() } else { format!("; left out: {}", parts.join(", ")) }
+        if parts.is_empty() { String::new() } else { format!("; excluded: {}", parts.join(", ")) }
     }
 }
 
 impl Gate<'_> {
-    /// `p_adjusted` is absent for one cluster. `gates` is how many gates it is corrected for.
+    /// `p_adjusted` is absent for a single cluster. `gates` is the number of gates it is corrected for.
     fn judge(self, p_adjusted: Option<f64>, gates: usize) -> Judged {
         let Self { threshold, excess, left_out } = self;
         let unchanged = excess.is_unchanged && threshold.holds(excess.actual);
         let mut by_collapse = false;
         let finding = match (p_adjusted, excess.interval) {
             _ if unchanged => Finding::Met,
-            // The interval of amounts with a long tail may reach the bound where the test by the standard error says no.
+            // The interval of a long-tailed metric may include the bound although the test by the standard error rejects it.
             (Some(p), Some(interval)) if p < LEVEL && !threshold.holds(interval.low) => Finding::Missed,
             (_, Some(interval)) if threshold.holds(interval.high) => Finding::Met,
             _ if excess.has_collapsed => {
@@ -147,16 +146,16 @@ impl Gate<'_> {
         };
         let shown = |figure| with_unit(threshold, figure);
         let interval = excess.interval.filter(|_| !excess.is_unchanged);
-        let interval = interval.map(|ci| format!(" (95 % interval {} to {})", shown(ci.low), shown(ci.high)));
+        let interval = interval.map(|ci| format!(" (95% CI {} to {})", shown(ci.low), shown(ci.high)));
         let found = match finding {
             Finding::Met => format!("which meets `{threshold}`"),
             Finding::Missed if by_collapse => format!(
-                "which misses `{threshold}`, as every item is lower by at least {COLLAPSE} ({})",
+                "which misses `{threshold}`: every item dropped by at least {COLLAPSE} ({})",
                 count(excess.items(), "item")
             ),
             Finding::Missed => format!("which misses `{threshold}` beyond noise"),
             Finding::Inconclusive => {
-                format!("which leaves `{threshold}` open: {}", would_settle(&excess, gates))
+                format!("inconclusive for `{threshold}`: {}", would_settle(&excess, gates))
             }
         };
         let (metric, category) = (threshold.metric(), threshold.category());
@@ -171,9 +170,9 @@ impl Gate<'_> {
 
 fn would_settle(excess: &Excess, gates: usize) -> String {
     match (excess.p_value, excess.settled_by(gates)) {
-        (None, _) => "one item, or one cluster of items, does not tell how much is noise".to_owned(),
+        (None, _) => "one item or cluster is not enough to estimate noise".to_owned(),
         (_, Some(size)) => {
-            format!("{} cannot tell it from noise; {size} would", count(excess.items(), "item"))
+            format!("{} cannot tell it from noise; {size} needed", count(excess.items(), "item"))
         }
         (_, None) => format!("{} cannot tell it from noise", count(excess.items(), "item")),
     }
@@ -185,6 +184,6 @@ fn missed(threshold: &Threshold, reason: &str) -> Judged {
 }
 
 fn open(threshold: &Threshold, reason: &str) -> Judged {
-    let message = format!("`{threshold}` cannot be judged: {reason}");
+    let message = format!("`{threshold}` cannot be evaluated: {reason}");
     Judged { finding: Finding::Inconclusive, actual: None, message }
 }

@@ -1,4 +1,4 @@
-//! The items that changed most between two runs, and the regressions among them.
+//! The items that changed most between two runs, and the regressions.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -12,7 +12,7 @@ use crate::report::identity::keys;
 use crate::report::stats::sum;
 use crate::report::{Evaluations, Execution, ItemResult, MeasuredItem, Report, Status};
 
-/// Means of the same scores in another order may differ by so much.
+/// The tolerance for means of the same scores in a different order.
 const ROUNDING: f64 = 1e-9;
 
 /// An item in two runs.
@@ -22,36 +22,36 @@ const ROUNDING: f64 = 1e-9;
 pub struct ItemChange {
     /// The item's identity.
     pub key: String,
-    /// The item as the other run has it.
+    /// The item in the other run.
     pub input: Item,
-    /// Whether the item itself is another than in the base.
+    /// Whether the item's content differs from the base run.
     pub content_changed: bool,
-    /// What made the item rank where it does: the largest change of a score, below 0 where the other run is worse. An item
-    /// that came to fail counts as -1, one that ceased to as 1.
+    /// The rank of the item: its largest score change, negative if the other run is worse. A new failure counts as -1, a fixed
+    /// failure as 1.
     pub change: f64,
-    /// The scores that differ, the largest change first.
+    /// The changed scores, largest change first.
     pub scores: Vec<ScoreChange>,
-    /// What the base made of it.
+    /// The result in the base run.
     pub base: ItemSide,
-    /// What the other run made of it.
+    /// The result in the other run.
     pub other: ItemSide,
 }
 
 impl ScoreChange {
-    /// `other - base`, where both are known.
+    /// `other - base`, if both are known.
     #[must_use]
     pub fn difference(&self) -> Option<f64> {
         Some(self.other? - self.base?)
     }
 
-    /// An evaluator's mean scores of an item in the base and in the other run.
+    /// From an evaluator's mean scores of an item in the base run and in the other run.
     #[must_use]
     pub fn of(evaluator: &str, base: Option<f64>, other: Option<f64>) -> Self {
         Self { evaluator: evaluator.to_owned(), base, other }
     }
 
-    /// Those of an item's scores that differ, the largest change first, and [what makes the item rank](ItemChange::change).
-    /// `is_in_error` tells of the base and of the other run whether the agent or an evaluator failed.
+    /// An item's [rank](ItemChange::change) and its changed scores, largest change first. `is_in_error` is whether the agent or an
+    /// evaluator failed in the base run and in the other run.
     #[must_use]
     pub fn largest(scores: impl Iterator<Item = Self>, is_in_error: [bool; 2]) -> (f64, Vec<Self>) {
         let mut scores: Vec<_> = scores.filter(Self::is_change).collect();
@@ -70,27 +70,27 @@ impl ScoreChange {
     }
 }
 
-/// What a run made of an item: of several executions, the one that shows the change best.
+/// The result of an item in one run: of several trials, the one that shows the change best.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ItemSide {
-    /// Which execution this is, from 0.
+    /// The trial, from 0.
     pub run: usize,
-    /// How it ended.
+    /// The status.
     pub status: Status,
-    /// What the agent returned; absent where it failed.
+    /// What the agent returned; absent if it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<Output>,
     /// Why there is no output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// What the evaluators found.
+    /// The evaluators' results.
     pub evaluations: Evaluations,
 }
 
-/// The items that changed most from `base` to `other`, at most so many, the largest change first and of equal ones those that
-/// became worse. Items without any change of a score or a failure are none.
+/// The items that changed most from `base` to `other`, at most `most`, largest change first and regressions before equal
+/// improvements. Items without a changed score or status are excluded.
 ///
 /// Items are matched by their keys, as [`compare`](super::compare) matches them.
 #[must_use]
@@ -98,21 +98,20 @@ pub fn most_changed(base: &Report, other: &Report, most: usize) -> Vec<ItemChang
     changes(base, other, |changes| changes.into_iter().take(most).map(Change::shown).collect())
 }
 
-/// The items that became worse, and those that became better.
+/// The regressed and the improved items.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChangedItems {
-    /// The first of those that became worse, the largest change first.
+    /// The first regressions, largest change first.
     pub regressed: Vec<ItemChange>,
-    /// How many became worse.
+    /// The number of regressions.
     pub regressed_count: usize,
-    /// The first of those that became better, the largest change first.
+    /// The first improvements, largest change first.
     pub improved: Vec<ItemChange>,
-    /// How many became better.
+    /// The number of improvements.
     pub improved_count: usize,
 }
 
-/// The items that became worse from `base` to `other` and those that became better, at most so many of each. They are those of
-/// [`most_changed`], in its order.
+/// The items that regressed and improved from `base` to `other`, at most `most` of each, in the order of [`most_changed`].
 #[must_use]
 pub fn changed_items(base: &Report, other: &Report, most: usize) -> ChangedItems {
     changes(base, other, |changes| {
@@ -127,7 +126,7 @@ pub fn changed_items(base: &Report, other: &Report, most: usize) -> ChangedItems
     })
 }
 
-/// Hands on the items that changed, the largest change first.
+/// Calls `hand_on` with the changed items, largest change first.
 fn changes<T>(base: &Report, other: &Report, hand_on: impl FnOnce(Vec<Change<'_>>) -> T) -> T {
     let (base_keys, other_keys) = (keys(&base.items), keys(&other.items));
     let in_base: HashMap<&str, &ItemResult> = base_keys.iter().map(String::as_str).zip(&base.items).collect();
@@ -135,12 +134,12 @@ fn changes<T>(base: &Report, other: &Report, hand_on: impl FnOnce(Vec<Change<'_>
     let pairs = pairs.filter_map(|(key, other)| Some((&**key, *in_base.get(&**key)?, other)));
     let changes = pairs.map(|(key, before, after)| Change::of(key, before, after, &other.config.evaluators));
     let mut changes: Vec<_> = changes.filter(|change| change.size != 0.0).collect();
-    // Stable: the data set's order remains among equals.
+    // Stable: keeps the dataset order of equal changes.
     changes.sort_by(Change::rank);
     hand_on(changes)
 }
 
-/// An item of which it is not known yet whether it is shown.
+/// A changed item before truncation of the list.
 struct Change<'a> {
     key: &'a str,
     base: &'a ItemResult,
@@ -164,7 +163,7 @@ impl<'a> Change<'a> {
 
     fn shown(self) -> ItemChange {
         let evaluator = self.scores.first().map(|score| &*score.evaluator);
-        // An item that became worse is shown by the worst execution after the best one.
+        // A regression is shown by the best trial before and the worst trial after.
         let is_worse = self.size < 0.0;
         ItemChange {
             key: self.key.to_owned(),
@@ -179,7 +178,7 @@ impl<'a> Change<'a> {
 }
 
 impl ItemSide {
-    /// The worst or the best execution of an item, by an evaluator's score. One in error is worse than any other.
+    /// The worst or best trial of an item by an evaluator's score. A trial in error is worst.
     fn of(item: &ItemResult, evaluator: Option<&str>, worst: bool) -> Self {
         let quality = |run: &Execution| match evaluator.and_then(|name| run.evaluations.get(name)?.score) {
             _ if run.is_in_error() => -1.0,
@@ -207,7 +206,7 @@ fn mean(scores: impl Iterator<Item = f64>) -> Option<f64> {
     (!scores.is_empty()).then(|| sum(scores.iter().copied()) / scores.len() as f64)
 }
 
-/// The most items that are named.
+/// The maximum number of regressions.
 const MOST: usize = 20;
 
 impl RegressedItem {
@@ -224,17 +223,17 @@ impl RegressedItem {
         (failed || !scores.is_empty()).then(|| Self { key: pair.other.key.clone(), failed, scores })
     }
 
-    /// How much worse it is; one that came to fail is as bad as one that lost all.
+    /// The size of the regression; a new failure counts like a drop by 1.
     fn size(&self) -> f64 {
         if self.failed { 1.0 } else { self.scores.first().map_or(0.0, drop_of) }
     }
 }
 
-/// The items that became worse, the worst first and no more than are named. Where numbers of runs differ, so do those of
-/// failures: see [`RegressedItem::failed`].
+/// The regressed items, worst first, at most `MOST`. If the numbers of trials differ, so do those of failures: see
+/// [`RegressedItem::failed`].
 pub fn regressed(pairs: &[Pair<'_>], evaluators: &[&str]) -> Vec<RegressedItem> {
     let mut items: Vec<_> = pairs.iter().filter_map(|pair| RegressedItem::of(pair, evaluators)).collect();
-    // Stable: the data set's order remains among equals.
+    // Stable: keeps the dataset order of equal regressions.
     items.sort_by(|one, two| two.size().total_cmp(&one.size()));
     items.truncate(MOST);
     items

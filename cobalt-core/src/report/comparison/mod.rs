@@ -1,6 +1,6 @@
-//! Better or worse? Two runs of an experiment, compared item by item.
+//! Compares two runs of an experiment, item by item.
 //!
-//! The page `comparison` of `cobalt` says how the figures are worked out, and how often they hold.
+//! The page `comparison` of `cobalt` documents the statistics and their calibration.
 
 mod compare;
 mod estimate;

@@ -1,4 +1,4 @@
-//! What a comparison found.
+//! The result of a comparison.
 
 use std::fmt;
 
@@ -9,29 +9,29 @@ use crate::report::stats::Interval;
 use crate::timestamp::Timestamp;
 use crate::wording::thousands;
 
-/// Two runs compared.
+/// A comparison of two runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Comparison {
-    /// The run that the other is compared with.
+    /// The run to compare with, such as the baseline.
     pub base: RunIdentity,
     /// The other run.
     pub other: RunIdentity,
-    /// Which items they have in common.
+    /// The common items, and those of only one run.
     pub items: Matching,
-    /// What makes the runs hard to compare, each in a sentence: another data set, an evaluator with other settings.
+    /// Caveats, each in a sentence: for example, a different dataset, or an evaluator with different settings.
     pub notes: Vec<String>,
-    /// The evaluators that both runs have, in the other run's order.
+    /// The evaluators of both runs, in the order of the other run.
     pub evaluators: Vec<Difference>,
-    /// The agent's latency, tokens, cost and errors, as far as both runs have them.
+    /// The agent's latency, tokens, cost and errors, if both runs have them.
     pub amounts: Vec<Difference>,
-    /// The first of the items that became worse, the worst first.
+    /// The first regressions, worst first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub regressed: Vec<RegressedItem>,
 }
 
-/// A run, as far as it is named in a comparison.
+/// The identity of a run in a comparison.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -42,12 +42,12 @@ pub struct RunIdentity {
     pub name: String,
     /// When the run started.
     pub timestamp: Timestamp,
-    /// The state of the source, where it is kept in git.
+    /// The state of the source, if it is in git.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub git: Option<GitState>,
-    /// How many items it has.
+    /// The number of items.
     pub items: usize,
-    /// How often each item was run.
+    /// The number of trials per item.
     pub runs: usize,
 }
 
@@ -56,44 +56,44 @@ pub struct RunIdentity {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Matching {
-    /// How many items are in both runs.
+    /// The number of items in both runs.
     pub matched: usize,
-    /// The keys of those of them whose content is another.
+    /// The keys of common items whose content has changed.
     pub changed: Vec<String>,
-    /// The keys of the items that are in the other run only.
+    /// The keys of items only in the other run.
     pub added: Vec<String>,
-    /// The keys of the items that are in the base only.
+    /// The keys of items only in the base run.
     pub removed: Vec<String>,
 }
 
-/// An item that became worse. Whether that is more than noise, the evaluators' differences tell.
+/// A regressed item. Whether the regression exceeds noise is shown by the evaluators' differences.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct RegressedItem {
     /// The item's identity.
     pub key: String,
-    /// Whether the agent or an evaluator failed in more of its runs than before.
+    /// Whether the agent or an evaluator failed in more of its trials than before.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub failed: bool,
-    /// The evaluators whose mean score fell, with these means, the largest drop first.
+    /// The evaluators whose mean score dropped, largest drop first.
     pub scores: Vec<ScoreChange>,
 }
 
-/// One evaluator's scores of an item in two runs, each the mean over the item's executions.
+/// One evaluator's scores of an item in two runs, each the mean over the item's trials.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ScoreChange {
     /// The evaluator's name.
     pub evaluator: String,
-    /// From 0 to 1; absent where there is none.
+    /// From 0 to 1; absent without a score.
     pub base: Option<f64>,
-    /// From 0 to 1; absent where there is none.
+    /// From 0 to 1; absent without a score.
     pub other: Option<f64>,
 }
 
-/// How one figure differs between two runs, over the items that have it in both.
+/// The difference of one metric between two runs, over the items that have it in both.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -102,91 +102,91 @@ pub struct Difference {
     pub name: String,
     /// What is measured.
     pub quantity: Quantity,
-    /// The mean over the items in the base. An item's figure is the mean of its runs.
+    /// The mean over the items in the base run. An item's value is the mean of its trials.
     pub base: f64,
     /// The mean over the items in the other run.
     pub other: f64,
     /// `other - base`.
     pub difference: f64,
-    /// The 95 % interval of the difference; absent where it cannot be told, as of one item.
+    /// The 95% CI of the difference; absent if it is unknown, for example for one item.
     pub ci95: Option<Interval>,
-    /// Of latency, tokens and cost: by what factor they typically differ, which is what the chance and the verdict speak of.
-    /// Absent where an amount is 0, where all items differ by the same factor, with fewer than two clusters, where one run keeps
-    /// only a mean of another number of trials, and in files of earlier versions.
+    /// For latency, tokens and cost: the typical ratio, on which the p-value and the verdict are based. Absent if a value is 0, if
+    /// all items differ by the same factor, with fewer than two clusters, if one run has only a mean of another number of trials,
+    /// and in files of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ratio: Option<TypicalRatio>,
-    /// The chance of a difference as large as this, or larger, if nothing had changed; two-sided.
+    /// The two-sided p-value.
     pub p_value: Option<f64>,
-    /// The same, corrected by Holm's method for all evaluators (or amounts) that are compared.
+    /// The p-value after Holm's correction for all compared evaluators (or for latency, tokens and cost, or errors).
     pub p_adjusted: Option<f64>,
-    /// Where the chance comes from.
+    /// The test that the p-value is from.
     pub test: Option<Test>,
-    /// The smallest difference that this many items would show in 80 % of cases at the 5 % level; of latency, tokens and cost: if
-    /// all items differ by the same factor.
+    /// The min detectable difference (80% power, 5% level) with this many items; for latency, tokens and cost, assuming that all
+    /// items differ by the same factor.
     pub smallest_detectable: Option<f64>,
-    /// The difference in a word.
+    /// The verdict on the difference.
     pub verdict: Verdict,
-    /// With an inconclusive verdict: what would settle it.
+    /// The sample size needed, if the verdict is inconclusive.
     pub settled_by: Option<SampleSize>,
-    /// How many items are compared.
+    /// The number of compared items.
     pub items: usize,
-    /// How many independent clusters they make.
+    /// The number of independent clusters.
     pub clusters: usize,
-    /// Items for which the other run is better.
+    /// Items that are better in the other run.
     pub better: usize,
-    /// Items for which the other run is worse.
+    /// Items that are worse in the other run.
     pub worse: usize,
-    /// Items for which both are equal.
+    /// Items with equal values.
     pub equal: usize,
-    /// Items in both runs without the figure in one of them, as where the agent failed.
+    /// Common items without the metric in one of the runs, for example because the agent failed.
     pub unmeasured: usize,
 }
 
-/// The ratio of the geometric means of an amount, other over base: the factor by which a typical item differs.
+/// The ratio of the geometric means, other over base: the factor by which a typical item differs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct TypicalRatio {
-    /// The factor: 1.1 for a tenth more.
+    /// The factor: 1.1 for 10% more.
     pub ratio: f64,
     /// Its 95% CI.
     pub ci95: Interval,
 }
 
-/// `×1.10 (1.05 to 1.15)`
+/// `×1.10 (95% CI 1.05 to 1.15)`
 impl fmt::Display for TypicalRatio {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { ratio, ci95: Interval { low, high } } = self;
-        write!(f, "×{ratio:.2} ({low:.2} to {high:.2})")
+        write!(f, "×{ratio:.2} (95% CI {low:.2} to {high:.2})")
     }
 }
 
-/// What a difference is one of.
+/// The metric of a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Quantity {
     /// Scores from 0 to 1; more is better.
     Score,
-    /// Milliseconds for an item; less is better.
+    /// Milliseconds per item; less is better.
     Latency,
-    /// Tokens for an item; fewer are better.
+    /// Tokens per item; less is better.
     Tokens,
-    /// US dollars for an item; less is better.
+    /// US dollars per item; less is better.
     Cost,
-    /// The share of an item's runs in error; fewer are better.
+    /// The share of an item's trials in error; less is better.
     Errors,
 }
 
 impl Quantity {
-    /// Whether the larger of two figures is the better one.
+    /// Whether larger values are better.
     #[must_use]
     pub fn more_is_better(self) -> bool {
         self == Self::Score
     }
 }
 
-/// The quantity as it is counted in a sentence: `scores`, `tokens`.
+/// The quantity in a sentence: `scores`, `tokens`.
 impl fmt::Display for Quantity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
@@ -199,27 +199,27 @@ impl fmt::Display for Quantity {
     }
 }
 
-/// How a p-value was worked out.
+/// How a p-value was calculated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Test {
-    /// Student's t test of the paired differences of latency, tokens or cost that have no typical ratio.
+    /// Student's t test of the paired differences of latency, tokens or cost without a typical ratio.
     PairedT,
     /// Student's t test of the paired differences of the logarithms of latency, tokens or cost.
     LogRatioT,
-    /// McNemar's test of scores that are 0 or 1; the mid-p-value.
+    /// McNemar's test of scores of 0 and 1; the mid-p-value.
     Mcnemar,
-    /// All flips of the differences' signs; the mid-p-value.
+    /// The exact sign-flip test of the differences; the mid-p-value.
     SignFlipExact,
-    /// Random flips of the differences' signs, with a fixed seed; the mid-p-value.
+    /// The Monte Carlo sign-flip test of the differences, with a fixed seed; the mid-p-value.
     SignFlipMonteCarlo,
-    /// Random exchanges of the runs of an item between the sides, as one side has more of them, with a fixed seed; the
+    /// A permutation test that moves an item's trials between the sides, if one side has more of them, with a fixed seed; the
     /// mid-p-value.
     Permutation,
 }
 
-/// What can be said of a difference.
+/// The verdict on a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -228,9 +228,9 @@ pub enum Verdict {
     Better,
     /// The other run is worse, beyond noise.
     Worse,
-    /// Whatever the difference is, it is too small to matter: the whole interval lies within the margin.
+    /// Any difference is negligible: the whole interval is within the margin.
     WithinNoise,
-    /// No difference was shown, and there are too few items to rule one out that matters.
+    /// No difference was detected, and there are too few items to rule out a relevant one.
     Inconclusive,
 }
 
@@ -245,23 +245,23 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// How much more would settle a question.
+/// The sample size needed for a conclusive verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct SampleSize {
-    /// So many items in all, run as often as now.
+    /// The total number of items, with the current number of trials.
     pub items: u64,
-    /// So many runs of each of these items; absent where no number of runs would do, or the runs' spread is not known.
+    /// The number of trials per item, with the current items; absent if no number is enough, or the spread of trials is unknown.
     pub runs: Option<u64>,
 }
 
-/// `about 1,200 items, or 12 runs of each item`
+/// `about 1,200 items (or 12 trials per item)`
 impl fmt::Display for SampleSize {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "about {} items", thousands(self.items))?;
         match self.runs {
-            Some(runs) => write!(f, ", or {} runs of each item", thousands(runs)),
+            Some(trials) => write!(f, " (or {} trials per item)", thousands(trials)),
             None => Ok(()),
         }
     }

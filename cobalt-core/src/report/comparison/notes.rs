@@ -1,4 +1,4 @@
-//! Caveats of a comparison, in sentences: what makes two runs hard to compare, and a baseline that is too old.
+//! The notes of a comparison: what makes two runs hard to compare, and a baseline that is too old.
 
 use std::time::Duration;
 
@@ -8,26 +8,26 @@ use crate::report::{EvaluatorSettings, MeasuredItem, Measurements};
 use crate::timestamp::Timestamp;
 use crate::wording::{self, count};
 
-/// What makes two runs hard to compare: other data, other evaluators. It is what [`compare`](super::compare) notes, without
-/// its figures.
+/// What makes two runs hard to compare, such as different data or evaluators: the notes of [`compare`](super::compare)
+/// without its statistics.
 #[must_use]
 pub fn caveats(base: &Measurements, other: &Measurements) -> Vec<String> {
     let pairs = pairs(base, other);
     notes(base, other, &Matching::of(base, other, &pairs), &pairs)
 }
 
-/// What a reader of the comparison should know of the runs; nothing where they were made alike.
+/// Caveats for the reader of a comparison; empty if the runs were made the same way.
 pub fn notes(base: &Measurements, other: &Measurements, items: &Matching, pairs: &[Pair<'_>]) -> Vec<String> {
     let mut notes = Vec::new();
     if base.name != other.name {
-        notes.push(format!("the runs are of two experiments, `{}` and `{}`", base.name, other.name));
+        notes.push(format!("the runs are of different experiments: `{}` and `{}`", base.name, other.name));
     }
     if base.id == other.id {
-        notes.push("both are the same run".to_owned());
+        notes.push("both sides are the same run".to_owned());
     }
-    for (run, which) in [(base, "base"), (other, "other run")] {
+    for run in [base, other] {
         if run.partial {
-            notes.push(format!("the {which} is partial: only some of its items were run"));
+            notes.push(format!("run {} is partial: only some of its items were run", run.id));
         }
     }
     notes.extend(of_items(base, other, items));
@@ -39,12 +39,12 @@ pub fn notes(base: &Measurements, other: &Measurements, items: &Matching, pairs:
 fn of_items(base: &Measurements, other: &Measurements, items: &Matching) -> Option<String> {
     if items.matched == 0 {
         return Some(
-            "the runs have no item in common: items are matched by their `id`, or else by their input"
+            "the runs have no items in common: items are matched by `id`, or by input if they have none"
                 .to_owned(),
         );
     }
     let parts = [
-        (items.changed.len(), "changed (counted in here, left out by gates)"),
+        (items.changed.len(), "changed (included here, excluded from thresholds against a baseline)"),
         (items.added.len(), "added"),
         (items.removed.len(), "removed"),
     ];
@@ -58,19 +58,19 @@ fn of_items(base: &Measurements, other: &Measurements, items: &Matching) -> Opti
     }
     let is_other_data =
         base.dataset.as_ref().zip(other.dataset.as_ref()).is_some_and(|(a, b)| a.hash != b.hash);
-    let subject = if is_other_data { "the data sets differ" } else { "the items differ" };
+    let subject = if is_other_data { "the datasets differ" } else { "the items differ" };
     Some(format!("{subject}: {}", parts.join(", ")))
 }
 
 fn of_evaluators(base: &Measurements, other: &Measurements) -> Vec<String> {
-    let missing = |run: &Measurements, there: &Measurements, which: &str| {
-        let names: Vec<_> = there
+    let missing = |run: &Measurements, having: &Measurements| {
+        let names: Vec<_> = having
             .evaluators
             .iter()
             .map(|one| &*one.name)
             .filter(|name| settings(run, name).is_none())
             .collect();
-        (!names.is_empty()).then(|| format!("only the {which} has {}", wording::list(names)))
+        (!names.is_empty()).then(|| format!("only run {} has {}", having.id, wording::list(names)))
     };
     let is_set_otherwise = |now: &&EvaluatorSettings| {
         let before = settings(base, &now.name).and_then(|before| before.hash.as_ref());
@@ -78,15 +78,13 @@ fn of_evaluators(base: &Measurements, other: &Measurements) -> Vec<String> {
     };
     let otherwise: Vec<_> = other.evaluators.iter().filter(is_set_otherwise).map(|one| &*one.name).collect();
     let otherwise = (!otherwise.is_empty()).then(|| {
-        format!("{} had other settings in the base, which may explain a difference", wording::list(otherwise))
+        let names = wording::list(otherwise);
+        format!("{names} had different settings in run {}, which may explain a difference", base.id)
     });
-    [missing(base, other, "other run"), missing(other, base, "base"), otherwise]
-        .into_iter()
-        .flatten()
-        .collect()
+    [missing(base, other), missing(other, base), otherwise].into_iter().flatten().collect()
 }
 
-/// An evaluator that both runs have would else be missing without a word, as where every item of a run failed.
+/// Names evaluators of both runs that cannot be compared, for example because every item of a run failed.
 fn not_scored(base: &Measurements, other: &Measurements, pairs: &[Pair<'_>]) -> Option<String> {
     let has = |item: &MeasuredItem, name: &str| item.scores.contains_key(name);
     let is_in_either = |name: &str| pairs.iter().any(|pair| has(pair.base, name) || has(pair.other, name));
@@ -94,10 +92,7 @@ fn not_scored(base: &Measurements, other: &Measurements, pairs: &[Pair<'_>]) -> 
     let common = other.evaluators.iter().map(|one| &*one.name).filter(|name| settings(base, name).is_some());
     let names: Vec<_> = common.filter(|name| is_in_either(name) && !is_in_both(name)).collect();
     (!names.is_empty()).then(|| {
-        format!(
-            "no item has a score of {} in both runs, which leaves nothing to compare",
-            wording::list(names)
-        )
+        format!("no item has a score from {} in both runs, so it cannot be compared", wording::list(names))
     })
 }
 
@@ -108,7 +103,7 @@ fn settings<'a>(run: &'a Measurements, name: &str) -> Option<&'a EvaluatorSettin
 const HOUR: u64 = 60 * 60;
 const DAY: u64 = 24 * HOUR;
 
-/// Says that a baseline is older than it may be at a moment, as that of the run that is held against it.
+/// The message for a baseline that is older than `most` at a given time, such as the start of the run compared with it.
 #[must_use]
 pub fn too_old(baseline: &Measurements, at: Timestamp, most: Duration) -> Option<String> {
     let age = at.time().duration_since(baseline.timestamp.time()).ok().filter(|age| *age > most)?;
@@ -117,7 +112,7 @@ pub fn too_old(baseline: &Measurements, at: Timestamp, most: Duration) -> Option
         0 => count(usize::try_from(hours).unwrap_or_default(), "hour"),
         days => count(days, "day"),
     };
-    Some(format!("the baseline is {age} old; `cargo cobalt baseline set` keeps a newer run"))
+    Some(format!("the baseline is {age} old; update it with `cargo cobalt baseline set`"))
 }
 
 #[cfg(test)]
@@ -141,7 +136,7 @@ mod tests {
     fn a_baseline_is_old_only_beyond_its_age() {
         assert_eq!(age_of(12), None);
         let said = age_of(13).unwrap();
-        assert_eq!(said, "the baseline is 13 hours old; `cargo cobalt baseline set` keeps a newer run");
+        assert_eq!(said, "the baseline is 13 hours old; update it with `cargo cobalt baseline set`");
         assert!(age_of(49).unwrap().contains(" 2 days old"));
     }
 }

@@ -1,4 +1,4 @@
-//! One figure of the items that two runs have in common: a pair of numbers for each item.
+//! One metric of the items common to two runs: a pair of values for each item.
 
 use super::Quantity;
 use super::pairs::Pair;
@@ -7,11 +7,11 @@ use crate::report::stats::{
 };
 use crate::report::{MeasuredItem, Measurements, TrialAmounts};
 
-/// What is compared.
+/// The metric to compare.
 #[derive(Clone, Debug)]
 pub struct Figure<'a> {
     pub(super) quantity: Quantity,
-    /// Of scores: the evaluators whose mean is compared.
+    /// For scores: the evaluators whose mean is compared.
     pub(super) evaluators: Vec<&'a str>,
 }
 
@@ -25,7 +25,7 @@ impl<'a> Figure<'a> {
         Self { quantity, evaluators: Vec::new() }
     }
 
-    /// Whether any item of the run has it.
+    /// Whether any item of the run has the metric.
     pub fn is_in(&self, run: &Measurements) -> bool {
         run.items.iter().any(|item| match self.quantity {
             Quantity::Score => self.evaluators.iter().any(|name| item.scores.contains_key(*name)),
@@ -34,29 +34,29 @@ impl<'a> Figure<'a> {
     }
 }
 
-/// A figure of the items that have it in both runs.
+/// A metric of the items that have it in both runs.
 #[derive(Clone, Debug, Default)]
 pub struct Paired {
     items: Vec<PairedItem>,
-    /// How many items lack the figure in one of the runs.
+    /// The number of items without the metric in one of the runs.
     pub(super) unmeasured: usize,
 }
 
-/// What would be as likely the other way round, had nothing changed.
+/// What is exchangeable under the null hypothesis.
 #[derive(Clone, Debug, Default)]
 pub struct Exchangeable {
-    /// The differences of clusters, each over as many runs on both sides: as likely with the other sign.
+    /// The differences of clusters, each over equally many trials on both sides: their signs can be flipped.
     pub(super) differences: Vec<f64>,
-    /// The runs of single items of which one side has more: as likely on either side.
+    /// The trials of single items of which one side has more: they can be permuted.
     pub(super) strata: Vec<Stratum>,
 }
 
-/// How much the runs of the same item differ, and what that adds to the variance of the mean difference.
+/// The variance of the mean difference caused by the spread of trials within items.
 #[derive(Clone, Copy, Debug)]
 pub struct RunSpread {
-    /// With one run of each item in both runs.
+    /// With one trial per item in both runs.
     pub(super) of_one_run: f64,
-    /// With as many runs as there are.
+    /// With the actual numbers of trials.
     pub(super) of_all_runs: f64,
 }
 
@@ -79,7 +79,7 @@ impl Paired {
         paired
     }
 
-    /// The logarithms of an amount of the items that have it in both runs. `None` where one of them has no logarithm.
+    /// The logarithms of latency, tokens or cost of the items that have it in both runs. `None` if one has no logarithm.
     pub fn logs(
         quantity: Quantity,
         pairs: &[Pair<'_>],
@@ -97,7 +97,7 @@ impl Paired {
         self.items.len()
     }
 
-    /// The same with the runs' roles exchanged.
+    /// Swaps the runs.
     pub fn reversed(mut self) -> Self {
         for item in &mut self.items {
             (item.base, item.other) = (item.other, item.base);
@@ -111,7 +111,7 @@ impl Paired {
         self
     }
 
-    /// The same with the base's figures multiplied.
+    /// Multiplies the base values.
     pub fn with_base_times(mut self, factor: f64) -> Self {
         for item in &mut self.items {
             *item = item.with_base_times(factor);
@@ -127,27 +127,27 @@ impl Paired {
         mean(|item| item.base.mean).zip(mean(|item| item.other.mean))
     }
 
-    /// Each item's difference; exactly 0 where it is no more than rounding.
+    /// Each item's difference; exactly 0 if it is only rounding.
     pub fn differences(&self) -> impl Iterator<Item = f64> {
         self.items.iter().map(PairedItem::difference)
     }
 
-    /// Whether every item has the same figure in both runs.
+    /// Whether every item has the same value in both runs.
     pub fn is_unchanged(&self) -> bool {
         self.differences().all(|difference| difference == 0.0)
     }
 
-    /// Whether some item was run more often on one side than on the other.
+    /// Whether some item has more trials on one side.
     pub fn is_unequal(&self) -> bool {
         self.items.iter().any(|item| item.unequal.is_some())
     }
 
-    /// The differences of each cluster added up, and how many there are.
+    /// The sum and number of differences per cluster.
     pub fn clusters(&self) -> Vec<Cluster> {
         self.clusters_by(PairedItem::difference)
     }
 
-    /// The same over as many runs on both sides, where only these are tested: see [`exchangeable`](Self::exchangeable).
+    /// The same over equally many trials on both sides, if only these are tested: see [`exchangeable`](Self::exchangeable).
     pub fn clusters_as_often(&self) -> Option<Vec<Cluster>> {
         let is_by_pairs = self.is_unequal() && self.exchangeable().strata.is_empty();
         is_by_pairs.then(|| self.clusters_by(PairedItem::difference_as_often))
@@ -159,8 +159,8 @@ impl Paired {
         self.members().iter().map(cluster).collect()
     }
 
-    /// The 95 % interval of the ratio of the means, other over base (Fieller, "Some problems in interval estimation", Journal
-    /// of the Royal Statistical Society B 16, 1954). `None` for one cluster, and where the base's mean may be 0.
+    /// The 95% CI of the ratio of the means, other over base (Fieller, "Some problems in interval estimation", Journal of the Royal
+    /// Statistical Society B 16, 1954). `None` for one cluster, and if the base mean may be 0.
     pub fn ratio_interval(&self) -> Option<Interval> {
         let values = |side: fn(&PairedItem) -> f64| {
             let cluster = |members: &Vec<&PairedItem>| Cluster {
@@ -172,10 +172,9 @@ impl Paired {
         ratio_of_means(&values(|item| item.base.mean), &values(|item| item.other.mean), 0.95)
     }
 
-    /// What flips of signs and changes of sides may be tried on. Had nothing changed, a mean of five runs and a single one
-    /// would still not be spread alike, so that the sign of their difference tells nothing; but each run would be as
-    /// likely on either side. The items of one cluster may vary together in a run: there, only as many runs count on
-    /// both sides.
+    /// The data for sign flips and permutations. A mean of five trials and a single trial have different spreads even under the null
+    /// hypothesis, so the sign of their difference must not be flipped; but the trials can be permuted. The items of a cluster may
+    /// vary together in a run: there, only equally many trials count on both sides.
     pub fn exchangeable(&self) -> Exchangeable {
         let mut exchangeable = Exchangeable::default();
         for members in self.members() {
@@ -200,10 +199,10 @@ impl Paired {
         members
     }
 
-    /// Where each item is by itself and has a single observation of 0 or 1 in both runs: how many are 1 in the base
-    /// only, and how many in the other run only.
+    /// If each item is its own cluster with a single observation of 0 or 1 in both runs: the numbers of items that are 1 only in the
+    /// base run, and only in the other run.
     pub fn discordant(&self) -> Option<(u64, u64)> {
-        // The mean of several evaluators may lie between.
+        // The mean of several evaluators may be between 0 and 1.
         let is_one = |side: Measured| side.binary_runs == Some(1) && (side.mean == 0.0 || side.mean == 1.0);
         let is_single = |item: &PairedItem| is_one(item.base) && is_one(item.other);
         if !self.items.iter().all(is_single) || self.clusters().len() < self.len() {
@@ -213,7 +212,7 @@ impl Paired {
         Some((count(-1.0), count(1.0)))
     }
 
-    /// Where every observation is 0 or 1: how much one of an item's runs weighs in the base and in the other run.
+    /// If every observation is 0 or 1: the weight of one trial in the base run and in the other run.
     pub fn weights_of_a_run(&self) -> Option<RunWeights> {
         let weights = |side: fn(&PairedItem) -> Measured| -> Option<f64> {
             let weight = |item: &PairedItem| Some(1.0 / side(item).binary_runs? as f64);
@@ -223,7 +222,7 @@ impl Paired {
         Some(RunWeights { first: weights(|item| item.base)?, second: weights(|item| item.other)? })
     }
 
-    /// How much the runs of an item differ, over the items with several runs on both sides.
+    /// The spread of trials within items, over the items with several trials on both sides.
     pub fn run_spread(&self) -> Option<RunSpread> {
         let several = self.items.iter().filter_map(|item| item.base.variance.zip(item.other.variance));
         let (one, all): (Vec<_>, Vec<_>) =
@@ -242,46 +241,46 @@ fn amounts(
     Amounts::of(quantity, pair.base, base).zip(Amounts::of(quantity, pair.other, other))
 }
 
-/// Differences below this share of their figures are rounding.
+/// Differences below this share of the values are rounding.
 const ROUNDING: f64 = 1e-12;
 
-/// A figure of an item that has it in both runs.
+/// A metric of an item that has it in both runs.
 #[derive(Clone, Debug)]
 pub struct PairedItem {
     pub(super) base: Measured,
     pub(super) other: Measured,
     pub(super) cluster: usize,
-    /// Where one side has more runs than the other.
+    /// Present if one side has more trials.
     pub(super) unequal: Option<UnequalRuns>,
 }
 
-/// An item's figures in runs that are not as many on both sides.
+/// An item's values if the numbers of trials differ.
 #[derive(Clone, Debug)]
 pub struct UnequalRuns {
-    /// All runs; absent where they are not known as such, as of several evaluators of which some lack a score.
+    /// All trials; absent if they are unknown, for example for several evaluators of which some lack a score.
     pub(super) runs: Option<Stratum>,
-    /// The difference over as many runs as the side with fewer of them has.
+    /// The difference over the smaller number of trials.
     pub(super) as_often: f64,
 }
 
-/// An item's figure in one run.
+/// An item's value in one run.
 #[derive(Clone, Copy, Debug)]
 pub struct Measured {
-    /// The mean over the runs.
+    /// The mean over the trials.
     pub(super) mean: f64,
-    /// Where the runs are known and each is 0 or 1: how many they are.
+    /// The number of trials, if they are known and each is 0 or 1.
     pub(super) binary_runs: Option<usize>,
-    /// The variance among the runs, and how many they are; absent for one, and where they are not known apart.
+    /// The variance and number of the trials; absent for one trial, and if they are not known individually.
     pub(super) variance: Option<(f64, usize)>,
 }
 
 impl PairedItem {
-    /// In the first cluster.
+    /// An item in the first cluster.
     pub fn of((base, other): (Measured, Measured)) -> Self {
         Self { base, other, cluster: 0, unequal: None }
     }
 
-    /// Of what was observed in each run; `None` without a run on one side.
+    /// From the observations of each trial; `None` without a trial on one side.
     pub fn of_runs(base: &[f64], other: &[f64]) -> Option<Self> {
         let runs = |most: usize| {
             let first = |observed: &[f64]| Measured::runs(&observed[..observed.len().min(most)]);
@@ -296,14 +295,14 @@ impl PairedItem {
         Some(Self { unequal: Some(UnequalRuns { runs, as_often }), ..all })
     }
 
-    /// Of an amount in each run, of which 0 and 1 are figures as any other.
+    /// From latency, tokens or cost per trial, where 0 and 1 are ordinary values.
     pub fn of_amounts(base: &[f64], other: &[f64]) -> Option<Self> {
         let mut item = Self::of_runs(base, other)?;
         (item.base.binary_runs, item.other.binary_runs) = (None, None);
         Some(item)
     }
 
-    /// The same with the base's figures multiplied, which are no longer shares.
+    /// Multiplies the base values, which are no longer shares then.
     pub fn with_base_times(&self, factor: f64) -> Self {
         let unequal = self.unequal.as_ref().and_then(|unequal| unequal.with_first_times(factor));
         let variance = self.base.variance.map(|(variance, runs)| (variance * factor * factor, runs));
@@ -336,7 +335,7 @@ impl PairedItem {
     }
 
     pub fn difference(&self) -> f64 {
-        // Means of the same scores in another order may differ in their last digit.
+        // Means of the same scores in a different order may differ in the last digit.
         without_rounding(self.other.mean - self.base.mean, self.size())
     }
 
@@ -346,7 +345,7 @@ impl PairedItem {
 }
 
 impl UnequalRuns {
-    /// The same with the figures of the first side multiplied; `None` where the runs are not known as such.
+    /// Multiplies the values of the first side; `None` if the trials are not known.
     fn with_first_times(&self, factor: f64) -> Option<Self> {
         let Stratum { first, second } = self.runs.as_ref()?;
         let first: Vec<_> = first.iter().map(|figure| figure * factor).collect();
@@ -354,7 +353,7 @@ impl UnequalRuns {
     }
 }
 
-/// The mean over several evaluators in each run; `None` unless all of them have as many scores.
+/// The mean over several evaluators in each trial; `None` unless all have equally many scores.
 fn mean_runs(evaluators: &[PairedItem]) -> Option<Stratum> {
     let runs: Option<Vec<_>> = evaluators.iter().map(|one| one.unequal.as_ref()?.runs.as_ref()).collect();
     let runs = runs?;
@@ -367,18 +366,18 @@ fn mean_runs(evaluators: &[PairedItem]) -> Option<Stratum> {
     Some(Stratum { first: mean(|one| &one.first)?, second: mean(|one| &one.second)? })
 }
 
-/// A difference of each item added up.
+/// The sum of the items' differences.
 pub fn total(members: &[&PairedItem], difference: fn(&PairedItem) -> f64) -> f64 {
     let size = sum(members.iter().map(|item| item.size()));
     without_rounding(sum(members.iter().map(|item| difference(item))), size)
 }
 
-/// The difference of figures of this size; 0 where it is no more than rounding.
+/// The difference of values of this size; 0 if it is only rounding.
 fn without_rounding(difference: f64, size: f64) -> f64 {
     if difference.abs() <= ROUNDING * size { 0.0 } else { difference }
 }
 
-/// For each run of the item whether it failed: 1 or 0.
+/// Whether each trial of the item failed: 1 or 0.
 pub fn failures(item: &MeasuredItem, run: &Measurements) -> Vec<f64> {
     (0..run.runs.max(1)).map(|index| f64::from(u8::from(item.failed.contains(&index)))).collect()
 }
@@ -397,8 +396,8 @@ impl Measured {
         })
     }
 
-    /// Several evaluators' figures as one; they hang together in a way that their variances do not tell. The mean of shares is
-    /// taken for as uncertain as a share of as many runs.
+    /// The mean of several evaluators. They are correlated to an unknown degree, so the mean of shares counts as uncertain as a
+    /// share of equally many trials.
     fn mean_of(evaluators: &[Self]) -> Option<Self> {
         if let [only] = evaluators {
             return Some(*only);
@@ -409,17 +408,17 @@ impl Measured {
     }
 }
 
-/// An amount of an item for a single run.
+/// An item's latency, tokens or cost per trial.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Amounts {
-    /// In each run that has it, or the mean over the runs.
+    /// The value of each trial that has one, or the mean over the trials.
     values: Vec<f64>,
-    /// How many runs the values stand for, where they are one mean.
+    /// The number of trials, if the value is their mean.
     mean_of: Option<usize>,
 }
 
 impl Amounts {
-    /// `None` where the item has no such amount.
+    /// `None` if the item has no such value.
     pub fn of(quantity: Quantity, item: &MeasuredItem, run: &Measurements) -> Option<Self> {
         let (total, of_trial): (f64, fn(&TrialAmounts) -> Option<f64>) = match quantity {
             Quantity::Latency => (item.latency_ms * run.runs.max(1) as f64, |trial| Some(trial.latency_ms)),
@@ -435,7 +434,7 @@ impl Amounts {
         Some(Self { values: vec![total / runs as f64], mean_of: (runs > 1).then_some(runs) })
     }
 
-    /// The amounts of an item in two runs.
+    /// The values of an item in two runs.
     pub fn paired(self, other: Self) -> Option<PairedItem> {
         if self.mean_of.is_none() && other.mean_of.is_none() {
             return PairedItem::of_amounts(&self.values, &other.values);
@@ -443,8 +442,8 @@ impl Amounts {
         PairedItem::of_amounts(&[self.mean()], &[other.mean()])
     }
 
-    /// The logarithms of the amounts; `None` where one of them is 0, and where a mean stands for more runs than are on the other
-    /// side: the logarithm of a mean is larger than the mean of logarithms.
+    /// The logarithms of the values; `None` if one is 0, or if a mean is over another number of trials than the other side: the
+    /// logarithm of a mean is larger than the mean of logarithms.
     pub fn paired_logs(self, other: Self) -> Option<PairedItem> {
         let runs = |side: &Self| side.mean_of.unwrap_or(side.values.len());
         let is_apart = self.mean_of.is_none() && other.mean_of.is_none();

@@ -1,27 +1,27 @@
-//! The items that two runs have in common.
+//! The items common to two runs.
 
 use std::collections::{HashMap, HashSet};
 
 use super::Matching;
 use crate::report::{MeasuredItem, Measurements};
 
-/// An item that both runs have.
+/// An item in both runs.
 #[derive(Clone, Copy, Debug)]
 pub struct Pair<'a> {
     pub base: &'a MeasuredItem,
     pub other: &'a MeasuredItem,
-    /// The number of the cluster that it belongs to, from 0.
+    /// The number of its cluster, from 0.
     pub cluster: usize,
 }
 
 impl Pair<'_> {
-    /// Whether the item's content is another, so that the runs answered different questions.
+    /// Whether the item's content has changed, so the runs answered different questions.
     pub fn is_changed(&self) -> bool {
         self.base.content != self.other.content
     }
 }
 
-/// The items of the same key, in the base's order. An item that names no cluster is one by itself.
+/// Matches items by key, in the order of the base run. An item without a cluster is its own cluster.
 pub fn pairs<'a>(base: &'a Measurements, other: &'a Measurements) -> Vec<Pair<'a>> {
     let by_key: HashMap<&str, &MeasuredItem> = other.items.iter().map(|item| (&*item.key, item)).collect();
     let mut named: HashMap<&str, usize> = HashMap::new();

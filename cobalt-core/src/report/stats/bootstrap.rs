@@ -1,33 +1,33 @@
-//! What the mean of a sample might have been: its bootstrap distribution, and the intervals that come of it.
+//! The bootstrap distribution of a sample's mean, and its confidence intervals.
 
 use super::{Interval, ROUNDING, describe, normal_cdf, normal_quantile, percentile, sum};
 
-/// So many resamples are drawn.
+/// The number of resamples.
 const RESAMPLES: usize = 10_000;
 
 const SEED: u64 = 0x0005_1972_b007;
 
-/// The largest sample all of whose resamples are worked out: of 7 values, there are 823,543.
+/// The largest sample whose resamples are enumerated: 7 values have 823,543.
 const MOST_ENUMERATED: usize = 7;
 
-/// The means of the resamples of a sample: of all, or of 10,000 with a fixed seed.
+/// The means of a sample's resamples: of all resamples, or of 10,000 drawn with a fixed seed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BootstrapMean {
     /// In ascending order.
     means: Vec<f64>,
-    /// The share of them below the sample's mean, where those that are equal to it count half.
+    /// The share of means below the sample's mean; equal ones count half.
     below: f64,
-    /// Of the sample's mean, from its jackknife; absent where all values are equal.
+    /// The acceleration of the mean, from its jackknife; absent if all values are equal.
     acceleration: Option<f64>,
-    /// Whether they are those of all resamples.
+    /// Whether all resamples were enumerated.
     is_exact: bool,
 }
 
 /// Draws 10,000 resamples of `values`, each as large as the sample, with replacement (Efron, "Bootstrap methods: another
 /// look at the jackknife", The Annals of Statistics 7, 1979). The seed is fixed: the same values in the same order give
-/// the same figures. Of up to 7 values, all resamples are worked out in place of that, and the figures are exact.
+/// the same results. For up to 7 values, all resamples are enumerated instead, and the results are exact.
 ///
-/// `None` where [`describe()`] gives none: without values, and where one is not finite.
+/// `None` if [`describe()`] returns `None`: without values, and if one is not finite.
 #[must_use]
 pub fn bootstrap_mean(values: &[f64]) -> Option<BootstrapMean> {
     let figures = describe(values)?;
@@ -42,14 +42,14 @@ pub fn bootstrap_mean(values: &[f64]) -> Option<BootstrapMean> {
     let rounding = ROUNDING * figures.max.abs().max(figures.min.abs());
     let up_to = |limit: f64| means.partition_point(|mean| *mean <= limit) as f64 / means.len() as f64;
     let below = 0.5 * (up_to(figures.mean - rounding) + up_to(figures.mean + rounding));
-    // Of a mean, that of the jackknife is the skewness of the values.
+    // For a mean, the jackknife's acceleration follows from the skewness of the values.
     let cubes = sum(values.iter().map(|value| ((value - figures.mean) / figures.stddev_population).powi(3)));
     let acceleration = cubes / (6.0 * (figures.n as f64).powf(1.5));
     let acceleration = acceleration.is_finite().then_some(acceleration);
     Some(BootstrapMean { means, below, acceleration, is_exact })
 }
 
-/// The means of all samples with replacement that are as large.
+/// The means of all resamples.
 fn all_means(values: &[f64]) -> Vec<f64> {
     let n = values.len();
     let of_sample = |mut sample: usize| {
@@ -63,10 +63,9 @@ fn all_means(values: &[f64]) -> Vec<f64> {
     (0..n.pow(n as u32)).map(of_sample).collect()
 }
 
-/// The mean of as many of `values`, drawn with replacement.
+/// The mean of one random resample.
 fn resampled_mean(values: &[f64], random: &mut fastrand::Rng) -> f64 {
-    // An index from the upper half of a product with 32 random bits. Two at a time, in sums that do not wait for each
-    // other, take half as long.
+    // The index is the upper half of a product with 32 random bits. Two independent sums at a time take half as long.
     let drawn = |bits: u32| values[((u128::from(bits) * values.len() as u128) >> 32) as usize];
     let (mut total, mut other) = (0.0, 0.0);
     for _ in 0..values.len() / 2 {
@@ -90,7 +89,7 @@ impl BootstrapMean {
         describe(&self.means).and_then(of).unwrap_or(0.0)
     }
 
-    /// The percentile interval: the middle `confidence` (0.95 for 95 %) of the resamples' means (Efron and Tibshirani,
+    /// The percentile interval: the middle `confidence` (0.95 for 95%) of the resamples' means (Efron and Tibshirani,
     /// "An introduction to the bootstrap", 1993, chapter 13). `None` for a confidence outside of `0 < confidence < 1`.
     #[must_use]
     pub fn percentile_interval(&self, confidence: f64) -> Option<Interval> {
@@ -101,7 +100,7 @@ impl BootstrapMean {
     /// The bias-corrected and accelerated interval, which follows the skew of long tails (Efron, "Better bootstrap
     /// confidence intervals", JASA 82, 1987).
     ///
-    /// `None` for a confidence outside of `0 < confidence < 1` or too near to 1, and where all values are equal.
+    /// `None` for a confidence outside of `0 < confidence < 1` or too close to 1, and if all values are equal.
     #[must_use]
     pub fn bca_interval(&self, confidence: f64) -> Option<Interval> {
         let acceleration = self.acceleration?;
@@ -118,7 +117,7 @@ impl BootstrapMean {
         if !(low > 0.0 && low < high && high < 1.0) {
             return None;
         }
-        // Of all resamples, the smallest mean that so many do not exceed.
+        // With all resamples: the smallest mean that at least this share does not exceed.
         let exact =
             |p: f64| self.means.get(((p * self.means.len() as f64).ceil() as usize).saturating_sub(1));
         let end = |p: f64| if self.is_exact { exact(p).copied() } else { percentile(&self.means, 100.0 * p) };

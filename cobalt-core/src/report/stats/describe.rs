@@ -1,22 +1,22 @@
-//! The figures of one sample: sum, mean, spread, percentiles and the interval of the mean.
+//! The descriptive statistics of one sample: sum, mean, SD, percentiles and the CI of the mean.
 
 use super::{Interval, student_t_quantile};
 
 /// The descriptive statistics of one sample, all in the unit of its values.
 ///
-/// The figures that need two values (`stddev_sample` and what follows from it) are `None` for a sample of one.
+/// Statistics that need two values (`stddev_sample` and those derived from it) are `None` for a sample of one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Describe {
-    /// How many values there are, at least one.
+    /// The number of values, at least one.
     pub n: usize,
     /// The sum of the values, see [`sum()`].
     pub sum: f64,
     /// The arithmetic mean, `sum / n`.
     pub mean: f64,
-    /// The standard deviation of the values as a whole population (divisor `n`).
+    /// The population standard deviation (divisor `n`).
     pub stddev_population: f64,
-    /// The standard deviation of the population that the values are drawn from (Bessel's divisor `n - 1`).
+    /// The sample standard deviation (Bessel's divisor `n - 1`).
     pub stddev_sample: Option<f64>,
     /// The standard error of the mean, `stddev_sample / sqrt(n)`.
     pub std_error: Option<f64>,
@@ -30,7 +30,7 @@ pub struct Describe {
     pub p95: f64,
     /// The 99th percentile.
     pub p99: f64,
-    /// The 95 % confidence interval of the mean, see [`Describe::mean_interval`].
+    /// The 95% CI of the mean, see [`Describe::mean_interval`].
     pub ci95: Option<Interval>,
 }
 
@@ -39,8 +39,8 @@ impl Describe {
     /// `(1 + confidence) / 2` quantile with `n - 1` degrees of freedom (Student, "The probable error of a mean",
     /// Biometrika 6, 1908).
     ///
-    /// It may reach beyond the range that the values can take. `None` for a sample of one, and for a confidence outside
-    /// of `0 < confidence < 1`.
+    /// It may exceed the range of possible values. `None` for a sample of one, and for a confidence outside of
+    /// `0 < confidence < 1`.
     pub fn mean_interval(&self, confidence: f64) -> Option<Interval> {
         if !(confidence > 0.0 && confidence < 1.0) {
             return None;
@@ -51,16 +51,15 @@ impl Describe {
     }
 }
 
-/// Works out the [`Describe`] of `values`, given in any order; `O(n log n)`.
+/// Calculates the [`Describe`] of `values`, in any order; `O(n log n)`.
 ///
-/// `None` without values, where one of them is NaN or infinite, and where they are so large that their sum or the sum
-/// of their squares overflows. A negative zero counts as zero. The mean of equal values is that value and their
-/// deviation is exactly 0.
+/// `None` without values, if one of them is NaN or infinite, and if their sum or the sum of their squares overflows. A
+/// negative zero counts as zero. The mean of equal values is that value, and their deviation is exactly 0.
 pub fn describe(values: &[f64]) -> Option<Describe> {
     if !values.iter().all(|value| value.is_finite()) {
         return None;
     }
-    // Adding 0 turns a negative zero into zero, which is how reports should print it.
+    // Adding 0 turns a negative zero into zero, as reports should print it.
     let mut sorted: Vec<f64> = values.iter().map(|value| value + 0.0).collect();
     sorted.sort_unstable_by(f64::total_cmp);
     let (min, max) = (*sorted.first()?, *sorted.last()?);
@@ -97,8 +96,8 @@ pub fn describe(values: &[f64]) -> Option<Describe> {
 /// ranks: the value at position `p / 100 · (n - 1)` (R's type 7; Hyndman and Fan, "Sample quantiles in statistical
 /// packages", The American Statistician 50, 1996).
 ///
-/// `None` without values, where one is NaN, and for a `p` that is NaN or outside of 0 to 100. Values that are not
-/// sorted by [`f64::total_cmp`] give a meaningless figure.
+/// `None` without values, if one is NaN, and for a `p` that is NaN or outside of 0 to 100. The result is meaningless unless
+/// the values are sorted by [`f64::total_cmp`].
 pub fn percentile(sorted: &[f64], p: f64) -> Option<f64> {
     let (first, last) = (sorted.first()?, sorted.last()?);
     // In the total order a NaN comes first or last, depending on its sign.
@@ -108,14 +107,13 @@ pub fn percentile(sorted: &[f64], p: f64) -> Option<f64> {
     let position = p / 100.0 * (sorted.len() - 1) as f64;
     let below = sorted[position.floor() as usize];
     let above = sorted[position.ceil() as usize];
-    // Equal neighbours are returned as they are: no rounding, and no infinity minus infinity.
+    // Equal neighbors need no interpolation, which avoids rounding and infinity minus infinity.
     if below == above { Some(below) } else { Some(below + (above - below) * position.fract()) }
 }
 
-/// The sum of `values`, with the rounding errors carried along and added at the end, so that its error does not grow
-/// with the count (Neumaier, "Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen", ZAMM 54, 1974).
+/// The compensated sum of `values`, whose error does not grow with their number (Neumaier, "Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen", ZAMM 54, 1974).
 ///
-/// 0 without values; NaN where a value is NaN or the sum overflows.
+/// 0 without values; NaN if a value is NaN or the sum overflows.
 pub fn sum(values: impl IntoIterator<Item = f64>) -> f64 {
     let (mut total, mut lost) = (0.0_f64, 0.0_f64);
     for value in values {
@@ -126,10 +124,10 @@ pub fn sum(values: impl IntoIterator<Item = f64>) -> f64 {
     total + lost
 }
 
-/// The root of the mean squared distance of `values` from `centre`: around their mean it is the population's standard
-/// deviation, around any other point it is larger.
+/// The root mean square distance of `values` from `centre`: around their mean it is the population standard deviation, around
+/// any other point it is larger.
 ///
-/// `None` without values, and where the figure is not finite (a NaN, an infinity, an overflow).
+/// `None` without values, and if the result is not finite (a NaN, an infinity, an overflow).
 pub fn root_mean_square_deviation(values: &[f64], centre: f64) -> Option<f64> {
     let squares = sum(values.iter().map(|value| (value - centre).powi(2)));
     let deviation = (squares / values.len() as f64).sqrt();

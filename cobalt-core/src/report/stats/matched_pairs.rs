@@ -1,41 +1,40 @@
-//! McNemar's test for two systems on the same items, with the interval of the difference, also for items in clusters.
+//! McNemar's test for two systems on the same items, and the CI of the difference, also for clustered items.
 
 use std::f64::consts::PI;
 
 use super::student_t::gamma_ratio;
 use super::{Interval, normal_cdf, normal_quantile, student_t_quantile, sum};
 
-/// Beyond so many pairs that differ, the normal distribution stands in for the binomial. It is off by a share of about
-/// `z⁴ / (12 n)`.
+/// With more differing pairs, the normal distribution approximates the binomial, with a relative error of about `z⁴ / (12 n)`.
 const EXACT_UP_TO: f64 = 1e10;
 
-/// The chance of a two-sided test at 5 % to find a difference on one side where there is none.
+/// The one-sided error rate of a two-sided test at 5%.
 const TAIL: f64 = 0.025;
 
-/// The quantile of the normal distribution at 80 %.
+/// The normal quantile at 80%.
 const Z_OF_POWER: f64 = 0.841_621_233_572_914_2;
 
-/// McNemar's test. Chances too small for a double are 0.
+/// The result of McNemar's test. Probabilities too small for a double are 0.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Mcnemar {
-    /// The chance of pairs split as unevenly as these, or more so, to either side. 1 without a pair.
+    /// The two-sided p-value. 1 without a pair.
     pub p: f64,
-    /// The chance of as many pairs for the second, or more.
+    /// The one-sided p-value of more pairs for the second.
     pub p_greater: f64,
-    /// The same as `p`, where a split as uneven as the observed one counts half.
+    /// The mid-p-value of `p`: splits as uneven as the observed one count half.
     pub mid_p: f64,
-    /// The same as `p_greater`, where the observed split counts half.
+    /// The mid-p-value of `p_greater`: the observed split counts half.
     pub mid_p_greater: f64,
 }
 
-/// McNemar's test of how many pairs only the first and only the second is right in: had nothing changed, each of them would
-/// be as likely to fall to the other (McNemar, "Note on the sampling error of the difference between correlated
-/// proportions", Psychometrika 12, 1947). It is the sign test, and the sign-flip test of these pairs.
+/// McNemar's test of the numbers of pairs in which only the first or only the second is right: under the null hypothesis, both
+/// are equally likely (McNemar, "Note on the sampling error of the difference between correlated proportions", Psychometrika 12,
+/// 1947). It equals the sign test, and the sign-flip test of these pairs.
 ///
-/// The exact chances stay below the level, and far below it for few pairs; the mid-p-values come close to it and find
-/// more (Fagerland, Lydersen and Laake, "The McNemar test for binary matched-pairs data", BMC Medical Research
-/// Methodology 13, 2013). Takes `O(√n)` steps, at most some millions.
+/// The exact p-values are conservative, especially for few pairs; the mid-p-values are closer to the nominal level and have
+/// more power (Fagerland, Lydersen and Laake, "The McNemar test for binary matched-pairs data", BMC Medical Research Methodology
+/// 13, 2013). Takes `O(√n)` steps, at most some millions.
 #[must_use]
 pub fn mcnemar(only_first: u64, only_second: u64) -> Mcnemar {
     let (fewer, more) = (only_first.min(only_second), only_first.max(only_second));
@@ -43,7 +42,7 @@ pub fn mcnemar(only_first: u64, only_second: u64) -> Mcnemar {
     let (p_greater, mid_p_greater) = if only_first <= only_second {
         (up_to, up_to - 0.5 * at)
     } else {
-        // All but the splits in which fewer fall to the second.
+        // The complement of the splits with fewer for the second.
         (1.0 - up_to + at, 1.0 - up_to + 0.5 * at)
     };
     Mcnemar {
@@ -54,15 +53,15 @@ pub fn mcnemar(only_first: u64, only_second: u64) -> Mcnemar {
     }
 }
 
-/// The chances of tosses of a fair coin.
+/// Probabilities of fair coin tosses.
 struct Tail {
-    /// Of at most so many heads.
+    /// At most this many heads.
     up_to: f64,
-    /// Of just so many.
+    /// Exactly this many heads.
     at: f64,
 }
 
-/// The chances of at most, and of just, `fewer` heads in `fewer + more` tosses, where `fewer <= more`.
+/// The probabilities of at most and of exactly `fewer` heads in `fewer + more` tosses, for `fewer <= more`.
 fn tail(fewer: u64, more: u64) -> Tail {
     let tosses = fewer as f64 + more as f64;
     if tosses > EXACT_UP_TO {
@@ -70,11 +69,11 @@ fn tail(fewer: u64, more: u64) -> Tail {
         let apart = (more - fewer) as f64;
         return Tail { up_to: z(apart - 1.0), at: z(apart - 1.0) - z(apart + 1.0) };
     }
-    // Each chance follows from the one of a head more, from the middle outward.
+    // Each probability follows from that of one more head, from the middle outward.
     let mut heads = (fewer + more) / 2;
     let mut chance = middle_chance(fewer + more);
     let mut found = Tail { up_to: 0.0, at: 0.0 };
-    // What is no longer a normal number would not get smaller for rounding.
+    // Subnormal numbers would stop shrinking because of rounding.
     while chance > (found.up_to * f64::EPSILON / 4.0).max(f64::MIN_POSITIVE) {
         if heads == fewer {
             found.at = chance;
@@ -88,36 +87,36 @@ fn tail(fewer: u64, more: u64) -> Tail {
     found
 }
 
-/// The chance of `tosses / 2` heads, rounded down: of `2m` tosses it is `C(2m, m) / 4^m = Γ(m + 1/2) / (√π Γ(m + 1))`.
+/// The probability of `tosses / 2` heads, rounded down: for `2m` tosses, `C(2m, m) / 4^m = Γ(m + 1/2) / (√π Γ(m + 1))`.
 fn middle_chance(tosses: u64) -> f64 {
     let m = (tosses / 2) as f64;
     let even = if m == 0.0 { 1.0 } else { gamma_ratio(m) / (PI.sqrt() * m) };
     if tosses.is_multiple_of(2) { even } else { even * (m + 0.5) / (m + 1.0) }
 }
 
-/// The mean difference of matched shares, as estimated with half a pair more of each kind.
+/// The mean difference of matched shares, estimated with half a pseudo-pair of each kind.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct MatchedShares {
-    /// The estimate, nearer to 0 than the observed difference: the middle of the interval.
+    /// The center of the interval, closer to 0 than the observed difference.
     pub middle: f64,
-    /// The standard error of the difference. It is never 0.
+    /// The standard error of the difference, never 0.
     pub std_error: f64,
     /// The interval of the difference, second minus first, within -1 to 1.
     pub interval: Interval,
 }
 
-/// The interval of the mean of `differences`, each of two shares of runs of an item that are right (second minus first), at
-/// the two-sided `confidence` (0.95 for 95 %).
+/// The confidence interval of the mean of `differences`, each between two shares of correct trials of an item (second minus
+/// first), at the two-sided `confidence` (0.95 for 95%).
 ///
-/// With one run on each side, each difference is -1, 0 or 1, and the interval is Wald's after half a pair is added to each of
-/// the four kinds (Agresti and Min, "Simple improved confidence intervals for comparing matched proportions", Statistics
-/// in Medicine 24, 2005), with the quantile of Student's t in place of the normal one. With several, the two differing
-/// halves that are added weigh as much as one run does: `weight` is the mean over the items of `(1/R₁ + 1/R₂) / 2` for R₁
-/// and R₂ runs, 1 for one run on each side. With N = n + 2 and M = Σd / N, the variance is (Σd² + weight) / N - M².
+/// With one trial on each side, each difference is -1, 0 or 1, and the interval is Wald's after adding half a pair to each of
+/// the four kinds (Agresti and Min, "Simple improved confidence intervals for comparing matched proportions", Statistics in
+/// Medicine 24, 2005), with Student's t quantile instead of the normal one. With several trials, the two added differing halves
+/// have the weight of one trial: `weight` is the mean over the items of `(1/R₁ + 1/R₂) / 2` for R₁ and R₂ trials, 1 for one trial
+/// on each side. With N = n + 2 and M = Σd / N, the variance is (Σd² + weight) / N - M².
 ///
-/// `None` for fewer than two differences, where one is not finite, for a negative or infinite weight, and for a confidence
-/// outside of `0 < confidence < 1`.
+/// `None` for fewer than two differences, if one is not finite, for a negative or infinite weight, and for a confidence outside
+/// of `0 < confidence < 1`.
 #[must_use]
 pub fn matched_shares(differences: &[f64], weight: f64, confidence: f64) -> Option<MatchedShares> {
     let is_possible = confidence > 0.0 && confidence < 1.0 && weight >= 0.0 && weight.is_finite();
@@ -136,38 +135,38 @@ pub fn matched_shares(differences: &[f64], weight: f64, confidence: f64) -> Opti
     Some(MatchedShares { middle, std_error, interval })
 }
 
-/// How much one of the runs of an item weighs: the mean of 1/R over the items, for R runs.
+/// The weight of one trial: the mean of 1/R over the items, for R trials.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RunWeights {
-    /// Of the first side.
+    /// On the first side.
     pub first: f64,
-    /// Of the second.
+    /// On the second side.
     pub second: f64,
 }
 
 impl RunWeights {
-    /// As much as a run of either side weighs, as [`matched_shares`] takes it.
+    /// The mean weight of both sides, the `weight` of [`matched_shares`].
     #[must_use]
     pub fn mean(self) -> f64 {
         0.5 * (self.first + self.second)
     }
 }
 
-/// How much shares of runs that are right differ from item to item, by which a true difference of them shows or does not.
+/// The spread of the items' shares of correct trials, which determines the power to detect a difference.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct ShareSpread {
-    /// The mean squared difference of a pair while nothing has changed: with half a pair more of each kind, as
-    /// [`matched_shares`] has it.
+    /// The mean squared difference of a pair under the null hypothesis, with half a pseudo-pair of each kind as in
+    /// [`matched_shares`].
     pub of_unchanged: f64,
-    /// The share that is right in the first run.
+    /// The share of correct trials in the first run.
     pub share: f64,
-    /// How much a run weighs.
+    /// The weights of a trial.
     pub weights: RunWeights,
 }
 
 impl ShareSpread {
-    /// That of `differences`. `None` without differences, and where a number is not finite or negative that must not be.
+    /// The spread of `differences`. `None` without differences, and if a number is not finite or out of range.
     #[must_use]
     pub fn of(differences: &[f64], share: f64, weights: RunWeights) -> Option<Self> {
         let RunWeights { first, second } = weights;
@@ -178,13 +177,13 @@ impl ShareSpread {
         (is_possible && squares.is_finite()).then_some(Self { of_unchanged, share, weights })
     }
 
-    /// The smallest true difference that a two-sided test at the 5 % level shows in 80 % of cases with `n` pairs: the δ for
-    /// which [`pairs_to_show`](Self::pairs_to_show) is n.
+    /// The min detectable difference of a two-sided test at the 5% level with 80% power and `n` pairs: the δ for which
+    /// [`pairs_to_show`](Self::pairs_to_show) is n.
     ///
-    /// `None` for fewer than two pairs, and where a difference of 1, the largest of all, would not do.
+    /// `None` for fewer than two pairs, and if even the largest difference, 1, is not detectable.
     #[must_use]
     pub fn smallest_detectable(&self, n: f64) -> Option<f64> {
-        // Larger differences show, too.
+        // Larger differences are detectable as well.
         let is_shown = |difference: f64| self.pairs_to_show(difference, TAIL).is_some_and(|pairs| n >= pairs);
         let (mut low, mut high) = (0.0, 1.0);
         if n.is_nan() || n < 2.0 || !is_shown(high) {
@@ -197,17 +196,17 @@ impl ShareSpread {
         Some(high)
     }
 
-    /// How many pairs show a true difference δ in 80 % of cases to a test that finds one by chance with a probability of `tail`
-    /// on that side, 0.025 for a two-sided test at 5 % (Connor, "Sample size for testing differences in proportions for the
-    /// paired-sample design", Biometrics 43, 1987): `[z(1 - tail) √L + z(0.8) √P]² / δ²`.
+    /// The number of pairs needed to detect a true difference δ with 80% power, for a test with the one-sided error rate `tail`
+    /// (0.025 for a two-sided test at 5%) (Connor, "Sample size for testing differences in proportions for the paired-sample
+    /// design", Biometrics 43, 1987): `[z(1 - tail) √L + z(0.8) √P]² / δ²`.
     ///
-    /// P is the variance of a difference where the second run is right less often by δ: such a run differs in more pairs
-    /// than one that is unchanged, `of_unchanged + w₂ g` with `g = δ (2 share - 1) - δ²`, where the first part is at least 0.
-    /// L is the square that the test holds it against: `of_unchanged + w₁ g + c δ²`, or P, as the interval does, where that is
-    /// more. For as many runs on both sides, whose differences are flipped, c is 1; with one each it is Connor's formula. For
-    /// others, whose runs are exchanged, it is one over the number of all runs less one.
+    /// P is the variance of a difference if the second run is right less often by δ: such a run differs in more pairs than an
+    /// unchanged one, `of_unchanged + w₂ g` with `g = δ (2 share - 1) - δ²`, where the first part of g is at least 0. L is the variance
+    /// that the test assumes: `of_unchanged + w₁ g + c δ²`, or P, as in the interval, if that is larger. With equally many trials on
+    /// both sides, whose differences are flipped, c is 1; with one trial each it is Connor's formula. Otherwise trials are permuted,
+    /// and c is one over (the number of all trials less one).
     ///
-    /// `None` for a difference that is not from 0 to 1, or is 0, and a tail outside of `0 < tail < 0.5`.
+    /// `None` for a difference outside of `0 < difference <= 1`, and a tail outside of `0 < tail < 0.5`.
     #[must_use]
     pub fn pairs_to_show(&self, difference: f64, tail: f64) -> Option<f64> {
         if !(difference > 0.0 && difference <= 1.0 && tail > 0.0 && tail < 0.5) {
@@ -224,19 +223,19 @@ impl ShareSpread {
     }
 }
 
-/// Observations that hang together.
+/// Correlated observations.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Cluster {
-    /// The observations added up.
+    /// The sum of the observations.
     pub total: f64,
-    /// How many there are.
+    /// The number of observations.
     pub count: usize,
 }
 
-/// A value for each cluster, to be described as if they were independent: they have the mean of all observations, and the
-/// standard error of their mean is that of this mean as a ratio of two sums over clusters (Cochran, "Sampling techniques",
-/// 3rd edition, 1977, chapter 6). Where all clusters are of one size, it is the cluster's own mean; the mean of a smaller one
-/// is drawn towards that of all.
+/// One value per cluster, which can be treated as independent: they have the mean of all observations, and the standard error of
+/// their mean is that of this mean as a ratio of two sums over clusters (Cochran, "Sampling techniques", 3rd edition, 1977,
+/// chapter 6). If all clusters have the same size, it is the cluster's own mean; the mean of a smaller cluster is shrunk towards
+/// the overall mean.
 ///
 /// Empty without observations.
 #[must_use]

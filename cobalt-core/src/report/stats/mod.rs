@@ -1,7 +1,7 @@
-//! Pure statistics: figures from numbers, with no knowledge of runs, files or terminals.
+//! Pure statistics, independent of runs, files and terminals.
 //!
-//! Every function answers `None` where its figure is not defined (no data, a NaN, a probability outside its range), so
-//! that no NaN ever reaches a report. Each names the source of its formula.
+//! Every function returns `None` if its result is undefined (no data, a NaN, a probability out of range), so no NaN ever reaches
+//! a report. Each names the source of its formula.
 
 mod bootstrap;
 mod describe;
@@ -25,15 +25,15 @@ pub use proportion::{pass_at_k, pass_hat_k, wilson, wilson_clustered};
 pub use sign_flip::{SignFlip, Stratum, sign_flip, stratified_permutation};
 pub use student_t::{student_t_cdf, student_t_quantile};
 
-/// A closed interval, such as a confidence interval, in the unit of the data that it was worked out from.
+/// A closed interval, such as a confidence interval, in the unit of its data.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Interval {
     /// The lower end.
     pub low: f64,
-    /// The upper end, never below the lower one.
+    /// The upper end, never below the lower end.
     pub high: f64,
 }
 
-/// Figures closer to each other than this share of the largest are taken as equal: rounding alone tells them apart.
+/// Values closer to each other than this share of the largest count as equal: the difference is rounding.
 const ROUNDING: f64 = 1e-9;

@@ -1,11 +1,11 @@
-//! The standard normal distribution: its quantiles and its distribution function.
+//! The standard normal distribution: quantiles and CDF.
 
 use std::f64::consts::PI;
 
-/// Below, the series is the more precise of the two methods of the distribution function, and beyond the fraction.
+/// Below, the series is the more precise method for the CDF; above, the continued fraction.
 const SERIES_BELOW: f64 = 2.5;
 
-/// The quantile of the standard normal distribution: the `z` that a normal variable stays below with probability `p`.
+/// The quantile of the standard normal distribution: the `z` with `P(Z < z) = p`.
 ///
 /// By the rational approximations of algorithm AS 241 (PPND16; Wichura, "The percentage points of the normal
 /// distribution", Applied Statistics 37, 1988), accurate to about 1 part in 10^16. `None` outside of `0 < p < 1` and for
@@ -29,10 +29,10 @@ pub fn normal_quantile(p: f64) -> Option<f64> {
     Some(z.copysign(centred))
 }
 
-/// The distribution function of the standard normal distribution: the chance that such a variable is at most `z`.
+/// The CDF of the standard normal distribution: `P(Z <= z)`.
 ///
 /// Precise in both tails: `P(Z > z)` is this function at `-z`. By the series of Abramowitz and Stegun ("Handbook of
-/// mathematical functions", 26.2.11) near the centre and by the continued fraction 26.2.14 beyond, accurate to about 1 part
+/// mathematical functions", 26.2.11) near the center and by the continued fraction 26.2.14 beyond, accurate to about 1 part
 /// in 10^13. `None` for NaN.
 #[must_use]
 pub fn normal_cdf(z: f64) -> Option<f64> {
@@ -47,7 +47,7 @@ pub fn normal_cdf(z: f64) -> Option<f64> {
 fn upper_tail(z: f64) -> f64 {
     let density = (-0.5 * z * z).exp() / (2.0 * PI).sqrt();
     if z >= SERIES_BELOW {
-        // The levels that these `z` need, from the innermost outward.
+        // Evaluates the levels that these `z` need, from the innermost outward.
         let fraction = (1..=100).rev().fold(z, |fraction, level| z + f64::from(level) / fraction);
         return density / fraction;
     }

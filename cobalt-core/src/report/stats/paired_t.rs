@@ -1,25 +1,25 @@
-//! Student's paired t test, the interval of a ratio of two means, and Holm's correction for several tests.
+//! Student's paired t test, the CI of a ratio of two means, and Holm's correction for multiple tests.
 
 use super::{Interval, ROUNDING, describe, normal_quantile, student_t_cdf, student_t_quantile, sum};
 
-/// A paired t test.
+/// The result of a paired t test.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct PairedT {
     /// The mean difference in units of its standard error.
     pub t: f64,
-    /// The degrees of freedom: one less than there are differences.
+    /// The degrees of freedom: the number of differences less one.
     pub dof: f64,
-    /// The chance of a mean as far from 0, or farther, on either side, if the true mean is 0.
+    /// The two-sided p-value.
     pub p: f64,
-    /// The chance of a mean as large as this one, or larger, if the true mean is 0.
+    /// The one-sided p-value of a mean above 0.
     pub p_greater: f64,
 }
 
 /// The paired t test of `differences`: `t = mean / std_error`, with `n - 1` degrees of freedom (Student, "The probable
 /// error of a mean", Biometrika 6, 1908). Cohen's d_z is `t / √n`.
 ///
-/// `None` for fewer than two differences, where they have no spread but that of rounding, and where one is not finite.
+/// `None` for fewer than two differences, if they have no spread beyond rounding, and if one is not finite.
 #[must_use]
 pub fn paired_t(differences: &[f64]) -> Option<PairedT> {
     let figures = describe(differences)?;
@@ -32,12 +32,12 @@ pub fn paired_t(differences: &[f64]) -> Option<PairedT> {
     Some(PairedT { t, dof, p: 2.0 * beyond, p_greater: if t >= 0.0 { beyond } else { 1.0 - beyond } })
 }
 
-/// The smallest true difference that a two-sided test at the 5 % level shows in 80 % of cases, given the standard error
-/// of the difference and its degrees of freedom: `(t(0.975) + t(0.80)) · std_error` (Bloom, "Minimum detectable effects",
-/// Evaluation Review 19, 1995).
+/// The min detectable difference of a two-sided test at the 5% level with 80% power, given the standard error of the difference
+/// and its degrees of freedom: `(t(0.975) + t(0.80)) · std_error` (Bloom, "Minimum detectable effects", Evaluation Review 19,
+/// 1995).
 ///
-/// In the unit of the standard error. `None` where there is no spread to tell it from (a standard error that is 0 or not
-/// finite), and for fewer than 1 degree of freedom.
+/// In the unit of the standard error. `None` without spread (a standard error that is 0 or not finite), and for fewer than 1
+/// degree of freedom.
 #[must_use]
 pub fn smallest_detectable(std_error: f64, dof: f64) -> Option<f64> {
     if std_error.is_nan() || std_error <= 0.0 {
@@ -47,11 +47,11 @@ pub fn smallest_detectable(std_error: f64, dof: f64) -> Option<f64> {
     difference.is_finite().then_some(difference)
 }
 
-/// How many pairs whose differences have this standard deviation show a true mean difference in 80 % of cases, to a test
-/// that exceeds its bound by chance with a probability of `tail` on that side (0.025 for a two-sided test at 5 %): the N for which
+/// The number of pairs with this SD of their differences that is needed to detect a true mean difference with 80% power, for a
+/// test with the one-sided error rate `tail` (0.025 for a two-sided test at 5%): the N for which
 /// `(t(1 - tail) + t(0.80)) · stddev / √N` is the difference, with N - 1 degrees of freedom. At least 2, and not rounded.
 ///
-/// `None` for a difference that is not above 0, a standard deviation below 0, and a tail outside of `0 < tail < 0.5`.
+/// `None` for a difference that is not above 0, a negative SD, and a tail outside of `0 < tail < 0.5`.
 #[must_use]
 pub fn pairs_to_show(stddev: f64, difference: f64, tail: f64) -> Option<f64> {
     if !(difference > 0.0 && stddev >= 0.0 && tail > 0.0 && tail < 0.5) {
@@ -63,7 +63,7 @@ pub fn pairs_to_show(stddev: f64, difference: f64, tail: f64) -> Option<f64> {
         let t = |p| student_t_quantile(p, pairs - 1.0).unwrap_or(f64::INFINITY);
         (t(1.0 - tail) + t(0.8)).powi(2) * squared
     };
-    // More pairs have more degrees of freedom, and need fewer: one number is what it needs.
+    // More pairs have more degrees of freedom and so need fewer pairs: there is one fixed point.
     let (mut low, mut high) = ((z * z * squared).max(2.0), needed(2.0).max(2.0));
     if !high.is_finite() {
         return low.is_finite().then_some(low);
@@ -75,12 +75,12 @@ pub fn pairs_to_show(stddev: f64, difference: f64, tail: f64) -> Option<f64> {
     Some(high)
 }
 
-/// The interval of the ratio of two means, second over first, of which each pair of values was observed together, at the
-/// two-sided `confidence` (0.95 for 95 %): all ratios ρ for which the t test of second - ρ · first finds no difference from
-/// 0 (Fieller, "Some problems in interval estimation", Journal of the Royal Statistical Society B 16, 1954).
+/// The confidence interval of the ratio of two means of paired values, second over first, at the two-sided `confidence` (0.95
+/// for 95%): all ratios ρ for which the t test of second - ρ · first is not significant (Fieller, "Some problems in interval
+/// estimation", Journal of the Royal Statistical Society B 16, 1954).
 ///
-/// `None` for fewer than two pairs or lists of unequal length, where a number is not finite, for a confidence outside of
-/// `0 < confidence < 1`, and where the first mean may be 0 at this confidence: the interval has no ends then.
+/// `None` for fewer than two pairs or lists of unequal length, if a number is not finite, for a confidence outside of
+/// `0 < confidence < 1`, and if the first mean may be 0 at this confidence: the interval is unbounded then.
 #[must_use]
 pub fn ratio_of_means(first: &[f64], second: &[f64], confidence: f64) -> Option<Interval> {
     if first.len() != second.len() || !(confidence > 0.0 && confidence < 1.0) {
@@ -90,7 +90,7 @@ pub fn ratio_of_means(first: &[f64], second: &[f64], confidence: f64) -> Option<
     let t = student_t_quantile(0.5 + 0.5 * confidence, (first.len() as f64) - 1.0)?;
     let products = first.iter().zip(second).map(|(a, b)| (a - base.mean) * (b - other.mean));
     let n = first.len() as f64;
-    // The variances of the means, and what they have in common, by the square of t.
+    // The variances of the means and their covariance, times the square of t.
     let squared = |error: f64| (t * error).powi(2);
     let (of_base, of_other) = (squared(base.std_error?), squared(other.std_error?));
     let common = t * t * sum(products) / (n - 1.0) / n;
@@ -102,12 +102,12 @@ pub fn ratio_of_means(first: &[f64], second: &[f64], confidence: f64) -> Option<
     (square > 0.0 && interval.low.is_finite() && interval.high.is_finite()).then_some(interval)
 }
 
-/// The p-values corrected for being several by Holm's method, in the order given: the i-th smallest of m times
-/// `m - i + 1`, at most 1, and never below the corrected value of a smaller one (Holm, "A simple sequentially rejective
-/// multiple test procedure", Scandinavian Journal of Statistics 6, 1979).
+/// The p-values corrected for multiple tests by Holm's method, in the given order: the i-th smallest of m times `m - i + 1`, at
+/// most 1, and never below the corrected value of a smaller one (Holm, "A simple sequentially rejective multiple test procedure",
+/// Scandinavian Journal of Statistics 6, 1979).
 ///
-/// The chance that even one true null hypothesis is rejected stays below the level, however the tests depend on each
-/// other. A NaN says nothing and counts as 1; other values outside of 0 to 1 are cut to it.
+/// It controls the family-wise error rate for any dependence between the tests. A NaN counts as 1; other values are clamped to
+/// 0 to 1.
 #[must_use]
 pub fn holm(p_values: &[f64]) -> Vec<f64> {
     let p = |index: usize| if p_values[index].is_nan() { 1.0 } else { p_values[index].clamp(0.0, 1.0) };

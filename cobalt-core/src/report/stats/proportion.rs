@@ -3,10 +3,10 @@
 use super::{Cluster, Interval, by_cluster, describe, normal_quantile, student_t_quantile, sum};
 
 /// The Wilson score interval of a pass rate of `passes` in `n`, without continuity correction, at the two-sided
-/// `confidence` (0.95 for 95 %) (Wilson, "Probable inference, the law of succession, and statistical inference", JASA
+/// `confidence` (0.95 for 95%) (Wilson, "Probable inference, the law of succession, and statistical inference", JASA
 /// 22, 1927).
 ///
-/// Both ends are in 0 to 1; no pass gives a lower end of exactly 0, and no failure an upper end of exactly 1. `None`
+/// Both ends are from 0 to 1; without passes the lower end is exactly 0, without failures the upper end is exactly 1. `None`
 /// for `n` = 0, for more passes than `n`, and for a confidence outside of `0 < confidence < 1`.
 pub fn wilson(passes: u64, n: u64, confidence: f64) -> Option<Interval> {
     if n == 0 || passes > n || !(confidence > 0.0 && confidence < 1.0) {
@@ -16,16 +16,16 @@ pub fn wilson(passes: u64, n: u64, confidence: f64) -> Option<Interval> {
     Some(of_counts(passes as f64, (n - passes) as f64, z))
 }
 
-/// The Wilson score interval of a pass rate over observations in clusters, each of which is 0 or 1, as if there were only
-/// so many observations as their variance tells: `n = p (1 - p) / s²`, where p is the rate and s its standard error as a
-/// ratio of sums over clusters (see [`by_cluster`]), at most the number of observations. Near 0 and 1 the few clusters that
-/// are otherwise may be none of the sample: to s² belong half an observation that passes and half of one that fails. As s is
-/// estimated from few clusters, n is multiplied by `(t(N - 1) / t(G - 1))²` for N observations in G clusters (Korn and Graubard, "Confidence intervals
-/// for proportions with small expected number of positive counts estimated from survey data", Survey Methodology 24, 1998).
-/// A rate of 0 or 1 tells nothing of how much the observations of a cluster hang together: each cluster counts once then.
+/// The Wilson score interval of a pass rate over clustered observations of 0 and 1, with the effective sample size
+/// `n = p (1 - p) / s²`, at most the number of observations; p is the rate and s its standard error as a ratio of sums over
+/// clusters (see [`by_cluster`]). Near 0 and 1, the few deviating clusters may be missing from the sample, so s² includes half an
+/// observation that passes and half of one that fails. As s is estimated from few clusters, n is multiplied by
+/// `(t(N - 1) / t(G - 1))²` for N observations in G clusters (Korn and Graubard, "Confidence intervals for proportions with small
+/// expected number of positive counts estimated from survey data", Survey Methodology 24, 1998). A rate of 0 or 1 has no
+/// information on the correlation within clusters: each cluster counts once then.
 ///
-/// Of clusters of one observation it is [`wilson`]'s. `None` for fewer than two clusters with more observations than that, where
-/// a cluster has more passes than observations, and for a confidence outside of `0 < confidence < 1`.
+/// For clusters of one observation it equals [`wilson`]. `None` for a single cluster of several observations, if a cluster has
+/// more passes than observations, and for a confidence outside of `0 < confidence < 1`.
 pub fn wilson_clustered(clusters: &[Cluster], confidence: f64) -> Option<Interval> {
     let is_possible = |cluster: &Cluster| cluster.total >= 0.0 && cluster.total <= cluster.count as f64;
     let is_level = confidence > 0.0 && confidence < 1.0;
@@ -54,15 +54,15 @@ fn of_counts(passes: f64, failures: f64, z: f64) -> Interval {
     Interval { low: lower_end(passes, failures, z), high: 1.0 - lower_end(failures, passes, z) }
 }
 
-/// The smaller root of `(n + z²) p² - (2 k + z²) p + k² / n = 0`, as product of the roots over the larger one: the
-/// textbook difference cancels for few passes.
+/// The smaller root of `(n + z²) p² - (2 k + z²) p + k² / n = 0`, as the product of the roots divided by the larger one: the
+/// textbook formula suffers from cancellation for few passes.
 fn lower_end(k: f64, failures: f64, z: f64) -> f64 {
     let (n, z2) = (k + failures, z * z);
     let larger = 2.0 * k + z2 + z * (z2 + 4.0 * k * failures / n).sqrt();
     (2.0 * k * k / (n * larger)).min(1.0)
 }
 
-/// The chance that at least one of `k` runs passes, when `c` of `n` runs did: the unbiased estimate
+/// pass@k, the probability that at least one of `k` trials passes if `c` of `n` trials did: the unbiased estimate
 /// `1 - C(n-c, k) / C(n, k)` (Chen et al., "Evaluating large language models trained on code", arXiv 2107.03374, 2021).
 ///
 /// `None` unless `1 <= k <= n` and `c <= n`.
@@ -70,19 +70,19 @@ pub fn pass_at_k(n: u64, c: u64, k: u64) -> Option<f64> {
     share_without(n, c, k).map(|none| 1.0 - none)
 }
 
-/// The chance that all of `k` runs pass, when `c` of `n` runs did: the unbiased estimate `C(c, k) / C(n, k)` (Yao et
-/// al., "τ-bench: a benchmark for tool-agent-user interaction in real-world domains", arXiv 2406.12045, 2024).
+/// pass^k, the probability that all of `k` trials pass if `c` of `n` trials did: the unbiased estimate `C(c, k) / C(n, k)` (Yao
+/// et al., "τ-bench: a benchmark for tool-agent-user interaction in real-world domains", arXiv 2406.12045, 2024).
 ///
 /// `None` unless `1 <= k <= n` and `c <= n`.
 pub fn pass_hat_k(n: u64, c: u64, k: u64) -> Option<f64> {
-    // All of them pass where none of the failures is among them.
+    // All of them pass if none of the failures is among them.
     share_without(n, n.checked_sub(c)?, k)
 }
 
-/// The share of the subsets of `k` out of `n` that hold none of `marked` ones: `C(n - marked, k) / C(n, k)`.
+/// The share of subsets of `k` out of `n` without any of the `marked` ones: `C(n - marked, k) / C(n, k)`.
 ///
-/// As a product of ratios in 0 to 1, so that no binomial coefficient overflows. The two products are equal, because `k`
-/// and `marked` can change places; the shorter one is taken.
+/// Calculated as a product of ratios from 0 to 1, as binomial coefficients could overflow. `k` and `marked` can be swapped: the
+/// shorter product is used.
 fn share_without(n: u64, marked: u64, k: u64) -> Option<f64> {
     if k == 0 || k > n || marked > n {
         return None;

@@ -1,52 +1,52 @@
-//! Permutation tests: the sign-flip test of paired differences, and the test of strata with more observations on one side.
+//! Permutation tests: the sign-flip test of paired differences, and the stratified test if one side has more observations.
 
 use super::{ROUNDING, sum};
 
-/// Up to this many nonzero differences, all flips are counted: two halves of at most 2^16 sums each.
+/// Up to this many nonzero differences, all flips are enumerated: two halves of at most 2^16 sums each.
 const EXACT_UP_TO: usize = 32;
 
-/// So many random flips are drawn beyond that.
+/// The number of random flips beyond that.
 pub const DRAWS: usize = 20_000;
 
 pub const SEED: u64 = 0x0005_1972_f11b;
 
-/// A sign-flip test.
+/// The result of a sign-flip test.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct SignFlip {
-    /// The share of the flips whose sum is as far from 0 as the observed one, or farther, on either side.
+    /// The two-sided p-value: the share of flips whose sum is at least as far from 0 as the observed one.
     pub p: f64,
-    /// The share of the flips whose sum is as large as the observed one, or larger.
+    /// The one-sided p-value: the share of flips whose sum is at least as large as the observed one.
     pub p_greater: f64,
-    /// The same as `p`, where sums as far from 0 as the observed one count half.
+    /// The mid-p-value of `p`: sums as far from 0 as the observed one count half.
     pub mid_p: f64,
-    /// The same as `p_greater`, where sums that equal the observed one count half.
+    /// The mid-p-value of `p_greater`: sums equal to the observed one count half.
     pub mid_p_greater: f64,
-    /// Whether all flips were counted; else random ones were drawn, with a fixed seed.
+    /// Whether all flips were enumerated; otherwise random ones were drawn with a fixed seed.
     pub exact: bool,
 }
 
-/// The sign-flip (permutation) test of `differences`: had nothing changed, each would be as likely with the other sign
-/// (Fisher, "The design of experiments", 1935, section 21). Zeros are dropped, as their sign does not matter.
+/// The sign-flip (permutation) test of `differences`: under the null hypothesis, both signs are equally likely (Fisher, "The
+/// design of experiments", 1935, section 21). Zeros are dropped, as their sign does not matter.
 ///
-/// Up to 32 nonzero differences, all `2^n` flips are counted, by meeting in the middle (Horowitz and Sahni, "Computing
+/// Up to 32 nonzero differences, all `2^n` flips are enumerated, by meeting in the middle (Horowitz and Sahni, "Computing
 /// partitions with applications to the knapsack problem", Journal of the ACM 21, 1974). Beyond, 20,000 are drawn and
 /// `p = (1 + hits) / (1 + draws)` (Davison and Hinkley, "Bootstrap methods and their application", 1997, section 4.2);
 /// the seed is fixed, and the order of the differences does not matter.
 ///
-/// The mid-p-values come closer to the level than these where few flips are possible, as of ones and zeros (Lancaster,
-/// "Significance tests in discrete distributions", JASA 56, 1961).
+/// The mid-p-values are closer to the nominal level if few flips are possible, as for ones and zeros (Lancaster, "Significance
+/// tests in discrete distributions", JASA 56, 1961).
 ///
-/// Sums that only rounding tells apart, by less than 1 in 10^9 of all absolute differences, count as equal. A difference
-/// that is itself nothing but rounding cannot be told here: the caller, who knows what it is a difference of, makes it 0.
+/// Sums that differ only by rounding, by less than 1 in 10^9 of all absolute differences, count as equal. A difference that is
+/// only rounding cannot be detected here: the caller must set it to 0.
 ///
-/// Without a difference that is not 0, both chances are 1, and the one-sided mid-p-value is 0.5. `None` where a difference is
-/// not finite, or their sum overflows.
+/// Without a nonzero difference, both p-values are 1, and the one-sided mid-p-value is 0.5. `None` if a difference is not finite,
+/// or their sum overflows.
 #[must_use]
 pub fn sign_flip(differences: &[f64]) -> Option<SignFlip> {
     let observed = sum(differences.iter().copied());
     let mut sizes: Vec<f64> = differences.iter().map(|d| d.abs()).filter(|size| *size != 0.0).collect();
-    // The order must not matter to what is drawn, nor to how sums are rounded.
+    // The order must not affect the draws or the rounding of sums.
     sizes.sort_unstable_by(f64::total_cmp);
     let all = sum(sizes.iter().copied());
     if !all.is_finite() {
@@ -65,25 +65,25 @@ fn exact(sizes: &[f64], observed: f64, rounding: f64) -> SignFlip {
     let (left, right) = (signed_sums(left), signed_sums(right));
     let flips = left.len() as f64 * right.len() as f64;
     let share = |least: f64| pairs_at_least(&left, &right, least) as f64 / flips;
-    // With the equal ones, and without half of them.
+    // With all equal sums, and with half of them.
     let both = |observed: f64| {
         let reached = share(observed - rounding);
         (reached, 0.5 * (reached + share(observed + rounding.next_up())))
     };
     let (beyond, mid_beyond) = both(observed.abs());
-    // The opposite of each flip is one too.
+    // The opposite of each flip is also a flip.
     let is_even = observed.abs() <= rounding;
     let two_sided = |beyond: f64| if is_even { 1.0 } else { (2.0 * beyond).min(1.0) };
     let (p_greater, mid_p_greater) = if observed >= 0.0 { (beyond, mid_beyond) } else { both(observed) };
     SignFlip { p: two_sided(beyond), p_greater, mid_p: two_sided(mid_beyond), mid_p_greater, exact: true }
 }
 
-/// All sums of `sizes` with any signs, in ascending order: at each size, the sums so far lowered and raised by it are
-/// merged. Nobody can guess which of the two is next, so that no branch hangs on it.
+/// All sums of `sizes` with any signs, in ascending order: for each size, merges the sums so far lowered and raised by it. The next
+/// one is unpredictable, so the loop avoids branches on it.
 fn signed_sums(sizes: &[f64]) -> Vec<f64> {
     sizes.iter().fold(vec![0.0], |sums, size| {
         let mut merged = Vec::with_capacity(2 * sums.len());
-        // The raised sums are the larger ones: the lowered ones run out first.
+        // The raised sums are larger: the lowered ones run out first.
         let (mut lowered, mut raised) = (0, 0);
         while lowered < sums.len() {
             let (low, high) = (sums[lowered] - size, sums[raised] + size);
@@ -97,9 +97,9 @@ fn signed_sums(sizes: &[f64]) -> Vec<f64> {
     })
 }
 
-/// How many pairs, one of each ascending list, have a sum of at least `least`.
+/// The number of pairs, one of each ascending list, with a sum of at least `least`.
 fn pairs_at_least(left: &[f64], right: &[f64], least: f64) -> u64 {
-    // Those of `right` from `from` on reach it with the one of `left` at `at`.
+    // With `left[at]`, those of `right` from `from` on reach it.
     let (mut at, mut from) = (0, right.len());
     let mut pairs = 0_u64;
     while at < left.len() && from > 0 {
@@ -117,7 +117,7 @@ fn monte_carlo(sizes: &[f64], observed: f64, rounding: f64) -> SignFlip {
     beyond(&sums, observed, rounding)
 }
 
-/// How many of the sums that were drawn reach the observed one, which counts as drawn, too.
+/// The shares of the drawn sums that reach the observed one, which counts as a draw as well.
 pub fn beyond(sums: &[f64], observed: f64, rounding: f64) -> SignFlip {
     let shares = |of: fn(f64) -> f64| {
         let observed = of(observed);
@@ -131,10 +131,10 @@ pub fn beyond(sums: &[f64], observed: f64, rounding: f64) -> SignFlip {
     SignFlip { p, p_greater, mid_p, mid_p_greater, exact: false }
 }
 
-/// The sums of `sizes` with random signs, one for each draw. The sums of each eight sizes are looked up.
+/// The sums of `sizes` with random signs, one per draw. The sums of eight sizes at a time are looked up in a table.
 pub fn drawn_sums(sizes: &[f64], draws: usize, random: &mut fastrand::Rng) -> Vec<f64> {
     let mut sums = vec![0.0; draws];
-    // All draws of the same 64 signs at once, so that their tables stay in the fastest cache.
+    // All draws of the same 64 signs at once: their tables stay in the L1 cache.
     for sizes in sizes.chunks(64) {
         let mut tables = [[0.0; 256]; 8];
         for (table, sizes) in tables.iter_mut().zip(sizes.chunks(8)) {
@@ -149,7 +149,7 @@ pub fn drawn_sums(sizes: &[f64], draws: usize, random: &mut fastrand::Rng) -> Ve
     sums
 }
 
-/// The sums of up to eight `sizes`, where a bit that is set is a plus sign.
+/// The sums of up to eight `sizes`; a set bit is a plus sign.
 fn fill(table: &mut [f64; 256], sizes: &[f64]) {
     for (signs, entry) in table.iter_mut().enumerate() {
         let signed = |(bit, size): (usize, &f64)| if signs >> bit & 1 == 1 { *size } else { -size };
@@ -157,11 +157,11 @@ fn fill(table: &mut [f64; 256], sizes: &[f64]) {
     }
 }
 
-/// So many single observations are drawn at most, of many strata in fewer draws.
+/// The maximum number of drawn observations; many strata get fewer draws.
 const MOST_DRAWN: usize = 20_000_000;
 const FEWEST_DRAWS: usize = 2_000;
 
-/// What was observed of one thing on both sides.
+/// The observations of one item on both sides.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stratum {
     /// On the first side; not empty.
@@ -171,7 +171,7 @@ pub struct Stratum {
 }
 
 impl Stratum {
-    /// The mean of the second side less that of the first.
+    /// The mean of the second side minus that of the first.
     #[must_use]
     pub fn difference(&self) -> f64 {
         let mean = |side: &[f64]| sum(side.iter().copied()) / side.len() as f64;
@@ -179,17 +179,16 @@ impl Stratum {
     }
 }
 
-/// The test of the sum of `differences` and of the differences of the means in `strata`: had nothing changed, each
-/// difference would be as likely with the other sign, and in a stratum each observation as likely on either side.
-/// Observations change sides within their stratum (Good, "Permutation, parametric and bootstrap tests of hypotheses",
-/// 3rd edition, 2005, section 3.6); a difference is one of two means of as many.
+/// The test of the sum of `differences` and of the differences of the means in `strata`: under the null hypothesis, both signs of
+/// a difference are equally likely, and so are both sides for each observation in a stratum. Observations are permuted within
+/// their stratum (Good, "Permutation, parametric and bootstrap tests of hypotheses", 3rd edition, 2005, section 3.6); a difference
+/// is between two means of equally many observations.
 ///
-/// Flips of signs would not do for strata: a mean of five observations is spread less than a single one, so that their
-/// difference is skewed where the observations are. Random flips and changes are drawn, with a fixed seed, 20,000 or, of many
-/// observations, at least 2,000; `p = (1 + hits) / (1 + draws)`, and the tolerance for rounding is as in
-/// [`sign_flip`](super::sign_flip).
+/// Sign flips are not valid for strata: a mean of five observations has less spread than a single one, so their difference is
+/// skewed if the observations are. Random flips and permutations are drawn with a fixed seed: 20,000, or at least 2,000 for many
+/// observations; `p = (1 + hits) / (1 + draws)`, and the tolerance for rounding is that of [`sign_flip`](super::sign_flip).
 ///
-/// `None` where a number is not finite, where their sum overflows, and where a stratum is empty on one side.
+/// `None` if a number is not finite, if their sum overflows, and if a stratum is empty on one side.
 #[must_use]
 pub fn stratified_permutation(differences: &[f64], strata: &[Stratum]) -> Option<SignFlip> {
     let strata_differences = strata.iter().map(Stratum::difference);
@@ -211,12 +210,12 @@ pub fn stratified_permutation(differences: &[f64], strata: &[Stratum]) -> Option
     Some(beyond(&sums, observed, ROUNDING * all))
 }
 
-/// Adds the stratum's difference to each sum, with the observations on random sides.
+/// Adds the stratum's difference to each sum, with randomly permuted observations.
 fn add(stratum: &Stratum, sums: &mut [f64], random: &mut fastrand::Rng) {
     let Stratum { first, second } = stratum;
     let mut pool: Vec<f64> = first.iter().chain(second).copied().collect();
     let total = sum(pool.iter().copied());
-    // Those on the side with fewer are picked.
+    // Picks the observations of the smaller side.
     let fewer = first.len().min(second.len());
     let (few, many) = (fewer as f64, (pool.len() - fewer) as f64);
     let sign = if first.len() > second.len() { 1.0 } else { -1.0 };

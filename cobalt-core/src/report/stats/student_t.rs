@@ -1,16 +1,16 @@
-//! Student's t distribution: its quantiles and its distribution function.
+//! Student's t distribution: quantiles and CDF.
 
 use std::f64::consts::PI;
 
 use super::{normal_cdf, normal_quantile};
 
-/// From this many degrees of freedom on, the asymptotic series is exact to 1e-13 at every probability that a double
-/// can hold: its first omitted term is below `7e-5 (z² / dof)⁵`, and `z² < 1500`. That of the distribution function,
-/// turned round, changes the chance by a share of about `t^10 / (14 dof⁴)`.
+/// From this many degrees of freedom on, the asymptotic series is accurate to 1e-13 at every probability that a double can hold:
+/// its first omitted term is below `7e-5 (z² / dof)⁵`, and `z² < 1500`. The inverted series of the CDF changes the probability by
+/// a share of about `t^10 / (14 dof⁴)`.
 const SERIES_FROM: f64 = 1e5;
 
-/// The quantile of Student's t distribution with `dof` degrees of freedom: the `t` that such a variable stays below with
-/// probability `p`. With infinitely many it is the normal quantile.
+/// The quantile of Student's t distribution with `dof` degrees of freedom: the `t` with `P(T < t) = p`. With infinitely many, it
+/// is the normal quantile.
 ///
 /// In closed form for 1 and 2 degrees of freedom, by Newton's method within a bracket on the regularised incomplete beta
 /// function below 10^5, and by the asymptotic series in `1 / dof` beyond (Abramowitz and Stegun, "Handbook of
@@ -27,7 +27,7 @@ pub fn student_t_quantile(p: f64, dof: f64) -> Option<f64> {
     if dof >= SERIES_FROM {
         return Some(asymptotic(z, dof));
     }
-    // The distribution is symmetric. Of the two differences, the one that the case needs is exact.
+    // The distribution is symmetric. The difference that each case needs is exact.
     let (tail, centre) = (p.min(1.0 - p), (p - 0.5).abs());
     let t = if dof == 1.0 {
         cauchy(tail, centre)
@@ -39,13 +39,11 @@ pub fn student_t_quantile(p: f64, dof: f64) -> Option<f64> {
     Some(t.copysign(z))
 }
 
-/// The distribution function of Student's t with `dof` degrees of freedom: the chance that such a variable is at most
-/// `t`. With infinitely many it is the normal one.
+/// The CDF of Student's t with `dof` degrees of freedom: `P(T <= t)`. With infinitely many, it is the normal CDF.
 ///
-/// Precise in both tails: `P(T > t)` is this function at `-t`. By the incomplete beta function (Abramowitz and Stegun
-/// 26.7.1) below 10^5 degrees of freedom, and as the normal one of a `t` made normal beyond; accurate to about 1 part in
-/// 10^10, and to 1 in 10^5 where the chance is as small as 10^-300. `None` where `t` is NaN, and for fewer than 1 degree
-/// of freedom.
+/// Precise in both tails: `P(T > t)` is this function at `-t`. By the incomplete beta function (Abramowitz and Stegun 26.7.1) below
+/// 10^5 degrees of freedom, and as the normal CDF of a transformed `t` beyond; accurate to about 1 part in 10^10, and to 1 in 10^5
+/// for probabilities as small as 10^-300. `None` if `t` is NaN, and for fewer than 1 degree of freedom.
 #[must_use]
 pub fn student_t_cdf(t: f64, dof: f64) -> Option<f64> {
     if t.is_nan() || dof.is_nan() || dof < 1.0 {
@@ -62,11 +60,11 @@ pub fn student_t_cdf(t: f64, dof: f64) -> Option<f64> {
     Some(if t < 0.0 { beyond } else { 1.0 - beyond })
 }
 
-/// The normal variable that is exceeded as often as `t`: the first terms of the series in `1 / dof` that turns round that
-/// of the quantile (Wallace, "Bounds on normal approximations to Student's and the chi-square distributions", Annals of
+/// The normal quantile at the CDF of `t`: the first terms of the series in `1 / dof` that inverts the series of the quantile
+/// (Wallace, "Bounds on normal approximations to Student's and the chi-square distributions", Annals of
 /// Mathematical Statistics 30, 1959).
 fn made_normal(t: f64, dof: f64) -> f64 {
-    // Beyond, the chance is too small for a double, and the series no longer falls.
+    // Beyond, the probability is too small for a double, and the series diverges.
     let t = t.clamp(-40.0, 40.0);
     let w = t * t;
     let first = -(w + 1.0) / 4.0;
@@ -80,9 +78,9 @@ fn cauchy(tail: f64, centre: f64) -> f64 {
     if tail < 0.25 { 1.0 / (PI * tail).tan() } else { (PI * centre).tan() }
 }
 
-/// Newton's method for `ln t`, in which the probability is close to a straight line both near 0 (all curves start
-/// linearly) and far out (all tails are powers of `t`). The root lies between the quantiles for infinitely many and for
-/// 1 degree of freedom; a step that leaves the bracket is replaced by a bisection.
+/// Newton's method for `ln t`, in which the log probability is almost linear both near 0 (all curves start linearly) and far out
+/// (all tails are powers of `t`). The root is between the quantiles for infinitely many and for 1 degree of freedom; a step that
+/// leaves the bracket is replaced by a bisection.
 fn solve(tail: f64, centre: f64, dof: f64, z: f64) -> f64 {
     let by_tail = tail < 0.25;
     let (mut low, mut high) = (z.ln(), cauchy(tail, centre).ln());
@@ -107,7 +105,7 @@ fn solve(tail: f64, centre: f64, dof: f64, z: f64) -> f64 {
         let next = if newton > low && newton < high { newton } else { 0.5 * (low + high) };
         let step = (next - u).abs();
         u = next;
-        // `u` is a logarithm, so that its absolute error is the relative one of `t`.
+        // `u` is a logarithm: its absolute error is the relative error of `t`.
         if step <= 4.0 * f64::EPSILON * u.abs().max(0.25) {
             break;
         }
@@ -127,14 +125,14 @@ fn half_centre(t: f64, dof: f64) -> f64 {
     0.5 * incomplete_beta(0.5, dof / 2.0, rest, x, t, dof)
 }
 
-/// `dof / (dof + t²)` and `t² / (dof + t²)`, neither of them as a difference.
+/// `dof / (dof + t²)` and `t² / (dof + t²)`, both without cancellation.
 fn beta_arguments(t: f64, dof: f64) -> (f64, f64) {
     let s = t / dof.sqrt();
     (1.0 / (1.0 + s * s), 1.0 / (1.0 + 1.0 / (s * s)))
 }
 
-/// The regularised incomplete beta function `I_x(a, b)`, where `{a, b} = {dof / 2, 1 / 2}`, `rest = 1 - x`, and `t` is the
-/// value that `x` belongs to, by the continued fraction that converges fast below the mean.
+/// The regularized incomplete beta function `I_x(a, b)` with `{a, b} = {dof / 2, 1 / 2}`, `rest = 1 - x` and the `t` that
+/// corresponds to `x`, by the continued fraction that converges fast below the mean.
 fn incomplete_beta(a: f64, b: f64, x: f64, rest: f64, t: f64, dof: f64) -> f64 {
     // x^a (1-x)^b / B(a, b) is the same from both sides: the density times t.
     let front = density(t, dof) * t;
@@ -145,15 +143,15 @@ fn incomplete_beta(a: f64, b: f64, x: f64, rest: f64, t: f64, dof: f64) -> f64 {
     }
 }
 
-/// The continued fraction of the incomplete beta function (Abramowitz and Stegun 26.5.8) by the method of Lentz
-/// ("Generating Bessel functions in Mie scattering calculations", Applied Optics 15, 1976), without its factor in front.
+/// The continued fraction of the incomplete beta function (Abramowitz and Stegun 26.5.8) by Lentz's method
+/// ("Generating Bessel functions in Mie scattering calculations", Applied Optics 15, 1976), without its prefactor.
 fn beta_fraction(a: f64, b: f64, x: f64) -> f64 {
     // Keeps a vanishing denominator from dividing by 0.
     let nonzero = |value: f64| if value.abs() < f64::MIN_POSITIVE { f64::MIN_POSITIVE } else { value };
     let mut c = 1.0;
     let mut d = 1.0 / nonzero(1.0 - (a + b) * x / (a + 1.0));
     let mut value = d;
-    // It takes about sqrt(max(a, b)) steps: a few hundred at most.
+    // Takes about sqrt(max(a, b)) steps: a few hundred at most.
     for step in 1..10_000 {
         let m = f64::from(step);
         let even = m * (b - m) * x / ((a + 2.0 * m - 1.0) * (a + 2.0 * m));
@@ -174,13 +172,13 @@ fn beta_fraction(a: f64, b: f64, x: f64) -> f64 {
 /// The density of Student's t: `Γ((dof+1)/2) / (Γ(dof/2) √(π dof)) · (1 + t²/dof)^(-(dof+1)/2)`.
 fn density(t: f64, dof: f64) -> f64 {
     let s = t / dof.sqrt();
-    // The square of a far quantile overflows.
+    // The square of a far quantile would overflow.
     let log = if s < 1e100 { (s * s).ln_1p() } else { 2.0 * s.ln() };
     gamma_ratio(dof / 2.0) / (PI * dof).sqrt() * (-0.5 * (dof + 1.0) * log).exp()
 }
 
-/// `Γ(a + 1/2) / Γ(a)`, whose logarithm would lose the digits that large gamma functions have in common: by its
-/// asymptotic series (Abramowitz and Stegun 6.1.47 for this case), reached upward through `Γ(a + 1) = a Γ(a)`.
+/// `Γ(a + 1/2) / Γ(a)`. A difference of log-gamma values would lose precision, so it uses the asymptotic series (Abramowitz and
+/// Stegun 6.1.47), reached upward by `Γ(a + 1) = a Γ(a)`.
 pub fn gamma_ratio(a: f64) -> f64 {
     let mut ratio = 1.0;
     let mut a = a;

@@ -1,4 +1,4 @@
-//! Thresholds: what an experiment as a whole must reach, written as `correctness.pass_rate >= 0.95`.
+//! Thresholds: bounds for an experiment as a whole, such as `correctness.pass_rate >= 0.95`.
 
 mod parse;
 #[cfg(test)]
@@ -11,9 +11,9 @@ pub use parse::{LatencyBound, NumberBound, ThresholdError, duration};
 
 use crate::wording;
 
-/// A bound that a figure of the report must keep.
+/// A bound on a metric of the report.
 ///
-/// A threshold has a text form, the one that the attribute takes:
+/// A threshold has a text form, the same as in the attribute:
 ///
 /// ```
 /// use cobalt::Threshold;
@@ -34,11 +34,11 @@ use crate::wording;
 /// | `cost` | `avg`, `p50`, `p95`, `p99`, `total` | `<=` or `<` US dollars |
 /// | `latency`, `tokens`, `cost`, `judge_cost` | `min` | `>=` or `>` the same |
 /// | `vs_baseline.` before `score` or an evaluator | `drop` | `<=` or `<` a number from 0 to 1 |
-/// | `vs_baseline.` before `latency`, `tokens` or `cost` | `rise` | `<=` or `<` a duration for an item; tokens or US dollars for one run of it |
-/// | the same | `ratio` | `<=` or `<` a number such as `1.1`, for a tenth more |
+/// | `vs_baseline.` before `latency`, `tokens` or `cost` | `rise` | `<=` or `<` a duration per item; tokens or US dollars per trial |
+/// | the same | `ratio` | `<=` or `<` a number such as `1.1`, for 10% more |
 ///
-/// Those that begin with `vs_baseline.` hold the mean over the items of a run against that of an
-/// [earlier run](crate::report::comparison): the attribute `experiment` says more of them.
+/// Thresholds that start with `vs_baseline.` compare the mean over the items of a run with that of an
+/// [earlier run](crate::report::comparison); see the attribute `experiment` for details.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Threshold {
     category: Category,
@@ -46,23 +46,23 @@ pub struct Threshold {
     comparison: Comparison,
     bound: f64,
     label: Option<String>,
-    /// Where it is written, if in no code: `cobalt.toml:3`.
+    /// The location, if it is not in code: `cobalt.toml:3`.
     place: Option<String>,
 }
 
 impl Threshold {
-    /// A threshold over a figure of the report.
+    /// A threshold for a metric of the report.
     ///
     /// The bound is in the category's own unit: a score from 0 to 1, milliseconds, tokens or US dollars.
-    /// [`validate`](Self::validate) tells whether the four fit together.
+    /// [`validate`](Self::validate) checks whether the four are consistent.
     #[must_use]
     pub fn new(category: Category, metric: Metric, comparison: Comparison, bound: f64) -> Self {
         Self { category, metric, comparison, bound, label: None, place: None }
     }
 
-    /// Keeps the bound as it was written, `5s`, for the names of test cases.
+    /// Sets the bound's source text, such as `5s`, for the names of test cases.
     ///
-    /// White space and underscores are dropped.
+    /// Whitespace and underscores are removed.
     #[must_use]
     pub fn labelled(mut self, bound: impl AsRef<str>) -> Self {
         let label = bound.as_ref().chars().filter(|letter| !letter.is_whitespace() && *letter != '_');
@@ -70,37 +70,37 @@ impl Threshold {
         self
     }
 
-    /// Keeps the place in a file where it is written.
+    /// Sets its location in a file.
     #[doc(hidden)]
     pub fn placed(self, place: String) -> Self {
         Self { place: Some(place), ..self }
     }
 
-    /// The place in a file where it is written.
+    /// Its location in a file.
     #[doc(hidden)]
     pub fn place(&self) -> Option<&str> {
         self.place.as_deref()
     }
 
-    /// What is measured.
+    /// What the threshold measures.
     #[must_use]
     pub fn category(&self) -> &Category {
         &self.category
     }
 
-    /// The figure that is held against the bound.
+    /// The metric that is compared with the bound.
     #[must_use]
     pub fn metric(&self) -> Metric {
         self.metric
     }
 
-    /// Whether it holds a run against its baseline.
+    /// Whether it compares a run with its baseline.
     #[must_use]
     pub fn is_against_baseline(&self) -> bool {
         self.metric.is_against_baseline()
     }
 
-    /// How the figure is held against the bound.
+    /// How the metric is compared with the bound.
     #[must_use]
     pub fn comparison(&self) -> Comparison {
         self.comparison
@@ -112,13 +112,13 @@ impl Threshold {
         self.bound
     }
 
-    /// The bound as it was written, or else its value.
+    /// The bound's source text, or else its value.
     #[must_use]
     pub fn bound_text(&self) -> String {
         self.label.clone().unwrap_or_else(|| self.bound.to_string())
     }
 
-    /// Whether a measured value keeps the bound; NaN never does.
+    /// Whether a measured value satisfies the bound; NaN never does.
     #[must_use]
     pub fn holds(&self, value: f64) -> bool {
         self.comparison.holds(value, self.bound)
@@ -126,7 +126,7 @@ impl Threshold {
 
     /// The name of the threshold's test case: `correctness.pass_rate>=0.95`.
     ///
-    /// White space in an evaluator's name becomes `-`.
+    /// Whitespace in an evaluator's name becomes `-`.
     #[must_use]
     pub fn case_name(&self) -> String {
         let name = self.category.name();
@@ -135,7 +135,7 @@ impl Threshold {
         format!("{}{}{}", self.metric.of(&name), self.comparison, self.bound_text())
     }
 
-    /// The text form, with the bound by its value where its label says something else.
+    /// The text form, with the bound's value if the source text differs from it.
     pub(crate) fn written(&self) -> String {
         let text = self.to_string();
         let is_same =
@@ -143,7 +143,7 @@ impl Threshold {
         if text.parse().is_ok_and(is_same) { text } else { Self { label: None, ..self.clone() }.to_string() }
     }
 
-    /// Reads what was [`written`](Self::written) of a threshold whose test case has this name, which tells the label.
+    /// Parses the output of [`written`](Self::written); the test case name provides the bound's source text.
     pub(crate) fn read_again(written: &str, case_name: &str) -> Result<Self, ThresholdError> {
         let threshold: Self = written.parse()?;
         let without_bound = Self { label: Some(String::new()), ..threshold.clone() }.case_name();
@@ -151,12 +151,12 @@ impl Threshold {
         Ok(Self { label: label.or_else(|| threshold.label.clone()), ..threshold })
     }
 
-    /// Tells whether category, metric, comparison and bound fit together.
+    /// Checks whether category, metric, comparison and bound are consistent.
     ///
     /// # Errors
     ///
-    /// Where the category has no such metric, where the comparison would ask for bad values (an average score below
-    /// its bound), where the bound or the mark of a pass rate is out of range or NaN.
+    /// If the category has no such metric, if the comparison would require bad values (a mean score below its bound), or if the
+    /// bound or the pass mark of a pass rate is out of range or NaN.
     pub fn validate(&self) -> Result<(), ThresholdError> {
         let checks = || {
             match self.is_against_baseline() {
@@ -173,7 +173,7 @@ impl Threshold {
     }
 }
 
-/// The text form, which [`parse`](str::parse) reads: `evaluators["any name"].min >= 0.5`.
+/// The text form, the input of [`parse`](str::parse): `evaluators["any name"].min >= 0.5`.
 impl fmt::Display for Threshold {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let figure = self.category.figure(self.metric);
@@ -181,7 +181,7 @@ impl fmt::Display for Threshold {
     }
 }
 
-/// Says that there is no evaluator of that name, and which there are.
+/// The message for an unknown evaluator, with the known ones.
 pub fn unknown<'a>(
     name: &str,
     threshold: &Threshold,

@@ -1,4 +1,4 @@
-//! Reads a threshold from its text form, `score.avg >= 0.8`, or from a computed bound in the attribute.
+//! Parses a threshold from its text form, such as `score.avg >= 0.8`, and converts computed bounds of the attribute.
 
 use std::str::FromStr;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use cobalt_thresholds::{
 
 use super::Threshold;
 
-/// Why a threshold is refused.
+/// An invalid threshold.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("threshold `{threshold}`: {reason}")]
 pub struct ThresholdError {
@@ -34,7 +34,7 @@ impl FromStr for Threshold {
 }
 
 fn parse(text: &str) -> Result<Threshold, String> {
-    const SHAPE: &str = "a threshold is written like `score.avg >= 0.8`";
+    const SHAPE: &str = "expected a threshold such as `score.avg >= 0.8`";
     let compared = text.strip_prefix(VS_BASELINE).and_then(|rest| rest.trim_start().strip_prefix('.'));
     let (category, rest) = match compared {
         Some(rest) => category(rest.trim_start(), Kind::AgainstBaseline)?,
@@ -58,7 +58,7 @@ fn parse(text: &str) -> Result<Threshold, String> {
     Ok(Threshold::new(category, metric, comparison, value).labelled(bound))
 }
 
-/// What a figure is one of, as far as examples of it differ.
+/// The kind of a threshold, for examples in messages.
 #[derive(Clone, Copy)]
 enum Kind {
     OfOneRun,
@@ -66,7 +66,7 @@ enum Kind {
 }
 
 impl Kind {
-    /// A threshold of this kind.
+    /// An example of this kind.
     fn example(self) -> &'static str {
         match self {
             Self::OfOneRun => "score.avg >= 0.8",
@@ -74,7 +74,7 @@ impl Kind {
         }
     }
 
-    /// The first figure of a category that was most likely meant by a word, if it has any.
+    /// The first metric of the category closest to `word`.
     fn figure_of(self, word: &str) -> Option<String> {
         let category = Category::from_name(closest(word, &Category::NAMES)?)?;
         let metrics = match self {
@@ -85,7 +85,7 @@ impl Kind {
     }
 }
 
-/// Splits `score.avg …` or `evaluators["any name"].avg …` behind the first dot.
+/// Splits `score.avg …` or `evaluators["any name"].avg …` after the dot before the metric.
 fn category(text: &str, kind: Kind) -> Result<(Category, &str), String> {
     let example = kind.example();
     if let Some(quoted) = text.strip_prefix(EVALUATORS).and_then(|rest| rest.strip_prefix("[\"")) {
@@ -93,27 +93,27 @@ fn category(text: &str, kind: Kind) -> Result<(Category, &str), String> {
             .and_then(|(name, rest)| Some((name, rest.strip_prefix("].")?)))
             .ok_or_else(|| {
                 let example = example.replace("score", &format!("{EVALUATORS}[\"name\"]"));
-                format!("the name is not closed: write `{example}`")
+                format!("unclosed evaluator name: write `{example}`")
             })?;
         return Ok((Category::Evaluator(name), rest));
     }
     let subject = text.split(['<', '>', '=', '!']).next().unwrap_or_default();
-    // The mark of `pass_rate(0.6)` has a dot, too.
+    // The pass mark of `pass_rate(0.6)` also has a dot.
     let subject = subject.split('(').next().unwrap_or_default();
     let (name, _) = subject.rsplit_once('.').ok_or_else(|| {
         let figure = kind.figure_of(subject.trim());
-        format!("it names no metric: write, for example, `{}`", figure.as_deref().unwrap_or(example))
+        format!("missing metric: write, for example, `{}`", figure.as_deref().unwrap_or(example))
     })?;
     let rest = &text[name.len() + 1..];
     let name = name.trim();
     if name.is_empty() {
-        return Err(format!("it names no category: write, for example, `{example}`"));
+        return Err(format!("missing category: write, for example, `{example}`"));
     }
     let category = Category::from_name(name).unwrap_or_else(|| Category::Evaluator(name.to_owned()));
     Ok((category, rest))
 }
 
-/// The text up to the closing quotation mark, without its escapes, and the rest behind the mark.
+/// The text up to the closing quote, unescaped, and the rest after the quote.
 fn unquote(text: &str) -> Option<(String, &str)> {
     let mut name = String::new();
     let mut letters = text.char_indices();
@@ -136,7 +136,7 @@ fn metric(category: &Category, text: &str) -> Result<Metric, String> {
     match mark {
         Some(mark) => metric.with_mark(mark),
         None => {
-            let message = format!("a mark is a number from 0 to 1, as in `{category}.pass_rate(0.6)`");
+            let message = format!("a pass mark is a number from 0 to 1, as in `{category}.pass_rate(0.6)`");
             Err(message)
         }
     }
@@ -154,28 +154,28 @@ fn bound(category: &Category, metric: Metric, text: &str) -> Result<f64, String>
     }
 }
 
-/// Reads a duration that is longer than nothing, `30s` or `1.5s`, or says how one is written.
+/// Parses a duration greater than zero, such as `30s` or `1.5s`.
 pub fn duration(text: &str) -> Result<Duration, String> {
     let text = text.trim();
-    let refused = || format!("a duration is written like `30s` or `500ms`, not `{text}`");
+    let refused = || format!("expected a duration such as `30s` or `500ms`, not `{text}`");
     let Some((value, unit)) = split_unit(text) else {
         let bare = number(text).ok_or_else(refused)?;
         return Err(format!("a duration needs a unit: write `{bare}s` or `{bare}ms`"));
     };
     match duration_nanos(number(value).ok_or_else(refused)?, unit)? {
-        0 => Err("a duration must be longer than nothing: write, for example, `30s`".to_owned()),
+        0 => Err("a duration must be greater than zero: write, for example, `30s`".to_owned()),
         nanos => Ok(Duration::from_nanos(nanos)),
     }
 }
 
-/// `1.5` and `s` of `1.5s`; `None` where there is no unit.
+/// Splits `1.5s` into `1.5` and `s`; `None` without a unit.
 fn split_unit(text: &str) -> Option<(&str, &str)> {
     let unit_at = text.find(|letter: char| letter.is_ascii_alphabetic() && !matches!(letter, 'e' | 'E'))?;
     let (value, unit) = text.split_at(unit_at);
     Some((value.trim_end(), unit))
 }
 
-/// A finite number; underscores between its digits are allowed, as in Rust.
+/// Parses a finite number, with underscores between digits as in Rust.
 fn number(text: &str) -> Option<f64> {
     let digits = text.starts_with(|letter: char| letter.is_ascii_digit() || matches!(letter, '-' | '.'));
     text.replace('_', "").parse().ok().filter(|number: &f64| digits && number.is_finite())

@@ -62,7 +62,7 @@ fn a_path_that_cannot_stand_in_a_list_is_refused() {
     let flags = Flags { baseline: vec!["/w/a:b.json".into()], ..Flags::default() };
     let error = flags.variables().unwrap_err().to_string();
     assert!(
-        error.contains("COBALT_BASELINE") && error.ends_with("move the file, or rename its folder"),
+        error.contains("COBALT_BASELINE") && error.ends_with("move the file or rename its directory"),
         "{error}"
     );
 }

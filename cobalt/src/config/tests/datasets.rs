@@ -50,7 +50,7 @@ fn a_file_that_is_missing_is_told_where_it_is_looked_for() {
     assert!(error.starts_with("cannot read data/support.jsonl: "), "{error}");
     assert!(
         error.ends_with(
-            "is `supprt.jsonl` meant? (a relative path begins at the root of the workspace, ROOT)"
+            "did you mean `supprt.jsonl`? (relative paths start at the workspace root, ROOT)"
         ),
         "{error}"
     );
@@ -69,20 +69,19 @@ fn a_name_that_is_not_there_is_told_which_are() {
     let project = Project::with(FILE);
     assert_eq!(
         error(&project, "suport"),
-        "`cobalt.toml` has no data set `suport`; did you mean `support`? there are `support`"
+        "no dataset `suport` in `cobalt.toml`; did you mean `support`? available: `support`"
     );
     assert_eq!(
         error(&project, "questions"),
-        "`cobalt.toml` has no data set `questions`; there are `support`"
+        "no dataset `questions` in `cobalt.toml`; available: `support`"
     );
     assert_eq!(
         error(&Project::with("concurrency = 2"), "support"),
-        "`cobalt.toml` has no data set `support`: add the table [datasets.support] to it"
+        "no dataset `support` in `cobalt.toml`; add a table [datasets.support]"
     );
     assert_eq!(
         error(&Project::new(), "my set"),
-        "there is no data set `my set`, as there is no `cobalt.toml`: write one in `ROOT`, with a table \
-         [datasets.\"my set\"]"
+        "no dataset `my set`, because there is no `cobalt.toml`; create one in `ROOT` with a table [datasets.\"my set\"]"
     );
 }
 
@@ -91,21 +90,21 @@ fn a_type_is_needed_and_a_strange_one_is_told_which_there_are() {
     let all = "`file`, `url`, `langfuse`, `langsmith`, `braintrust`, `basalt`";
     assert_eq!(
         refused_table("path = \"a.json\""),
-        format!("1:1: the key `type` is missing; the types of data sets are {all}")
+        format!("1:1: the key `type` is missing; valid dataset types: {all}")
     );
     assert_eq!(
         refused_table("type = \"s3\""),
-        format!("2:8: unknown type of data set `s3`; the types here are {all}")
+        format!("2:8: unknown dataset type `s3`; valid types: {all}")
     );
     assert_eq!(
         refused_table("type = \"lang-fuse\""),
-        "2:8: unknown type of data set `lang-fuse`; did you mean `langfuse`?"
+        "2:8: unknown dataset type `lang-fuse`; did you mean `langfuse`?"
     );
     assert_eq!(
         refused_table("type = 3"),
         "2:8: invalid type: integer `3`, expected the name of a type in quotes"
     );
-    assert_eq!(refused("datasets = 3"), "1:12: expected a table of data sets, as in [datasets.support]");
+    assert_eq!(refused("datasets = 3"), "1:12: expected a table of datasets, as in [datasets.support]");
     assert_eq!(refused("[datasets]\nsupport = \"a.json\""), "2:11: expected a table with a `type`");
 }
 
@@ -123,7 +122,7 @@ fn each_type_has_keys_of_its_own() {
     }
     assert_eq!(
         refused_table("type = \"file\"\npath = \"a\"\nmax-age = \"1h\""),
-        "4:1: unknown key `max-age`; the keys here are `path`"
+        "4:1: unknown key `max-age`; valid keys: `path`"
     );
     assert_eq!(
         refused_table("type = \"url\"\nurl = \"https://a.example\"\ntimout = \"5s\""),
@@ -133,14 +132,14 @@ fn each_type_has_keys_of_its_own() {
         refused_table(
             "type = \"braintrust\"\nproject = \"p\"\nname = \"n\"\nversion = \"1\"\nsnapshot = \"s\"",
         ),
-        "1:1: `version`, `snapshot` and `environment` each name a state of the data set; keep one of them"
+        "1:1: `version`, `snapshot` and `environment` each select a version of the dataset; keep one of them"
     );
     let error = refused_table("type = \"langfuse\"\nname = \"n\"\npage-size = 101");
     assert!(error.ends_with("expected a whole number from 1 to 100"), "{error}");
     let error = refused_table("type = \"langsmith\"\nname = \"n\"\nsplits = []");
     assert!(error.starts_with("4:10: the list is empty"), "{error}");
     let error = refused_table("type = \"langfuse\"\nname = \"n\"\nproject = \"p\"");
-    assert!(error.starts_with("4:1: unknown key `project`; the keys here are `name`, "), "{error}");
+    assert!(error.starts_with("4:1: unknown key `project`; valid keys: `name`, "), "{error}");
 }
 
 #[test]
@@ -148,27 +147,27 @@ fn what_is_said_of_fetching_is_checked() {
     let table = |line: &str| refused_table(&format!("type = \"basalt\"\nslug = \"s\"\n{line}"));
     assert_eq!(
         table("max-bytes = -1"),
-        "4:13: invalid value: integer `-1`, expected a number of bytes from 1, or a size in quotes, such as \"200 MB\""
+        "4:13: invalid value: integer `-1`, expected a positive number of bytes, or a size in quotes, such as \"200 MB\""
     );
     assert!(table("max-bytes = 0").starts_with("4:13: invalid value: integer `0`, expected"));
     assert_eq!(
         table("max-bytes = \"-5 MB\""),
-        "4:13: a size is written like \"200 MB\" or \"1.5 GiB\", not `-5 MB`"
+        "4:13: expected a size such as \"200 MB\" or \"1.5 GiB\", not `-5 MB`"
     );
-    assert_eq!(table("max-bytes = \"200\""), "4:13: a size needs a unit: write `200 MB` or `200 kB`");
+    assert_eq!(table("max-bytes = \"200\""), "4:13: a size needs a unit; write `200 MB` or `200 kB`");
     assert_eq!(
         table("max-bytes = \"2 megs\""),
-        "4:13: no unit of size `megs`: there are `B`, `kB`, `MB`, `GB`, `TB`, `KiB`, `MiB`, `GiB`, `TiB`"
+        "4:13: unknown size unit `megs`; units: `B`, `kB`, `MB`, `GB`, `TB`, `KiB`, `MiB`, `GiB`, `TiB`"
     );
-    assert!(table("max-bytes = \"0 MB\"").starts_with("4:13: a size is at least one byte"));
-    assert_eq!(table("max-age = \"soon\""), "4:11: a duration is written like `30s` or `500ms`, not `soon`");
+    assert!(table("max-bytes = \"0 MB\"").starts_with("4:13: a size must be at least one byte"));
+    assert_eq!(table("max-age = \"soon\""), "4:11: expected a duration such as `30s` or `500ms`, not `soon`");
     assert_eq!(table("timeout = \"5\""), "4:11: a duration needs a unit: write `5s` or `5ms`");
     assert!(table("timeout = \"-5s\"").starts_with("4:11: "));
     assert!(table("retries = -1").ends_with("expected a whole number from 0 to 20"));
     assert!(table("items = 0").ends_with("expected a whole number of at least 1"));
     assert_eq!(
         table("hash = \"abc\""),
-        "4:8: `abc` is no hash of a data set, nor the beginning of one: these are 8 to 64 hexadecimal digits"
+        "4:8: `abc` is not a dataset hash or hash prefix; expected 8 to 64 hexadecimal digits"
     );
 }
 
@@ -177,24 +176,24 @@ fn what_is_said_of_an_address_is_checked() {
     let table = |line: &str| refused_table(&format!("type = \"url\"\n{line}"));
     let url = "url = \"https://a.example\"\n";
     let error = table("url = \"example.com/s3cret\"");
-    assert_eq!(error, "3:7: this is no address; write it like \"https://example.com/support.jsonl\"");
+    assert_eq!(error, "3:7: not a URL; write it like \"https://example.com/support.jsonl\"");
     let error = table(&format!("{url}headers = {{ \"A B\" = \"c\" }}"));
-    assert_eq!(error, "4:13: `A B` cannot be the name of a header");
+    assert_eq!(error, "4:13: `A B` is not a valid header name");
     let error = table(&format!("{url}headers = {{ A = \"s3cret\\n\" }}"));
-    assert_eq!(error, "4:17: a header cannot hold line breaks, nor letters beyond ASCII");
+    assert_eq!(error, "4:17: a header value cannot contain line breaks or non-ASCII characters");
     let error = table(&format!("{url}bearer-env = \"Bearer s3cret\""));
-    assert!(error.starts_with("4:14: this is the name of the variable"), "{error}");
+    assert!(error.starts_with("4:14: expected the name of the variable"), "{error}");
     let error = table(&format!("{url}headers-env = {{ X-Key = \"sk-proj-abc\" }}"));
-    assert!(error.starts_with("4:25: this is the name of the variable"), "{error}");
+    assert!(error.starts_with("4:25: expected the name of the variable"), "{error}");
     let error = table(&format!("{url}format = \"xlsx\""));
-    assert!(error.starts_with("4:10: unknown format `xlsx`; there are `json`"), "{error}");
+    assert!(error.starts_with("4:10: unknown format `xlsx`; available: `json`"), "{error}");
     for twice in [
         "headers = { Authorization = \"a\" }\nbearer-env = \"B\"",
         "headers = { X-Key = \"a\" }\nheaders-env = { x-key = \"B\" }",
     ] {
         let error = table(&format!("{url}{twice}"));
         assert!(
-            error.contains("is said more than once, in `headers`, `headers-env` or `bearer-env`"),
+            error.contains("is set more than once in `headers`, `headers-env` or `bearer-env`"),
             "{error}"
         );
     }
@@ -359,11 +358,11 @@ fn keys_are_not_shown_and_the_names_of_variables_are() {
 fn a_key_is_said_once() {
     assert_eq!(
         refused("[platforms.basalt]\napi-key-env = \"B\"\napi-key = \"a\""),
-        "2:1: `api-key` and `api-key-env` both name the key; leave one of them out"
+        "2:1: `api-key` and `api-key-env` are mutually exclusive; remove one"
     );
     assert_eq!(
         refused("platforms.langfuse = { public-key = \"a\", public-key-env = \"B\" }"),
-        "1:42: `public-key` and `public-key-env` both name the key; leave one of them out"
+        "1:42: `public-key` and `public-key-env` are mutually exclusive; remove one"
     );
 }
 
@@ -373,7 +372,7 @@ fn a_key_in_place_of_a_variable_is_refused_and_not_repeated() {
         let error = refused(&format!("[platforms.langsmith]\napi-key-env = \"{key}\""));
         assert_eq!(
             error,
-            "2:15: this is the name of the variable that holds the key, such as \"GATEWAY_API_KEY\", never the key"
+            "2:15: expected the name of the variable that holds the key, such as \"GATEWAY_API_KEY\", not the key itself"
         );
     }
 }
@@ -386,12 +385,12 @@ fn a_strange_platform_or_key_is_told_the_right_one() {
     );
     assert_eq!(
         refused("[platforms.langfuse]\napi-key = \"a\""),
-        "2:1: unknown key `api-key`; the keys here are `base-url`, `public-key`, `public-key-env`, `secret-key`, \
+        "2:1: unknown key `api-key`; valid keys: `base-url`, `public-key`, `public-key-env`, `secret-key`, \
          `secret-key-env`"
     );
     assert_eq!(
         refused("[platforms.braintrust]\nbase-url = \"api.example\""),
-        "2:12: `api.example` is no address; write it like \"https://gateway.example/v1\""
+        "2:12: `api.example` is not a URL; write it like \"https://gateway.example/v1\""
     );
     assert_eq!(refused("platforms = 3"), "1:13: invalid type: integer `3`, expected a table of platforms");
 }

@@ -98,13 +98,13 @@ fn a_preset_takes_the_place_of_a_prompt_and_gives_its_name() {
 fn what_is_judged_is_said_once() {
     let judge = "[[evaluators]]\ntype = \"llm-judge\"\npreset = ";
     for (settings, problem) in [
-        ("\"bias\"\nprompt = \"{{output}}\"", "1:1: `prompt` and `preset` both say what is judged"),
-        ("\"bias\"\nscoring = \"scale\"", "1:1: `scoring` is for a prompt; the preset `bias` has its own"),
-        ("\"summarization\"", "3:10: unknown preset `summarization`; did you mean `summarisation`?"),
+        ("\"bias\"\nprompt = \"{{output}}\"", "1:1: `prompt` and `preset` are mutually exclusive"),
         (
-            "\"politeness\"",
-            "3:10: unknown preset `politeness`; the presets here are `hallucination`, `toxicity`,",
+            "\"bias\"\nscoring = \"scale\"",
+            "1:1: `scoring` applies only to a prompt; the preset `bias` has its own",
         ),
+        ("\"summarization\"", "3:10: unknown preset `summarization`; did you mean `summarisation`?"),
+        ("\"politeness\"", "3:10: unknown preset `politeness`; valid presets: `hallucination`, `toxicity`,"),
         ("true", "3:10: invalid type: boolean `true`, expected the name of a preset in quotes"),
     ] {
         let error = refused(&format!("{judge}{settings}"));
@@ -147,7 +147,7 @@ fn a_rating_by_a_criterion_has_every_setting_of_its_table() {
     let table = "[[evaluators]]\ntype = \"g-eval\"\ncriterion = \"c\"\n";
     for (setting, problem) in [
         ("samples = 0", "4:11: invalid value: integer `0`, expected a whole number of at least 1"),
-        ("steps = []", "4:9: the list is empty; name at least one, or leave the key out"),
+        ("steps = []", "4:9: the list is empty; add an entry or remove the key"),
         ("criteria = \"\"", "4:1: unknown key `criteria`; did you mean `criterion`?"),
     ] {
         assert_eq!(refused(&format!("{table}{setting}")), problem);
@@ -258,23 +258,17 @@ fn autoevals_have_the_settings_of_their_table() {
 fn a_name_that_is_none_is_told_the_nearest() {
     let judge = "[[evaluators]]\ntype = \"llm-judge\"\nprompt = \"{{output}}\"\n";
     for (setting, problem) in [
-        ("scoring = \"bool\"", "4:11: unknown way of scoring `bool`; did you mean `boolean`?"),
-        ("scoring = \"scales\"", "4:11: unknown way of scoring `scales`; did you mean `scale`?"),
-        ("models = []", "4:10: the list is empty; name at least one, or leave the key out"),
-        (
-            "model = \"a\"\nmodels = [\"b\"]",
-            "1:1: `model` and `models` both say whom to ask; leave one of them out",
-        ),
-        (
-            "aggregate = \"mean\"",
-            "1:1: `aggregate` says what becomes of the scores of a panel; name its `models`, or leave it out",
-        ),
+        ("scoring = \"bool\"", "4:11: unknown scoring mode `bool`; did you mean `boolean`?"),
+        ("scoring = \"scales\"", "4:11: unknown scoring mode `scales`; did you mean `scale`?"),
+        ("models = []", "4:10: the list is empty; add an entry or remove the key"),
+        ("model = \"a\"\nmodels = [\"b\"]", "1:1: `model` and `models` are mutually exclusive; remove one"),
+        ("aggregate = \"mean\"", "1:1: `aggregate` applies only to a panel; set `models`, or remove it"),
         ("temperature = 3", "4:15: invalid value: integer `3`, expected a number from 0 to 2"),
         ("models = \"a\"", "4:10: invalid type: string \"a\", expected a list"),
         ("promt = \"\"", "4:1: unknown key `promt`; did you mean `prompt`?"),
         (
             "context = { answer = \"output.answer\" }",
-            "4:1: unknown key `context`; the keys here are `name`, `prompt`, `preset`, `fields`, `scoring`, \
+            "4:1: unknown key `context`; valid keys: `name`, `prompt`, `preset`, `fields`, `scoring`, \
              `chain-of-thought`, `models`, `aggregate`, `pass-mark`, `system`, `model`, `provider` and 3 more",
         ),
     ] {
@@ -286,7 +280,7 @@ fn a_name_that_is_none_is_told_the_nearest() {
     );
     let error = refused("evaluators = [{ type = \"autoevals\", autoeval = \"Factualty\" }]");
     assert!(
-        error.starts_with("1:48: unknown kind of autoeval `Factualty`; did you mean `Factuality`?"),
+        error.starts_with("1:48: unknown autoeval kind `Factualty`; did you mean `Factuality`?"),
         "{error}"
     );
 }
@@ -295,7 +289,7 @@ fn a_name_that_is_none_is_told_the_nearest() {
 fn what_is_required_is_named() {
     assert_eq!(
         refused("evaluators = [{ type = \"llm-judge\" }]"),
-        "1:15: the key `prompt` is missing; write what is judged, or name a `preset`: `hallucination`, `toxicity`, `bias`, \
+        "1:15: the key `prompt` is missing; write a prompt, or set a `preset`: `hallucination`, `toxicity`, `bias`, \
          `task-completion`, `summarisation`"
     );
     assert_eq!(refused("evaluators = [{ type = \"g-eval\" }]"), "1:15: the key `criterion` is missing");
@@ -309,7 +303,7 @@ fn a_provider_that_has_not_what_is_asked_of_it_is_told_where_it_stands() {
     for (text, problem) in [
         (
             "[judge]\nprovider = \"local\"",
-            "2:12: local has no models that judge; set another `provider`: `openai`",
+            "2:12: local has no judge models; set another `provider`: `openai`",
         ),
         (
             "[embedding]\nprovider = \"anthropic\"",
@@ -317,7 +311,7 @@ fn a_provider_that_has_not_what_is_asked_of_it_is_told_where_it_stands() {
         ),
         (
             "[[evaluators]]\ntype = \"llm-judge\"\nprompt = \"{{output}}\"\nprovider = \"voyage\"",
-            "4:12: voyage has no models that judge",
+            "4:12: voyage has no judge models",
         ),
     ] {
         let error = refused(text);
@@ -331,10 +325,10 @@ fn an_input_cannot_come_from_two_places() {
     for (settings, problem) in [
         (
             "fields = { criteria = \"a\" }\nvalues = { criteria = \"b\" }",
-            "`fields` and `values` both say what the input `criteria` is",
+            "`fields` and `values` both set the input `criteria`",
         ),
-        ("expected = \"a\"\nfields = { expected = \"b\" }", "`expected` and `fields` both say"),
-        ("expected = \"a\"\nvalues = { expected = \"b\" }", "`expected` and `values` both say"),
+        ("expected = \"a\"\nfields = { expected = \"b\" }", "`expected` and `fields` both set"),
+        ("expected = \"a\"\nvalues = { expected = \"b\" }", "`expected` and `values` both set"),
     ] {
         let error = refused(&format!("{table}{settings}"));
         assert!(error.contains(problem), "{error}");
@@ -347,5 +341,5 @@ fn what_an_evaluator_of_the_file_objects_to_says_where_it_stands() {
         Project::with("concurrency = 2\n\n[[evaluators]]\ntype = \"llm-judge\"\nprompt = \"Good?\"\n");
     let made = project.load().evaluators().unwrap();
     let error = crate::evaluators::tests::without_models(&made[0], &[]).unwrap_err().to_string();
-    assert!(error.contains("cobalt.toml:3:1: the prompt shows nothing to be judged"), "{error}");
+    assert!(error.contains("cobalt.toml:3:1: the prompt has no variables"), "{error}");
 }

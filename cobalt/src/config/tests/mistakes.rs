@@ -216,7 +216,7 @@ fn a_setting_of_models_that_cannot_be_is_told_what_may() {
 fn a_key_is_said_once_and_never_where_a_name_is_meant() {
     assert_eq!(
         refused("[embedding]\napi-key = \"a\"\napi-key-env = \"B\""),
-        "3:1: `api-key` and `api-key-env` both name the key; leave one of them out"
+        "3:1: `api-key` and `api-key-env` are mutually exclusive; remove one"
     );
     let error = refused("judge.api-key-env = \"not-a-name-but-the-key\"");
     assert!(error.starts_with("1:21: ") && !error.contains("not-a-name"), "{error}");
@@ -258,7 +258,7 @@ fn a_command_is_a_list_that_names_a_program() {
     let error = refused(", command = \"score.py --fast\"");
     assert!(error.contains("expected a list"), "{error}");
     let error = refused(", command = [\"a\"], env = { \"A=B\" = \"c\" }");
-    assert!(error.contains("`A=B` cannot be the name of a variable"), "{error}");
+    assert!(error.contains("`A=B` is not a valid variable name"), "{error}");
     assert!(refused(", command = [\"a\"], keepalive = true").ends_with("did you mean `keep-alive`?"));
 }
 
@@ -292,7 +292,7 @@ fn what_is_no_toml_is_told_where() {
 fn columns_are_counted_in_characters() {
     assert_eq!(
         refused("env = { \"größe\" = \"x\", B = 1 }"),
-        "1:28: invalid type: integer `1`, expected the variable's value as text in quotes"
+        "1:28: invalid type: integer `1`, expected the variable's value as a string in quotes"
     );
 }
 
@@ -325,10 +325,10 @@ fn a_variable_that_holds_something_else_is_named() {
     for (name, value, expected) in [
         ("COBALT_CONCURRENCY", "0", "a whole number of at least 1"),
         ("COBALT_CONCURRENCY", "many", "a whole number of at least 1"),
-        ("COBALT_RUNS", "0", "a whole number from 1 to 10000"),
-        ("COBALT_RUNS", "999999999999", "a whole number from 1 to 10000"),
-        ("COBALT_TIMEOUT", "721h", "a duration such as `30s` or `500ms`, of `720h` at most"),
-        ("COBALT_TIMEOUT", "30", "a duration such as `30s` or `500ms`, of `720h` at most"),
+        ("COBALT_RUNS", "0", "a whole number from 1 to 10,000"),
+        ("COBALT_RUNS", "999999999999", "a whole number from 1 to 10,000"),
+        ("COBALT_TIMEOUT", "721h", "a duration such as `30s` or `500ms`, at most `720h`"),
+        ("COBALT_TIMEOUT", "30", "a duration such as `30s` or `500ms`, at most `720h`"),
         ("COBALT_CI", "yes", "`1` or `0`"),
         ("COBALT_CACHE", "off", "`1` or `0`"),
     ] {
@@ -341,7 +341,7 @@ fn a_variable_that_holds_something_else_is_named() {
 fn a_file_that_is_asked_for_must_be_there() {
     let error = Project::new().variable("COBALT_CONFIG", "ci.toml").error();
     assert!(error.starts_with("failed to read `ci.toml`: "), "{error}");
-    assert!(error.ends_with("; COBALT_CONFIG asks for it"), "{error}");
+    assert!(error.ends_with("; requested by COBALT_CONFIG"), "{error}");
 }
 
 #[test]

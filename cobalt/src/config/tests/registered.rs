@@ -40,21 +40,21 @@ fn an_evaluator_that_is_not_registered_is_told_which_are() {
     };
     assert_eq!(
         error("evaluators = [\"ters\"]"),
-        "cobalt.toml:1:15: unknown evaluator `ters`; did you mean `terse`? the functions with `#[cobalt::evaluator]` \
-         here are `my_function`, `polite`, `terse`, `twin`. If it is in another crate, add `use that_crate as _;` to the test target: a \
+        "cobalt.toml:1:15: unknown evaluator `ters`; did you mean `terse`? available functions with \
+         `#[cobalt::evaluator]`: `my_function`, `polite`, `terse`, `twin`. If it is in another crate, add `use that_crate as _;` to the test target: a \
          crate that nothing refers to is not linked"
     );
     for table in ["type = \"function\"\nname = \"unheard-of\"", "type = \"unheard-of\""] {
         let error = error(&format!("[[evaluators]]\n{table}\n"));
-        let expected = "cobalt.toml:1:1: unknown evaluator `unheard-of`; the functions with `#[cobalt::evaluator]` here \
-                        are `my_function`, `polite`, `terse`, `twin`. If it is in another crate, ";
+        let expected = "cobalt.toml:1:1: unknown evaluator `unheard-of`; available functions with `#[cobalt::evaluator]`: \
+                        `my_function`, `polite`, `terse`, `twin`. If it is in another crate, ";
         assert!(error.starts_with(expected), "{error}");
     }
     let twins = error("evaluators = [\"twin\"]");
     for part in [
         "two evaluators are named `twin`: ",
-        "that of `mine` at tests/a.rs:1",
-        "of `theirs::short` at tests/b.rs:2",
+        "one in `mine` at tests/a.rs:1",
+        "in `theirs::short` at tests/b.rs:2",
     ] {
         assert!(twins.contains(part), "{twins}");
     }
@@ -70,7 +70,7 @@ fn an_evaluator_of_the_library_that_is_taken_for_a_function_is_told_by_its_table
         ("exact_match", "{ type = \"exact-match\" }"),
     ] {
         let error = Project::with(&format!("evaluators = [\"{name}\"]")).load().evaluators().unwrap_err();
-        let expected = format!("unknown evaluator `{name}`; did you mean `{table}`? the functions ");
+        let expected = format!("unknown evaluator `{name}`; did you mean `{table}`? available functions ");
         assert!(error.to_string().contains(&expected), "{error}");
     }
 }
@@ -146,31 +146,28 @@ fn every_check_is_made_with_its_settings() {
 fn settings_that_do_not_go_together_are_told_where_they_stand() {
     let refused = |table: &str| refused(&format!("[[evaluators]]\ntype = \"tool-calls\"\n{table}"));
     for (table, error) in [
-        ("check = \"called\"", "1:1: the check `called` is of one tool; add `tool`"),
+        ("check = \"called\"", "1:1: the check `called` needs a tool; add `tool`"),
         (
             "check = \"recall\"",
-            "1:1: the check `recall` compares with the calls that a field of the item names; add `expected`",
+            "1:1: the check `recall` needs the item's field with the expected calls; add `expected`",
         ),
-        (
-            "check = \"at-most\"",
-            "1:1: the check `at-most` needs the largest number that is allowed; add `limit`",
-        ),
+        ("check = \"at-most\"", "1:1: the check `at-most` needs a maximum; add `limit`"),
         (
             "check = \"recall\"\nexpected = \"a\"\nlimit = 3",
-            "1:1: the check `recall` counts nothing; leave out `limit`",
+            "1:1: the check `recall` does not count calls; remove `limit`",
         ),
         (
             "check = \"succeeded\"\nexpected = \"a\"",
-            "1:1: the check `succeeded` compares with nothing that is expected; leave out `expected`",
+            "1:1: the check `succeeded` does not use expected calls; remove `expected`",
         ),
         (
             "check = \"succeeded\"\nignore-failed = true",
-            "1:1: the check `succeeded` looks for the calls that failed; leave out whether they are ignored",
+            "1:1: the check `succeeded` looks for failed calls; remove `ignore_failed`",
         ),
-        ("check = \"in-ordr\"", "3:9: unknown check of calls `in-ordr`; did you mean `in-order`?"),
+        ("check = \"in-ordr\"", "3:9: unknown tool call check `in-ordr`; did you mean `in-order`?"),
         (
             "check = \"at-most\"\nlimit = -1",
-            "4:9: invalid value: integer `-1`, expected a whole number that is 0 or more",
+            "4:9: invalid value: integer `-1`, expected a whole number of at least 0",
         ),
     ] {
         assert_eq!(refused(table), error);

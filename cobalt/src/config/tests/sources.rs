@@ -220,9 +220,9 @@ fn neither_the_settings_nor_the_debug_form_shows_an_address_or_a_key() {
 #[test]
 fn a_webhook_has_just_one_address() {
     let none = refused("\n\n[[webhooks]]\non = \"failed\"\n");
-    assert_eq!(none, "3:1: a webhook needs an address: `url`, or `url-env` with the name of a variable");
+    assert_eq!(none, "3:1: a webhook needs a URL: set `url`, or `url-env` to the name of a variable");
     let both = refused("[[webhooks]]\nurl = \"https://a.example\"\nurl-env = \"A\"\n");
-    assert_eq!(both, "1:1: `url` and `url-env` both give the address; leave one of them out");
+    assert_eq!(both, "1:1: `url` and `url-env` are mutually exclusive; remove one");
 }
 
 #[test]
@@ -231,11 +231,11 @@ fn what_is_no_address_is_refused_in_its_place_and_not_repeated() {
         ["hooks.example/s3cret", "ftp://a", "https://", "https:///s3cret", "https://u@/a", "http://a/ b"]
     {
         let error = refused(&format!("[[webhooks]]\nurl = {address:?}\n"));
-        assert_eq!(error, "2:7: this is no address; write it like \"https://example.com/hook\"", "{address}");
+        assert_eq!(error, "2:7: not a URL; write it like \"https://example.com/hook\"", "{address}");
     }
     let error = refused("[[webhooks]]\nurl-env = \"https://hooks.example/s3cret\"\n");
     assert!(
-        error.starts_with("2:11: this is the name of the variable") && !error.contains("s3cret"),
+        error.starts_with("2:11: expected the name of the variable") && !error.contains("s3cret"),
         "{error}"
     );
 }
@@ -245,7 +245,7 @@ fn other_values_are_told_what_is_right() {
     let hook = |line: &str| refused(&format!("[[webhooks]]\nurl = \"https://a.example\"\n{line}\n"));
     assert_eq!(
         hook("timeout = \"2m\""),
-        "3:11: `2m` is too long: a run waits 1m for its webhooks at the most"
+        "3:11: `2m` is too long: a run waits at most 1m for its webhooks"
     );
     assert!(hook("timeout = 10").ends_with("expected a duration in quotes, such as \"10s\""));
     assert!(hook("retries = -1").ends_with("expected a whole number from 0 to 20"));

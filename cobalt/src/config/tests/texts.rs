@@ -131,7 +131,7 @@ fn without_its_feature_a_schema_is_refused_before_anything_runs() {
 fn a_broken_schema_is_told_with_its_place_before_anything_runs() {
     for (schema, problem) in [
         ("file = \"no/such.json\"", "the schema in `no/such.json`: "),
-        ("schema = { type = \"order\" }", "the schema is no valid JSON schema: "),
+        ("schema = { type = \"order\" }", "invalid JSON schema: "),
     ] {
         let project = Project::with(&format!("\n[[evaluators]]\ntype = \"json-schema\"\n{schema}\n"));
         let made = project.load().evaluators().unwrap();
@@ -147,11 +147,11 @@ fn a_value_that_cannot_be_is_told_what_may() {
         ("type = \"rouge\"\nvariant = \"l\"", "1:1: the key `field` is missing"),
         (
             "type = \"rouge\"\nfield = \"a\"\nvariant = 1",
-            "4:11: invalid type: integer `1`, expected a variant of ROUGE in quotes",
+            "4:11: invalid type: integer `1`, expected a ROUGE variant in quotes",
         ),
         (
             "type = \"rouge\"\nfield = \"a\"\nvariant = \"n\"",
-            "4:11: unknown variant of ROUGE `n`; the variants here are `1`, `2`, `l`, `lsum`",
+            "4:11: unknown ROUGE variant `n`; valid variants: `1`, `2`, `l`, `lsum`",
         ),
         (
             "type = \"rouge\"\nfield = \"a\"\nvariant = \"l\"\nmeasure = \"f-1\"",
@@ -159,7 +159,7 @@ fn a_value_that_cannot_be_is_told_what_may() {
         ),
         (
             "type = \"bleu\"\nfield = \"a\"\ntokenizer = \"ja-mecab\"",
-            "4:13: unknown tokenizer `ja-mecab`; the tokenizers here are `13a`, `none`, `char`, `intl`, `zh`",
+            "4:13: unknown tokenizer `ja-mecab`; valid tokenizers: `13a`, `none`, `char`, `intl`, `zh`",
         ),
         (
             "type = \"bleu\"\nfield = \"a\"\nmax-order = 0",
@@ -167,9 +167,9 @@ fn a_value_that_cannot_be_is_told_what_may() {
         ),
         (
             "type = \"chrf\"\nfield = \"a\"\nbeta = -1",
-            "4:8: invalid value: integer `-1`, expected a number that is 0 or more",
+            "4:8: invalid value: integer `-1`, expected a number of at least 0",
         ),
-        ("type = \"chrf\"\nfield = \"\"", "3:9: the text is empty; leave the key out for what is usual"),
+        ("type = \"chrf\"\nfield = \"\"", "3:9: the string is empty; remove the key to use the default"),
         (
             "type = \"wer\"\nfield = \"a\"\ncharacter = true",
             "4:1: unknown key `character`; did you mean `characters`?",
@@ -180,18 +180,15 @@ fn a_value_that_cannot_be_is_told_what_may() {
         ),
         (
             "type = \"contains\"\ntexts = [\"a\"]\nrequire = \"some\"",
-            "4:11: unknown quantity `some`; the quantities here are `all`, `any`, `none`",
+            "4:11: unknown quantity `some`; valid quantities: `all`, `any`, `none`",
         ),
         ("type = \"contains\"\ntexts = \"a\"", "3:9: invalid type: string \"a\", expected a list"),
-        (
-            "type = \"contains\"\ntexts = []",
-            "3:9: the list is empty; name at least one, or leave the key out",
-        ),
+        ("type = \"contains\"\ntexts = []", "3:9: the list is empty; add an entry or remove the key"),
         (
             "type = \"contains\"\ntexts = [\"a\", \"\"]",
-            "3:15: the text is empty, which every output contains; leave it out",
+            "3:15: the text is empty, which matches every output; remove it",
         ),
-        ("type = \"regex\"\npattern = \"(a\"", "3:11: `(a` is no regular expression: unclosed group"),
+        ("type = \"regex\"\npattern = \"(a\"", "3:11: invalid regular expression `(a`: unclosed group"),
     ] {
         assert_eq!(refused(&format!("[[evaluators]]\n{table}\n")), problem, "{table}");
     }
@@ -200,25 +197,22 @@ fn a_value_that_cannot_be_is_told_what_may() {
 #[test]
 fn what_is_asked_for_is_said_once() {
     for (table, problem) in [
-        ("type = \"contains\"", "nothing says what to look for; write one of the keys `field`, `texts`"),
+        ("type = \"contains\"", "missing texts to look for; set one of the keys `field`, `texts`"),
         (
             "type = \"contains\"\nfield = \"a\"\ntexts = [\"b\"]",
-            "`field` and `texts` both say what to look for; leave one of them out",
+            "`field` and `texts` both set the texts to look for; remove one",
         ),
-        ("type = \"regex\"", "nothing says what to match; write one of the keys `field`, `pattern`"),
+        ("type = \"regex\"", "missing pattern; set one of the keys `field`, `pattern`"),
         (
             "type = \"regex\"\nfield = \"a\"\npattern = \"b\"",
-            "`field` and `pattern` both say what to match; leave one of them out",
+            "`field` and `pattern` both set the pattern; remove one",
         ),
         #[cfg(feature = "judge")]
-        (
-            "type = \"json-schema\"",
-            "nothing says where the schema is; write one of the keys `field`, `schema`, `file`",
-        ),
+        ("type = \"json-schema\"", "missing schema; set one of the keys `field`, `schema`, `file`"),
         #[cfg(feature = "judge")]
         (
             "type = \"json-schema\"\nfile = \"a\"\nschema = {}",
-            "`schema` and `file` both say where the schema is; leave one of them out",
+            "`schema` and `file` both set the schema; remove one",
         ),
     ] {
         assert_eq!(refused(&format!("[[evaluators]]\n{table}\n")), format!("1:1: {problem}"));

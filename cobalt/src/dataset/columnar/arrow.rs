@@ -1,4 +1,4 @@
-//! Arrow's formats for files and streams, a record batch after the other.
+//! Arrow's file and stream formats, one record batch after another.
 
 use std::io::{BufReader, Cursor, Read, Seek, SeekFrom};
 use std::sync::Arc;
@@ -14,12 +14,12 @@ use super::message::{Message, append};
 use crate::dataset::DatasetError;
 use crate::dataset::text::{Content, Rest};
 
-/// What a file begins with, and ends with too; a stream does not.
+/// The magic bytes at the start and end of a file, but not of a stream.
 const FILE_MAGIC: &[u8; 6] = b"ARROW1";
-/// What the first version of Feather begins with.
+/// The magic bytes of Feather version 1.
 const FEATHER_1_MAGIC: &[u8; 4] = b"FEA1";
 
-/// The items of an Arrow file or stream; those of more than `max_bytes` as JSON are refused.
+/// The items of an Arrow file or stream. More than `max_bytes` of them as JSON is an error.
 pub fn read_arrow(content: Content, shown: &str, max_bytes: Option<u64>) -> Result<Vec<Item>, DatasetError> {
     let items = Items::new(shown, max_bytes);
     match content {
@@ -42,14 +42,14 @@ fn read(mut reader: impl Read + Seek, items: Items<'_>) -> Result<Vec<Item>, Dat
         read_file(reader, items)
     } else if start.starts_with(FEATHER_1_MAGIC) {
         let reason =
-            "version 1 of Feather is not read: write the file as Feather version 2, which is Arrow's format";
+            "Feather version 1 is not supported; write the file as Feather version 2 (the Arrow IPC format)";
         Err(items.at("header", reason))
     } else {
         read_stream(reader, items)
     }
 }
 
-/// A footer says where the batches are.
+/// Reads a file, whose footer lists the batches.
 fn read_file(mut reader: impl Read + Seek, items: Items<'_>) -> Result<Vec<Item>, DatasetError> {
     let footer = footer(&mut reader).map_err(|error| items.damaged("footer", &error))?;
     let footer = root_as_footer(&footer).map_err(|error| items.damaged("footer", &error))?;
@@ -72,10 +72,10 @@ fn footer(reader: &mut (impl Read + Seek)) -> Result<Vec<u8>, ArrowError> {
     Ok(footer)
 }
 
-/// The schema, then batches up to a mark of the end.
+/// Reads a stream: the schema, then batches up to the end-of-stream marker.
 fn read_stream(mut reader: impl Read, items: Items<'_>) -> Result<Vec<Item>, DatasetError> {
     let first = Message::next(&mut reader).map_err(|error| items.damaged("schema", &error))?;
-    let Some(first) = first else { return Err(items.damaged("schema", "the stream has none")) };
+    let Some(first) = first else { return Err(items.damaged("schema", "the stream has no schema")) };
     let first = first.table().map_err(|error| items.damaged("schema", &error))?;
     let mut batches = Batches::new(first.header_as_schema(), first.version(), items)?;
     while let Some(message) = Message::next(&mut reader).transpose() {
@@ -84,11 +84,11 @@ fn read_stream(mut reader: impl Read, items: Items<'_>) -> Result<Vec<Item>, Dat
     batches.items.finish()
 }
 
-/// The batches read so far, as items.
+/// The items of the batches read so far.
 struct Batches<'s> {
     decoder: FileDecoder,
     items: Items<'s>,
-    /// How many there were.
+    /// The number of batches.
     count: usize,
 }
 
@@ -98,9 +98,10 @@ impl<'s> Batches<'s> {
         version: MetadataVersion,
         items: Items<'s>,
     ) -> Result<Self, DatasetError> {
-        let schema = schema.ok_or_else(|| items.damaged("schema", "there is none"))?;
+        let schema = schema.ok_or_else(|| items.damaged("schema", "the file has no schema"))?;
         if !schema.endianness().equals_to_target_endianness() {
-            let reason = "the numbers have the byte order of another machine: write the file on one as this";
+            let reason =
+                "the byte order differs from this machine's; write the file in this machine's byte order";
             return Err(items.at("schema", reason));
         }
         let schema = try_fb_to_schema(schema).map_err(|error| items.damaged("schema", &error))?;

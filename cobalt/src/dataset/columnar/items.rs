@@ -1,4 +1,4 @@
-//! Rows of record batches as items, by way of their JSON; damaged files cannot bring down the process.
+//! Converts rows of record batches to items, by way of JSON. Corrupt files cannot crash the process.
 
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -28,10 +28,10 @@ use crate::dataset::jsonl::parse_line;
 pub struct Items<'s> {
     shown: &'s str,
     max_bytes: Option<u64>,
-    /// How many bytes the items have as JSON.
+    /// The size of the items as JSON, in bytes.
     bytes: u64,
     items: Vec<Item>,
-    /// The JSON of one batch, reused from batch to batch.
+    /// The JSON of one batch; the buffer is reused.
     text: Vec<u8>,
 }
 
@@ -44,18 +44,17 @@ impl<'s> Items<'s> {
         self.items.len()
     }
 
-    /// Refuses a schema that JSON would lose something of.
+    /// Rejects a schema that JSON cannot represent without loss.
     pub fn begin(&self, schema: &Schema) -> Result<(), DatasetError> {
         match repeated(schema.fields()) {
-            Some(name) => Err(self.at(
-                "schema",
-                format!("two columns are named `{name}`, and an item can have only one: rename one of them"),
-            )),
+            Some(name) => {
+                Err(self.at("schema", format!("two columns are named `{name}`; rename one of them")))
+            }
             None => Ok(()),
         }
     }
 
-    /// Refuses what will have so many bytes, before any is read.
+    /// Rejects content of this size if it exceeds the limit, before it is read.
     pub fn expect_bytes(&self, bytes: u64) -> Result<(), DatasetError> {
         match self.max_bytes {
             Some(max_bytes) if bytes > max_bytes => Err(self.unread(too_large(max_bytes))),
@@ -82,29 +81,29 @@ impl<'s> Items<'s> {
         Ok(())
     }
 
-    /// All items; none is an error.
+    /// All items; an error if there are none.
     pub fn finish(self) -> Result<Vec<Item>, DatasetError> {
         match self.items.is_empty() {
-            true => Err(DatasetError::empty(self.shown, "its table has no rows")),
+            true => Err(DatasetError::empty(self.shown, "the table has no rows")),
             false => Ok(self.items),
         }
     }
 
-    /// What is wrong at a place of the file.
+    /// An error at a place in the file.
     pub fn at(&self, place: &str, reason: impl Into<String>) -> DatasetError {
         DatasetError::Columns { file: self.shown.to_owned(), place: place.to_owned(), reason: reason.into() }
     }
 
-    /// As [`at`](Items::at), where the file is not as it was written.
+    /// Like [`at`](Items::at), for a corrupt file.
     pub fn damaged(&self, place: &str, reason: &(impl fmt::Display + ?Sized)) -> DatasetError {
-        self.at(place, format!("the file is damaged or cut off, get or write it again: {reason}"))
+        self.at(place, format!("the file is corrupt or truncated, download or write it again: {reason}"))
     }
 
     pub fn unread(&self, error: io::Error) -> DatasetError {
         DatasetError::read(self.shown, error)
     }
 
-    /// The error with the column that it is about: the first that cannot be written by itself.
+    /// The error with the column that causes it: the first that cannot be written alone.
     fn inexpressible(&self, batch: &RecordBatch, place: &str, error: &ArrowError) -> DatasetError {
         let broken = (0..batch.num_columns()).find_map(|column| {
             let alone = batch.project(&[column]).ok()?;
@@ -113,7 +112,7 @@ impl<'s> Items<'s> {
         });
         match broken {
             Some((name, error)) => {
-                let reason = format!("{error}: leave the column out, or write it as another type");
+                let reason = format!("{error}; drop the column, or write it as another type");
                 self.at(&format!("{place}, column `{name}`"), reason)
             }
             None => self.at(place, error.to_string()),
@@ -131,7 +130,7 @@ fn write(batch: &RecordBatch, text: &mut Vec<u8>) -> Result<(), ArrowError> {
     writer.finish()
 }
 
-/// A name that two fields of one object have, at any depth.
+/// A name shared by two fields of one object, at any depth.
 fn repeated(fields: &Fields) -> Option<&str> {
     let mut names = HashSet::new();
     fields.iter().find_map(|field| match names.insert(field.name()) {
@@ -155,8 +154,8 @@ fn within(data_type: &DataType) -> Option<&str> {
     }
 }
 
-/// Decimals as text, which keeps all their digits; times as text, or an error in place of a text that tells of one; bytes in
-/// Base64; and nulls of dictionaries as null.
+/// Encodes decimals as strings, which keeps all digits; times as strings, failing instead of writing an error text as a
+/// value; bytes as Base64; and nulls in dictionaries as null.
 #[derive(Debug)]
 pub struct Encoders;
 
@@ -180,7 +179,7 @@ impl EncoderFactory for Encoders {
     }
 }
 
-/// Values as Arrow writes them, in quotes.
+/// Values as Arrow formats them, as JSON strings.
 struct Texts(Vec<String>);
 
 impl Texts {
@@ -197,14 +196,14 @@ impl Texts {
 
 impl Encoder for Texts {
     fn encode(&mut self, index: usize, out: &mut Vec<u8>) {
-        // Digits, letters and signs, none of which JSON escapes.
+        // Only digits, letters and punctuation that JSON does not escape.
         out.push(b'"');
         out.extend_from_slice(self.0[index].as_bytes());
         out.push(b'"');
     }
 }
 
-/// Bytes, of whatever array.
+/// The bytes of any binary array.
 struct Base64<A>(A);
 
 impl<A: Bytes> Encoder for Base64<A> {
@@ -238,7 +237,7 @@ impl Bytes for &FixedSizeBinaryArray {
     }
 }
 
-/// Values of a dictionary, which may themselves be null.
+/// Values of a dictionary, which may be null.
 struct Dictionary<'a> {
     keys: Vec<usize>,
     values: NullableEncoder<'a>,
@@ -250,7 +249,7 @@ impl<'a> Dictionary<'a> {
         array: &'a dyn AnyDictionaryArray,
         options: &'a EncoderOptions,
     ) -> Result<Self, ArrowError> {
-        // Without values, every key is null, and none is looked up.
+        // Without values, every key is null, so none is looked up.
         let keys = if array.values().is_empty() { Vec::new() } else { array.normalized_keys() };
         Ok(Dictionary { keys, values: make_encoder(field, array.values().as_ref(), options)? })
     }
@@ -262,19 +261,18 @@ impl Encoder for Dictionary<'_> {
     }
 }
 
-/// What `read` gives, and an error where it panics: the decoder of Arrow trusts the lengths of columns, so that a changed
-/// byte can make it look beyond the end of a buffer, though every buffer lies within its message.
+/// Calls `read`, and turns a panic into an error: Arrow's decoder trusts the lengths of columns, so a changed byte can make it
+/// read beyond the end of a buffer, even if every buffer is within its message.
 pub fn caught(
     shown: &str,
     read: impl FnOnce() -> Result<Vec<Item>, DatasetError>,
 ) -> Result<Vec<Item>, DatasetError> {
-    // What `read` worked on is dropped with it.
+    // The state that `read` used is dropped with it.
     catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| {
         Err(DatasetError::Columns {
             file: shown.to_owned(),
             place: "content".to_owned(),
-            reason: "the file is damaged, get or write it again: it names places that it does not have"
-                .to_owned(),
+            reason: "the file is corrupt, download or write it again: it contains invalid offsets".to_owned(),
         })
     })
 }

@@ -1,5 +1,5 @@
-//! A message of Arrow's formats: a table of what it has, then a body of buffers. Neither is trusted, as the decoder panics
-//! where a buffer lies beyond its body, and takes all the memory that a compressed one asks for.
+//! A message in Arrow's IPC format: metadata, then a body of buffers. Both are validated, as the decoder panics if a buffer
+//! extends beyond its body, and allocates whatever size a compressed buffer claims.
 
 use std::io::{Read, Seek, SeekFrom};
 
@@ -8,19 +8,18 @@ use arrow_ipc::reader::FileDecoder;
 use arrow_ipc::{Block, CompressionType, MessageHeader, root_as_message};
 use arrow_schema::ArrowError;
 
-/// What a message begins with, before the length of its table; not in the oldest files.
+/// The first bytes of a message, before the length of its metadata; missing in the oldest files.
 const CONTINUATION: [u8; 4] = [0xff; 4];
 
-/// A message as it is in a file.
+/// A message in its encoded form.
 pub struct Message {
     bytes: Vec<u8>,
-    /// How many of the bytes the body follows.
+    /// The offset of the body.
     table: usize,
 }
 
 impl Message {
-    /// The next message of a stream, none where the stream has its mark of an end. Without the mark, nothing tells whether
-    /// that is its end.
+    /// The next message of a stream; `None` at the end-of-stream marker. Without the marker the stream may be truncated.
     pub fn next(reader: &mut impl Read) -> Result<Option<Message>, ArrowError> {
         let mut length = take::<4>(reader)?;
         let mut bytes = Vec::new();
@@ -40,25 +39,25 @@ impl Message {
         Ok(Some(message))
     }
 
-    /// The message at a place of a file.
+    /// The message at a position in a file.
     pub fn at(reader: &mut (impl Read + Seek), block: &Block) -> Result<Message, ArrowError> {
         reader.seek(SeekFrom::Start(size(block.offset())?))?;
         let table = size(block.metaDataLength().into())?;
         let mut bytes = Vec::new();
         append(&mut bytes, reader, table.saturating_add(size(block.bodyLength())?))?;
-        // As long as an `i32` can tell.
+        // It fits: the length is an `i32`.
         Ok(Message { bytes, table: table as usize })
     }
 
-    /// What the message says of itself.
+    /// The metadata of the message.
     pub fn table(&self) -> Result<arrow_ipc::Message<'_>, ArrowError> {
         let start = if self.bytes.starts_with(&CONTINUATION) { 8 } else { 4 };
         let table = self.bytes.get(start..self.table).unwrap_or_default();
-        root_as_message(table).map_err(|error| broken(&format!("a message has no table: {error}")))
+        root_as_message(table).map_err(|error| broken(&format!("a message has invalid metadata: {error}")))
     }
 
-    /// How many bytes the buffers of a batch have once they are decompressed, 0 where they are not compressed. None lies
-    /// beyond the body, or says that it is larger than it can be.
+    /// The decompressed size of a batch's buffers, 0 if they are not compressed. A buffer beyond the body or with an impossible
+    /// size is an error.
     pub fn unpacked_bytes(&self) -> Result<u64, ArrowError> {
         let table = self.table()?;
         let batch = match table.header_type() {
@@ -68,15 +67,15 @@ impl Message {
             _ => table.header_as_record_batch(),
         };
         let kind = table.header_type();
-        let batch = batch
-            .ok_or_else(|| broken(&format!("expected a batch, found a message of the kind {kind:?}")))?;
+        let batch =
+            batch.ok_or_else(|| broken(&format!("expected a batch, found a message of type {kind:?}")))?;
         let body = &self.bytes[self.table..];
         let codec = batch.compression().map(|compression| compression.codec());
         let mut all = 0_u64;
         for buffer in batch.buffers().into_iter().flatten() {
             let (start, length) = (size(buffer.offset())? as usize, size(buffer.length())? as usize);
             let buffer = start.checked_add(length).and_then(|end| body.get(start..end));
-            let buffer = buffer.ok_or_else(|| broken("a buffer lies beyond its message"))?;
+            let buffer = buffer.ok_or_else(|| broken("a buffer extends beyond its message"))?;
             if let Some(codec) = codec {
                 all = all.saturating_add(unpacked(buffer, codec)?);
             }
@@ -84,10 +83,10 @@ impl Message {
         Ok(all)
     }
 
-    /// The rows, none where it has words of a dictionary, which the decoder remembers.
+    /// The rows; `None` for a dictionary batch, which the decoder stores.
     pub fn decode(self, decoder: &mut FileDecoder) -> Result<Option<RecordBatch>, ArrowError> {
         let kind = self.table()?.header_type();
-        // The decoder is told the rest by the message itself.
+        // The decoder reads the rest from the message itself.
         let block = Block::new(0, self.table as i32, 0);
         match kind {
             MessageHeader::DictionaryBatch => {
@@ -98,38 +97,42 @@ impl Message {
     }
 }
 
-/// How large a compressed buffer says that it is.
+/// The decompressed size that a compressed buffer claims.
 fn unpacked(buffer: &[u8], codec: CompressionType) -> Result<u64, ArrowError> {
-    // A sequence of LZ4 adds 255 bytes by one of its own, a block of zstd 128 KiB by four.
+    // An LZ4 sequence adds 255 bytes per byte, a zstd block 128 KiB per four bytes.
     let most = if codec == CompressionType::ZSTD { 32 * 1024 } else { 255 };
     let Some((size, packed)) = buffer.split_first_chunk::<8>() else { return Ok(0) };
     match i64::from_le_bytes(*size) {
-        // It is as it was.
+        // Stored uncompressed.
         -1 => Ok(packed.len() as u64),
         size => match u64::try_from(size) {
             Ok(size) if size <= most * packed.len() as u64 => Ok(size),
-            _ => Err(broken(&format!("a buffer of {} bytes cannot become one of {size}", packed.len()))),
+            _ => {
+                Err(broken(&format!("a buffer of {} bytes cannot decompress to {size} bytes", packed.len())))
+            }
         },
     }
 }
 
-/// As many bytes as are expected; no memory is taken for those that are not there.
+/// Reads exactly `length` bytes, without allocating memory for missing ones.
 pub fn append(bytes: &mut Vec<u8>, reader: &mut impl Read, length: u64) -> Result<(), ArrowError> {
     match reader.take(length).read_to_end(bytes)? as u64 == length {
         true => Ok(()),
-        false => Err(broken("it ends too early")),
+        false => Err(broken("unexpected end of file")),
     }
 }
 
 fn take<const LENGTH: usize>(reader: &mut impl Read) -> Result<[u8; LENGTH], ArrowError> {
     let mut bytes = [0; LENGTH];
-    reader.read_exact(&mut bytes).map_err(|_| broken("it ends without a mark of its end"))?;
+    reader
+        .read_exact(&mut bytes)
+        .map_err(|_| broken("unexpected end of file without an end-of-stream marker"))?;
     Ok(bytes)
 }
 
-/// A size, which Arrow writes as a number that may be negative.
+/// Converts a size, which Arrow stores as a signed number.
 fn size(size: i64) -> Result<u64, ArrowError> {
-    u64::try_from(size).map_err(|_| broken(&format!("{size} is no size")))
+    u64::try_from(size).map_err(|_| broken(&format!("invalid size {size}")))
 }
 
 fn broken(reason: &str) -> ArrowError {

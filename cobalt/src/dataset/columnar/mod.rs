@@ -1,4 +1,4 @@
-//! Files that hold their items by columns: Parquet and Arrow, read as record batches, whose rows become JSON.
+//! Columnar files: Parquet and Arrow, read as record batches whose rows become JSON.
 
 #[cfg(feature = "parquet")]
 mod arrow;

@@ -1,4 +1,4 @@
-//! Parquet, a row group after the other.
+//! Parquet, one row group after another.
 
 use std::io::{self, Read};
 
@@ -16,7 +16,7 @@ use super::items::{Items, caught};
 use crate::dataset::DatasetError;
 use crate::dataset::text::{Content, Rest};
 
-/// The items of a Parquet file; those of more than `max_bytes` as JSON are refused.
+/// The items of a Parquet file. More than `max_bytes` of them as JSON is an error.
 pub fn read_parquet(
     content: Content,
     shown: &str,
@@ -33,7 +33,7 @@ pub fn read_parquet(
     }
 }
 
-/// The items of the file that `open` gives, again and again.
+/// The items of a file, which `open` opens repeatedly.
 fn read<R: ChunkReader + 'static>(
     open: impl Fn() -> io::Result<R>,
     mut items: Items<'_>,
@@ -68,7 +68,7 @@ struct File<O> {
 }
 
 impl<R: ChunkReader + 'static, O: Fn() -> io::Result<R>> File<O> {
-    /// Some columns of a row group, as many rows at a time as is usual.
+    /// Some columns of a row group, in batches of the default size.
     fn batches(
         &self,
         group: usize,
@@ -83,7 +83,7 @@ impl<R: ChunkReader + 'static, O: Fn() -> io::Result<R>> File<O> {
         Ok(batches.map(|batch| batch.map_err(|error| error.to_string())))
     }
 
-    /// The error with the column that it is about: the first that cannot be read by itself.
+    /// The error with the column that causes it: the first that cannot be read alone.
     fn at(&self, items: &Items<'_>, group: usize, error: &str) -> DatasetError {
         let schema = self.metadata.parquet_schema();
         let fields = schema.root_schema().get_fields();

@@ -1,4 +1,4 @@
-//! Compressed files: gzip and zstd, told by their first bytes, read as a stream with all their members and frames.
+//! Compressed files: gzip and zstd, detected by magic bytes, decompressed as a stream with all members and frames.
 
 #[cfg(test)]
 mod tests;
@@ -20,18 +20,18 @@ pub enum Compression {
 }
 
 impl Compression {
-    /// That of a file that begins with `head`. Names tell nothing: a server may send a `.gz` that its client has
-    /// unpacked already.
+    /// The compression of a file that starts with `head`. Names are ignored: a `.gz` file may already have been decompressed
+    /// by the HTTP client.
     pub fn of(head: &[u8]) -> Option<Compression> {
         match head {
             [0x1f, 0x8b, 8, ..] => Some(Compression::Gzip),
-            // A frame, and one to be skipped, as parallel compressors write it first.
+            // A frame, or a skippable frame, which parallel compressors write first.
             [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Some(Compression::Zstd),
             _ => None,
         }
     }
 
-    /// What was compressed. Reading it fails where the stream is damaged or cut off, or has more than `max_bytes`.
+    /// Decompresses the content. Reading fails if the stream is corrupt or truncated, or exceeds `max_bytes`.
     #[cfg(feature = "remote")]
     pub fn decoder(
         self,
@@ -48,7 +48,7 @@ impl Compression {
         })
     }
 
-    /// Says which feature reads it.
+    /// An error that names the required feature.
     #[cfg(not(feature = "remote"))]
     pub fn decoder(
         self,

@@ -1,10 +1,10 @@
-//! Compressed files: every member and frame, and what is damaged, cut off or too large.
+//! Compressed files: every member and frame, and corrupt, truncated or oversized ones.
 
 use std::fs;
 
 use crate::dataset::{Told, read};
 
-/// JSONL of so many items.
+/// JSONL with this number of items.
 fn lines(count: usize) -> String {
     (0..count).map(|n| format!("{{\"id\": {n}, \"input\": \"{}\"}}\n", n * 7919 % 1000)).collect()
 }
@@ -23,9 +23,7 @@ fn load(name: &str, content: &[u8], max_bytes: Option<u64>) -> Result<usize, Str
 fn without_the_feature_the_error_names_it() {
     for (name, content) in [("a.jsonl.gz", b"\x1f\x8b\x08\0"), ("a.jsonl.zst", b"\x28\xb5\x2f\xfd")] {
         let error = load(name, content, None).unwrap_err();
-        assert!(
-            error.starts_with(&format!("{name}: gzip and zstd files are read with the feature `remote`"))
-        );
+        assert!(error.starts_with(&format!("{name}: gzip and zstd files need the feature `remote`")));
     }
     assert_eq!(load("a.jsonl", lines(2).as_bytes(), None), Ok(2));
 }
@@ -87,9 +85,9 @@ mod unpacked {
             let kind = if name.ends_with("gz") { "gzip" } else { "zstd" };
             for kept in [4, 10, 100, packed.len() / 2, packed.len() - 3, packed.len() - 1] {
                 let error = load(name, &packed[..kept], None).unwrap_err();
-                let start = format!("cannot read {name}: the {kind} stream is cut off after ");
+                let start = format!("cannot read {name}: the {kind} stream is truncated after ");
                 assert!(error.starts_with(&start), "{kept} bytes: {error}");
-                assert!(error.ends_with(" bytes of content: get the file again"), "{error}");
+                assert!(error.ends_with(" bytes of content; download or copy the file again"), "{error}");
             }
         }
     }
@@ -102,7 +100,7 @@ mod unpacked {
             let place = packed.len() - place;
             packed[place] ^= 1;
             let error = load(name, &packed, None).unwrap_err();
-            assert!(error.contains(" stream is damaged ("), "{error}");
+            assert!(error.contains(" stream is corrupt ("), "{error}");
             assert!(error.contains("checksum"), "{error}");
         }
     }
@@ -111,7 +109,7 @@ mod unpacked {
     fn what_follows_the_last_member_or_frame_is_refused_where_it_is_no_other() {
         for (name, packed) in [("a.jsonl.gz", gzip(&lines(2))), ("a.jsonl.zst", zstd(&lines(2)))] {
             let error = load(name, &[&packed[..], b"more than the stream"].concat(), None).unwrap_err();
-            assert!(error.contains(" stream is damaged ("), "{error}");
+            assert!(error.contains(" stream is corrupt ("), "{error}");
         }
     }
 
@@ -123,8 +121,8 @@ mod unpacked {
             assert_eq!(
                 load(name, &packed, Some(1_000_000)).unwrap_err(),
                 format!(
-                    "cannot read {name}: it holds more than 1,000,000 bytes once it is unpacked: raise `max_bytes`, in cobalt.toml `max-bytes`, if \
-                     that is right"
+                    "cannot read {name}: it exceeds 1,000,000 bytes after decompression; if this is expected, raise `max_bytes` \
+                    (`max-bytes` in cobalt.toml)"
                 )
             );
             assert_eq!(load(name, &packed, Some(bomb.len() as u64)), Ok(1));
@@ -135,7 +133,7 @@ mod unpacked {
     fn an_empty_file_is_empty_also_when_it_is_compressed() {
         for (name, packed) in [("a.jsonl.gz", gzip("")), ("a.jsonl.zst", zstd(""))] {
             let error = load(name, &packed, None).unwrap_err();
-            assert!(error.starts_with(&format!("{name}: the data set is empty")), "{error}");
+            assert!(error.starts_with(&format!("{name}: the dataset is empty")), "{error}");
         }
     }
 
@@ -148,7 +146,7 @@ mod unpacked {
             let (name, mut packed) = if gz { ("a.jsonl.gz", gzip(&text)) } else { ("a.jsonl.zst", zstd(&text)) };
             let place = place.index(packed.len());
             packed[place] ^= change;
-            // Some bytes, such as the time in the header of gzip, say nothing of the content.
+            // Some bytes do not affect the content, such as the time in the gzip header.
             if let Ok(count) = load(name, &packed, None) {
                 prop_assert_eq!(count, 300);
             }

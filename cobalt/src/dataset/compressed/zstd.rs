@@ -1,4 +1,4 @@
-//! Decompresses zstd streams frame by frame, up to a limit of bytes.
+//! Decompresses zstd streams frame by frame, up to a size limit.
 
 use std::io::{self, BufRead, Read};
 
@@ -13,7 +13,7 @@ fn unsupported(reason: &str) -> io::Error {
     io::Error::new(io::ErrorKind::Unsupported, format!("the zstd stream {reason}"))
 }
 
-/// What the frames of a stream hold. The decoder reads one frame, and compares no checksum.
+/// The content of all frames of a stream. The decoder reads only one frame, and does not verify checksums.
 pub struct Frames<R> {
     source: R,
     decoder: FrameDecoder,
@@ -24,7 +24,7 @@ impl<R: BufRead> Frames<R> {
         Frames { source, decoder: FrameDecoder::new() }
     }
 
-    /// Begins the next frame with something in it, if there is one.
+    /// Starts the next non-empty frame, if there is one.
     fn begin(&mut self) -> io::Result<bool> {
         while !self.source.fill_buf()?.is_empty() {
             match self.decoder.reset(&mut self.source) {
@@ -33,15 +33,17 @@ impl<R: BufRead> Frames<R> {
                     length,
                     ..
                 })) => self.skip(length.into())?,
-                // These frames are whole, and too much for the decoder.
+                // These frames are valid, but the decoder does not support them.
                 Err(
                     FrameDecoderError::WindowSizeTooBig { .. }
                     | FrameDecoderError::FrameHeaderError(FrameHeaderError::WindowTooBig { .. }),
                 ) => {
-                    return Err(unsupported("looks back too far: compress the file again, without `--long`"));
+                    return Err(unsupported(
+                        "has too large a window; compress the file again without `--long`",
+                    ));
                 }
                 Err(FrameDecoderError::DictNotProvided { .. }) => {
-                    return Err(unsupported("needs a dictionary: compress the file again, without one"));
+                    return Err(unsupported("needs a dictionary; compress the file again without one"));
                 }
                 Err(error) => return Err(io::Error::new(io::ErrorKind::InvalidData, error)),
             }
@@ -56,11 +58,11 @@ impl<R: BufRead> Frames<R> {
         }
     }
 
-    /// Compares what was read with the checksum of the frame, where it has one.
+    /// Verifies the checksum of the frame, if it has one.
     fn check(&self) -> io::Result<()> {
         match self.decoder.get_checksum_from_data() {
             Some(written) if self.decoder.get_calculated_checksum() != Some(written) => {
-                Err(io::Error::new(io::ErrorKind::InvalidData, "the content does not fit its checksum"))
+                Err(io::Error::new(io::ErrorKind::InvalidData, "checksum mismatch"))
             }
             _ => Ok(()),
         }
@@ -85,12 +87,12 @@ impl<R: BufRead> Read for Frames<R> {
     }
 }
 
-/// Counts what comes of a decoder.
+/// Limits the output of a decoder.
 pub struct Limited<R> {
     compression: Compression,
     decoder: R,
     max_bytes: Option<u64>,
-    /// How much was read so far.
+    /// The bytes read so far.
     bytes: u64,
 }
 
@@ -99,24 +101,25 @@ impl<R: Read> Limited<R> {
         Limited { compression, decoder, max_bytes, bytes: 0 }
     }
 
-    /// Says of a decoder's error what it means.
+    /// Explains an error of the decoder.
     fn explain(&self, error: io::Error) -> io::Error {
-        // The caller tries again, or is told what to do already.
+        // The caller retries, or the message already says what to do.
         if matches!(error.kind(), io::ErrorKind::Interrupted | io::ErrorKind::Unsupported) {
             return error;
         }
         let (compression, bytes) = (self.compression, thousands(self.bytes));
         let what = match is_end(&error) {
-            true => "is cut off".to_owned(),
-            false => format!("is damaged ({error})"),
+            true => "is truncated".to_owned(),
+            false => format!("is corrupt ({error})"),
         };
-        let text =
-            format!("the {compression} stream {what} after {bytes} bytes of content: get the file again");
+        let text = format!(
+            "the {compression} stream {what} after {bytes} bytes of content; download or copy the file again"
+        );
         io::Error::new(error.kind(), text)
     }
 }
 
-/// Whether the stream ended too early, which the decoder of zstd says deep within its error.
+/// Whether the stream ended too early; the zstd decoder nests this error deeply.
 fn is_end(error: &io::Error) -> bool {
     let mut cause = error.get_ref().map(|inner| inner as &(dyn std::error::Error + 'static));
     while let Some(inner) = cause {

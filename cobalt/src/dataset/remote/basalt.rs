@@ -1,6 +1,6 @@
-//! Data sets of Basalt.
+//! Datasets in Basalt.
 //!
-//! The shapes are those of <https://docs.getbasalt.ai/v1/api-reference>: one answer holds all rows. There are no versions.
+//! The shapes are those of <https://docs.getbasalt.ai/v1/api-reference>: one response contains all rows. There are no versions.
 
 use cobalt_core::item::Item;
 use cobalt_core::redact::Secret;
@@ -22,10 +22,10 @@ static BASALT: Platform = Platform {
     base_url: "https://api.getbasalt.ai",
     base_url_variables: &["BASALT_PUBLIC_API_URL"],
 };
-/// The variable of the key, as in Basalt's own libraries.
+/// The environment variable of the key, as in Basalt's own libraries.
 const KEY: &str = "BASALT_API_KEY";
 
-/// A data set of Basalt.
+/// A dataset in Basalt.
 #[derive(Clone, Debug)]
 pub struct Basalt {
     slug: String,
@@ -33,7 +33,7 @@ pub struct Basalt {
 }
 
 impl Dataset {
-    /// A data set of [Basalt](https://www.getbasalt.ai), by its slug.
+    /// A dataset in [Basalt](https://www.getbasalt.ai), by its slug.
     ///
     /// ```no_run
     /// use cobalt::Dataset;
@@ -42,16 +42,16 @@ impl Dataset {
     /// # Ok::<(), cobalt::Error>(())
     /// ```
     ///
-    /// Each row becomes an item of
+    /// Each row becomes an item:
     ///
-    /// | field | what it is |
+    /// | item | Basalt |
     /// |---|---|
-    /// | `id` | the row's `name`, where it has one |
-    /// | `input` | an object of the row's `values`, by the names of the columns |
+    /// | `id` | `name`, if the row has one |
+    /// | `input` | `values`, an object by column names |
     /// | `expectedOutput` | `idealOutput` |
-    /// | `metadata` | as it is |
+    /// | `metadata` | `metadata`, unchanged |
     ///
-    /// What a row has not is absent. Where an agent takes but one of the columns, change the items after loading them:
+    /// Fields missing in a row are absent. If your agent takes only one of the columns, change the items after loading them:
     ///
     /// ```no_run
     /// # use cobalt::Dataset;
@@ -62,23 +62,22 @@ impl Dataset {
     /// # Ok::<(), cobalt::Error>(())
     /// ```
     ///
-    /// One answer holds all rows. Where Basalt warns of columns that it left out, the warning is told on standard error when
-    /// the data set is fetched.
+    /// One response contains all rows. If Basalt warns about omitted columns, the warning is printed to stderr on each fetch.
     ///
-    /// A copy is told apart by the name and the address, and not by the account of the key: with the key of another, give
-    /// another `COBALT_DIR`, or fetch it again by `--refresh`.
+    /// The cached copy is identified by the name and the URL, not by the account of the key. With a key for another account, set
+    /// another `COBALT_DIR`, or fetch again with `--refresh`.
     ///
-    /// Basalt knows no versions of a data set: [`expect_hash`](RemoteDataset::expect_hash) tells when it has changed.
+    /// Basalt has no dataset versions: use [`expect_hash`](RemoteDataset::expect_hash) to detect changes.
     ///
-    /// The key is that of [`api_key`](RemoteDataset::<Basalt>::api_key), else the configured one, else `BASALT_API_KEY`; the
-    /// address likewise, with `BASALT_PUBLIC_API_URL`.
+    /// The key comes from [`api_key`](RemoteDataset::<Basalt>::api_key), else from the configuration, else from
+    /// `BASALT_API_KEY`; the URL likewise, with `BASALT_PUBLIC_API_URL`.
     pub fn from_basalt(slug: impl Into<String>) -> RemoteDataset<Basalt> {
         RemoteDataset::new(Basalt { slug: slug.into(), access: Access::default() })
     }
 }
 
 impl RemoteDataset<Basalt> {
-    /// Where the API is, if not at `https://api.getbasalt.ai`.
+    /// The URL of the API; default `https://api.getbasalt.ai`.
     ///
     /// ```no_run
     /// # use cobalt::Dataset;
@@ -90,7 +89,7 @@ impl RemoteDataset<Basalt> {
         self
     }
 
-    /// The key, which goes only to the host of the API.
+    /// The key; it is only sent to the host of the API.
     pub fn api_key(mut self, key: impl Into<String>) -> Self {
         self.source.access.key = Some(Secret(key.into()));
         self
@@ -111,14 +110,14 @@ impl Source for Basalt {
     }
 
     async fn fetch(&self, session: &Session<'_>) -> Result<Fetched, FetchError> {
-        check_name("data set", &self.slug)?;
+        check_name("dataset", &self.slug)?;
         let api = Bearer::new(&BASALT, KEY, &self.access, session)?;
         let mut answer = answer(&api, &self.slug).await.map_err(|error| api.explain(error))?;
         if let Some(warning) = answer.warning.take() {
             let warning = session.told(&said::shown(&warning));
             eprintln!("note: {}: Basalt says: {}", printable(&self.label()), printable(&warning));
         }
-        // What a server says may repeat the key.
+        // The server's message may repeat the key.
         let rows =
             answer.rows().map_err(|problem| FetchError::Problem(session.told(&said::shown(&problem))))?;
         Ok(Fetched { items: rows.into_iter().map(Item::from).collect(), version: None })
@@ -132,15 +131,15 @@ async fn answer(api: &Bearer<'_>, slug: &str) -> Result<Answer, FetchError> {
     }
 }
 
-/// What a question for a data set is answered.
+/// The response to a request for a dataset.
 #[derive(Debug, Deserialize)]
 struct Answer {
     #[serde(default)]
     dataset: Option<Rows>,
-    /// Of what rows have and the data set has not, and so is not given.
+    /// A warning about values that were omitted because the dataset lacks their columns.
     #[serde(default)]
     warning: Option<String>,
-    /// What is wrong, which may come with the status of success.
+    /// An error, which may come with a success status.
     #[serde(default)]
     error: Value,
 }
@@ -168,7 +167,9 @@ impl Answer {
         match (self.dataset, self.error) {
             (_, Value::String(error)) => Err(format!("Basalt says: {error}")),
             (Some(Rows { rows }), _) => Ok(rows),
-            (None, _) => Err("the answer has no `dataset`: is it the address of Basalt's API?".to_owned()),
+            (None, _) => {
+                Err("the response has no `dataset`; check that this is the URL of Basalt's API".to_owned())
+            }
         }
     }
 }
@@ -190,14 +191,14 @@ struct Listed {
     slug: String,
 }
 
-/// Says what there is instead of a data set.
+/// The error for a missing dataset, which lists the existing ones.
 async fn missing(api: &Bearer<'_>, slug: &str) -> FetchError {
     match api.get::<Datasets>(&["datasets"], &[]).await {
         Ok(Datasets { datasets }) if !datasets.is_empty() => {
             let slugs = datasets.iter().map(|dataset| dataset.slug.as_str());
-            FetchError::problem(format!("there is no such data set: {}", wording::instead(slug, slugs)))
+            FetchError::problem(format!("no such dataset; {}", wording::instead(slug, slugs)))
         }
-        Ok(_) => FetchError::problem("there is no such data set, nor any other that the key may read"),
+        Ok(_) => FetchError::problem("no such dataset; the key can read no datasets"),
         Err(error) => error,
     }
 }

@@ -21,11 +21,11 @@ static BRAINTRUST: Platform = Platform {
     base_url: "https://api.braintrust.dev",
     base_url_variables: &["BRAINTRUST_API_URL"],
 };
-/// The variables of the key and the organisation, as in Braintrust's own libraries.
+/// The environment variables of the key and the organization, as in Braintrust's own libraries.
 const KEY: &str = "BRAINTRUST_API_KEY";
 const ORGANIZATION: &str = "BRAINTRUST_ORG_NAME";
 
-/// A data set of Braintrust.
+/// A dataset in Braintrust.
 #[derive(Clone, Debug)]
 pub struct Braintrust {
     project: String,
@@ -35,19 +35,19 @@ pub struct Braintrust {
     access: Access,
 }
 
-/// Which of a data set's states is asked for.
+/// The requested version of a dataset.
 #[derive(Clone, Debug)]
 enum Pinned {
-    /// After the transaction of this id.
+    /// As of the transaction with this ID.
     Version(String),
-    /// The one that was saved by this name.
+    /// The snapshot with this name.
     Snapshot(String),
-    /// The one that an environment uses.
+    /// The version assigned to this environment.
     Environment(String),
 }
 
 impl Dataset {
-    /// A data set of [Braintrust](https://www.braintrust.dev), by the names of its project and of itself.
+    /// A dataset in [Braintrust](https://www.braintrust.dev), by the names of its project and itself.
     ///
     /// ```no_run
     /// use cobalt::Dataset;
@@ -56,28 +56,27 @@ impl Dataset {
     /// # Ok::<(), cobalt::Error>(())
     /// ```
     ///
-    /// Each row becomes an item of
+    /// Each row becomes an item:
     ///
-    /// | field | what it is |
+    /// | item | Braintrust |
     /// |---|---|
-    /// | `id` | the row's |
-    /// | `input` | as it is, JSON or text |
-    /// | `expectedOutput` | `expected`, or the `output` of rows from times when it was called so |
-    /// | `metadata` | as it is |
-    /// | `tags` | those of the row, where it has any |
+    /// | `id` | `id` |
+    /// | `input` | `input`, JSON or text, unchanged |
+    /// | `expectedOutput` | `expected`, or `output` (its former name) in old rows |
+    /// | `metadata` | `metadata`, unchanged |
+    /// | `tags` | `tags`, if there are any |
     ///
-    /// What a row has not is absent. The items come in Braintrust's order: those that were changed last are the first.
+    /// Fields missing in a row are absent. Items are in Braintrust's order: most recently changed first.
     ///
-    /// All pages are read as of one transaction, which is the set's latest unless a [`version`], a [`snapshot`] or an
-    /// [`environment`] is asked for; runs record its id. Only where rows were deleted since then, or the API refuses to
-    /// tell the latest, as where it is asked too often, no transaction names the state: then the rows of this moment are read,
-    /// and no version is recorded.
+    /// All pages are read as of one transaction: the latest, unless you request a [`version`], a [`snapshot`] or an
+    /// [`environment`]. Runs record its ID. If rows were deleted since that transaction, or the API does not return the latest
+    /// one, for example because of rate limits, then the current rows are read, and no version is recorded.
     ///
-    /// A copy is told apart by the names, the version and the address, and not by the account of the key: with the key of
-    /// another, give another `COBALT_DIR`, or fetch it again by `--refresh`.
+    /// The cached copy is identified by the names, the version and the URL, not by the account of the key. With a key for another
+    /// account, set another `COBALT_DIR`, or fetch again with `--refresh`.
     ///
-    /// The key is that of [`api_key`], else the configured one, else `BRAINTRUST_API_KEY`; the address likewise, with
-    /// `BRAINTRUST_API_URL`. Organisations in the EU need `https://api-eu.braintrust.dev` there.
+    /// The key comes from [`api_key`], else from the configuration, else from `BRAINTRUST_API_KEY`; the URL likewise, with
+    /// `BRAINTRUST_API_URL`. Organizations in the EU need `https://api-eu.braintrust.dev`.
     ///
     /// [`version`]: RemoteDataset::<Braintrust>::version
     /// [`snapshot`]: RemoteDataset::<Braintrust>::snapshot
@@ -95,7 +94,7 @@ impl Dataset {
 }
 
 impl RemoteDataset<Braintrust> {
-    /// The state after a transaction, by its id. Of `version`, `snapshot` and `environment`, the last one counts.
+    /// The dataset as of a transaction, by its ID. Of `version`, `snapshot` and `environment`, the last call wins.
     ///
     /// ```no_run
     /// # use cobalt::Dataset;
@@ -107,7 +106,7 @@ impl RemoteDataset<Braintrust> {
         self
     }
 
-    /// The state that was saved as a snapshot of this name.
+    /// The snapshot with this name.
     ///
     /// ```no_run
     /// # use cobalt::Dataset;
@@ -119,7 +118,7 @@ impl RemoteDataset<Braintrust> {
         self
     }
 
-    /// The state that an environment uses, such as `production`.
+    /// The version assigned to an environment, such as `production`.
     ///
     /// ```no_run
     /// # use cobalt::Dataset;
@@ -131,13 +130,13 @@ impl RemoteDataset<Braintrust> {
         self
     }
 
-    /// The organisation, where the key is of several; that of the configuration, else `BRAINTRUST_ORG_NAME`, unless it is set.
+    /// The organization, if the key belongs to several; default: the configured one, else `BRAINTRUST_ORG_NAME`.
     pub fn organization(mut self, name: impl Into<String>) -> Self {
         self.source.organization = Some(name.into());
         self
     }
 
-    /// Where the API is: `https://api-eu.braintrust.dev`, or that of your own data plane.
+    /// The URL of the API: `https://api-eu.braintrust.dev`, or your own data plane.
     ///
     /// ```no_run
     /// # use cobalt::Dataset;
@@ -149,7 +148,7 @@ impl RemoteDataset<Braintrust> {
         self
     }
 
-    /// The key, which goes only to the host of the API.
+    /// The key; it is only sent to the host of the API.
     pub fn api_key(mut self, key: impl Into<String>) -> Self {
         self.source.access.key = Some(Secret(key.into()));
         self
@@ -197,7 +196,7 @@ impl Source for Braintrust {
 
     async fn fetch(&self, session: &Session<'_>) -> Result<Fetched, FetchError> {
         check_name("project", &self.project)?;
-        check_name("data set", &self.name)?;
+        check_name("dataset", &self.name)?;
         if let Some(Pinned::Snapshot(name) | Pinned::Environment(name)) = &self.pinned {
             check_name("snapshot or environment", name)?;
         }
@@ -206,16 +205,16 @@ impl Source for Braintrust {
     }
 }
 
-/// How many rows are asked for at once; the API gives at most 1,000.
+/// The number of rows per request; the API allows at most 1,000.
 const PAGE: usize = 500;
 
-/// A list, as every question for objects is answered.
+/// The response to every request that lists objects.
 #[derive(Debug, Deserialize)]
 struct Objects<T> {
     objects: Vec<T>,
 }
 
-/// A project, data set or snapshot.
+/// A project, dataset or snapshot.
 #[derive(Debug, Deserialize)]
 struct Object {
     id: String,
@@ -226,7 +225,7 @@ struct Object {
 
 #[derive(Debug, Deserialize)]
 struct Snapshot {
-    /// Servers that do not know the question for one data set give those of all.
+    /// Servers that ignore the filter by dataset return the snapshots of all datasets.
     dataset_id: String,
     name: String,
     xact_id: String,
@@ -237,23 +236,23 @@ struct Environment {
     object_version: String,
 }
 
-/// What the query language answers where one row is asked for; none perhaps, where there is nothing to count.
+/// The response to a query for one row; may be empty if there is nothing to count.
 #[derive(Debug, Deserialize)]
 struct Answer {
     data: Vec<Head>,
 }
 
-/// The latest state, as far as it is told.
+/// The latest version, if known.
 #[derive(Debug, Deserialize)]
 struct Head {
-    /// The latest transaction of a row that is there.
+    /// The latest transaction of an existing row.
     #[serde(default)]
     version: Option<Transaction>,
-    /// How many rows there are.
+    /// The number of rows.
     count: usize,
 }
 
-/// The id of a transaction: a number, mostly as text.
+/// A transaction ID: a number, usually as a string.
 #[derive(Debug, Deserialize)]
 #[serde(from = "Value")]
 struct Transaction(String);
@@ -274,7 +273,7 @@ struct Page {
     cursor: Option<String>,
 }
 
-/// A data set that was found.
+/// A dataset that exists.
 #[derive(Debug)]
 pub struct Found<'a> {
     api: &'a Bearer<'a>,
@@ -282,7 +281,7 @@ pub struct Found<'a> {
     id: String,
 }
 
-/// Finds a data set by its name; nothing is created.
+/// Looks up a dataset by name, without creating anything.
 pub async fn find<'a>(
     api: &'a Bearer<'a>,
     organization: Option<&'a str>,
@@ -296,63 +295,66 @@ pub async fn find<'a>(
         [dataset] => Ok(Found { api, organization, id: dataset.id.clone() }),
         [] => Err(missing(api, organization, project, name).await),
         many => Err(FetchError::problem(format!(
-            "the key reads {} data sets of this name, in projects of the same name: say whose by `.organization(…)` or {}",
+            "the key can read {} datasets with this name, in projects of the same name; select the organization with \
+            `.organization(…)` or {}",
             many.len(),
             ORGANIZATION,
         ))),
     }
 }
 
-/// Says what there is instead of a data set.
+/// The error for a missing dataset, which lists the existing ones.
 async fn missing(api: &Bearer<'_>, organization: Option<&str>, project: &str, name: &str) -> FetchError {
     match list(api, "dataset", &within(organization, &[("project_name", project)])).await {
         Ok(datasets) if !datasets.is_empty() => {
             let names = datasets.iter().map(|dataset| dataset.name.as_str());
             let instead = wording::instead(name, names);
-            return FetchError::problem(format!("the project has no such data set: {instead}"));
+            return FetchError::problem(format!("no such dataset in the project; {instead}"));
         }
         Ok(_) => {}
         Err(error) => return error,
     }
     match list(api, "project", &within(organization, &[])).await {
         Ok(projects) if projects.iter().any(|found| found.name == project) => {
-            FetchError::problem("the project has no data sets: add one, or correct the names")
+            FetchError::problem("the project has no datasets; add one, or correct the names")
         }
         Ok(projects) if !projects.is_empty() => {
             let names = projects.iter().map(|project| project.name.as_str());
-            FetchError::problem(format!("there is no such project: {}", wording::instead(project, names)))
+            FetchError::problem(format!("no such project; {}", wording::instead(project, names)))
         }
-        Ok(_) => FetchError::problem("the key reads no project at all: is it of the right organisation?"),
+        Ok(_) => FetchError::problem(
+            "the key can read no projects; check that it belongs to the right organization",
+        ),
         Err(error) => error,
     }
 }
 
-/// Objects of a kind, without those that are deleted.
+/// Lists objects of a kind, except deleted ones.
 async fn list(api: &Bearer<'_>, kind: &str, query: &[(&str, &str)]) -> Result<Vec<Object>, FetchError> {
     let Objects { mut objects } = api.get::<Objects<Object>>(&["v1", kind], query).await?;
     objects.retain(|object| object.deleted_at.is_none());
     Ok(objects)
 }
 
-/// A query, within the organisation where that is said.
+/// A query, limited to the organization if one is set.
 fn within<'q>(organization: Option<&'q str>, query: &[(&'q str, &'q str)]) -> Vec<(&'q str, &'q str)> {
     query.iter().copied().chain(organization.map(|name| ("org_name", name))).collect()
 }
 
 impl Found<'_> {
-    /// The transaction that a snapshot stands for.
+    /// The transaction of a snapshot.
     pub async fn snapshot(&self, name: &str) -> Result<String, FetchError> {
-        // A list holds only so many of them.
+        // The list is limited in length, so filter by name first.
         let named = self.snapshots(&[("dataset_snapshot_name", name)]).await?;
         if let Some(snapshot) = named.into_iter().find(|snapshot| snapshot.name == name) {
             return Ok(snapshot.xact_id);
         }
         let objects = self.snapshots(&[]).await?;
         Err(FetchError::problem(match objects.as_slice() {
-            [] => "the data set has no snapshots: make one in Braintrust, or ask for a version".to_owned(),
+            [] => "the dataset has no snapshots; create one in Braintrust, or request a version".to_owned(),
             objects => {
                 let names = objects.iter().map(|snapshot| snapshot.name.as_str());
-                format!("the data set has no snapshot `{name}`: {}", wording::instead(name, names))
+                format!("the dataset has no snapshot `{name}`; {}", wording::instead(name, names))
             }
         }))
     }
@@ -366,24 +368,24 @@ impl Found<'_> {
         Ok(objects)
     }
 
-    /// The transaction that an environment uses.
+    /// The transaction assigned to an environment.
     pub async fn environment(&self, slug: &str) -> Result<String, FetchError> {
         let path = ["environment-object", "dataset", &self.id, slug];
         match self.api.get::<Environment>(&path, &within(self.organization, &[])).await {
             Ok(environment) => Ok(environment.object_version),
             Err(FetchError::Refused { status: 404, .. }) => Err(FetchError::problem(format!(
-                "the environment `{slug}` uses no snapshot of the data set: assign one to it in Braintrust"
+                "the environment `{slug}` has no snapshot of the dataset; assign one in Braintrust"
             ))),
             Err(error) => Err(error),
         }
     }
 
-    /// The rows after a transaction.
+    /// The rows as of a transaction.
     pub async fn at(&self, version: String) -> Result<Fetched, FetchError> {
         Ok(Fetched { items: self.rows(Some(&version)).await?, version: Some(version) })
     }
 
-    /// The rows of this moment.
+    /// The current rows.
     pub async fn latest(&self) -> Result<Fetched, FetchError> {
         let Some(Head { version, count }) = self.head().await? else {
             return Ok(Fetched { items: self.rows(None).await?, version: None });
@@ -393,22 +395,21 @@ impl Found<'_> {
             if items.len() == count {
                 return Ok(Fetched { items, version: Some(version.0) });
             }
-            // The latest transaction of a row that is there may come before the deletion of one that is not: as of it, that
-            // one still was.
+            // The latest transaction of an existing row may be older than the deletion of another row, which then still existed.
         }
         let items = self.rows(None).await?;
         if items.len() < count {
             return Err(FetchError::problem(format!(
-                "Braintrust says that there are {count} rows and gave {}: if nobody deletes rows at the moment, ask for a \
-                 version, a snapshot or an environment",
+                "Braintrust reports {count} rows but returned {}; if no rows are being deleted right now, request a version, \
+                a snapshot or an environment",
                 items.len()
             )));
         }
         Ok(Fetched { items, version: None })
     }
 
-    /// The latest state, if it is told: the rows come without it, too. A data plane of one's own may be too old for the language
-    /// of the question, and such questions are the first that a busy one refuses.
+    /// The latest version, if available; the rows can be read without it. An old self-hosted data plane may not support the query
+    /// language, and a busy one rejects such queries first.
     async fn head(&self) -> Result<Option<Head>, FetchError> {
         let id = self.id.replace('\'', "''");
         let query = format!("SELECT max(_xact_id) AS version, count(*) AS count FROM dataset('{id}')");
@@ -419,8 +420,8 @@ impl Found<'_> {
         }
     }
 
-    /// The rows as of a version, or of this moment. Pages go from the latest transaction back through the history, so that
-    /// the first row of an id is the one that counts.
+    /// The rows as of a version, or the current ones. Pages go back in history from the latest transaction, so the first row with
+    /// an ID is the valid one.
     async fn rows(&self, version: Option<&str>) -> Result<Vec<Item>, FetchError> {
         let (mut seen, mut items, mut cursor) = (HashSet::new(), Vec::new(), None);
         let mut cursors = HashSet::new();
@@ -443,7 +444,7 @@ impl Found<'_> {
                 Some(next) if is_empty && cursors.contains(&next) => return Ok(items),
                 Some(next) if !cursors.insert(next.clone()) => {
                     return Err(FetchError::problem(
-                        "Braintrust gives the same pages again and again: try again later",
+                        "Braintrust keeps returning the same pages; try again later",
                     ));
                 }
                 next => cursor = next,
@@ -452,7 +453,7 @@ impl Found<'_> {
     }
 }
 
-/// A row, of which only what belongs to the item is read: not who changed it when, nor comments on it.
+/// A row. Only the fields of the item are read, not who changed it, when, or comments.
 #[derive(Debug, Deserialize)]
 pub(super) struct Row {
     pub(super) id: String,
@@ -460,14 +461,14 @@ pub(super) struct Row {
     input: Value,
     #[serde(default)]
     expected: Value,
-    /// What `expected` was called before.
+    /// The former name of `expected`.
     #[serde(default)]
     output: Value,
     #[serde(default)]
     metadata: Value,
     #[serde(default)]
     tags: Option<Vec<String>>,
-    /// Whether the row says that the one of this id is gone.
+    /// Whether the row marks the deletion of the row with this ID.
     #[serde(default, rename = "_object_delete")]
     pub(super) deleted: Option<bool>,
 }

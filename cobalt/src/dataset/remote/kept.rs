@@ -1,4 +1,4 @@
-//! The copy of a data set that was fetched: one file, whose first line says what it is, then an item per line.
+//! The cached copy of a fetched dataset: one file with a header line, then an item per line.
 
 use std::fmt;
 use std::fs::{self, File};
@@ -13,17 +13,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::dataset::{Dataset, DatasetError, parse_jsonl};
 
-/// The longest slug of a label in a file's name, in bytes.
+/// The maximum length of a label's slug in a file name, in bytes.
 const LONGEST_SLUG: usize = 80;
-/// What stands behind the name of a copy that is being written.
+/// The extension of a copy that is being written.
 const DRAFT: &str = "draft";
 
-/// Where the copy of a data set is.
+/// The location of a cached copy.
 #[derive(Debug)]
 pub struct Kept {
     pub(super) path: PathBuf,
     label: String,
-    /// A hash of what is asked for.
+    /// The hash of the request.
     request: String,
 }
 
@@ -35,7 +35,7 @@ impl Kept {
         Self { path: folder.join(name), label: label.to_owned(), request }
     }
 
-    /// Looks for the copy.
+    /// Reads the copy, if it exists.
     pub fn read(&self) -> Result<Found, StoreError> {
         let file = match File::open(&self.path) {
             Ok(file) => file,
@@ -45,21 +45,19 @@ impl Kept {
         let mut reader = BufReader::new(file);
         let copy = Header::read(&mut reader).and_then(|header| match header.request == self.request {
             true => Copy::read(&header, reader),
-            false => {
-                Err(format!("it is of {}, of which another version or part was asked for", header.source))
-            }
+            false => Err(format!("it holds another version or part of {} than requested", header.source)),
         });
         Ok(copy.map_or_else(Found::Damaged, Found::Copy))
     }
 
-    /// Waits until no other process fetches this data set, and makes the folder of the copies.
+    /// Waits until no other process fetches this dataset. Creates the folder of cached copies.
     pub fn lock(&self) -> Result<Lock, StoreError> {
         let folder = self.path.parent().unwrap_or(Path::new(""));
         let root = folder.parent().unwrap_or(folder);
         let is_new = !folder.exists();
         create_folder(root, folder).map_err(|source| storage(CREATE, folder, source))?;
         if is_new && !root.join(".gitignore").exists() {
-            // `.cobalt` was there before, and has none.
+            // `.cobalt` existed before, without a `.gitignore`.
             let ignored = folder.join(".gitignore");
             fs::write(&ignored, "*\n").map_err(|source| storage("write", &ignored, source))?;
         }
@@ -67,7 +65,7 @@ impl Kept {
         Lock::take(&path).map_err(|source| storage("write", &path, source))
     }
 
-    /// Keeps what was fetched.
+    /// Caches fetched data.
     pub fn write(&self, dataset: &Dataset, fetch: &Fetch, lock: &Lock) -> Result<(), StoreError> {
         if lock.is_exclusive {
             self.remove_drafts();
@@ -85,7 +83,7 @@ impl Kept {
         })
     }
 
-    /// Removes the drafts of processes that were killed: as one at a time writes, no other is being written.
+    /// Removes the drafts of killed processes: only one process writes at a time, so no other draft is in use.
     fn remove_drafts(&self) {
         let (Some(folder), Some(stem)) = (self.path.parent(), self.path.file_stem()) else { return };
         let is_draft = |path: &PathBuf| {
@@ -95,28 +93,28 @@ impl Kept {
         };
         let entries = fs::read_dir(folder).into_iter().flatten().flatten();
         for draft in entries.map(|entry| entry.path()).filter(is_draft) {
-            // One that cannot be removed is in nobody's way.
+            // A draft that cannot be removed does no harm.
             let _ = fs::remove_file(draft);
         }
     }
 }
 
-/// How many digits of a hash are shown.
+/// How many digits of a hash are displayed.
 const SHOWN_DIGITS: usize = 12;
 
-/// What is found where a copy would be.
+/// The result of looking up a cached copy.
 #[derive(Debug)]
 pub enum Found {
-    /// There is none.
+    /// There is no copy.
     Nothing,
-    /// A copy that is what it says.
+    /// A valid copy.
     Copy(Copy),
-    /// A file that cannot be used, and why.
+    /// An unusable file, and why.
     Damaged(String),
 }
 
 impl Found {
-    /// The copy, if there is one that can be used.
+    /// The copy, if it is valid.
     pub fn copy(self) -> Option<Copy> {
         match self {
             Self::Copy(copy) => Some(copy),
@@ -125,18 +123,18 @@ impl Found {
     }
 }
 
-/// A copy that was read, and is what was fetched.
+/// A valid copy.
 #[derive(Debug)]
 pub struct Copy {
     pub(super) dataset: Dataset,
-    /// When it was asked for.
+    /// The fetch time.
     pub(super) at: Timestamp,
 }
 
 impl Copy {
-    /// Reads the items behind a header, or tells what is wrong with them.
+    /// Reads the items after a header, or returns what is wrong with them.
     pub fn read(header: &Header, reader: impl BufRead) -> Result<Self, String> {
-        // Lines are counted with the header's.
+        // Line numbers include the header.
         let items = parse_jsonl(reader, "the copy").map_err(|error| match error {
             DatasetError::Malformed { line, reason, .. } => format!("line {}: {reason}", line + 1),
             DatasetError::Empty { .. } => "it has no items".to_owned(),
@@ -146,11 +144,11 @@ impl Copy {
         let at = fetch.at;
         let dataset = Dataset::fetched(&header.source, items, fetch);
         if dataset.len() != header.items {
-            return Err(format!("it has {} of its {} items", dataset.len(), header.items));
+            return Err(format!("its item count is {}, expected {}", dataset.len(), header.items));
         }
         match dataset.hash() == header.hash {
             true => Ok(Self { dataset, at }),
-            false => Err("its items are not those that were fetched".to_owned()),
+            false => Err("its items do not match its hash".to_owned()),
         }
     }
 }
@@ -162,27 +160,27 @@ impl fmt::Display for Copy {
     }
 }
 
-/// The version of the file's form.
+/// The version of the file format.
 const FORM: u32 = 1;
 
-/// The first line of a copy.
+/// The header line of a copy.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Header {
     cobalt_dataset: u32,
-    /// As of [`Dataset::source`](crate::Dataset::source).
+    /// As in [`Dataset::source`](crate::Dataset::source).
     pub(super) source: String,
-    /// SHA-256 of what was asked for.
+    /// The SHA-256 of the request.
     pub(super) request: String,
     pub(super) fetched_at: Timestamp,
     pub(super) items: usize,
-    /// That of [`Dataset::hash`](crate::Dataset::hash).
+    /// As in [`Dataset::hash`](crate::Dataset::hash).
     pub(super) hash: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) version: Option<String>,
 }
 
-/// What later versions of the file will have in their first line, too.
+/// The part of the header that later format versions will keep.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Form {
@@ -202,14 +200,16 @@ impl Header {
         }
     }
 
-    /// Reads the first line, or tells what is wrong with it.
+    /// Reads the header line, or returns what is wrong with it.
     pub fn read(reader: &mut impl BufRead) -> Result<Self, String> {
         let mut line = Vec::new();
         reader.read_until(b'\n', &mut line).map_err(|error| error.to_string())?;
-        let unread = |error| format!("its first line does not say what it is ({error})");
+        let unread = |error| format!("its first line is not a valid header ({error})");
         let Form { cobalt_dataset: form } = serde_json::from_slice(&line).map_err(unread)?;
         if form != FORM {
-            return Err(format!("it is of form {form}, and this version of Cobalt reads form {FORM}"));
+            return Err(format!(
+                "it has format version {form}, but this version of Cobalt reads format version {FORM}"
+            ));
         }
         serde_json::from_slice(&line).map_err(unread)
     }
@@ -219,27 +219,27 @@ impl Header {
     }
 }
 
-/// A copy of a data set that was fetched, as its first line tells it.
+/// The cached copy of a fetched dataset, as described by its header line.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct KeptDataset {
     /// The file.
     pub path: PathBuf,
-    /// What it is a copy of, as of [`Dataset::source`].
+    /// The source, as in [`Dataset::source`].
     pub source: String,
-    /// When it was asked for.
+    /// The fetch time.
     pub fetched_at: Timestamp,
-    /// How many items it has.
+    /// The number of items.
     pub items: usize,
-    /// Their hash, as of [`Dataset::hash`].
+    /// Their hash, as in [`Dataset::hash`].
     pub hash: String,
-    /// Which version it is, as the source names it.
+    /// The version, as named by the source.
     pub version: Option<String>,
 }
 
 impl KeptDataset {
-    /// The copies in a folder, [`Layout::datasets`](cobalt_core::store::Layout::datasets), by their sources, the newest of each
-    /// first. Files whose first line cannot be read are left out, and a folder that is not there has none.
+    /// The copies in a folder ([`Layout::datasets`](cobalt_core::store::Layout::datasets)), sorted by source, newest first.
+    /// Files without a valid header line are skipped; a missing folder has no copies.
     ///
     /// # Errors
     ///
@@ -266,7 +266,7 @@ impl KeptDataset {
     ///
     /// # Errors
     ///
-    /// The file is gone, or its items are not those that were fetched.
+    /// The file is missing, or its items do not match its hash.
     pub fn load(&self) -> Result<Dataset, DatasetError> {
         let mut reader = BufReader::new(self.open()?);
         let copy = Header::read(&mut reader).and_then(|header| Copy::read(&header, reader));
@@ -290,17 +290,17 @@ impl KeptDataset {
     }
 }
 
-/// The right to fetch a data set and to write its copy, until it is dropped.
+/// A lock for fetching a dataset and writing its copy, released on drop.
 #[derive(Debug)]
 pub struct Lock {
-    /// Closed with it, which gives the lock back, also where the process is killed.
+    /// Closing the file releases the lock, also if the process is killed.
     _file: File,
-    /// Whether nobody else can have it, which is not so on file systems without locks.
+    /// Whether the lock is exclusive; false on file systems without locks.
     pub(super) is_exclusive: bool,
 }
 
 impl Lock {
-    /// Waits until nobody else has it.
+    /// Waits for the lock.
     pub fn take(path: &Path) -> io::Result<Self> {
         let file = File::options().create(true).write(true).truncate(false).open(path)?;
         match file.lock() {

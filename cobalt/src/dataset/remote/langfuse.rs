@@ -24,10 +24,10 @@ static LANGFUSE: Platform = Platform {
     base_url: "https://cloud.langfuse.com",
     base_url_variables: &["LANGFUSE_BASE_URL", "LANGFUSE_HOST"],
 };
-/// The most items of a page that the API gives.
+/// The maximum page size of the API.
 const LARGEST_PAGE: u32 = 100;
 
-/// A data set of Langfuse.
+/// A dataset in Langfuse.
 #[derive(Clone, Debug)]
 pub struct Langfuse {
     name: String,
@@ -39,22 +39,22 @@ pub struct Langfuse {
 }
 
 impl Dataset {
-    /// A data set of [Langfuse](https://langfuse.com), by its name; one in a folder is named `folder/name`.
+    /// A dataset in [Langfuse](https://langfuse.com), by name; in a folder, `folder/name`.
     ///
-    /// | item | of Langfuse |
+    /// | item | Langfuse |
     /// |---|---|
     /// | `id` | `id` |
-    /// | `input` | `input`, text or JSON as it is there, or null |
-    /// | `expectedOutput` | `expectedOutput`; absent where it is null |
-    /// | `metadata` | `metadata`; absent where it is null |
+    /// | `input` | `input`, text or JSON unchanged, or null |
+    /// | `expectedOutput` | `expectedOutput`; absent if null |
+    /// | `metadata` | `metadata`; absent if null |
     ///
-    /// They come in Langfuse's order, the latest first, on pages that are read as of one time. Archived items are left out;
-    /// fewer items than Langfuse counts are an error.
+    /// Items are in Langfuse's order, latest first; all pages are read as of one time. Archived items are skipped. If Langfuse
+    /// returns fewer items than it counts, that is an error.
     ///
-    /// The keys are those of `LANGFUSE_PUBLIC_KEY` and `LANGFUSE_SECRET_KEY`, and the server that of `LANGFUSE_BASE_URL` (or
-    /// `LANGFUSE_HOST`), else `https://cloud.langfuse.com`, which is the European one. Keys belong to one project of one
-    /// server. A copy is told by the name of the data set and the server: after a change to the keys of another project,
-    /// fetch it again.
+    /// The keys come from `LANGFUSE_PUBLIC_KEY` and `LANGFUSE_SECRET_KEY`, the server from `LANGFUSE_BASE_URL` (or
+    /// `LANGFUSE_HOST`), else `https://cloud.langfuse.com`, the European one. Keys belong to one project on one server. The cached
+    /// copy is identified by the name of the dataset and the server: after switching to the keys of another project, fetch it
+    /// again.
     ///
     /// ```no_run
     /// use cobalt::Dataset;
@@ -76,36 +76,36 @@ impl Dataset {
 }
 
 impl RemoteDataset<Langfuse> {
-    /// The items as they were at a time, given in UTC as in `2026-01-21T14:35:42Z`. Without it, they are as they are now, and
-    /// the version of the data set is the time of the fetch, by the server's clock.
+    /// The items as of a time in UTC, such as `2026-01-21T14:35:42Z`. By default, the current items; the version of the dataset
+    /// is then the fetch time by the server's clock.
     ///
-    /// Servers of before 2026 know no versions: an item of after the time is an error.
+    /// Servers from before 2026 do not support versions: an item created after the time is an error.
     pub fn version(mut self, time: impl Into<String>) -> Self {
         self.source.version = Some(time.into());
         self
     }
 
-    /// How many items are asked for at once, from 1 to 100; 100 unless it is set. Langfuse's own servers give no answers of
-    /// more than 5 MB, for which items may be too large.
+    /// The number of items per request, from 1 to 100; default 100. Langfuse Cloud limits responses to 5 MB, so large items may
+    /// need smaller pages.
     pub fn page_size(mut self, items: u32) -> Self {
         self.source.page_size = items.clamp(1, LARGEST_PAGE);
         self
     }
 
-    /// Where the server is, as in `https://us.cloud.langfuse.com`; this comes before the configuration and the environment.
+    /// The URL of the server, such as `https://us.cloud.langfuse.com`; overrides the configuration and the environment.
     pub fn base_url(mut self, url: impl Into<String>) -> Self {
         self.source.base_url = Some(url.into());
         self
     }
 
-    /// The public key, `pk-lf-…`; this comes before the configuration and the environment.
+    /// The public key, `pk-lf-…`; overrides the configuration and the environment.
     pub fn public_key(mut self, key: impl Into<String>) -> Self {
         self.source.public_key = Some(Secret(key.into()));
         self
     }
 
-    /// The secret key, `sk-lf-…`; this comes before the configuration and the environment. Keys in source files are read by
-    /// others: leave it to the environment where you can.
+    /// The secret key, `sk-lf-…`; overrides the configuration and the environment. Keys in source code can be read by others:
+    /// prefer the environment.
     pub fn secret_key(mut self, key: impl Into<String>) -> Self {
         self.source.secret_key = Some(Secret(key.into()));
         self
@@ -120,7 +120,7 @@ impl Source for Langfuse {
     fn identity(&self, session: &Session<'_>) -> Vec<String> {
         let base_url = LANGFUSE.base_url(session, self.base_url.as_deref());
         let version = self.version.clone().unwrap_or_default();
-        // Which project it is of; one that a variable holds is not needed where a copy is used.
+        // Identifies the project. The value of a variable is not needed to use a cached copy.
         let configured = session.account(LANGFUSE.id).and_then(|account| account.public_key.as_ref());
         let project = match (&self.public_key, configured) {
             (Some(Secret(key)), _) | (None, Some(Key::Written(Secret(key)))) => key.clone(),
@@ -131,7 +131,7 @@ impl Source for Langfuse {
     }
 
     async fn fetch(&self, session: &Session<'_>) -> Result<Fetched, FetchError> {
-        check_name("data set", &self.name)?;
+        check_name("dataset", &self.name)?;
         let pinned = self.version.as_deref().map(time_of_version).transpose()?;
         let api = Api::new(self, session)?;
         while_unchanged(async || self.fetch_once(&api, pinned).await).await
@@ -139,7 +139,7 @@ impl Source for Langfuse {
 }
 
 impl Langfuse {
-    /// All pages of one state of the data set; `None` where it was changed between two of them.
+    /// All pages of one version of the dataset; `None` if it changed between two pages.
     async fn fetch_once(
         &self,
         api: &Api<'_>,
@@ -150,7 +150,7 @@ impl Langfuse {
         let mut total = None;
         for number in 1.. {
             let (page, date) = api.page(self, number, version.as_deref()).await?;
-            // The state of the first page is that of all: as of the end of the second in which it came.
+            // All pages use the state of the first page: as of the end of the second in which it was returned.
             let now = || date.map_or_else(SystemTime::now, |second| second + Duration::from_secs(1));
             version.get_or_insert_with(|| Timestamp::from(now()).to_string());
             if *total.get_or_insert(page.meta.total_items) != page.meta.total_items {
@@ -171,36 +171,36 @@ impl Langfuse {
         let (given, total) = (pages.given() as u64, total.unwrap_or_default());
         if given < total {
             return Err(FetchError::problem(format!(
-                "Langfuse says that there are {total} items and gave {given}: try again later, or update the server"
+                "Langfuse reports {total} items but returned {given}; try again later, or update the server"
             )));
         }
         Ok(Some(Fetched { items: pages.items, version }))
     }
 }
 
-/// The time that a version is given by.
+/// Parses a version, which is a time.
 fn time_of_version(version: &str) -> Result<SystemTime, FetchError> {
     let time = humantime::parse_rfc3339(version).map_err(|_| {
         FetchError::problem(format!(
-            "the version is `{version}`, expected a time in UTC such as `2026-01-21T14:35:42Z`"
+            "invalid version `{version}`: expected a time in UTC such as `2026-01-21T14:35:42Z`"
         ))
     })?;
     if time > SystemTime::now() + CLOCKS_APART {
         return Err(FetchError::problem(format!(
-            "the version is `{version}`, which is yet to come: leave it out for the present state"
+            "the version `{version}` is in the future; remove it to get the current items"
         )));
     }
     Ok(time)
 }
 
-/// How far the clocks of a server and of its database may be apart.
+/// The maximum difference between the clocks of a server and of its database.
 pub const CLOCKS_APART: Duration = Duration::from_secs(60);
 
-/// A project of a server.
+/// The API of a server, for one project.
 pub struct Api<'a> {
     session: &'a Session<'a>,
     base_url: Url,
-    /// What gives it.
+    /// The setting that provides the URL.
     origin: String,
     public: FoundKey,
     secret: FoundKey,
@@ -233,7 +233,7 @@ impl<'a> Api<'a> {
         Request::get(below(&self.base_url, path, query)).basic(&self.public.secret.0, &self.secret.secret.0)
     }
 
-    /// A page of items, and when it was given.
+    /// A page of items, and the server's time.
     pub async fn page(
         &self,
         source: &Langfuse,
@@ -252,7 +252,7 @@ impl<'a> Api<'a> {
         }
     }
 
-    /// What is said of a data set that is not there: which ones are.
+    /// The error for a missing dataset, which lists the existing ones.
     async fn not_found(&self, name: &str, message: String, url: &Url) -> FetchError {
         let list = async || {
             let request =
@@ -261,13 +261,13 @@ impl<'a> Api<'a> {
         };
         match list().await {
             Ok(page) if page.data.is_empty() => {
-                FetchError::problem(format!("there is no data set `{name}`: the project has none"))
+                FetchError::problem(format!("no dataset `{name}`: the project has no datasets"))
             }
             Ok(page) => {
                 let there = wording::instead(name, page.data.iter().map(|dataset| &*dataset.name));
-                FetchError::problem(format!("there is no data set `{name}`; {there}"))
+                FetchError::problem(format!("no dataset `{name}`; {there}"))
             }
-            // Then it is no Langfuse that answers there, or one of which no more is known.
+            // The server is not Langfuse, or gives no further information.
             Err(_) => self.explain(FetchError::Refused { status: 404, message }, url),
         }
     }
@@ -277,7 +277,7 @@ impl<'a> Api<'a> {
     }
 }
 
-/// A page of anything.
+/// A page of a list.
 #[derive(Deserialize)]
 pub struct Page<T> {
     pub(super) data: Vec<T>,
@@ -291,13 +291,13 @@ pub struct Meta {
     pub(super) total_pages: u64,
 }
 
-/// A data set in the list of all.
+/// A dataset in the list.
 #[derive(Deserialize)]
 struct Named {
     name: String,
 }
 
-/// An item as Langfuse has it.
+/// An item in Langfuse's format.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Row {
@@ -315,7 +315,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// Whether the item can have been there at the time that was asked for. A server that knows no versions gives them all.
+    /// Checks that the item existed at the requested time. A server without versions returns all items.
     pub fn check_time(&self, pinned: Option<SystemTime>) -> Result<(), FetchError> {
         let created = self.created_at.as_deref().and_then(|time| humantime::parse_rfc3339(time).ok());
         let (Some(pinned), Some(created)) = (pinned, created) else { return Ok(()) };
@@ -323,14 +323,14 @@ impl Row {
             return Ok(());
         }
         Err(FetchError::problem(format!(
-            "item `{}` was made at {}, after the version that was asked for: the server knows no versions; update it, or \
-             fetch without one",
+            "item `{}` was created at {}, after the requested version: the server does not support versions; update it, \
+            or fetch without a version",
             self.id,
             Timestamp::from(created)
         )))
     }
 
-    /// The item, unless it is archived, which older servers give too.
+    /// The item, unless it is archived; older servers also return archived items.
     pub fn into_item(self) -> Option<Item> {
         let is_archived = self.status.as_deref() == Some("ARCHIVED");
         (!is_archived).then(|| item(self.id, self.input, self.expected_output, self.metadata))

@@ -21,10 +21,10 @@ static LANGSMITH: Platform = Platform {
     base_url: "https://api.smith.langchain.com",
     base_url_variables: &["LANGSMITH_ENDPOINT", "LANGCHAIN_ENDPOINT"],
 };
-/// The tag of the present state of every data set.
+/// The tag of the current version of every dataset.
 const LATEST: &str = "latest";
 
-/// A data set of LangSmith.
+/// A dataset in LangSmith.
 #[derive(Clone, Debug)]
 pub struct LangSmith {
     name: String,
@@ -39,22 +39,22 @@ pub struct LangSmith {
 }
 
 impl Dataset {
-    /// A data set of [LangSmith](https://docs.langchain.com/langsmith/manage-datasets), by its name.
+    /// A dataset in [LangSmith](https://docs.langchain.com/langsmith/manage-datasets), by name.
     ///
-    /// | item | of LangSmith |
+    /// | item | LangSmith |
     /// |---|---|
     /// | `id` | `id` |
     /// | `input` | `inputs`, an object |
-    /// | `expectedOutput` | `outputs`, an object; absent where it is null |
-    /// | `metadata` | `metadata`, with the splits as `dataset_split`; absent where it is null |
+    /// | `expectedOutput` | `outputs`, an object; absent if null |
+    /// | `metadata` | `metadata`, with the splits as `dataset_split`; absent if null |
     ///
-    /// They come in LangSmith's order, the latest first, page by page until one is empty, all as of one version. Attachments are left out, as their addresses hold for minutes only.
+    /// Items are in LangSmith's order, latest first, read page by page until an empty page, all as of one version.
+    /// Attachments are skipped, as their URLs expire within minutes.
     ///
-    /// The key is that of `LANGSMITH_API_KEY`, and the server that of `LANGSMITH_ENDPOINT`, else
-    /// `https://api.smith.langchain.com`, which is the American one. A key that is for more than one workspace needs the
-    /// identifier of one, as in `LANGSMITH_WORKSPACE_ID`. Of these variables, the older names `LANGCHAIN_API_KEY` and
-    /// `LANGCHAIN_ENDPOINT` are read too. A copy is told by what is asked for, the server and the workspace: after a change
-    /// to a key of another workspace, fetch it again.
+    /// The key comes from `LANGSMITH_API_KEY`, the server from `LANGSMITH_ENDPOINT`, else `https://api.smith.langchain.com`, the
+    /// American one. A key for more than one workspace also needs a workspace ID, as in `LANGSMITH_WORKSPACE_ID`. The older
+    /// names `LANGCHAIN_API_KEY` and `LANGCHAIN_ENDPOINT` are also read. The cached copy is identified by the requested data, the
+    /// server and the workspace: after switching to a key for another workspace, fetch it again.
     ///
     /// ```no_run
     /// use cobalt::Dataset;
@@ -80,9 +80,9 @@ impl Dataset {
 }
 
 impl RemoteDataset<LangSmith> {
-    /// The examples as they were at a time, given as in `2026-01-21T14:35:42Z`, or as of the version that has this tag;
-    /// LangSmith calls this `as_of`. Without it, they are as they are now. What was fetched is recorded with the data set:
-    /// a time as it is given here, and a tag, or the latest version, by the time of its last change.
+    /// The examples as of a time, such as `2026-01-21T14:35:42Z`, or of the version with this tag; LangSmith calls this `as_of`.
+    /// By default, the current examples. The recorded version is the time as given here; for a tag or the latest version, it is
+    /// the time of that version's last change.
     pub fn version(mut self, time_or_tag: impl Into<String>) -> Self {
         self.source.version = Some(time_or_tag.into());
         self
@@ -99,7 +99,7 @@ impl RemoteDataset<LangSmith> {
         self
     }
 
-    /// Only the examples whose metadata have these fields with these values.
+    /// Only the examples whose metadata has these values.
     ///
     /// ```no_run
     /// use cobalt::{Dataset, item};
@@ -112,7 +112,7 @@ impl RemoteDataset<LangSmith> {
         self
     }
 
-    /// Only the examples that LangSmith's own filter keeps, in its query language.
+    /// Only the examples that match a filter in LangSmith's query language.
     ///
     /// ```no_run
     /// let dataset = cobalt::Dataset::from_langsmith("support")
@@ -125,21 +125,21 @@ impl RemoteDataset<LangSmith> {
         self
     }
 
-    /// Where the API is, as in `https://eu.api.smith.langchain.com` or `https://langsmith.example.com/api/v1`; this comes
-    /// before the configuration and the environment.
+    /// The URL of the API, such as `https://eu.api.smith.langchain.com` or `https://langsmith.example.com/api/v1`; overrides
+    /// the configuration and the environment.
     pub fn base_url(mut self, url: impl Into<String>) -> Self {
         self.source.base_url = Some(url.into());
         self
     }
 
-    /// The key, `lsv2_…`; this comes before the configuration and the environment. Keys in source files are read by others:
-    /// leave it to the environment where you can.
+    /// The key, `lsv2_…`; overrides the configuration and the environment. Keys in source code can be read by others: prefer
+    /// the environment.
     pub fn api_key(mut self, key: impl Into<String>) -> Self {
         self.source.key = Some(Secret(key.into()));
         self
     }
 
-    /// The identifier of the workspace; this comes before the configuration and the environment.
+    /// The workspace ID; overrides the configuration and the environment.
     pub fn workspace(mut self, id: impl Into<String>) -> Self {
         self.source.workspace = Some(id.into());
         self
@@ -165,7 +165,7 @@ impl Source for LangSmith {
     }
 
     async fn fetch(&self, session: &Session<'_>) -> Result<Fetched, FetchError> {
-        check_name("data set", &self.name)?;
+        check_name("dataset", &self.name)?;
         let api = Api::new(self, session)?;
         let id = api.dataset(&self.name).await?;
         while_unchanged(async || self.fetch_once(&api, &id).await).await
@@ -173,14 +173,14 @@ impl Source for LangSmith {
 }
 
 impl LangSmith {
-    /// The workspace: that of the code, else the configured one, else that of the variable.
+    /// The workspace: from the code, else from the configuration, else from the environment variable.
     fn workspace(&self, session: &Session<'_>) -> Option<String> {
         let configured = || session.account(LANGSMITH.id)?.workspace.clone();
         let variable = || session.variable("LANGSMITH_WORKSPACE_ID");
         self.workspace.clone().or_else(configured).or_else(variable)
     }
 
-    /// All pages of one version of a data set; `None` where they overlap, as those of a data set that is changed meanwhile.
+    /// All pages of one version of a dataset; `None` if they overlap, for example because the dataset changed meanwhile.
     async fn fetch_once(&self, api: &Api<'_>, id: &str) -> Result<Option<Fetched>, FetchError> {
         let version = match self.version.as_deref() {
             Some(time) if is_time(time) => Some(time.to_owned()),
@@ -190,7 +190,7 @@ impl LangSmith {
         let mut pages = Pages::default();
         loop {
             let page = api.examples(&query, pages.items.len()).await?;
-            // A shorter page need not be the last: a server may give fewer than are asked for.
+            // A short page need not be the last: a server may return fewer than requested.
             if page.is_empty() {
                 return Ok(Some(Fetched { items: pages.items, version }));
             }
@@ -203,7 +203,7 @@ impl LangSmith {
         }
     }
 
-    /// What is asked of every page.
+    /// The query for every page.
     fn query(&self, id: &str, version: &str) -> Vec<(&'static str, String)> {
         let mut query = vec![("dataset", id.to_owned()), ("as_of", version.to_owned())];
         query.extend(self.splits.iter().map(|split| ("splits", split.clone())));
@@ -213,7 +213,7 @@ impl LangSmith {
     }
 }
 
-/// Whether a version is a time, and no tag: it begins as one, with a day and a `T`.
+/// Whether a version is a time rather than a tag: it starts with a date and a `T`.
 fn is_time(version: &str) -> bool {
     let form = "0000-00-00T";
     version.len() > form.len()
@@ -223,16 +223,16 @@ fn is_time(version: &str) -> bool {
         })
 }
 
-/// The most entries of a list that are given at once.
+/// The maximum page size of the API.
 const LARGEST_PAGE: usize = 100;
 
-/// A workspace of a server.
+/// The API of a server, for one workspace.
 #[derive(Debug)]
 pub struct Api<'a> {
     session: &'a Session<'a>,
-    /// With the path of the first version of the API.
+    /// With the path `/api/v1`.
     base_url: Url,
-    /// What gives it.
+    /// The setting that provides the URL.
     origin: String,
     key: FoundKey,
     workspace: Option<String>,
@@ -250,14 +250,14 @@ pub struct Example {
     pub(super) metadata: Value,
 }
 
-/// A data set, in the list of all.
+/// A dataset in the list.
 #[derive(Debug, Deserialize)]
 struct Listed {
     id: String,
     name: String,
 }
 
-/// A version of a data set.
+/// A version of a dataset.
 #[derive(Debug, Deserialize)]
 struct Version {
     /// The time of its last change.
@@ -280,7 +280,7 @@ impl<'a> Api<'a> {
         })
     }
 
-    /// The identifier of the data set of this name.
+    /// The ID of the dataset with this name.
     pub async fn dataset(&self, name: &str) -> Result<String, FetchError> {
         let found: Vec<Listed> = self.get(&["datasets"], &[("name", name), ("limit", "1")]).await?;
         match found.into_iter().find(|dataset| dataset.name == name) {
@@ -292,17 +292,17 @@ impl<'a> Api<'a> {
     async fn no_dataset(&self, name: &str) -> FetchError {
         match self.get::<Vec<Listed>>(&["datasets"], &[("limit", "100")]).await {
             Ok(all) if all.is_empty() => FetchError::problem(format!(
-                "there is no data set `{name}`: the workspace has none that the key may read"
+                "no dataset `{name}`: the key can read no datasets in the workspace"
             )),
             Ok(all) => {
                 let there = wording::instead(name, all.iter().map(|dataset| &*dataset.name));
-                FetchError::problem(format!("there is no data set `{name}`; {there}"))
+                FetchError::problem(format!("no dataset `{name}`; {there}"))
             }
             Err(error) => error,
         }
     }
 
-    /// The time of the version that has a tag; `None` where there is no latest one, as in servers that record none.
+    /// The time of the version with a tag; `None` if there is no latest version, as on servers that record none.
     pub async fn version(&self, id: &str, tag: &str) -> Result<Option<String>, FetchError> {
         match self.get::<Version>(&["datasets", id, "version"], &[("tag", tag)]).await {
             Ok(version) => Ok(Some(version.as_of)),
@@ -322,15 +322,15 @@ impl<'a> Api<'a> {
         let tags: Vec<_> =
             versions.iter().flat_map(|version| version.tags.iter().flatten()).map(|tag| &**tag).collect();
         let there = match tags.is_empty() {
-            true => "no version has a tag".to_owned(),
+            true => "no version is tagged".to_owned(),
             false => wording::instead(tag, tags),
         };
         FetchError::problem(format!(
-            "no version has the tag `{tag}`; {there}; a time is given as in `2026-01-21T14:35:42Z`"
+            "no version is tagged `{tag}`; {there}; write a time like `2026-01-21T14:35:42Z`"
         ))
     }
 
-    /// A page of examples, behind so many of them.
+    /// A page of examples, from an offset.
     pub async fn examples(
         &self,
         query: &[(&str, String)],
@@ -342,7 +342,7 @@ impl<'a> Api<'a> {
         self.get(&["examples"], &query).await
     }
 
-    /// What is at a path. A refusal is explained, but that there is nothing.
+    /// Fetches a path. Errors are explained, except 404.
     async fn get<T: DeserializeOwned>(&self, path: &[&str], query: &[(&str, &str)]) -> Result<T, FetchError> {
         let url = below(&self.base_url, path, query);
         let mut request = Request::get(url.clone()).secret("x-api-key", &self.key.secret.0)?;
@@ -356,7 +356,7 @@ impl<'a> Api<'a> {
     }
 
     fn explain(&self, error: FetchError, url: &Url) -> FetchError {
-        // A key for all workspaces is refused where none is named.
+        // A key for several workspaces is rejected if none is named.
         let is_forbidden = matches!(error, FetchError::Refused { status: 403, .. });
         match (LANGSMITH.explain(error, (url, &self.origin), &[&self.key]), &self.workspace) {
             (FetchError::Problem(problem), None) if is_forbidden => FetchError::problem(format!(
@@ -367,7 +367,7 @@ impl<'a> Api<'a> {
     }
 }
 
-/// An endpoint with the path of the API. The official clients are given it with and without, wholly or in part.
+/// Adds the path of the API to an endpoint. The official clients accept endpoints with and without it, or with a part of it.
 fn versioned(mut endpoint: Url) -> Url {
     let path = endpoint.path().trim_end_matches('/');
     let path = path.strip_suffix("/v1").unwrap_or(path);

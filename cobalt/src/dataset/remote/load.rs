@@ -1,4 +1,4 @@
-//! Loads a remote dataset: from the copy that is kept, or by downloading it.
+//! Loads a remote dataset: from the cached copy, or by downloading it.
 
 use std::fs::{self, File, OpenOptions};
 use std::ops::Deref;
@@ -22,16 +22,16 @@ use crate::dataset::settings::FetchSettings;
 use crate::dataset::{Dataset, DatasetError};
 use crate::http::{AttemptError, Redirects};
 
-/// How long a fetch, or another process's, takes before people are told of it, who wait for it.
+/// How long a fetch, or the wait for another process, may take before a note on stderr.
 const UNTOLD: Duration = Duration::from_secs(1);
 
-/// A data set that is to be fetched.
+/// A dataset that is fetched from a URL or a platform.
 ///
-/// It stands wherever a data set can, as in `dataset = Dataset::from_url("…")`. To change its items first, [`load`] it.
+/// Use it like any dataset, as in `dataset = Dataset::from_url("…")`. To change its items first, [`load`] it.
 ///
 /// [`load`]: RemoteDataset::load
 #[derive(Clone, Debug)]
-#[must_use = "a data set is only fetched when it is loaded or given to an experiment"]
+#[must_use = "a dataset is only fetched when it is loaded or given to an experiment"]
 pub struct RemoteDataset<S> {
     pub(super) source: S,
     pub(super) terms: Terms,
@@ -42,45 +42,44 @@ impl<S: Source> RemoteDataset<S> {
         Self { source, terms: Terms::default() }
     }
 
-    /// How long the server may be silent, before its answer and within it; 60 s unless it is set. A long answer may take longer
-    /// as a whole.
+    /// How long the server may be silent, before and within its response; default 60 s. There is no limit on the whole
+    /// response.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.terms.timeout = timeout;
         self
     }
 
-    /// How often a request is sent again after a failure that may pass; 4 unless it is set. To a server that is silent it is sent
-    /// twice at most.
+    /// How often a request is retried after a transient failure; default 4. After a timeout there is at most one retry.
     pub fn retries(mut self, retries: u32) -> Self {
         self.terms.retries = retries;
         self
     }
 
-    /// How many bytes the data set may have, unpacked; 1 GiB unless it is set.
+    /// The maximum size of the dataset in bytes, after decompression; default 1 GiB.
     pub fn max_bytes(mut self, bytes: u64) -> Self {
         self.terms.max_bytes = bytes;
         self
     }
 
-    /// How old a copy may be before it is fetched again. Without it, a copy is used until `--refresh`.
+    /// The age at which the cached copy is fetched again. By default, a copy is used until `--refresh`.
     pub fn max_age(mut self, age: Duration) -> Self {
         self.terms.max_age = Some(age);
         self
     }
 
-    /// How many items there must be; any other number is an error.
+    /// The expected number of items; any other number is an error.
     pub fn expect_items(mut self, items: usize) -> Self {
         self.terms.items = Some(items);
         self
     }
 
-    /// How the [hash](Dataset::hash) of the items must begin; at least 8 digits of it. Any other is an error.
+    /// The expected [hash](Dataset::hash) of the items, or a prefix of at least 8 digits. Any other hash is an error.
     pub fn expect_hash(mut self, hash: impl Into<String>) -> Self {
         self.terms.hash = Some(hash.into());
         self
     }
 
-    /// The items, by these settings: of the copy that is kept, or fetched.
+    /// Loads the items with these settings: from the cached copy, or by fetching.
     pub(crate) fn load_by(
         self,
         settings: &FetchSettings,
@@ -90,19 +89,19 @@ impl<S: Source> RemoteDataset<S> {
     }
 }
 
-/// What a data set can be fetched from. It knows what it asks for, and not whether that is asked or a copy is used.
+/// Where a dataset is fetched from. It defines the requests; the caller decides whether to fetch or to use a cached copy.
 pub trait Source: fmt::Debug + Send + Sync {
-    /// How it is shown: `langfuse:support`, or an address without its query.
+    /// The name for display: `langfuse:support`, or a URL without its query.
     fn label(&self) -> String;
 
-    /// What is asked for, without secrets: copies are told apart by it.
+    /// Identifies the requested data, without secrets: each identity has its own cached copy.
     fn identity(&self, session: &Session<'_>) -> Vec<String>;
 
-    /// Fetches all of it.
+    /// Fetches the whole dataset.
     fn fetch(&self, session: &Session<'_>) -> impl Future<Output = Result<Fetched, FetchError>>;
 }
 
-/// The items of a source on these terms.
+/// Loads the items of a source with these options.
 pub fn load(
     source: &impl Source,
     terms: &Terms,
@@ -120,7 +119,8 @@ pub fn load(
     if let Some(copy) = kept.read()?.copy().filter(is_usable) {
         return Ok(copy.dataset);
     }
-    let waits = || eprintln!("fetching {}: another process does, and this one waits…", printable(&label));
+    let waits =
+        || eprintln!("fetching {}: waiting for another process that is fetching it…", printable(&label));
     let lock = told_when_late(waits, || kept.lock())?;
     // Another process may have fetched it while this one waited.
     match kept.read()?.copy() {
@@ -129,7 +129,7 @@ pub fn load(
     }
 }
 
-/// The items of the copy, however old it is.
+/// The items of the cached copy, of any age.
 fn offline(kept: &Kept, dataset: String, terms: &Terms) -> Result<Dataset, DatasetError> {
     match kept.read()? {
         Found::Copy(copy) if fits(&copy.dataset, terms) => Ok(copy.dataset),
@@ -142,18 +142,18 @@ fn offline(kept: &Kept, dataset: String, terms: &Terms) -> Result<Dataset, Datas
     }
 }
 
-/// Whether a copy needs not be fetched again.
+/// Whether a copy need not be fetched again.
 fn is_fresh(copy: &Copy, terms: &Terms, settings: &FetchSettings) -> bool {
-    // A time that is yet to come, as after a clock was set back, says nothing.
+    // A time in the future is ignored, for example after a clock was set back.
     let now = Timestamp::now();
     let is_young = |most| now.time().duration_since(copy.at.time()).is_ok_and(|age| age <= most);
     let is_old = !settings.is_resumed && !terms.max_age.is_none_or(is_young);
-    // As precise as the copy's time.
+    // With the precision of the copy's time.
     let is_refreshed = |since| copy.at >= Timestamp::from(since) && copy.at <= now;
     !is_old && settings.refresh.is_none_or(is_refreshed)
 }
 
-/// Fetches it, and keeps it if it is what is expected.
+/// Fetches the dataset, and caches it if it matches the expectations.
 fn fetch_and_keep(
     source: &impl Source,
     session: &Session<'_>,
@@ -168,7 +168,7 @@ fn fetch_and_keep(
         problem: error.to_string(),
         copy: usable.map(Copy::to_string).unwrap_or_default(),
     };
-    // What changes while it is fetched may be missing.
+    // Changes made during the fetch may be missing.
     let at = Timestamp::now();
     let Fetched { items, version } = fetch(source, session).map_err(failed)?;
     if items.is_empty() {
@@ -183,19 +183,20 @@ fn fetch_and_keep(
     Ok(dataset)
 }
 
-/// Fetches, on another thread, as the one it is called on may be of a runtime.
+/// Fetches on another thread, as the current one may belong to a runtime.
 fn fetch(source: &impl Source, session: &Session<'_>) -> Result<Fetched, FetchError> {
     let run = || {
         let runtime = Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.map_err(|error| FetchError::problem(format!("no runtime: {error}")))?;
+        let runtime =
+            runtime.map_err(|error| FetchError::problem(format!("cannot start a runtime: {error}")))?;
         runtime.block_on(source.fetch(session))
     };
     told_when_late(|| eprintln!("fetching {}…", printable(&source.label())), run)
 }
 
-/// What comes of this, which runs on a thread of its own and is told of where people have to wait for it.
+/// Runs a function on a thread of its own, and calls `tell` if it takes long.
 fn told_when_late<T: Send>(tell: impl FnOnce(), run: impl FnOnce() -> T + Send) -> T {
-    // Closed when the thread ends.
+    // Dropped when the thread ends.
     let (running, ended) = mpsc::channel::<()>();
     thread::scope(|scope| {
         let thread = scope.spawn(move || {
@@ -212,22 +213,22 @@ fn told_when_late<T: Send>(tell: impl FnOnce(), run: impl FnOnce() -> T + Send) 
     })
 }
 
-/// An answer in a file, which is removed when this is dropped.
+/// A downloaded response in a temporary file, which is removed on drop.
 #[derive(Debug)]
 pub(super) struct Download {
     pub(super) path: TemporaryFile,
-    /// Where it is from, after redirects.
+    /// The URL after redirects.
     pub(super) url: Url,
     pub(super) headers: HeaderMap,
 }
 
-/// A file that is removed when this is dropped. The crate `tempfile` would build `bitflags` with a further feature, and with it
-/// the HTTP stack of users' crates again.
+/// A file that is removed on drop. The crate `tempfile` would enable a further feature of `bitflags`, and thereby rebuild the
+/// HTTP stack of users' crates.
 #[derive(Debug)]
 pub(super) struct TemporaryFile(PathBuf);
 
 impl TemporaryFile {
-    /// A new file that only this user can read.
+    /// Creates a file that only this user can read.
     fn create_in(folder: &Path) -> io::Result<(File, Self)> {
         let path = folder.join(format!("{DOWNLOAD}{}", new_run_id()));
         let mut options = OpenOptions::new();
@@ -248,18 +249,18 @@ impl Deref for TemporaryFile {
 
 impl Drop for TemporaryFile {
     fn drop(&mut self) {
-        // If this fails, the file is removed as an abandoned one later.
+        // If this fails, the file is removed later as an abandoned one.
         let _ = fs::remove_file(&self.0);
     }
 }
 
 impl Session<'_> {
-    /// Downloads the answer to a request, wherever it redirects, to a file in the folder of the copies.
+    /// Downloads the response to a request, following redirects to any host, to a file in the folder of cached copies.
     pub(super) async fn download(&self, request: &Request) -> Result<Download, FetchError> {
         let folder = self.folder();
         let cannot = |error| {
             let folder = folder.display();
-            FetchError::Problem(format!("the answer cannot be kept in {folder} while it is read: {error}"))
+            FetchError::Problem(format!("cannot save the response in {folder}: {error}"))
         };
         fs::create_dir_all(folder).map_err(cannot)?;
         remove_abandoned(folder);
@@ -283,24 +284,24 @@ impl Session<'_> {
     }
 }
 
-/// Why an answer is not the whole file, although it is one.
+/// Why a successful response is not the whole file.
 fn unusable(status: u16, headers: &HeaderMap) -> Option<String> {
-    // What was asked for as gzip has no such header any more.
+    // For gzip, which was requested, the header has already been removed.
     let encoding = headers.get(CONTENT_ENCODING).and_then(|value| value.to_str().ok()).unwrap_or_default();
     match (status, encoding.to_ascii_lowercase().as_str()) {
-        // 203: a proxy has changed something on the way.
+        // 203: changed by a proxy.
         (200 | 203, "br" | "deflate" | "compress") => {
-            Some(format!("the answer is compressed by `{encoding}`, which was not asked for"))
+            Some(format!("the response is compressed with `{encoding}`, which was not requested"))
         }
         (200 | 203, _) => None,
-        (202, _) => Some("status 202: the file is not ready yet, try again later".to_owned()),
-        (204 | 205, _) => Some(format!("status {status}: there is no content at this address")),
-        (206, _) => Some("status 206: the answer is only a part of the file".to_owned()),
+        (202, _) => Some("status 202: the file is not ready yet; try again later".to_owned()),
+        (204 | 205, _) => Some(format!("status {status}: there is no content at this URL")),
+        (206, _) => Some("status 206: the response is only a part of the file".to_owned()),
         (other, _) => Some(format!("status {other}, expected 200")),
     }
 }
 
-/// Removes what processes have left behind that were killed. Where that fails, the files stay: they are in nobody's way.
+/// Removes the leftovers of killed processes. If that fails, the files stay; they do no harm.
 fn remove_abandoned(folder: &Path) {
     let is_abandoned = |entry: &fs::DirEntry| {
         let written = entry.metadata().and_then(|metadata| metadata.modified());

@@ -1,7 +1,7 @@
-//! Data sets that are fetched: from a URL, or from the platforms where teams keep them.
+//! Remote datasets: fetched from a URL, or from the platforms that host them.
 //!
-//! A [`RemoteDataset`] says what is wanted: a [`Source`], and the [`terms`] that every source has in common. To [`load`] it
-//! is to take the [`kept`] copy, or to fetch it in a [`session`] and keep that.
+//! A [`RemoteDataset`] consists of a [`Source`] and the [`terms`] that all sources share. [`load`] returns the cached copy
+//! ([`kept`]), or fetches the dataset in a [`session`] and caches it.
 
 mod basalt;
 mod braintrust;

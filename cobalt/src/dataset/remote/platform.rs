@@ -1,4 +1,4 @@
-//! What the platforms have in common: where their settings come from, what their refusals mean, and the fields of their items.
+//! Shared by the platforms: settings, explanations of errors, and the fields of items.
 
 use std::collections::HashSet;
 
@@ -12,27 +12,27 @@ use super::session::{FoundKey, Request, Session};
 use super::terms::FetchError;
 use crate::dataset::settings::{self, Account, Key};
 
-/// How often a data set is fetched anew that changes while it is fetched.
+/// How often a dataset is fetched if it changes during the fetch.
 const ROUNDS: u32 = 3;
 
-/// A platform, as it is named and found.
+/// A platform: its name and URL.
 #[derive(Debug)]
 pub struct Platform {
     pub(super) id: settings::Platform,
     pub(super) name: &'static str,
-    /// Where its API is unless something else is said.
+    /// The default URL of its API.
     pub(super) base_url: &'static str,
-    /// The variables that may say so, the first of which is the one to name.
+    /// The environment variables for the URL; messages name the first.
     pub(super) base_url_variables: &'static [&'static str],
 }
 
 impl Platform {
-    /// Where its API is: what is said in code, else in the configuration, else by a variable, else where it is by itself.
+    /// The URL of its API: from the code, else from the configuration, else from a variable, else the default.
     pub fn base_url(&self, session: &Session<'_>, own: Option<&str>) -> String {
         self.found_base_url(session, own).0.trim_end_matches('/').to_owned()
     }
 
-    /// The base URL, and what says it, or may.
+    /// The base URL, and the setting that provides or would provide it.
     fn found_base_url(&self, session: &Session<'_>, own: Option<&str>) -> (String, String) {
         let code = || Some((own?.to_owned(), "`.base_url(…)`".to_owned()));
         let configured = || Some((session.account(self.id)?.base_url.clone()?, self.setting("base-url")));
@@ -43,29 +43,28 @@ impl Platform {
             .unwrap_or_else(|| (self.base_url.to_owned(), self.base_url_variables[0].to_owned()))
     }
 
-    /// The same, ready to be asked, and what says it, or may. What is wrong with it is told without it: there may be a password
-    /// in it.
+    /// The base URL, parsed, and its setting. Errors do not repeat the URL, as it may contain a password.
     pub fn address(&self, session: &Session<'_>, own: Option<&str>) -> Result<(Url, String), FetchError> {
         let (written, origin) = self.found_base_url(session, own);
         let problem = |problem: &str| {
             FetchError::problem(format!(
-                "the address of {} that {origin} gives {problem}: write one such as {}",
+                "the URL of {} from {origin} {problem}; use one such as {}",
                 self.name, self.base_url
             ))
         };
         let url = Url::parse(written.trim()).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
-        let url = url.ok_or_else(|| problem("does not begin with `https://` and a host"))?;
+        let url = url.ok_or_else(|| problem("does not start with `https://` and a host"))?;
         if !url.username().is_empty() || url.password().is_some() {
-            return Err(problem("has a user or a password, which are not sent"));
+            return Err(problem("contains a user or a password, which are not sent"));
         }
         if url.query().is_some() || url.fragment().is_some() {
-            return Err(problem("has a query or a fragment, which are not sent"));
+            return Err(problem("contains a query or a fragment, which are not sent"));
         }
         Ok((url, origin))
     }
 
-    /// A key: that of the code, else the configured one, else that of the first of these variables that is set. `setting` is
-    /// what the configuration calls it.
+    /// A key: from the code, else from the configuration, else from the first of these variables that is set. `setting` is its
+    /// name in the configuration.
     pub fn key<'a>(
         &self,
         session: &Session<'a>,
@@ -77,12 +76,12 @@ impl Platform {
         session.key(own, configured, variables, &self.setting(setting))
     }
 
-    /// A setting of the platform, as an error names it.
+    /// A setting of the platform, for messages.
     fn setting(&self, name: &str) -> String {
         format!("`platforms.{}.{name}`", self.name.to_lowercase())
     }
 
-    /// An error with what it means here, and what to do about it. `origin` is what gives the address.
+    /// Explains an error and says what to do. `origin` is the setting that provides the URL.
     pub fn explain(&self, error: FetchError, (url, origin): (&Url, &str), keys: &[&FoundKey]) -> FetchError {
         let FetchError::Refused { status, .. } = &error else { return error };
         let (name, host) = (self.name, url.origin().ascii_serialization());
@@ -90,42 +89,42 @@ impl Platform {
             401 | 403 => {
                 let keys = keys.iter().map(|key| key.origin.as_str()).collect::<Vec<_>>().join(" and ");
                 format!(
-                    "{name} at {host} does not accept {keys}: give one that may read this project, or by {origin} the \
-                     region or server that it belongs to"
+                    "{name} at {host} rejected {keys}; use a key that can read this project, or set the region or server of \
+                    the key with {origin}"
                 )
             }
             300..=399 => format!(
-                "{host} sends to another address, which gets no key: give that address itself by {origin}"
+                "{host} redirects to another host, which is not sent the key; set that URL with {origin}"
             ),
-            404 => format!("{host} has no such path: is it the address of {name}'s API? {origin} gives it"),
-            429 => format!("{name} allows no more requests for now: try again later"),
-            500..=599 => format!("{name} has trouble of its own: try again later"),
+            404 => format!("{host} has no such path; check that {origin} is the URL of {name}'s API"),
+            429 => format!("{name} is rate limiting requests; try again later"),
+            500..=599 => format!("{name} has a server error; try again later"),
             _ => return error,
         };
         FetchError::problem(format!("{error}; {advice}"))
     }
 }
 
-/// What is said in code of how a platform is asked.
+/// Settings for a platform that are made in code.
 #[derive(Clone, Debug, Default)]
 pub struct Access {
     pub(super) base_url: Option<String>,
     pub(super) key: Option<Secret>,
 }
 
-/// A platform, its key at hand.
+/// The API of a platform, with bearer authentication.
 #[derive(Debug)]
 pub struct Bearer<'a> {
     session: &'a Session<'a>,
     platform: &'static Platform,
     base_url: Url,
-    /// What gives it.
+    /// The setting that provides the URL.
     origin: String,
     key: FoundKey,
 }
 
 impl<'a> Bearer<'a> {
-    /// `variable` holds the key where neither the code nor the configuration says one.
+    /// `variable` holds the key if neither the code nor the configuration sets one.
     pub fn new(
         platform: &'static Platform,
         variable: &str,
@@ -138,7 +137,7 @@ impl<'a> Bearer<'a> {
         Ok(Self { session, platform, base_url, origin, key })
     }
 
-    /// The answer at a path, whose parts may hold any character.
+    /// Sends GET to a path, whose segments may contain any character.
     pub async fn get<T: DeserializeOwned>(
         &self,
         path: &[&str],
@@ -147,12 +146,12 @@ impl<'a> Bearer<'a> {
         self.ask(Request::get(below(&self.base_url, path, query))).await
     }
 
-    /// The answer at a path to what is told in JSON.
+    /// Sends POST with a JSON body to a path.
     pub async fn post<T: DeserializeOwned>(&self, path: &[&str], body: Value) -> Result<T, FetchError> {
         self.ask(Request::post(below(&self.base_url, path, &[]), body)).await
     }
 
-    /// What a refusal means, and what to do about it.
+    /// Explains an error and says what to do.
     pub fn explain(&self, error: FetchError) -> FetchError {
         self.platform.explain(error, (&self.base_url, &self.origin), &[&self.key])
     }
@@ -163,10 +162,10 @@ impl<'a> Bearer<'a> {
     }
 }
 
-/// The address of a path below another, whose parts may hold any character.
+/// The URL of a path below another, whose segments may contain any character.
 pub fn below(base_url: &Url, path: &[&str], query: &[(&str, &str)]) -> Url {
     let mut url = base_url.clone();
-    // Only an address that is no base, such as `mailto:`, has no segments.
+    // Only a URL that cannot be a base, such as `mailto:`, has no segments.
     if let Ok(mut segments) = url.path_segments_mut() {
         segments.pop_if_empty().extend(path);
     }
@@ -176,18 +175,18 @@ pub fn below(base_url: &Url, path: &[&str], query: &[(&str, &str)]) -> Url {
     url
 }
 
-/// Refuses what is no name: an empty one would ask for anything, and dots for another path.
+/// Rejects invalid names: an empty one would match anything, and dots would change the path.
 pub fn check_name(of: &str, name: &str) -> Result<(), FetchError> {
     match name.trim() {
         "" => {
-            Err(FetchError::problem(format!("the name of the {of} is empty: give the one that it has there")))
+            Err(FetchError::problem(format!("the name of the {of} is empty; use its name on the platform")))
         }
-        "." | ".." => Err(FetchError::problem(format!("`{name}` is no name of a {of}"))),
+        "." | ".." => Err(FetchError::problem(format!("`{name}` is not a valid {of} name"))),
         _ => Ok(()),
     }
 }
 
-/// The items of a data set that comes page by page.
+/// The items of a dataset that is read page by page.
 #[derive(Debug, Default)]
 pub struct Pages {
     seen: HashSet<String>,
@@ -195,20 +194,19 @@ pub struct Pages {
 }
 
 impl Pages {
-    /// Whether an item is there for the first time. One that comes again has moved from one page to another meanwhile, and
-    /// others may have been missed for it.
+    /// Whether an item is new. A repeated item has moved to another page during the fetch, and others may have been missed.
     #[must_use]
     pub fn is_new(&mut self, id: &str) -> bool {
         self.seen.insert(id.to_owned())
     }
 
-    /// How many items came, with those that are left out.
+    /// The number of items returned, including skipped ones.
     pub fn given(&self) -> usize {
         self.seen.len()
     }
 }
 
-/// Fetches a data set, and anew where it was changed meanwhile, which is `None`.
+/// Fetches a dataset, and again if it changed meanwhile, which is `None`.
 pub async fn while_unchanged<T>(
     mut fetch: impl AsyncFnMut() -> Result<Option<T>, FetchError>,
 ) -> Result<T, FetchError> {
@@ -218,13 +216,13 @@ pub async fn while_unchanged<T>(
         }
     }
     Err(FetchError::problem(format!(
-        "the data set was changed each of the {ROUNDS} times that it was fetched, or its pages overlap: fetch it when nobody \
-         writes to it, or give a version; a server of your own may be too old to give pages in one order"
+        "the dataset changed during each of {ROUNDS} attempts to fetch it, or its pages overlap; fetch it when nobody writes to \
+        it, or request a version (an old self-hosted server may not return pages in a fixed order)"
     )))
 }
 
-/// An item with the fields that all platforms have. What is null there was never set, and is left out, but for the input:
-/// an item without one would be none.
+/// An item with the fields that all platforms share. Null fields are left out, except for the input, without which it would
+/// not be an item.
 pub fn item(id: impl Into<Option<String>>, input: Value, expected_output: Value, metadata: Value) -> Item {
     let id = id.into().map_or(Value::Null, Value::String);
     [("id", id), ("input", input), ("expectedOutput", expected_output), ("metadata", metadata)]

@@ -1,4 +1,4 @@
-//! Requests to one source: sent again after transient failures, with answers of bounded size.
+//! Requests to one source, with retries after transient failures and a limit on the size of responses.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -25,7 +25,7 @@ use crate::http::{
 /// Looks up an environment variable.
 pub type Lookup<'a> = &'a (dyn Fn(&str) -> Option<String> + Sync);
 
-/// Fetching from one source.
+/// The state of a fetch from one source.
 #[derive(Debug)]
 pub struct Session<'a> {
     terms: &'a Terms,
@@ -33,13 +33,13 @@ pub struct Session<'a> {
     variable: Variables<'a>,
     back_off: BackOff,
     connections: Connections,
-    /// How many bytes were read up to now.
+    /// The bytes read so far.
     read: AtomicU64,
-    /// Those that were used up to now.
+    /// The secrets used so far.
     secrets: Mutex<Vec<Secret>>,
 }
 
-/// Environment variables, of which an empty one counts as missing.
+/// Environment variables; empty ones count as unset.
 struct Variables<'a>(Lookup<'a>);
 
 impl std::fmt::Debug for Variables<'_> {
@@ -48,11 +48,11 @@ impl std::fmt::Debug for Variables<'_> {
     }
 }
 
-/// A key, and where it is from.
+/// A key, and where it comes from.
 #[derive(Clone, Debug)]
 pub(super) struct FoundKey {
     pub(super) secret: Secret,
-    /// As an error names it: "the key of LANGSMITH_API_KEY".
+    /// For messages: "the key in LANGSMITH_API_KEY".
     pub(super) origin: String,
 }
 
@@ -69,36 +69,36 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// With other waits before further attempts.
+    /// With another back-off between attempts.
     #[cfg(test)]
     pub(super) fn with_back_off(self, back_off: BackOff) -> Self {
         Self { back_off, ..self }
     }
 
-    /// A variable that is set, and not empty.
+    /// The value of a variable, unless it is unset or empty.
     pub(super) fn variable(&self, name: &str) -> Option<String> {
         let value = (self.variable.0)(name)?;
-        // A line break at the end comes with a key that was read from a file.
+        // A key read from a file ends with a line break.
         Some(value.trim().to_owned()).filter(|value| !value.is_empty())
     }
 
-    /// How many bytes all answers may have together, and what is unpacked of them.
+    /// The maximum total size of all responses, also after decompression.
     pub(super) fn max_bytes(&self) -> u64 {
         self.terms.max_bytes
     }
 
-    /// The folder of the copies.
+    /// The folder of cached copies.
     pub(super) fn folder(&self) -> &'a Path {
         &self.settings.folder
     }
 
-    /// What the configuration says of a platform.
+    /// The configured account of a platform.
     pub(super) fn account(&self, platform: Platform) -> Option<&'a Account> {
         self.settings.accounts.get(&platform)
     }
 
-    /// A key: that of the builder, else the configured one, else that of the first of these variables that is set. `setting`
-    /// is the configured one's, in backticks.
+    /// A key: from the builder, else from the configuration, else from the first of these variables that is set. `setting` is
+    /// its name in the configuration, in backticks.
     pub(super) fn key(
         &self,
         own: Option<&Secret>,
@@ -110,29 +110,29 @@ impl<'a> Session<'a> {
             |secret: &Secret, origin: &str| FoundKey { secret: secret.clone(), origin: origin.to_owned() };
         let variable = |name: &str| {
             let secret = Secret(self.variable(name)?);
-            Some(FoundKey { secret, origin: format!("the key of {name}") })
+            Some(FoundKey { secret, origin: format!("the key in {name}") })
         };
         let env = format!("{}-env`", setting.trim_end_matches('`'));
         let missing = |name: &str, advice: &str| {
-            FetchError::problem(format!("no key: set {name}, {advice} {env} of cobalt.toml"))
+            FetchError::problem(format!("no key: set {name}, {advice} {env} in cobalt.toml"))
         };
         let found = match (own, configured) {
-            (Some(key), _) => of(key, "the key that is given in code"),
-            (None, Some(Key::Written(key))) => of(key, &format!("the key of {setting}")),
+            (Some(key), _) => of(key, "the key set in code"),
+            (None, Some(Key::Written(key))) => of(key, &format!("the key in {setting}")),
             (None, Some(Key::Variable(name))) => {
-                variable(name).ok_or_else(|| missing(name, "the variable of"))?
+                variable(name).ok_or_else(|| missing(name, "the variable named by"))?
             }
             (None, None) => variables
                 .iter()
                 .find_map(|name| variable(name))
-                .ok_or_else(|| missing(variables[0], "or name another variable by"))?,
+                .ok_or_else(|| missing(variables[0], "or name another variable with"))?,
         };
         register_secret(setting.trim_matches('`'), &found.secret.0);
         self.hide(&found.secret.0);
         Ok(found)
     }
 
-    /// Keeps a secret out of the errors of this session.
+    /// Registers a secret to be redacted in errors of this session.
     pub(super) fn hide(&self, secret: &str) {
         let mut secrets = self.secrets.lock().unwrap_or_else(PoisonError::into_inner);
         if !secrets.iter().any(|Secret(known)| known == secret) {
@@ -140,25 +140,25 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Keeps the query of an address out of the errors of this session, as it is sent and in its values: a key or a signature may
-    /// be in it, by whatever name.
+    /// Redacts the query of a URL in errors of this session, both as a whole and its decoded values: any parameter may be a key
+    /// or a signature.
     pub(super) fn hide_query(&self, url: &Url) {
         url.query().into_iter().for_each(|query| self.hide(query));
         url.query_pairs().for_each(|(_, value)| self.hide(&value));
     }
 
-    /// A text without the secrets of this session.
+    /// A text with the secrets of this session redacted.
     pub(super) fn told(&self, text: &str) -> String {
         let secrets = self.secrets.lock().unwrap_or_else(PoisonError::into_inner);
         secrets.iter().fold(without_key(text, None), |text, secret| without_key(&text, Some(secret)))
     }
 
-    /// The answer to a request, read as JSON.
+    /// Sends a request and parses the response as JSON.
     pub(super) async fn json<T: DeserializeOwned>(&self, request: &Request) -> Result<T, FetchError> {
         Ok(self.dated_json(request).await?.0)
     }
 
-    /// The answer to a request, read as JSON, and the time by the clock of the server, to the second, if it says so.
+    /// Sends a request and parses the response as JSON. Also returns the server's time, to the second, if it sends one.
     pub(super) async fn dated_json<T: DeserializeOwned>(
         &self,
         request: &Request,
@@ -177,9 +177,9 @@ impl<'a> Session<'a> {
         let mut deserializer = serde_json::Deserializer::from_slice(&bytes);
         let answer = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
             let problem = match said::html_page(&String::from_utf8_lossy(&bytes)) {
-                Some(page) => format!("the answer is {page}, and no JSON: check the address of the API"),
+                Some(page) => format!("the response is {page}, not JSON; check the URL of the API"),
                 None => {
-                    format!("the answer is not of the expected form: {}", said::shown(&error.to_string()))
+                    format!("the response has an unexpected format: {}", said::shown(&error.to_string()))
                 }
             };
             FetchError::Problem(self.told(&problem))
@@ -187,7 +187,7 @@ impl<'a> Session<'a> {
         Ok((answer, date))
     }
 
-    /// Sends a request until its answer is read, or no further attempt would help.
+    /// Sends a request until a response is read, or retrying would not help.
     pub(super) async fn send<T>(
         &self,
         call: &Call,
@@ -195,10 +195,8 @@ impl<'a> Session<'a> {
     ) -> Result<T, FetchError> {
         self.hide_all_of(call);
         let most = self.terms.max_bytes;
-        let exceeded = format!(
-            "it has more than the {} that `max_bytes` (in cobalt.toml `max-bytes`) allows",
-            size(most)
-        );
+        let exceeded =
+            format!("it exceeds the limit of {} set by `max_bytes` (`max-bytes` in cobalt.toml)", size(most));
         let mut tries = Tries::new(self.terms.retries, self.back_off);
         loop {
             let bytes = most.saturating_sub(self.read.load(Ordering::Relaxed));
@@ -219,16 +217,16 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Counts bytes that were read, of which there is a limit.
+    /// Counts bytes towards the limit.
     pub(super) fn count(&self, bytes: u64) {
         self.read.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// Keeps the secrets of a request out of errors.
+    /// Registers the secrets of a request to be redacted in errors.
     fn hide_all_of(&self, call: &Call) {
         for value in call.headers.values().filter(|value| value.is_sensitive()) {
             let value = String::from_utf8_lossy(value.as_bytes());
-            // `Bearer …` has a secret behind a scheme, and a cookie several, each with a name.
+            // `Bearer …` has a secret after the scheme; a cookie has several, each with a name.
             for part in value.split([' ', ';']).filter(|part| !part.is_empty()) {
                 self.hide(part);
                 self.hide(part.split_once('=').map_or("", |(_, secret)| secret));
@@ -236,7 +234,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// The error for a problem, with an end to its sentence.
+    /// The error for a problem; `end` is appended to the message.
     fn failed(&self, problem: Problem, end: &str) -> FetchError {
         match problem {
             Problem::Refused(refusal) => {
@@ -245,7 +243,7 @@ impl<'a> Session<'a> {
                 let message = self.told(&refused(&refusal)) + end;
                 let message = message.trim_start_matches("; ").to_owned();
                 let refused = FetchError::Refused { status, message };
-                // What a refusal means is known of the server that was asked.
+                // A refusal can only be explained for the original server.
                 match refusal.elsewhere {
                     Some(_) => FetchError::Problem(refused.to_string()),
                     None => refused,
@@ -258,24 +256,24 @@ impl<'a> Session<'a> {
     }
 }
 
-/// What a refusal says, on one line.
+/// The message of a refusal, on one line.
 fn refused(refusal: &Refusal) -> String {
     let redirect = refusal.location.as_ref().filter(|_| (300..400).contains(&refusal.status));
     let parts = [
         said::message(&refusal.body),
-        redirect.map(|to| format!("the server redirects to {}; set that as the address", said::address(to))),
+        redirect.map(|to| format!("the server redirects to {}; use that URL", said::address(to))),
         refusal.elsewhere.as_ref().map(|url| {
             let at = said::address(url.as_str());
             format!(
-                "so says {at}, to which it was redirected, without headers that are meant for another server: if it wants \
-                 them, give that address"
+                "this is the response of {at}, after a redirect that drops the authorization headers; if that server needs \
+                them, use its URL"
             )
         }),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 
-/// A number of bytes as people read it: `1 GiB`, `1.5 KiB`.
+/// A size for display: `1 GiB`, `1.5 KiB`.
 fn size(bytes: u64) -> String {
     const UNITS: [&str; 4] = ["bytes", "KiB", "MiB", "GiB"];
     let step = (1..UNITS.len()).rev().find(|step| bytes >> (10 * step) > 0).unwrap_or(0);
@@ -288,7 +286,7 @@ fn size(bytes: u64) -> String {
 pub(super) struct Request {
     pub(super) method: Method,
     pub(super) url: Url,
-    /// Those with a secret are marked as such.
+    /// Secret values are marked as sensitive.
     pub(super) headers: Vec<(HeaderName, HeaderValue)>,
     /// Sent as JSON.
     pub(super) body: Option<Value>,
@@ -303,20 +301,20 @@ impl Request {
         Self { method: Method::POST, url, headers: Vec::new(), body: Some(body) }
     }
 
-    /// With a header that holds a secret.
+    /// Adds a header with a secret value.
     pub(super) fn secret(mut self, name: &'static str, value: &str) -> Result<Self, FetchError> {
         let value = http::secret(value).map_err(FetchError::Problem)?;
         self.headers.push((HeaderName::from_static(name), value));
         Ok(self)
     }
 
-    /// With a user and a password, or a public key and a secret one.
+    /// Adds basic authentication: a user and a password, or a public and a secret key.
     pub(super) fn basic(self, user: &str, password: &str) -> Result<Self, FetchError> {
         let pair = BASE64_STANDARD.encode(format!("{user}:{password}"));
         self.secret(AUTHORIZATION.as_str(), &format!("Basic {pair}"))
     }
 
-    /// The same, ready to be sent.
+    /// Builds the call to send.
     pub(super) fn call(&self, redirects: Redirects) -> Call {
         let mut headers: HeaderMap = self.headers.iter().cloned().collect();
         if self.body.is_some() {

@@ -1,4 +1,4 @@
-//! On what terms a data set is fetched, what comes of it, and whether that is what is expected.
+//! Options for fetching a dataset, the fetched data, and the check against the expectations.
 
 use std::fmt;
 use std::time::Duration;
@@ -10,16 +10,16 @@ use super::kept::Copy;
 use crate::dataset::difference::Difference;
 use crate::dataset::{ChangedDataset, Dataset, DatasetError};
 
-/// What was fetched.
+/// Fetched data.
 #[derive(Debug)]
 pub struct Fetched {
-    /// The items in the order of the source.
+    /// The items, in the source's order.
     pub(super) items: Vec<Item>,
-    /// Which version it is, as the source names it.
+    /// The version, as named by the source.
     pub(super) version: Option<String>,
 }
 
-/// Refuses what can be the hash of no data set.
+/// Rejects an expected hash that is not a valid hash prefix.
 pub fn check_terms(label: &str, terms: &Terms) -> Result<(), DatasetError> {
     match terms.hash.as_ref().filter(|hash| !begins_hash(hash)) {
         None => Ok(()),
@@ -27,13 +27,13 @@ pub fn check_terms(label: &str, terms: &Terms) -> Result<(), DatasetError> {
     }
 }
 
-/// Whether the items are those that are expected.
+/// Whether the items match the expectations.
 pub fn fits(dataset: &Dataset, terms: &Terms) -> bool {
     let has_hash = |expected: &String| dataset.hash().starts_with(&expected.to_ascii_lowercase());
     terms.items.is_none_or(|items| items == dataset.len()) && terms.hash.as_ref().is_none_or(has_hash)
 }
 
-/// The error for items of a source that are not, with how they differ from those of the copy that there is.
+/// The error for fetched items that do not match, with the difference from the cached copy.
 pub fn changed(dataset: &Dataset, terms: &Terms, copy: Option<&Copy>) -> DatasetError {
     let difference = copy.map(|copy| (copy, Difference::between(&copy.dataset, dataset)));
     let difference = difference.filter(|(_, difference)| !difference.is_empty());
@@ -41,10 +41,10 @@ pub fn changed(dataset: &Dataset, terms: &Terms, copy: Option<&Copy>) -> Dataset
     unexpected(dataset, terms, since.unwrap_or_default())
 }
 
-/// The error for items of a copy that are not, where nothing is to be fetched.
+/// The error for a cached copy that does not match, when offline.
 pub fn unexpected_copy(copy: &Copy, terms: &Terms) -> DatasetError {
     let advice =
-        format!("it is the copy of {copy}, and is fetched again without `--offline` and COBALT_OFFLINE");
+        format!("this is the copy of {copy}; run without `--offline` and COBALT_OFFLINE to fetch it again");
     unexpected(&copy.dataset, terms, advice)
 }
 
@@ -61,25 +61,25 @@ fn unexpected(dataset: &Dataset, terms: &Terms, compared: String) -> DatasetErro
 
 /// How long a server may be silent.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
-/// How often a request is sent again after a failure that may pass.
+/// How often a request is retried after a transient failure.
 pub const DEFAULT_RETRIES: u32 = 4;
-/// The most bytes of a data set: 1 GiB.
+/// The maximum size of a dataset: 1 GiB.
 pub const DEFAULT_MAX_BYTES: u64 = 1 << 30;
 
-/// What is said of fetching.
+/// Options for fetching a dataset.
 #[derive(Clone, Debug)]
 pub(super) struct Terms {
-    /// How long a server may be silent, before its answer and within it.
+    /// How long a server may be silent, before and within its response.
     pub(super) timeout: Duration,
-    /// How often a request is sent again after a failure that may pass.
+    /// How often a request is retried after a transient failure.
     pub(super) retries: u32,
-    /// How many bytes all answers may have together.
+    /// The maximum total size of all responses, in bytes.
     pub(super) max_bytes: u64,
-    /// How old a copy may be; of any age without it.
+    /// The age at which a copy is fetched again; no limit if `None`.
     pub(super) max_age: Option<Duration>,
-    /// How many items there must be.
+    /// The expected number of items.
     pub(super) items: Option<usize>,
-    /// How the hash of the items must begin.
+    /// The expected hash of the items, or a prefix.
     pub(super) hash: Option<String>,
 }
 
@@ -96,12 +96,12 @@ impl Default for Terms {
     }
 }
 
-/// Why a source gave no items, without its name.
+/// Why a fetch failed, without the name of the source.
 #[derive(Debug)]
 pub enum FetchError {
-    /// The server says so: with what status, and what it says, on one line.
+    /// The server refused: its status, and its message on one line.
     Refused { status: u16, message: String },
-    /// Anything else: what is wrong, and what to do.
+    /// Anything else: what is wrong, and how to fix it.
     Problem(String),
 }
 

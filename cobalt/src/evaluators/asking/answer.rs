@@ -1,31 +1,31 @@
-//! Reads the answers of judges; what does not fit is said in words that the judge is told.
+//! Reads fields of judges' responses. The errors are sent to the judge, which is then asked again.
 
 use serde_json::{Map, Value};
 
 use cobalt_core::wording::cut;
 
-/// A field of an answer.
+/// Returns a required field.
 pub fn field<'v>(answer: &'v Map<String, Value>, name: &str) -> Result<&'v Value, String> {
     answer.get(name).ok_or_else(|| format!("the field `{name}` is missing"))
 }
 
-/// A field that is text.
+/// Returns a text field.
 pub fn text<'v>(answer: &'v Map<String, Value>, name: &str) -> Result<&'v str, String> {
     field(answer, name)?.as_str().ok_or_else(|| format!("`{name}` is not text"))
 }
 
-/// A field that is a list.
+/// Returns a list field.
 pub fn list<'v>(answer: &'v Map<String, Value>, name: &str) -> Result<&'v [Value], String> {
     field(answer, name)?.as_array().map(Vec::as_slice).ok_or_else(|| format!("`{name}` is not a list"))
 }
 
-/// A field that is a list of texts.
+/// Returns a field with a list of texts.
 pub fn texts(answer: &Map<String, Value>, name: &str) -> Result<Vec<String>, String> {
     let texts = list(answer, name)?.iter().map(|text| text.as_str().map(str::to_owned));
     texts.collect::<Option<_>>().ok_or_else(|| format!("`{name}` holds something that is not text"))
 }
 
-/// A field that is a list of objects.
+/// Returns a field with a list of objects.
 pub fn objects<'v>(
     answer: &'v Map<String, Value>,
     name: &str,
@@ -34,7 +34,7 @@ pub fn objects<'v>(
     objects.collect::<Option<_>>().ok_or_else(|| format!("`{name}` holds something that is not an object"))
 }
 
-/// A field that says yes or no: 1 or 0, or a boolean. Anything between is neither.
+/// Returns a yes/no field: 1 or 0, or a boolean. Anything in between is an error.
 pub fn flag(answer: &Map<String, Value>, name: &str) -> Result<bool, String> {
     let value = field(answer, name)?;
     match (value.as_bool(), value.as_f64()) {
@@ -45,7 +45,7 @@ pub fn flag(answer: &Map<String, Value>, name: &str) -> Result<bool, String> {
     }
 }
 
-/// The reasoning, as far as there is any: text, or a list of texts, one below the other.
+/// Returns the reasoning, if any: text, or a list of texts joined by line breaks.
 pub fn reasons(answer: &Map<String, Value>, name: &str) -> Option<String> {
     match answer.get(name)? {
         Value::String(text) if !text.trim().is_empty() => Some(text.clone()),
@@ -57,7 +57,7 @@ pub fn reasons(answer: &Map<String, Value>, name: &str) -> Option<String> {
     }
 }
 
-/// A value as a message shows it.
+/// Formats a value for a message.
 pub fn shown(value: &Value) -> String {
     const LONGEST: usize = 40;
     cut(&value.to_string(), LONGEST).into_owned()

@@ -1,4 +1,4 @@
-//! The parts of the JSON schemas that answers of models are forced to.
+//! Builds the JSON schemas of structured responses.
 
 use serde_json::{Map, Value, json};
 
@@ -10,7 +10,7 @@ pub fn object(properties: &[(&str, Value)]) -> Value {
     json!({"type": "object", "properties": properties, "required": names, "additionalProperties": false})
 }
 
-/// The schema of a text.
+/// The schema of a string.
 pub fn string(description: &str) -> Value {
     json!({"type": "string", "description": description})
 }
@@ -20,7 +20,7 @@ pub fn list_of(element: &Value, description: &str) -> Value {
     json!({"type": "array", "items": element, "description": description})
 }
 
-/// The schema of a yes or no.
+/// The schema of a yes/no flag.
 pub fn flag(description: &str) -> Value {
     json!({"type": "integer", "enum": [0, 1], "description": description})
 }

@@ -1,4 +1,4 @@
-//! What the evaluators that ask models have in common: what they show, how they ask, and what form the answers have.
+//! Shared code of evaluators that call models: inputs, prompts, settings and structured responses.
 
 pub mod answer;
 pub mod answer_schema;

@@ -1,4 +1,4 @@
-//! The settings that are the same for evaluators that ask models.
+//! Settings shared by evaluators that call models.
 
 use std::collections::BTreeMap;
 
@@ -8,25 +8,25 @@ use crate::evaluators::asking::source::Texts;
 use crate::llm::ModelChoice;
 use crate::settings::{Address, JudgeVendor, KeyVariable, Temperature, Word};
 
-/// The keys of tables that say which model judges.
+/// The keys that select the judge's model.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct JudgeOptions {
-    /// The model that judges; that of `[judge]` unless it is set.
+    /// The judge's model. Default: that of `[judge]`.
     pub(in crate::evaluators) model: Option<Word>,
-    /// Whose API is spoken; follows from the model, else from `[judge]`, unless it is set.
+    /// The provider. Default: derived from the model, else from `[judge]`.
     pub(in crate::evaluators) provider: Option<JudgeVendor>,
-    /// Where the API is; that of `[judge]`, else the vendor's own, unless it is set.
+    /// The base URL of the API. Default: that of `[judge]`, else the vendor's own.
     pub(in crate::evaluators) base_url: Option<Address>,
-    /// The environment variable that holds the key; the vendor's own unless it is set.
+    /// The environment variable with the API key. Default: the vendor's own.
     pub(in crate::evaluators) api_key_env: Option<KeyVariable>,
-    /// How freely the model chooses its words; sent only where the model takes it.
+    /// The sampling temperature; sent only to models that support it.
     pub(in crate::evaluators) temperature: Option<Temperature>,
 }
 
 impl JudgeOptions {
-    /// What is said of the model.
+    /// The configured model.
     pub(in crate::evaluators) fn choice(&self) -> ModelChoice {
         let Self { model, provider, base_url, api_key_env, temperature } = self.clone();
         ModelChoice {
@@ -40,7 +40,7 @@ impl JudgeOptions {
     }
 }
 
-/// The texts, from where a table says that they come.
+/// Applies a table of input paths.
 pub fn with_fields(mut texts: Texts, fields: BTreeMap<String, Word>) -> Texts {
     for (name, Word(path)) in fields {
         texts.set_field(name, &path);
@@ -48,25 +48,24 @@ pub fn with_fields(mut texts: Texts, fields: BTreeMap<String, Word>) -> Texts {
     texts
 }
 
-/// Adds those that say which model is asked, to a type with a field that has them.
+/// Adds the setters that select the model, for a field with these settings.
 macro_rules! model_setters {
     ($field:ident, $vendor:ident) => {
-        /// Whose API is spoken. Without it, it follows from the model, else from the configuration.
+        /// Sets the provider. Default: derived from the model, else from the configuration.
         #[must_use]
         pub fn provider(mut self, provider: crate::llm::Provider) -> Self {
             self.$field.provider = Some(crate::settings::$vendor(provider));
             self
         }
 
-        /// Where the API is, up to the part before `/chat/completions`, `/embeddings` and the like, as in
-        /// `http://localhost:11434/v1`.
+        /// Sets the base URL of the API, without `/chat/completions` or `/embeddings`, such as `http://localhost:11434/v1`.
         #[must_use]
         pub fn base_url(mut self, url: impl Into<String>) -> Self {
             self.$field.base_url = Some(crate::settings::Address(url.into()));
             self
         }
 
-        /// The environment variable that holds the key, instead of the provider's own.
+        /// Sets the environment variable with the API key. Default: the provider's own.
         #[must_use]
         pub fn api_key_env(mut self, variable: impl Into<String>) -> Self {
             self.$field.api_key_env = Some(crate::settings::KeyVariable(variable.into()));
@@ -75,10 +74,10 @@ macro_rules! model_setters {
     };
 }
 
-/// Adds the temperature to a type with the field `judge`.
+/// Adds the setter of the temperature, for a type with the field `judge`.
 macro_rules! temperature_setter {
     () => {
-        /// How much chance is in the answers, from 0 to 2. It is sent only to models that take it.
+        /// Sets the sampling temperature, 0 to 2. It is sent only to models that support it.
         #[must_use]
         pub fn temperature(mut self, temperature: f64) -> Self {
             self.judge.temperature = Some(crate::settings::Temperature(temperature));
@@ -87,10 +86,10 @@ macro_rules! temperature_setter {
     };
 }
 
-/// Adds those of a judge of one model to a type with the fields `judge`, `texts` and `options`.
+/// Adds the setters of a judge with a single model, for a type with the fields `judge`, `texts` and `options`.
 macro_rules! judge_setters {
     () => {
-        /// The model to ask, instead of the configuration's.
+        /// Sets the model. Default: the configured one.
         #[must_use]
         pub fn model(mut self, model: impl Into<String>) -> Self {
             self.judge.model = Some(crate::settings::Word(model.into()));
@@ -100,8 +99,8 @@ macro_rules! judge_setters {
         crate::evaluators::asking::model_setters::model_setters!(judge, JudgeVendor);
         crate::evaluators::asking::model_setters::temperature_setter!();
 
-        /// Takes a text from where `path` leads, such as `question.text`, `output.answer` or `metadata.documents`. It has to
-        /// be there; one of a new name is shown to the judge as well.
+        /// Takes an input from `path`, such as `question.text`, `output.answer` or `metadata.documents`. The input is then
+        /// required; an input with a new name is also shown to the judge.
         #[must_use]
         pub fn field(mut self, name: impl Into<String>, path: impl AsRef<str>) -> Self {
             self.texts.set_field(name.into(), path.as_ref());
@@ -112,8 +111,8 @@ macro_rules! judge_setters {
     };
 }
 
-/// Makes an evaluator of a type that asks models, with the methods `score` and `check_setup`, and its table in the field
-/// `options`; `it` says the name.
+/// Implements `Evaluator` for a type that calls models, with the methods `score` and `check_setup` and the field `options`.
+/// The expression gives its name.
 macro_rules! asking_evaluator {
     ($type:ident, $it:ident: $name:expr) => {
         impl crate::Evaluator for $type {
@@ -134,7 +133,7 @@ macro_rules! asking_evaluator {
                 self.check_setup(setup)
             }
 
-            /// Every call to a model has a limit of its own, waiting for a free place left out: a busy run is no error.
+            /// Each model call has its own limit, without the wait for a slot: a busy run is not an error.
             fn time_limit(&self, _: std::time::Duration) -> Option<std::time::Duration> {
                 None
             }

@@ -1,4 +1,4 @@
-//! The prompt of a judge: checked before a run, and filled for each output.
+//! The prompt of a judge: validated before a run, rendered for each output.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,12 +10,12 @@ use crate::evaluators::places::{METADATA, OUTPUT};
 use crate::evaluators::{CheckError, EvalContext, EvalError};
 use crate::template::{Template, Variable};
 
-/// A prompt with `{{variables}}`. `output` wins over a field of the item; where the agent reports no `metadata`, it is the
-/// item's field.
+/// A prompt with `{{variables}}`. `output` takes precedence over an item field. `metadata` is the agent's; if it reports none,
+/// the item's field.
 #[derive(Clone, Debug)]
 pub(in crate::evaluators) struct Prompt {
     template: Template,
-    /// Where the variables start that show something else than their name says.
+    /// Variables that are mapped to another path.
     fields: BTreeMap<String, Variable>,
 }
 
@@ -24,12 +24,12 @@ impl Prompt {
         Self { template: Template::parse(text), fields: BTreeMap::new() }
     }
 
-    /// Lets the variable `name`, and paths that begin with it, start from where `path` leads.
+    /// Maps the variable `name`, and paths that start with it, to `path`.
     pub(in crate::evaluators) fn set_field(&mut self, name: String, path: &str) {
         self.fields.insert(name, Variable::new(path));
     }
 
-    /// The prompt for an output. One with a gap in it would be judged by less than was asked, so that is an error.
+    /// Renders the prompt for an output. A variable without a value is an error.
     pub(in crate::evaluators) fn fill(&self, cx: &EvalContext) -> Result<String, EvalError> {
         let given = |name: &str| match name {
             OUTPUT => Some(cx.output().clone()),
@@ -44,21 +44,21 @@ impl Prompt {
             }
             [name, ..] => {
                 let from =
-                    self.source(name).map_or_else(String::new, |path| format!(", from `{}`,", path.name()));
+                    self.source(name).map_or_else(String::new, |path| format!(" (from `{}`)", path.name()));
                 let fields = wording::list(cx.item().keys().map(String::as_str));
                 Err(EvalError::new(format!(
-                    "the prompt's `{{{{{name}}}}}`{from} is missing or null in this item, which has {fields}"
+                    "the prompt's `{{{{{name}}}}}`{from} is missing or null in this item; the item has {fields}"
                 )))
             }
         }
     }
 
-    /// Whether anything can be filled in, and every name of it is used.
+    /// Checks that there are variables, and that every mapped name is used.
     pub(in crate::evaluators) fn check(&self) -> Result<(), CheckError> {
         let variables = self.template.variables();
         if variables.is_empty() {
             return Err(CheckError::new(
-                "the prompt shows nothing to be judged; put what is to be judged in it, as in `{{output}}`",
+                "the prompt has no variables; include what is to be judged, such as `{{output}}`",
             ));
         }
         let roots = || variables.iter().map(|variable| variable.root());
@@ -73,15 +73,14 @@ impl Prompt {
         }
     }
 
-    /// Whether something of the agent is shown, and at least one of the items has all that will be filled in from it.
+    /// Checks that the prompt includes something of the agent's result, and that at least one item has all variables.
     pub(in crate::evaluators) fn check_items<'a>(
         &self,
         items: impl Iterator<Item = &'a Item> + Clone,
     ) -> Result<(), CheckError> {
         if self.template.variables().iter().all(|variable| self.is_of_items(variable.name())) {
             return Err(CheckError::new(
-                "the prompt shows nothing of what the agent gave, so every output would be judged the same; put `{{output}}` in \
-                 it",
+                "the prompt includes nothing of the agent's result, so every output would be judged the same; add `{{output}}`",
             ));
         }
         let mut lacking: Option<Vec<&str>> = None;
@@ -95,12 +94,12 @@ impl Prompt {
             let before = lacking.take().unwrap_or_else(|| unresolved.clone());
             lacking = Some(before.into_iter().filter(|name| unresolved.contains(name)).collect());
         }
-        // Without an item, nothing is lacking.
+        // There are no items.
         let Some(lacking) = lacking else { return Ok(()) };
         let Some(name) = lacking.first().copied() else {
             let names = self.template.variables().into_iter().map(Variable::name);
             return Err(CheckError::new(format!(
-                "no item has all that the prompt shows; each lacks a part of {}",
+                "no item has all of the prompt's variables; each lacks at least one of {}",
                 wording::list(names.filter(|name| self.is_of_items(name)))
             )));
         };
@@ -108,12 +107,12 @@ impl Prompt {
         let known: BTreeSet<_> =
             items.flat_map(Item::keys).map(String::as_str).chain([OUTPUT, METADATA]).collect();
         Err(CheckError::new(format!(
-            "the prompt's `{{{{{name}}}}}` would stay empty: no item has `{path}`; {}",
+            "the prompt's `{{{{{name}}}}}` would be empty: no item has `{path}`; {}",
             wording::instead(path, known.iter().copied())
         )))
     }
 
-    /// What the variables of the template start from.
+    /// The values of the template's root variables.
     fn values(&self, given: impl Fn(&str) -> Option<Value>) -> Map<String, Value> {
         let value = |name: &&str| match self.fields.get(*name) {
             Some(path) => {
@@ -126,7 +125,7 @@ impl Prompt {
         self.names().into_iter().filter_map(|name| Some((name.to_owned(), value(&name)?))).collect()
     }
 
-    /// What the variables of the template may start from: a field of their whole name goes before the path.
+    /// The names to look up for the template's variables: a field with the full name takes precedence over the path.
     fn names(&self) -> BTreeSet<&str> {
         self.template
             .variables()
@@ -135,18 +134,18 @@ impl Prompt {
             .collect()
     }
 
-    /// The path that stands for a variable, where another than its own does.
+    /// The path that a variable is mapped to.
     fn source(&self, name: &str) -> Option<&Variable> {
         self.fields.get(name).or_else(|| self.fields.get(Variable::new(name).root()))
     }
 
-    /// Whether a variable is filled from the item, and not from what the agent will return.
+    /// Whether a variable comes from the item, not from the agent's result.
     fn is_of_items(&self, name: &str) -> bool {
         let root = self.root(name);
         root != OUTPUT && root != METADATA
     }
 
-    /// What a variable starts from.
+    /// The root of a variable.
     fn root(&self, name: &str) -> String {
         let variable = Variable::new(name);
         self.source(name).unwrap_or(&variable).root().to_owned()
@@ -215,15 +214,15 @@ mod tests {
         for (item, problem) in [
             (
                 json!({ "id": 1, "fact": {}, "y": 1 }),
-                "the prompt's `{{fact.text}}` is missing or null in this item, which has `id`, `fact`, `y`",
+                "the prompt's `{{fact.text}}` is missing or null in this item; the item has `id`, `fact`, `y`",
             ),
             (
                 json!({ "fact": { "text": "t" }, "y": null }),
-                "the prompt's `{{x}}`, from `y`, is missing or null in this item, which has `fact`, `y`",
+                "the prompt's `{{x}}` (from `y`) is missing or null in this item; the item has `fact`, `y`",
             ),
         ] {
             let error = filled(&prompt, item.clone(), Output::new("o")).unwrap_err();
-            // The order of an item's fields depends on the features of `serde_json` that others turn on.
+            // The order of an item's fields depends on features of `serde_json` that other crates enable.
             assert_eq!(error.split(", which").next(), problem.split(", which").next(), "{item}");
         }
     }
@@ -234,8 +233,8 @@ mod tests {
         assert_eq!(checked("{{input}} {{output.any}} {{metadata.model}}", &items), Ok(()));
         assert_eq!(
             checked("{{output}} {{input}} {{expected_output}}", &items).unwrap_err(),
-            "the prompt's `{{expected_output}}` would stay empty: no item has `expected_output`; did you mean \
-             `expectedOutput`? there are `expectedOutput`, `input`, `metadata`, `note`, `output`"
+            "the prompt's `{{expected_output}}` would be empty: no item has `expected_output`; did you mean \
+             `expectedOutput`? available: `expectedOutput`, `input`, `metadata`, `note`, `output`"
         );
         assert!(checked("{{output}} {{note.text}}", &items).unwrap_err().contains("no item has `note.text`"));
     }
@@ -249,7 +248,7 @@ mod tests {
         assert_eq!(checked("{{a}} {{output}}", &[]), Ok(()));
         assert_eq!(
             checked("{{a}} {{b}} {{output}}", &[json!({ "a": 1 }), json!({ "b": 1 })]).unwrap_err(),
-            "no item has all that the prompt shows; each lacks a part of `a`, `b`"
+            "no item has all of the prompt's variables; each lacks at least one of `a`, `b`"
         );
     }
 
@@ -278,7 +277,7 @@ mod tests {
         let error = prompt("{{answer}}", &[("anwser", "output")]).check().unwrap_err().to_string();
         assert_eq!(
             error,
-            "the prompt has no variable `{{anwser}}`; did you mean `answer`? there are `answer`"
+            "the prompt has no variable `{{anwser}}`; did you mean `answer`? available: `answer`"
         );
     }
 }

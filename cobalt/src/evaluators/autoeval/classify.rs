@@ -1,4 +1,4 @@
-//! Judges that choose a label, the rubrics that come with the library, and how an `Autoeval` asks models.
+//! Classifiers: judges that choose a label, the built-in rubrics, and the models of an `Autoeval`.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,12 +12,12 @@ use crate::evaluators::{EvalError, Score};
 use crate::llm::{Asking, ModelChoice, Moderation, Schema};
 use crate::metrics::embedding_similarity;
 
-/// A label that a judge may choose.
+/// A label of a classifier.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Choice {
     pub(super) label: String,
     pub(super) meaning: Option<&'static str>,
-    /// `None` where the choice says that there is nothing to score.
+    /// `None` if the label means that there is nothing to score.
     pub(super) score: Option<f64>,
 }
 
@@ -32,7 +32,7 @@ impl Rubric {
     }
 }
 
-/// Says what is wrong with labels.
+/// Validates the labels.
 pub fn problem_with(choices: &[Choice]) -> Option<String> {
     if choices.iter().all(|choice| choice.score.is_none()) {
         return Some("no label has a score".to_owned());
@@ -43,16 +43,16 @@ pub fn problem_with(choices: &[Choice]) -> Option<String> {
             return Some("a label is empty; give each a name".to_owned());
         }
         if choices[..index].iter().any(|other| other.label.trim() == label) {
-            return Some(format!("two labels are `{label}`; white space around them is left out"));
+            return Some(format!("the label `{label}` is listed twice (surrounding white space is ignored)"));
         }
         if choice.score.is_some_and(|score| !(0.0..=1.0).contains(&score)) {
-            return Some(format!("the score of the label `{label}` is no number from 0 to 1"));
+            return Some(format!("the score of the label `{label}` must be a number from 0 to 1"));
         }
     }
     None
 }
 
-/// Asks for a choice.
+/// Asks a judge to choose a label.
 pub async fn classify(
     judge: &Judge<'_>,
     question: &str,
@@ -68,9 +68,9 @@ pub async fn classify(
     };
     let (choice, reasons) = judge.ask(prompt, schema(choices, chain_of_thought), 0, read).await?;
     let label = choice.label.trim();
-    let score = choice.score.ok_or_else(|| {
-        EvalError::new(format!("the judge chose `{label}`, which says that there is nothing to score"))
-    })?;
+    let score = choice
+        .score
+        .ok_or_else(|| EvalError::new(format!("the judge chose `{label}`, a label without a score")))?;
     let score = Score::new(score).metadata("choice", label);
     Ok(match reasons {
         Some(reasons) => score.reason(reasons),
@@ -106,7 +106,7 @@ fn schema(choices: &[Choice], chain_of_thought: bool) -> Schema {
     Schema { name: "choice", schema }
 }
 
-/// A question with a choice of answers.
+/// A task with labels to choose from.
 pub struct Rubric {
     pub(super) task: &'static str,
     /// Label, meaning and score.
@@ -114,7 +114,7 @@ pub struct Rubric {
 }
 
 impl Rubric {
-    /// The rubric of a kind; `None` where the kind is no classifier.
+    /// The rubric of a kind; `None` if the kind is not a classifier.
     pub fn of(kind: AutoevalKind) -> Option<Self> {
         let (task, choices): (_, &[_]) = match kind {
             AutoevalKind::Factuality => FACTUALITY,
@@ -210,7 +210,7 @@ const TRANSLATION: Entry = (
     &[("Y", "the output says the same", 1.0), ("N", "it does not", 0.0)],
 );
 
-/// The models that one evaluation asks.
+/// The models of one evaluation.
 #[derive(Debug)]
 pub struct Judge<'a> {
     pub(super) asking: Asking,
@@ -219,7 +219,7 @@ pub struct Judge<'a> {
 }
 
 impl Judge<'_> {
-    /// Asks a question, for the `which`th time.
+    /// Calls the judge. `which` numbers repeated calls with the same prompt.
     pub async fn ask<T>(
         &self,
         prompt: String,
@@ -230,13 +230,13 @@ impl Judge<'_> {
         source::ask(&self.asking, self.model, prompt, schema, which, read).await
     }
 
-    /// What a moderation model finds in a text.
+    /// Calls a moderation model.
     pub async fn moderate(&self, text: &str) -> Result<Moderation, EvalError> {
         let Asking { models, meter } = &self.asking;
         Ok(models.moderate(self.model, text, meter).await?)
     }
 
-    /// The embeddings of texts.
+    /// Embeds texts.
     pub async fn embed<'t>(
         &self,
         texts: impl IntoIterator<Item = &'t str>,
@@ -250,9 +250,9 @@ impl Judge<'_> {
         Ok(Embeddings(texts.into_iter().zip(vectors).collect()))
     }
 
-    /// The likeness of two texts by their embeddings.
+    /// The similarity of two texts by their embeddings.
     pub async fn similarity(&self, a: &str, b: &str, expected_min: f64) -> Result<f64, EvalError> {
-        // Most models refuse an empty text, but two of them are alike all the same.
+        // Most models reject empty texts, but two of them are equal.
         if a == b {
             return Ok(1.0);
         }
@@ -265,10 +265,10 @@ impl Judge<'_> {
 pub struct Embeddings<'t>(BTreeMap<&'t str, Arc<[f32]>>);
 
 impl Embeddings<'_> {
-    /// The likeness of two of the texts.
+    /// The similarity of two of the texts.
     pub fn similarity(&self, a: &str, b: &str, expected_min: f64) -> Result<f64, EvalError> {
         let vector = |text: &str| {
-            self.0.get(text).ok_or_else(|| EvalError::new("fewer embeddings came back than texts were sent"))
+            self.0.get(text).ok_or_else(|| EvalError::new("the API returned fewer embeddings than texts"))
         };
         embedding_similarity(vector(a)?, vector(b)?, expected_min)
             .map_err(|error| EvalError::new(error.to_string()))

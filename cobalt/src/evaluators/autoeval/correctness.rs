@@ -1,4 +1,4 @@
-//! Whether an answer says what is expected: the statements of both, and their likeness.
+//! `AnswerCorrectness`: factual agreement and similarity with the expected answer.
 
 use std::pin::Pin;
 
@@ -14,7 +14,7 @@ use crate::llm::Schema;
 use crate::metrics::f_beta;
 use crate::threads::join_all;
 
-/// What factual agreement and likeness count for in the correctness of an answer.
+/// The weights of factual agreement and similarity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Weights {
     pub(super) factuality: f64,
@@ -31,13 +31,16 @@ impl Weights {
     pub fn problem(self) -> Option<&'static str> {
         let weights = [self.factuality, self.similarity];
         if weights.iter().any(|weight| !weight.is_finite() || *weight < 0.0) {
-            return Some("a weight is negative or no number");
+            return Some("a weight is negative or not a number");
         }
-        weights.iter().all(|weight| *weight == 0.0).then_some("both weights are 0; one has to count")
+        weights
+            .iter()
+            .all(|weight| *weight == 0.0)
+            .then_some("both weights are 0; at least one must be positive")
     }
 }
 
-/// Whether the output says what is expected: the F1 of its statements, with the likeness of both texts.
+/// The weighted mean of the F1 of the output's statements and the similarity of both texts.
 pub async fn answer_correctness(
     judge: &Judge<'_>,
     inputs: &Inputs,
@@ -72,13 +75,13 @@ pub async fn answer_correctness(
     Ok(score.metadata("TP", right).metadata("FP", wrong).metadata("FN", missing))
 }
 
-/// What the correctness of an answer is made of.
+/// A part of the score.
 enum Part {
     Statements(Statements),
     Similarity(Option<f64>),
 }
 
-/// The statements of an output and of what is expected.
+/// The statements of output and expected text, by category.
 #[derive(Default)]
 struct Statements {
     right: Vec<String>,
@@ -116,7 +119,7 @@ impl Statements {
     fn in_words(&self) -> String {
         let Self { right, wrong, missing } = self;
         format!(
-            "{} right, {} not supported, {} missing",
+            "{} correct, {} not supported, {} missing",
             count(right.len(), "statement"),
             wrong.len(),
             missing.len()

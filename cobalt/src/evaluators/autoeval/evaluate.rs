@@ -1,4 +1,4 @@
-//! Evaluates by each kind of `Autoeval`, after checking what the kind needs.
+//! Validation and evaluation of `Autoeval`, for all kinds.
 
 use cobalt_core::wording::{self, cut};
 use serde_json::Value;
@@ -77,7 +77,7 @@ impl Autoeval {
             }
             kind => {
                 let rubric = Rubric::of(kind).ok_or_else(|| {
-                    EvalError::new(format!("{kind} has no rubric; this is a fault of cobalt"))
+                    EvalError::new(format!("{kind} has no rubric; this is a bug in cobalt"))
                 })?;
                 let texts: Vec<_> =
                     kind.traits().needs.iter().map(|input| (*input, inputs.text(input))).collect();
@@ -89,7 +89,7 @@ impl Autoeval {
     }
 }
 
-/// Computes a score, aside where that may take a while.
+/// Computes a score, on a separate thread if the inputs are large.
 async fn computed(kind: AutoevalKind, options: &Options, inputs: Inputs) -> Result<Score, EvalError> {
     if inputs.size() <= LARGE {
         return score(kind, options, &inputs);
@@ -128,10 +128,10 @@ async fn moderation(judge: &Judge<'_>, inputs: &Inputs, threshold: Option<f64>) 
     Ok(score.metadata("categoryScores", serde_json::json!(found.category_scores)))
 }
 
-/// How many characters a reason quotes.
+/// The maximum length of quoted values, in characters.
 const QUOTED: usize = 80;
 
-/// The score of a kind that asks nobody.
+/// The score of a kind without model calls.
 pub fn score(kind: AutoevalKind, options: &Options, inputs: &Inputs) -> Result<Score, EvalError> {
     let (output, expected) = (inputs.value("output"), inputs.value("expected"));
     let score = match kind {
@@ -151,7 +151,7 @@ pub fn score(kind: AutoevalKind, options: &Options, inputs: &Inputs) -> Result<S
     Ok(score)
 }
 
-/// A number, or text of one.
+/// Reads a number, or text with one.
 fn number(input: &str, value: &Value) -> Result<f64, EvalError> {
     let number = match value {
         Value::Number(number) => number.as_f64(),
@@ -159,26 +159,24 @@ fn number(input: &str, value: &Value) -> Result<f64, EvalError> {
         _ => None,
     };
     number.filter(|number: &f64| number.is_finite()).ok_or_else(|| {
-        EvalError::new(format!("`{input}` is {}, which is no number", cut(&value.to_string(), QUOTED)))
+        EvalError::new(format!("`{input}` is {}, not a number", cut(&value.to_string(), QUOTED)))
     })
 }
 
-/// The elements of a list, or of text of one, as texts.
+/// Reads the elements of a list, or of JSON text with a list, as texts.
 pub fn elements(input: &str, value: &Value) -> Result<Vec<String>, EvalError> {
     let read = if let Value::String(text) = value { tree_of(text) } else { None };
     match read.as_ref().unwrap_or(value) {
         Value::Array(elements) => Ok(elements.iter().map(|element| text_of(element).into_owned()).collect()),
-        _ => {
-            Err(EvalError::new(format!("`{input}` is {}, which is no list", cut(&value.to_string(), QUOTED))))
-        }
+        _ => Err(EvalError::new(format!("`{input}` is {}, not a list", cut(&value.to_string(), QUOTED)))),
     }
 }
 
-/// Whether the output is JSON, and of the form that a schema asks for.
+/// Scores whether the output is JSON and valid for the schema, if any.
 fn valid(output: &Value, schema: &Value) -> Result<Score, EvalError> {
     if schema.is_null() {
         let valid = valid_json(output);
-        return Ok(if valid { valid.into() } else { Score::from(valid).reason("no JSON object or list") });
+        return Ok(if valid { valid.into() } else { Score::from(valid).reason("not a JSON object or list") });
     }
     conforms(output, &validator(schema).map_err(EvalError::new)?)
 }
@@ -209,14 +207,14 @@ impl Autoeval {
         Ok(())
     }
 
-    /// What is wrong with the settings by themselves.
+    /// Validates the settings alone, without items.
     pub(super) fn problem(&self) -> Option<String> {
         if let Some(setting) = self.options.foreign(self.takes()) {
-            return Some(format!("there is no setting `{setting}`; there are {}", self.settings_in_words()));
+            return Some(format!("unknown setting `{setting}`; available: {}", self.settings_in_words()));
         }
         let inputs = self.inputs();
         if let Some(input) = self.sources.mapped().find(|input| !inputs.contains(input)) {
-            return Some(format!("there is no input `{input}`; {}", instead(input, inputs)));
+            return Some(format!("unknown input `{input}`; {}", instead(input, inputs)));
         }
         let is_null = |input: &&str| {
             let kind = if let Task::Kind(kind) = &self.task { Some(kind) } else { None };
@@ -224,7 +222,7 @@ impl Autoeval {
             !takes_null && self.sources.fixed(input).is_some_and(Value::is_null)
         };
         if let Some(input) = inputs.iter().copied().find(is_null) {
-            return Some(format!("the value of the input `{input}` is null; leave it out, or give it one"));
+            return Some(format!("the value of the input `{input}` is null; set a value, or remove it"));
         }
         match &self.task {
             Task::Classifier { prompt, choices } => classify::problem_with(choices)
@@ -233,14 +231,14 @@ impl Autoeval {
                 let mut set =
                     self.options.set.iter().filter(|set| !["semantic", "allow_extra"].contains(set));
                 set.next()
-                    .map(|set| format!("`{set}` is for embeddings, which are compared only with `semantic`"))
+                    .map(|set| format!("`{set}` applies to embeddings, which are used only with `semantic`"))
             }
             Task::Kind(_) => None,
         }
         .or_else(|| self.options.problem())
     }
 
-    /// The settings that the task has.
+    /// The settings that the task supports.
     fn takes(&self) -> &'static [Setting] {
         match &self.task {
             Task::Kind(kind) => kind.traits().takes,
@@ -250,26 +248,26 @@ impl Autoeval {
 
     fn settings_in_words(&self) -> String {
         let names: Vec<_> = self.takes().iter().map(|setting| setting.name()).collect();
-        if names.is_empty() { "none but `pass_mark`".to_owned() } else { wording::list(names) }
+        if names.is_empty() { "only `pass_mark`".to_owned() } else { wording::list(names) }
     }
 
-    /// The inputs that the task looks at.
+    /// The inputs of the task.
     fn inputs(&self) -> &'static [&'static str] {
         match &self.task {
             Task::Kind(AutoevalKind::ValidJson) => &["output", SCHEMA],
             Task::Kind(kind) => kind.traits().needs,
-            // Its prompt has names of its own.
+            // Its prompt has its own variables.
             Task::Classifier { .. } => &[],
         }
     }
 
-    /// The inputs that a kind cannot do without. A schema may be missing, unless it is said where it is.
+    /// The required inputs of a kind, including a schema that is mapped to a path.
     pub(super) fn needed(&self, kind: AutoevalKind) -> Vec<&'static str> {
         let schema = self.sources.is_path(SCHEMA).then_some(SCHEMA);
         kind.traits().needs.iter().copied().chain(schema).collect()
     }
 
-    /// An input that no item has.
+    /// Fails if no item has a required input.
     fn check_fields(&self, setup: &Setup) -> Result<(), String> {
         if self.remap.is_some() {
             return Ok(());
@@ -291,7 +289,7 @@ impl Autoeval {
             || matches!(self.task, Task::Kind(AutoevalKind::Moderation))
     }
 
-    /// Whom texts are embedded by.
+    /// The embedding model.
     pub(super) fn embedding(&self) -> ModelChoice {
         self.options.embedding(self.asks_judge())
     }
@@ -316,7 +314,7 @@ impl Autoeval {
 
 fn instead(input: &str, inputs: &[&str]) -> String {
     if inputs.is_empty() {
-        "the prompt of a classifier holds all that it needs".to_owned()
+        "a classifier takes all inputs from its prompt".to_owned()
     } else {
         wording::instead(input, inputs.iter().copied())
     }

@@ -1,4 +1,4 @@
-//! `Autoeval`: the evaluators that autoevals is known for, by their names.
+//! `Autoeval`: the evaluators of autoevals.
 
 mod builder;
 mod classify;
@@ -20,15 +20,15 @@ use classify::Choice;
 use options::Options;
 pub(crate) use table::AutoevalOptions;
 
-/// Scores with one of the evaluators that autoevals is known for; each kind has its constructor.
+/// Scores with one of the evaluators of autoevals; each kind has a constructor.
 ///
-/// What a kind looks at are its inputs: `output` is what the agent answered, `expected` the item's `expectedOutput` (else
-/// its `expected`), and `input`, `context`, `criteria`, `instructions`, `language` and `schema` the item's fields of these
-/// names. [`field`](Self::field) takes an input from elsewhere, [`value`](Self::value) sets it once for all items. A `context`
-/// may be a text or a list of texts.
+/// A kind has inputs: `output` is the agent's output, `expected` the item's `expectedOutput` (else its `expected`), and `input`,
+/// `context`, `criteria`, `instructions`, `language` and `schema` are the item's fields of these names.
+/// [`field`](Self::field) maps an input to another path, [`value`](Self::value) sets it for all items. A `context` may be a text
+/// or a list of texts.
 ///
-/// An item without an input that the kind needs is an error of the evaluation, never a score; one that no item has is an
-/// error at start. So is a setting that the kind does not have.
+/// If an item lacks a required input, the evaluation is an error, never a score. An input that no item has is an error before the
+/// run, and so is a setting that the kind does not support.
 ///
 /// ```
 /// use cobalt::Autoeval;
@@ -47,11 +47,11 @@ pub struct Autoeval {
     pass_mark: f64,
 }
 
-/// What is to be done.
+/// What to evaluate.
 #[derive(Clone, Debug)]
 enum Task {
     Kind(AutoevalKind),
-    /// A classifier with a prompt and labels of its own.
+    /// A custom classifier with a prompt and labels.
     Classifier {
         prompt: Prompt,
         choices: Vec<Choice>,
@@ -59,7 +59,7 @@ enum Task {
 }
 
 impl Task {
-    /// What it is called in messages.
+    /// Its name in messages.
     fn name(&self) -> &'static str {
         match self {
             Self::Kind(kind) => kind.name(),
@@ -85,7 +85,7 @@ impl Evaluator for Autoeval {
         self.check_all(setup)
     }
 
-    /// Requests to models have time limits of their own.
+    /// Model calls have their own time limits.
     fn time_limit(&self, timeout: Duration) -> Option<Duration> {
         (!self.asks_models()).then_some(timeout)
     }

@@ -1,4 +1,4 @@
-//! What can be set on an `Autoeval`, and what belongs to its kind.
+//! The settings of `Autoeval`, and the inputs and settings of each kind.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use crate::evaluators::autoeval::correctness::Weights;
 use crate::llm::ModelChoice;
 use crate::metrics::DEFAULT_EXPECTED_MIN;
 
-/// The settings, with the values that hold where nothing was set.
+/// The settings, with their defaults.
 #[derive(Clone, Debug)]
 pub struct Options {
     pub(super) chain_of_thought: bool,
@@ -20,7 +20,7 @@ pub struct Options {
     pub(super) weights: Weights,
     pub(super) model: ModelChoice,
     pub(super) embedding: ModelChoice,
-    /// The names of the settings that were set, as methods are called.
+    /// The names of the setters that were called.
     pub(super) set: BTreeSet<&'static str>,
 }
 
@@ -47,15 +47,15 @@ impl Options {
         self.expected_min.unwrap_or(DEFAULT_EXPECTED_MIN)
     }
 
-    /// Whom texts are embedded by. Where a judge is asked as well, what is said of its address holds for embeddings, too,
-    /// unless that is said apart: a gateway usually serves both. The exception is a vendor that has no embeddings.
+    /// The embedding model. If there is also a judge, its address is used for embeddings, too, unless theirs is set: a gateway
+    /// usually serves both. The exception is a vendor without embeddings.
     pub fn embedding(&self, asks_judge: bool) -> ModelChoice {
         let own = self.embedding.clone();
         let ModelChoice { base_url, api_key_env, .. } = self.model.clone();
         if !asks_judge {
             return ModelChoice { base_url: own.base_url.or(base_url), api_key_env, ..own };
         }
-        // The key of a vendor is for no other one, so it goes along only where it is known for whom it is.
+        // A vendor's key must not be sent to another vendor, so it is used only if its vendor is known.
         let vendor = self.model.vendor();
         let is_apart = own.provider.is_some() || own.base_url.is_some();
         let says_where = self.model.provider.is_some() || base_url.is_some() || api_key_env.is_some();
@@ -71,7 +71,7 @@ impl Options {
         ModelChoice { provider: vendor, base_url, api_key_env, ..own }
     }
 
-    /// The settings that were set although the evaluator does not have them.
+    /// A setting that was set although the kind does not support it.
     pub fn foreign(&self, takes: &[Setting]) -> Option<&'static str> {
         let known = |set: &str| {
             takes.iter().any(|setting| match setting {
@@ -88,25 +88,23 @@ impl Options {
         self.set.iter().copied().find(|set| !known(set))
     }
 
-    /// Says which value makes no sense.
+    /// Validates the values.
     pub fn problem(&self) -> Option<String> {
         if self.strictness == 0 {
-            return Some(
-                "`strictness` is 0; it is the number of questions to compare, at least 1".to_owned(),
-            );
+            return Some("`strictness` is 0; it must be at least 1".to_owned());
         }
         if self.threshold.is_some_and(|threshold| !(0.0..=1.0).contains(&threshold)) {
-            return Some("`threshold` is no number from 0 to 1".to_owned());
+            return Some("`threshold` must be a number from 0 to 1".to_owned());
         }
         if self.expected_min.is_some_and(|least| !(-1.0..1.0).contains(&least)) {
-            return Some("`expected_min` is no cosine from -1 to below 1".to_owned());
+            return Some("`expected_min` must be a cosine from -1 to below 1".to_owned());
         }
         let of_weights = || self.weights.problem().map(|problem| format!("`weights`: {problem}"));
         self.model.problem().or_else(of_weights)
     }
 }
 
-/// A setting that some kinds have and others do not.
+/// A setting that only some kinds support.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Setting {
     ChainOfThought,
@@ -118,9 +116,9 @@ pub(super) enum Setting {
     Semantic,
     Weights,
     Schema,
-    /// The model that judges, and how to reach it.
+    /// The judge's model and its API.
     Model,
-    /// The model that embeds, and how to reach it.
+    /// The embedding model and its API.
     Embedding,
 }
 
@@ -143,14 +141,14 @@ impl Setting {
     }
 }
 
-/// What belongs to a kind.
+/// The inputs and settings of a kind.
 pub(super) struct Traits {
-    /// The inputs that it cannot do without.
+    /// The required inputs.
     pub(super) needs: &'static [&'static str],
     pub(super) takes: &'static [Setting],
 }
 
-/// What `ValidJson` looks at where an item has it.
+/// The optional input of `ValidJson`.
 pub const SCHEMA: &str = "schema";
 
 const COMPARED: &[&str] = &["output", "expected"];
@@ -203,7 +201,7 @@ impl AutoevalKind {
         Traits { needs, takes }
     }
 
-    /// Whether `null` is a value of an input like others: JSON is compared with JSON.
+    /// Whether `null` is a valid value of an input, for kinds that compare JSON.
     pub(super) fn takes_null(self, input: &str) -> bool {
         matches!(self, Self::JsonDiff | Self::ExactMatch | Self::ValidJson) && input != SCHEMA
     }

@@ -1,4 +1,4 @@
-//! The scores of RAGAS: of what was retrieved, of what was generated from it, and their mean.
+//! The metrics of RAGAS: for retrieval, for generation, and their mean.
 
 use std::pin::Pin;
 
@@ -17,7 +17,7 @@ use crate::threads::join_all;
 
 type Part<'a> = Pin<Box<dyn Future<Output = Result<Score, EvalError>> + Send + 'a>>;
 
-/// The arithmetic mean; its parts are kept in the metadata. Without one of them there is no score.
+/// The arithmetic mean, with its parts in the metadata. If one of them fails, there is no score.
 pub async fn ragas(judge: &Judge<'_>, inputs: &Inputs, options: &Options) -> Result<Score, EvalError> {
     let relevancy = answer_relevancy(judge, inputs, options.strictness, options.expected_min());
     let parts: [(AutoevalKind, Part<'_>); 4] = [
@@ -62,7 +62,7 @@ pub async fn context_recall(judge: &Judge<'_>, inputs: &Inputs) -> Result<Score,
     Ok(share(findings, "attributed to the context"))
 }
 
-/// Whether the context served to reach the expected answer.
+/// Whether the context was useful to reach the expected answer.
 pub async fn context_precision(judge: &Judge<'_>, inputs: &Inputs) -> Result<Score, EvalError> {
     let task = "The expected text answers the input. Decide whether the context was useful to arrive at that answer: 1 where \
                 it holds what the answer is made of, 0 where it does not.";
@@ -142,7 +142,7 @@ async fn entities(judge: &Judge<'_>, name: &str, text: &str) -> Result<Vec<Strin
     judge.ask(prompt(task, &[(name, text)]), schema, 0, |answer| answer::texts(answer, "entities")).await
 }
 
-/// [`list_contains`] with a likeness that may not be had.
+/// [`list_contains`] with a fallible similarity.
 pub fn list_likeness(
     output: &[String],
     expected: &[String],
@@ -159,7 +159,7 @@ pub fn list_likeness(
     failed.into_inner().map_or(Ok(score), Err)
 }
 
-/// What a judge found of a statement.
+/// A judge's finding on a statement.
 pub struct Finding {
     holds: bool,
     /// The statement and the reason, as the judge wrote them.
@@ -167,13 +167,13 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// Reads a finding whose verdict is in this field.
+    /// Reads a finding with its verdict in this field.
     pub fn read(written: &Map<String, Value>, verdict: &str) -> Result<Self, String> {
         Ok(Self { holds: answer::flag(written, verdict)?, written: Value::Object(written.clone()) })
     }
 }
 
-/// The share of statements that hold, 0 of none. What was found of each is kept.
+/// The share of statements that hold; 0 if there are none. The metadata has all findings.
 pub fn share(findings: Vec<Finding>, what: &str) -> Score {
     let held = findings.iter().filter(|finding| finding.holds).count();
     let score = if findings.is_empty() { 0.0 } else { held as f64 / findings.len() as f64 };
@@ -182,7 +182,7 @@ pub fn share(findings: Vec<Finding>, what: &str) -> Score {
     Score::new(score).reason(reason).metadata("statements", written)
 }
 
-/// Whether the output answers the input: questions that it would answer are compared with the one that was asked.
+/// Whether the output answers the input: compares the input with generated questions that the output would answer.
 pub async fn answer_relevancy(
     judge: &Judge<'_>,
     inputs: &Inputs,
@@ -202,7 +202,7 @@ pub async fn answer_relevancy(
     let embeddings = judge.embed(questions.iter().map(String::as_str).chain([&*input])).await?;
     let similarities = questions.iter().map(|question| embeddings.similarity(question, &input, expected_min));
     let sum = similarities.sum::<Result<f64, _>>()?;
-    let reason = format!("mean likeness of the input to {}", count(questions.len(), "question"));
+    let reason = format!("mean similarity of the input to {}", count(questions.len(), "question"));
     Ok(Score::new(sum / questions.len() as f64).reason(reason).metadata("questions", questions))
 }
 
@@ -226,7 +226,7 @@ async fn question_for(judge: &Judge<'_>, inputs: &Inputs, which: u32) -> Result<
 pub async fn faithfulness(judge: &Judge<'_>, inputs: &Inputs) -> Result<Score, EvalError> {
     let statements = statements_of_output(judge, inputs).await?;
     if statements.is_empty() {
-        return Ok(Score::new(0.0).reason("the output states nothing"));
+        return Ok(Score::new(0.0).reason("the output makes no statements"));
     }
     let task = "For each of the statements, in their order, decide whether it follows from the context alone: 1 where the \
                 context says so or it plainly follows from it, 0 where it does not.";
@@ -242,7 +242,7 @@ pub async fn faithfulness(judge: &Judge<'_>, inputs: &Inputs) -> Result<Score, E
         object(&[("faithfulness", list_of(&verdict, "a verdict on each statement, in their order"))]);
     let read = |answer: &Map<String, Value>| {
         let verdicts = answer::objects(answer, "faithfulness")?;
-        // A statement that is passed over would raise the share of the others.
+        // A skipped statement would distort the share.
         if verdicts.len() != statements.len() {
             let (given, wanted) = (count(verdicts.len(), "verdict"), count(statements.len(), "statement"));
             return Err(format!("`faithfulness` holds {given} on {wanted}; give one on each"));

@@ -1,8 +1,7 @@
-//! `type = "autoevals"` of `cobalt.toml`.
+//! The table `type = "autoevals"` of `cobalt.toml`.
 //!
-//! Unlike with other evaluators, the builder does not hold this table: its `Options` keep whom to ask and which settings were
-//! set by which method, as fingerprints show them and as those foreign to the kind are refused. One declaration for both
-//! would be longer.
+//! Unlike other evaluators, the builder does not contain this table: its `Options` record the models and which setters were
+//! called, for fingerprints and to reject settings that the kind does not support. A shared declaration would be longer.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,67 +19,67 @@ use crate::settings::{
     self, Address, Count, EmbeddingVendor, JudgeVendor, KeyVariable, Temperature, Weight, Word, from_text,
 };
 
-/// The keys of its own.
+/// The keys of `type = "autoevals"`, without those of the model.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct AutoevalOptions {
     /// The kind, such as "Factuality" or "Levenshtein".
     autoeval: KindName,
-    /// The name in reports; the kind's unless it is set.
+    /// Name in reports. Default: the kind's name.
     name: Option<Word>,
-    /// Where inputs come from that are not in the field of their name, each by a path such as "metadata.documents".
+    /// The sources of inputs that are not in the field of the same name, each a path such as "metadata.documents".
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     fields: BTreeMap<String, Word>,
     /// Inputs that are the same for all items, such as `criteria`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     values: BTreeMap<String, Value>,
-    /// The path of the expected output; "expectedOutput", else "expected", unless it is set.
+    /// The path of the expected output. Default: "expectedOutput", else "expected".
     expected: Option<Word>,
-    /// The model that embeds; that of `[embedding]` unless it is set.
+    /// The embedding model. Default: that of `[embedding]`.
     embedding_model: Option<Word>,
-    /// Whose embeddings are asked for; follows from the model, else from `[embedding]`, unless it is set.
+    /// The provider of embeddings. Default: derived from the model, else from `[embedding]`.
     embedding_provider: Option<EmbeddingVendor>,
-    /// Where the API of embeddings is, unless it is the judge's.
+    /// The base URL for embeddings. Default: the judge's.
     embedding_base_url: Option<Address>,
-    /// Whether a judge that chooses a label reasons before it does; it does unless it is set.
+    /// Whether a judge that chooses a label reasons first. Default: true.
     chain_of_thought: Option<bool>,
-    /// How many questions `AnswerRelevancy` has made up for an answer; 3 unless it is set.
+    /// The number of questions that `AnswerRelevancy` generates. Default: 3.
     strictness: Option<Count>,
-    /// The score of a category above which `Moderation` counts a text as bad; what the model says unless it is set.
+    /// The category score above which `Moderation` flags a text. Default: the model's own flag.
     threshold: Option<settings::Score>,
-    /// The least cosine of two embeddings that scores above 0.
+    /// The cosine of two embeddings that scores 0.
     expected_min: Option<settings::Score>,
-    /// Whether `JsonDiff` takes texts as texts, even where they hold JSON; it does not unless it is set.
+    /// Whether `JsonDiff` keeps text that contains JSON as text. Default: false.
     preserve_strings: Option<bool>,
-    /// Whether `ListContains` leaves out of account what is not expected; it does not unless it is set.
+    /// Whether `ListContains` ignores unexpected elements. Default: false.
     allow_extra: Option<bool>,
-    /// Whether `ListContains` compares by embeddings; it compares by letters unless it is set.
+    /// Whether `ListContains` compares by embeddings instead of edit distance. Default: false.
     semantic: Option<bool>,
-    /// What the two parts of `AnswerCorrectness` count.
+    /// The weights of the two parts of `AnswerCorrectness`.
     weights: Option<WeightsTable>,
-    /// From which score an output passes; 0.5 unless it is set.
+    /// Minimum score for an output to pass. Default: 0.5.
     pass_mark: Option<settings::Score>,
 }
 
-/// What the two parts of `AnswerCorrectness` count.
+/// The weights of the two parts of `AnswerCorrectness`.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Weights"))]
 #[serde(deny_unknown_fields)]
 struct WeightsTable {
-    /// Whether it says the same facts.
+    /// The weight of factual agreement.
     factuality: Weight,
-    /// How like its text is.
+    /// The weight of similarity.
     similarity: Weight,
 }
 
 impl Options for AutoevalOptions {
     type Shared = JudgeOptions;
 
-    /// Refuses an input that is said to come from two places.
+    /// Rejects an input with two sources.
     fn checked(self, _: &JudgeOptions) -> Result<Self, String> {
         let twice = |input: &str, one: &str, other: &str| {
-            Err(format!("`{one}` and `{other}` both say what the input `{input}` is; leave one of them out"))
+            Err(format!("`{one}` and `{other}` both set the input `{input}`; remove one"))
         };
         if let Some(input) = self.fields.keys().find(|input| self.values.contains_key(*input)) {
             return twice(input, "fields", "values");
@@ -124,7 +123,7 @@ impl Options for AutoevalOptions {
     }
 }
 
-/// Calls a setter with what is written, where anything is.
+/// Calls a setter if the key is set.
 fn set<T>(evaluator: Autoeval, written: Option<T>, setter: impl FnOnce(Autoeval, T) -> Autoeval) -> Autoeval {
     match written {
         Some(value) => setter(evaluator, value),

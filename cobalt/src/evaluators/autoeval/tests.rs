@@ -1,5 +1,4 @@
-//! What can be said wrong of an `Autoeval`, and what it makes of items without a model. What models answer is compared with
-//! the vectors.
+//! Invalid settings of `Autoeval`, and scores without a model. Scores with models are tested by the vectors.
 
 use cobalt_core::item::{Item, Output};
 use serde_json::{Value, json};
@@ -71,7 +70,7 @@ fn an_input_that_no_item_has_is_an_error_at_start() {
     let error = checked(&recall, &[json!({"input": "q", "expected": "a", "docs": []})]).unwrap_err();
     assert_eq!(
         error,
-        "ContextRecall: no item has `context` for the input `context`; there are `docs`, `expected`, `input`; map the input \
+        "ContextRecall: no item has `context` for the input `context`; available: `docs`, `expected`, `input`; map the input \
          with `field`, or set it for all items with `value` (in `cobalt.toml` `fields` and `values`)"
     );
     let mapped = recall.clone().field("context", "dosc");
@@ -93,21 +92,21 @@ fn a_setting_that_a_kind_does_not_have_is_an_error() {
     for (evaluator, problem) in [
         (
             Autoeval::levenshtein("e").strictness(2),
-            "there is no setting `strictness`; there are none but `pass_mark`",
+            "unknown setting `strictness`; available: only `pass_mark`",
         ),
-        (Autoeval::humor("e").threshold(0.5), "there is no setting `threshold`"),
-        (Autoeval::json_diff("e").model("m"), "there is no setting `model`; there are `preserve_strings`"),
-        (Autoeval::humor("e").field("expected", "a"), "there is no input `expected`"),
-        (Autoeval::levenshtein("e").schema(json!({})), "there is no setting `schema`"),
+        (Autoeval::humor("e").threshold(0.5), "unknown setting `threshold`"),
+        (Autoeval::json_diff("e").model("m"), "unknown setting `model`; available: `preserve_strings`"),
+        (Autoeval::humor("e").field("expected", "a"), "unknown input `expected`"),
+        (Autoeval::levenshtein("e").schema(json!({})), "unknown setting `schema`"),
         (Autoeval::answer_relevancy("e").strictness(0), "`strictness` is 0"),
-        (Autoeval::moderation("e").threshold(1.5), "`threshold` is no number"),
+        (Autoeval::moderation("e").threshold(1.5), "`threshold` must be a number"),
         (Autoeval::embedding_similarity("e").expected_min(1.0), "`expected_min`"),
         (Autoeval::answer_correctness("e").weights(0.0, 0.0), "both weights are 0"),
         (Autoeval::answer_correctness("e").weights(-1.0, 1.0), "a weight is negative"),
         #[cfg(feature = "json-schema")]
-        (Autoeval::valid_json("e").schema(json!({"type": "nothing"})), "no valid JSON schema"),
+        (Autoeval::valid_json("e").schema(json!({"type": "nothing"})), "invalid JSON schema"),
         (Autoeval::list_contains("e").embedding_model("m"), "only with `semantic`"),
-        (Autoeval::list_contains("e").expected_min(0.5), "`expected_min` is for embeddings"),
+        (Autoeval::list_contains("e").expected_min(0.5), "`expected_min` applies to embeddings"),
         (Autoeval::classifier("e", "{{output}}", [("a", None), ("b", None)]), "no label has a score"),
         (Autoeval::humor("e").temperature(f64::NAN), "the temperature is NaN"),
         (
@@ -191,7 +190,7 @@ fn lists_and_numbers_are_read_from_text() {
     assert_eq!(scored(&Autoeval::numeric_diff("n"), json!({"expected": 4}), Output::new(" 4.0\n")), Ok(1.0));
     let error =
         scored(&Autoeval::numeric_diff("n"), json!({"expected": 4}), Output::new("four")).unwrap_err();
-    assert_eq!(error, "`output` is \"four\", which is no number");
+    assert_eq!(error, "`output` is \"four\", not a number");
 }
 
 #[cfg(feature = "json-schema")]
@@ -205,7 +204,7 @@ fn a_schema_may_be_the_items_own() {
     let written = json!({"schema": "{\"required\": [\"name\"]}"});
     assert_eq!(scored(&valid, written, Output::new("{}")), Ok(0.0));
     let error = scored(&valid, json!({"schema": "{"}), Output::new("{}")).unwrap_err();
-    assert!(error.contains("no valid JSON schema"), "{error}");
+    assert!(error.contains("invalid JSON schema"), "{error}");
 }
 
 #[cfg(feature = "json-schema")]
@@ -258,7 +257,7 @@ fn a_correct_answer_says_what_was_right_wrong_and_missing() {
     let correct = correct.model("m").base_url(server.url("/v1"));
     let item = crate::item! { "input": "q", "expected": "e" };
     let score = asked_by(&correct, &EvalContext::new(item, Output::new("o")), "").0.unwrap();
-    assert_eq!((score.value(), score.why()), (0.5, Some("1 statement right, 2 not supported, 0 missing")));
+    assert_eq!((score.value(), score.why()), (0.5, Some("1 statement correct, 2 not supported, 0 missing")));
     assert_eq!(score.all_metadata()["FP"], json!(["b", "c"]));
 }
 

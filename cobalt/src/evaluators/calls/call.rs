@@ -1,10 +1,10 @@
-//! `ToolCall`: one call of a tool, whatever shape it was reported in.
+//! `ToolCall`: a tool call, independent of the format in which it was reported.
 
 use serde_json::{Map, Value};
 
-/// A call of a tool that an agent made.
+/// A tool call by an agent.
 ///
-/// The shapes that are read are described in [`calls`](crate::calls).
+/// [`calls`](crate::calls) describes the supported formats.
 ///
 /// ```
 /// use cobalt::ToolCall;
@@ -26,21 +26,21 @@ use serde_json::{Map, Value};
 pub struct ToolCall {
     /// The tool's name.
     pub name: String,
-    /// What it was called with, mostly an object; `None` where nothing is said of it.
+    /// The arguments, usually an object; `None` if not reported.
     pub arguments: Option<Value>,
-    /// Why the arguments cannot be read, where they are text that is no JSON. They are then kept as this text.
+    /// The parse error, if the arguments are text that is not JSON; `arguments` is then this text.
     pub arguments_error: Option<String>,
-    /// What the tool gave, where it is said.
+    /// The tool's result, if reported.
     pub result: Option<Value>,
-    /// Why the call failed, where it did.
+    /// The error, if the call failed.
     pub error: Option<String>,
-    /// How many calls it was made within: 0 for what the agent itself called.
+    /// The nesting depth: 0 for calls by the agent itself.
     pub depth: usize,
-    /// The place, among all calls that were read, of the one that it was made within.
+    /// The index of the parent call among all calls that were read.
     pub parent: Option<usize>,
 }
 
-/// How an agent that [records](crate::Context::record) a call makes one.
+/// Constructors, for agents that [record](crate::Context::record) calls.
 ///
 /// ```
 /// use cobalt::ToolCall;
@@ -51,38 +51,38 @@ pub struct ToolCall {
 /// assert!(!ToolCall::new("weather").error("no such city").succeeded());
 /// ```
 impl ToolCall {
-    /// A call of this tool, of which nothing else is known.
+    /// Creates a call of a tool, without further information.
     #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         Self { name: name.into(), ..Self::default() }
     }
 
-    /// What it was called with: an object in most cases; text is kept as text.
+    /// Sets the arguments, usually an object. Text stays text.
     #[must_use]
     pub fn arguments(mut self, arguments: impl Into<Value>) -> Self {
         self.arguments = Some(arguments.into());
         self
     }
 
-    /// What the tool returned.
+    /// Sets the tool's result.
     #[must_use]
     pub fn result(mut self, result: impl Into<Value>) -> Self {
         self.result = Some(result.into());
         self
     }
 
-    /// Why the call failed.
+    /// Sets the error of a failed call.
     #[must_use]
     pub fn error(mut self, error: impl Into<String>) -> Self {
         self.error = Some(error.into());
         self
     }
 
-    /// The call in the plain shape, which is read back as it is.
+    /// Converts the call to the plain format, which reads back unchanged.
     pub(crate) fn into_value(self) -> Value {
         let mut fields = Map::from_iter([("tool".to_owned(), Value::from(self.name))]);
         if let Some(arguments) = self.arguments {
-            // As `arguments`, text would have to be JSON.
+            // Text under `arguments` would have to be JSON.
             let is_text = arguments.is_string() && self.arguments_error.is_none();
             fields.insert(if is_text { "input" } else { "arguments" }.to_owned(), arguments);
         }
@@ -93,14 +93,14 @@ impl ToolCall {
 }
 
 impl ToolCall {
-    /// Whether nothing says that the call failed: it has no error, and its arguments could be read.
+    /// Whether the call has no error, and its arguments could be read.
     #[must_use]
     pub fn succeeded(&self) -> bool {
         self.error.is_none() && self.arguments_error.is_none()
     }
 }
 
-/// Why calls cannot be read: the place, and what was expected there.
+/// Why calls cannot be read: the path, and what was expected there.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct ToolCallError(pub(super) String);

@@ -1,4 +1,4 @@
-//! Which of the expected calls were made, each by one call at most, and calls as reasons show them.
+//! Matches expected calls with made calls one to one, and formats calls for reasons.
 
 use cobalt_core::wording::cut;
 use serde_json::Value;
@@ -6,42 +6,42 @@ use serde_json::Value;
 use super::call::ToolCall;
 use crate::metrics::{best_pairs, json_subset};
 
-/// Calls that are expected, and those that were made.
+/// Expected and made calls.
 #[derive(Debug)]
 pub struct Comparison {
     pub(super) expected: Vec<ToolCall>,
     pub(super) made: Vec<ToolCall>,
-    /// Whether arguments matter, where an expected call has any.
+    /// Whether arguments matter, if an expected call has any.
     pub(super) match_arguments: bool,
 }
 
-/// Places of expected calls, each with that of a call that was made.
+/// Pairs of indices: of an expected and a made call.
 pub type Pairs = Vec<(usize, usize)>;
 
-/// How expected calls and calls that were made go together, as pairs of their places.
+/// The result of matching expected calls with made calls.
 #[derive(Debug, Default)]
 pub struct Pairing {
-    /// The call is as expected.
+    /// The call matches.
     pub(super) met: Pairs,
-    /// The call is as expected, but at another time. Only where the order matters.
+    /// The call matches, but out of order. Only if the order matters.
     pub(super) out_of_order: Pairs,
-    /// The tool is the expected one, the arguments are not.
+    /// The tool matches, the arguments do not.
     pub(super) other_arguments: Pairs,
-    /// Expected, and no call of the tool is left for it.
+    /// Expected, but not made.
     pub(super) missing: Vec<usize>,
-    /// Made, and not expected.
+    /// Made, but not expected.
     pub(super) needless: Vec<usize>,
 }
 
 impl Comparison {
-    /// Pairs calls whatever their order, so that as many as can be are met.
+    /// Matches as many calls as possible, in any order.
     pub fn in_any_order(&self) -> Pairing {
         let (expected, made) = (self.all_expected(), self.all_made());
         let (met, other_arguments) = self.pair(&expected, &made);
         self.complete(Pairing { met, other_arguments, ..Pairing::default() })
     }
 
-    /// Pairs calls so that as many as can be are met in the expected order. What is left is paired whatever its order.
+    /// Matches as many calls as possible in the expected order, and the rest in any order.
     pub fn in_order(&self) -> Pairing {
         let met = self.longest_common_subsequence();
         let without = |all: Vec<usize>, taken: Vec<usize>| -> Vec<usize> {
@@ -53,10 +53,10 @@ impl Comparison {
         self.complete(Pairing { met, out_of_order, other_arguments, ..Pairing::default() })
     }
 
-    /// Pairs calls of the same tool so that the shares of their arguments that are right have the largest sum.
+    /// Pairs calls of the same tool so that the sum of their shares of correct arguments is maximal.
     pub fn by_arguments(&self) -> Vec<(usize, usize, f64)> {
         let weigh = |expected: &ToolCall, made: &ToolCall| {
-            // A pair of the same tool is better than none, even with no argument right.
+            // A pair of the same tool is better than none, even without a correct argument.
             if expected.name == made.name { 1.0 + share_of_arguments(expected, made) } else { 0.0 }
         };
         let (expected, made) = (self.all_expected(), self.all_made());
@@ -75,15 +75,15 @@ impl Comparison {
         (0..self.made.len()).collect()
     }
 
-    /// A call whose arguments cannot be read meets nothing.
+    /// Whether a call matches. One with unreadable arguments never does.
     fn meets(&self, expected: &ToolCall, made: &ToolCall) -> bool {
         let is_readable_call = expected.name == made.name && made.arguments_error.is_none();
         is_readable_call && (!self.match_arguments || wrong_arguments(expected, made).is_none())
     }
 
-    /// The pairs that are met, and those of the same tool with other arguments.
+    /// The matching pairs, and those of the same tool with other arguments.
     fn pair(&self, expected: &[usize], made: &[usize]) -> (Pairs, Pairs) {
-        // All the pairs of a kind together weigh less than one of the next.
+        // All pairs with other arguments together weigh less than one match.
         let near = 0.5 / (expected.len() + 1) as f64;
         let weigh = |expected: &ToolCall, made: &ToolCall| match self.meets(expected, made) {
             true => 1.0,
@@ -109,7 +109,7 @@ impl Comparison {
 
     fn longest_common_subsequence(&self) -> Pairs {
         let (rows, columns) = (self.expected.len(), self.made.len());
-        // The length for what follows each pair of places, both included.
+        // The length of the subsequence from each pair of indices on.
         let mut length = vec![vec![0_usize; columns + 1]; rows + 1];
         for row in (0..rows).rev() {
             for column in (0..columns).rev() {
@@ -134,7 +134,7 @@ impl Comparison {
         pairs
     }
 
-    /// Names what is in no pair.
+    /// Fills in the calls that are in no pair.
     pub fn complete(&self, mut pairing: Pairing) -> Pairing {
         let pairs = || pairing.met.iter().chain(&pairing.out_of_order).chain(&pairing.other_arguments);
         let (mut expected, mut made) = (vec![false; self.expected.len()], vec![false; self.made.len()]);
@@ -145,8 +145,8 @@ impl Comparison {
     }
 }
 
-/// The arguments that are expected of a call and that it does not have, by their names; those of a call that is expected to
-/// have no object have no name. `None` where it has all of them.
+/// The names of the expected arguments that a call does not have; `None` as a name if the expected arguments are not an
+/// object. Returns `None` if the call has all of them.
 pub fn wrong_arguments<'e>(expected: &'e ToolCall, made: &ToolCall) -> Option<Vec<Option<&'e str>>> {
     let wanted = expected.arguments.as_ref()?;
     let none = Value::Object(serde_json::Map::new());
@@ -167,8 +167,7 @@ pub fn wrong_arguments<'e>(expected: &'e ToolCall, made: &ToolCall) -> Option<Ve
     })
 }
 
-/// The share of the expected arguments, by their names, that a call has; 1 where none are expected, and 0 of what cannot be
-/// read.
+/// The share of the expected arguments that a call has; 1 if none are expected, 0 if its arguments cannot be read.
 fn share_of_arguments(expected: &ToolCall, made: &ToolCall) -> f64 {
     if made.arguments_error.is_some() {
         return 0.0;
@@ -182,13 +181,13 @@ fn share_of_arguments(expected: &ToolCall, made: &ToolCall) -> f64 {
     }
 }
 
-/// A value as JSON, cut to what fits into a reason.
+/// A value as JSON, truncated for a reason.
 fn value(value: &Value) -> String {
     const LONGEST: usize = 40;
     cut(&value.to_string(), LONGEST).into_owned()
 }
 
-/// A call with its arguments, cut.
+/// A call with its arguments, truncated.
 pub fn call(call: &ToolCall) -> String {
     const LONGEST: usize = 100;
     let text = match &call.arguments {
@@ -203,7 +202,7 @@ pub fn call(call: &ToolCall) -> String {
     cut(&text, LONGEST).into_owned()
 }
 
-/// The first of several, and how many more there are.
+/// The first few entries, and the number of others.
 pub fn list(all: &[String]) -> String {
     const SHOWN: usize = 3;
     match all.len().checked_sub(SHOWN) {
@@ -212,7 +211,7 @@ pub fn list(all: &[String]) -> String {
     }
 }
 
-/// What is wrong with the arguments of a call: `weather: day is "Sunday", expected "Friday"`.
+/// Describes wrong arguments: `weather: day is "Sunday", expected "Friday"`.
 pub fn wrong(expected: &ToolCall, made: &ToolCall) -> String {
     let name = &made.name;
     if let Some(problem) = &made.arguments_error {
@@ -228,7 +227,7 @@ pub fn wrong(expected: &ToolCall, made: &ToolCall) -> String {
         .into_iter()
         .map(|argument| {
             let wanted = of(expected, argument).unwrap_or_default();
-            let label = argument.unwrap_or("what it is called with");
+            let label = argument.unwrap_or("the input");
             match of(made, argument) {
                 Some(given) => format!("{label} is {given}, expected {wanted}"),
                 None => format!("{label} is missing, expected {wanted}"),
@@ -238,7 +237,7 @@ pub fn wrong(expected: &ToolCall, made: &ToolCall) -> String {
     format!("{name}: {}", wrong.join(" and "))
 }
 
-/// A call that failed, and why.
+/// A failed call with its error.
 pub fn failed(call: &ToolCall) -> String {
     const LONGEST: usize = 80;
     let why = call.error.as_ref().or(call.arguments_error.as_ref());

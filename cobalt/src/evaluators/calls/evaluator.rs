@@ -1,4 +1,4 @@
-//! `ToolCalls`: the evaluator, its checks by name, and the calls that an item expects.
+//! `ToolCalls`: the evaluator, its checks and the expected calls of items.
 
 use std::sync::Arc;
 
@@ -17,11 +17,11 @@ use crate::evaluators::{CheckError, EvalContext, EvalError, Evaluation, Evaluato
 use crate::metrics::tree_of;
 use crate::settings::{self, Limit, Name as _, NoKeys, Word, names};
 
-/// Scores the calls of tools that an agent made.
+/// Scores the tool calls of an agent.
 ///
-/// Where the calls are looked for, in which shapes they are read, how each score is made and what counts is described in
-/// [`calls`](crate::calls). Nobody is asked. Unlike with other evaluators, an output passes only with a full score, unless
-/// [`pass_mark`](Self::pass_mark) is set: one missing call in three is a score of 2/3 and does not pass.
+/// [`calls`](crate::calls) describes where calls are found, their formats, the scores and the rules. No model is called. Unlike
+/// with other evaluators, by default an output passes only with a full score: with one of three calls missing, the score is 2/3
+/// and the output does not pass. [`pass_mark`](Self::pass_mark) changes that.
 ///
 /// ```
 /// use cobalt::ToolCalls;
@@ -46,27 +46,27 @@ fingerprint! {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(extend("allOf" = by_check())))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct ToolCallsOptions {
-    /// What is asked of the calls.
+    /// The check to apply.
     check: CallCheckName,
-    /// The name in reports; that of the check unless it is set.
+    /// Name in reports. Default: the check.
     name: Option<Word>,
-    /// The tool that is to be called or not; for other checks, the only one whose calls count.
+    /// For "called" and "not-called", the tool; for other checks, the only tool whose calls count.
     tool: Option<Word>,
-    /// The field of the item with the expected calls, for checks that compare with them.
+    /// The field of the item with the expected calls, for checks that use them.
     expected: Option<ItemField>,
-    /// How many calls, or repeated calls, there may be, for the checks that count them.
+    /// The maximum number of calls, or of repeated calls, for checks that count them.
     limit: Option<Limit>,
-    /// Where the agent reports its calls, such as "output.steps"; the usual places unless it is set.
+    /// The path of the agent's calls, such as "output.steps". Default: the default places.
     calls: Option<AgentField>,
-    /// Whether a call must have the arguments that are expected of it; it must unless this is false.
+    /// Whether a call must have the expected arguments. Default: true.
     match_arguments: Option<bool>,
-    /// Whether calls that failed are left out; they are not unless this is true.
+    /// Whether failed calls are ignored. Default: false.
     ignore_failed: Option<bool>,
-    /// Whether calls that were made within others are left out; they are not unless this is true.
+    /// Whether nested calls are ignored. Default: false.
     top_level_only: Option<bool>,
-    /// From which score an output passes; 1 unless it is set.
+    /// Minimum score for an output to pass. Default: 1.
     pass_mark: Option<settings::Score>,
-    /// A tool that is named beside that of the check.
+    /// A tool set in addition to that of the check, which is an error.
     #[serde(skip)]
     other_tool: Option<Word>,
 }
@@ -86,7 +86,7 @@ impl Options for ToolCallsOptions {
 }
 
 impl ToolCallsOptions {
-    /// The tool of the check, or the only one whose calls count.
+    /// The tool of the check, or the only tool whose calls count.
     fn tool(&self) -> Option<&str> {
         self.tool.as_ref().map(|Word(tool)| &**tool)
     }
@@ -100,7 +100,7 @@ impl ToolCallsOptions {
         self.limit.map_or(0, |Limit(limit)| limit)
     }
 
-    /// The check with what it is asked with, in the words which stored runs hold.
+    /// The check with its argument, as in the fingerprints of stored runs.
     fn shown_check(&self) -> String {
         let CallCheckName(check) = self.check;
         match &self.expected {
@@ -111,7 +111,7 @@ impl ToolCallsOptions {
         }
     }
 
-    /// The other settings, in the words which stored runs hold.
+    /// The other settings, as in the fingerprints of stored runs.
     fn shown_options(&self) -> String {
         let tool = self.only_tool();
         let Self { match_arguments, ignore_failed, top_level_only, .. } = self;
@@ -121,49 +121,49 @@ impl ToolCallsOptions {
         )
     }
 
-    /// The calls that count.
+    /// Filters the made calls to those that count.
     fn of_made(&self, calls: Vec<ToolCall>) -> Vec<ToolCall> {
         let ignore_failed = self.ignore_failed == Some(true);
         self.of_expected(calls).into_iter().filter(|call| !ignore_failed || call.succeeded()).collect()
     }
 
-    /// The expected calls that count.
+    /// Filters the expected calls to those that count.
     fn of_expected(&self, calls: Vec<ToolCall>) -> Vec<ToolCall> {
         let is_top = |call: &ToolCall| self.top_level_only != Some(true) || call.depth == 0;
         let is_of_tool = |call: &ToolCall| self.only_tool().is_none_or(|tool| call.name == tool);
         calls.into_iter().filter(|call| is_top(call) && is_of_tool(call)).collect()
     }
 
-    /// Names the key that is missing, or that the check does not have.
+    /// Rejects missing keys, and keys that the check does not support.
     fn check_keys(&self) -> Result<(), String> {
         let CallCheckName(check) = self.check;
         let (key, why) = if self.limit.is_some() && !check.counts() {
-            ("limit", "counts nothing; leave out")
+            ("limit", "does not count calls; remove")
         } else if self.expected.is_some() && !check.compares() {
-            ("expected", "compares with nothing that is expected; leave out")
+            ("expected", "does not use expected calls; remove")
         } else if self.tool.is_none() && check.is_of_tool() {
-            ("tool", "is of one tool; add")
+            ("tool", "needs a tool; add")
         } else if self.expected.is_none() && check.compares() {
-            ("expected", "compares with the calls that a field of the item names; add")
+            ("expected", "needs the item's field with the expected calls; add")
         } else if self.limit.is_none() && check.counts() {
-            ("limit", "needs the largest number that is allowed; add")
+            ("limit", "needs a maximum; add")
         } else {
             return Ok(());
         };
         Err(format!("the check `{}` {why} `{key}`", check.name()))
     }
 
-    /// An error where settings contradict each other.
+    /// Rejects contradictory settings.
     fn check(&self) -> Result<(), CheckError> {
         let CallCheckName(check) = self.check;
         let contradiction = if self.other_tool.is_some() {
-            "names its tool already; leave `tool` out"
+            "already names its tool; remove `tool`"
         } else if self.match_arguments.is_some() && check == CallCheck::Arguments {
-            "is of arguments in any case; leave out whether they are matched, or ask for `recall`"
+            "always compares arguments; remove `match_arguments`, or use `recall`"
         } else if self.match_arguments.is_some() && !check.compares() {
-            "compares nothing with what is expected; leave out whether arguments are matched"
+            "does not use expected calls; remove `match_arguments`"
         } else if self.ignore_failed.is_some() && check == CallCheck::Succeeded {
-            "looks for the calls that failed; leave out whether they are ignored"
+            "looks for failed calls; remove `ignore_failed`"
         } else {
             return self.calls.as_ref().map_or(Ok(()), AgentField::check);
         };
@@ -172,14 +172,14 @@ impl ToolCallsOptions {
 }
 
 names! {
-    /// What is asked of calls.
-    CallCheckName(CallCheck), "check of calls", "checks": "called" => Called, "not-called" => NotCalled,
+    /// A check of tool calls.
+    CallCheckName(CallCheck), "tool call check", "checks": "called" => Called, "not-called" => NotCalled,
         "exact-order" => ExactOrder, "in-order" => InOrder, "any-order" => AnyOrder, "arguments" => Arguments,
         "precision" => Precision, "recall" => Recall, "f1" => F1, "succeeded" => Succeeded, "at-most" => AtMost,
         "repeats-at-most" => RepeatsAtMost;
 }
 
-/// What the checks need and refuse, as a schema has it.
+/// The keys that checks require or reject, for the JSON schema.
 #[cfg(feature = "schema")]
 fn by_check() -> serde_json::Value {
     use CallCheck::{AtMost, Called, NotCalled, RepeatsAtMost, Succeeded};
@@ -201,52 +201,51 @@ fn by_check() -> serde_json::Value {
 }
 
 impl ToolCalls {
-    /// Whether a tool was called.
+    /// Scores 1 if the tool was called, else 0.
     pub fn called(name: impl Into<String>, tool: impl Into<String>) -> Self {
         Self::of_tool(name, CallCheck::Called, tool)
     }
 
-    /// Whether a tool was left alone: a call that failed counts too.
+    /// Scores 1 if the tool was not called, else 0. A failed call counts as a call.
     pub fn not_called(name: impl Into<String>, tool: impl Into<String>) -> Self {
         Self::of_tool(name, CallCheck::NotCalled, tool)
     }
 
-    /// How far the calls are those in the item's `field`, in the same order and no others: the length of the longest
+    /// Compares the calls with those in the item's `field`, in the same order and without others: the length of the longest
     /// common subsequence, divided by that of the longer list.
     pub fn exact_order(name: impl Into<String>, field: impl AsRef<str>) -> Self {
         Self::measure(name, CallCheck::ExactOrder, field)
     }
 
-    /// The share of the calls in the item's `field` that were made in their order, whatever stands between them: the length of
-    /// the longest common subsequence, divided by the number of expected calls.
+    /// The share of the calls in the item's `field` that were made in order, with any calls in between: the length of the
+    /// longest common subsequence, divided by the number of expected calls.
     pub fn in_order(name: impl Into<String>, field: impl AsRef<str>) -> Self {
         Self::measure(name, CallCheck::InOrder, field)
     }
 
-    /// The share of the calls in the item's `field` that were made, whatever their order and whatever else was called: the
-    /// same as [`recall`](Self::recall). Where nothing else may be called, [`f1`](Self::f1) is 1 just then.
+    /// The share of the calls in the item's `field` that were made, in any order and with any other calls: the same as
+    /// [`recall`](Self::recall). If no other calls are allowed, use [`f1`](Self::f1).
     pub fn any_order(name: impl Into<String>, field: impl AsRef<str>) -> Self {
         Self::measure(name, CallCheck::AnyOrder, field)
     }
 
-    /// How far the arguments are right: the mean, over the calls in the item's `field`, of the share of their arguments that a
-    /// call of the same tool has. One that was not made has none.
+    /// The mean, over the calls in the item's `field`, of the share of their arguments that a call of the same tool has. A call
+    /// that was not made counts as 0.
     pub fn arguments(name: impl Into<String>, field: impl AsRef<str>) -> Self {
         Self::measure(name, CallCheck::Arguments, field)
     }
 
-    /// The share of the calls that are expected in the item's `field`: less for each that is needless.
+    /// The share of the made calls that the item's `field` expects. Unexpected calls lower it.
     pub fn precision(name: impl Into<String>, field: impl AsRef<str>) -> Self {
         Self::measure(name, CallCheck::Precision, field)
     }
 
-    /// The share of the calls in the item's `field` that were made: less for each that is missing.
+    /// The share of the calls in the item's `field` that were made. Missing calls lower it.
     pub fn recall(name: impl Into<String>, field: impl AsRef<str>) -> Self {
         Self::measure(name, CallCheck::Recall, field)
     }
 
-    /// The harmonic mean of precision and recall: 1 where the calls are those in the item's `field` and no others, in any
-    /// order.
+    /// The harmonic mean of precision and recall: 1 if the calls are exactly those in the item's `field`, in any order.
     pub fn f1(name: impl Into<String>, field: impl AsRef<str>) -> Self {
         Self::measure(name, CallCheck::F1, field)
     }
@@ -256,13 +255,13 @@ impl ToolCalls {
         Self::new(name, CallCheck::Succeeded)
     }
 
-    /// 1 where no more than so many calls were made; with more, `steps` divided by their number.
+    /// Scores 1 for up to `steps` calls; with more, `steps` divided by the number of calls.
     pub fn at_most(name: impl Into<String>, steps: usize) -> Self {
         Self::counting(name, CallCheck::AtMost, steps)
     }
 
-    /// 1 where no more than so many calls repeat an earlier one, with the same tool and the same arguments; with more, the
-    /// share of the calls that are no repeat too many. The reason names what goes round in a row.
+    /// Scores 1 for up to `repeats` calls that repeat an earlier one, with the same tool and arguments; with more, the share of
+    /// the calls that are not repeats over the limit. The reason names the loop, if any.
     pub fn repeats_at_most(name: impl Into<String>, repeats: usize) -> Self {
         Self::counting(name, CallCheck::RepeatsAtMost, repeats)
     }
@@ -301,14 +300,14 @@ impl ToolCalls {
         })
     }
 
-    /// Where the agent reports its calls, such as `output.steps` or `metadata.run.calls`, in place of the usual places.
+    /// Sets the path of the agent's calls, such as `output.steps` or `metadata.run.calls`. Default: the default places.
     #[must_use]
     pub fn calls(mut self, path: impl AsRef<str>) -> Self {
         self.0.calls = Some(AgentField::new(path.as_ref()));
         self
     }
 
-    /// Looks at the calls of this tool alone, made and expected.
+    /// Considers only the calls of this tool, made and expected.
     #[must_use]
     pub fn tool(mut self, tool: impl Into<String>) -> Self {
         let is_named = self.0.check.0.is_of_tool();
@@ -317,29 +316,28 @@ impl ToolCalls {
         self
     }
 
-    /// Whether a call must have the arguments that are expected of it; it must unless this is `false`. What it has beside
-    /// them is no matter.
+    /// Whether a call must have the expected arguments. Additional arguments are allowed. Default: `true`.
     #[must_use]
     pub fn match_arguments(mut self, match_arguments: bool) -> Self {
         self.0.match_arguments = Some(match_arguments);
         self
     }
 
-    /// Whether calls that failed are left out, as if they had not been made; they are not unless this is `true`.
+    /// Whether failed calls are ignored, as if they had not been made. Default: `false`.
     #[must_use]
     pub fn ignore_failed(mut self, ignore_failed: bool) -> Self {
         self.0.ignore_failed = Some(ignore_failed);
         self
     }
 
-    /// Whether calls that were made within others are left out; they are not unless this is `true`.
+    /// Whether nested calls are ignored. Default: `false`.
     #[must_use]
     pub fn top_level_only(mut self, top_level_only: bool) -> Self {
         self.0.top_level_only = Some(top_level_only);
         self
     }
 
-    /// From which score an output passes: 1 unless it is set.
+    /// Sets the minimum score for an output to pass. Default: 1.
     #[must_use]
     pub fn pass_mark(mut self, mark: f64) -> Self {
         self.0.pass_mark = Some(settings::Score(mark));
@@ -348,7 +346,7 @@ impl ToolCalls {
 
     pub(super) fn score(&self, cx: &EvalContext) -> Result<Score, EvalError> {
         let Self(options) = self;
-        // What is expected goes first: it is the item's fault where it cannot be read.
+        // First the expected calls: errors in them are the item's fault.
         let expected = match &options.expected {
             Some(field) => options.of_expected(expected_calls(field, cx.item())?),
             None => Vec::new(),
@@ -393,68 +391,67 @@ impl Evaluator for ToolCalls {
     }
 }
 
-/// What can be asked of calls, as `cobalt.toml` names it.
+/// A check of tool calls, as named in `cobalt.toml`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum CallCheck {
     /// Whether `tool` was called.
     Called,
-    /// Whether `tool` was left alone.
+    /// Whether `tool` was not called.
     NotCalled,
-    /// Whether the expected calls were made in their order, and no others.
+    /// Whether exactly the expected calls were made, in order.
     ExactOrder,
-    /// Whether the expected calls were made in their order.
+    /// Whether the expected calls were made, in order.
     InOrder,
-    /// Whether the expected calls were made.
+    /// Whether the expected calls were made, in any order.
     AnyOrder,
-    /// How far the arguments are as expected.
+    /// The share of expected arguments that are correct.
     Arguments,
     /// The share of the calls that are expected.
     Precision,
     /// The share of the expected calls that were made.
     Recall,
-    /// The harmonic mean of both.
+    /// The harmonic mean of precision and recall.
     F1,
     /// The share of the calls that did not fail.
     Succeeded,
     /// Whether there are at most `limit` calls.
     AtMost,
-    /// Whether at most `limit` calls repeat another.
+    /// Whether at most `limit` calls are repeats.
     RepeatsAtMost,
 }
 
 impl CallCheck {
-    /// Whether it is of a tool, which it names.
+    /// Whether it applies to a tool that it names.
     fn is_of_tool(self) -> bool {
         matches!(self, Self::Called | Self::NotCalled)
     }
 
-    /// Whether it counts up to a limit.
+    /// Whether it has a limit.
     fn counts(self) -> bool {
         matches!(self, Self::AtMost | Self::RepeatsAtMost)
     }
 
-    /// Whether it compares with the expected calls.
+    /// Whether it uses expected calls.
     fn compares(self) -> bool {
         !(self.is_of_tool() || self.counts() || self == Self::Succeeded)
     }
 }
 
-/// The calls that an item's field expects.
+/// The expected calls in an item's field.
 fn expected_calls(field: &ItemField, item: &Item) -> Result<Vec<ToolCall>, EvalError> {
     calls_of(field, field.find(item)?).map_err(|error| EvalError::new(format!("the item's {error}")))
 }
 
 fn calls_of(field: &ItemField, value: &Value) -> Result<Vec<ToolCall>, ToolCallError> {
-    // A text that is no JSON is the name of a tool, as in a cell of a CSV file.
+    // Text that is not JSON is the name of a tool, as in a cell of a CSV file.
     let name = value.as_str().filter(|text| !text.trim().is_empty() && tree_of(text).is_none());
     let alone = name.map(|name| Value::Array(vec![Value::from(name.trim())]));
     Reader::strict().read(alone.as_ref().unwrap_or(value), field.name())
 }
 
-/// An error where no item has the field, where what an item expects cannot be read, or where nothing that is expected
-/// is a call of the only tool that counts.
+/// Fails if no item has the field, if expected calls cannot be read, or if none is a call of the only tool that counts.
 fn check_items(field: &ItemField, setup: &Setup, tool: Option<&str>) -> Result<(), CheckError> {
     field.check(setup)?;
     let mut names = Vec::new();
@@ -469,7 +466,7 @@ fn check_items(field: &ItemField, setup: &Setup, tool: Option<&str>) -> Result<(
     match tool.filter(|tool| !names.is_empty() && names.iter().all(|name| name != tool)) {
         None => Ok(()),
         Some(tool) => Err(CheckError::new(format!(
-            "no item expects a call of `{tool}` in `{}`; {}",
+            "no item expects a call to `{tool}` in `{}`; {}",
             field.name(),
             wording::instead(tool, names.iter().map(String::as_str))
         ))),

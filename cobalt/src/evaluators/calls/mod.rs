@@ -1,4 +1,4 @@
-//! What agents do: the calls of tools that they made, read from what they gave, and the evaluators of these calls.
+//! Tool calls: reads them from the agent's result, and scores them.
 
 mod call;
 mod compare;

@@ -1,4 +1,4 @@
-//! Where an agent reports its calls.
+//! Finds the tool calls that an agent reports.
 
 use cobalt_core::item::Item;
 use serde_json::Value;
@@ -8,7 +8,7 @@ use super::read::{Reader, may_hold_call};
 use crate::evaluators::places::{AgentField, METADATA};
 use crate::evaluators::{EvalContext, EvalError};
 
-/// Where calls are looked for, in this order, unless a place is named. The output itself comes last.
+/// The default places for calls, in order of precedence. The output itself comes last.
 const PLACES: [&str; 14] = [
     "metadata.toolCalls",
     "metadata.tool_calls",
@@ -26,21 +26,21 @@ const PLACES: [&str; 14] = [
     "output",
 ];
 
-/// The calls that an agent reported at a place, or else in the usual ones. That it reported none where it should is an error:
-/// it may have made some.
+/// Reads the calls at a place, or at the default places. If nothing is reported there, that is an error: the agent may have
+/// made calls.
 pub fn read(place: Option<&AgentField>, cx: &EvalContext) -> Result<Vec<ToolCall>, EvalError> {
     let (value, path, hint) = match place {
         Some(field) => (field.find(cx)?, field.name(), ""),
         None => {
             let (value, path) = usual(cx).ok_or_else(nowhere)?;
-            (value, path, "; where its calls are elsewhere, name the place")
+            (value, path, "; if its calls are elsewhere, set their path")
         }
     };
     let read = Reader::default().read(value, path);
     read.map_err(|error| EvalError::new(format!("the agent's {error}{hint}")))
 }
 
-/// What the first of the usual places has that has something, and the place.
+/// The value at the first default place that has one, with its path.
 pub fn usual(cx: &EvalContext) -> Option<(&Value, &'static str)> {
     let found =
         PLACES.into_iter().filter_map(|path| AgentField::new(path).get(cx).map(|value| (value, path)));
@@ -53,29 +53,29 @@ pub fn usual(cx: &EvalContext) -> Option<(&Value, &'static str)> {
     if first.1 != PLACES[0] || !is_empty(first.0) {
         return Some(first);
     }
-    // An agent that records its calls says first that there are none; later places may have the calls. An answer that is
-    // a list need not hold any.
+    // The first place is an empty list if an agent that could record calls recorded none; later places may have them. An
+    // output that is a list need not contain calls.
     let is_answer =
         |(value, path): &(&Value, &str)| *path == "output" && value.is_array() && !may_hold_call(value);
     Some(found.find(|it| !is_empty(it.0) && !is_answer(it)).unwrap_or(first))
 }
 
-/// Whether metadata has something in one of the usual places.
+/// Whether metadata has a value at a default place.
 pub fn reports_calls(metadata: &Item) -> bool {
     reported(metadata).next().is_some()
 }
 
-/// Whether metadata has a call in one of the usual places.
+/// Whether metadata has a call at a default place.
 pub fn has_calls(metadata: &Item) -> bool {
     reported(metadata).any(|value| Reader::default().read(value, "").is_ok_and(|calls| !calls.is_empty()))
 }
 
-/// Whether a value is read as calls, and holds none.
+/// Whether a value can be read as calls and contains none.
 pub fn has_no_calls(value: &Value) -> bool {
     Reader::default().read(value, "").is_ok_and(|calls| calls.is_empty())
 }
 
-/// What metadata has in the usual places.
+/// The values at the default places in metadata.
 fn reported(metadata: &Item) -> impl Iterator<Item = &Value> {
     let names = PLACES.iter().filter_map(|path| path.strip_prefix(METADATA)?.strip_prefix('.'));
     let values = names.filter_map(|name| Some((name, metadata.get(name)?)));
@@ -90,12 +90,12 @@ fn is_empty(value: &Value) -> bool {
     value.as_array().is_some_and(Vec::is_empty)
 }
 
-/// Whether `contents` are Gemini's messages: others have documents there.
+/// Whether `contents` are messages of Gemini; others store documents there.
 fn are_messages(contents: &Value) -> bool {
     contents.as_array().is_some_and(|all| !all.is_empty() && all.iter().all(|one| one.get("parts").is_some()))
 }
 
-/// Whether an output as a whole looks like calls: any list, or an object that an API gave.
+/// Whether a whole output looks like calls: any list, or an API response.
 fn may_be_calls(output: &Value) -> bool {
     match output {
         Value::Array(_) => true,
@@ -110,17 +110,17 @@ fn may_be_calls(output: &Value) -> bool {
     }
 }
 
-/// Why there are no calls in any of the usual places.
+/// The error if there is nothing at the default places.
 pub fn nowhere() -> EvalError {
     EvalError::new(
-        "the agent reports no calls in the usual places, such as `metadata.toolCalls` and `output.trace`; report them there, an \
-         empty list where there are none, or name the place, as in `output.run.calls`",
+        "no tool calls found in the default places, such as `metadata.toolCalls` and `output.trace`; report them there (an empty \
+         list if there are none), or set their path, such as `output.run.calls`",
     )
 }
 
 impl EvalContext {
-    /// The calls of tools that the agent made, from the usual places that [`calls`](crate::calls) lists; for another
-    /// place, use [`ToolCall::read`].
+    /// Returns the agent's tool calls, from the default places listed in [`calls`](crate::calls). For another place, use
+    /// [`ToolCall::read`].
     ///
     /// ```
     /// use cobalt::{EvalContext, EvalError};
@@ -135,7 +135,7 @@ impl EvalContext {
     ///
     /// # Errors
     ///
-    /// There are none to be found, or an entry is not as a call should be.
+    /// Fails if no calls are reported, or an entry is not a valid call.
     pub fn tool_calls(&self) -> Result<Vec<ToolCall>, EvalError> {
         read(None, self)
     }

@@ -1,4 +1,4 @@
-//! The scores of calls: by themselves, against the expected ones, and what goes round in them.
+//! Scores of calls: on their own, against the expected ones, and for repeats and loops.
 
 use std::cmp::Reverse;
 
@@ -10,30 +10,30 @@ use super::compare::{self, Comparison, Pairing};
 use crate::evaluators::Score;
 use crate::metrics::{exact_match, f_beta};
 
-/// A share of a whole, of which there is some.
+/// A share of a whole, which is not 0.
 fn share(part: usize, whole: usize) -> f64 {
     part as f64 / whole as f64
 }
 
-/// 1 where the tool was called with arguments that can be read.
+/// 1 if the tool was called with readable arguments.
 pub fn called(tool: &str, calls: &[ToolCall]) -> Score {
     let (right, unread): (Vec<_>, Vec<_>) =
         calls.iter().filter(|call| call.name == tool).partition(|call| call.arguments_error.is_none());
     let reason = match (right.first(), unread.first()) {
         (Some(first), _) => format!("called {}: {}", times(right.len()), compare::call(first)),
-        (None, Some(first)) => format!("called in vain: {}", compare::failed(first)),
-        (None, None) if calls.is_empty() => format!("`{tool}` was not called; nothing was"),
+        (None, Some(first)) => format!("called with unreadable arguments: {}", compare::failed(first)),
+        (None, None) if calls.is_empty() => format!("`{tool}` was not called; no calls were made"),
         (None, None) => {
             let mut others = names(calls);
             others.sort_unstable();
             others.dedup();
-            format!("`{tool}` was not called, but {}", compare::list(&others))
+            format!("`{tool}` was not called, only {}", compare::list(&others))
         }
     };
     Score::from(!right.is_empty()).reason(reason).metadata("calls", right.len())
 }
 
-/// 1 where the tool was not called, whatever came of it.
+/// 1 if the tool was not called, whatever the result.
 pub fn not_called(tool: &str, calls: &[ToolCall]) -> Score {
     let of_tool: Vec<_> = calls.iter().filter(|call| call.name == tool).collect();
     let reason = match &of_tool[..] {
@@ -46,7 +46,7 @@ pub fn not_called(tool: &str, calls: &[ToolCall]) -> Score {
     Score::from(of_tool.is_empty()).reason(reason).metadata("calls", of_tool.len())
 }
 
-/// The share of the calls that did not fail; 1 of none.
+/// The share of the calls that did not fail; 1 without calls.
 pub fn succeeded(calls: &[ToolCall]) -> Score {
     let failed: Vec<_> = calls.iter().filter(|call| !call.succeeded()).map(compare::failed).collect();
     let right = calls.len() - failed.len();
@@ -61,7 +61,7 @@ pub fn succeeded(calls: &[ToolCall]) -> Score {
         .metadata("failed", failed.len())
 }
 
-/// 1 up to so many calls, and their share in all calls beyond.
+/// 1 up to the limit, and beyond it the limit divided by the number of calls.
 pub fn at_most(most: usize, calls: &[ToolCall]) -> Score {
     let made = calls.len();
     let score = if made <= most { 1.0 } else { share(most, made) };
@@ -72,7 +72,7 @@ pub fn at_most(most: usize, calls: &[ToolCall]) -> Score {
         .metadata("most", most)
 }
 
-/// 1 up to so many repeated calls; beyond, the share of the calls that are no repeat too many.
+/// 1 up to the limit of repeats, and beyond it the share of the calls that are not repeats over the limit.
 pub fn repeats_at_most(most: usize, calls: &[ToolCall]) -> Score {
     let repeats = Repeats::of(calls);
     let surplus = repeats.count.saturating_sub(most);
@@ -92,13 +92,13 @@ pub fn repeats_at_most(most: usize, calls: &[ToolCall]) -> Score {
     }
 }
 
-/// What was called again: in a row, and, where that is not all, in all.
+/// Describes the repeats: the longest loop, and all repeats if there are others.
 fn repeated(repeats: &Repeats, calls: &[ToolCall]) -> String {
     let mut text = String::new();
     let mut in_a_row = 0;
     if let Some(Loop { start, length, times: often }) = repeats.longest {
         let round = compare::list(&names(&calls[start..start + length]));
-        text = format!("; in a row: {round} {}", times(often));
+        text = format!("; loop: {round} {}", times(often));
         in_a_row = length * (often - 1);
     }
     if in_a_row < repeats.count {
@@ -107,7 +107,7 @@ fn repeated(repeats: &Repeats, calls: &[ToolCall]) -> String {
         let of =
             |(index, often): (usize, usize)| format!("{} {}", compare::call(&calls[index]), times(often));
         let all: Vec<_> = most_first.into_iter().map(of).collect();
-        text = format!("{text}; in all: {}", compare::list(&all));
+        text = format!("{text}; repeated: {}", compare::list(&all));
     }
     text
 }
@@ -124,7 +124,7 @@ fn times(number: usize) -> String {
     }
 }
 
-/// The score of a measure.
+/// Applies a measure to expected and made calls.
 pub fn expected(measure: fn(&Comparison) -> Score, calls: &Comparison) -> Score {
     let (expected, made) = (calls.expected.len(), calls.made.len());
     let score = match (expected, made) {
@@ -134,17 +134,18 @@ pub fn expected(measure: fn(&Comparison) -> Score, calls: &Comparison) -> Score 
     score.metadata("expected", expected).metadata("made", made)
 }
 
-/// The expected calls that were made in their order, and no others.
+/// The expected calls that were made in order, without others.
 pub fn exact_order(calls: &Comparison) -> Score {
     ordered(calls, false)
 }
 
-/// The expected calls that were made in their order.
+/// The expected calls that were made in order.
 pub fn in_order(calls: &Comparison) -> Score {
     ordered(calls, true)
 }
 
-/// The expected calls that were made in their order, out of them, or, where no more are allowed, out of whatever is longer.
+/// The expected calls that were made in order, as a share of the expected calls, or of the longer list if no others are
+/// allowed.
 fn ordered(calls: &Comparison, allow_extra: bool) -> Score {
     let pairing = calls.in_order();
     let (expected, made) = (calls.expected.len(), calls.made.len());
@@ -160,7 +161,7 @@ pub fn recall(calls: &Comparison) -> Score {
     described(score, met_of_expected(calls, &pairing), calls, &pairing, true, false)
 }
 
-/// A share of a whole; of nothing it is all.
+/// A share of a whole; 1 if the whole is 0.
 fn share_or_all(part: usize, whole: usize) -> f64 {
     if whole == 0 { 1.0 } else { share(part, whole) }
 }
@@ -199,7 +200,7 @@ pub fn arguments(calls: &Comparison) -> Score {
         return Score::new(1.0).reason("no calls are expected");
     }
     let pairs = calls.by_arguments();
-    // The sum of no floats is -0.
+    // The sum of an empty list of floats is -0.
     let sum = pairs.iter().fold(0.0, |sum, (_, _, share)| sum + share);
     let right = pairs.iter().filter(|(_, _, share)| *share == 1.0).count();
     let mut pairing = Pairing::default();
@@ -210,14 +211,14 @@ pub fn arguments(calls: &Comparison) -> Score {
     let pairing = calls.complete(pairing);
     let score = Score::new(sum / expected as f64);
     let head = format!(
-        "right arguments in {right} of {}, {} on average",
+        "correct arguments in {right} of {}, mean share {}",
         count(expected, "expected call"),
         decimal(sum / expected as f64, 2)
     );
     described(score, head, calls, &pairing, true, false)
 }
 
-/// A score with its reason: what was found, and what is not as it should be.
+/// Adds the reason and metadata to a score: what matched, and what did not.
 fn described(
     score: Score,
     head: String,
@@ -235,7 +236,7 @@ fn described(
         ("wrong arguments", "wrongArguments", pairing.other_arguments.iter().map(wrong).collect(), true),
         ("out of order", "outOfOrder", made(&out_of_order), true),
         ("missing", "missing", expected(&pairing.missing), missing_matters),
-        ("needless", "needless", made(&pairing.needless), needless_matters),
+        ("unexpected", "needless", made(&pairing.needless), needless_matters),
     ];
     let mut reason = head;
     let mut score = score.metadata("matched", pairing.met.len());
@@ -250,25 +251,25 @@ fn described(
     score.reason(reason)
 }
 
-/// What was called again.
+/// Repeated calls.
 #[derive(Debug, PartialEq)]
 pub struct Repeats {
-    /// How many calls there are beyond the first of their kind.
+    /// The number of calls that repeat an earlier one.
     pub(super) count: usize,
-    /// The place of the first of each call that is made again, and how often it is made in all.
+    /// For each repeated call, the index of its first occurrence and the total number of occurrences.
     pub(super) calls: Vec<(usize, usize)>,
-    /// The longest stretch that goes round.
+    /// The longest loop.
     pub(super) longest: Option<Loop>,
 }
 
-/// Calls that were made several times in a row.
+/// A sequence of calls that was made several times in a row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Loop {
-    /// The place of its first call.
+    /// The index of its first call.
     pub(super) start: usize,
-    /// How many calls are gone round.
+    /// The number of calls in the sequence.
     pub(super) length: usize,
-    /// How often, at least twice.
+    /// The number of repetitions, at least 2.
     pub(super) times: usize,
 }
 
@@ -284,7 +285,7 @@ impl Repeats {
     }
 }
 
-/// For each call, the place of the first that is the same.
+/// For each call, the index of the first equal one.
 fn kinds(calls: &[ToolCall]) -> Vec<usize> {
     let mut firsts: Vec<usize> = Vec::new();
     let kind_of = |(index, call): (usize, &ToolCall)| {
@@ -303,7 +304,7 @@ fn same(one: &ToolCall, other: &ToolCall) -> bool {
         && exact_match(one.arguments.as_ref().unwrap_or(&none), other.arguments.as_ref().unwrap_or(&none))
 }
 
-/// The loop that most calls belong to, the shortest of those.
+/// The loop with the most calls; the shortest sequence if several are equal.
 fn longest(kinds: &[usize]) -> Option<Loop> {
     let mut best: Option<Loop> = None;
     for length in 1..=kinds.len() / 2 {

@@ -1,4 +1,4 @@
-//! The line of JSON that a program is sent, and the score that it answers.
+//! The protocol of `CommandEvaluator`: requests and responses as lines of JSON.
 
 use std::io::{self, Write};
 
@@ -10,27 +10,28 @@ use serde_json::{Map, Value};
 
 use crate::evaluators::{EvalContext, EvalError, Score};
 
-/// The fields of an answer that is an object.
+/// The fields of a response object.
 const FIELDS: [&str; 5] = ["score", "reason", "chainOfThought", "metadata", "error"];
-/// How much of what was written is shown, in characters.
+/// The maximum length of quoted output in messages, in characters.
 const SHOWN: usize = 200;
 
-/// What was written is no answer at all: whether the program and its caller still speak of the same output is not known.
+/// An invalid response: the program may be out of sync with its requests.
 #[derive(Debug, PartialEq, Eq)]
 pub struct NoAnswer(pub(super) String);
 
-/// Reads the answer to a request: a score, or the program's error.
+/// Reads the response to a request: a score, or the program's error.
 pub fn read(bytes: &[u8], request: u64) -> Result<Result<Score, EvalError>, NoAnswer> {
     let text = str::from_utf8(bytes).map_err(|_| {
-        NoAnswer(format!("its answer is not UTF-8: {}", quoted(&String::from_utf8_lossy(bytes))))
+        NoAnswer(format!("the program's answer is not UTF-8: {}", quoted(&String::from_utf8_lossy(bytes))))
     })?;
     let text = text.trim_start_matches('\u{feff}').trim();
-    let refuse = |expected: &str| Err(NoAnswer(format!("its answer is {}, not {expected}", quoted(text))));
+    let refuse =
+        |expected: &str| Err(NoAnswer(format!("the program's answer is {}, not {expected}", quoted(text))));
     match serde_json::from_str(text) {
         Ok(Value::Bool(holds)) => Ok(Ok(holds.into())),
         Ok(Value::Number(number)) => Ok(in_range(number.as_f64().unwrap_or(f64::NAN)).map(Score::new)),
         Ok(Value::Object(fields)) if is_for_another(&fields, request) => {
-            refuse(&format!("to the request with the `id` {request}"))
+            refuse(&format!("for the request with `id` {request}"))
         }
         Ok(Value::Object(fields)) if fields.contains_key("score") || fields.contains_key("error") => {
             Ok(of_fields(fields))
@@ -41,31 +42,31 @@ pub fn read(bytes: &[u8], request: u64) -> Result<Result<Score, EvalError>, NoAn
     }
 }
 
-/// Whether an answer repeats the `id` of a request, and not of this one.
+/// Whether a response has the `id` of another request.
 fn is_for_another(fields: &Map<String, Value>, request: u64) -> bool {
     fields.get("id").is_some_and(|id| !id.is_null() && *id != request)
 }
 
-/// What was written, as a message shows it.
+/// Quotes output for a message.
 pub fn quoted(text: &str) -> String {
     format!("`{}`", cut(text.trim(), SHOWN).escape_debug())
 }
 
 fn not_json(text: &str, error: &serde_json::Error) -> String {
     if text.is_empty() {
-        return "it wrote nothing but white space; write a score as JSON to stdout".to_owned();
+        return "the program wrote only white space; write a score as JSON to stdout".to_owned();
     }
     let hint = if error.is_eof() {
-        "the JSON is not complete; write it without line breaks"
+        "the JSON is incomplete; write it on one line"
     } else if has_no_number(text) {
-        "JSON has no NaN and no Infinity; where there is no score, say why in `error`"
+        "JSON has no NaN or Infinity; if there is no score, set `error`"
     } else {
-        "write nothing else to stdout: what it prints, and what its libraries print, goes to stderr"
+        "write nothing else to stdout: other output, including that of libraries, belongs on stderr"
     };
-    format!("its answer {} is no JSON ({error}); {hint}", quoted(text))
+    format!("the program's answer {} is not JSON ({error}); {hint}", quoted(text))
 }
 
-/// Whether it has what some languages write for what is no number.
+/// Whether it contains what some languages write instead of a number.
 fn has_no_number(text: &str) -> bool {
     let mut names = ["NaN", "Infinity", "-Infinity"].into_iter();
     names.any(|name| text == name || text.starts_with('{') && text.contains(name))
@@ -74,11 +75,11 @@ fn has_no_number(text: &str) -> bool {
 fn without_score(text: &str, fields: &Map<String, Value>) -> String {
     let meant = fields.keys().find_map(|name| wording::closest(name, ["score", "error"]));
     let meant = meant.map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_default();
-    format!("its answer {} has neither `score` nor `error`{meant}", quoted(text))
+    format!("the program's answer {} has neither `score` nor `error`{meant}", quoted(text))
 }
 
 fn of_fields(mut fields: Map<String, Value>) -> Result<Score, EvalError> {
-    // Others are for versions that know them, or for other readers; one that is nearly ours is a slip.
+    // Unknown fields may be for newer versions; one with nearly a known name is probably a typo.
     for name in fields.keys().filter(|name| !FIELDS.contains(&&***name)) {
         if let Some(meant) = wording::closest(name, FIELDS) {
             return Err(EvalError::new(format!(
@@ -87,7 +88,7 @@ fn of_fields(mut fields: Map<String, Value>) -> Result<Score, EvalError> {
         }
     }
     if let Some(error) = text(&mut fields, "error")? {
-        return Err(EvalError::new(format!("the program says: {error}")));
+        return Err(EvalError::new(format!("the program reported an error: {error}")));
     }
     let value = match fields.get("score") {
         Some(Value::Bool(holds)) => f64::from(u8::from(*holds)),
@@ -95,8 +96,8 @@ fn of_fields(mut fields: Map<String, Value>) -> Result<Score, EvalError> {
         other => {
             let found = other.unwrap_or(&Value::Null).to_string();
             return Err(EvalError::new(format!(
-                "the `score` of the program's answer is {}, not a number from 0 to 1, true or false; where there is \
-                 no score, say why in `error`",
+                "the `score` of the program's answer is {}, not a number from 0 to 1, true or false; if there is no \
+                 score, set `error`",
                 quoted(&found)
             )));
         }
@@ -121,13 +122,13 @@ fn in_range(value: f64) -> Result<f64, EvalError> {
     match (0.0..=1.0).contains(&value) {
         true => Ok(value),
         false => Err(EvalError::new(format!(
-            "the program's score is {value}; a score is a number from 0 (bad) to 1 (good): divide by the highest, or \
-             turn it round"
+            "the program's score is {value}; it must be a number from 0 (bad) to 1 (good): divide by the maximum, or \
+             invert it"
         ))),
     }
 }
 
-/// The text of a field, which may be missing or `null`.
+/// An optional text field.
 fn text(fields: &mut Map<String, Value>, name: &str) -> Result<Option<String>, EvalError> {
     match fields.remove(name) {
         None | Some(Value::Null) => Ok(None),
@@ -141,8 +142,8 @@ fn wrong(field: &str, found: &Value, expected: &str) -> EvalError {
     EvalError::new(format!("the `{field}` of the program's answer is {found}, not {expected}"))
 }
 
-/// Goes up when a program that was written for the version before could not read a request any more. A field that is
-/// added is no such change.
+/// The protocol version. It increases if programs for the previous version can no longer read requests; new fields do not
+/// count.
 const VERSION: u32 = 1;
 
 #[derive(Serialize)]
@@ -162,18 +163,18 @@ struct Fields<'a> {
 /// A request, as a program reads it.
 #[derive(Debug)]
 pub struct Request {
-    /// Its number, which an answer may repeat.
+    /// The ID, which a response may repeat.
     pub(super) id: u64,
-    /// With the line break at its end.
+    /// The JSON, with a trailing line break.
     pub(super) line: Vec<u8>,
 }
 
 impl Request {
-    /// The request for an evaluator of this name.
+    /// Creates the request for an evaluator.
     ///
     /// # Errors
     ///
-    /// Never for what JSON can hold, which is all that items and outputs are made of.
+    /// Fails only if a value cannot be represented in JSON, which does not happen for items and outputs.
     pub fn new(id: u64, cx: &EvalContext, evaluator: &str) -> Result<Self, serde_json::Error> {
         let fields = Fields {
             version: VERSION,
@@ -193,8 +194,8 @@ impl Request {
     }
 }
 
-/// Escapes what is not ASCII. So no program reads it in another encoding than was meant, and none takes one of the
-/// further line separators of Unicode for the end of the line, as readers of lines in some languages do.
+/// Escapes everything that is not ASCII. The encoding then does not matter, and no program mistakes a Unicode line separator
+/// for the end of the line.
 struct Ascii;
 
 impl Formatter for Ascii {
@@ -243,7 +244,7 @@ mod tests {
 
     #[test]
     fn an_error_is_no_score() {
-        let error = "the program says: the model is down";
+        let error = "the program reported an error: the model is down";
         for answer in [r#"{"error": "the model is down"}"#, r#"{"score": 1, "error": "the model is down"}"#] {
             assert_eq!(score(answer).unwrap_err(), error);
         }
@@ -264,14 +265,14 @@ mod tests {
         assert_eq!(score(r#"{"id": null, "score": 1}"#).unwrap(), true.into());
         for answer in [r#"{"id": 6, "score": 1}"#, r#"{"id": "7", "error": "no key"}"#] {
             let error = refused(answer);
-            assert!(error.ends_with(", not to the request with the `id` 7"), "{error}");
+            assert!(error.ends_with(", not for the request with `id` 7"), "{error}");
         }
     }
 
     #[test]
     fn a_score_out_of_range_and_fields_of_another_type_are_errors() {
         for (answer, expected) in [
-            ("7", "score is 7; a score is a number from 0 (bad) to 1 (good)"),
+            ("7", "score is 7; it must be a number from 0 (bad) to 1 (good)"),
             (r#"{"score": -0.5}"#, "score is -0.5;"),
             (r#"{"score": null}"#, "`score` of the program's answer is `null`, not a number"),
             (r#"{"score": "0.5"}"#, "is `\\\"0.5\\\"`, not a number"),
@@ -289,15 +290,12 @@ mod tests {
     #[test]
     fn what_is_no_answer_is_shown() {
         for (answer, expected) in [
-            ("Loading model …", "`Loading model …` is no JSON ("),
+            ("Loading model …", "`Loading model …` is not JSON ("),
             ("Loading model …", "goes to stderr"),
-            ("{\"score\":", "the JSON is not complete; write it without line breaks"),
+            ("{\"score\":", "the JSON is incomplete; write it on one line"),
             ("\"good\"", "`\\\"good\\\"`, not a score: a number from 0 to 1"),
-            ("", "it wrote nothing but white space"),
-            (
-                r#"{"score": NaN}"#,
-                "JSON has no NaN and no Infinity; where there is no score, say why in `error`",
-            ),
+            ("", "the program wrote only white space"),
+            (r#"{"score": NaN}"#, "JSON has no NaN or Infinity; if there is no score, set `error`"),
             ("-Infinity", "JSON has no NaN"),
             ("Infinity war: loading", "goes to stderr"),
         ] {

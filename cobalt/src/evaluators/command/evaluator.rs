@@ -1,4 +1,4 @@
-//! `CommandEvaluator`: its settings, the program that they name, and its scores.
+//! `CommandEvaluator`: settings and evaluation.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,8 +15,8 @@ use crate::evaluators::options::{Options, mark};
 use crate::evaluators::{CheckError, EvalContext, EvalError, Evaluation, Evaluator, Setup};
 use crate::settings::{Argument, Count, EnvironmentName, Length, NoKeys, Score, VariableValue, Word};
 
-/// Scores with a program in any language: it reads each output with its item as JSON from stdin, and writes a score as
-/// JSON to stdout. The module [`custom`](crate::custom) has the protocol, and programs to start from.
+/// Scores with a program in any language. It reads each output with its item as JSON from stdin, and writes a score as JSON to
+/// stdout. The module [`custom`](crate::custom) has the protocol and examples.
 ///
 /// ```
 /// use cobalt::CommandEvaluator;
@@ -24,17 +24,16 @@ use crate::settings::{Argument, Count, EnvironmentName, Length, NoKeys, Score, V
 /// let ratio = CommandEvaluator::new("ratio", "python3").arg("bridge.py").env("METRIC", "ratio").processes(2);
 /// ```
 ///
-/// Without a shell: each argument reaches the program as it is written. It runs in the package's folder, where a relative
-/// path of a program starts, too; a name alone is looked for in the folders of `PATH`. It has the variables of this
-/// process.
+/// No shell is involved: the program receives each argument unchanged. It runs in the package's folder, and relative paths of
+/// programs start there; a bare name is looked up in `PATH`. It inherits the environment of this process.
 ///
-/// One process is kept for many outputs, which is started for the first. When the run is over its stdin is closed, and
-/// after 2 s it is killed, with all that it started (on Unix).
+/// One process is started for the first output and kept for the others. At the end of the run, its stdin is closed; after 2 s
+/// it is killed, with its child processes (on Unix).
 pub struct CommandEvaluator {
     options: CommandOptions,
-    /// Made for the first output: all is said by then.
+    /// Created for the first output, when all settings are known.
     pool: OnceLock<Pool>,
-    /// How many requests were made, each of which has its number.
+    /// The number of requests so far, for their IDs.
     asked: AtomicU64,
 }
 
@@ -43,25 +42,24 @@ pub struct CommandEvaluator {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct CommandOptions {
-    /// The name in reports.
+    /// Name in reports.
     #[serde(default = "type_name")]
     name: Word,
-    /// The program and its arguments, without a shell. A relative path starts at the package's folder, where the program
-    /// runs, too; a name alone is looked for in the folders of `PATH`.
+    /// The program and its arguments, without a shell. It runs in the package's folder, where relative paths start; a bare
+    /// name is looked up in `PATH`.
     #[serde(deserialize_with = "not_empty")]
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     command: Vec<Argument>,
-    /// Variables for the program, beside those of the test binary.
+    /// Environment variables for the program, in addition to those of the test binary.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     env: BTreeMap<EnvironmentName, VariableValue>,
-    /// Whether a process is kept for many outputs, which it answers line by line; else one is started for each; true
-    /// unless it is set.
+    /// Whether one process handles many outputs, line by line; otherwise one is started for each. Default: true.
     keep_alive: Option<bool>,
-    /// How many processes may be at work side by side; 1 unless it is set.
+    /// The maximum number of parallel processes. Default: 1.
     processes: Option<Count>,
-    /// How long an answer may take, from when the program is asked; the experiment's `timeout` unless it is set.
+    /// The time limit for a response, from the request on. Default: the experiment's `timeout`.
     timeout: Option<Length>,
-    /// From which score an output passes; 0.5 unless it is set.
+    /// Minimum score for an output to pass. Default: 0.5.
     pass_mark: Option<Score>,
 }
 
@@ -89,7 +87,7 @@ impl Options for CommandOptions {
 
 impl CommandOptions {
     fn program(&self) -> Program<'_> {
-        // There is a first one, as it was read.
+        // Not empty: checked when it was read.
         let command = self.command.split_first();
         let (name, arguments) =
             command.map_or_else(Default::default, |(Argument(name), arguments)| (&**name, arguments));
@@ -102,7 +100,7 @@ impl CommandOptions {
 }
 
 impl CommandEvaluator {
-    /// Scores with this program.
+    /// Creates an evaluator that runs this program.
     pub fn new(name: impl Into<String>, program: impl Into<String>) -> Self {
         Self::of(CommandOptions {
             name: Word(name.into()),
@@ -132,37 +130,37 @@ impl CommandEvaluator {
         self
     }
 
-    /// Sets a variable for the program, beside those of this process.
+    /// Sets an environment variable for the program, in addition to those of this process.
     #[must_use]
     pub fn env(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.options.env.insert(EnvironmentName(name.into()), VariableValue(value.into()));
         self
     }
 
-    /// Whether a process is kept for many outputs, which it answers line by line (it is unless this is set to `false`).
-    /// Else one is started for each output, and its stdin ends after the request.
+    /// Whether one process handles many outputs, line by line. Default: `true`. Otherwise one is started for each output, and
+    /// its stdin is closed after the request.
     #[must_use]
     pub fn keep_alive(mut self, keep_alive: bool) -> Self {
         self.options.keep_alive = Some(keep_alive);
         self
     }
 
-    /// How many processes may be at work side by side (1 unless it is set; 0 counts as 1). Other outputs wait for one.
+    /// Sets the maximum number of parallel processes. Default: 1; 0 counts as 1. Other outputs wait for a free one.
     #[must_use]
     pub fn processes(mut self, processes: usize) -> Self {
         self.options.processes = Some(Count(processes));
         self
     }
 
-    /// How long the program may take for an answer, from when it is asked (unless it is set, the experiment's `timeout`).
-    /// Where the process is started for it, its start counts.
+    /// Sets the time limit for a response, from the request on. Default: the experiment's `timeout`. It includes starting the
+    /// process, if necessary.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.options.timeout = Some(Length(timeout));
         self
     }
 
-    /// From which score an output passes: 0.5 unless it is set.
+    /// Sets the minimum score for an output to pass. Default: 0.5.
     #[must_use]
     pub fn pass_mark(mut self, mark: f64) -> Self {
         self.options.pass_mark = Some(Score(mark));
@@ -170,14 +168,14 @@ impl CommandEvaluator {
     }
 }
 
-/// With processes of its own.
+/// A clone has its own processes.
 impl Clone for CommandEvaluator {
     fn clone(&self) -> Self {
         Self::of(self.options.clone())
     }
 }
 
-/// What the score hangs on, without secrets: the same in every process, so that fingerprints are made of it.
+/// The settings that affect scores, without secrets. The same in every process, as fingerprints require.
 impl fmt::Debug for CommandEvaluator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let program = self.options.program();
@@ -200,8 +198,9 @@ impl Evaluator for CommandEvaluator {
     fn evaluate<'a>(&'a self, cx: &'a EvalContext) -> Evaluation<'a> {
         Box::pin(async move {
             let id = self.asked.fetch_add(1, Ordering::Relaxed) + 1;
-            let request = Request::new(id, cx, self.name())
-                .map_err(|error| EvalError::new(format!("the output cannot be written as JSON: {error}")))?;
+            let request = Request::new(id, cx, self.name()).map_err(|error| {
+                EvalError::new(format!("failed to serialize the output as JSON: {error}"))
+            })?;
             let limit = self.options.timeout.map_or_else(|| cx.timeout(), |Length(limit)| limit);
             let processes = self.options.processes.map_or(1, |Count(processes)| processes);
             let pool = self.pool.get_or_init(|| Pool::new(processes));
@@ -222,7 +221,7 @@ impl Evaluator for CommandEvaluator {
         self.options.program().find().map(drop).map_err(CheckError::new)
     }
 
-    /// It ends by itself: its limit counts from when the program is asked, which may have to wait.
+    /// It has its own limit, which starts with the request; before that, an output may wait for a process.
     fn time_limit(&self, _: Duration) -> Option<Duration> {
         None
     }

@@ -1,7 +1,6 @@
-//! `CommandEvaluator`: a program in any language scores, over its stdin and stdout.
+//! `CommandEvaluator`: scores with a program in any language, over stdin and stdout.
 //!
-//! What goes over the pipes is in [`answer`]; a [`program::Program`] at work is a [`process::Process`], and those that are
-//! kept wait in a [`pool::Pool`].
+//! [`answer`] has the protocol. A running [`program::Program`] is a [`process::Process`]; idle ones wait in a [`pool::Pool`].
 
 mod answer;
 mod evaluator;

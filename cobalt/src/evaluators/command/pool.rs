@@ -1,4 +1,4 @@
-//! The processes of a program: those at work, and those that wait for the next output.
+//! `Pool`: the processes of a program, busy and idle.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -14,11 +14,11 @@ use super::process::{
 use super::program::Program;
 use crate::evaluators::{EvalError, Score};
 
-/// How long programs may take to end by themselves.
+/// The time for programs to exit on their own.
 const GRACE: Duration = Duration::from_secs(2);
-/// The same where whoever drops them has to wait.
+/// The same when dropped, as the caller has to wait.
 const GRACE_AT_DROP: Duration = Duration::from_millis(200);
-/// How often in a row a program may fail before its first answer. After that it is not started any more.
+/// The maximum number of consecutive failures before a first response; then the program is not started again.
 const MOST_STARTS: usize = 5;
 
 /// The processes of a program.
@@ -31,20 +31,20 @@ pub struct Pool {
 #[derive(Debug, Default)]
 struct State {
     idle: Vec<Process>,
-    /// How many processes in a row have failed before their first answer.
+    /// The number of consecutive processes that failed before their first response.
     in_vain: usize,
-    /// Why the last of them did.
+    /// The error of the last one.
     why: String,
 }
 
 impl Pool {
-    /// At most so many processes side by side.
+    /// Creates a pool with a maximum number of parallel processes.
     pub fn new(processes: usize) -> Self {
         let free = Semaphore::new(processes.clamp(1, Semaphore::MAX_PERMITS));
         Self { free, state: Mutex::default() }
     }
 
-    /// Asks a process that is kept for further requests.
+    /// Sends a request to a kept process.
     pub async fn ask_kept(
         &self,
         program: &Program<'_>,
@@ -73,12 +73,12 @@ impl Pool {
                 state.idle.push(process);
                 score
             }
-            // What it writes next may be the answer to this request, or to the next: it starts anew.
+            // Its next line may belong to this request or to the next one: use a new process.
             Err(NoAnswer(problem)) => Err(self.failed(&problem, &process)),
         }
     }
 
-    /// Starts a process for one request, which ends with its answer.
+    /// Starts a process for a single request.
     pub async fn ask_once(
         &self,
         program: &Program<'_>,
@@ -93,7 +93,7 @@ impl Pool {
             match process.hear().await {
                 Some(Heard::Answer { bytes, .. }) => Ok((Some(bytes), process.ended().await)),
                 None => Ok((None, process.ended().await)),
-                // It is not waited for any longer.
+                // Do not wait for it any longer.
                 Some(Heard::TooLong) => Err(too_long()),
             }
         };
@@ -102,7 +102,7 @@ impl Pool {
             Ok(Err(too_long)) => too_long,
             Ok(Ok((None, status))) => format!("the program {} without an answer", ended(Some(status))),
             Ok(Ok((_, status))) if !status.success() => {
-                format!("the program {}, so that its answer does not count", ended(Some(status)))
+                format!("the program {}, so its answer does not count", ended(Some(status)))
             }
             Ok(Ok((Some(bytes), _))) => match answer::read(&bytes, request.id) {
                 Ok(score) => return score,
@@ -113,7 +113,7 @@ impl Pool {
         Err(with_messages(&problem, &process))
     }
 
-    /// Waits until one more process may be at work.
+    /// Waits for a free slot.
     async fn turn(&self) -> SemaphorePermit<'_> {
         self.free.acquire().await.expect("the semaphore is never closed")
     }
@@ -133,8 +133,8 @@ impl Pool {
         let state = self.state();
         if state.in_vain >= MOST_STARTS {
             return Err(EvalError::new(format!(
-                "not asked: the program failed {} in a row before its first answer, and is not started any more; the \
-                 last time {}",
+                "skipped: the program failed {} in a row before its first answer and is not started again; last \
+                 failure: {}",
                 count(state.in_vain, "time"),
                 state.why
             )));
@@ -143,7 +143,7 @@ impl Pool {
         Process::start(program, Ends::WithLine).map_err(EvalError::new)
     }
 
-    /// The error of a process that cannot be asked again, which counts if it never answered.
+    /// The error of a process that cannot be used again. It counts as a failed start if the process never responded.
     fn failed(&self, problem: &str, process: &Process) -> EvalError {
         let error = with_messages(problem, process);
         if process.answered == 0 {
@@ -154,7 +154,7 @@ impl Pool {
         error
     }
 
-    /// Lets the processes end that wait for a request. Blocks for as long as they take, or are given.
+    /// Shuts down the idle processes. Blocks until they have exited or the grace period is over.
     pub fn finish(&self) {
         let idle = std::mem::take(&mut self.state().idle);
         finish(idle, GRACE);
@@ -165,7 +165,7 @@ impl Pool {
     }
 }
 
-/// There are processes left where a run was stopped before its end, or nothing was run at all.
+/// Processes are left if a run was interrupted.
 impl Drop for Pool {
     fn drop(&mut self) {
         let idle = std::mem::take(&mut self.state().idle);

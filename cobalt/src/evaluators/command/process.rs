@@ -1,4 +1,4 @@
-//! A program at work: its streams, its end, and why it gave no score.
+//! `Process`: a running program, with its streams, its exit and its errors.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -17,28 +17,28 @@ use super::answer::quoted;
 use super::program::Program;
 use crate::evaluators::EvalError;
 
-/// How often it is looked whether a process has ended.
+/// The interval for polling whether a process has exited.
 const LOOK: Duration = Duration::from_millis(2);
-/// How long a process that has closed its stdout may take to end, and its last messages to come.
+/// The time for a process to exit after closing stdout, and for its last messages to arrive.
 const ENDING: Duration = Duration::from_millis(500);
 
-/// A program at work. When this is dropped it is killed, with what it has started.
+/// A running program. It is killed on drop, with its child processes.
 #[derive(Debug)]
 pub struct Process {
     running: Running,
-    /// Its stdin, which is closed with this.
+    /// Its stdin, which is closed when this is dropped.
     requests: Option<mpsc::Sender<Vec<u8>>>,
     answers: channel::Receiver<Heard>,
     pub(super) messages: Messages,
-    /// How many answers it has given.
+    /// The number of its responses.
     pub(super) answered: usize,
 }
 
-/// How a program is while nobody asks it.
+/// The state of an idle program.
 pub enum Between {
     Quiet,
     Ended,
-    /// It wrote something that nobody had asked for.
+    /// It wrote something without a request.
     Spoke(Heard),
 }
 
@@ -65,22 +65,22 @@ impl Process {
     /// Writes a request.
     pub fn ask(&self, request: Vec<u8>) {
         if let Some(requests) = &self.requests {
-            // A program that has closed its stdin, or ended, is known by what it answers.
+            // If the program has closed stdin or exited, its stdout shows that.
             let _ = requests.send(request);
         }
     }
 
-    /// Says that no further request will come.
+    /// Closes stdin: there are no further requests.
     pub fn close_stdin(&mut self) {
         self.requests = None;
     }
 
-    /// Waits for an answer; `None` if none will come.
+    /// Waits for a response; `None` if stdout is closed.
     pub async fn hear(&mut self) -> Option<Heard> {
         self.answers.recv().await
     }
 
-    /// What became of it since its last answer.
+    /// Checks the state of the idle program.
     pub fn between(&mut self) -> Between {
         match self.answers.try_recv() {
             Ok(heard) => Between::Spoke(heard),
@@ -89,7 +89,7 @@ impl Process {
         }
     }
 
-    /// Waits for its end and its last messages; `None` if it goes on for long, without its stdout.
+    /// Waits for its exit and its last messages; `None` if it keeps running without stdout.
     pub async fn ending(&self) -> Option<ExitStatus> {
         let ended = timeout(ENDING, self.ended()).await.ok();
         let told = async {
@@ -97,17 +97,17 @@ impl Process {
                 sleep(LOOK).await;
             }
         };
-        // Something that it started may go on writing there.
+        // A child process may keep writing to stderr.
         let _ = timeout(ENDING, told).await;
         ended
     }
 
-    /// How it ended, if it has.
+    /// Its exit status, if it has exited.
     pub fn status(&self) -> Option<ExitStatus> {
         self.running.status()
     }
 
-    /// Waits for its end.
+    /// Waits for its exit.
     pub async fn ended(&self) -> ExitStatus {
         loop {
             if let Some(status) = self.status() {
@@ -117,11 +117,10 @@ impl Process {
         }
     }
 
-    /// Lets it end by itself until the deadline, and kills it and what it has started then. Blocks. Its stdin must be
-    /// closed.
+    /// Waits until the deadline for it to exit, then kills it and its child processes. Blocks. Its stdin must be closed.
     pub fn finish(mut self, deadline: Instant) {
         loop {
-            // Nothing that it still says matters, and it must not wait to be heard.
+            // Discard its output, so that it does not block on writing.
             while self.answers.try_recv().is_ok() {}
             if self.status().is_some() || Instant::now() >= deadline {
                 return;
@@ -131,36 +130,36 @@ impl Process {
     }
 }
 
-/// The longest answer, in bytes.
+/// The maximum size of a response, in bytes.
 pub const LONGEST: u64 = 64 << 20;
-/// How many of the last lines of stderr are kept, and how many bytes of each.
+/// The number of last lines of stderr to keep, and the maximum size of each, in bytes.
 const LINES: usize = 20;
 const LINE: usize = 500;
 
-/// What was heard of a program.
+/// Output of a program.
 #[derive(Debug)]
 pub enum Heard {
-    /// An answer, and whether more came with it.
+    /// A response, and whether more output followed it.
     Answer { bytes: Vec<u8>, more: bool },
-    /// More than an answer may have.
+    /// More than the maximum size.
     TooLong,
 }
 
-/// How the answers are told apart.
+/// What ends a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ends {
-    /// At the end of a line.
+    /// The end of a line.
     WithLine,
-    /// At the end of all.
+    /// The end of stdout.
     WithStream,
 }
 
-/// Writes what comes through the channel. When nothing more will come, the stream is closed.
+/// Writes everything from the channel to a stream, and closes it when the channel is closed.
 pub fn write(mut to: impl Write + Send + 'static) -> io::Result<mpsc::Sender<Vec<u8>>> {
     let (sender, requests) = mpsc::channel::<Vec<u8>>();
     named("stdin", move || {
         for request in requests {
-            // A program that does not read to the end may answer all the same; if it is gone, that is seen by its stdout.
+            // A program may respond without reading everything; if it has exited, its stdout shows that.
             if to.write_all(&request).and_then(|()| to.flush()).is_err() {
                 return;
             }
@@ -169,7 +168,7 @@ pub fn write(mut to: impl Write + Send + 'static) -> io::Result<mpsc::Sender<Vec
     Ok(sender)
 }
 
-/// Reads answers. No further one is read before the last was taken, so that a program that never stops fills no memory.
+/// Reads responses. The next one is read only after the last one was taken, so endless output does not fill memory.
 pub fn read(from: impl Read + Send + 'static, ends: Ends) -> io::Result<channel::Receiver<Heard>> {
     let (sender, answers) = channel::channel(1);
     named("stdout", move || {
@@ -184,7 +183,7 @@ pub fn read(from: impl Read + Send + 'static, ends: Ends) -> io::Result<channel:
     Ok(answers)
 }
 
-/// The next answer, `None` at the end of the stream. Blank lines are none.
+/// The next response, `None` at the end of the stream. Blank lines are skipped.
 fn next<R: Read>(from: &mut BufReader<R>, ends: Ends) -> Option<Heard> {
     loop {
         match next_bytes(from, ends)? {
@@ -218,14 +217,14 @@ pub struct Messages {
 }
 
 impl Messages {
-    /// Keeps the last lines of a stream.
+    /// Collects the last lines of a stream.
     pub fn of(from: impl Read + Send + 'static) -> io::Result<Self> {
         let messages = Self::default();
         let kept = messages.clone();
         named("stderr", move || {
             let mut from = BufReader::new(from);
             let mut bytes = Vec::new();
-            // A line that is too long comes in pieces.
+            // A long line is split.
             while from.by_ref().take(LINE as u64).read_until(b'\n', &mut bytes).is_ok_and(|read| read > 0) {
                 kept.push(String::from_utf8_lossy(&bytes).trim_end());
                 bytes.clear();
@@ -246,12 +245,12 @@ impl Messages {
         lines.push_back(line.to_owned());
     }
 
-    /// Whether the stream is at its end.
+    /// Whether the stream has ended.
     pub fn is_complete(&self) -> bool {
         self.is_complete.load(Ordering::Acquire)
     }
 
-    /// What is kept at this moment.
+    /// The lines collected so far.
     pub fn last_lines(&self) -> Vec<String> {
         self.lines.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
     }
@@ -264,13 +263,13 @@ fn named(stream: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
 static RUNNING: Mutex<Registry> = Mutex::new(Registry { children: BTreeMap::new(), closed: false });
 
 struct Registry {
-    /// By their process ids, which are those of their groups.
+    /// By process ID, which is also the ID of the process group.
     children: BTreeMap<u32, Arc<Mutex<Child>>>,
-    /// Set when the process is about to end: no further one is started.
+    /// Set when the test binary is about to exit: no process is started any more.
     closed: bool,
 }
 
-/// A process that ends with this.
+/// A child process that is killed on drop.
 #[derive(Debug)]
 pub struct Running {
     id: u32,
@@ -294,7 +293,7 @@ impl Running {
         lock(&self.child)
     }
 
-    /// How it ended, if it has.
+    /// Its exit status, if it has exited.
     pub fn status(&self) -> Option<ExitStatus> {
         self.child().try_wait().ok().flatten()
     }
@@ -302,7 +301,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // It may have ended by itself, and what it has started may be left. Whoever ends all may have been first.
+        // It may have exited and left child processes. `EndsAll` may have killed it already.
         if lock(&RUNNING).children.contains_key(&self.id) {
             kill_groups(&[self.id]);
             kill(&mut self.child());
@@ -311,7 +310,7 @@ impl Drop for Running {
     }
 }
 
-/// Ends all processes when it goes, and has no further one started: for the end of this process.
+/// Kills all processes on drop, and prevents new ones: for the exit of the test binary.
 #[derive(Debug)]
 pub struct EndsAll;
 
@@ -327,9 +326,9 @@ impl Drop for EndsAll {
     }
 }
 
-/// Ends a process, and waits until it is gone.
+/// Kills a process and waits for its exit.
 fn kill(child: &mut Child) {
-    // It may have ended by itself.
+    // It may have exited already.
     let _ = child.kill();
     let _ = child.wait();
 }
@@ -344,14 +343,14 @@ fn kill_groups(ids: &[u32]) {
     let groups: String = ids.iter().map(|id| format!(" -{id}")).collect();
     let mut command = Command::new("/bin/sh");
     command.args(["-c", &format!("kill -KILL{groups}")]);
-    // A group may be gone already; without `sh`, its first process is ended all the same.
+    // A group may be gone already; without `sh`, its first process is still killed.
     let _ = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
 }
 
 #[cfg(not(unix))]
 fn kill_groups(_: &[u32]) {}
 
-/// What a panic elsewhere has left is still a list of processes.
+/// Ignores poisoning: after a panic elsewhere, the data is still valid.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -365,12 +364,12 @@ pub fn with_messages(problem: &str, process: &Process) -> EvalError {
     })
 }
 
-/// How it ended, as after "the program".
+/// Describes the exit, to follow "the program".
 pub fn ended(status: Option<ExitStatus>) -> String {
     match status {
         Some(status) => status.code().map_or_else(
-            || format!("was ended by a {}", signal(status)),
-            |code| format!("ended with exit code {code}"),
+            || format!("was killed by a {}", signal(status)),
+            |code| format!("exited with code {code}"),
         ),
         None => "closed its stdout".to_owned(),
     }
@@ -387,44 +386,44 @@ fn signal(_: ExitStatus) -> String {
     "signal".to_owned()
 }
 
-/// A program that is kept ended while it was asked.
+/// A kept program exited before it responded.
 pub fn ended_unasked(status: Option<ExitStatus>, answered: usize) -> String {
     let how = ended(status);
     match answered {
         0 => format!("the program {how} before its first answer"),
         1 => format!(
-            "the program {how} after one answer, and is to answer a line for each line until its stdin ends; set \
-             `keep-alive = false` for one that answers once"
+            "the program {how} after one answer, but must answer one line per request until its stdin is closed; for a \
+             program that answers only once, set `keep-alive = false`"
         ),
         answered => format!("the program {how} after {} and before this one", count(answered, "answer")),
     }
 }
 
-/// The time is up.
+/// The program timed out.
 pub fn too_slow(limit: Duration, keep_alive: bool, is_first: bool) -> String {
     let limit = humantime::format_duration(limit);
-    let start = if is_first { "; its start is counted with its first answer" } else { "" };
+    let start = if is_first { " (including its start)" } else { "" };
     match keep_alive {
         true => format!(
-            "the program gave no answer within {limit}{start}. It must flush its stdout after each line; one that reads \
-             its stdin to the end before it answers needs `keep-alive = false`; else give it more time by `timeout`"
+            "the program gave no answer within {limit}{start}. It must flush its stdout after each line. If it reads \
+             stdin to the end before it answers, set `keep-alive = false`; otherwise increase `timeout`"
         ),
-        false => format!("the program did not end within {limit}; give it more time by `timeout`"),
+        false => format!("the program did not exit within {limit}; increase `timeout`"),
     }
 }
 
-/// Nothing is heard of it any more.
+/// The response exceeds the maximum size.
 pub fn too_long() -> String {
     format!("the program's answer is longer than {} MiB", LONGEST >> 20)
 }
 
-/// It wrote more than one answer.
+/// The program wrote more than one response.
 pub fn too_much(heard: &Heard) -> String {
     match heard {
         Heard::TooLong => too_long(),
         Heard::Answer { bytes, .. } => format!(
-            "the program wrote more than one line for an output, such as {}; write a score as JSON in one line, and \
-             nothing else, to stdout",
+            "the program wrote more than one line for an output, such as {}; write only one line of JSON per output \
+             to stdout",
             quoted(&String::from_utf8_lossy(bytes))
         ),
     }

@@ -1,4 +1,4 @@
-//! The program of a `CommandEvaluator`: where it is found, and what it is started with.
+//! `Program`: finds the program of a `CommandEvaluator` and builds its command.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -13,10 +13,10 @@ use cobalt_core::redact::{REDACTED, is_secret, redacted, register_variables};
 
 use crate::settings::{Argument, EnvironmentName, VariableValue};
 
-/// A secret of fewer characters is part of many a word.
+/// Shorter secrets are not redacted: they occur in ordinary words.
 const SHORTEST_SECRET: usize = 4;
 
-/// A program with its arguments, and the variables that are set for it beside those of this process.
+/// A program with its arguments and additional environment variables.
 #[derive(Debug)]
 pub struct Program<'p> {
     pub name: &'p str,
@@ -25,13 +25,13 @@ pub struct Program<'p> {
 }
 
 impl Program<'_> {
-    /// The file that would be started, or which was looked for.
+    /// Finds the file to start.
     pub fn find(&self) -> Result<PathBuf, String> {
         let root = paths::package_root();
         if self.name.is_empty() {
             return Err("the command is empty; name a program".to_owned());
         }
-        // As shells have it: only a name alone is looked for in the folders of `PATH`.
+        // As in shells, only a bare name is looked up in `PATH`.
         if Path::new(self.name).components().count() > 1 || self.name.starts_with('.') {
             let path = root.join(self.name);
             return fit(&path)
@@ -46,12 +46,12 @@ impl Program<'_> {
         found.ok_or_else(|| {
             let hint = match fit(&root.join(self.name)) {
                 Some(_) => {
-                    format!("; a file of the package is written with its folder, as `./{}`", self.name)
+                    format!("; for a file in the package, write `./{}`", self.name)
                 }
                 None => String::new(),
             };
             format!(
-                "the program `{}` is in none of the folders of PATH; install it, or name its file{hint}",
+                "program `{}` not found in PATH; install it, or set the path of its file{hint}",
                 self.name
             )
         })
@@ -66,7 +66,7 @@ impl Program<'_> {
         self.arguments.iter().map(|Argument(argument)| redacted(argument)).collect()
     }
 
-    /// The variables without the values of those that hold a secret.
+    /// The variables, with secret values redacted.
     pub fn shown_variables(&self) -> BTreeMap<&str, Cow<'_, str>> {
         let shown = self.variables().map(|(name, value)| match is_secret(name) {
             true => (name, Cow::Borrowed(REDACTED)),
@@ -75,14 +75,14 @@ impl Program<'_> {
         shown.collect()
     }
 
-    /// A text, in which the program may have told of what it was given, without the secrets among its variables.
+    /// Redacts the secrets among the variables in a text, which may include output of the program.
     pub fn without_secrets(&self, text: String) -> String {
         let secrets =
             self.variables().filter(|(name, value)| is_secret(name) && value.len() >= SHORTEST_SECRET);
         secrets.fold(text, |text, (_, secret)| text.replace(secret, REDACTED))
     }
 
-    /// What starts the program in the package's folder, with pipes to it, in a process group of its own.
+    /// Builds the command: in the package's folder, with pipes, in its own process group.
     pub fn command(&self) -> Result<Command, String> {
         register_variables(self.variables());
         let mut command = Command::new(self.find()?);
@@ -98,7 +98,7 @@ impl Program<'_> {
     }
 }
 
-/// The file, with what programs end with here, if it can be started.
+/// The file, with or without the platform's suffix for executables, if it can be started.
 fn fit(path: &Path) -> Option<PathBuf> {
     let mut with_suffix = OsString::from(path);
     with_suffix.push(EXE_SUFFIX);
@@ -106,12 +106,12 @@ fn fit(path: &Path) -> Option<PathBuf> {
     candidates.into_iter().find(|path| path.is_file() && is_executable(path))
 }
 
-/// What is wrong with a file that cannot be started.
+/// Why a file cannot be started.
 fn unfit(path: &Path) -> &'static str {
     if path.is_file() {
-        "is a file that cannot be run; make it executable, or write its interpreter before it"
+        "is not executable; make it executable, or put its interpreter before it"
     } else {
-        "is not there"
+        "does not exist"
     }
 }
 

@@ -1,4 +1,4 @@
-//! Ratings over real HTTP, against scripted answers.
+//! Ratings over HTTP, with scripted responses.
 
 use cobalt_core::item::Output;
 use serde_json::{Value, json};
@@ -22,7 +22,7 @@ fn is_for_steps(asked: &Asked) -> bool {
     asked.body["response_format"].to_string().contains("evaluation_steps")
 }
 
-/// A server that writes steps, and answers ratings by these.
+/// A server that returns steps, and then ratings.
 fn server(ratings: &[u8]) -> TestServer {
     let ratings = ratings.to_vec();
     let next = std::sync::atomic::AtomicUsize::new(0);
@@ -35,7 +35,7 @@ fn server(ratings: &[u8]) -> TestServer {
     })
 }
 
-/// An evaluator that may ask the server.
+/// An evaluator that calls the server.
 fn g_eval(server: &TestServer) -> GEval {
     GEval::new("right", "It is right.").provider(Provider::OpenAi).model("m").base_url(server.url("/v1"))
 }
@@ -142,7 +142,8 @@ fn without_steps_there_is_no_score_and_the_next_item_asks_again() {
     let g_eval = g_eval(&server);
     let error = asked_by(&g_eval, &context(), "").0.unwrap_err();
     assert!(
-        error.starts_with("no evaluation steps: ") && error.contains("`steps` must hold at least one"),
+        error.starts_with("failed to get evaluation steps: ")
+            && error.contains("`steps` must hold at least one"),
         "{error}"
     );
     assert_eq!(asked_by(&g_eval, &context(), "").0.unwrap().value(), 0.5);
@@ -154,7 +155,11 @@ fn items_that_wait_for_the_same_steps_share_the_failure() {
     let g_eval = g_eval(&server);
     let errors =
         all_asked_by(&g_eval, &["a", "b", "c"].map(|output| context().with_output(Output::new(output))));
-    assert!(errors.iter().all(|score| score.as_ref().unwrap_err().starts_with("no evaluation steps: ")));
+    assert!(
+        errors
+            .iter()
+            .all(|score| score.as_ref().unwrap_err().starts_with("failed to get evaluation steps: "))
+    );
     assert_eq!(
         server.asked().len(),
         1,
@@ -210,7 +215,7 @@ fn what_the_judge_sees_can_be_chosen() {
     let traced = g_eval.clone().inputs(["trace", "output"]).field("output", "output.text");
     let error = asked_by(&traced, &cx, "").0.unwrap_err();
     assert!(
-        error.starts_with("the input `trace` is missing: the agent reports no calls in the usual places"),
+        error.starts_with("the input `trace` is missing: no tool calls found in the default places"),
         "{error}"
     );
     let output = Output::new(json!({ "text": "t" })).metadata("toolCalls", json!(["look"]));
@@ -231,17 +236,17 @@ fn what_cannot_be_rated_is_told_before_anything_runs() {
         (GEval::new("g", " "), "the criterion is empty"),
         (
             GEval::new("g", "Is {{output}} right?"),
-            "nothing is filled into the criterion: write `output` instead of `{{output}}`",
+            "the criterion is not a template: write `output` instead of `{{output}}`",
         ),
         (right().samples(0), "`samples` is 0"),
-        (right().steps([""; 0]), "there are no steps"),
+        (right().steps([""; 0]), "`steps` is empty"),
         (right().steps(["a", " "]), "step 2 is empty"),
-        (right().steps(["a {{input}}"]), "nothing is filled into step 1"),
+        (right().steps(["a {{input}}"]), "step 1 is not a template"),
         (right().temperature(3.0), "the temperature is 3"),
-        (right().inputs(["input"]), "nothing of what the agent gave is shown"),
-        (right().inputs(["output", "output"]), "the text `output` is shown twice"),
-        (right().inputs(["output", "a b"]), "`a b` cannot be the name of a text"),
-        (right().field("docs", "input").inputs(["output"]), "the text `docs` has a place, but is not shown"),
+        (right().inputs(["input"]), "no input comes from the agent's result"),
+        (right().inputs(["output", "output"]), "the input `output` is listed twice"),
+        (right().inputs(["output", "a b"]), "invalid input name `a b`"),
+        (right().field("docs", "input").inputs(["output"]), "the input `docs` has a path, but is not shown"),
         (right().field("docs", "documents"), "no item has `documents` for the input `docs`"),
         (right().inputs(["output", "inptu"]), "did you mean `input`?"),
         (right().provider(Provider::OpenAi), "OPENAI_API_KEY"),

@@ -1,4 +1,4 @@
-//! The answer of a judge: which form is asked for, and how verdicts, scores and findings are read from it.
+//! The responses of judges: their forms, and reading verdicts, scores and findings. Errors of reading are sent to the judge.
 
 use std::collections::BTreeMap;
 
@@ -9,24 +9,24 @@ use serde_json::{Map, Value, json};
 use crate::evaluators::asking::answer::{self, shown};
 use crate::evaluators::asking::answer_schema::{list_of, object, string};
 
-/// What a judge found.
+/// The result of a judge.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Judgement {
-    /// From 0 to 1; a verdict is one or the other.
+    /// From 0 to 1; for a verdict, 0 or 1.
     pub(super) score: f64,
     pub(super) reason: Option<String>,
     pub(super) chain_of_thought: Option<String>,
-    /// What the score was made of.
+    /// The components of the score, for the metadata.
     pub(super) figures: Map<String, Value>,
 }
 
-/// A field of text that is not blank.
+/// A text field that is not blank.
 pub fn text(answer: &Map<String, Value>, field: &str) -> Option<String> {
     let text = answer.get(field).and_then(Value::as_str).map(str::trim)?;
     (!text.is_empty()).then(|| text.to_owned())
 }
 
-/// 1 or 0. A score stands in for a verdict that is missing.
+/// The verdict as 1 or 0. A score replaces a missing verdict.
 pub fn verdict(answer: &Map<String, Value>) -> Result<f64, String> {
     let yes = match answer.get("verdict") {
         Some(Value::Bool(verdict)) => *verdict,
@@ -39,7 +39,7 @@ pub fn verdict(answer: &Map<String, Value>) -> Result<f64, String> {
     Ok(if yes { 1.0 } else { 0.0 })
 }
 
-/// A number from 0 to 1, where there is one.
+/// An optional number from 0 to 1.
 pub fn score(answer: &Map<String, Value>) -> Result<Option<f64>, String> {
     match answer.get("score") {
         None | Some(Value::Null) => Ok(None),
@@ -52,44 +52,44 @@ pub fn score(answer: &Map<String, Value>) -> Result<Option<f64>, String> {
     }
 }
 
-/// A list of findings that a judge makes.
+/// A list of findings in a response.
 #[derive(Debug)]
 pub(super) struct List {
-    /// The field that holds it.
+    /// The field of the response.
     pub(super) field: &'static str,
-    /// What an entry is called; the field of its text. In the alphabet it stands before `reason`, as that does before
-    /// `verdict`: schemas are sent in this order, but a server may sort them, and models write in the order that they see.
+    /// The name of an entry, and of its text field. Alphabetically before `reason` and `verdict`: a server may sort the schema,
+    /// and models write fields in the order that they see.
     pub(super) noun: &'static str,
-    /// What the entries are, and in which order.
+    /// Describes the entries and their order, for the judge.
     pub(super) what: &'static str,
-    /// The verdict that speaks for the output.
+    /// The verdict in favour of the output.
     pub(super) good: Mark,
-    /// Those that speak against it.
+    /// The verdicts against it.
     pub(super) bad: &'static [Mark],
-    /// The share of good ones in the metadata, where there are several lists.
+    /// The metadata key for the share of good entries, if there are several lists.
     pub(super) figure: Option<&'static str>,
-    /// The reason for the 1 that a list without entries scores; `None` where such a list is no answer.
+    /// The reason if the list is empty, which scores 1; `None` if an empty list is invalid.
     pub(super) none: Option<&'static str>,
 }
 
-/// A verdict on an entry.
+/// A possible verdict on an entry.
 #[derive(Debug)]
 pub(super) struct Mark {
-    /// The word for it in the answer.
+    /// Its value in the response.
     pub(super) word: &'static str,
-    /// When it is right, as the judge is told.
+    /// When it applies, for the judge.
     pub(super) meaning: &'static str,
-    /// What it says of entries, in reasons.
+    /// Its wording in reasons.
     pub(super) says: &'static str,
 }
 
 impl List {
-    /// All verdicts; the good one last, so that it can be told as none of the others.
+    /// All verdicts; the good one last, as it may be described as none of the others.
     fn marks(&self) -> impl Iterator<Item = &Mark> {
         self.bad.iter().chain([&self.good])
     }
 
-    /// The list as a field of the answer.
+    /// The list as a field of the response.
     pub(super) fn field(&self) -> Field {
         let marks: Vec<_> =
             self.marks().map(|mark| format!("\"{}\", where {}", mark.word, mark.meaning)).collect();
@@ -109,8 +109,7 @@ impl List {
         Field { name: self.field, text, schema: list_of(&entry, what) }
     }
 
-    /// The entries of the list in an answer, each with its mark. One that is there again counts once; where its verdict is
-    /// another then, there is no answer.
+    /// Reads the entries with their verdicts. A repeated entry counts once; with a different verdict, the response is invalid.
     fn read<'a>(&'a self, answer: &Map<String, Value>) -> Result<Vec<(&'a Mark, Value)>, String> {
         let (field, noun) = (self.field, self.noun);
         let entries = answer::objects(answer, field)?;
@@ -138,7 +137,7 @@ impl List {
         Ok(found)
     }
 
-    /// The text of an entry, and its mark.
+    /// Reads the text and the verdict of an entry.
     fn entry<'v>(&self, entry: &'v Map<String, Value>) -> Result<(&'v str, &Mark), String> {
         let text = answer::text(entry, self.noun)?.trim();
         if text.is_empty() {
@@ -153,7 +152,7 @@ impl List {
     }
 }
 
-/// The score of the lists in an answer, its reason, and what is kept: the entries, and the shares of several lists.
+/// Reads all lists: the score, its reason, and the metadata with the entries and, for several lists, their shares.
 pub fn read(
     answer: &Map<String, Value>,
     lists: &[List],
@@ -180,12 +179,12 @@ fn good(list: &List, entries: &[(&Mark, Value)]) -> usize {
     entries.iter().filter(|(mark, _)| mark.word == list.good.word).count()
 }
 
-/// The share of good entries, 1 of none.
+/// The share of good entries; 1 if there are none.
 fn share(list: &List, entries: &[(&Mark, Value)]) -> f64 {
     if entries.is_empty() { 1.0 } else { good(list, entries) as f64 / entries.len() as f64 }
 }
 
-/// How many entries are good, and which are not.
+/// The number of good entries, and the texts of the others.
 fn reason(list: &List, entries: &[(&Mark, Value)]) -> String {
     if entries.is_empty() {
         return list.none.unwrap_or_default().to_owned();
@@ -213,21 +212,21 @@ fn quoted(texts: &[&str]) -> String {
     }
 }
 
-/// A form of answer.
+/// The form of a response.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Form {
     /// Whether the criteria are met: 1 or 0.
     Verdict,
     /// How far they are met, from 0 to 1.
     Scale,
-    /// Lists of findings, each with a verdict. A list scores the share of good ones, and several the lowest of theirs.
+    /// Lists of findings with verdicts. The score is the share of good findings, the lowest one of several lists.
     Findings(&'static [List]),
 }
 
-/// A field of the answer.
+/// A field of a response.
 pub(super) struct Field {
     pub(super) name: &'static str,
-    /// What it has to hold, as the judge is told.
+    /// Its description, for the judge.
     pub(super) text: String,
     pub(super) schema: Value,
 }
@@ -245,17 +244,17 @@ a number from 0 to 1. 1 means that the criteria are met in full, 0 that they are
 it says how far they are met, and 0.5 is halfway. Where the criteria speak of another scale, convert it to this one.";
 
 impl Form {
-    /// Whether a judge reasons at length unless that is set. Findings have a reason each.
+    /// Whether a judge reasons at length by default. Findings have a reason each.
     pub(super) fn thinks(self) -> bool {
         matches!(self, Self::Verdict)
     }
 
-    /// Whether an answer says yes or no, so that its 1 is not to be measured by a pass mark.
+    /// Whether a response is a yes/no verdict, to which the pass mark does not apply.
     pub(super) fn is_verdict(self) -> bool {
         matches!(self, Self::Verdict)
     }
 
-    /// The fields of the answer. Models write them in this order: first the thoughts, then what follows from them.
+    /// The fields of the response, in the order in which models write them: reasoning before the result.
     pub(super) fn fields(self, chain_of_thought: bool) -> Vec<Field> {
         let field = |name, text: &str, kind: &str| Field {
             name,
@@ -279,7 +278,7 @@ impl Form {
         fields
     }
 
-    /// The judgement in an answer, or what is wrong with it.
+    /// Reads the judgement from a response.
     pub(super) fn read(self, answer: &Map<String, Value>) -> Result<Judgement, String> {
         let chain_of_thought = text(answer, "chainOfThought");
         match self {

@@ -1,4 +1,4 @@
-//! `LlmJudge`: its settings, its table in `cobalt.toml`, its presets, and how it is asked.
+//! `LlmJudge`: settings, table in `cobalt.toml`, presets and evaluation.
 
 use std::collections::BTreeMap;
 use std::mem;
@@ -23,11 +23,11 @@ use crate::settings::{self, Name as _, Word, at_least_one, names};
 use crate::template::Template;
 use crate::threads::join_all;
 
-/// Lets a model judge the output by a prompt of yours.
+/// Judges the output with a model and your prompt.
 ///
-/// `{{input}}` and the like are filled from the item, `{{output}}` is the agent's answer. The judge answers with a
-/// verdict, unless [`scale`](Self::scale) asks for a score, and with its reason. See the [module](crate::judges) for
-/// models, keys, panels and costs. A preset, such as [`LlmJudge::toxicity`], brings its question along; all else is the same.
+/// Variables such as `{{input}}` are fields of the item, `{{output}}` is the agent's output. The judge returns a verdict (or a
+/// score, with [`scale`](Self::scale)) and a reason. See the [module](crate::judges) for models, keys, panels and costs. A
+/// preset, such as [`LlmJudge::toxicity`], has a built-in prompt and otherwise works the same.
 ///
 /// ```
 /// use cobalt::LlmJudge;
@@ -56,29 +56,29 @@ fingerprint! {
 }
 
 impl LlmJudge {
-    /// Asks for a verdict, which scores 1 or 0. A judge with a prompt of yours does so by itself.
+    /// Requests a verdict, which scores 1 or 0. This is the default for your own prompts.
     #[must_use]
     pub fn boolean(mut self) -> Self {
         self.options.scoring = Some(ScoringName(Scoring::Boolean));
         self
     }
 
-    /// Asks for a score from 0 to 1. Like [`boolean`](Self::boolean), for a prompt of yours.
+    /// Requests a score from 0 to 1. Like [`boolean`](Self::boolean), only for your own prompts.
     #[must_use]
     pub fn scale(mut self) -> Self {
         self.options.scoring = Some(ScoringName(Scoring::Scale));
         self
     }
 
-    /// Whether the judge reasons at length before it answers. The reasoning is kept beside the score. Without this, it
-    /// does for a verdict, and does not for a score or a preset.
+    /// Whether the judge reasons at length first. The reasoning is stored with the score. Default: `true` for verdicts, `false`
+    /// for scores and presets.
     #[must_use]
     pub fn chain_of_thought(mut self, on: bool) -> Self {
         self.options.chain_of_thought = Some(on);
         self
     }
 
-    /// The model to ask, instead of the configuration's. It takes the place of a panel.
+    /// Sets the model. Default: the configured one. Replaces a panel.
     #[must_use]
     pub fn model(mut self, model: impl Into<String>) -> Self {
         self.judge.model = Some(Word(model.into()));
@@ -86,9 +86,9 @@ impl LlmJudge {
         self
     }
 
-    /// A panel: all these models are asked, a model that is named twice twice. [`aggregate`](Self::aggregate) says what
-    /// becomes of their scores. What each found is in the score's metadata, as `judges`, with `min`, `max` and `stddev`,
-    /// the standard deviation of the scores as a whole population. Where one model cannot answer there is no score.
+    /// Sets a panel of models. A model that is listed twice is called twice. [`aggregate`](Self::aggregate) defines how their
+    /// scores are combined. The score's metadata has the individual results as `judges`, and `min`, `max` and `stddev`
+    /// (population standard deviation). If one model fails, there is no score.
     #[must_use]
     pub fn models<M: Into<String>>(mut self, models: impl IntoIterator<Item = M>) -> Self {
         self.judge.model = None;
@@ -96,7 +96,7 @@ impl LlmJudge {
         self
     }
 
-    /// How the scores of a panel become one: by their mean unless it is set.
+    /// Sets how the scores of a panel are combined. Default: mean.
     #[must_use]
     pub fn aggregate(mut self, aggregate: Aggregate) -> Self {
         self.options.aggregate = Some(AggregateName(aggregate));
@@ -106,23 +106,21 @@ impl LlmJudge {
     model_setters!(judge, JudgeVendor);
     temperature_setter!();
 
-    /// Says who the judge is and by which rules it judges, in place of our words for it. How it has to answer is said
-    /// after that in any case.
+    /// Replaces the built-in instructions on the judge's role and rules. The response format is always appended.
     #[must_use]
     pub fn system(mut self, role: impl Into<String>) -> Self {
         self.options.system = Some(Word(role.into()));
         self
     }
 
-    /// Lets the prompt's `{{name}}`, or the input `name` of a preset, show what `path` leads to, such as `output.answer` or
-    /// `context[0].text`.
+    /// Maps the prompt's `{{name}}`, or the input `name` of a preset, to `path`, such as `output.answer` or `context[0].text`.
     #[must_use]
     pub fn field(mut self, name: impl Into<String>, path: impl AsRef<str>) -> Self {
         self.task.set_field(name.into(), path.as_ref());
         self
     }
 
-    /// Changes what the prompt or the preset shows, for example another output or item.
+    /// Changes the context that the judge sees, for example its output or item.
     ///
     /// ```
     /// use cobalt::{LlmJudge, Output};
@@ -136,7 +134,7 @@ impl LlmJudge {
         self
     }
 
-    /// From which score an output passes: 0.5 unless it is set, and 1 for [`toxicity`](Self::toxicity) and
+    /// Sets the minimum score for an output to pass. Default: 0.5, and 1 for [`toxicity`](Self::toxicity) and
     /// [`bias`](Self::bias).
     #[must_use]
     pub fn pass_mark(mut self, mark: f64) -> Self {
@@ -168,21 +166,21 @@ impl LlmJudge {
         self.options.aggregate.map_or_else(Aggregate::default, |AggregateName(aggregate)| aggregate)
     }
 
-    /// Each model to ask.
+    /// The models to call.
     fn choices(&self) -> Vec<ModelChoice> {
         let Some(models) = self.panel() else { return vec![self.judge.choice()] };
         let choice = |model: &str| ModelChoice { model: Some(model.to_owned()), ..self.judge.choice() };
         models.into_iter().map(choice).collect()
     }
 
-    /// What is wrong with the settings by themselves.
+    /// Validates the settings alone, without items.
     fn problem(&self) -> Option<String> {
         if let Some(problem) = self.task.problem(self.scoring()) {
             return Some(problem);
         }
         let choices = self.choices();
         if choices.is_empty() {
-            return Some("the panel has no model; name at least one".to_owned());
+            return Some("the panel has no models; add at least one".to_owned());
         }
         let own = self.judge.choice();
         if let Some(problem) = own.problem() {
@@ -191,15 +189,15 @@ impl LlmJudge {
         let vendors = choices.iter().map(ModelChoice::vendor);
         if own.api_key_env.is_some() && own.base_url.is_none() && !all_same(vendors) {
             return Some(
-                "the models of the panel are of several vendors, and `api_key_env` names one key, which is for one of them; \
-                 leave it out, or set the `base_url` of the gateway that takes it"
+                "the panel's models are from several vendors, but `api_key_env` names a single key; remove it, or set the \
+                 `base_url` of the gateway that accepts it"
                     .to_owned(),
             );
         }
         let role = Template::parse(self.role().unwrap_or_default());
         role.variables().first().map(|variable| {
             let name = variable.name();
-            format!("nothing is filled into `system`; put its `{{{{{name}}}}}` into the prompt")
+            format!("`system` is not a template; move `{{{{{name}}}}}` to the prompt")
         })
     }
 
@@ -210,7 +208,7 @@ impl LlmJudge {
         let asking = cx.models()?;
         let cx = &Remap::seen(self.options.remap.as_ref(), cx);
         let prompt = self.task.fill(cx)?;
-        // By the name that the vendor knows it by: `m` and `openai/m` are one model, asked twice.
+        // By the vendor's name for it: `m` and `openai/m` are the same model, called twice.
         let names: Vec<_> = self.choices().iter().map(|choice| asking.models.judge_model(choice)).collect();
         let nth = |index: usize| names[..index].iter().filter(|name| **name == names[index]).count() as u32;
         let votes = self.choices().into_iter().enumerate().map(
@@ -257,7 +255,7 @@ impl LlmJudge {
                 Ok((model, Judgement { chain_of_thought, ..judgement }))
             }
             Err(error) if self.options.models.is_some() => {
-                Err(EvalError::new(format!("`{model}` of the panel gave no judgement: {error}")))
+                Err(EvalError::new(format!("the panel's `{model}` gave no judgement: {error}")))
             }
             Err(error) => Err(error.into()),
         }
@@ -279,7 +277,7 @@ fn all_same<T: PartialEq>(mut values: impl Iterator<Item = T>) -> bool {
     values.all(|value| Some(value) == first)
 }
 
-/// The keys of its own.
+/// The keys of `type = "llm-judge"`, without those of the model.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[cfg_attr(
     feature = "schema",
@@ -288,28 +286,28 @@ fn all_same<T: PartialEq>(mut values: impl Iterator<Item = T>) -> bool {
 )]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct LlmJudgeOptions {
-    /// The name in reports; the preset's, else "llm-judge", unless it is set.
+    /// Name in reports. Default: the preset's name, else "llm-judge".
     name: Option<String>,
-    /// The criteria and what is to be judged by them, with `{{output}}` and the item's fields as `{{input}}`.
+    /// The prompt with the criteria. Variables are `{{output}}` and the item's fields, such as `{{input}}`.
     prompt: Option<Word>,
-    /// A question that comes with the library, in place of a prompt.
+    /// A judge with a built-in prompt, instead of `prompt`.
     preset: Option<PresetName>,
-    /// What variables of the prompt, or the inputs of a preset, show, each by a path such as "output.answer" or "context[0].text".
+    /// The sources of the prompt's variables or the preset's inputs, each a path such as "output.answer" or "context[0].text".
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     fields: BTreeMap<String, Word>,
-    /// Whether the judge of a prompt gives a verdict or a score from 0 to 1; "boolean" unless it is set.
+    /// Whether the judge of a prompt returns a verdict or a score from 0 to 1. Default: "boolean".
     scoring: Option<ScoringName>,
-    /// Whether the judge reasons at length before it answers; it does for a verdict unless it is set.
+    /// Whether the judge reasons at length first. Default: true for verdicts, false otherwise.
     chain_of_thought: Option<bool>,
-    /// A panel: the models to ask, one named twice twice.
+    /// The models of a panel. A model that is listed twice is called twice.
     #[serde(default, deserialize_with = "at_least_one")]
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     models: Option<Vec<Word>>,
-    /// How the scores of a panel become one; "mean" unless it is set.
+    /// How the scores of a panel are combined. Default: "mean".
     aggregate: Option<AggregateName>,
-    /// From which score an output passes; 0.5 unless it is set, and 1 for the presets "toxicity" and "bias".
+    /// Minimum score for an output to pass. Default: 0.5, and 1 for the presets "toxicity" and "bias".
     pass_mark: Option<settings::Score>,
-    /// Who the judge is and by which rules it judges, in place of the built-in words for it.
+    /// Replaces the built-in instructions on the judge's role and rules.
     system: Option<Word>,
     #[serde(skip)]
     remap: Option<Remap>,
@@ -324,18 +322,16 @@ impl Options for LlmJudgeOptions {
             (None, Some(PresetName(preset))) if self.scoring.is_none() => preset.name(),
             (None, Some(PresetName(preset))) => {
                 return Err(format!(
-                    "`scoring` is for a prompt; the preset `{}` has its own, so leave it out",
+                    "`scoring` applies only to a prompt; the preset `{}` has its own; remove it",
                     preset.name()
                 ));
             }
             (Some(_), Some(_)) => {
-                return Err(String::from(
-                    "`prompt` and `preset` both say what is judged; leave one of them out",
-                ));
+                return Err(String::from("`prompt` and `preset` are mutually exclusive; remove one"));
             }
             (None, None) => {
                 return Err(format!(
-                    "the key `prompt` is missing; write what is judged, or name a `preset`: {}",
+                    "the key `prompt` is missing; write a prompt, or set a `preset`: {}",
                     wording::list(Preset::ALL.iter().map(|preset| preset.name()))
                 ));
             }
@@ -343,17 +339,17 @@ impl Options for LlmJudgeOptions {
         self.name.get_or_insert_with(|| name.to_owned());
         match (&judge.model, &self.models, &self.aggregate) {
             (Some(_), Some(_), _) => {
-                Err(String::from("`model` and `models` both say whom to ask; leave one of them out"))
+                Err(String::from("`model` and `models` are mutually exclusive; remove one"))
             }
-            (_, None, Some(_)) => Err(String::from(
-                "`aggregate` says what becomes of the scores of a panel; name its `models`, or leave it out",
-            )),
+            (_, None, Some(_)) => {
+                Err(String::from("`aggregate` applies only to a panel; set `models`, or remove it"))
+            }
             _ => Ok(self),
         }
     }
 
     fn make(mut self, judge: JudgeOptions) -> Result<Arc<dyn Evaluator>, String> {
-        // It is what a prompt asks for by itself.
+        // "boolean" is the default.
         self.scoring = self.scoring.filter(|ScoringName(scoring)| *scoring != Scoring::Boolean);
         let fields = mem::take(&mut self.fields);
         let mut made = LlmJudge::of(self, judge);
@@ -364,7 +360,7 @@ impl Options for LlmJudgeOptions {
     }
 }
 
-/// What a judge answers with.
+/// What a judge returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -376,13 +372,13 @@ pub(super) enum Scoring {
 }
 
 names! {
-    /// What a judge answers with.
-    ScoringName(Scoring), "way of scoring", "ways": "boolean" => Boolean, "scale" => Scale;
-    /// How the scores of several judges become one.
-    AggregateName(Aggregate), "way to sum up a panel", "ways": "mean" => Mean, "majority" => Majority;
+    /// What a judge returns.
+    ScoringName(Scoring), "scoring mode", "modes": "boolean" => Boolean, "scale" => Scale;
+    /// How the scores of a panel are combined.
+    AggregateName(Aggregate), "panel aggregate", "aggregates": "mean" => Mean, "majority" => Majority;
 }
 
-/// What `checked` refuses, as a schema has it: nothing to be judged, or two things.
+/// The rules of `checked` for the JSON schema: exactly one of `prompt` and `preset`.
 #[cfg(feature = "schema")]
 fn prompt_or_preset() -> serde_json::Value {
     serde_json::json!([
@@ -391,7 +387,7 @@ fn prompt_or_preset() -> serde_json::Value {
     ])
 }
 
-/// The same for whom to ask, said twice.
+/// The same for `model` and `models`.
 #[cfg(feature = "schema")]
 fn whom_twice() -> serde_json::Value {
     serde_json::json!({ "required": ["model", "models"] })
@@ -404,7 +400,7 @@ fn panel_of_aggregate() -> serde_json::Value {
 }
 
 impl LlmJudge {
-    /// A judge that says whether the output meets the criteria in `prompt`.
+    /// Creates a judge that decides whether the output meets the criteria in `prompt`.
     pub fn new(name: impl Into<String>, prompt: impl Into<String>) -> Self {
         let (name, prompt) = (Some(name.into()), Some(Word(prompt.into())));
         Self::of(LlmJudgeOptions { name, prompt, ..LlmJudgeOptions::default() }, JudgeOptions::default())
@@ -429,13 +425,13 @@ impl LlmJudge {
     }
 }
 
-/// Presets: judges whose question comes with the library. Each has inputs, which are the item's fields of these names and
-/// the agent's `output`, unless [`field`](Self::field) says otherwise. As in every score, 1 is good. The
-/// [module](crate::judges#presets) says what each cannot do.
+/// Presets: judges with a built-in prompt. Their inputs are the item's fields of these names and the agent's `output`, unless
+/// [`field`](Self::field) maps them. As for every score, 1 is good. The [module](crate::judges#presets) lists their
+/// limitations.
 impl LlmJudge {
-    /// The share of the output's claims that the item's `context` supports: 1 where nothing is made up, and where the output
-    /// claims nothing. The others contradict the context, or are not in it; the claims, each once with its verdict, are kept in
-    /// the metadata as `claims`. An `input` is shown where the item has one.
+    /// The share of the output's claims that the item's `context` supports: 1 if nothing is made up, or the output makes no
+    /// claims. The other claims contradict the context, or are not in it. The metadata has all claims with their verdicts as
+    /// `claims`. The judge also sees the item's `input`, if any.
     ///
     /// ```
     /// use cobalt::LlmJudge;
@@ -447,9 +443,9 @@ impl LlmJudge {
         Self::preset(name, Preset::Hallucination)
     }
 
-    /// The share of the output's passages that are not toxic: 1 where none insults, threatens, demeans or harasses
-    /// anyone. Bare facts are not counted, and an output without any other passage scores 1. The passages are kept in the
-    /// metadata as `passages`. An output passes at 1 unless [`pass_mark`](Self::pass_mark) is set.
+    /// The share of the output's passages that are not toxic: 1 if none insults, threatens, demeans or harasses anyone. Bare
+    /// facts do not count, and an output without any other passage scores 1. The metadata has the passages as `passages`. The
+    /// default [`pass_mark`](Self::pass_mark) is 1.
     ///
     /// ```
     /// use cobalt::LlmJudge;
@@ -460,8 +456,8 @@ impl LlmJudge {
         Self::preset(name, Preset::Toxicity)
     }
 
-    /// The share of the output's passages that are free of prejudice against people for what they are. Counted, kept and
-    /// passed as by [`toxicity`](Self::toxicity).
+    /// The share of the output's passages that are free of bias against people for what they are. Counting, metadata and pass
+    /// mark are as for [`toxicity`](Self::toxicity).
     ///
     /// ```
     /// use cobalt::LlmJudge;
@@ -472,9 +468,9 @@ impl LlmJudge {
         Self::preset(name, Preset::Bias)
     }
 
-    /// How far the output has done what the item's `input` asks for, from 0 to 1. The judge also sees the `trace`, where there
-    /// is one: what the first of the [places where calls are](crate::calls#where-the-calls-are) holds, or what a
-    /// [`field`](Self::field) of that name leads to. One that is a part of the output is seen there, and is not shown twice.
+    /// How far the output completes the task in the item's `input`, from 0 to 1. The judge also sees the `trace`, if any: the
+    /// first of the [default places of calls](crate::calls#where-the-calls-are), or a [`field`](Self::field) of that name. A
+    /// trace that is part of the output is not shown twice.
     ///
     /// ```
     /// use cobalt::LlmJudge;
@@ -485,9 +481,9 @@ impl LlmJudge {
         Self::preset(name, Preset::TaskCompletion)
     }
 
-    /// How good a summary of the item's `input` the output is: the lower of its faithfulness, the share of its claims that
-    /// the input supports (1 of none), and its coverage, the share of the input's main points that it holds. Both figures are
-    /// kept in the metadata, with the `points` and the `summaryClaims`.
+    /// How well the output summarises the item's `input`: the lower of its faithfulness, the share of its claims that the input
+    /// supports (1 without claims), and its coverage, the share of the input's main points that it contains. The metadata has
+    /// both, with the `points` and the `summaryClaims`.
     ///
     /// ```
     /// use cobalt::LlmJudge;

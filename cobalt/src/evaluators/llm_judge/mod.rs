@@ -1,4 +1,4 @@
-//! `LlmJudge`: a model, or a panel of models, judges the output by a prompt, or by one that comes with the library.
+//! `LlmJudge`: a model or a panel of models judges the output by a prompt or a preset.
 
 mod answer;
 mod judge;

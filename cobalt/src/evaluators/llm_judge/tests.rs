@@ -1,4 +1,4 @@
-//! Judges over real HTTP, against scripted answers.
+//! Judges over HTTP, with scripted responses.
 
 use cobalt_core::item::Output;
 use serde_json::{Value, json};
@@ -24,7 +24,7 @@ fn context() -> EvalContext {
     EvalContext::new(item, Output::new("It is Paris."))
 }
 
-/// A judge that may ask the server.
+/// A judge that calls the server.
 fn judge(server: &TestServer) -> LlmJudge {
     LlmJudge::new("correct", "Q: {{input}}\nA: {{output}}\nRight: {{expectedOutput}}")
         .provider(Provider::OpenAi)
@@ -32,7 +32,7 @@ fn judge(server: &TestServer) -> LlmJudge {
         .base_url(server.url("/v1"))
 }
 
-/// A server that answers each model with what the function says of it.
+/// A server whose response depends on the model.
 fn by_model(answer: impl Fn(&str) -> Answer + Send + Sync + 'static) -> TestServer {
     TestServer::start(move |asked: &Asked| answer(asked.body["model"].as_str().unwrap()))
 }
@@ -177,7 +177,7 @@ fn a_judge_of_a_panel_that_cannot_answer_is_an_error_not_a_mean_of_the_rest() {
     let (error, usage) = judged(&judge(&server).models(["judge-a", "judge-b"]), &context());
     let error = error.unwrap_err();
     assert!(
-        error.starts_with("`judge-b` of the panel gave no judgement: ") && error.contains("401"),
+        error.starts_with("the panel's `judge-b` gave no judgement: ") && error.contains("401"),
         "{error}"
     );
     assert_eq!(usage.unwrap().models, ["judge-a"]);
@@ -211,11 +211,11 @@ fn what_cannot_be_asked_is_told_before_anything_runs() {
     let error = checked(judge.context(Clone::clone)).unwrap_err();
     assert!(error.contains("OPENAI_API_KEY"), "{error}");
     let error = checked(LlmJudge::new("j", "{{output}}").models([""; 0])).unwrap_err();
-    assert_eq!(error, "the panel has no model; name at least one");
+    assert_eq!(error, "the panel has no models; add at least one");
     let error = checked(LlmJudge::new("j", "{{output}}").temperature(f64::NAN)).unwrap_err();
-    assert_eq!(error, "the temperature is NaN; it is a number from 0 to 2");
+    assert_eq!(error, "the temperature is NaN, expected a number from 0 to 2");
     let error = checked(LlmJudge::new("j", "Is it good?")).unwrap_err();
-    assert!(error.contains("nothing to be judged"), "{error}");
+    assert!(error.contains("the prompt has no variables"), "{error}");
 }
 
 #[test]
@@ -247,8 +247,10 @@ fn every_setting_is_part_of_the_fingerprint() {
 fn one_key_is_not_sent_to_several_vendors() {
     let panel = LlmJudge::new("p", "{{output}}").models(["gpt-5-mini", "claude-haiku-4-5"]).api_key_env("K");
     let item = [crate::item! { "input": "q" }];
-    assert!(without_models(&panel, &item).unwrap_err().to_string().contains("`api_key_env` names one key"));
-    assert!(judged(&panel, &context()).0.unwrap_err().contains("`api_key_env` names one key"));
+    assert!(
+        without_models(&panel, &item).unwrap_err().to_string().contains("`api_key_env` names a single key")
+    );
+    assert!(judged(&panel, &context()).0.unwrap_err().contains("`api_key_env` names a single key"));
     let gateway = panel.base_url("http://localhost:1/v1");
     assert!(without_models(&gateway, &item).unwrap_err().to_string().contains("set K"));
 }
@@ -257,5 +259,5 @@ fn one_key_is_not_sent_to_several_vendors() {
 fn a_variable_in_the_role_is_not_sent_as_it_is() {
     let judge = LlmJudge::new("j", "{{output}}").system("You judge answers to {{input}}.");
     let error = without_models(&judge, &[crate::item! { "input": "q" }]).unwrap_err().to_string();
-    assert_eq!(error, "nothing is filled into `system`; put its `{{input}}` into the prompt");
+    assert_eq!(error, "`system` is not a template; move `{{input}}` to the prompt");
 }

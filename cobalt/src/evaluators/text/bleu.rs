@@ -1,4 +1,4 @@
-//! `Bleu`: how many sequences of words an output has in common with its references.
+//! `Bleu`: word n-grams shared with the references.
 
 use cobalt_core::item::Item;
 use cobalt_core::wording::{count, unknown_name};
@@ -12,19 +12,18 @@ use crate::metrics::{self, BleuScore, BleuSmoothing, BleuTokenizer};
 use crate::settings::{Count, from_text};
 use crate::template::to_text;
 
-/// Scores a translation by its BLEU (Papineni and others 2002): the share of its sequences of one to four words that a
-/// reference has too, less what it is too short by.
+/// Scores a translation by BLEU (Papineni et al. 2002): n-gram precision for n = 1 to 4, with a brevity penalty.
 ///
-/// The score is that of a single sentence, by the defaults of sacrebleu: tokenizer `13a`, exponential smoothing, effective
-/// order. It is taken against all references at once. A mean over items is no corpus BLEU; [`metrics::Bleu`] works that
-/// out. A blank output scores 0, and so does one with a blank reference.
+/// It is sentence BLEU with the defaults of sacrebleu: tokenizer `13a`, exponential smoothing, effective order, against all
+/// references at once. A mean over items is not corpus BLEU; use [`metrics::Bleu`] for that. A blank output or reference
+/// scores 0.
 ///
 /// ```
 /// use cobalt::Bleu;
 /// use cobalt::metrics::BleuTokenizer;
 ///
 /// let close = Bleu::new("bleu", "translations");
-/// // Scripts without spaces between words: letters in place of words.
+/// // Scripts without spaces between words: use characters instead of words.
 /// let japanese = Bleu::new("bleu", "translations").tokenizer(BleuTokenizer::Char);
 /// ```
 #[derive(Clone)]
@@ -38,13 +37,13 @@ pub struct Bleu {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct BleuOptions {
-    /// The field of the item with one right text or a list of them, or a path such as "answers[0].text".
+    /// The field of the item with a reference text or a list of them, or a path such as "answers[0].text".
     field: References,
-    /// How texts become words; "13a" unless it is set.
+    /// The tokenizer. Default: "13a".
     tokenizer: Option<TokenizerName>,
-    /// The longest sequences, in words; 4 unless it is set.
+    /// The maximum n-gram order, in words. Default: 4.
     max_order: Option<Count>,
-    /// Whether `Paris` and `paris` differ; they do unless it is set.
+    /// Whether `Paris` and `paris` differ. Default: true.
     case_sensitive: Option<bool>,
     #[serde(skip)]
     smoothing: Option<BleuSmoothing>,
@@ -63,7 +62,7 @@ impl BleuOptions {
     }
 }
 
-/// A tokenizer, by the name that sacrebleu has for it.
+/// A tokenizer, by its name in sacrebleu.
 #[derive(Clone, Copy, Debug)]
 struct TokenizerName(BleuTokenizer);
 
@@ -82,7 +81,7 @@ impl TokenizerName {
 }
 
 from_text! {
-    TokenizerName: "a tokenizer in quotes",
+    TokenizerName: "a tokenizer name in quotes",
     |name| {
         let found = Self::NAMES.into_iter().find(|(known, _)| *known == name);
         found
@@ -104,7 +103,7 @@ crate::settings::schema_of! {
 }
 
 impl Bleu {
-    /// Compares the output with the item's `field`, a text or a list of texts, or a path to one such as `answers[0].text`.
+    /// Compares the output with the item's `field`: a text, a list of texts, or a path such as `answers[0].text`.
     pub fn new(name: impl Into<String>, field: impl AsRef<str>) -> Self {
         let options = BleuOptions {
             field: References::new(field),
@@ -116,28 +115,28 @@ impl Bleu {
         Self { common: TextOptions::new(name), options }
     }
 
-    /// How texts become words: as mteval-v13a does unless it is set.
+    /// Sets the tokenizer. Default: mteval-v13a.
     #[must_use]
     pub fn tokenizer(mut self, tokenizer: BleuTokenizer) -> Self {
         self.options.tokenizer = Some(TokenizerName(tokenizer));
         self
     }
 
-    /// What a length of sequences without a match counts as: exponentially less unless it is set.
+    /// Sets the smoothing of n-gram orders without a match. Default: exponential.
     #[must_use]
     pub fn smoothing(mut self, smoothing: BleuSmoothing) -> Self {
         self.options.smoothing = Some(smoothing);
         self
     }
 
-    /// The longest sequences, in words: 4 unless it is set. At least 1.
+    /// Sets the maximum n-gram order, in words, at least 1. Default: 4.
     #[must_use]
     pub fn max_order(mut self, words: usize) -> Self {
         self.options.max_order = Some(Count(words));
         self
     }
 
-    /// Whether `Paris` and `paris` differ (they do unless this is set to `false`, sacrebleu's `lowercase`).
+    /// Whether `Paris` and `paris` differ. Default: `true`. The opposite of sacrebleu's `lowercase`.
     #[must_use]
     pub fn case_sensitive(mut self, case_sensitive: bool) -> Self {
         self.options.case_sensitive = Some(case_sensitive);
@@ -160,14 +159,14 @@ impl TextEvaluator for Bleu {
     fn check_settings(&self) -> Result<(), CheckError> {
         let bleu = self.options.bleu();
         if bleu.max_order == 0 {
-            return Err(CheckError::new("the longest sequences have 0 words; count sequences of at least 1"));
+            return Err(CheckError::new("`max_order` is 0; it must be at least 1"));
         }
         check_longest("words", bleu.max_order)?;
         match bleu.smoothing {
             BleuSmoothing::Floor(value) | BleuSmoothing::AddK(value)
                 if !(value.is_finite() && value >= 0.0) =>
             {
-                Err(CheckError::new(format!("smoothing is by {value}; it is a number that is 0 or more")))
+                Err(CheckError::new(format!("the smoothing value is {value}; it must be 0 or more")))
             }
             _ => Ok(()),
         }
@@ -177,7 +176,7 @@ impl TextEvaluator for Bleu {
 fn reason(found: &BleuScore) -> String {
     let precisions: Vec<_> = found.precisions.iter().map(|precision| share(*precision)).collect();
     format!(
-        "precisions {}; brevity penalty {}: {} for {}",
+        "precisions {}; brevity penalty {} ({}, reference {})",
         precisions.join(", "),
         share(found.brevity_penalty),
         count(found.output_length, "token"),

@@ -1,4 +1,4 @@
-//! `ChrF`: how many sequences of letters output and reference have in common.
+//! `ChrF`: character n-grams shared with a reference.
 
 use cobalt_core::item::Item;
 use serde::{Deserialize, Serialize};
@@ -11,12 +11,12 @@ use crate::metrics::{self, ChrFScore};
 use crate::settings::{Count, Weight};
 use crate::template::to_text;
 
-/// Scores a translation by its chrF (Popović 2015): the sequences of one to six letters that it shares with a reference, as
-/// an F-score in which recall counts twice as much as precision.
+/// Scores a translation by chrF (Popović 2015): the F-score of its character n-grams for n = 1 to 6, with recall weighted
+/// twice as much as precision.
 ///
-/// It needs no words, so it suits every language, and endings that differ cost little. Options and defaults are those of
-/// sacrebleu. With [`word_order(2)`](Self::word_order) it is chrF++ (Popović 2017). Of several references, the one with the
-/// best score counts. White space plays no part; a blank text shares nothing, and scores 0.
+/// It does not depend on words, so it suits every language and tolerates different endings. Options and defaults are those of
+/// sacrebleu. With [`word_order(2)`](Self::word_order) it is chrF++ (Popović 2017). Of several references, the best score
+/// counts. White space is ignored; blank text scores 0.
 ///
 /// ```
 /// use cobalt::ChrF;
@@ -35,15 +35,15 @@ pub struct ChrF {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct ChrFOptions {
-    /// The field of the item with one right text or a list of them, or a path such as "answers[0].text".
+    /// The field of the item with a reference text or a list of them, or a path such as "answers[0].text".
     field: References,
-    /// The longest sequences of letters; 6 unless it is set.
+    /// The maximum order of character n-grams. Default: 6.
     char_order: Option<Count>,
-    /// The longest sequences of words; none unless it is set, 2 for chrF++.
+    /// The maximum order of word n-grams: 2 for chrF++. Default: 0, none.
     word_order: Option<Count>,
-    /// How many times as much recall counts as precision; 2 unless it is set.
+    /// The weight of recall relative to precision. Default: 2.
     beta: Option<Weight>,
-    /// Whether `Paris` and `paris` differ; they do unless it is set.
+    /// Whether `Paris` and `paris` differ. Default: true.
     case_sensitive: Option<bool>,
 }
 
@@ -61,7 +61,7 @@ impl ChrFOptions {
 }
 
 impl ChrF {
-    /// Compares the output with the item's `field`, a text or a list of texts, or a path to one such as `answers[0].text`.
+    /// Compares the output with the item's `field`: a text, a list of texts, or a path such as `answers[0].text`.
     pub fn new(name: impl Into<String>, field: impl AsRef<str>) -> Self {
         let options = ChrFOptions {
             field: References::new(field),
@@ -73,28 +73,28 @@ impl ChrF {
         Self { common: TextOptions::new(name), options }
     }
 
-    /// The longest sequences of letters: 6 unless it is set.
+    /// Sets the maximum order of character n-grams. Default: 6.
     #[must_use]
     pub fn char_order(mut self, letters: usize) -> Self {
         self.options.char_order = Some(Count(letters));
         self
     }
 
-    /// The longest sequences of words, which are counted beside those of letters: 0, none, unless it is set; 2 for chrF++.
+    /// Sets the maximum order of word n-grams, counted in addition: 2 for chrF++. Default: 0, none.
     #[must_use]
     pub fn word_order(mut self, words: usize) -> Self {
         self.options.word_order = Some(Count(words));
         self
     }
 
-    /// How many times as much recall counts as precision: 2 unless it is set. At least 0.
+    /// Sets the weight of recall relative to precision, at least 0. Default: 2.
     #[must_use]
     pub fn beta(mut self, beta: f64) -> Self {
         self.options.beta = Some(Weight(beta));
         self
     }
 
-    /// Whether `Paris` and `paris` differ (they do unless this is set to `false`, sacrebleu's `lowercase`).
+    /// Whether `Paris` and `paris` differ. Default: `true`. The opposite of sacrebleu's `lowercase`.
     #[must_use]
     pub fn case_sensitive(mut self, case_sensitive: bool) -> Self {
         self.options.case_sensitive = Some(case_sensitive);
@@ -102,7 +102,7 @@ impl ChrF {
     }
 }
 
-/// The metric's name with its options, as papers write it: `chrF2`, or `chrF2++` with pairs of words.
+/// The metric's name as in papers: `chrF2`, or `chrF2++` with word n-grams.
 fn metric(chrf: &metrics::ChrF) -> String {
     let words = match chrf.word_order {
         0 => String::new(),
@@ -133,13 +133,13 @@ impl TextEvaluator for ChrF {
         let metrics::ChrF { char_order: letters, word_order: words, beta, .. } = self.options.chrf();
         if (letters, words) == (0, 0) {
             return Err(CheckError::new(
-                "neither letters nor words are counted; set `char_order` to at least 1",
+                "`char_order` and `word_order` are both 0; set `char_order` to at least 1",
             ));
         }
-        check_longest("letters", letters)?;
+        check_longest("characters", letters)?;
         check_longest("words", words)?;
         if !(beta.is_finite() && beta >= 0.0) {
-            return Err(CheckError::new(format!("`beta` is {beta}; it is a number that is 0 or more")));
+            return Err(CheckError::new(format!("`beta` is {beta}; it must be 0 or more")));
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! What all evaluators of text share: name, pass mark, the part of the output, its references, and scores of overlap.
+//! Shared code of text evaluators: common settings, references and overlap scores.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -17,23 +17,22 @@ use crate::settings::{self, Word, names};
 use crate::template::to_text;
 use crate::threads;
 
-/// The settings that all of them have, as the keys of their tables.
+/// The settings shared by all text evaluators: keys of their tables.
 #[derive(Clone, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct TextOptions {
-    /// The name in reports; that of the type unless it is set.
+    /// Name in reports. Default: the type.
     pub(super) name: Option<Word>,
-    /// The part of what the agent gave to look at, a path such as "output.answer" or "metadata.answer"; "output"
-    /// unless it is set.
+    /// The part of the agent's result to score, a path such as "output.answer" or "metadata.answer". Default: "output".
     pub(super) output: Option<AgentField>,
-    /// From which score an output passes; 0.5 unless it is set.
+    /// Minimum score for an output to pass. Default: 0.5.
     pub(super) pass_mark: Option<settings::Score>,
     #[serde(skip)]
     pub(super) remap: Option<Remap>,
 }
 
-// The words are those which stored runs hold.
+// These names are in stored runs.
 fingerprint! {
     TextOptions as "Common", it: name = it.name(), output = it.output(), remap = it.remap, pass_mark = mark(it.pass_mark)
 }
@@ -53,35 +52,35 @@ impl TextOptions {
     }
 }
 
-/// What is set on one of them, by its [`text_evaluator`].
+/// The settings of a text evaluator; implemented by [`text_evaluator`].
 pub trait TextSettings {
-    /// The settings that all of them have.
+    /// The shared settings.
     fn common(&self) -> &TextOptions;
 
-    /// The field of the item that is looked at, unless all items are asked the same.
+    /// The field of the item that is used, unless the setting is the same for all items.
     fn field(&self) -> Option<&ItemField>;
 }
 
-/// What makes one of them different from the others.
+/// The specific part of a text evaluator.
 pub trait TextEvaluator: TextSettings + Clone + Send + Sync + 'static {
-    /// Scores the part of an output that is looked at, which is not `null`.
+    /// Scores the selected part of an output, which is not `null`.
     fn score(&self, item: &Item, output: &Value) -> Result<Score, EvalError>;
 
-    /// Reads what may have changed by the time it is asked for.
+    /// Reads external inputs, such as files, that may change later.
     fn read_now(&mut self) {}
 
-    /// Says what is wrong with the settings by themselves.
+    /// Validates the settings.
     fn check_settings(&self) -> Result<(), CheckError> {
         Ok(())
     }
 
-    /// Says what the items lack.
+    /// Validates the items.
     fn check_items(&self, setup: &Setup) -> Result<(), CheckError> {
         self.field().map_or(Ok(()), |field| field.check(setup))
     }
 }
 
-/// Scores what there is to see of an execution, aside where texts are so long that it may take a while.
+/// Scores an output; on a separate thread if the texts are long.
 pub async fn evaluate<E: TextEvaluator>(evaluator: &E, cx: &EvalContext) -> Result<Score, EvalError> {
     let seen = Remap::seen(evaluator.common().remap.as_ref(), cx);
     let looked_at = evaluator.field().and_then(|field| field.find(seen.item()).ok());
@@ -97,7 +96,7 @@ fn score(evaluator: &impl TextEvaluator, seen: &EvalContext) -> Result<Score, Ev
     evaluator.score(seen.item(), evaluator.common().output().find(seen)?)
 }
 
-/// About how many bytes of text a value has.
+/// The approximate size of a value's text, in bytes.
 fn size(value: &Value) -> usize {
     match value {
         Value::String(text) => text.len(),
@@ -107,7 +106,7 @@ fn size(value: &Value) -> usize {
     }
 }
 
-/// Says all that can be said before the first item is run. What items lack that are exchanged later is not known yet.
+/// Validates settings and items before the run. Items that `context` will replace cannot be checked yet.
 pub fn check(evaluator: &impl TextEvaluator, setup: &Setup) -> Result<(), CheckError> {
     evaluator.common().output().check()?;
     evaluator.check_settings()?;
@@ -117,10 +116,11 @@ pub fn check(evaluator: &impl TextEvaluator, setup: &Setup) -> Result<(), CheckE
     }
 }
 
-/// Makes an evaluator of a [`TextEvaluator`] with the fields `common` and `options`, its table, and adds the setters for
-/// what all have in common. It says the usual name, which one setting may end, and with the table as `it` the field of the
-/// item that is looked at (none where all items are asked the same), and what stands behind `common` in the fingerprint. Some
-/// say as well which keys say the same, so that exactly one is to be written.
+/// Implements `Evaluator`, the table and the shared setters for a [`TextEvaluator`] with the fields `common` and `options`.
+///
+/// The arguments are the default name (with an optional suffix), the item field that is used (`None` if the setting is the
+/// same for all items), the fields of the fingerprint after `common`, and optionally the mutually exclusive keys, of which
+/// exactly one is required. In all of them, `it` is the table.
 macro_rules! text_evaluator {
     (
         $type:ident($options:ident), $it:ident: $usual_name:literal $(+ $ending:expr)?, $looked_at:expr;
@@ -163,16 +163,15 @@ macro_rules! text_evaluator {
         }
 
         impl $type {
-            /// Looks at a part of what the agent gave, by a path such as `output.answer`, `output.parts[0].text` or
-            /// `metadata.summary`: at the whole `output` unless it is set. A part that is missing or `null` is an
-            /// error, not a score.
+            /// Scores a part of the agent's result, a path such as `output.answer`, `output.parts[0].text` or
+            /// `metadata.summary`. Default: the whole `output`. A part that is missing or `null` is an error, not a score.
             #[must_use]
             pub fn output(mut self, path: impl AsRef<str>) -> Self {
                 self.common.output = Some(crate::evaluators::places::AgentField::new(path.as_ref()));
                 self
             }
 
-            crate::evaluators::options::shared_setters!(common, "is looked at");
+            crate::evaluators::options::shared_setters!(common, "the evaluator sees");
         }
 
         impl crate::Evaluator for $type {
@@ -197,15 +196,15 @@ macro_rules! text_evaluator {
 
 pub(super) use text_evaluator;
 
-/// A field of the item with one right text, or a list of them.
+/// A field of the item with a reference text, or a list of them.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline, transparent))]
 pub struct References(ItemField);
 
-/// What the comparison with the nearest of several references gave.
+/// The result of the comparison with the best of several references.
 pub struct Nearest<T> {
     pub(super) found: T,
-    /// Which reference it was, from 0, and of how many.
+    /// The index of the reference, from 0, and the number of references.
     index: usize,
     of: usize,
 }
@@ -219,7 +218,7 @@ impl References {
         &self.0
     }
 
-    /// The references as templates show them: at least one.
+    /// The references as templates render them; at least one.
     pub fn texts<'v>(&self, item: &'v Item) -> Result<Vec<Cow<'v, str>>, EvalError> {
         let texts = texts_in(&self.0, item)?;
         if texts.is_empty() {
@@ -231,7 +230,7 @@ impl References {
         Ok(texts)
     }
 
-    /// Compares with each reference, and takes the one with the highest score, the first of equal ones.
+    /// Compares with each reference and returns the best; the first one if several are equal.
     pub fn nearest<T>(
         &self,
         item: &Item,
@@ -250,13 +249,13 @@ impl References {
 }
 
 impl<T> Nearest<T> {
-    /// Keeps beside a score which of several references it is for.
+    /// Stores the index of the reference, if there are several.
     pub fn kept(&self, score: Score) -> Score {
         if self.of > 1 { score.metadata("reference", self.index) } else { score }
     }
 }
 
-/// The elements of a list, or the value itself, as templates show them. A list may be empty.
+/// The elements of a list, or the value itself, as templates render them. A list may be empty.
 pub fn texts_in<'v>(field: &ItemField, item: &'v Item) -> Result<Vec<Cow<'v, str>>, EvalError> {
     let value = field.find(item)?;
     let Value::Array(elements) = value else { return Ok(vec![to_text(value)]) };
@@ -266,18 +265,17 @@ pub fn texts_in<'v>(field: &ItemField, item: &'v Item) -> Result<Vec<Cow<'v, str
     Ok(elements.iter().map(to_text).collect())
 }
 
-/// Something that is asked of outputs.
+/// A requirement on outputs.
 #[derive(Debug)]
 pub enum Wanted<'o, T> {
-    /// Each item has its own.
+    /// Per item, in this field.
     InItem(&'o ItemField),
-    /// All items have this.
+    /// The same for all items.
     Given(T),
 }
 
 impl<T> Wanted<'_, T> {
-    /// What each item asks, read of all items that have the field, so that a mistake is found before the first of them
-    /// is run.
+    /// Reads the field in all items that have it, to find mistakes before the run.
     pub fn check_items<R>(
         &self,
         setup: &Setup,
@@ -301,14 +299,14 @@ pub fn text_in<'v>(field: &ItemField, item: &'v Item) -> Result<&'v str, EvalErr
     match field.find(item)? {
         Value::String(text) => Ok(text),
         other => Err(EvalError::new(format!(
-            "the item's `{}` is {}, which is no text",
+            "the item's `{}` is {}; expected text",
             field.name(),
             super::shown(&other.to_string())
         ))),
     }
 }
 
-/// Which figure of an overlap is the score.
+/// Which value of an overlap is the score.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -323,12 +321,12 @@ pub enum Measure {
 }
 
 names! {
-    /// Which figure of an overlap is the score.
+    /// Which value of an overlap is the score.
     MeasureName(Measure), "measure", "measures": "f1" => F1, "precision" => Precision, "recall" => Recall;
 }
 
 impl Measure {
-    /// The figure.
+    /// The selected value.
     pub fn of(self, overlap: &Overlap) -> f64 {
         match self {
             Self::F1 => overlap.f1,
@@ -337,7 +335,7 @@ impl Measure {
         }
     }
 
-    /// The figure as a score, with the others beside it.
+    /// The selected value as a score, with all three in the metadata.
     pub fn score(self, overlap: &Overlap) -> Score {
         let Overlap { precision, recall, f1 } = *overlap;
         let value = self.of(overlap).clamp(0.0, 1.0);

@@ -1,4 +1,4 @@
-//! `Contains`: the output contains texts.
+//! `Contains`: checks that the output contains texts.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -17,11 +17,11 @@ use crate::evaluators::{CheckError, EvalError, Score, Setup};
 use crate::settings::{at_least_one, from_text, names};
 use crate::template::to_text;
 
-/// Scores 1 where the output contains texts, and 0 elsewhere.
+/// Scores 1 if the output contains the given texts, else 0.
 ///
-/// All of them are asked for, unless [`any`](Self::any) or [`none`](Self::none) says otherwise. They are looked for as they
-/// are, within words too: `art` is in `party`. [`RegexMatch`](crate::RegexMatch) finds whole words. An output that is no
-/// text is looked at as templates show it, JSON over several lines.
+/// All of them are required, unless [`any`](Self::any) or [`none`](Self::none) is set. They are also found within words: `art`
+/// is in `party`. Use [`RegexMatch`](crate::RegexMatch) for whole words. An output that is not text is searched as templates
+/// render it: JSON over several lines.
 ///
 /// ```
 /// use cobalt::Contains;
@@ -42,15 +42,15 @@ pub struct Contains {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(extend("oneOf" = one_of(&["field", "texts"]))))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct ContainsOptions {
-    /// The field of the item that holds what to look for, a text or a list of texts, or a path to one.
+    /// The field of the item with the texts to look for (one text or a list), or a path to it.
     field: Option<ItemField>,
-    /// What to look for in all outputs.
+    /// The texts to look for in all outputs.
     #[serde(default, deserialize_with = "at_least_one")]
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     texts: Option<Vec<Passage>>,
-    /// How many of the texts the output is to contain; "all" unless it is set.
+    /// How many of the texts the output must contain. Default: "all".
     require: Option<QuantityName>,
-    /// Whether `Paris` and `paris` differ; they do unless it is set.
+    /// Whether `Paris` and `paris` differ. Default: true.
     case_sensitive: Option<bool>,
 }
 
@@ -69,7 +69,7 @@ impl ContainsOptions {
     }
 }
 
-/// A text to look for; white space at its ends counts.
+/// A text to look for; surrounding white space counts.
 #[derive(Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transparent))]
 struct Passage(#[cfg_attr(feature = "schema", schemars(length(min = 1)))] String);
@@ -77,12 +77,12 @@ struct Passage(#[cfg_attr(feature = "schema", schemars(length(min = 1)))] String
 from_text! {
     Passage: "a text in quotes",
     |text| match text {
-        "" => Err("the text is empty, which every output contains; leave it out".to_owned()),
+        "" => Err("the text is empty, which matches every output; remove it".to_owned()),
         text => Ok(Self(text.to_owned())),
     }
 }
 
-/// As the text alone: so stored runs hold it.
+/// The text alone, as in stored runs.
 impl fmt::Debug for Passage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(&self.0, f)
@@ -90,26 +90,26 @@ impl fmt::Debug for Passage {
 }
 
 names! {
-    /// How many of several texts an output is to contain.
+    /// How many of several texts an output must contain.
     QuantityName(Quantity), "quantity", "quantities": "all" => All, "any" => Any, "none" => None;
 }
 
-/// How many of several texts an output contains.
+/// How many of several texts an output must contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Quantity {
-    /// Each of them.
+    /// All of them.
     All,
     /// At least one of them.
     Any,
-    /// Not a single one.
+    /// None of them.
     None,
 }
 
 impl Contains {
-    /// Looks for what the item's `field` holds, a text or a list of texts; it may be a path such as `answer.keywords`. An
-    /// empty list asks for nothing.
+    /// Looks for the texts in the item's `field`: a text, a list of texts, or a path such as `answer.keywords`. An empty list
+    /// requires nothing.
     pub fn new(name: impl Into<String>, field: impl AsRef<str>) -> Self {
         Self::wanting(name, Some(ItemField::new(field.as_ref())), None)
     }
@@ -129,13 +129,13 @@ impl Contains {
         Self { common: TextOptions::new(name), options }
     }
 
-    /// One of the texts is enough.
+    /// Requires any one of the texts.
     #[must_use]
     pub fn any(self) -> Self {
         self.quantity(Quantity::Any)
     }
 
-    /// None of the texts may be there.
+    /// Requires that none of the texts occurs.
     #[must_use]
     pub fn none(self) -> Self {
         self.quantity(Quantity::None)
@@ -146,7 +146,7 @@ impl Contains {
         self
     }
 
-    /// Whether `Paris` and `paris` differ (they do unless this is set to `false`).
+    /// Whether `Paris` and `paris` differ. Default: `true`.
     #[must_use]
     pub fn case_sensitive(mut self, case_sensitive: bool) -> Self {
         self.options.case_sensitive = Some(case_sensitive);
@@ -164,9 +164,9 @@ impl Contains {
         let texts = texts_in(field, item)?;
         let problem = match self.options.quantity() {
             _ if texts.iter().any(|text| text.is_empty()) => {
-                "holds an empty text, which every output contains"
+                "contains an empty text, which matches every output"
             }
-            Quantity::Any if texts.is_empty() => "is an empty list, of which no output can contain any",
+            Quantity::Any if texts.is_empty() => "is an empty list, so no output can match any of it",
             _ => return Ok(texts),
         };
         Err(EvalError::new(format!("the item's `{}` {problem}", field.name())))
@@ -214,9 +214,9 @@ impl TextEvaluator for Contains {
 
     fn check_settings(&self) -> Result<(), CheckError> {
         match self.options.wanted() {
-            Wanted::Given([]) => Err(CheckError::new("there is no text to look for; name at least one")),
+            Wanted::Given([]) => Err(CheckError::new("there are no texts to look for; add at least one")),
             Wanted::Given(texts) if texts.iter().any(|Passage(text)| text.is_empty()) => {
-                Err(CheckError::new("one of the texts is empty, which every output contains; leave it out"))
+                Err(CheckError::new("one of the texts is empty, which matches every output; remove it"))
             }
             Wanted::Given(_) | Wanted::InItem(_) => Ok(()),
         }
@@ -227,8 +227,8 @@ impl TextEvaluator for Contains {
     }
 }
 
-/// A text in lower case, letter by letter, so that a part of it is the same by itself: a Greek sigma is the same everywhere,
-/// also at the end of a word.
+/// Lower case, character by character, so that substrings stay equal: a Greek sigma is the same everywhere, also at the end
+/// of a word.
 fn without_case(text: &str) -> String {
     text.chars().flat_map(char::to_lowercase).map(|letter| if letter == 'ς' { 'σ' } else { letter }).collect()
 }
@@ -236,7 +236,7 @@ fn without_case(text: &str) -> String {
 text_evaluator! {
     Contains(ContainsOptions), it: "contains", it.field.as_ref();
     wanted = it.wanted(), quantity = it.quantity(), case_sensitive = it.is_case_sensitive();
-    "what to look for" by one of field, texts
+    "texts to look for" by one of field, texts
 }
 
 #[cfg(all(test, feature = "judge"))]
@@ -302,16 +302,14 @@ mod tests {
         assert_eq!(value(&field, item.clone(), json!("x")), (1.0, None));
         assert_eq!(value(&field.clone().none(), item.clone(), json!("x")), (1.0, None));
         let error = scored(&field.clone().any(), item, json!("x")).unwrap_err();
-        assert_eq!(error, "the item's `w` is an empty list, of which no output can contain any");
+        assert_eq!(error, "the item's `w` is an empty list, so no output can match any of it");
         let error = scored(&field, empty.clone(), json!("a")).unwrap_err();
-        assert_eq!(error, "the item's `w` holds an empty text, which every output contains");
+        assert_eq!(error, "the item's `w` contains an empty text, which matches every output");
         let error =
             checked(&field, json!([{"id": "good", "w": "a"}, {"id": "bad", "w": ["a", ""]}])).unwrap_err();
-        assert_eq!(error, "item `bad`: the item's `w` holds an empty text, which every output contains");
+        assert_eq!(error, "item `bad`: the item's `w` contains an empty text, which matches every output");
         assert!(checked(&Contains::texts("c", [""; 1]), json!([])).unwrap_err().contains("is empty"));
-        assert!(
-            checked(&Contains::texts("c", [""; 0]), json!([])).unwrap_err().contains("name at least one")
-        );
+        assert!(checked(&Contains::texts("c", [""; 0]), json!([])).unwrap_err().contains("add at least one"));
     }
 
     #[test]

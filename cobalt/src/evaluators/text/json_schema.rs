@@ -1,4 +1,4 @@
-//! `JsonSchema`: the output has the form that a JSON schema asks for.
+//! `JsonSchema`: validates the output with a JSON schema.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -16,13 +16,12 @@ use crate::evaluators::places::ItemField;
 use crate::evaluators::schema::{Validator, conforms, validator};
 use crate::evaluators::{CheckError, EvalError, Score, Setup};
 
-/// Scores 1 where the output has the form that a JSON schema asks for, and 0 elsewhere.
+/// Scores 1 if the output is valid for a JSON schema, else 0.
 ///
-/// An output that is text is parsed as JSON; text that is none scores 0. Schemas are of draft 2020-12, unless `$schema`
-/// names another of drafts 4, 6, 7 and 2019-09. `format` is a remark in all of them, and not asked for. Nothing is
-/// fetched: a `$ref` leads to a place within the schema.
+/// Text output is parsed as JSON; text that is not JSON scores 0. The draft is 2020-12, unless `$schema` names draft 4, 6, 7 or
+/// 2019-09. `format` is not checked in any draft. References are not fetched: a `$ref` must point within the schema.
 ///
-/// It needs the feature `json-schema`, which is off by default; without it, every check before a run fails and says so.
+/// It needs the feature `json-schema`, which is off by default. Without it, the check before the run fails with a message.
 ///
 /// ```
 /// use cobalt::JsonSchema;
@@ -35,7 +34,7 @@ use crate::evaluators::{CheckError, EvalError, Score, Setup};
 /// }));
 /// // The path is relative to the package.
 /// let answer = JsonSchema::file("answer", "schemas/answer.json");
-/// // `schema` of each item is its own.
+/// // Each item has its own `schema`.
 /// let own = JsonSchema::new("own", "schema");
 /// ```
 #[derive(Clone)]
@@ -49,13 +48,13 @@ pub struct JsonSchema {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(extend("oneOf" = one_of(&["field", "schema", "file"]))))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct JsonSchemaOptions {
-    /// The field of the item that holds the schema, or a path to it.
+    /// The field of the item with the schema, or a path to it.
     field: Option<ItemField>,
-    /// The schema for all outputs: a table, or JSON as text.
+    /// The schema for all outputs: a table, or JSON text.
     schema: Option<Value>,
-    /// The JSON file that holds the schema for all outputs, relative to the package.
+    /// A JSON file with the schema for all outputs, relative to the package.
     file: Option<PathBuf>,
-    /// What is written there, compiled once for all clones.
+    /// The compiled schema, shared by all clones.
     #[serde(skip)]
     compiled: Arc<OnceLock<Result<Schema, String>>>,
 }
@@ -71,14 +70,14 @@ impl JsonSchemaOptions {
     }
 }
 
-/// A schema for all items, compiled.
+/// A compiled schema for all items.
 #[derive(Clone)]
 struct Schema {
     written: Value,
     validator: Validator,
 }
 
-/// As written: that is the same in every process.
+/// The source, which is the same in every process.
 impl fmt::Debug for Schema {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.written)
@@ -88,7 +87,7 @@ impl fmt::Debug for Schema {
 impl Schema {
     fn new(mut written: Value) -> Result<Self, String> {
         let validator = validator(&written)?;
-        // The order of its keys makes no other evaluator of it.
+        // The order of keys must not change the fingerprint.
         written.sort_all_objects();
         Ok(Self { written, validator })
     }
@@ -97,26 +96,25 @@ impl Schema {
         let told = |problem: String| format!("the schema in `{}`: {problem}", path.display());
         let text = fs::read_to_string(resolve(path)).map_err(|error| told(error.to_string()))?;
         let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-        let written = serde_json::from_str(text).map_err(|error| told(format!("no JSON: {error}")))?;
+        let written = serde_json::from_str(text).map_err(|error| told(format!("not JSON: {error}")))?;
         Self::new(written).map_err(told)
     }
 }
 
 impl JsonSchema {
-    /// Asks for the form that the schema in the item's `field` describes, an object, or text of one; the field may be a
-    /// path such as `answer.schema`.
+    /// Validates with the schema in the item's `field`: an object, JSON text, or a path such as `answer.schema`.
     pub fn new(name: impl Into<String>, field: impl AsRef<str>) -> Self {
         let field = Some(ItemField::new(field.as_ref()));
         Self::of(name, JsonSchemaOptions { field, ..JsonSchemaOptions::default() })
     }
 
-    /// Asks all outputs for the same form. A broken schema is told before the first item is run.
+    /// Validates all outputs with the same schema. An invalid schema is an error before the run.
     pub fn schema(name: impl Into<String>, schema: Value) -> Self {
         Self::of(name, JsonSchemaOptions { schema: Some(schema), ..JsonSchemaOptions::default() })
     }
 
-    /// The same with the schema in a JSON file, whose path is relative to the package's folder. It is read at once; what is
-    /// wrong with it is told before the first item is run.
+    /// The same with a schema in a JSON file, relative to the package's folder. It is read immediately; problems are reported
+    /// before the run.
     pub fn file(name: impl Into<String>, path: impl AsRef<Path>) -> Self {
         Self::of(
             name,
@@ -145,7 +143,7 @@ impl TextEvaluator for JsonSchema {
         }
     }
 
-    /// A file is read now, not when it may have changed, and again for each evaluator that is made of a table.
+    /// Reads the file now, as it may change later. Each evaluator built from a table reads it again.
     fn read_now(&mut self) {
         self.options.compiled = Arc::default();
         self.options.schema();
@@ -166,7 +164,7 @@ impl TextEvaluator for JsonSchema {
 text_evaluator! {
     JsonSchema(JsonSchemaOptions), it: "json-schema", it.field.as_ref();
     schema = it.schema();
-    "where the schema is" by one of field, schema, file
+    "schema" by one of field, schema, file
 }
 
 #[cfg(all(test, feature = "json-schema"))]
@@ -203,7 +201,7 @@ mod tests {
         let (score, why) = value(&order, json!({}), json!({"price": "3", "items": []}));
         assert_eq!((score, &*why.unwrap()), (0.0, "/price: \"3\" is not of type \"number\""));
         let (_, why) = value(&order, json!({}), json!({"price": 3}));
-        assert_eq!(why.unwrap(), "the whole: \"items\" is a required property");
+        assert_eq!(why.unwrap(), "root: \"items\" is a required property");
         let worse = scored(&order, json!({}), json!({"price": 3, "items": [1, 2, 3, 4, 5]})).unwrap();
         let why = worse.why().unwrap();
         assert!(why.starts_with("/items/0: 1 is not") && why.ends_with("; and 2 more"), "{why}");
@@ -214,7 +212,7 @@ mod tests {
     fn text_that_is_no_json_scores_0() {
         let (score, why) =
             value(&JsonSchema::schema("any", json!(true)), json!({}), json!("Here you are: {}"));
-        assert!(score == 0.0 && why.as_ref().unwrap().starts_with("no JSON: "), "{why:?}");
+        assert!(score == 0.0 && why.as_ref().unwrap().starts_with("not JSON: "), "{why:?}");
     }
 
     #[test]
@@ -224,16 +222,13 @@ mod tests {
         assert_eq!(value(&own, json!({"schema": "{\"type\": \"array\"}"}), json!("{}")).0, 0.0);
         let error =
             checked(&own, json!([{"schema": {}}, {"id": "x", "schema": {"type": "order"}}])).unwrap_err();
-        assert!(
-            error.starts_with("item `x`: the item's `schema`: the schema is no valid JSON schema: "),
-            "{error}"
-        );
+        assert!(error.starts_with("item `x`: the item's `schema`: invalid JSON schema: "), "{error}");
     }
 
     #[test]
     fn a_broken_schema_is_told_before_anything_runs() {
         let error = checked(&JsonSchema::schema("s", json!({"type": 3})), json!([])).unwrap_err();
-        assert!(error.starts_with("the schema is no valid JSON schema: "), "{error}");
+        assert!(error.starts_with("invalid JSON schema: "), "{error}");
     }
 
     #[test]
@@ -241,7 +236,8 @@ mod tests {
         for elsewhere in ["https://example.com/s.json", "file:///etc/hosts", "other.json"] {
             for schema in [json!({"$ref": elsewhere}), json!({"items": {"$ref": elsewhere}})] {
                 let error = checked(&JsonSchema::schema("s", schema), json!([])).unwrap_err();
-                let expected = format!("`{elsewhere}` is not within it, and nothing is fetched; put what");
+                let expected =
+                    format!("`{elsewhere}` is outside the schema, and references are not fetched; move");
                 assert!(error.contains(&expected), "{error}");
             }
         }
@@ -294,6 +290,6 @@ mod tests {
         }
         let values = made[..4].iter().map(|made| value(&**made, json!({}), json!("3")).0);
         assert_eq!(values.collect::<Vec<_>>(), [1.0, 1.0, 0.0, 0.0]);
-        assert!(made[4..].iter().all(|made| checked(&**made, json!([])).unwrap_err().contains("no JSON: ")));
+        assert!(made[4..].iter().all(|made| checked(&**made, json!([])).unwrap_err().contains("not JSON: ")));
     }
 }

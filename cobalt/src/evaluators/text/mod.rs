@@ -1,5 +1,4 @@
-//! Evaluators of text: what an output says, compared word by word or letter by letter, and the form that it has. None of
-//! them asks a model.
+//! Text evaluators: they compare outputs with references, or check their format. They call no model.
 
 mod bleu;
 mod chrf;
@@ -38,23 +37,23 @@ pub(crate) use squad::{SquadExactMatchOptions, TokenF1Options};
 pub use wer::Wer;
 pub(crate) use wer::WerOptions;
 
-/// A text, cut to what fits into a reason.
+/// A text, truncated for a reason.
 fn shown(text: &str) -> Cow<'_, str> {
     const LONGEST: usize = 80;
     cut(text, LONGEST)
 }
 
-/// A share from 0 to 1 with three decimals, of which only a full one is 1.
+/// Formats a share with three decimals; only a full share is shown as 1.
 fn share(share: f64) -> String {
     let shown = if share < 1.0 { share.min(0.999) } else { share };
     decimal(shown, 3)
 }
 
-/// Refuses to count sequences that are longer than any that two texts have in common: each length takes room and time.
+/// Rejects unreasonably long n-grams: each order takes memory and time.
 fn check_longest(of: &str, longest: usize) -> Result<(), CheckError> {
     const MOST: usize = 1_000;
     match longest {
         0..=MOST => Ok(()),
-        _ => Err(CheckError::new(format!("the longest sequences have {longest} {of}; count at most {MOST}"))),
+        _ => Err(CheckError::new(format!("n-grams of {longest} {of} are too long; the maximum is {MOST}"))),
     }
 }

@@ -1,4 +1,4 @@
-//! `RegexMatch`: the output matches a regular expression.
+//! `RegexMatch`: matches the output with a regular expression.
 
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
@@ -17,12 +17,11 @@ use crate::evaluators::{CheckError, EvalError, Score, Setup};
 use crate::settings::from_text;
 use crate::template::to_text;
 
-/// Scores 1 where the output matches a regular expression, and 0 elsewhere.
+/// Scores 1 if the output matches a regular expression, else 0.
 ///
-/// A match may stand anywhere in the output, unless [`whole`](Self::whole) asks for all of it. Patterns are those of the
-/// crate [`regex`](https://docs.rs/regex/1/regex/#syntax), which has Unicode and takes a time that grows with the length of
-/// the output alone, and so has neither look-around nor back-references. An output that is no text is looked at as templates
-/// show it, JSON over several lines.
+/// The match may be anywhere in the output, unless [`whole`](Self::whole) is set. Patterns have the syntax of the crate
+/// [`regex`](https://docs.rs/regex/1/regex/#syntax): Unicode, linear time, but neither look-around nor backreferences. An
+/// output that is not text is matched as templates render it: JSON over several lines.
 ///
 /// ```
 /// use cobalt::RegexMatch;
@@ -30,7 +29,7 @@ use crate::template::to_text;
 /// let dated = RegexMatch::pattern("dated", r"\b\d{4}-\d{2}-\d{2}\b");
 /// let word = RegexMatch::pattern("one-word", r"\w+").whole(true);
 /// let no_apology = RegexMatch::pattern("no-apology", r"\b(sorry|apologi[sz]e)\b").case_sensitive(false).not(true);
-/// // `pattern` of each item is its own.
+/// // Each item has its own `pattern`.
 /// let own = RegexMatch::new("own", "pattern");
 /// ```
 #[derive(Clone)]
@@ -44,17 +43,17 @@ pub struct RegexMatch {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(extend("oneOf" = one_of(&["field", "pattern"]))))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct RegexOptions {
-    /// The field of the item that holds the regular expression, or a path to it.
+    /// The field of the item with the regular expression, or a path to it.
     field: Option<ItemField>,
     /// The regular expression for all outputs.
     pattern: Option<Expression>,
-    /// Whether the whole output must match; a part is enough unless it is set.
+    /// Whether the whole output must match, instead of a part. Default: false.
     whole: Option<bool>,
-    /// Whether `Paris` and `paris` differ; they do unless it is set.
+    /// Whether `Paris` and `paris` differ. Default: true.
     case_sensitive: Option<bool>,
-    /// Scores 1 where the output does not match, and 0 where it does.
+    /// Inverts the score: 1 if the output does not match. Default: false.
     not: Option<bool>,
-    /// What the pattern is compiled to by these settings, once for all clones.
+    /// The compiled pattern, shared by all clones.
     #[serde(skip)]
     compiled: Arc<OnceLock<Result<Regex, String>>>,
 }
@@ -95,45 +94,45 @@ struct Given<'o> {
 }
 
 impl RegexMatch {
-    /// Matches the output with the pattern in the item's `field`, which may be a path such as `answer.pattern`.
+    /// Matches the output with the pattern in the item's `field`, or at a path such as `answer.pattern`.
     pub fn new(name: impl Into<String>, field: impl AsRef<str>) -> Self {
         let field = Some(ItemField::new(field.as_ref()));
         Self { common: TextOptions::new(name), options: RegexOptions { field, ..RegexOptions::default() } }
     }
 
-    /// Matches all outputs with the same pattern. A broken one is told before the first item is run.
+    /// Matches all outputs with the same pattern. An invalid pattern is an error before the run.
     pub fn pattern(name: impl Into<String>, pattern: impl Into<String>) -> Self {
         let pattern = Some(Expression(pattern.into()));
         Self { common: TextOptions::new(name), options: RegexOptions { pattern, ..RegexOptions::default() } }
     }
 
-    /// Whether the whole output must match (a part is enough unless this is set to `true`).
+    /// Whether the whole output must match, instead of a part. Default: `false`.
     #[must_use]
     pub fn whole(self, whole: bool) -> Self {
         self.compiled_anew(|options| options.whole = Some(whole))
     }
 
-    /// Whether `Paris` and `paris` differ (they do unless this is set to `false`).
+    /// Whether `Paris` and `paris` differ. Default: `true`.
     #[must_use]
     pub fn case_sensitive(self, case_sensitive: bool) -> Self {
         self.compiled_anew(|options| options.case_sensitive = Some(case_sensitive))
     }
 
-    /// Changes what the pattern is compiled by, apart from the clones that it was shared with.
+    /// Changes a setting and discards the compiled pattern, without affecting clones.
     fn compiled_anew(mut self, set: impl FnOnce(&mut RegexOptions)) -> Self {
         set(&mut self.options);
         self.options.compiled = Arc::default();
         self
     }
 
-    /// Scores 1 where the output does not match, and 0 where it does.
+    /// Inverts the score: 1 if the output does not match. Default: `false`.
     #[must_use]
     pub fn not(mut self, not: bool) -> Self {
         self.options.not = Some(not);
         self
     }
 
-    /// The pattern as written, and what it was compiled to.
+    /// The pattern's source, and the compiled pattern.
     fn compiled<'v>(&'v self, item: &'v Item) -> Result<(&'v str, Cow<'v, Regex>), EvalError> {
         match self.options.pattern() {
             Wanted::InItem(field) => {
@@ -168,7 +167,7 @@ impl TextEvaluator for RegexMatch {
         Ok(score.reason(match found {
             Some(found) => format!("`{name}` matches `{pattern}`: `{}`", shown(found)),
             None if self.options.whole == Some(true) => {
-                format!("`{name}` as a whole does not match `{pattern}`")
+                format!("the whole `{name}` does not match `{pattern}`")
             }
             None => format!("nothing in `{name}` matches `{pattern}`"),
         }))
@@ -189,10 +188,10 @@ impl TextEvaluator for RegexMatch {
 text_evaluator! {
     RegexMatch(RegexOptions), it: "regex", it.field.as_ref();
     pattern = it.pattern(), matching = it.matching(), not = it.is_inverted();
-    "what to match" by one of field, pattern
+    "pattern" by one of field, pattern
 }
 
-/// How a pattern is to match.
+/// How a pattern matches.
 #[derive(Clone, Copy, Debug)]
 pub struct Matching {
     /// Whether the whole text must match.
@@ -206,32 +205,34 @@ impl Default for Matching {
     }
 }
 
-/// A regular expression, or what is wrong with it.
+/// Compiles a regular expression with default settings.
 pub fn expression(pattern: &str) -> Result<Regex, String> {
     compile(pattern, Matching::default())
 }
 
-/// A regular expression that matches in this way, or what is wrong with it.
+/// Compiles a regular expression.
 pub fn compile(pattern: &str, matching: Matching) -> Result<Regex, String> {
     let built = |pattern: &str| RegexBuilder::new(pattern).case_insensitive(!matching.case_sensitive).build();
     let broken =
-        |error: Error| format!("`{}` is no regular expression: {}", super::shown(pattern), cause(&error));
-    // By itself first: one with too many brackets may be in order within those below.
+        |error: Error| format!("invalid regular expression `{}`: {}", super::shown(pattern), cause(&error));
+    // On its own first: a pattern with unbalanced brackets may be valid within those below.
     let anywhere = built(pattern).map_err(broken)?;
     if !matching.whole {
         return Ok(anywhere);
     }
-    // A comment at the end of a pattern with the flag `x` would hide the bracket after it, but for a line of its own.
+    // With the flag `x`, a comment at the end of the pattern would hide the bracket unless it is on a new line.
     built(&format!(r"\A(?:{pattern})\z"))
         .or_else(|_| built(&format!("\\A(?:{pattern}\n)\\z")))
         .map_err(broken)
 }
 
-/// What is wrong, without the drawing over several lines that shows where.
+/// The cause, without the multi-line excerpt of the pattern.
 fn cause(error: &Error) -> String {
     match error {
         Error::CompiledTooBig(limit) => {
-            format!("it takes more than {limit} bytes when compiled; repeat less, or write `[a-z]` for `\\w`")
+            format!(
+                "its compiled size exceeds {limit} bytes; use fewer repetitions, or `[a-z]` instead of `\\w`"
+            )
         }
         error => {
             let text = error.to_string();
@@ -254,7 +255,7 @@ mod tests {
         let year = RegexMatch::pattern("year", r"\d{4}");
         assert_eq!(value(&year, json!({}), json!("in 1999.")), (1.0, None));
         let (score, why) = value(&year.clone().whole(true), json!({}), json!("in 1999."));
-        assert_eq!((score, &*why.unwrap()), (0.0, r"`output` as a whole does not match `\d{4}`"));
+        assert_eq!((score, &*why.unwrap()), (0.0, r"the whole `output` does not match `\d{4}`"));
         assert_eq!(value(&year.clone().whole(true), json!({}), json!("1999")).0, 1.0);
         let (score, why) = value(&year.whole(true).whole(false), json!({}), json!("never"));
         assert_eq!((score, &*why.unwrap()), (0.0, r"nothing in `output` matches `\d{4}`"));
@@ -289,9 +290,9 @@ mod tests {
         assert_eq!(value(&own, json!({"form": {"pattern": "^a+$"}}), json!("aaa")).0, 1.0);
         assert_eq!(value(&own, json!({"form": {"pattern": "^b+$"}}), json!("aaa")).0, 0.0);
         let error = scored(&own, json!({"form": {"pattern": 3}}), json!("3")).unwrap_err();
-        assert_eq!(error, "the item's `form.pattern` is 3, which is no text");
+        assert_eq!(error, "the item's `form.pattern` is 3; expected text");
         let error = scored(&own, json!({"form": {"pattern": "("}}), json!("3")).unwrap_err();
-        assert_eq!(error, "the item's `form.pattern`: `(` is no regular expression: unclosed group");
+        assert_eq!(error, "the item's `form.pattern`: invalid regular expression `(`: unclosed group");
     }
 
     #[test]
@@ -299,13 +300,13 @@ mod tests {
         let broken = RegexMatch::pattern("b", "[a").context(Clone::clone);
         assert_eq!(
             checked(&broken, json!([])).unwrap_err(),
-            "`[a` is no regular expression: unclosed character class"
+            "invalid regular expression `[a`: unclosed character class"
         );
         let items = json!([{"p": "a"}, {}, {"p": "[a"}]);
         let error = checked(&RegexMatch::new("b", "p"), items.clone()).unwrap_err();
         assert_eq!(
             error,
-            "item `0002`: the item's `p`: `[a` is no regular expression: unclosed character class"
+            "item `0002`: the item's `p`: invalid regular expression `[a`: unclosed character class"
         );
         assert_eq!(checked(&RegexMatch::new("b", "p").context(Clone::clone), items), Ok(()));
     }
@@ -351,12 +352,12 @@ mod tests {
 
     #[test]
     fn a_broken_pattern_is_told_in_a_line() {
-        assert_eq!(expression("(a").unwrap_err(), "`(a` is no regular expression: unclosed group");
+        assert_eq!(expression("(a").unwrap_err(), "invalid regular expression `(a`: unclosed group");
         for pattern in ["a)|(?:b", "a)(b"] {
             let whole = compile(pattern, Matching { whole: true, case_sensitive: true });
             assert!(whole.unwrap_err().contains("unopened group"), "{pattern}");
         }
         let error = expression("((a{1000}){1000}){1000}").unwrap_err();
-        assert!(error.contains("bytes when compiled"), "{error}");
+        assert!(error.contains("its compiled size exceeds"), "{error}");
     }
 }

@@ -1,4 +1,4 @@
-//! `Rouge`: how much output and reference overlap, counted in words.
+//! `Rouge`: overlap of words with a reference.
 
 use cobalt_core::item::Item;
 use serde::{Deserialize, Serialize};
@@ -10,18 +10,18 @@ use crate::metrics::{Overlap, rouge_l, rouge_lsum, rouge_n, rouge_words};
 use crate::settings::{Name as _, names};
 use crate::template::to_text;
 
-/// Scores how much output and reference overlap (Lin 2004), for summaries above all: the F1 of what they share, unless
-/// [`precision`](Self::precision) or [`recall`](Self::recall) is asked for.
+/// Scores the overlap of output and reference (Lin 2004), mainly for summaries: its F1, unless
+/// [`precision`](Self::precision) or [`recall`](Self::recall) is set.
 ///
-/// | made by | what is shared |
+/// | constructor | overlap of |
 /// |---|---|
-/// | [`one`](Self::one) | single words, in whatever order |
-/// | [`two`](Self::two) | pairs of neighbouring words |
-/// | [`l`](Self::l) | the longest sequence of words that is in both, with gaps |
-/// | [`lsum`](Self::lsum) | the same for each line of the reference with all lines of the output |
+/// | [`one`](Self::one) | single words, in any order |
+/// | [`two`](Self::two) | pairs of adjacent words |
+/// | [`l`](Self::l) | the longest common subsequence of words |
+/// | [`lsum`](Self::lsum) | the same, for each line of the reference with all lines of the output |
 ///
-/// A list of references is compared one by one; the best score counts. A text without a letter or digit from `a` to `z`
-/// and 0 to 9 shares nothing, and scores 0. The module [`text`](crate::text) has more.
+/// Of several references, the best score counts. Text without letters from `a` to `z` or digits scores 0. See also the module
+/// [`text`](crate::text).
 ///
 /// ```
 /// use cobalt::Rouge;
@@ -40,14 +40,13 @@ pub struct Rouge {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct RougeOptions {
-    /// The field of the item with one right text or a list of them, or a path such as "answers[0].text".
+    /// The field of the item with a reference text or a list of them, or a path such as "answers[0].text".
     field: References,
-    /// What is counted: words ("1"), pairs of words ("2"), the longest common subsequence ("l"), or that line by line
-    /// ("lsum").
+    /// The variant: words ("1"), word pairs ("2"), the longest common subsequence ("l"), or that line by line ("lsum").
     variant: RougeName,
-    /// Which figure is the score; "f1" unless it is set.
+    /// Which value is the score. Default: "f1".
     measure: Option<MeasureName>,
-    /// Whether English words are compared by their stems; they are not unless it is set.
+    /// Whether English words are stemmed. Default: false.
     stemmer: Option<bool>,
 }
 
@@ -62,18 +61,18 @@ impl RougeOptions {
 }
 
 names! {
-    /// What ROUGE counts.
-    RougeName(RougeVariant), "variant of ROUGE", "variants": "1" => One, "2" => Two, "l" => L, "lsum" => Lsum;
+    /// The variant of ROUGE.
+    RougeName(RougeVariant), "ROUGE variant", "variants": "1" => One, "2" => Two, "l" => L, "lsum" => Lsum;
 }
 
-/// What is counted.
+/// The variant of ROUGE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum RougeVariant {
     /// Words.
     #[serde(rename = "1")]
     One,
-    /// Pairs of words.
+    /// Word pairs.
     #[serde(rename = "2")]
     Two,
     /// The longest common subsequence of words.
@@ -85,7 +84,7 @@ pub enum RougeVariant {
 }
 
 impl Rouge {
-    /// ROUGE-1 with the item's `field`, a text or a list of texts, or a path to one such as `answers[0].text`.
+    /// ROUGE-1 with the item's `field`: a text, a list of texts, or a path such as `answers[0].text`.
     pub fn one(name: impl Into<String>, field: impl AsRef<str>) -> Self {
         Self::of(RougeVariant::One, name, field)
     }
@@ -100,7 +99,7 @@ impl Rouge {
         Self::of(RougeVariant::L, name, field)
     }
 
-    /// ROUGE-Lsum with the item's `field`: ROUGE-L for texts of which each line is a sentence.
+    /// ROUGE-Lsum with the item's `field`: ROUGE-L for texts with one sentence per line.
     pub fn lsum(name: impl Into<String>, field: impl AsRef<str>) -> Self {
         Self::of(RougeVariant::Lsum, name, field)
     }
@@ -115,21 +114,20 @@ impl Rouge {
         Self { common: TextOptions::new(name), options }
     }
 
-    /// Whether English words are compared by their stems, so that `ferries` is `ferry` (they are not unless this is set to
-    /// `true`). The stemmer is Porter's.
+    /// Whether English words are stemmed with Porter's stemmer, so that `ferries` equals `ferry`. Default: `false`.
     #[must_use]
     pub fn stemmer(mut self, stemmer: bool) -> Self {
         self.options.stemmer = Some(stemmer);
         self
     }
 
-    /// Scores the share of the output that is in the reference, in place of F1: what is said too much costs.
+    /// Scores precision instead of F1: the share of the output that is in the reference. Superfluous text lowers it.
     #[must_use]
     pub fn precision(self) -> Self {
         self.measure(Measure::Precision)
     }
 
-    /// Scores the share of the reference that is in the output, in place of F1: what is missing costs.
+    /// Scores recall instead of F1: the share of the reference that is in the output. Missing text lowers it.
     #[must_use]
     pub fn recall(self) -> Self {
         self.measure(Measure::Recall)
@@ -140,10 +138,10 @@ impl Rouge {
         self
     }
 
-    /// Why nothing is shared, where that is because of one side alone: blank, too short, or in another script than Latin.
+    /// Explains a score of 0 that is due to one side: blank, too short, or in a script other than Latin.
     fn uncounted(&self, item: &Item, output: &str) -> Result<Option<String>, EvalError> {
         let (least, lacks) = match self.options.variant.0 {
-            RougeVariant::Two => (2, "has no two words of letters from a to z and digits"),
+            RougeVariant::Two => (2, "has fewer than two words of letters from a to z and digits"),
             _ => (1, "has neither a letter from a to z nor a digit"),
         };
         let counts = |text: &str| rouge_words(text) >= least;
@@ -154,7 +152,7 @@ impl Rouge {
         } else {
             return Ok(None);
         };
-        Ok(Some(format!("`{whose}` {lacks}, and nothing else counts")))
+        Ok(Some(format!("`{whose}` {lacks}, and ROUGE counts nothing else")))
     }
 
     fn overlap(&self, output: &str, reference: &str) -> Overlap {
@@ -250,7 +248,7 @@ mod tests {
         for (reference, output, whose) in [("mill", "the mill", "`s`"), ("the mill", "mill", "`output`")] {
             let (score, why) = value(&Rouge::two("r", "s"), json!({"s": reference}), json!(output));
             let why = why.unwrap();
-            assert!(score == 0.0 && why.starts_with(&format!("{whose} has no two words")), "{why}");
+            assert!(score == 0.0 && why.starts_with(&format!("{whose} has fewer than two words")), "{why}");
         }
         let (_, why) = value(&Rouge::two("r", "s"), json!({"s": "old mill"}), json!("the mill"));
         assert_eq!(why.unwrap(), "precision 0, recall 0, F1 0");

@@ -1,4 +1,4 @@
-//! `TokenF1` and `SquadExactMatch`: answers compared as SQuAD compares them.
+//! `TokenF1` and `SquadExactMatch`: the metrics of SQuAD.
 
 use cobalt_core::item::Item;
 use cobalt_core::wording;
@@ -11,11 +11,10 @@ use crate::evaluators::{EvalError, Score};
 use crate::metrics::{squad_exact_match, squad_normalize, token_f1};
 use crate::template::to_text;
 
-/// Scores the words that output and reference share, for short answers to questions: their F1, as SQuAD 1.1 counts it
-/// (Rajpurkar and others 2016).
+/// Scores short answers by the F1 of shared words, as in SQuAD 1.1 (Rajpurkar et al. 2016).
 ///
-/// Case, punctuation and the articles `a`, `an` and `the` are left out first. A list of references is compared one by one;
-/// the best score counts. Where nothing is left of a text the score is 0, even of two such texts.
+/// Case, punctuation and the articles `a`, `an` and `the` are ignored. Of several references, the best score counts. If nothing
+/// remains of a text, the score is 0, even if nothing remains of both.
 ///
 /// ```
 /// let answered = cobalt::TokenF1::new("f1", "answers");
@@ -31,12 +30,12 @@ pub struct TokenF1 {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct TokenF1Options {
-    /// The field of the item with one right text or a list of them, or a path such as "answers[0].text".
+    /// The field of the item with a reference text or a list of them, or a path such as "answers[0].text".
     field: References,
 }
 
 impl TokenF1 {
-    /// Compares the output with the item's `field`, a text or a list of texts, or a path to one such as `answers[0].text`.
+    /// Compares the output with the item's `field`: a text, a list of texts, or a path such as `answers[0].text`.
     pub fn new(name: impl Into<String>, field: impl AsRef<str>) -> Self {
         Self { common: TextOptions::new(name), options: TokenF1Options { field: References::new(field) } }
     }
@@ -53,11 +52,10 @@ impl TextEvaluator for TokenF1 {
 
 text_evaluator!(TokenF1(TokenF1Options), it: "token-f1", Some(it.field.field()); references = it.field);
 
-/// Scores 1 where the output is a reference, as SQuAD 1.1 compares short answers (Rajpurkar and others 2016), and 0
-/// elsewhere.
+/// Scores short answers by equality with a reference, 1 or 0, as in SQuAD 1.1 (Rajpurkar et al. 2016).
 ///
-/// Case, punctuation and the articles `a`, `an` and `the` are left out first, so that two texts match of which nothing is
-/// left. One of a list of references is enough. [`ExactMatch`](crate::ExactMatch) compares texts as they are, and JSON.
+/// Case, punctuation and the articles `a`, `an` and `the` are ignored; two texts of which nothing remains are equal. Any of
+/// several references is enough. Use [`ExactMatch`](crate::ExactMatch) for verbatim text and JSON.
 ///
 /// ```
 /// let right = cobalt::SquadExactMatch::new("right", "answers");
@@ -73,12 +71,12 @@ pub struct SquadExactMatch {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct SquadExactMatchOptions {
-    /// The field of the item with one right text or a list of them, or a path such as "answers[0].text".
+    /// The field of the item with a reference text or a list of them, or a path such as "answers[0].text".
     field: References,
 }
 
 impl SquadExactMatch {
-    /// Compares the output with the item's `field`, a text or a list of texts, or a path to one such as `answers[0].text`.
+    /// Compares the output with the item's `field`: a text, a list of texts, or a path such as `answers[0].text`.
     pub fn new(name: impl Into<String>, field: impl AsRef<str>) -> Self {
         Self {
             common: TextOptions::new(name),

@@ -1,4 +1,4 @@
-//! What the tests of evaluators of text have in common, and what holds for all of these evaluators.
+//! Shared test code of text evaluators, and tests of their common behaviour.
 
 use cobalt_core::item::Output;
 use serde_json::{Value, json};
@@ -20,14 +20,14 @@ pub fn scored(evaluator: &dyn Evaluator, item: Value, output: Value) -> Result<S
     runtime.block_on(evaluator.evaluate(&cx)).map_err(|error| error.to_string())
 }
 
-/// The score alone, and why.
+/// The value and the reason.
 #[track_caller]
 pub fn value(evaluator: &dyn Evaluator, item: Value, output: Value) -> (f64, Option<String>) {
     let score = scored(evaluator, item, output).unwrap();
     (score.value(), score.why().map(str::to_owned))
 }
 
-/// Checks against these items before anything is run.
+/// Runs the check with these items.
 pub fn checked(evaluator: &dyn Evaluator, items: Value) -> Result<(), String> {
     let items =
         items.as_array().expect("a list of items").iter().map(|item| item.as_object().unwrap().clone());
@@ -41,7 +41,7 @@ fn choices_are_written_as_they_are_read() {
     assert_written_as_read::<RougeVariant>();
 }
 
-/// One of each, which compare with `answers`.
+/// One evaluator of each type, comparing with `answers`.
 fn all() -> Vec<Box<dyn Evaluator>> {
     vec![
         Box::new(Bleu::new("bleu", "answers")),
@@ -122,7 +122,7 @@ fn a_part_of_what_the_agent_gave_is_looked_at_where_asked() {
     let error = scored(&part, json!({}), json!({"place": "Paris"})).unwrap_err();
     assert_eq!(error, "the agent's `output.answer` is missing or null");
     let error = checked(&part.output("answer"), json!([])).unwrap_err();
-    assert!(error.starts_with("`answer` is nothing that an agent gives; write `output`"), "{error}");
+    assert!(error.starts_with("`answer` is not part of the agent's result; use `output`"), "{error}");
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn a_field_that_no_item_has_is_told_before_anything_runs() {
     for evaluator in [&Contains::new("c", "keyword") as &dyn Evaluator, &RegexMatch::new("r", "keyword")] {
         assert_eq!(
             checked(evaluator, items.clone()).unwrap_err(),
-            "no item has `keyword` to compare with; did you mean `keywords`? there are `input`, `keywords`"
+            "no item has `keyword` to compare with; did you mean `keywords`? available: `input`, `keywords`"
         );
     }
     let error = scored(&Contains::new("c", "keywords"), json!({"input": "r"}), json!("a")).unwrap_err();
@@ -183,7 +183,10 @@ const REFERENCE: &str = "The old mill stands still.";
 fn bleu_says_what_it_is_made_of() {
     let score = scored(&Bleu::new("b", "r"), json!({"r": REFERENCE}), json!(OUTPUT)).unwrap();
     assert_eq!(score.value(), metrics::Bleu::default().score(OUTPUT, &[REFERENCE]).score);
-    assert_eq!(score.why(), Some("precisions 1, 0.75, 0.667, 0.5; brevity penalty 0.819: 5 tokens for 6"));
+    assert_eq!(
+        score.why(),
+        Some("precisions 1, 0.75, 0.667, 0.5; brevity penalty 0.819 (5 tokens, reference 6)")
+    );
     let kept = score.all_metadata();
     assert_eq!((&kept["outputLength"], &kept["referenceLength"]), (&json!(5), &json!(6)));
     assert_eq!(kept["precisions"].as_array().unwrap().len(), 4);
@@ -251,12 +254,12 @@ fn chrf_has_the_settings_of_the_metric() {
 #[test]
 fn settings_that_give_no_score_are_told_before_anything_runs() {
     let broken: [(&dyn Evaluator, &str); 6] = [
-        (&Bleu::new("b", "r").max_order(usize::MAX), "words; count at most 1000"),
-        (&Bleu::new("b", "r").smoothing(BleuSmoothing::AddK(f64::INFINITY)), "smoothing is by inf"),
-        (&Bleu::new("b", "r").smoothing(BleuSmoothing::Floor(-1.0)), "smoothing is by -1"),
-        (&ChrF::new("c", "r").char_order(usize::MAX), "letters; count at most 1000"),
-        (&ChrF::new("c", "r").word_order(usize::MAX), "words; count at most 1000"),
-        (&ChrF::new("c", "r").char_order(0), "neither letters nor words"),
+        (&Bleu::new("b", "r").max_order(usize::MAX), "words are too long; the maximum is 1000"),
+        (&Bleu::new("b", "r").smoothing(BleuSmoothing::AddK(f64::INFINITY)), "the smoothing value is inf"),
+        (&Bleu::new("b", "r").smoothing(BleuSmoothing::Floor(-1.0)), "the smoothing value is -1"),
+        (&ChrF::new("c", "r").char_order(usize::MAX), "characters are too long; the maximum is 1000"),
+        (&ChrF::new("c", "r").word_order(usize::MAX), "words are too long; the maximum is 1000"),
+        (&ChrF::new("c", "r").char_order(0), "`char_order` and `word_order` are both 0"),
     ];
     for (evaluator, problem) in broken {
         let error = checked(evaluator, json!([{"r": "a"}])).unwrap_err();

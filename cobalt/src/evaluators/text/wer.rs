@@ -1,4 +1,4 @@
-//! `Wer`: how few words must be changed to come from the reference to the output.
+//! `Wer`: word and character error rate.
 
 use cobalt_core::item::Item;
 use cobalt_core::wording::{count, decimal};
@@ -10,11 +10,11 @@ use crate::evaluators::{EvalError, Score};
 use crate::metrics::{WordErrors, character_errors, word_errors};
 use crate::template::to_text;
 
-/// Scores a transcript by its word error rate: `max(0, 1 - rate)`, where the rate is the number of words that must be
-/// changed, left out or added, by the number of words of the reference.
+/// Scores a transcript by its word error rate: `max(0, 1 - rate)`. The rate is the number of substitutions, deletions and
+/// insertions, divided by the number of words of the reference.
 ///
-/// Case and punctuation count; words are what white space parts. With a list of references, the one with the lowest rate
-/// counts. With a blank reference, a blank output scores 1 and any other 0.
+/// Words are separated by white space; case and punctuation count. Of several references, the lowest rate counts. With a blank
+/// reference, a blank output scores 1 and any other 0.
 ///
 /// ```
 /// use cobalt::Wer;
@@ -33,9 +33,9 @@ pub struct Wer {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct WerOptions {
-    /// The field of the item with one right text or a list of them, or a path such as "answers[0].text".
+    /// The field of the item with a reference text or a list of them, or a path such as "answers[0].text".
     field: References,
-    /// Whether letters are counted rather than words, as in the character error rate; they are not unless it is set.
+    /// Whether to count characters instead of words (character error rate). Default: false.
     characters: Option<bool>,
 }
 
@@ -46,7 +46,7 @@ impl WerOptions {
 }
 
 impl Wer {
-    /// Compares the output with the item's `field`, a text or a list of texts, or a path to one such as `answers[0].text`.
+    /// Compares the output with the item's `field`: a text, a list of texts, or a path such as `answers[0].text`.
     pub fn new(name: impl Into<String>, field: impl AsRef<str>) -> Self {
         Self {
             common: TextOptions::new(name),
@@ -54,8 +54,7 @@ impl Wer {
         }
     }
 
-    /// Whether letters are counted rather than words (they are not unless this is set to `true`): the character error
-    /// rate, CER.
+    /// Whether to count characters instead of words (character error rate, CER). Default: `false`.
     #[must_use]
     pub fn characters(mut self, characters: bool) -> Self {
         self.options.characters = Some(characters);
@@ -71,20 +70,20 @@ impl Wer {
     }
 
     fn reason(&self, errors: &WordErrors) -> String {
-        let (rate, noun) =
-            if self.options.counts_characters() { ("CER", "character") } else { ("WER", "word") };
+        let (rate, noun) = if self.options.counts_characters() {
+            ("CER", "reference character")
+        } else {
+            ("WER", "reference word")
+        };
         let kinds = [
-            (errors.substitutions, "substituted"),
-            (errors.deletions, "missing"),
-            (errors.insertions, "too many"),
+            (errors.substitutions, "substitution"),
+            (errors.deletions, "deletion"),
+            (errors.insertions, "insertion"),
         ];
-        let edits: Vec<_> = kinds
-            .iter()
-            .filter(|(edits, _)| *edits > 0)
-            .map(|(edits, kind)| format!("{edits} {kind}"))
-            .collect();
+        let edits: Vec<_> =
+            kinds.iter().filter(|(edits, _)| *edits > 0).map(|(edits, kind)| count(*edits, kind)).collect();
         let words = count(errors.reference_words(), noun);
-        format!("{rate} {}: {} for {words}", decimal(errors.rate(), 3), edits.join(", "))
+        format!("{rate} {}: {} in {words}", decimal(errors.rate(), 3), edits.join(", "))
     }
 }
 
@@ -123,7 +122,10 @@ mod tests {
         let item = json!({"said": "the old ferry has left"});
         let score = scored(&Wer::new("w", "said"), item, json!("the ferry is left early")).unwrap();
         assert!((score.value() - 0.4).abs() < 1e-12, "{score:?}");
-        assert_eq!(score.why(), Some("WER 0.6: 1 substituted, 1 missing, 1 too many for 5 words"));
+        assert_eq!(
+            score.why(),
+            Some("WER 0.6: 1 substitution, 1 deletion, 1 insertion in 5 reference words")
+        );
         assert_eq!(
             serde_json::to_value(score.all_metadata()).unwrap(),
             json!({"rate": 0.6, "hits": 3, "substitutions": 1, "deletions": 1, "insertions": 1})
@@ -133,7 +135,7 @@ mod tests {
     #[test]
     fn more_errors_than_words_are_no_score_below_0() {
         let (score, why) = value(&Wer::new("w", "said"), json!({"said": "yes"}), json!("no I do not"));
-        assert_eq!((score, &*why.unwrap()), (0.0, "WER 4: 1 substituted, 3 too many for 1 word"));
+        assert_eq!((score, &*why.unwrap()), (0.0, "WER 4: 1 substitution, 3 insertions in 1 reference word"));
     }
 
     #[test]
@@ -141,7 +143,7 @@ mod tests {
         let (score, why) =
             value(&Wer::new("w", "said").characters(true), json!({"said": "meadow"}), json!("meadaw"));
         assert!((score - 5.0 / 6.0).abs() < 1e-12, "{score}");
-        assert_eq!(why.unwrap(), "CER 0.167: 1 substituted for 6 characters");
+        assert_eq!(why.unwrap(), "CER 0.167: 1 substitution in 6 reference characters");
     }
 
     #[test]
@@ -150,6 +152,6 @@ mod tests {
         assert_eq!(value(&wer, json!({"said": " "}), json!("")), (1.0, None));
         assert_eq!(value(&wer, json!({"said": ""}), json!("yes")).0, 0.0);
         let (score, why) = value(&wer, json!({"said": "yes"}), json!(""));
-        assert_eq!((score, &*why.unwrap()), (0.0, "WER 1: 1 missing for 1 word"));
+        assert_eq!((score, &*why.unwrap()), (0.0, "WER 1: 1 deletion in 1 reference word"));
     }
 }

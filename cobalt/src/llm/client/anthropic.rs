@@ -1,10 +1,10 @@
-//! Messages, as Anthropic speaks them.
+//! Anthropic's Messages API.
 //!
 //! Sources: <https://platform.claude.com/docs/en/api/messages/create>,
 //! <https://platform.claude.com/docs/en/build-with-claude/structured-outputs>,
 //! <https://platform.claude.com/docs/en/agents-and-tools/tool-use/define-tools>,
 //! <https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons>,
-//! <https://platform.claude.com/docs/en/build-with-claude/prompt-caching> (`input_tokens` are those after the cache).
+//! <https://platform.claude.com/docs/en/build-with-claude/prompt-caching> (`input_tokens` exclude cached ones).
 
 use cobalt_core::prices::Tokens;
 use serde_json::{Map, Value, json};
@@ -13,13 +13,13 @@ use super::remembered::{self, Form, Manner};
 use super::{ClientError, Reply, Target, send};
 use crate::llm::Schema;
 
-/// Below the base URL.
+/// Relative to the base URL.
 pub const PATH: &str = "/v1/messages";
-/// How long an answer may be, in tokens, thinking among them. The API wants a limit.
+/// The token limit of an answer, including thinking. The API requires a limit.
 const LONG: u32 = 16_384;
-/// The same for old models, which refuse more.
+/// The same for old models, which reject more.
 const SHORT: u32 = 4_096;
-/// What a schema may not say here.
+/// Schema keywords that the API rejects.
 const BOUNDS: [&str; 9] = [
     "minimum",
     "maximum",
@@ -58,7 +58,7 @@ pub fn body(target: &Target, system: &str, prompt: &str, schema: &Schema, manner
     Value::Object(body)
 }
 
-/// A schema without the bounds that the API refuses; the answer is checked for them when it is read.
+/// A schema without the bounds that the API rejects; they are checked when the answer is parsed.
 fn without_bounds(schema: &Value) -> Value {
     match schema {
         Value::Object(fields) => {
@@ -71,7 +71,7 @@ fn without_bounds(schema: &Value) -> Value {
     }
 }
 
-/// What an answer says; `name` is that of the tool that was asked for.
+/// Parses a response; `name` is the requested tool.
 pub fn read(answer: &Value, name: &str) -> Result<Reply, ClientError> {
     let tokens = tokens(&answer["usage"]);
     let useless = |problem: String| ClientError::malformed(problem, tokens);
@@ -82,12 +82,12 @@ pub fn read(answer: &Value, name: &str) -> Result<Reply, ClientError> {
         Some("refusal") => return Err(useless(send::refused_as_useless(None))),
         _ => {}
     }
-    let no_content = || useless("the answer holds no list of contents".to_owned());
+    let no_content = || useless("the response has no list of contents".to_owned());
     let content = answer["content"].as_array().ok_or_else(no_content)?;
     let text = match content.iter().find(|block| block["type"] == "tool_use") {
         Some(call) if call["name"] == name => call["input"].to_string(),
         Some(call) => return Err(useless(send::other_tool(call["name"].as_str(), name))),
-        // Thinking is a block of another type.
+        // Thinking blocks have another type.
         None => {
             let texts = content.iter().filter(|block| block["type"] == "text");
             texts.filter_map(|block| block["text"].as_str()).collect()
@@ -99,7 +99,7 @@ pub fn read(answer: &Value, name: &str) -> Result<Reply, ClientError> {
     Ok(Reply { text, tokens })
 }
 
-/// The tokens that an answer says it used. `input_tokens` leaves out what is read from the cache and written to it.
+/// The reported token usage. `input_tokens` exclude tokens read from the cache and written to it.
 fn tokens(usage: &Value) -> Tokens {
     let count = |name: &str| usage[name].as_u64().unwrap_or(0);
     let cached_input = count("cache_read_input_tokens");

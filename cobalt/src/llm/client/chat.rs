@@ -1,4 +1,4 @@
-//! Questions to a model, in the form that its API takes.
+//! Questions to a model, in the format of its API.
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ use super::{Client, ClientError, Reply, Target, anthropic, openai};
 use crate::llm::{Provider, Schema};
 
 impl Client {
-    /// Asks a model, with the answer forced to the schema where the API can.
+    /// Asks a model, with the answer constrained to the schema if the API supports it.
     pub(crate) async fn chat(
         &self,
         target: &Target,
@@ -25,7 +25,7 @@ impl Client {
                     self.remembered.keep(target, manner);
                     return read(target, &request, &answer, schema);
                 }
-                // Each turn leaves something out, so there is a last one.
+                // Each round removes something, so the loop ends.
                 Err(SendError::Refused(refusal)) => match manner.without(&refusal, target) {
                     Some(next) => manner = next,
                     None => return Err(send::refused(target, &request, &refusal)),

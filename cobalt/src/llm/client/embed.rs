@@ -1,8 +1,8 @@
-//! Embeddings of texts, as OpenAI and most others speak them.
+//! Embeddings in the format of OpenAI and most others.
 //!
 //! Sources: <https://platform.openai.com/docs/api-reference/embeddings/create>,
 //! <https://ai.google.dev/gemini-api/docs/openai#embeddings>, <https://docs.voyageai.com/reference/embeddings-api>
-//! (which knows no `encoding_format: float`: without one it answers numbers).
+//! (does not support `encoding_format: float`; returns numbers without it).
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -22,13 +22,13 @@ struct Answer {
 
 #[derive(Deserialize)]
 struct Row {
-    /// Missing with servers that answer in order.
+    /// Missing on servers that respond in order.
     index: Option<usize>,
     embedding: Vec<f32>,
 }
 
 impl Client {
-    /// The vectors of texts, in one request.
+    /// Embeds texts in one request.
     pub(crate) async fn embed(&self, target: &Target, texts: &[&str]) -> Result<Embedded, ClientError> {
         let request = match target.provider {
             Provider::Cohere => Request::new(target, cohere::PATH, &cohere::body(target, texts)),
@@ -57,7 +57,7 @@ fn read(answer: &[u8]) -> Result<Embedded, ClientError> {
     let answer: Answer = send::parsed(answer, "embeddings")?;
     let mut tokens = openai::tokens(&answer.usage);
     if tokens.input == 0 {
-        // Voyage counts the whole alone.
+        // Voyage only returns the total.
         tokens.input = answer.usage["total_tokens"].as_u64().unwrap_or(0);
     }
     let mut rows = answer.data;
@@ -65,17 +65,17 @@ fn read(answer: &[u8]) -> Result<Embedded, ClientError> {
     Ok(Embedded { vectors: rows.into_iter().map(|row| row.embedding).collect(), tokens })
 }
 
-/// As many vectors as texts, all of one length.
+/// Checks that there is one vector per text, all of the same length.
 fn whole(embedded: Embedded, texts: usize) -> Result<Embedded, ClientError> {
     let Embedded { vectors, tokens } = &embedded;
     if vectors.len() != texts {
-        let problem = format!("the answer holds {} embeddings for {texts} texts", vectors.len());
+        let problem = format!("the response contains {} embeddings for {texts} texts", vectors.len());
         return Err(ClientError::malformed(problem, *tokens));
     }
     let length = vectors.first().map_or(0, Vec::len);
     let is_odd = |vector: &Vec<f32>| vector.is_empty() || vector.len() != length;
     if vectors.iter().any(is_odd) {
-        let problem = "the answer holds embeddings that are empty or not of one length";
+        let problem = "the response contains embeddings that are empty or differ in length";
         return Err(ClientError::malformed(problem, *tokens));
     }
     Ok(embedded)

@@ -1,8 +1,8 @@
-//! How models are asked over HTTP: requests in the form of each vendor's API, sent again after what may pass.
+//! Calls models over HTTP: requests in the format of each vendor's API, with retries.
 //!
-//! From the outside in: [`chat`], [`embed`] and [`moderate`] make a request and read its answer, in the form of the
-//! target's API ([`openai`], [`anthropic`], [`cohere`]); [`send`] sends it by [`crate::http`], again
-//! after transient failures, and words the errors. What an API refuses of a model is [`remembered`].
+//! From the outside in: [`chat`], [`embed`] and [`moderate`] build a request and parse the response, in the format of the
+//! target's API ([`openai`], [`anthropic`], [`cohere`]); [`send`] sends it with [`crate::http`], retries transient failures,
+//! and formats errors. What an API rejects for a model is [`remembered`].
 
 mod anthropic;
 mod chat;

@@ -1,4 +1,4 @@
-//! Moderation of a text, as OpenAI speaks it.
+//! Moderation of a text with OpenAI's API.
 //!
 //! Source: <https://platform.openai.com/docs/api-reference/moderations/create>.
 
@@ -22,13 +22,13 @@ struct Answer {
 #[derive(Deserialize)]
 struct Found {
     flagged: bool,
-    /// Old models leave out the categories that they do not know, or say `null`.
+    /// Old models omit unknown categories, or set them to `null`.
     #[serde(default)]
     category_scores: BTreeMap<String, Value>,
 }
 
 impl Client {
-    /// What a moderation model finds in a text. It costs nothing.
+    /// Classifies a text with a moderation model, which is free of charge.
     pub(crate) async fn moderate(&self, target: &Target, text: &str) -> Result<Moderation, ClientError> {
         let request = Request::new(target, PATH, &json!({"model": target.model, "input": text}));
         let answer = self.send_whole(target, &request).await?;
@@ -38,7 +38,7 @@ impl Client {
 
 fn read(answer: &[u8]) -> Result<Moderation, ClientError> {
     let answer: Answer = send::parsed(answer, "moderation")?;
-    let nothing = || ClientError::malformed("the answer holds no result", Tokens::default());
+    let nothing = || ClientError::malformed("the response contains no result", Tokens::default());
     let found = answer.results.into_iter().next().ok_or_else(nothing)?;
     let scores = found.category_scores.into_iter();
     let category_scores = scores.filter_map(|(name, score)| Some((name, score.as_f64()?))).collect();

@@ -1,4 +1,4 @@
-//! Chat completions, as OpenAI and most others speak them.
+//! Chat completions in the format of OpenAI and most others.
 //!
 //! Sources: <https://platform.openai.com/docs/api-reference/chat/create>,
 //! <https://platform.openai.com/docs/guides/structured-outputs>, <https://platform.openai.com/docs/guides/function-calling>;
@@ -13,7 +13,7 @@ use super::{ClientError, Reply, Target, send};
 use crate::http::said;
 use crate::llm::Schema;
 
-/// Below the base URL.
+/// Relative to the base URL.
 pub const PATH: &str = "/chat/completions";
 
 /// The body of a request.
@@ -50,7 +50,7 @@ pub fn body(target: &Target, system: &str, prompt: &str, schema: &Schema, manner
     Value::Object(body)
 }
 
-/// What an answer says; `name` is that of the tool that was asked for.
+/// Parses a response; `name` is the requested tool.
 pub fn read(answer: &Value, name: &str) -> Result<Reply, ClientError> {
     let tokens = tokens(&answer["usage"]);
     let useless = |problem: String| ClientError::malformed(problem, tokens);
@@ -64,7 +64,7 @@ pub fn read(answer: &Value, name: &str) -> Result<Reply, ClientError> {
     if let Some(refusal) = message["refusal"].as_str().filter(|refusal| !refusal.is_empty()) {
         return Err(useless(send::refused_as_useless(Some(refusal))));
     }
-    // Before the tools there was one function, which some servers still answer by.
+    // Some servers still respond with the older `function_call`.
     let call = message["tool_calls"].get(0).map(|call| &call["function"]);
     let call = call.or_else(|| Some(&message["function_call"]).filter(|call| call.is_object()));
     let text = match call {
@@ -76,15 +76,15 @@ pub fn read(answer: &Value, name: &str) -> Result<Reply, ClientError> {
     Ok(Reply { text, tokens })
 }
 
-/// What is wrong with an answer without a choice: gateways send errors of others as if they were answers.
+/// The error for a response without a choice: gateways pass on errors with a success status.
 fn no_choice(answer: &Value) -> String {
     match said::vendor_message(answer) {
-        Some(message) => format!("the answer is an error: {}", said::shown(message)),
-        None => "the answer holds no choice".to_owned(),
+        Some(message) => format!("the response is an error: {}", said::shown(message)),
+        None => "the response contains no choice".to_owned(),
     }
 }
 
-/// The arguments of a call of the tool that was asked for: JSON in a text, or an object with servers that are not strict.
+/// The arguments of the requested tool call: JSON in a string, or an object on lenient servers.
 fn arguments(call: &Value, name: &str) -> Result<String, String> {
     if call["name"] != name {
         return Err(send::other_tool(call["name"].as_str(), name));
@@ -92,7 +92,7 @@ fn arguments(call: &Value, name: &str) -> Result<String, String> {
     Ok(call["arguments"].as_str().map_or_else(|| call["arguments"].to_string(), str::to_owned))
 }
 
-/// The text of a content: a text, or a list of parts.
+/// The text of a message: a string, or a list of parts.
 fn text(content: &Value) -> Option<String> {
     match content {
         Value::String(text) => Some(text.clone()),
@@ -101,7 +101,7 @@ fn text(content: &Value) -> Option<String> {
     }
 }
 
-/// The tokens that an answer says it used; those from the cache are among those of the input.
+/// The reported token usage; input tokens include cached ones.
 pub fn tokens(usage: &Value) -> Tokens {
     let count = |value: &Value| value.as_u64().unwrap_or(0);
     Tokens {

@@ -1,19 +1,18 @@
-//! JSON whose schemas keep their order. A model that is held to a schema writes the fields in the order in which they stand in
-//! it, and a verdict that is written before its reasons is not made of them. A JSON object of ours has no order of its own, so
-//! the one of `required` is taken.
+//! JSON with the properties of schemas in order. A model constrained to a schema writes the fields in the schema's order, and a
+//! verdict written before the reasons is not based on them. Our JSON objects are unordered, so the order of `required` is used.
 
 use std::collections::BTreeSet;
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value};
 
-/// A value to be written so.
+/// A value to serialize in this way.
 pub struct Ordered<'a>(pub(in crate::llm) &'a Value);
 
 impl Ordered<'_> {
-    /// The text.
+    /// The JSON text.
     pub fn text(&self) -> String {
-        serde_json::to_string(self).expect("a JSON value is written to memory without fail")
+        serde_json::to_string(self).expect("a JSON value can be serialized to memory")
     }
 }
 
@@ -38,7 +37,7 @@ impl Serialize for Ordered<'_> {
     }
 }
 
-/// The properties of a schema, first those that are required, in the order in which they are.
+/// The properties of a schema: the required ones first, in their order.
 struct Properties<'a> {
     properties: &'a Map<String, Value>,
     required: &'a [Value],

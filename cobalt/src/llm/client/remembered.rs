@@ -1,4 +1,4 @@
-//! What an API refused of a model before: forms of answers and temperatures, so that they are not tried again.
+//! The known limits of each model: response formats and temperatures that its API rejected are not tried again.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -8,24 +8,24 @@ use super::ordered::Ordered;
 use crate::http::Refusal;
 use crate::llm::{Provider, Schema};
 
-/// The statuses by which APIs refuse a part of a request.
+/// The statuses with which APIs reject a part of a request.
 const REFUSING: [u16; 4] = [400, 404, 422, 501];
 
-/// How a model is asked.
+/// The options of a request that depend on the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Manner {
     pub(super) form: Form,
     /// Whether a temperature may be sent.
     pub(super) temperature: bool,
-    /// Whether the answer may be as long as usual, where the API wants a limit.
+    /// Whether to use the usual token limit, if the API requires one.
     pub(super) long: bool,
 }
 
 impl Manner {
-    /// As it is tried first.
+    /// The first attempt.
     const FIRST: Self = Self { form: Form::Schema, temperature: true, long: true };
 
-    /// Without what is refused; `None` where that is nothing that can be left out.
+    /// Removes what was rejected; `None` if it cannot be removed.
     pub(super) fn without(self, refusal: &Refusal, target: &Target) -> Option<Self> {
         if !REFUSING.contains(&refusal.status) {
             return None;
@@ -42,7 +42,7 @@ impl Manner {
         next.map(|form| Self { form, ..self })
     }
 
-    /// Without what is refused of either.
+    /// Combines the restrictions of both.
     fn and(self, other: Self) -> Self {
         Self {
             form: self.form.max(other.form),
@@ -52,7 +52,7 @@ impl Manner {
     }
 }
 
-/// How models are asked, by base URL and model, as far as it is not as it is tried first.
+/// The request options by base URL and model, if they differ from the first attempt.
 #[derive(Debug, Default)]
 pub(super) struct Remembered(Mutex<HashMap<(String, String), Manner>>);
 
@@ -62,7 +62,7 @@ impl Remembered {
         remembered.get(&key(target)).copied().unwrap_or(Manner::FIRST)
     }
 
-    /// Keeps a manner that was answered.
+    /// Stores options that worked.
     pub(super) fn keep(&self, target: &Target, manner: Manner) {
         if manner != Manner::FIRST {
             let mut remembered = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -76,25 +76,25 @@ fn key(target: &Target) -> (String, String) {
     (target.base_url.clone(), target.model.clone())
 }
 
-/// How the answer is brought into the form of its schema.
+/// How the answer is constrained to its schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Form {
-    /// The API holds the model to the schema.
+    /// The API enforces the schema.
     Schema,
-    /// The model has to call a tool, whose arguments follow the schema.
+    /// The model must call a tool whose arguments match the schema.
     Tool,
-    /// The API holds the model to some JSON object; the instruction tells the schema.
+    /// The API enforces a JSON object; the schema is in the instruction.
     Json,
-    /// The instruction alone tells the schema.
+    /// The schema is only in the instruction.
     Text,
 }
 
 impl Form {
-    /// The next one, where the API refuses this one.
+    /// The fallback if the API rejects this format.
     pub(super) fn next(self, provider: Provider) -> Option<Self> {
         match self {
             Self::Schema => Some(Self::Tool),
-            // Anthropic's messages know no other JSON than that of a schema.
+            // Anthropic's API supports JSON only with a schema.
             Self::Tool if provider == Provider::Anthropic => Some(Self::Text),
             Self::Tool => Some(Self::Json),
             Self::Json => Some(Self::Text),
@@ -102,7 +102,7 @@ impl Form {
         }
     }
 
-    /// Whether an error speaks of this form. `message` is in lower case.
+    /// Whether an error is about this format. `message` is in lower case.
     pub(super) fn is_meant(self, message: &str) -> bool {
         let words: &[&str] = match self {
             Self::Schema => {
@@ -115,7 +115,7 @@ impl Form {
         words.iter().any(|word| message.contains(word))
     }
 
-    /// The instruction of the system, with the schema where nothing else tells it.
+    /// The system prompt, with the schema if it is not sent otherwise.
     pub(super) fn instruction(self, system: &str, schema: &Schema) -> String {
         match self {
             Self::Schema | Self::Tool => system.to_owned(),
@@ -128,14 +128,14 @@ impl Form {
     }
 }
 
-/// The temperature to send, if any: what is set, else 0 to the models that take it.
+/// The temperature to send, if any: the configured one, else 0 for models that support it.
 pub fn temperature(target: &Target) -> Option<f64> {
     target.temperature.or_else(|| takes(target).then_some(0.0))
 }
 
-/// Whether a model takes a temperature. What is not known is tried, but at the vendor, where new models do not.
+/// Whether a model supports a temperature. Unknown models are tried, except at the vendors, whose new models do not.
 fn takes(target: &Target) -> bool {
-    // Gateways name the vendor in front: `openai/gpt-5`.
+    // Gateways prefix the vendor: `openai/gpt-5`.
     let model = target.model.rsplit('/').next().unwrap_or_default();
     let rest = model.strip_prefix("gpt-").filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
     if let Some(rest) = rest {
@@ -155,7 +155,7 @@ fn takes(target: &Target) -> bool {
     !is_of_o_series && !is_at_vendor
 }
 
-/// The first two numbers of a name, but for dates: `opus-4-1-20250805` is (4, 1). Without a number it is a new model.
+/// The first two numbers in a name, ignoring dates: `opus-4-1-20250805` is (4, 1). A name without numbers is a new model.
 fn version(name: &str) -> (u32, u32) {
     let parts = name.split(['-', '.', '@']).filter_map(|part| part.parse().ok());
     let mut numbers = parts.filter(|number: &u32| *number < 1000);

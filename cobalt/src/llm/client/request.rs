@@ -1,4 +1,4 @@
-//! A request before it is sent, and the types that go into and come out of the client.
+//! Requests, and the input and output types of the client.
 //!
 //! Sources: <https://platform.openai.com/docs/api-reference/authentication>,
 //! <https://ai.google.dev/gemini-api/docs/openai>, <https://docs.cohere.com/reference/about> and
@@ -13,20 +13,20 @@ use serde_json::Value;
 use super::ordered::Ordered;
 use crate::llm::Provider;
 
-/// Of Anthropic's API.
+/// The version of Anthropic's API.
 const ANTHROPIC_VERSION: &str = "2023-06-01";
 
-/// A request by POST with a body of JSON.
+/// A POST request with a JSON body.
 #[derive(Debug)]
 pub(super) struct Request {
     pub(super) url: String,
-    /// That of the key first, where there is one.
+    /// The key's header first, if there is one.
     pub(super) headers: Vec<(&'static str, String)>,
     pub(super) body: Vec<u8>,
 }
 
 impl Request {
-    /// To a path below the base URL of a target, with its key.
+    /// A request to a path relative to the target's base URL, with its key.
     pub(super) fn new(target: &Target, path: &str, body: &Value) -> Self {
         let key = target.api_key.iter().map(|key| match target.provider {
             Provider::Anthropic => ("x-api-key", key.0.clone()),
@@ -35,7 +35,7 @@ impl Request {
         });
         let version = (target.provider == Provider::Anthropic).then(|| ANTHROPIC_VERSION.to_owned());
         let headers = key.chain(version.map(|version| ("anthropic-version", version))).collect();
-        // A query, such as an `api-version`, stays behind the path.
+        // Keep a query, such as `api-version`, after the path.
         let url = match target.base_url.split_once('?') {
             Some((base, query)) => format!("{}{path}?{query}", base.trim_end_matches('/')),
             None => format!("{}{path}", target.base_url),
@@ -49,42 +49,42 @@ impl Request {
 pub(crate) struct Target {
     pub(crate) provider: Provider,
     pub(crate) model: String,
-    /// As the vendor's own libraries take it, without a slash at its end.
+    /// As in the vendor's own libraries, without a trailing slash.
     pub(crate) base_url: String,
     pub(crate) api_key: Option<Secret>,
-    /// Sent as it stands; without one, 0 goes to the models that take it.
+    /// Sent unchanged; if `None`, 0 is sent to models that support it.
     pub(crate) temperature: Option<f64>,
 }
 
-/// What a model answered.
+/// A model's answer.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Reply {
-    /// The JSON text of the answer, or whatever the model wrote.
+    /// The JSON text of the answer, or the raw text.
     pub(crate) text: String,
     pub(crate) tokens: Tokens,
 }
 
-/// The vectors of texts, in their order.
+/// The embeddings of texts, in order.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Embedded {
     pub(crate) vectors: Vec<Vec<f32>>,
     pub(crate) tokens: Tokens,
 }
 
-/// Why there is no answer. Keys are redacted in all texts.
+/// Why there is no answer. Keys are redacted.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub(crate) enum ClientError {
-    /// It is of no use to ask again.
+    /// A permanent failure.
     #[error("{0}")]
     Failed(String),
-    /// Likewise, for what is in the request: another one may well be taken.
+    /// The request was rejected for its content; another request may succeed.
     #[error("{0}")]
     Refused(String),
-    /// There was an answer, but not in the form of the API, or none of use.
+    /// The response was invalid or unusable.
     #[error("{problem}")]
     Malformed {
         problem: String,
-        /// What it used, although it is of no use.
+        /// The tokens it used nevertheless.
         tokens: Tokens,
     },
 }

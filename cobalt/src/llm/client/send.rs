@@ -1,4 +1,4 @@
-//! Sends a request within the limit of calls and the timeout, again after transient failures, and explains errors.
+//! Sends a request within the concurrency limit and the timeout, with retries, and explains errors.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ use crate::llm::ModelSettings;
 #[derive(Debug)]
 pub(crate) struct Client {
     connections: Connections,
-    /// One for each request that may be on its way.
+    /// One permit per concurrent request.
     slots: Semaphore,
     timeout: Duration,
     retries: u32,
@@ -31,7 +31,7 @@ pub(crate) struct Client {
     pub(super) remembered: Remembered,
 }
 
-/// Why there is no answer, while something may still be left out of the request.
+/// Why a request failed. After a refusal, something may still be removed from the request.
 #[derive(Debug)]
 pub(super) enum SendError {
     Refused(Refusal),
@@ -43,7 +43,7 @@ impl Client {
         Self::with_back_off(settings, BackOff::default())
     }
 
-    /// With other waits before further attempts.
+    /// With another back-off between attempts.
     pub(crate) fn with_back_off(settings: &ModelSettings, back_off: BackOff) -> Self {
         Self {
             connections: Connections::default(),
@@ -55,7 +55,7 @@ impl Client {
         }
     }
 
-    /// Sends a request of which nothing can be left out.
+    /// Sends a request from which nothing can be removed.
     pub(super) async fn send_whole(
         &self,
         target: &Target,
@@ -67,7 +67,7 @@ impl Client {
         })
     }
 
-    /// Sends a request until there is an answer, or no further attempt would help. A wait holds no slot.
+    /// Sends a request until there is a response, or retrying would not help. No slot is held while waiting.
     pub(super) async fn send(&self, target: &Target, request: &Request) -> Result<Vec<u8>, SendError> {
         let failed = |problem: &str| SendError::Failed(failed(target, request, problem));
         let call = call(request).map_err(|problem| failed(&problem))?;
@@ -96,11 +96,10 @@ impl Client {
     }
 }
 
-/// The longest answer that is read.
-const LONGEST: Limit<'_> =
-    Limit { bytes: 16 << 20, exceeded: "the answer is longer than the 16 MiB that are read" };
+/// The maximum size of a response.
+const LONGEST: Limit<'_> = Limit { bytes: 16 << 20, exceeded: "the response exceeds 16 MiB" };
 
-/// A request, ready to be sent.
+/// Builds the call to send.
 pub fn call(request: &Request) -> Result<Call, String> {
     let mut headers = HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static("application/json"))]);
     for (name, value) in &request.headers {
@@ -133,18 +132,18 @@ pub async fn attempt(
     Ok(body)
 }
 
-/// Whether there is no money left, which no wait changes.
+/// Whether the quota is exhausted, which waiting does not fix.
 /// Source: <https://platform.openai.com/docs/guides/error-codes>.
 pub fn is_quota(refusal: &Refusal) -> bool {
     refusal.status == 429 && refusal.body.contains("insufficient_quota")
 }
 
-/// The error for a request that is refused.
+/// The error for a refused request.
 pub fn refused(target: &Target, request: &Request, refusal: &Refusal) -> ClientError {
     match refusal.status {
         401 if target.api_key.is_none() => {
-            let problem = "status 401: no key was sent, as none is said for this address; name the variable that \
-                           holds it in `api-key-env`";
+            let problem = "status 401: no key was sent, because none is configured for this URL; set `api-key-env` to \
+            the variable that holds it";
             failed(target, request, problem)
         }
         400 | 413 | 422 => ClientError::Refused(told(target, request, &said(refusal))),
@@ -152,17 +151,17 @@ pub fn refused(target: &Target, request: &Request, refusal: &Refusal) -> ClientE
     }
 }
 
-/// What a refusal says, and what to do.
+/// The message of a refusal, with advice.
 pub fn said(refusal: &Refusal) -> String {
     let message = message(&refusal.body);
     let advice = match (refusal.status, &refusal.location) {
         (300..=399, Some(to)) => {
-            Some(format!("the server redirects to {}; set that as the base URL", address(to)))
+            Some(format!("the server redirects to {}; use that as the base URL", address(to)))
         }
-        (401, _) => Some("the key is refused: check the variable or the setting that holds it".to_owned()),
-        (403, _) => Some("the key may not use this: check its rights".to_owned()),
+        (401, _) => Some("the key was rejected; check the variable or setting that holds it".to_owned()),
+        (403, _) => Some("the key lacks permission; check its access rights".to_owned()),
         (404, _) => Some("check the model and the base URL".to_owned()),
-        (429, _) if is_quota(refusal) => Some("the quota is used up: check plan and billing".to_owned()),
+        (429, _) if is_quota(refusal) => Some("the quota is used up; check your plan and billing".to_owned()),
         _ => None,
     };
     let what = message.map_or_else(String::new, |message| format!(": {}", message.trim_end_matches('.')));
@@ -175,7 +174,7 @@ pub fn failed(target: &Target, request: &Request, problem: &str) -> ClientError 
     ClientError::Failed(told(target, request, problem))
 }
 
-/// An error of an answer, told with whom was asked.
+/// Adds the target to an error in a response.
 pub fn of_answer(target: &Target, request: &Request, error: ClientError) -> ClientError {
     match error {
         ClientError::Failed(problem) | ClientError::Refused(problem) => failed(target, request, &problem),
@@ -190,29 +189,29 @@ fn told(target: &Target, request: &Request, problem: &str) -> String {
     without_key(&text, target.api_key.as_ref())
 }
 
-/// The longest name of a tool that is shown, in characters.
+/// The maximum displayed length of a tool name, in characters.
 const LONGEST_NAME: usize = 64;
 
-pub const CUT_OFF: &str = "the answer was cut off by the limit of tokens";
-pub const FILTERED: &str = "the answer was held back by a content filter";
-pub const EMPTY: &str = "the answer holds neither a text nor a call of a tool";
+pub const CUT_OFF: &str = "the answer was truncated by the token limit";
+pub const FILTERED: &str = "the answer was blocked by a content filter";
+pub const EMPTY: &str = "the answer contains neither text nor a tool call";
 
-/// The answer as that which it is to hold.
+/// Parses a response.
 pub fn parsed<T: DeserializeOwned>(answer: &[u8], what: &str) -> Result<T, ClientError> {
     serde_json::from_slice(answer).map_err(|error| {
-        // It may repeat a text of the answer, however long.
+        // It may repeat a long text from the response.
         let error = shown(&error.to_string());
-        ClientError::malformed(format!("the answer holds no {what}: {error}"), Tokens::default())
+        ClientError::malformed(format!("the response contains no valid {what}: {error}"), Tokens::default())
     })
 }
 
-/// The model would not answer, and may have said why.
+/// The problem if the model refused to answer, with its reason if it gave one.
 pub fn refused_as_useless(why: Option<&str>) -> String {
     let why = why.map(|why| format!(": {}", shown(why))).unwrap_or_default();
     format!("the model refused to answer{why}")
 }
 
-/// The model called another tool than the one that was asked for.
+/// The problem if the model called another tool than requested.
 pub fn other_tool(called: Option<&str>, asked: &str) -> String {
     let called = cut(called.unwrap_or_default(), LONGEST_NAME);
     format!("the model called the tool `{called}`, but was asked to call `{asked}`")

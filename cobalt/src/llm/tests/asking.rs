@@ -44,7 +44,11 @@ async fn what_is_no_answer_is_asked_once_more_with_what_was_wrong() {
         let server = TestServer::script([garbled, Answer::chat("{\"score\": 0.7}")]);
         let (answer, usage) = ask(&models(&server), &question("the question")).await;
         assert_eq!(answer, Ok(0.7));
-        assert_eq!((usage.calls, usage.tokens), (2, Tokens::new(80, 20)), "the useless one is paid, too");
+        assert_eq!(
+            (usage.calls, usage.tokens),
+            (2, Tokens::new(80, 20)),
+            "the unusable one is paid for, too"
+        );
         let prompts: Vec<_> =
             server.asked().iter().map(|asked| asked.body["messages"][1].to_string()).collect();
         assert!(
@@ -65,7 +69,7 @@ async fn a_score_out_of_range_twice_is_an_error_and_never_kept() {
         "{error}"
     );
     assert_eq!((usage.calls, server.asked().len()), (2, 2));
-    assert!(!folder.path().join(".cobalt/cache").exists(), "nothing was kept");
+    assert!(!folder.path().join(".cobalt/cache").exists(), "nothing was cached");
 }
 
 #[tokio::test]
@@ -136,7 +140,7 @@ async fn one_who_waits_asks_where_the_one_who_asked_is_gone() {
         let models = Arc::clone(&models);
         async move { ask(&models, &question("a")).await }
     });
-    // The waiter is in line before the other is gone.
+    // The waiter joins before the leader is aborted.
     sleep(Duration::from_millis(5)).await;
     leader.abort();
     let (answer, usage) = timeout(Duration::from_secs(5), waiter).await.unwrap().unwrap();
@@ -160,7 +164,7 @@ async fn an_answer_is_kept_for_later_processes_until_it_is_too_old() {
     assert_eq!(server.asked().len(), 3, "another temperature, too");
     sleep(Duration::from_millis(5)).await;
     ask(&with_cache(&server, &folder, Duration::from_millis(1)), &question("b")).await.0.unwrap();
-    assert_eq!(server.asked().len(), 4, "it has become too old");
+    assert_eq!(server.asked().len(), 4, "it has expired");
 }
 
 fn with_cache_settings(folder: &tempfile::TempDir) -> Option<crate::llm::CacheSettings> {

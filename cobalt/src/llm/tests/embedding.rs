@@ -15,7 +15,7 @@ use crate::llm::models::Models;
 use crate::llm::test_server::{Answer, Asked, TestServer};
 use crate::llm::{Meter, ModelChoice, Provider};
 
-/// A vector of the text's length, at 3 tokens for each text and 1 for the whole.
+/// An embedding with the text's length, for 3 tokens per text and 1 per request.
 fn lengths(asked: &Asked) -> Answer {
     let texts = asked.body["input"].as_array().unwrap();
     let row = |text: &Value| json!([text.as_str().unwrap().len(), 1.0]);
@@ -50,8 +50,8 @@ async fn texts_of_several_evaluations_go_in_one_request_each_once() {
     assert_eq!(sent(&server), [4]);
     let usages = [one.1, two.1, three.1];
     assert_eq!(usages.iter().map(|usage| usage.calls).sum::<u64>(), 1);
-    assert_eq!(usages.iter().map(|usage| usage.tokens.input).sum::<u64>(), 13, "the shares are the whole");
-    assert_eq!(usages.iter().map(|usage| usage.cached).sum::<u64>(), 1, "one text was on its way already");
+    assert_eq!(usages.iter().map(|usage| usage.tokens.input).sum::<u64>(), 13, "the shares add up");
+    assert_eq!(usages.iter().map(|usage| usage.cached).sum::<u64>(), 1, "one text was already in flight");
 }
 
 #[tokio::test]
@@ -70,7 +70,7 @@ async fn a_request_has_neither_too_many_texts_nor_too_long_ones() {
     embed(&models, &both.iter().map(String::as_str).collect::<Vec<_>>()).await.0.unwrap();
     let mut sizes = sent(&server)[6..].to_vec();
     sizes.sort_unstable();
-    assert_eq!(sizes, [16, 20, 20, 20, 20], "also where they fill a request by their number");
+    assert_eq!(sizes, [16, 20, 20, 20, 20], "also if the number of texts fills a request");
 }
 
 #[tokio::test]
@@ -126,7 +126,7 @@ async fn a_text_that_is_refused_fails_no_other() {
     let (good, bad) = tokio::join!(embed(&models, &others), embed(&models, &["too long"]));
     assert_eq!(good.0, Ok(vec![1.0, 2.0, 3.0, 4.0, 5.0]));
     assert!(bad.0.unwrap_err().contains("400"));
-    assert_eq!(good.1.calls, server.asked().len() as u64 - 4, "those of 6, 3, 2 and 1 texts are refused");
+    assert_eq!(good.1.calls, server.asked().len() as u64 - 4, "requests of 6, 3, 2 and 1 texts are refused");
 }
 
 #[test]
@@ -168,7 +168,7 @@ fn a_runtime_that_stands_still_keeps_no_text_of_another() {
     still.block_on(async {
         let models = Arc::clone(&models);
         tokio::spawn(async move { embed(&models, &["a"]).await });
-        // It is in line, and not yet sent.
+        // It is queued, but not yet sent.
         tokio::task::yield_now().await;
     });
     let other = runtime();
@@ -194,5 +194,5 @@ fn all_who_have_the_same_settings_share_their_models() {
     }
     let elsewhere = tempfile::tempdir().unwrap();
     let other = config(&elsewhere, "judge.model = \"a\"").shared_models();
-    assert!(!Arc::ptr_eq(&models, &other), "their cache is another one");
+    assert!(!Arc::ptr_eq(&models, &other), "their caches differ");
 }

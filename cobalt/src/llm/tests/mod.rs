@@ -1,4 +1,4 @@
-//! The models as evaluators see them: asked over real HTTP, or known already.
+//! The models as used by evaluators: called over real HTTP, or cached.
 
 mod asking;
 mod embedding;
@@ -17,7 +17,7 @@ use super::models::Models;
 use super::test_server::TestServer;
 use super::{CacheSettings, JudgeUsage, Meter, ModelChoice, ModelSettings, Question, Schema};
 
-/// Settings without a cache, whose judges and embeddings are asked at a server.
+/// Settings without a cache, with the judge and embedding models on a test server.
 fn settings(server: &TestServer) -> ModelSettings {
     let choice = |model: &str| ModelChoice {
         model: Some(model.to_owned()),
@@ -35,7 +35,7 @@ fn settings(server: &TestServer) -> ModelSettings {
     }
 }
 
-/// Models without variables, and without a cache.
+/// Models without environment variables and without a cache.
 fn models(server: &TestServer) -> Models {
     of(settings(server))
 }
@@ -67,7 +67,7 @@ fn question(prompt: &str) -> Question {
     Question { system: "You are a judge.".to_owned(), prompt: prompt.to_owned(), schema, which: 0 }
 }
 
-/// Takes a score from 0 to 1.
+/// Parses a score from 0 to 1.
 fn score(object: &Map<String, Value>) -> Result<f64, String> {
     let score = object.get("score").and_then(Value::as_f64).ok_or("`score` is missing")?;
     (0.0..=1.0)
@@ -76,7 +76,7 @@ fn score(object: &Map<String, Value>) -> Result<f64, String> {
         .ok_or_else(|| format!("`score` is {score}, not from 0 to 1"))
 }
 
-/// Asks whoever is configured.
+/// Asks the configured judge.
 async fn ask(models: &Models, question: &Question) -> (Result<f64, String>, JudgeUsage) {
     let meter = Meter::default();
     let answer = models.ask(&ModelChoice::default(), question, &meter, score).await;

@@ -1,4 +1,4 @@
-//! Whom a choice leads to, and which key goes there.
+//! How a choice of model is resolved, and which key is sent.
 
 use std::time::Duration;
 
@@ -27,7 +27,7 @@ fn choice(text: &str) -> ModelChoice {
     choice
 }
 
-/// Whom an evaluator's choice leads to, with what is configured and with these variables.
+/// Resolves an evaluator's choice, with this configuration and these variables.
 fn led(role: Role, own: &str, configured: &str, variables: &str) -> Result<Target, Unfit> {
     let settings = ModelSettings {
         judge: if role == Role::Embedding { ModelChoice::default() } else { choice(configured) },
@@ -209,7 +209,7 @@ fn a_provider_that_cannot_do_it_is_refused_with_those_that_can() {
     let problem = |role, own: &str| led(role, own, "", KEYS).unwrap_err().to_string();
     for provider in ["cohere", "voyage", "local"] {
         let problem = problem(Role::Judge, &format!("provider={provider}"));
-        assert!(problem.starts_with(&format!("{provider} has no models that judge")), "{problem}");
+        assert!(problem.starts_with(&format!("{provider} has no judge models")), "{problem}");
         assert!(problem.contains("`anthropic`"), "{problem}");
     }
     assert!(problem(Role::Embedding, "provider=anthropic").starts_with("anthropic has no embeddings"));
@@ -236,9 +236,9 @@ fn a_key_that_is_known_to_be_another_vendors_is_not_sent() {
     let refused = |own: &str| led(Role::Judge, own, "", KEYS).unwrap_err().to_string();
     let error = refused("model=gpt-6-luna key-env=ANTHROPIC_API_KEY");
     let expected =
-        "ANTHROPIC_API_KEY holds a key of anthropic, and `gpt-6-luna` is asked of openai; name a variable";
+        "ANTHROPIC_API_KEY is the key for anthropic, but `gpt-6-luna` is from openai; name a variable";
     assert!(error.starts_with(expected), "{error}");
-    // Whose key a gateway takes is its own affair.
+    // A gateway may accept any vendor's key.
     let own = format!("model=gpt-6-luna url={GATEWAY} key-env=ANTHROPIC_API_KEY");
     leads(Role::Judge, &own, "", KEYS, &format!("openai gpt-6-luna {GATEWAY} ka"));
 }
@@ -252,7 +252,7 @@ fn nobody_is_led_to_believe_that_a_model_compares_the_letters() {
         ("", "provider=local url=http://localhost:1/v1"),
     ] {
         let error = led(Role::Embedding, own, configured, "").unwrap_err().to_string();
-        assert!(error.contains("`local` asks no model; leave `model` and `base-url` out"), "{own}: {error}");
+        assert!(error.contains("`local` uses no model; remove `model` and `base-url`"), "{own}: {error}");
     }
     leads(
         Role::Embedding,

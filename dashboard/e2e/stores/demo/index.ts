@@ -5,7 +5,7 @@ import { Random } from '../random';
 import { reportOf } from '../report';
 import { extraction } from './extraction';
 import { questions } from './questions';
-import { commitAt, failed, moment, perform, type Scenario } from './scenario';
+import { commitAt, failed, moment, runItems, type Scenario } from './scenario';
 import { summaries } from './summaries';
 import { supportAgent } from './support-agent';
 
@@ -26,7 +26,7 @@ function history(scenario: Scenario): Report[] {
     if (progress >= BASELINE && !baseline && run.passed) baseline = run;
     reports.push(run);
   }
-  return [...reports, ...besides(scenario, random, baseline)];
+  return [...reports, ...extraRuns(scenario, random, baseline)];
 }
 
 function plan(scenario: Scenario, progress: number, number: number, random: Random): Plan {
@@ -37,7 +37,7 @@ function plan(scenario: Scenario, progress: number, number: number, random: Rand
     tags: tagsOf(number),
     commit: commitAt(progress),
     dirty: number % 11 === 5,
-    items: perform(scenario, progress, `night ${number}`),
+    items: runItems(scenario, progress, `night ${number}`),
   };
 }
 
@@ -47,14 +47,14 @@ function tagsOf(number: number): string[] {
 }
 
 /** What is no whole run of a night: some items tried by hand, and one night without a network. */
-function besides(scenario: Scenario, random: Random, baseline: Report | undefined): Report[] {
+function extraRuns(scenario: Scenario, random: Random, baseline: Report | undefined): Report[] {
   const tried = scenario.subjects.slice(0, 6);
   const partial: Plan = {
     ...plan(scenario, 0.93, 100, random),
     tags: [],
     dirty: true,
     partialOf: scenario.subjects.length,
-    items: perform(scenario, 0.93, 'by hand', tried),
+    items: runItems(scenario, 0.93, 'by hand', tried),
   };
   if (scenario !== questions) return [reportOf(partial)];
   const broken: Plan = {

@@ -6,7 +6,7 @@ import {
   type Attempt,
   answered,
   failed,
-  judged,
+  judgeResult,
   type Scenario,
   type Subject,
   traceId,
@@ -82,9 +82,9 @@ function evaluate(
       ? 'None of the passages supports the claim.'
       : 'All claims are supported by the passages.';
   return {
-    faithfulness: judged(random.normal(faithful, 0.03), support, random, thought),
-    correctness: judged(correct, reasons[kind], random, thought),
-    relevance: judged(
+    faithfulness: judgeResult(random.normal(faithful, 0.03), support, random, thought),
+    correctness: judgeResult(correct, reasons[kind], random, thought),
+    relevance: judgeResult(
       random.normal(kind === 'unfound' ? 0.45 : 0.9, 0.05),
       'Judged by the question alone.',
       random,

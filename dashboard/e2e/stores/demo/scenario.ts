@@ -46,7 +46,7 @@ export function commitAt(progress: number): string {
 }
 
 /** Every item as the agent of that time would do it. What is hard for it is so in every run. */
-export function perform(
+export function runItems(
   scenario: Scenario,
   progress: number,
   seed: string,
@@ -86,7 +86,12 @@ export function traceId(random: Random): string {
 }
 
 /** A model's verdict, and what it cost. */
-export function judged(score: number, reason: string, random: Random, chainOfThought?: string): Evaluation {
+export function judgeResult(
+  score: number,
+  reason: string,
+  random: Random,
+  chainOfThought?: string,
+): Evaluation {
   const tokens = { input: random.whole(380, 720), output: random.whole(45, 140) };
   const model = 'gpt-5.4-mini';
   const judge = { models: [model], calls: 1, cached: 0, tokens, cost: price(model, tokens) };

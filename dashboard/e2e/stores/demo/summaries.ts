@@ -26,7 +26,7 @@ const CAUSES = [
   'a deployment with the wrong feature flag',
   'a disk that ran full of logs',
 ] as const;
-const MENDS = [
+const FIXES = [
   'rolling back to the release of the day before',
   'renewing the certificate and adding an alert',
   'killing the migration and running it in batches',
@@ -36,7 +36,7 @@ const MENDS = [
 interface Incident {
   service: string;
   cause: string;
-  mend: string;
+  fix: string;
   minutes: number;
   customers: number;
 }
@@ -47,7 +47,7 @@ const subjects: Subject[] = Array.from({ length: 30 }, (_, number) => {
   const incident = {
     service: random.pick(SERVICES),
     cause: random.pick(CAUSES),
-    mend: random.pick(MENDS),
+    mend: random.pick(FIXES),
     minutes: random.whole(7, 190),
     customers: random.whole(40, 9000),
   };
@@ -66,7 +66,7 @@ const subjects: Subject[] = Array.from({ length: 30 }, (_, number) => {
   };
 });
 
-function report({ service, cause, mend, minutes, customers }: Incident): string {
+function report({ service, cause, fix: mend, minutes, customers }: Incident): string {
   return [
     `At 09:${String(minutes % 60).padStart(2, '0')} the on-call engineer was paged because ${service} answered with errors.`,
     `First suspicion fell on the load balancer, which was ruled out after a quarter of an hour.`,
@@ -76,7 +76,7 @@ function report({ service, cause, mend, minutes, customers }: Incident): string 
   ].join('\n\n');
 }
 
-function summary({ service, cause, mend, minutes, customers }: Incident): string {
+function summary({ service, cause, fix: mend, minutes, customers }: Incident): string {
   return `For ${minutes} minutes ${service} failed for about ${customers} customers because of ${cause}. It was mended by ${mend}.`;
 }
 
@@ -85,7 +85,7 @@ function execute({ subject, grade, random }: Attempt): Execution {
   if (!incident) throw new Error(`no such item: ${subject.key}`);
   if (random.chance(0.003))
     return failed('error', 'the vendor answered 429 Too Many Requests: rate limit reached', 610);
-  const { service, cause, mend, minutes, customers } = incident;
+  const { service, cause, fix: mend, minutes, customers } = incident;
   const parts = [
     `${service[0]?.toUpperCase()}${service.slice(1)} was down for ${minutes} minutes.`,
     grade > 0.5 ? `The reason was ${cause}.` : 'The reason is being looked into.',

@@ -6,7 +6,7 @@ import {
   type Attempt,
   answered,
   failed,
-  judged,
+  judgeResult,
   type Scenario,
   type Subject,
   traceId,
@@ -110,10 +110,10 @@ function evaluate(
         : `The answer is right as far as it goes, but it leaves out: “${missing}”`;
   const tone = isDown ? 0.62 : 0.91;
   return {
-    correctness: judged(correct, reason, random),
+    correctness: judgeResult(correct, reason, random),
     tone: random.chance(0.0008)
       ? { error: 'the judge answered twice without a `score`: expected {"score": number, "reason": string}' }
-      : judged(
+      : judgeResult(
           random.normal(tone, 0.06),
           isDown ? 'Correct in substance, but curt; no closing.' : 'Friendly, clear and to the point.',
           random,

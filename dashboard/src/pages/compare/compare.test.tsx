@@ -1,15 +1,15 @@
 import { screen, waitFor, within } from '@testing-library/react';
 import { expect, test } from 'vitest';
-import { compared, comparedItem, comparedRun, comparison, difference, output } from '../../test/compared';
+import { compared, comparedItem, comparedRun, comparison, difference, output } from '../../test/comparison';
 import { renderPage } from '../../test/render';
 import { runRow, runs } from '../../test/runs';
-import { refused, serve } from '../../test/server';
+import { errorResponse, mockServer } from '../../test/server';
 import { Component } from '.';
 
 const at = '/compare?a=aaa&b=bbb';
 
 const draw = (answer: object, address = at) => {
-  const asked = serve({ '/api/compare': answer });
+  const asked = mockServer({ '/api/compare': answer });
   return { asked, ...renderPage(Component, { at: address, path: '/compare' }) };
 };
 
@@ -75,7 +75,10 @@ test('other runs may have other evaluators', async () => {
 });
 
 test('an evaluator that no run has can be left', async () => {
-  const { user, router } = draw(refused(400, 'run `bbb` has no evaluator `tone`'), `${at}&evaluator=tone`);
+  const { user, router } = draw(
+    errorResponse(400, 'run `bbb` has no evaluator `tone`'),
+    `${at}&evaluator=tone`,
+  );
   await user.click(await screen.findByRole('button', { name: 'Compare all evaluators' }));
   expect(router.state.location.search).toBe('?a=aaa&b=bbb');
 });
@@ -193,7 +196,7 @@ test('of three runs, each has its differences, and can be left out', async () =>
 });
 
 test('a run that is not there is named, and others can be chosen', async () => {
-  draw(refused(404, 'there is no run `aaa`'));
+  draw(errorResponse(404, 'there is no run `aaa`'));
   expect(await screen.findByRole('alert')).toHaveTextContent('there is no run `aaa`');
   expect(screen.getByRole('link', { name: 'Choose other runs' })).toHaveAttribute('href', '/compare');
 });
@@ -206,14 +209,16 @@ test('no item that matches offers all of them', async () => {
 
 test('without runs in the address, the newest two of each experiment are offered', async () => {
   const rows = [runRow({ id: 'new' }), runRow({ id: 'old' })];
-  serve({ '/api/runs': runs(rows, { known: 2 }) });
+  mockServer({ '/api/runs': runs(rows, { known: 2 }) });
   renderPage(Component, { at: '/compare' });
   const link = await screen.findByRole('link', { name: 'Compare the newest two runs of answers' });
   expect(link).toHaveAttribute('href', '/compare?a=old&b=new');
 });
 
 test('runs are chosen one after the other', async () => {
-  serve({ '/api/runs': runs([runRow({ id: 'new' }), runRow({ id: 'old', name: 'others' })], { known: 2 }) });
+  mockServer({
+    '/api/runs': runs([runRow({ id: 'new' }), runRow({ id: 'old', name: 'others' })], { known: 2 }),
+  });
   const { user, router } = renderPage(Component, { at: '/compare', path: '/compare' });
   await user.click(await screen.findByRole('button', { name: 'Baseline' }));
   await user.click(await screen.findByRole('button', { name: /others/ }));
@@ -224,7 +229,7 @@ test('runs are chosen one after the other', async () => {
 });
 
 test('where there are no runs, the command that makes one is told', async () => {
-  serve({ '/api/runs': runs([]) });
+  mockServer({ '/api/runs': runs([]) });
   renderPage(Component, { at: '/compare' });
   expect(await screen.findByText('cargo cobalt run')).toBeVisible();
 });

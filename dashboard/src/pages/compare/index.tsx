@@ -4,21 +4,21 @@ import { useState } from 'react';
 import { Link } from 'react-router';
 import { ApiError } from '../../api/client';
 import { Button } from '../../components/button';
-import { Problem } from '../../components/problem';
+import { ErrorMessage } from '../../components/error-message';
 import { Skeleton } from '../../components/skeleton';
 import { useTitle } from '../../lib/use-title';
-import { type Chosen, SIDES, useChosen } from './chosen';
-import { Heads } from './heads';
+import { ComparedRuns } from './compared-runs';
 import { Items } from './items';
-import { inSentence } from './mark';
-import { Outcome } from './outcome';
-import { Picker } from './picker';
-import { Start } from './start';
-import { useCompared } from './use-items';
+import { type CompareParameters, SIDES, useCompareParameters } from './parameters';
+import { runInSentence } from './run-letter';
+import { RunPicker } from './run-picker';
+import { RunSelection } from './run-selection';
+import { Summary } from './summary';
+import { useComparison } from './use-items';
 
 export function Component() {
   useTitle('Compare');
-  const chosen = useChosen();
+  const chosen = useCompareParameters();
   const [place, setPlace] = useState<number>();
   const isChosen = chosen.ids.length > 1;
   return (
@@ -37,53 +37,53 @@ export function Component() {
         )}
       </div>
       {isChosen ? (
-        <Comparing chosen={chosen} place={place} setPlace={setPlace} />
+        <ComparisonView chosen={chosen} place={place} setPlace={setPlace} />
       ) : (
-        <Start first={chosen.ids[0]} choose={chosen.choose} />
+        <RunSelection first={chosen.ids[0]} onChoose={chosen.chooseRuns} />
       )}
     </div>
   );
 }
 
-interface ComparingProps {
-  chosen: Chosen;
+interface ComparisonViewProps {
+  chosen: CompareParameters;
   /** The place whose run is being chosen. */
   place: number | undefined;
   setPlace: (place: number | undefined) => void;
 }
 
-function Comparing({ chosen, place, setPlace }: ComparingProps) {
+function ComparisonView({ chosen, place, setPlace }: ComparisonViewProps) {
   const { ids, search, evaluator, sort, only } = chosen;
   const [a = '', b = '', c] = ids;
   const choice = { a, b, c, search, evaluator, sort, only };
   // The item that a shared link opens; those that are opened later are in sight.
   const [linked] = useState(chosen.item);
-  const found = useCompared(choice, linked);
+  const found = useComparison(choice, linked);
   const compared = found.data;
   const shown = compared?.runs.map((run) => run.id).join();
   const pick = (id: string) => {
     const next = [...ids];
     next[place ?? 0] = id;
     setPlace(undefined);
-    chosen.choose(next);
+    chosen.chooseRuns(next);
   };
   return (
     <div className="flex flex-col gap-4" aria-busy={found.isPending}>
       {found.isPending && <Skeleton label="Comparing the runs" rows={4} className="h-32" />}
-      {found.isError && <NotCompared error={found.error} onRetry={() => found.refetch()} chosen={chosen} />}
+      {found.isError && <CompareError error={found.error} onRetry={() => found.refetch()} chosen={chosen} />}
       {compared !== undefined && (
         <div className={clsx('flex flex-col gap-4', shown !== ids.join() && 'opacity-50')}>
-          <Heads runs={compared.runs} choose={chosen.choose} onPick={setPlace} />
-          <Outcome comparisons={compared.comparisons} />
+          <ComparedRuns runs={compared.runs} onChoose={chosen.chooseRuns} onChange={setPlace} />
+          <Summary comparisons={compared.comparisons} />
           <Items compared={compared} start={found} choice={choice} chosen={chosen} />
         </div>
       )}
       {place !== undefined && (
-        <Picker
-          title={`Choose ${inSentence(place)}`}
+        <RunPicker
+          title={`Choose ${runInSentence(place)}`}
           experiment={compared?.runs[0]?.name}
-          taken={ids}
-          onPick={(run) => pick(run.id)}
+          selected={ids}
+          onSelect={(run) => pick(run.id)}
           onClose={() => setPlace(undefined)}
         />
       )}
@@ -91,17 +91,17 @@ function Comparing({ chosen, place, setPlace }: ComparingProps) {
   );
 }
 
-interface NotComparedProps {
+interface CompareErrorProps {
   error: unknown;
   onRetry: () => void;
-  chosen: Chosen;
+  chosen: CompareParameters;
 }
 
-function NotCompared({ error, onRetry, chosen: { evaluator, set } }: NotComparedProps) {
+function CompareError({ error, onRetry, chosen: { evaluator, set } }: CompareErrorProps) {
   const isMissing = error instanceof ApiError && error.status === 404;
   return (
     <>
-      <Problem
+      <ErrorMessage
         title={isMissing ? 'One of these runs is not there' : 'These runs could not be compared'}
         error={error}
         onRetry={isMissing ? undefined : onRetry}

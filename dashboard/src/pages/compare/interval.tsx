@@ -1,7 +1,7 @@
 // The 95 % interval of a difference around zero, drawn on a scale that all rows of a table share.
 import type { Difference } from '../../api/types';
-import { signed } from '../../lib/format';
-import { intervalOf, isMoreBetter } from './figures';
+import { formatSigned } from '../../lib/format';
+import { formatInterval, isHigherBetter } from './format';
 
 /** What a difference has to reach to matter, as `cobalt` judges it: of scores and errors, and as a share of the base. */
 const MARGINS = { share: 0.05, relative: 0.1 };
@@ -15,7 +15,7 @@ function divisor(difference: Difference): number | undefined {
 }
 
 /** How far from zero a scale has to reach for these differences. */
-export function reach(differences: Difference[]): number {
+export function scaleLimit(differences: Difference[]): number {
   const farthest = differences.map((difference) => {
     const by = divisor(difference);
     if (by === undefined) return 0;
@@ -37,13 +37,13 @@ const HEIGHT = 24;
 const MIDDLE = HEIGHT / 2;
 const CAP = 4;
 
-export function Interval({ of, reach }: { of: Difference; reach: number }) {
+export function Interval({ difference: of, reach }: { difference: Difference; reach: number }) {
   const by = divisor(of);
   if (by === undefined) return null;
   const x = (value: number) => `${(50 + (50 * value) / by / reach).toFixed(2)}%`;
   const margin = (isShare(of.quantity) ? MARGINS.share : MARGINS.relative) * by;
   const colour = COLOURS[of.verdict];
-  const interval = intervalOf(of);
+  const interval = formatInterval(of);
   const label = interval === undefined ? 'no interval' : `95 % interval ${interval}`;
   return (
     <svg width="100%" height={HEIGHT} role="img" aria-label={label} className="block overflow-visible">
@@ -69,8 +69,9 @@ export function Interval({ of, reach }: { of: Difference; reach: number }) {
 
 /** The ends of the scale, and which of its sides is the better one. */
 export function Scale({ reach, quantity }: { reach: number; quantity: Difference['quantity'] }) {
-  const end = (value: number) => (quantity === 'score' ? signed(value, 2) : `${signed(100 * value, 0)} %`);
-  const [left, right] = isMoreBetter(quantity) ? ['worse', 'better'] : ['better', 'worse'];
+  const end = (value: number) =>
+    quantity === 'score' ? formatSigned(value, 2) : `${formatSigned(100 * value, 0)} %`;
+  const [left, right] = isHigherBetter(quantity) ? ['worse', 'better'] : ['better', 'worse'];
   return (
     <span className="grid grid-cols-[1fr_auto_1fr] gap-x-2 whitespace-nowrap font-normal text-xs tabular-nums">
       <span>{end(-reach)}</span>

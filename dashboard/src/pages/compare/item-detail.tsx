@@ -3,9 +3,9 @@ import { ExternalLink } from 'lucide-react';
 import { Link } from 'react-router';
 import type { ComparedItem, ComparedOutput, ComparedRun } from '../../api/types';
 import { Diff } from '../../components/diff';
-import { Fields, Value } from '../../components/fields';
+import { FieldList, FieldValue } from '../../components/field-list';
 import { Text, TextBlock } from '../../components/text';
-import { inSentence, LETTERS, Mark, sideName } from './mark';
+import { LETTERS, RunLetter, runInSentence, runLabel } from './run-letter';
 import { Scores } from './scores';
 
 interface ItemDetailProps {
@@ -17,12 +17,12 @@ export function ItemDetail({ item, runs }: ItemDetailProps) {
   return (
     <div className="grid gap-4 rounded-md border border-line bg-surface p-4 xl:grid-cols-[minmax(0,1fr)_28rem]">
       <div className="flex min-w-0 flex-col gap-4">
-        <Outputs item={item} runs={runs} />
+        <OutputDiffs item={item} runs={runs} />
         <Scores item={item} runs={runs} />
       </div>
       <section className="min-w-0" aria-label="The item">
         <h3 className="mb-2 font-medium text-muted text-xs">Item</h3>
-        <Fields of={item.input} />
+        <FieldList fields={item.input} />
         {item.contentChanged && (
           <p className="mt-2 text-warn text-xs">
             The item itself is another in one of the runs, so that they answered different questions. This is
@@ -47,23 +47,23 @@ function ItemLink({ run, item, place }: { run: ComparedRun; item: ComparedItem; 
       className="inline-flex items-center gap-1.5 text-accent text-xs hover:underline"
     >
       <ExternalLink className="size-3.5" aria-hidden="true" />
-      Open in {inSentence(place).replace(/ .$/, (letter) => letter.toUpperCase())}
+      Open in {runInSentence(place).replace(/ .$/, (letter) => letter.toUpperCase())}
     </Link>
   );
 }
 
 /** Each of the other outputs against the baseline's. */
-function Outputs({ item, runs }: ItemDetailProps) {
+function OutputDiffs({ item, runs }: ItemDetailProps) {
   const there = item.outputs.flatMap((output, place) => (output === null ? [] : [{ output, place }]));
   const base = item.outputs[0];
   if (base == null || there.length < 2) {
     return there.map(({ output, place }) => (
-      <section key={place} aria-label={`Output of ${sideName(place)}`}>
-        <SideHead
+      <section key={place} aria-label={`Output of ${runLabel(place)}`}>
+        <OutputHeading
           place={place}
           note={there.length < 2 ? 'No other run has this item.' : 'The baseline does not have this item.'}
         />
-        <Whole of={output} />
+        <SingleOutput output={output} />
       </section>
     ));
   }
@@ -73,50 +73,50 @@ function Outputs({ item, runs }: ItemDetailProps) {
       key={place}
       aria-label={runs.length > 2 ? `Outputs of the baseline and of run ${LETTERS[place]}` : 'Outputs'}
     >
-      {others.length > 1 && <SideHead place={place} note="against the baseline" />}
-      <Pair base={base} other={output} place={place} />
+      {others.length > 1 && <OutputHeading place={place} note="against the baseline" />}
+      <OutputPair base={base} other={output} place={place} />
     </section>
   ));
 }
 
-function Pair({ base, other, place }: { base: ComparedOutput; other: ComparedOutput; place: number }) {
-  const names = ['Baseline', sideName(place)] as const;
+function OutputPair({ base, other, place }: { base: ComparedOutput; other: ComparedOutput; place: number }) {
+  const names = ['Baseline', runLabel(place)] as const;
   if (base.output != null && other.output != null) {
-    return <Diff before={base.output.output} after={other.output.output} names={names} way="sides" />;
+    return <Diff before={base.output.output} after={other.output.output} names={names} view="sides" />;
   }
   return (
     <div className="grid gap-3 sm:grid-cols-2">
       {[base, other].map((output, side) => (
         <div key={names[side]} className="min-w-0">
           <p className="mb-1 font-medium text-muted text-xs">{names[side]}</p>
-          <Whole of={output} />
+          <SingleOutput output={output} />
         </div>
       ))}
     </div>
   );
 }
 
-function SideHead({ place, note }: { place: number; note: string }) {
+function OutputHeading({ place, note }: { place: number; note: string }) {
   return (
     <h3 className="mb-2 flex items-center gap-2 font-medium text-muted text-xs">
-      <Mark place={place} /> {note}
+      <RunLetter place={place} /> {note}
     </h3>
   );
 }
 
-const GROUND = 'rounded-md border px-3 py-2';
+const BOX = 'rounded-md border px-3 py-2';
 
 /** One output, or why there is none. */
-function Whole({ of: output }: { of: ComparedOutput }) {
+function SingleOutput({ output }: { output: ComparedOutput }) {
   if (output.output != null) {
     return (
-      <div className={`${GROUND} border-line bg-sunken/50`}>
-        <Value of={output.output.output} />
+      <div className={`${BOX} border-line bg-sunken/50`}>
+        <FieldValue value={output.output.output} />
       </div>
     );
   }
   return (
-    <div className={`${GROUND} border-bad bg-bad-soft text-bad`}>
+    <div className={`${BOX} border-bad bg-bad-soft text-bad`}>
       <p className="font-medium">
         <Text>{output.status}</Text>
       </p>

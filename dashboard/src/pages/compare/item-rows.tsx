@@ -5,11 +5,11 @@ import type { Ref } from 'react';
 import type { ComparedItem, ComparedRun } from '../../api/types';
 import { Badge } from '../../components/badge';
 import { Text } from '../../components/text';
-import { asked } from '../../lib/asked';
-import { duration } from '../../lib/format';
-import { Changes } from './changes';
+import { formatDuration } from '../../lib/format';
+import { summarizeInput } from '../../lib/item-input';
+import { ItemChanges } from './item-changes';
 import { ItemDetail } from './item-detail';
-import { LETTERS, Mark } from './mark';
+import { LETTERS, RunLetter } from './run-letter';
 
 interface ItemRowsProps {
   ref: Ref<HTMLTableSectionElement>;
@@ -52,10 +52,10 @@ export function ItemRows({ ref, index, item, runs, evaluator, isOpen, onToggle }
                 <span className="truncate font-medium font-mono text-xs/5">
                   {item.key.trim() === '' ? <em>an empty key</em> : <Text>{item.key}</Text>}
                 </span>
-                <Kind item={item} />
+                <ItemBadges item={item} />
               </span>
               <span className="block truncate text-muted text-xs/5">
-                <Text>{asked(item.input)}</Text>
+                <Text>{summarizeInput(item.input)}</Text>
               </span>
             </span>
           </button>
@@ -67,10 +67,10 @@ export function ItemRows({ ref, index, item, runs, evaluator, isOpen, onToggle }
           >
             {others.length > 1 && (
               <span className="lg:hidden">
-                <Mark place={other + 1} />
+                <RunLetter place={other + 1} />
               </span>
             )}
-            <Changes item={item} other={other} evaluator={evaluator} />
+            <ItemChanges item={item} other={other} evaluator={evaluator} />
           </td>
         ))}
         <td className="py-2.5 pl-2 text-right text-muted text-xs/5 tabular-nums max-lg:p-0 max-lg:pl-5.5 max-lg:text-left">
@@ -89,7 +89,7 @@ export function ItemRows({ ref, index, item, runs, evaluator, isOpen, onToggle }
 }
 
 /** What is unusual of the item as such. */
-function Kind({ item }: { item: ComparedItem }) {
+function ItemBadges({ item }: { item: ComparedItem }) {
   const there = item.outputs.flatMap((output, place) => (output === null ? [] : [LETTERS[place]]));
   return (
     <>
@@ -104,7 +104,7 @@ function Latencies({ item: { outputs } }: { item: ComparedItem }) {
     // biome-ignore lint/suspicious/noArrayIndexKey: the runs have their places
     <span key={place} className="whitespace-nowrap">
       {place > 0 && ' → '}
-      {output === null ? '–' : duration(output.latencyMs)}
+      {output === null ? '–' : formatDuration(output.latencyMs)}
     </span>
   ));
 }

@@ -1,12 +1,12 @@
 // The list of items; only those in sight are drawn, and further ones are asked for as it is scrolled.
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { type Ref, useEffect, useLayoutEffect, useRef, useState } from 'react';
-import { Problem } from '../../components/problem';
+import { ErrorMessage } from '../../components/error-message';
 import { Skeleton } from '../../components/skeleton';
 import { ItemRows } from './item-rows';
 import type { ItemsProps } from './items';
-import { LETTERS, Mark } from './mark';
-import { useItemsBetween } from './use-items';
+import { LETTERS, RunLetter } from './run-letter';
+import { useVisibleItems } from './use-items';
 
 /** About how high an item is, in pixels. */
 const HEIGHT = 61;
@@ -24,7 +24,7 @@ export function ItemTable({ compared, start, choice, chosen }: ItemsProps) {
     overscan: 8,
   });
   const drawn = virtual.getVirtualItems();
-  const items = useItemsBetween(choice, start, [drawn[0]?.index ?? 0, drawn.at(-1)?.index ?? 0]);
+  const items = useVisibleItems(choice, start, [drawn[0]?.index ?? 0, drawn.at(-1)?.index ?? 0]);
   const isShown = useRef(false);
   const place = compared.itemAt ?? undefined;
   useEffect(() => {
@@ -54,7 +54,7 @@ export function ItemTable({ compared, start, choice, chosen }: ItemsProps) {
             {others.map((_, index) => (
               <th key={LETTERS[index + 1]} scope="col" className="px-2 py-2 font-medium">
                 <span className="flex items-center gap-2">
-                  {others.length > 1 && <Mark place={index + 1} />} Change against the baseline
+                  {others.length > 1 && <RunLetter place={index + 1} />} Change against the baseline
                 </span>
               </th>
             ))}
@@ -63,11 +63,11 @@ export function ItemTable({ compared, start, choice, chosen }: ItemsProps) {
             </th>
           </tr>
         </thead>
-        <Space height={before} />
+        <Spacer height={before} />
         {drawn.map(({ index, key }) => {
           const item = items.at(index);
           const shared = { ref: virtual.measureElement, index };
-          if (item === undefined) return <Waiting key={key} {...shared} columns={others.length + 2} />;
+          if (item === undefined) return <PlaceholderRow key={key} {...shared} columns={others.length + 2} />;
           return (
             <ItemRows
               key={item.key}
@@ -80,23 +80,23 @@ export function ItemTable({ compared, start, choice, chosen }: ItemsProps) {
             />
           );
         })}
-        <Space height={after} />
+        <Spacer height={after} />
       </table>
       {items.error !== null && (
-        <Problem title="The items could not be loaded" error={items.error} onRetry={items.retry} />
+        <ErrorMessage title="The items could not be loaded" error={items.error} onRetry={items.retry} />
       )}
     </>
   );
 }
 
-interface WaitingProps {
+interface PlaceholderRowProps {
   ref: Ref<HTMLTableSectionElement>;
   index: number;
   columns: number;
 }
 
 /** An item that has not come yet. */
-function Waiting({ ref, index, columns }: WaitingProps) {
+function PlaceholderRow({ ref, index, columns }: PlaceholderRowProps) {
   return (
     <tbody ref={ref} data-index={index} className="border-line border-t max-lg:block">
       <tr aria-rowindex={index + 2} className="max-lg:block">
@@ -109,7 +109,7 @@ function Waiting({ ref, index, columns }: WaitingProps) {
 }
 
 /** The room of the items that are not drawn. */
-function Space({ height }: { height: number }) {
+function Spacer({ height }: { height: number }) {
   if (height <= 0) return null;
   return (
     <tbody aria-hidden="true" className="max-lg:block">

@@ -1,24 +1,24 @@
 // The items of the runs, matched by their keys: which are shown, and the list of them.
-import type { CompareChoice } from '../../api/queries';
+import type { CompareFilter } from '../../api/queries';
 import type { Compared } from '../../api/types';
-import { Choice } from '../../components/choice';
-import { Empty } from '../../components/empty';
+import { EmptyState } from '../../components/empty-state';
 import { SearchField, SelectField } from '../../components/field';
 import { Panel } from '../../components/panel';
-import { count, counted } from '../../lib/format';
-import { type Chosen, type Only, SORTS } from './chosen';
+import { SegmentedControl } from '../../components/segmented-control';
+import { formatCount, pluralize } from '../../lib/format';
 import { ItemTable } from './item-table';
-import type { useCompared } from './use-items';
+import { type CompareParameters, type Only, SORTS } from './parameters';
+import type { useComparison } from './use-items';
 
 export interface ItemsProps {
   compared: Compared;
-  start: ReturnType<typeof useCompared>;
-  choice: CompareChoice;
-  chosen: Chosen;
+  start: ReturnType<typeof useComparison>;
+  choice: CompareFilter;
+  chosen: CompareParameters;
 }
 
 export function Items({ compared, start, choice, chosen }: ItemsProps) {
-  const { search, evaluator, sort, usualSort, only, set } = chosen;
+  const { search, evaluator, sort, defaultSort: usualSort, only, set } = chosen;
   const isFiltered = search !== '' || only !== 'all';
   return (
     <Panel
@@ -26,13 +26,13 @@ export function Items({ compared, start, choice, chosen }: ItemsProps) {
       actions={
         <p role="status" className="text-muted text-xs tabular-nums">
           {isFiltered
-            ? `${count(compared.matching)} of ${counted(compared.total, 'item')}`
-            : counted(compared.total, 'item')}
+            ? `${formatCount(compared.matching)} of ${pluralize(compared.total, 'item')}`
+            : pluralize(compared.total, 'item')}
         </p>
       }
     >
       <div className="mb-3 flex flex-wrap items-center gap-2">
-        <Choice
+        <SegmentedControl
           label="Which items"
           value={only}
           options={tabs(compared)}
@@ -82,23 +82,23 @@ export function Items({ compared, start, choice, chosen }: ItemsProps) {
 /** The tabs, with how many of the items that the search finds each has. */
 const tabs = ({ found, changed, regressed, improved }: Compared) =>
   [
-    { value: 'all', name: `All ${count(found)}` },
-    { value: 'changed', name: `Changed ${count(changed)}` },
-    { value: 'regressed', name: `Regressed ${count(regressed)}` },
-    { value: 'improved', name: `Improved ${count(improved)}` },
+    { value: 'all', name: `All ${formatCount(found)}` },
+    { value: 'changed', name: `Changed ${formatCount(changed)}` },
+    { value: 'regressed', name: `Regressed ${formatCount(regressed)}` },
+    { value: 'improved', name: `Improved ${formatCount(improved)}` },
   ] as const;
 
-const NONE: Record<Only, string> = {
+const EMPTY_TITLES: Record<Only, string> = {
   all: 'No item matches',
   changed: 'No item changed',
   regressed: 'No item became worse',
   improved: 'No item became better',
 };
 
-function NoItems({ chosen: { only, search, evaluator, set } }: { chosen: Chosen }) {
+function NoItems({ chosen: { only, search, evaluator, set } }: { chosen: CompareParameters }) {
   const isNarrowed = search !== '' || evaluator !== '' || only !== 'all';
   return (
-    <Empty title={search === '' ? NONE[only] : `${NONE[only]} with “${search}”`}>
+    <EmptyState title={search === '' ? EMPTY_TITLES[only] : `${EMPTY_TITLES[only]} with “${search}”`}>
       {isNarrowed && (
         <button
           type="button"
@@ -108,6 +108,6 @@ function NoItems({ chosen: { only, search, evaluator, set } }: { chosen: Chosen 
           Show all items
         </button>
       )}
-    </Empty>
+    </EmptyState>
   );
 }

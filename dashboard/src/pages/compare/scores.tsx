@@ -2,9 +2,9 @@
 import clsx from 'clsx';
 import type { ComparedItem, ComparedOutput, ComparedRun } from '../../api/types';
 import { Text, TextBlock } from '../../components/text';
-import { duration, score, signed } from '../../lib/format';
-import { own } from '../../lib/own';
-import { Mark, sideName } from './mark';
+import { formatDuration, formatScore, formatSigned } from '../../lib/format';
+import { getOwn } from '../../lib/get-own';
+import { RunLetter, runLabel } from './run-letter';
 
 export function Scores({ item, runs }: { item: ComparedItem; runs: ComparedRun[] }) {
   const places = runs.flatMap((_, place) => (item.outputs[place] == null ? [] : [place]));
@@ -20,7 +20,7 @@ export function Scores({ item, runs }: { item: ComparedItem; runs: ComparedRun[]
           {places.map((place) => (
             <th key={place} scope="col" className="px-2 pb-1 font-medium">
               <span className="inline-flex items-center gap-2">
-                <Mark place={place} /> {sideName(place)}
+                <RunLetter place={place} /> {runLabel(place)}
               </span>
             </th>
           ))}
@@ -38,9 +38,9 @@ export function Scores({ item, runs }: { item: ComparedItem; runs: ComparedRun[]
             {places.map((place) => (
               <td key={place} className="px-2 py-2 max-md:flex max-md:gap-2 max-md:px-0 max-md:py-1">
                 <span className="md:hidden">
-                  <Mark place={place} />
+                  <RunLetter place={place} />
                 </span>
-                <Said
+                <EvaluationCell
                   name={name}
                   output={item.outputs[place]}
                   base={place === 0 ? undefined : item.outputs[0]}
@@ -58,7 +58,7 @@ export function Scores({ item, runs }: { item: ComparedItem; runs: ComparedRun[]
               key={place}
               className="px-2 py-2 text-muted text-xs/5 tabular-nums max-md:inline-block max-md:px-0"
             >
-              {duration(item.outputs[place]?.latencyMs ?? 0)}
+              {formatDuration(item.outputs[place]?.latencyMs ?? 0)}
               {(item.outputs[place]?.runs ?? 1) > 1 && `, mean of ${item.outputs[place]?.runs} runs`}
             </td>
           ))}
@@ -71,22 +71,22 @@ export function Scores({ item, runs }: { item: ComparedItem; runs: ComparedRun[]
 const evaluators = (output: ComparedOutput | null | undefined) =>
   output == null ? [] : [...Object.keys(output.evaluations), ...Object.keys(output.scores)];
 
-interface SaidProps {
+interface EvaluationCellProps {
   name: string;
   output: ComparedOutput | null | undefined;
   base: ComparedOutput | null | undefined;
 }
 
-function Said({ name, output, base }: SaidProps) {
-  const [value, before] = [own(output?.scores, name), own(base?.scores, name)];
-  const evaluation = own(output?.evaluations, name);
+function EvaluationCell({ name, output, base }: EvaluationCellProps) {
+  const [value, before] = [getOwn(output?.scores, name), getOwn(base?.scores, name)];
+  const evaluation = getOwn(output?.evaluations, name);
   const change = value === undefined || before === undefined ? 0 : value - before;
   return (
     <div className="min-w-0">
       <p className="font-medium text-xs/5 tabular-nums">
-        {value === undefined ? <span className="text-bad">no score</span> : score(value)}
+        {value === undefined ? <span className="text-bad">no score</span> : formatScore(value)}
         {Math.abs(change) > 1e-9 && (
-          <span className={clsx('ml-2', change < 0 ? 'text-bad' : 'text-good')}>{signed(change)}</span>
+          <span className={clsx('ml-2', change < 0 ? 'text-bad' : 'text-good')}>{formatSigned(change)}</span>
         )}
       </p>
       {evaluation?.reason != null && (

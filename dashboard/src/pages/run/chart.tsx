@@ -12,35 +12,35 @@ import {
   XAxis,
   YAxis,
 } from 'recharts';
-import { score } from '../../lib/format';
-import { plain } from '../../lib/texts';
-import type { Shape } from './chart-panel';
+import { formatScore } from '../../lib/format';
+import { escapeHidden } from '../../lib/texts';
+import type { ChartKind } from './chart-panel';
 
 interface ChartProps {
   means: { name: string; mean: number }[];
-  shape: Shape;
+  kind: ChartKind;
 }
 
 const HEIGHT = 220;
 const LABEL = { fill: 'var(--muted)', fontSize: 12 };
 /** The most characters of a name that a chart has room for. */
-const ROOM = 16;
+const MAX_NAME_LENGTH = 16;
 
-function short(name: string): string {
-  const shown = plain(name);
-  return shown.length > ROOM ? `${shown.slice(0, ROOM - 1)}…` : shown;
+function shortName(name: string): string {
+  const shown = escapeHidden(name);
+  return shown.length > MAX_NAME_LENGTH ? `${shown.slice(0, MAX_NAME_LENGTH - 1)}…` : shown;
 }
 
-export default function Chart({ means, shape }: ChartProps) {
-  return shape === 'radar' ? <AsRadar means={means} /> : <AsBars means={means} />;
+export default function Chart({ means, kind: shape }: ChartProps) {
+  return shape === 'radar' ? <RadarView means={means} /> : <BarsView means={means} />;
 }
 
-function AsRadar({ means }: Pick<ChartProps, 'means'>) {
+function RadarView({ means }: Pick<ChartProps, 'means'>) {
   return (
     <ResponsiveContainer width="100%" height={HEIGHT}>
       <RadarChart data={means} outerRadius="78%" accessibilityLayer={false}>
         <PolarGrid stroke="var(--line)" />
-        <PolarAngleAxis dataKey="name" tick={LABEL} tickFormatter={short} />
+        <PolarAngleAxis dataKey="name" tick={LABEL} tickFormatter={shortName} />
         <PolarRadiusAxis domain={[0, 1]} tick={false} axisLine={false} />
         <Radar
           dataKey="mean"
@@ -56,7 +56,7 @@ function AsRadar({ means }: Pick<ChartProps, 'means'>) {
   );
 }
 
-function AsBars({ means }: Pick<ChartProps, 'means'>) {
+function BarsView({ means }: Pick<ChartProps, 'means'>) {
   return (
     <ResponsiveContainer width="100%" height={Math.max(HEIGHT / 2, 36 * means.length)}>
       <BarChart data={means} layout="vertical" margin={{ right: 48 }} accessibilityLayer={false}>
@@ -66,7 +66,7 @@ function AsBars({ means }: Pick<ChartProps, 'means'>) {
           dataKey="name"
           width={116}
           tick={LABEL}
-          tickFormatter={short}
+          tickFormatter={shortName}
           tickLine={false}
           axisLine={false}
         />
@@ -83,7 +83,7 @@ function AsBars({ means }: Pick<ChartProps, 'means'>) {
             position="right"
             fill="var(--text)"
             fontSize={12}
-            formatter={(mean) => score(Number(mean))}
+            formatter={(mean) => formatScore(Number(mean))}
           />
         </Bar>
       </BarChart>

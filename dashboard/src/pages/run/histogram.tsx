@@ -1,8 +1,8 @@
 // How the items' mean scores by an evaluator are spread over 0 to 1. Each bar leads to its items.
 import clsx from 'clsx';
-import { counted } from '../../lib/format';
+import { pluralize } from '../../lib/format';
 
-export interface Range {
+export interface ScoreRange {
   low: number;
   high: number;
 }
@@ -11,17 +11,17 @@ interface HistogramProps {
   /** The evaluator. */
   name: string;
   /** How many items have their mean score in each of the equal parts. */
-  parts: number[];
+  bins: number[];
   /** The score from which an output passes. */
-  mark?: number | undefined;
-  onRange: (range: Range) => void;
+  passMark?: number | undefined;
+  onRange: (range: ScoreRange) => void;
 }
 
 const HEIGHT = 36;
 /** The least height of a bar that is not empty, so that it is seen, and can be hit. */
-const LEAST = 3;
+const MIN_BAR_HEIGHT = 3;
 
-export function Histogram({ name, parts, mark, onRange }: HistogramProps) {
+export function Histogram({ name, bins: parts, passMark: mark, onRange }: HistogramProps) {
   const most = Math.max(...parts, 1);
   return (
     <ul
@@ -38,9 +38,9 @@ export function Histogram({ name, parts, mark, onRange }: HistogramProps) {
               <Bar
                 items={items}
                 range={range}
-                height={Math.max(LEAST, (items / most) * HEIGHT)}
-                isLow={mark !== undefined && range.high <= mark + Number.EPSILON}
-                onChoose={() => onRange(range)}
+                height={Math.max(MIN_BAR_HEIGHT, (items / most) * HEIGHT)}
+                isBelowPassMark={mark !== undefined && range.high <= mark + Number.EPSILON}
+                onClick={() => onRange(range)}
               />
             )}
           </li>
@@ -52,19 +52,19 @@ export function Histogram({ name, parts, mark, onRange }: HistogramProps) {
 
 interface BarProps {
   items: number;
-  range: Range;
+  range: ScoreRange;
   height: number;
-  isLow: boolean;
-  onChoose: () => void;
+  isBelowPassMark: boolean;
+  onClick: () => void;
 }
 
-function Bar({ items, range, height, isLow, onChoose }: BarProps) {
+function Bar({ items, range, height, isBelowPassMark: isLow, onClick: onChoose }: BarProps) {
   const bounds = `${range.low.toFixed(2)} to ${range.high.toFixed(2)}`;
   return (
     <button
       type="button"
-      title={`${bounds}: ${counted(items, 'item')}`}
-      aria-label={`${counted(items, 'item')} from ${bounds}${isLow ? ', below the mark' : ''}: show them`}
+      title={`${bounds}: ${pluralize(items, 'item')}`}
+      aria-label={`${pluralize(items, 'item')} from ${bounds}${isLow ? ', below the mark' : ''}: show them`}
       onClick={onChoose}
       className="group flex h-full w-full items-end px-px"
     >

@@ -6,47 +6,47 @@ import { ApiError } from '../../api/client';
 import { itemsQuery, overviewQuery } from '../../api/queries';
 import type { Overview } from '../../api/types';
 import { buttonLook } from '../../components/button';
-import { Empty } from '../../components/empty';
-import { Problem } from '../../components/problem';
+import { EmptyState } from '../../components/empty-state';
+import { ErrorMessage } from '../../components/error-message';
 import { Skeleton } from '../../components/skeleton';
-import { plain } from '../../lib/texts';
-import { useParameters } from '../../lib/use-parameters';
+import { escapeHidden } from '../../lib/texts';
 import { useTitle } from '../../lib/use-title';
-import { Spent } from './amounts';
-import { Baseline } from './baseline';
+import { useUrlParameters } from '../../lib/use-url-parameters';
+import { BaselineChange } from './baseline';
 import { ChartPanel } from './chart-panel';
-import { Figures } from './figures';
-import { Head } from './head';
-import type { Range } from './histogram';
+import type { ScoreRange } from './histogram';
 import { Items } from './items';
-import { choiceOf, inRange } from './items/choice';
+import { parseFilter, rangeFilter } from './items/filter';
+import { Metrics } from './metrics';
+import { RunHeader } from './run-header';
 import { Scores } from './scores';
 import { Thresholds } from './thresholds';
 import { Unfinished } from './unfinished';
+import { Usage } from './usage';
 
 export function Component() {
   const { id = '' } = useParams();
-  const { search } = useParameters();
+  const { search } = useUrlParameters();
   const { data, error, refetch } = useQuery(overviewQuery(id));
   // The items need not wait for what is told of all of them.
-  usePrefetchQuery(itemsQuery(id, choiceOf(search), 0));
-  useTitle(data === undefined ? `Run ${id}` : plain(data.run.name));
-  if (error instanceof ApiError && error.status === 404) return <NoRun message={error.message} />;
+  usePrefetchQuery(itemsQuery(id, parseFilter(search), 0));
+  useTitle(data === undefined ? `Run ${id}` : escapeHidden(data.run.name));
+  if (error instanceof ApiError && error.status === 404) return <RunNotFound message={error.message} />;
   if (error !== null && data === undefined) {
-    return <Problem title="The run could not be loaded" error={error} onRetry={refetch} />;
+    return <ErrorMessage title="The run could not be loaded" error={error} onRetry={refetch} />;
   }
-  if (data === undefined) return <Waiting />;
+  if (data === undefined) return <LoadingRun />;
   // What is open on the page belongs to one run.
   return <Run key={data.run.id} overview={data} />;
 }
 
 function Run({ overview }: { overview: Overview }) {
-  const { set } = useParameters();
+  const { set } = useUrlParameters();
   const items = useRef<HTMLHeadingElement>(null);
   const itemAt = useItemLink();
   const showRange = useCallback(
-    (evaluator: string, range: Range) => {
-      set(inRange(evaluator, range));
+    (evaluator: string, range: ScoreRange) => {
+      set(rangeFilter(evaluator, range));
       items.current?.scrollIntoView();
     },
     [set],
@@ -54,17 +54,17 @@ function Run({ overview }: { overview: Overview }) {
   const { run } = overview;
   return (
     <div className="flex flex-col gap-4">
-      <Head overview={overview} />
+      <RunHeader overview={overview} />
       <Unfinished overview={overview} />
-      <Figures overview={overview} />
+      <Metrics overview={overview} />
       <div className="grid gap-4 lg:grid-cols-[minmax(0,1fr)_minmax(22rem,26rem)]">
         <Scores overview={overview} onRange={showRange} />
         <Thresholds run={run} />
       </div>
       <div className="grid gap-4 md:grid-cols-2 lg:grid-flow-col lg:auto-cols-fr lg:grid-cols-none">
         <ChartPanel run={run} />
-        <Spent overview={overview} />
-        {run.baseline && <Baseline comparison={run.baseline} itemAt={itemAt} />}
+        <Usage overview={overview} />
+        {run.baseline && <BaselineChange comparison={run.baseline} itemAt={itemAt} />}
       </div>
       <Items overview={overview} heading={items} />
     </div>
@@ -77,19 +77,19 @@ function useItemLink() {
   return (key: string) => `${pathname}?${new URLSearchParams({ item: key })}`;
 }
 
-function NoRun({ message }: { message: string }) {
+function RunNotFound({ message }: { message: string }) {
   return (
-    <Empty title="This run is not there">
+    <EmptyState title="This run is not there">
       <p className="max-w-xl [overflow-wrap:anywhere]">{message}</p>
       <p>It may have been removed, or its id is another. These are the runs that there are:</p>
       <Link to="/" className={buttonLook()}>
         See all runs
       </Link>
-    </Empty>
+    </EmptyState>
   );
 }
 
-function Waiting() {
+function LoadingRun() {
   return (
     <div className="flex flex-col gap-4">
       <Skeleton label="Loading the run" className="h-16" />

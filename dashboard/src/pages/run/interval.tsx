@@ -2,15 +2,15 @@
 import type { Interval as Bounds } from '../../api/types';
 
 interface IntervalProps {
-  of: Bounds | undefined;
+  ci95: Bounds | undefined;
   mean: number;
-  mark?: number | undefined;
+  passMark?: number | undefined;
 }
 
 const place = (value: number) => `${100 * Math.min(Math.max(value, 0), 1)}%`;
 
 /** The figures stand beside it as text, so it is hidden from those who do not see it. */
-export function Interval({ of: bounds, mean, mark }: IntervalProps) {
+export function Interval({ ci95: bounds, mean, passMark: mark }: IntervalProps) {
   return (
     <div className="relative h-2.5" aria-hidden="true">
       <div className="absolute inset-x-0 top-1 h-0.5 rounded-full bg-line" />

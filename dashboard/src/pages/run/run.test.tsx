@@ -1,19 +1,19 @@
 import { screen, waitFor, within } from '@testing-library/react';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Overview, ThresholdOutcome } from '../../api/types';
-import { layOut } from '../../test/layout';
+import { mockLayout } from '../../test/layout';
 import { renderPage } from '../../test/render';
 import { items, overview, report, wholeItem } from '../../test/run';
 import { liveRun } from '../../test/runs';
-import { refused, serve } from '../../test/server';
+import { errorResponse, mockServer } from '../../test/server';
 import { Component } from '.';
 
 const RUN = '/api/runs/a1b2c3';
 
-beforeEach(() => layOut());
+beforeEach(() => mockLayout());
 
 function open(given: Partial<Overview> = {}, { at = '', matching = 12, live = [liveRun()] } = {}) {
-  const asked = serve({
+  const asked = mockServer({
     [`${RUN}/overview`]: overview(given),
     [`${RUN}/items`]: items(matching),
     [`${RUN}/items/key-0`]: wholeItem(0),
@@ -135,7 +135,7 @@ describe('a run', () => {
   });
 
   test('one that is not there says so and what to do', async () => {
-    serve({ [`${RUN}/overview`]: refused(404, 'there is no run `a1b2c3`') });
+    mockServer({ [`${RUN}/overview`]: errorResponse(404, 'there is no run `a1b2c3`') });
     renderPage(Component, { at: '/runs/a1b2c3', path: '/runs/:id' });
     expect(await screen.findByText('there is no run `a1b2c3`')).toBeVisible();
     expect(screen.getByRole('link', { name: 'See all runs' })).toHaveAttribute('href', '/');

@@ -2,16 +2,16 @@
 import type { Overview, Report, ScoreStats } from '../../api/types';
 import { Panel } from '../../components/panel';
 import { Text } from '../../components/text';
-import { count, percent, score } from '../../lib/format';
-import { own } from '../../lib/own';
-import { Histogram, type Range } from './histogram';
+import { formatCount, formatPercent, formatScore } from '../../lib/format';
+import { getOwn } from '../../lib/get-own';
+import { Histogram, type ScoreRange } from './histogram';
 import { Interval } from './interval';
-import { evaluatorsOf, markOf } from './verdict';
+import { evaluatorsOf, passMarkOf } from './verdict';
 
 interface ScoresProps {
   overview: Overview;
   /** Called with the part of a histogram whose items are wanted. */
-  onRange: (evaluator: string, range: Range) => void;
+  onRange: (evaluator: string, range: ScoreRange) => void;
 }
 
 export function Scores({ overview, onRange }: ScoresProps) {
@@ -42,7 +42,7 @@ export function Scores({ overview, onRange }: ScoresProps) {
                 key={name}
                 name={name}
                 run={run}
-                parts={own(histograms, name)}
+                bins={getOwn(histograms, name)}
                 onRange={(range) => onRange(name, range)}
               />
             ))}
@@ -57,13 +57,13 @@ export function Scores({ overview, onRange }: ScoresProps) {
 interface RowProps {
   name: string;
   run: Report;
-  parts: number[] | undefined;
-  onRange: (range: Range) => void;
+  bins: number[] | undefined;
+  onRange: (range: ScoreRange) => void;
 }
 
-function Row({ name, run, parts, onRange }: RowProps) {
-  const stats = own(run.summary.scores, name);
-  const mark = markOf(run, name);
+function Row({ name, run, bins: parts, onRange }: RowProps) {
+  const stats = getOwn(run.summary.scores, name);
+  const mark = passMarkOf(run, name);
   return (
     <tr className="[&>*]:py-2.5">
       <th scope="row" className="max-w-48 text-left font-medium [overflow-wrap:anywhere]">
@@ -76,45 +76,45 @@ function Row({ name, run, parts, onRange }: RowProps) {
       ) : (
         <>
           <td className="px-3">
-            <Average stats={stats} mark={mark} />
+            <Mean stats={stats} mark={mark} />
           </td>
           <td className="px-3 text-right">
-            <Passed stats={stats} mark={mark} runs={run.config.runs} />
+            <PassRate stats={stats} mark={mark} runs={run.config.runs} />
           </td>
-          <td>{parts && <Histogram name={name} parts={parts} mark={mark} onRange={onRange} />}</td>
+          <td>{parts && <Histogram name={name} bins={parts} passMark={mark} onRange={onRange} />}</td>
         </>
       )}
     </tr>
   );
 }
 
-function Average({ stats, mark }: { stats: ScoreStats; mark: number | undefined }) {
+function Mean({ stats, mark }: { stats: ScoreStats; mark: number | undefined }) {
   return (
     <div className="flex items-center gap-3 tabular-nums">
-      <span className="font-semibold">{score(stats.avg)}</span>
+      <span className="font-semibold">{formatScore(stats.avg)}</span>
       <div className="w-32">
-        <Interval of={stats.ci95 ?? undefined} mean={stats.avg} mark={mark} />
+        <Interval ci95={stats.ci95 ?? undefined} mean={stats.avg} passMark={mark} />
         <p className="mt-1 text-muted text-xs">
-          {stats.ci95 ? `${score(stats.ci95.low)} to ${score(stats.ci95.high)}` : 'no interval'}
+          {stats.ci95 ? `${formatScore(stats.ci95.low)} to ${formatScore(stats.ci95.high)}` : 'no interval'}
         </p>
       </div>
     </div>
   );
 }
 
-function Passed({ stats, mark, runs }: { stats: ScoreStats; mark: number | undefined; runs: number }) {
+function PassRate({ stats, mark, runs }: { stats: ScoreStats; mark: number | undefined; runs: number }) {
   const always = stats.passHatK?.at(-1);
   return (
     <>
       <span className="whitespace-nowrap tabular-nums">
-        {stats.passRate == null ? '–' : percent(stats.passRate)}
+        {stats.passRate == null ? '–' : formatPercent(stats.passRate)}
       </span>
       <span className="block whitespace-nowrap text-muted text-xs">
-        {mark === undefined ? `of ${count(stats.count)}` : `mark ${Number(mark.toFixed(3))}`}
+        {mark === undefined ? `of ${formatCount(stats.count)}` : `mark ${Number(mark.toFixed(3))}`}
       </span>
       {runs > 1 && always !== undefined && (
         <span className="block whitespace-nowrap text-muted text-xs">
-          all {runs} runs {percent(always)}
+          all {runs} runs {formatPercent(always)}
         </span>
       )}
     </>

@@ -4,12 +4,12 @@ import type { Report, ThresholdOutcome } from '../../api/types';
 import { Badge } from '../../components/badge';
 import { Panel } from '../../components/panel';
 import { Text } from '../../components/text';
-import { counted } from '../../lib/format';
+import { pluralize } from '../../lib/format';
 
 const SIGNS: Record<string, string> = { '>=': '≥', '<=': '≤', '>': '>', '<': '<' };
 
 /** A threshold's name in its two halves: `score.avg` and `≥ 0.8`. */
-function halves(name: string): [figure: string, bound: string] {
+function splitThreshold(name: string): [figure: string, bound: string] {
   const parted = /^(.*\S)\s*(>=|<=|>|<)\s*([^<>=]+)$/.exec(name);
   return parted === null ? [name, ''] : [parted[1] ?? '', `${SIGNS[parted[2] ?? '']} ${parted[3]}`];
 }
@@ -21,11 +21,11 @@ export function Thresholds({ run }: { run: Report }) {
     <Panel title="Thresholds">
       {pooled > 0 && (
         <p className="mb-2 text-muted text-xs">
-          With {counted(pooled, 'earlier run')} of this commit, as further runs of the items.
+          With {pluralize(pooled, 'earlier run')} of this commit, as further runs of the items.
         </p>
       )}
       {outcomes.length === 0 ? (
-        <Unjudged run={run} />
+        <NotEvaluated run={run} />
       ) : (
         <table className="w-full">
           <caption className="sr-only">Thresholds</caption>
@@ -52,7 +52,7 @@ export function Thresholds({ run }: { run: Report }) {
 }
 
 /** Why there is nothing to be said of thresholds, and those that the run was not held against. */
-function Unjudged({ run: { ciStatus, config, partial } }: { run: Report }) {
+function NotEvaluated({ run: { ciStatus, config, partial } }: { run: Report }) {
   const { strict, thresholds = [] } = config;
   if (thresholds.length === 0) {
     const none = strict
@@ -70,7 +70,7 @@ function Unjudged({ run: { ciStatus, config, partial } }: { run: Report }) {
       <ul className="mt-2 divide-y divide-line">
         {thresholds.map((name) => (
           <li key={name} className="py-1.5">
-            <Name of={name} />
+            <ThresholdName name={name} />
           </li>
         ))}
       </ul>
@@ -78,8 +78,8 @@ function Unjudged({ run: { ciStatus, config, partial } }: { run: Report }) {
   );
 }
 
-function Name({ of: name }: { of: string }) {
-  const [figure, bound] = halves(name);
+function ThresholdName({ name }: { name: string }) {
+  const [figure, bound] = splitThreshold(name);
   return (
     <span className="font-mono text-xs/5 [overflow-wrap:anywhere]">
       {figure} <span className="whitespace-nowrap text-muted">{bound}</span>
@@ -89,21 +89,21 @@ function Name({ of: name }: { of: string }) {
 
 function Row({ outcome }: { outcome: ThresholdOutcome }) {
   // Of the others, the figure and the bound tell all.
-  const needsWords = outcome.finding === 'inconclusive' || outcome.actual == null;
+  const needsMessage = outcome.finding === 'inconclusive' || outcome.actual == null;
   return (
     <>
       <tr className="border-line border-t align-top [&>*]:pt-2 [&>*]:pb-1">
         <th scope="row" className="text-left font-normal">
-          <Name of={outcome.name} />
+          <ThresholdName name={outcome.name} />
         </th>
         <td className="px-3 text-right whitespace-nowrap tabular-nums">{outcome.figure ?? '–'}</td>
         <td className="text-right">
-          <Finding of={outcome} />
+          <ResultBadge outcome={outcome} />
         </td>
       </tr>
       <tr>
         <td colSpan={3} className="pb-1 text-muted text-xs [overflow-wrap:anywhere]">
-          {needsWords ? (
+          {needsMessage ? (
             <Text>{outcome.message}</Text>
           ) : (
             outcome.againstBaseline === true && 'against the baseline'
@@ -114,7 +114,7 @@ function Row({ outcome }: { outcome: ThresholdOutcome }) {
   );
 }
 
-function Finding({ of: { finding, actual, passed } }: { of: ThresholdOutcome }) {
+function ResultBadge({ outcome: { finding, actual, passed } }: { outcome: ThresholdOutcome }) {
   if (finding === 'met')
     return (
       <Badge tone="good" icon={<CircleCheck />}>

@@ -2,12 +2,12 @@
 import { Scissors } from 'lucide-react';
 import { useLive } from '../../api/events';
 import type { Overview } from '../../api/types';
-import { Command } from '../../components/empty';
-import { count, duration, percent } from '../../lib/format';
+import { CommandSnippet } from '../../components/empty-state';
+import { formatCount, formatDuration, formatPercent } from '../../lib/format';
 
 export function Unfinished({ overview }: { overview: Overview }) {
   if (overview.state === 'running') return <Running overview={overview} />;
-  if (overview.state === 'cut-off') return <CutOff overview={overview} />;
+  if (overview.state === 'cut-off') return <Interrupted overview={overview} />;
   return null;
 }
 
@@ -21,25 +21,25 @@ function Running({ overview }: { overview: Overview }) {
     <section aria-label="Progress" className="rounded-lg border border-accent bg-accent-soft px-4 py-3">
       <div className="mb-2 flex flex-wrap justify-between gap-x-4">
         <p className="font-medium text-accent">
-          {count(finished)} of {count(planned)} items
+          {formatCount(finished)} of {formatCount(planned)} items
         </p>
         <p className="text-muted">
-          {live && `for ${duration(live.elapsedMs)}`}
-          {left !== undefined && left > 0 && `, about ${duration(left)} left`}
+          {live && `for ${formatDuration(live.elapsedMs)}`}
+          {left !== undefined && left > 0 && `, about ${formatDuration(left)} left`}
         </p>
       </div>
       <progress className="sr-only" value={finished} max={planned} aria-label="Finished items" />
       <div className="h-2 overflow-hidden rounded-full bg-surface" aria-hidden="true">
         <div
           className="h-full rounded-full bg-accent transition-[width] duration-500"
-          style={{ width: percent(finished / Math.max(planned, 1)).replace(' ', '') }}
+          style={{ width: formatPercent(finished / Math.max(planned, 1)).replace(' ', '') }}
         />
       </div>
     </section>
   );
 }
 
-function CutOff({ overview }: { overview: Overview }) {
+function Interrupted({ overview }: { overview: Overview }) {
   const { finishedItems, plannedItems, run } = overview;
   return (
     <section
@@ -50,12 +50,12 @@ function CutOff({ overview }: { overview: Overview }) {
         <Scissors className="mt-0.5 size-4 shrink-0 text-warn" aria-hidden="true" />
         <span>
           <span className="font-medium text-warn">
-            This run was cut off after {count(finishedItems)} of {count(plannedItems)} items.
+            This run was cut off after {formatCount(finishedItems)} of {formatCount(plannedItems)} items.
           </span>{' '}
           What it has is kept; the items that are missing can be run.
         </span>
       </p>
-      <Command>{`cargo cobalt run --resume ${run.id}`}</Command>
+      <CommandSnippet>{`cargo cobalt run --resume ${run.id}`}</CommandSnippet>
     </section>
   );
 }

@@ -14,14 +14,14 @@ function outcomeOf({ passed, summary }: Report): RunVerdict {
 }
 
 /** The run that it is best compared with: its baseline or, without one, the run before it. */
-export function comparedWith({ run, previous }: Overview): { id: string; name: string } | undefined {
+export function comparisonTarget({ run, previous }: Overview): { id: string; name: string } | undefined {
   const base = run.baseline?.base.id;
   if (base !== undefined) return { id: base, name: 'baseline' };
   return previous ? { id: previous.id, name: 'previous run' } : undefined;
 }
 
 /** The score from which an output passes an evaluator; undefined where the file does not say it. */
-export function markOf({ config }: Report, evaluator: string): number | undefined {
+export function passMarkOf({ config }: Report, evaluator: string): number | undefined {
   return config.passMarks?.[config.evaluators.indexOf(evaluator)];
 }
 

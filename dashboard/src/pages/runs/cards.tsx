@@ -5,28 +5,28 @@ import { useNavigate } from 'react-router';
 import type { RunRow } from '../../api/types';
 import { Time } from '../../components/time';
 import { Verdict } from '../../components/verdict';
-import { counted, duration } from '../../lib/format';
-import { Commit, Cost, Errors, Pick, RunLink, Tags } from './cells';
+import { formatDuration, pluralize } from '../../lib/format';
+import { Commit, Cost, Errors, RunLink, SelectCheckbox, Tags } from './cells';
 import type { ListProps } from './list';
 import { openRun } from './open-run';
-import { Evaluator } from './scores';
+import { EvaluatorScore } from './scores';
 import { useRowKeys } from './use-row-keys';
-import { useRows } from './use-rows';
+import { useVirtualRows } from './use-virtual-rows';
 
 /** The height of a card in pixels, with its line. */
-const CARD = 141;
+const CARD_HEIGHT = 141;
 
-const COVERED = 60;
+const HEADER_HEIGHT = 60;
 
 /** How many evaluators have a place in a card. */
-const SHOWN = 3;
+const MAX_SCORES = 3;
 
-export function RunCards({ runs, picks, onEnd }: ListProps) {
+export function RunCards({ runs, selection: picks, onEnd }: ListProps) {
   const navigate = useNavigate();
-  const { list, items, before, after, scrollTo } = useRows<HTMLUListElement>({
+  const { list, items, before, after, scrollTo } = useVirtualRows<HTMLUListElement>({
     count: runs.length,
-    height: CARD,
-    covered: COVERED,
+    height: CARD_HEIGHT,
+    headerHeight: HEADER_HEIGHT,
     onEnd,
   });
   useRowKeys(runs, scrollTo, picks.toggle);
@@ -44,7 +44,7 @@ export function RunCards({ runs, picks, onEnd }: ListProps) {
               onClick={(event) => openRun(event, run.id, navigate)}
               className="h-[141px] cursor-pointer border-line border-t p-3 first-of-type:border-t-0"
             >
-              <Card run={run} pick={<Pick run={run} picks={picks} />} />
+              <Card run={run} pick={<SelectCheckbox run={run} picks={picks} />} />
             </li>
           )
         );
@@ -62,31 +62,31 @@ function Card({ run, pick }: { run: RunRow; pick: ReactNode }) {
         {pick}
         <RunLink run={run} />
         <span className="ml-auto">
-          <Verdict of={run.verdict} />
+          <Verdict verdict={run.verdict} />
         </span>
       </div>
       <div className="flex h-9 gap-3 overflow-hidden">
-        {names.slice(0, SHOWN).map((name) => (
-          <Evaluator key={name} name={name} of={run} />
+        {names.slice(0, MAX_SCORES).map((name) => (
+          <EvaluatorScore key={name} name={name} of={run} />
         ))}
         {names.length === 0 && <span className="text-muted text-xs">No scores</span>}
       </div>
       <div className="flex items-center gap-x-4 overflow-hidden whitespace-nowrap text-muted text-xs [&_svg]:size-3.5">
-        <Fact icon={<ListChecks />}>{counted(run.totalItems, 'item')}</Fact>
+        <Fact icon={<ListChecks />}>{pluralize(run.totalItems, 'item')}</Fact>
         {run.failedItems + run.evalErrors > 0 && (
           <span>
             <Errors run={run} /> in error
           </span>
         )}
-        <Fact icon={<Timer />}>{duration(run.durationMs)}</Fact>
+        <Fact icon={<Timer />}>{formatDuration(run.durationMs)}</Fact>
         <Fact icon={<Coins />}>
           <Cost run={run} />
         </Fact>
       </div>
       <div className="flex h-5 min-w-0 items-center gap-3 text-muted text-xs">
-        <Time of={run.timestamp} />
+        <Time timestamp={run.timestamp} />
         <Commit run={run} />
-        <Tags of={run.tags} />
+        <Tags tags={run.tags} />
       </div>
     </div>
   );

@@ -5,8 +5,8 @@ import type { RunRow } from '../../api/types';
 import { Tag } from '../../components/badge';
 import { Text } from '../../components/text';
 import { Verdict } from '../../components/verdict';
-import { commit, cost, count, counted } from '../../lib/format';
-import { plain } from '../../lib/texts';
+import { formatCost, formatCount, pluralize, shortCommit } from '../../lib/format';
+import { escapeHidden } from '../../lib/texts';
 
 /** A link to the run by its experiment's name. Keys move from one of these links to the next. */
 export function RunLink({ run }: { run: RunRow }) {
@@ -14,7 +14,7 @@ export function RunLink({ run }: { run: RunRow }) {
     <Link
       to={`/runs/${encodeURIComponent(run.id)}`}
       data-run={run.id}
-      title={plain(run.name)}
+      title={escapeHidden(run.name)}
       className="min-w-0 truncate font-medium hover:text-accent hover:underline"
     >
       <Text>{run.name}</Text>
@@ -23,18 +23,18 @@ export function RunLink({ run }: { run: RunRow }) {
 }
 
 /** How many tags have a place in a row. */
-const TAGS = 3;
+const MAX_TAGS = 3;
 
-export function Tags({ of }: { of: string[] }) {
+export function Tags({ tags: of }: { tags: string[] }) {
   if (of.length === 0) return null;
-  const rest = of.slice(TAGS);
+  const rest = of.slice(MAX_TAGS);
   return (
     <span className="flex min-w-0 items-center gap-1 overflow-hidden">
-      {of.slice(0, TAGS).map((tag) => (
+      {of.slice(0, MAX_TAGS).map((tag) => (
         <Tag key={tag}>{tag}</Tag>
       ))}
       {rest.length > 0 && (
-        <span className="text-muted text-xs" title={rest.map(plain).join(', ')}>
+        <span className="text-muted text-xs" title={rest.map(escapeHidden).join(', ')}>
           +{rest.length}
         </span>
       )}
@@ -42,7 +42,7 @@ export function Tags({ of }: { of: string[] }) {
   );
 }
 
-const OUTCOMES: Record<RunRow['status'], string> = {
+const STATUS_LABELS: Record<RunRow['status'], string> = {
   passed: 'passed',
   notEvaluated: 'not evaluated',
   failed: 'failed',
@@ -53,8 +53,10 @@ const OUTCOMES: Record<RunRow['status'], string> = {
 export function VerdictCell({ run }: { run: RunRow }) {
   return (
     <span className="flex flex-col items-start gap-0.5">
-      <Verdict of={run.verdict} />
-      {run.verdict === 'partial' && <span className="pl-2 text-muted text-xs">{OUTCOMES[run.status]}</span>}
+      <Verdict verdict={run.verdict} />
+      {run.verdict === 'partial' && (
+        <span className="pl-2 text-muted text-xs">{STATUS_LABELS[run.status]}</span>
+      )}
     </span>
   );
 }
@@ -63,12 +65,12 @@ export function Errors({ run }: { run: RunRow }) {
   const errors = run.failedItems + run.evalErrors;
   if (errors === 0) return <span className="text-muted">0</span>;
   const parts = [
-    run.failedItems > 0 && `${counted(run.failedItems, 'item')} failed or timed out`,
-    run.evalErrors > 0 && `${counted(run.evalErrors, 'evaluation')} without a score`,
+    run.failedItems > 0 && `${pluralize(run.failedItems, 'item')} failed or timed out`,
+    run.evalErrors > 0 && `${pluralize(run.evalErrors, 'evaluation')} without a score`,
   ];
   return (
     <span className="font-medium text-bad" title={parts.filter(Boolean).join(', ')}>
-      {count(errors)}
+      {formatCount(errors)}
     </span>
   );
 }
@@ -76,26 +78,26 @@ export function Errors({ run }: { run: RunRow }) {
 /** What the agent and the judges cost together; what each did, in the title. */
 export function Cost({ run }: { run: RunRow }) {
   const { cost: agent, judgeCost: judges } = run;
-  if (typeof agent !== 'number' && typeof judges !== 'number') return <Nothing said="not known" />;
+  if (typeof agent !== 'number' && typeof judges !== 'number') return <MissingValue label="not known" />;
   const part = (name: string, usd: number | null | undefined) =>
-    `${name} ${typeof usd === 'number' ? cost(usd) : 'not known'}`;
+    `${name} ${typeof usd === 'number' ? formatCost(usd) : 'not known'}`;
   return (
     <span title={`${part('Agent', agent)}, ${part('judges', judges)}`}>
-      {cost((agent ?? 0) + (judges ?? 0))}
+      {formatCost((agent ?? 0) + (judges ?? 0))}
     </span>
   );
 }
 
 /** The commit, with a mark where the sources differed from it. */
 export function Commit({ run }: { run: RunRow }) {
-  if (!run.gitCommit) return <Nothing said="no commit" />;
+  if (!run.gitCommit) return <MissingValue label="no commit" />;
   return (
     <span
       className="inline-flex items-center gap-1 align-middle font-mono text-muted text-xs"
       title={run.gitCommit}
     >
       <GitCommitHorizontal className="size-3.5" aria-hidden="true" />
-      {commit(run.gitCommit)}
+      {shortCommit(run.gitCommit)}
       {run.gitDirty && (
         <span className="font-semibold text-warn" title="There were changes that were not committed">
           <span aria-hidden="true">*</span>
@@ -106,7 +108,7 @@ export function Commit({ run }: { run: RunRow }) {
   );
 }
 
-function Nothing({ said }: { said: string }) {
+function MissingValue({ label: said }: { label: string }) {
   return (
     <span className="text-muted">
       <span aria-hidden="true">–</span>
@@ -116,7 +118,7 @@ function Nothing({ said }: { said: string }) {
 }
 
 /** Picks the run to be compared. */
-export function Pick({
+export function SelectCheckbox({
   run,
   picks,
 }: {
@@ -135,7 +137,7 @@ export function Pick({
         checked={isPicked}
         disabled={isRefused}
         onChange={() => picks.toggle(run.id)}
-        aria-label={`Pick ${plain(run.name)}, ${run.id}, to compare`}
+        aria-label={`Pick ${escapeHidden(run.name)}, ${run.id}, to compare`}
         className="size-4 accent-accent disabled:opacity-40"
       />
     </label>

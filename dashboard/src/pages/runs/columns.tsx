@@ -2,21 +2,21 @@
 import { createColumnHelper, metaHelper, tableFeatures } from '@tanstack/react-table';
 import type { RunRow } from '../../api/types';
 import { Time } from '../../components/time';
-import { count, duration } from '../../lib/format';
+import { formatCount, formatDuration } from '../../lib/format';
 import { Commit, Cost, Errors, RunLink, Tags, VerdictCell } from './cells';
 import { Scores } from './scores';
 import type { Sort } from './use-filters';
 
-interface Look {
+interface ColumnMeta {
   /** What the server can sort by. */
   sort?: Sort;
   /** Its width, and from which width of the window on it is shown. */
   width: string;
   /** Figures stand at the end. */
-  isFigure?: boolean;
+  isNumber?: boolean;
 }
 
-export const features = tableFeatures({ columnMeta: metaHelper<Look>() });
+export const features = tableFeatures({ columnMeta: metaHelper<ColumnMeta>() });
 
 const column = createColumnHelper<typeof features, RunRow>();
 
@@ -29,7 +29,7 @@ export const columns = column.columns([
         <RunLink run={run} />
         <span className="flex min-w-0 items-center gap-2 overflow-hidden">
           <span className="shrink-0 font-mono text-muted text-xs">{run.id}</span>
-          <Tags of={run.tags} />
+          <Tags tags={run.tags} />
         </span>
       </span>
     ),
@@ -44,30 +44,30 @@ export const columns = column.columns([
   column.display({
     id: 'scores',
     header: 'Scores',
-    cell: ({ row }) => <Scores of={row.original} />,
+    cell: ({ row }) => <Scores run={row.original} />,
     meta: { sort: 'score', width: 'w-40 xl:w-67 min-[87.5rem]:w-93' },
   }),
   column.accessor('totalItems', {
     header: 'Items',
-    cell: ({ getValue }) => count(getValue()),
-    meta: { sort: 'items', width: 'w-19', isFigure: true },
+    cell: ({ getValue }) => formatCount(getValue()),
+    meta: { sort: 'items', width: 'w-19', isNumber: true },
   }),
   column.display({
     id: 'errors',
     header: 'Errors',
     cell: ({ row }) => <Errors run={row.original} />,
-    meta: { sort: 'errors', width: 'w-19', isFigure: true },
+    meta: { sort: 'errors', width: 'w-19', isNumber: true },
   }),
   column.accessor('durationMs', {
     header: 'Duration',
-    cell: ({ getValue }) => duration(getValue()),
-    meta: { sort: 'duration', width: 'w-23 max-lg:hidden', isFigure: true },
+    cell: ({ getValue }) => formatDuration(getValue()),
+    meta: { sort: 'duration', width: 'w-23 max-lg:hidden', isNumber: true },
   }),
   column.display({
     id: 'cost',
     header: 'Cost',
     cell: ({ row }) => <Cost run={row.original} />,
-    meta: { sort: 'cost', width: 'w-24 max-lg:hidden', isFigure: true },
+    meta: { sort: 'cost', width: 'w-24 max-lg:hidden', isNumber: true },
   }),
   column.display({
     id: 'commit',
@@ -77,7 +77,7 @@ export const columns = column.columns([
   }),
   column.accessor('timestamp', {
     header: 'Started',
-    cell: ({ getValue }) => <Time of={getValue()} />,
-    meta: { sort: 'timestamp', width: 'w-27', isFigure: true },
+    cell: ({ getValue }) => <Time timestamp={getValue()} />,
+    meta: { sort: 'timestamp', width: 'w-27', isNumber: true },
   }),
 ]);

@@ -3,14 +3,14 @@ import { GitCompareArrows, X } from 'lucide-react';
 import { Link } from 'react-router';
 import { Button, buttonLook } from '../../components/button';
 import { Text } from '../../components/text';
-import { moment } from '../../lib/format';
-import { plain } from '../../lib/texts';
-import { compareAddress, type Picked, type Picks } from './use-picks';
+import { formatDateTime } from '../../lib/format';
+import { escapeHidden } from '../../lib/texts';
+import { compareAddress, type SelectedRun, type SelectedRuns } from './use-selected-runs';
 
-export function CompareBar({ picks }: { picks: Picks }) {
+export function CompareBar({ selection: picks }: { selection: SelectedRuns }) {
   const { runs } = picks;
   if (picks.ids.length === 0) return null;
-  const areOfMany = new Set(runs.map((run) => run.name)).size > 1;
+  const isMixed = new Set(runs.map((run) => run.name)).size > 1;
   return (
     <section
       aria-label="Runs to compare"
@@ -18,10 +18,10 @@ export function CompareBar({ picks }: { picks: Picks }) {
     >
       <ul className="flex min-w-0 flex-wrap gap-2">
         {runs.map((run, place) => (
-          <One key={run.id} run={run} isBaseline={place === 0 && runs.length > 1} onRemove={picks.toggle} />
+          <RunChip key={run.id} run={run} isRunA={place === 0 && runs.length > 1} onRemove={picks.toggle} />
         ))}
       </ul>
-      {areOfMany && <p className="px-1 text-warn text-xs">Of different experiments</p>}
+      {isMixed && <p className="px-1 text-warn text-xs">Of different experiments</p>}
       <div className="ml-auto flex items-center gap-2">
         {runs.length > 1 ? (
           <Link to={compareAddress(runs)} className={buttonLook('main')}>
@@ -39,13 +39,13 @@ export function CompareBar({ picks }: { picks: Picks }) {
   );
 }
 
-interface OneProps {
-  run: Picked;
-  isBaseline: boolean;
+interface RunChipProps {
+  run: SelectedRun;
+  isRunA: boolean;
   onRemove: (id: string) => void;
 }
 
-function One({ run, isBaseline, onRemove }: OneProps) {
+function RunChip({ run, isRunA: isBaseline, onRemove }: RunChipProps) {
   return (
     <li className="flex min-w-0 items-center rounded-lg bg-sunken py-0.5 pl-3">
       <span className="min-w-0">
@@ -53,13 +53,13 @@ function One({ run, isBaseline, onRemove }: OneProps) {
           <Text>{run.name}</Text>
         </span>
         <span className="block text-muted text-xs tabular-nums">
-          {moment(run.timestamp)}
+          {formatDateTime(run.timestamp)}
           {isBaseline && ', baseline'}
         </span>
       </span>
       <button
         type="button"
-        aria-label={`Do not compare ${plain(run.name)}, ${run.id}`}
+        aria-label={`Do not compare ${escapeHidden(run.name)}, ${run.id}`}
         onClick={() => onRemove(run.id)}
         className="grid size-8 shrink-0 place-items-center rounded text-muted hover:text-text"
       >

@@ -1,28 +1,28 @@
 // The list of runs: a table, or cards where the window is narrow.
 import clsx from 'clsx';
 import type { RunRow } from '../../api/types';
-import { useMedia } from '../../lib/use-media';
+import { useMediaQuery } from '../../lib/use-media-query';
 import { RunCards } from './cards';
 import { RunTable } from './table';
 import type { Filters } from './use-filters';
-import type { Picks } from './use-picks';
+import type { SelectedRuns } from './use-selected-runs';
 
 export interface ListProps {
   runs: RunRow[];
   /** How many there are, also of those that are not loaded. */
   matching: number;
   filters: Filters;
-  picks: Picks;
+  selection: SelectedRuns;
   /** Asks for more; undefined where there are no more, or they are on their way. */
   onEnd?: () => void;
 }
 
 export function RunList({
-  isOld,
+  isStale: isOld,
   isLoadingMore,
   ...list
-}: ListProps & { isOld: boolean; isLoadingMore: boolean }) {
-  const isNarrow = useMedia('(max-width: 767px)');
+}: ListProps & { isStale: boolean; isLoadingMore: boolean }) {
+  const isNarrow = useMediaQuery('(max-width: 767px)');
   return (
     <div
       aria-busy={isOld}

@@ -2,7 +2,7 @@ import { screen, waitFor, within } from '@testing-library/react';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { renderPage } from '../../test/render';
 import { liveRun, runRow, runs } from '../../test/runs';
-import { refused, serve, serveNothing } from '../../test/server';
+import { errorResponse, mockServer, mockServerDown } from '../../test/server';
 import { setWidth } from '../../test/window';
 import { Component as RunsPage } from '.';
 
@@ -27,7 +27,7 @@ beforeEach(() => {
 
 describe('the table', () => {
   test('shows what is known of a run', async () => {
-    serve({
+    mockServer({
       '/api/runs': runs([
         runRow({
           failedItems: 2,
@@ -53,14 +53,14 @@ describe('the table', () => {
   });
 
   test('keeps the evaluators that have no place behind a button', async () => {
-    serve({ '/api/runs': runs([runRow({ avgScores: { a: 0.1, b: 0.2, c: 0.3, d: 0.4, e: 0.5 } })]) });
+    mockServer({ '/api/runs': runs([runRow({ avgScores: { a: 0.1, b: 0.2, c: 0.3, d: 0.4, e: 0.5 } })]) });
     const { user } = show();
     await user.hover(await screen.findByRole('button', { name: '2 more scores' }));
     expect(await screen.findByRole('tooltip')).toHaveTextContent('d0.400e0.500');
   });
 
   test('is sorted by what a header says, and turned round by the same', async () => {
-    const asked = serve({ '/api/runs': runs([NEW, OLD]) });
+    const asked = mockServer({ '/api/runs': runs([NEW, OLD]) });
     const { user, router } = show();
     await user.click(await screen.findByRole('button', { name: 'Duration' }));
     expect(router.state.location.search).toBe('?sort=duration');
@@ -73,14 +73,14 @@ describe('the table', () => {
   });
 
   test('opens a run where its row is clicked', async () => {
-    serve({ '/api/runs': runs([NEW]) });
+    mockServer({ '/api/runs': runs([NEW]) });
     const { user, router } = show();
     await user.click(await screen.findByText('Failed', { selector: 'td *' }));
     expect(router.state.location.pathname).toBe('/runs/new1');
   });
 
   test('is moved through, picked from and opened by keys', async () => {
-    serve({ '/api/runs': runs([NEW, OLD]) });
+    mockServer({ '/api/runs': runs([NEW, OLD]) });
     const { user, router } = show();
     await screen.findByText('new1');
     await user.keyboard('j');
@@ -95,7 +95,7 @@ describe('the table', () => {
 
   test('draws only some of a thousand runs', async () => {
     const many = Array.from({ length: 1000 }, (_, index) => runRow({ id: `run${index}` }));
-    serve({ '/api/runs': runs(many) });
+    mockServer({ '/api/runs': runs(many) });
     show();
     await screen.findByText('run0');
     expect(screen.getAllByRole('checkbox').length).toBeLessThan(60);
@@ -105,7 +105,7 @@ describe('the table', () => {
 
 describe('filters', () => {
   test('come from the address, and are asked of the server', async () => {
-    const asked = serve({ '/api/runs': runs([OLD], { known: 3 }) });
+    const asked = mockServer({ '/api/runs': runs([OLD], { known: 3 }) });
     show('/?experiment=answers&verdict=passed&tag=nightly&since=2026-02-01&search=main&sort=nonsense');
     expect(await screen.findByText('1 of 3 runs')).toBeVisible();
     expect(lastAsked(asked)).toEqual({
@@ -124,7 +124,7 @@ describe('filters', () => {
   });
 
   test('go into the address', async () => {
-    serve({ '/api/runs': runs([NEW, OLD, OTHER]) });
+    mockServer({ '/api/runs': runs([NEW, OLD, OTHER]) });
     const { user, router } = show();
     await screen.findByRole('option', { name: 'summaries (1)' });
     await user.selectOptions(screen.getByRole('combobox', { name: 'Experiment' }), 'summaries');
@@ -133,14 +133,14 @@ describe('filters', () => {
   });
 
   test('are taken back one by one', async () => {
-    serve({ '/api/runs': runs([NEW]) });
+    mockServer({ '/api/runs': runs([NEW]) });
     const { user, router } = show('/?verdict=failed&tag=nightly');
     await user.click(await screen.findByRole('button', { name: 'Remove the filter Failed' }));
     expect(router.state.location.search).toBe('?tag=nightly');
   });
 
   test('that leave nothing can be cleared at once', async () => {
-    serve({ '/api/runs': runs([], { known: 3 }) });
+    mockServer({ '/api/runs': runs([], { known: 3 }) });
     const { user, router } = show('/?search=zzz&sort=cost');
     await user.click(await screen.findByRole('button', { name: 'Clear all filters' }));
     expect(router.state.location.search).toBe('?sort=cost');
@@ -149,7 +149,7 @@ describe('filters', () => {
 
 describe('picked runs', () => {
   test('are compared with the oldest as the baseline', async () => {
-    serve({ '/api/runs': runs([NEW, OTHER, OLD]) });
+    mockServer({ '/api/runs': runs([NEW, OTHER, OLD]) });
     const { user } = show();
     await user.click(await screen.findByRole('checkbox', { name: 'Pick answers, new1, to compare' }));
     expect(screen.getByText('Pick another run to compare')).toBeVisible();
@@ -168,13 +168,13 @@ describe('picked runs', () => {
 
   test('are three at most', async () => {
     const four = runRow({ id: 'four' });
-    serve({ '/api/runs': runs([NEW, OTHER, OLD, four]) });
+    mockServer({ '/api/runs': runs([NEW, OTHER, OLD, four]) });
     show('/?picked=new1,oth1,old1');
     expect(await screen.findByRole('checkbox', { name: 'Pick answers, four, to compare' })).toBeDisabled();
   });
 
   test('that the list does not show are asked for', async () => {
-    serve({ '/api/runs': runs([NEW]), '/api/runs/old1/overview': { run: { ...OLD } } });
+    mockServer({ '/api/runs': runs([NEW]), '/api/runs/old1/overview': { run: { ...OLD } } });
     show('/?picked=new1,old1');
     const link = await screen.findByRole('link', { name: 'Compare 2 runs' });
     expect(link).toHaveAttribute('href', '/compare?a=old1&b=new1');
@@ -183,7 +183,7 @@ describe('picked runs', () => {
 
 describe('runs that have not ended', () => {
   test('show how far they are', async () => {
-    serve({ '/api/runs': runs([NEW]) });
+    mockServer({ '/api/runs': runs([NEW]) });
     show('/', [liveRun()]);
     const progress = await screen.findByRole('progressbar', { name: 'Progress of answers' });
     expect(progress).toHaveAttribute('aria-valuenow', '10');
@@ -194,7 +194,7 @@ describe('runs that have not ended', () => {
   });
 
   test('say how to take them up again where they were cut off', async () => {
-    serve({ '/api/runs': runs([NEW]) });
+    mockServer({ '/api/runs': runs([NEW]) });
     show('/', [liveRun({ id: 'cut1', state: 'cut-off' })]);
     expect(await screen.findByText('cargo cobalt run --resume cut1')).toBeVisible();
     expect(screen.getByRole('button', { name: 'Copy the command' })).toBeVisible();
@@ -203,7 +203,7 @@ describe('runs that have not ended', () => {
 
 describe('where there is nothing to list', () => {
   test('an empty store says what to run', async () => {
-    serve({ '/api/runs': runs([]) });
+    mockServer({ '/api/runs': runs([]) });
     show();
     expect(await screen.findByText('cargo cobalt init')).toBeVisible();
     expect(screen.getByText('cargo cobalt run')).toBeVisible();
@@ -211,22 +211,24 @@ describe('where there is nothing to list', () => {
   });
 
   test('an error is told, and can be tried again', async () => {
-    serve({ '/api/runs': refused(500, 'the results folder cannot be read') });
+    mockServer({ '/api/runs': errorResponse(500, 'the results folder cannot be read') });
     const { user } = show();
     expect(await screen.findByRole('alert')).toHaveTextContent('the results folder cannot be read');
-    serve({ '/api/runs': runs([NEW]) });
+    mockServer({ '/api/runs': runs([NEW]) });
     await user.click(screen.getByRole('button', { name: 'Try again' }));
     expect(await screen.findByText('new1')).toBeVisible();
   });
 
   test('a server that is not there is told', async () => {
-    serveNothing();
+    mockServerDown();
     show();
     expect(await screen.findByRole('alert')).toHaveTextContent('The server does not answer');
   });
 
   test('files that could not be read are named with their reasons', async () => {
-    serve({ '/api/runs': runs([NEW], { skipped: [{ file: 'broken.json', reason: 'it ends too early' }] }) });
+    mockServer({
+      '/api/runs': runs([NEW], { skipped: [{ file: 'broken.json', reason: 'it ends too early' }] }),
+    });
     show();
     expect(await screen.findByText('1 file could not be read and is left out')).toBeVisible();
     expect(screen.getByText('it ends too early')).toBeInTheDocument();
@@ -235,7 +237,7 @@ describe('where there is nothing to list', () => {
 
 test('a narrow window has cards instead of a table', async () => {
   setWidth(390);
-  serve({ '/api/runs': runs([NEW]) });
+  mockServer({ '/api/runs': runs([NEW]) });
   show();
   expect(await screen.findByRole('list', { name: 'Runs' })).toBeVisible();
   expect(screen.queryByRole('table')).not.toBeInTheDocument();

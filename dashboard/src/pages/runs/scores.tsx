@@ -3,51 +3,54 @@ import type { RunRow } from '../../api/types';
 import { Sparkline } from '../../components/sparkline';
 import { Text } from '../../components/text';
 import { Tooltip } from '../../components/tooltip';
-import { score } from '../../lib/format';
-import { own } from '../../lib/own';
-import { plain } from '../../lib/texts';
-import { useMedia } from '../../lib/use-media';
+import { formatScore } from '../../lib/format';
+import { getOwn } from '../../lib/get-own';
+import { escapeHidden } from '../../lib/texts';
+import { useMediaQuery } from '../../lib/use-media-query';
 
-type Scored = Pick<RunRow, 'avgScores' | 'recentScores'>;
+type RunScores = Pick<RunRow, 'avgScores' | 'recentScores'>;
 
 /** How many evaluators have a place in a row of the table, by the width of the window. */
-function usePlaces(): number {
-  const isWide = useMedia('(min-width: 87.5rem)');
-  const isMiddling = useMedia('(min-width: 80rem)');
+function useColumnCount(): number {
+  const isWide = useMediaQuery('(min-width: 87.5rem)');
+  const isMiddling = useMediaQuery('(min-width: 80rem)');
   return isWide ? 3 : isMiddling ? 2 : 1;
 }
 
 /** The first evaluators side by side, the rest when asked for. */
-export function Scores({ of }: { of: Scored }) {
-  const places = usePlaces();
+export function Scores({ run: of }: { run: RunScores }) {
+  const places = useColumnCount();
   const names = Object.keys(of.avgScores);
   if (names.length === 0) return <span className="text-muted text-xs">No scores</span>;
   return (
     <div className="flex items-center gap-3">
       {names.slice(0, places).map((name) => (
-        <Evaluator key={name} name={name} of={of} />
+        <EvaluatorScore key={name} name={name} of={of} />
       ))}
-      {names.length > places && <Rest names={names.slice(places)} of={of} />}
+      {names.length > places && <MoreScores names={names.slice(places)} of={of} />}
     </div>
   );
 }
 
-export function Evaluator({ name, of }: { name: string; of: Scored }) {
-  const value = own(of.avgScores, name);
+export function EvaluatorScore({ name, of }: { name: string; of: RunScores }) {
+  const value = getOwn(of.avgScores, name);
   return (
     <div className="w-25 min-w-0">
-      <div className="truncate text-muted text-xs" title={plain(name)}>
+      <div className="truncate text-muted text-xs" title={escapeHidden(name)}>
         <Text>{name}</Text>
       </div>
       <div className="flex h-5 items-center gap-2 tabular-nums">
-        {value === undefined ? '–' : score(value)}
-        <Sparkline values={own(of.recentScores, name) ?? []} label={`${plain(name)} over the last runs`} />
+        {value === undefined ? '–' : formatScore(value)}
+        <Sparkline
+          values={getOwn(of.recentScores, name) ?? []}
+          label={`${escapeHidden(name)} over the last runs`}
+        />
       </div>
     </div>
   );
 }
 
-function Rest({ names, of }: { names: string[]; of: Scored }) {
+function MoreScores({ names, of }: { names: string[]; of: RunScores }) {
   const list = (
     <dl className="grid grid-cols-[1fr_auto] gap-x-4 gap-y-1">
       {names.map((name) => (
@@ -55,7 +58,7 @@ function Rest({ names, of }: { names: string[]; of: Scored }) {
           <dt className="min-w-0 truncate text-muted">
             <Text>{name}</Text>
           </dt>
-          <dd className="tabular-nums">{score(own(of.avgScores, name) ?? Number.NaN)}</dd>
+          <dd className="tabular-nums">{formatScore(getOwn(of.avgScores, name) ?? Number.NaN)}</dd>
         </div>
       ))}
     </dl>

@@ -1,15 +1,15 @@
 // The files among the results that could not be read.
 import { TriangleAlert } from 'lucide-react';
 import type { Runs } from '../../api/types';
-import { counted } from '../../lib/format';
+import { pluralize } from '../../lib/format';
 
-export function Skipped({ files }: { files: Runs['skipped'] }) {
+export function SkippedFiles({ files }: { files: Runs['skipped'] }) {
   if (files.length === 0) return null;
   return (
     <details className="rounded-lg border border-line bg-warn-soft text-warn">
       <summary className="flex cursor-pointer items-center gap-2 px-4 py-2 font-medium">
         <TriangleAlert className="size-4 shrink-0" aria-hidden="true" />
-        {counted(files.length, 'file')} could not be read and {files.length === 1 ? 'is' : 'are'} left out
+        {pluralize(files.length, 'file')} could not be read and {files.length === 1 ? 'is' : 'are'} left out
       </summary>
       <ul className="max-h-72 overflow-y-auto border-line border-t bg-surface px-4 py-2 text-text">
         {files.map(({ file, reason }) => (

@@ -4,28 +4,28 @@ import clsx from 'clsx';
 import { ArrowDown, ArrowUp, ChevronsUpDown } from 'lucide-react';
 import { useNavigate } from 'react-router';
 import type { RunRow } from '../../api/types';
-import { Pick } from './cells';
+import { SelectCheckbox } from './cells';
 import { columns, features } from './columns';
 import type { ListProps } from './list';
 import { openRun } from './open-run';
 import type { Filters } from './use-filters';
 import { useRowKeys } from './use-row-keys';
-import { useRows } from './use-rows';
+import { useVirtualRows } from './use-virtual-rows';
 
 /** The height of a row in pixels, with its line. */
-const ROW = 57;
+const ROW_HEIGHT = 57;
 
 /** The header of the page and of the table, which stay in sight. */
-const COVERED = 100;
+const HEADER_HEIGHT = 100;
 
-export function RunTable({ runs, matching, filters, picks, onEnd }: ListProps) {
+export function RunTable({ runs, matching, filters, selection: picks, onEnd }: ListProps) {
   const navigate = useNavigate();
   const table = useTable({ features, columns, data: runs, getRowId: (run: RunRow) => run.id });
   const { rows } = table.getRowModel();
-  const { list, items, before, after, scrollTo } = useRows<HTMLTableElement>({
+  const { list, items, before, after, scrollTo } = useVirtualRows<HTMLTableElement>({
     count: rows.length,
-    height: ROW,
-    covered: COVERED,
+    height: ROW_HEIGHT,
+    headerHeight: HEADER_HEIGHT,
     onEnd,
   });
   useRowKeys(runs, scrollTo, picks.toggle);
@@ -34,7 +34,7 @@ export function RunTable({ runs, matching, filters, picks, onEnd }: ListProps) {
     <table ref={list} aria-label="Runs" aria-rowcount={matching + 1} className="w-full table-fixed">
       <thead>
         <tr aria-rowindex={1}>
-          <th scope="col" className={clsx(HEAD, 'w-11 rounded-tl-lg pl-4')}>
+          <th scope="col" className={clsx(HEADER_CELL, 'w-11 rounded-tl-lg pl-4')}>
             <span className="sr-only">Pick</span>
           </th>
           {table.getFlatHeaders().map((header) => (
@@ -59,12 +59,12 @@ export function RunTable({ runs, matching, filters, picks, onEnd }: ListProps) {
               )}
             >
               <td className="py-0 pr-0 pl-4 align-middle">
-                <Pick run={row.original} picks={picks} />
+                <SelectCheckbox run={row.original} picks={picks} />
               </td>
               {row.getAllCells().map((cell) => (
                 <td
                   key={cell.id}
-                  className={clsx('px-3 py-0 align-middle', place(cell.column.columnDef.meta))}
+                  className={clsx('px-3 py-0 align-middle', cellClass(cell.column.columnDef.meta))}
                 >
                   <table.FlexRender cell={cell} />
                 </td>
@@ -78,12 +78,12 @@ export function RunTable({ runs, matching, filters, picks, onEnd }: ListProps) {
   );
 }
 
-const HEAD =
+const HEADER_CELL =
   'sticky top-13 z-10 h-9 last:rounded-tr-lg bg-surface px-3 font-medium text-muted text-xs shadow-[inset_0_-1px_var(--line)]';
 
 type Meta = { width: string; isFigure?: boolean } | undefined;
 
-const place = (meta: Meta) => clsx(meta?.width, meta?.isFigure ? 'text-right tabular-nums' : 'text-left');
+const cellClass = (meta: Meta) => clsx(meta?.width, meta?.isFigure ? 'text-right tabular-nums' : 'text-left');
 
 function Head({ header, filters }: { header: Header<typeof features, RunRow>; filters: Filters }) {
   const { meta, header: name } = header.column.columnDef;
@@ -92,17 +92,21 @@ function Head({ header, filters }: { header: Header<typeof features, RunRow>; fi
   const direction = filters.order === 'asc' ? 'ascending' : 'descending';
   const Arrow = isSorted ? (filters.order === 'asc' ? ArrowUp : ArrowDown) : ChevronsUpDown;
   return (
-    <th scope="col" aria-sort={isSorted ? direction : undefined} className={clsx(HEAD, place(meta))}>
+    <th
+      scope="col"
+      aria-sort={isSorted ? direction : undefined}
+      className={clsx(HEADER_CELL, cellClass(meta))}
+    >
       {sort === undefined ? (
         String(name)
       ) : (
         <button
           type="button"
-          onClick={() => (isSorted ? filters.turn() : filters.sortBy(sort))}
+          onClick={() => (isSorted ? filters.reverseOrder() : filters.sortBy(sort))}
           className={clsx(
             'group -mx-1 inline-flex items-center align-middle gap-1 rounded px-1 hover:text-text',
             isSorted && 'text-text',
-            meta?.isFigure && 'flex-row-reverse',
+            meta?.isNumber && 'flex-row-reverse',
           )}
         >
           {String(name)}

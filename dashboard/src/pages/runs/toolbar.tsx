@@ -4,8 +4,8 @@ import { useCallback, useState } from 'react';
 import type { Runs } from '../../api/types';
 import { IconButton } from '../../components/button';
 import { DateField, SearchField, SelectField } from '../../components/field';
-import { plain } from '../../lib/texts';
-import { useMedia } from '../../lib/use-media';
+import { escapeHidden } from '../../lib/texts';
+import { useMediaQuery } from '../../lib/use-media-query';
 import { type Filters, SORTS, type Sort, VERDICTS } from './use-filters';
 
 /** The sorts that a narrow window offers; a wide one has the headers of the table. */
@@ -19,7 +19,7 @@ export function Toolbar({
   known: Pick<Runs, 'experiments' | 'tags'> | undefined;
 }) {
   const { query, set } = filters;
-  const isNarrow = useMedia('(max-width: 767px)');
+  const isNarrow = useMediaQuery('(max-width: 767px)');
   const [isOpen, setIsOpen] = useState(filters.active.some((filter) => filter !== 'search'));
   const search = useCallback((text: string) => set({ search: text }), [set]);
   return (
@@ -62,7 +62,7 @@ function Fields({ filters: { query, set }, known }: Parameters<typeof Toolbar>[0
       >
         <option value="">All experiments</option>
         {names(known?.experiments, query.experiment).map(({ name, runs }) => (
-          <option key={name} value={name}>{`${plain(name)} (${runs})`}</option>
+          <option key={name} value={name}>{`${escapeHidden(name)} (${runs})`}</option>
         ))}
       </SelectField>
       <SelectField label="Verdict" value={query.verdict ?? ''} onChange={(verdict) => set({ verdict })}>
@@ -81,7 +81,7 @@ function Fields({ filters: { query, set }, known }: Parameters<typeof Toolbar>[0
       >
         <option value="">All tags</option>
         {names(known?.tags, query.tag).map(({ name, runs }) => (
-          <option key={name} value={name}>{`${plain(name)} (${runs})`}</option>
+          <option key={name} value={name}>{`${escapeHidden(name)} (${runs})`}</option>
         ))}
       </SelectField>
       <DateField
@@ -117,7 +117,7 @@ function SortFields({ filters }: { filters: Filters }) {
       <IconButton
         look="plain"
         label={filters.order === 'asc' ? 'Ascending; turn round' : 'Descending; turn round'}
-        onClick={filters.turn}
+        onClick={filters.reverseOrder}
       >
         <Arrow />
       </IconButton>

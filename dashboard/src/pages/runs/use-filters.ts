@@ -1,8 +1,8 @@
 // What is asked for on the page of runs, as its address says.
 import { useCallback, useMemo } from 'react';
 import type { RunsQuery, RunVerdict } from '../../api/types';
-import { edgeOfDay } from '../../lib/format';
-import { useParameters } from '../../lib/use-parameters';
+import { dayBoundary } from '../../lib/format';
+import { useUrlParameters } from '../../lib/use-url-parameters';
 
 export type Sort = NonNullable<RunsQuery['sort']>;
 export type Order = NonNullable<RunsQuery['order']>;
@@ -35,22 +35,22 @@ export const VERDICTS: Record<RunVerdict, string> = {
 const RECENT = 12;
 
 /** Which way a list is sorted where nothing else is chosen: names from A, all else from the top. */
-const usual = (sort: Sort): Order => (sort === 'name' ? 'asc' : 'desc');
+const defaultOrder = (sort: Sort): Order => (sort === 'name' ? 'asc' : 'desc');
 
-const among = <Known extends string>(known: Record<Known, unknown>, given: string): Known | undefined =>
+const keyOf = <Known extends string>(known: Record<Known, unknown>, given: string): Known | undefined =>
   Object.hasOwn(known, given) ? (given as Known) : undefined;
 
 export function useFilters() {
-  const { get, set, search: address } = useParameters();
-  const sort = among(SORTS, get('sort')) ?? 'timestamp';
-  const order = among({ asc: 0, desc: 0 }, get('order')) ?? usual(sort);
+  const { get, set, search: address } = useUrlParameters();
+  const sort = keyOf(SORTS, get('sort')) ?? 'timestamp';
+  const order = keyOf({ asc: 0, desc: 0 }, get('order')) ?? defaultOrder(sort);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: `get` reads the address
   const query = useMemo(
     (): RunsQuery => ({
       search: get('search') || undefined,
       experiment: get('experiment') || undefined,
-      verdict: among(VERDICTS, get('verdict')),
+      verdict: keyOf(VERDICTS, get('verdict')),
       tag: get('tag') || undefined,
       since: get('since') || undefined,
       until: get('until') || undefined,
@@ -62,11 +62,11 @@ export function useFilters() {
   );
 
   // The days are those of the times that the list shows: where the browser is, not in UTC.
-  const asked = useMemo(
+  const apiQuery = useMemo(
     (): RunsQuery => ({
       ...query,
-      since: query.since && edgeOfDay(query.since, 'start'),
-      until: query.until && edgeOfDay(query.until, 'end'),
+      since: query.since && dayBoundary(query.since, 'start'),
+      until: query.until && dayBoundary(query.until, 'end'),
     }),
     [query],
   );
@@ -74,16 +74,26 @@ export function useFilters() {
   /** Sorts by something, from where it usually begins. */
   const sortBy = (chosen: Sort) =>
     set({ sort: chosen === 'timestamp' ? undefined : chosen, order: undefined });
-  const turn = () => {
+  const reverseOrder = () => {
     const other = order === 'asc' ? 'desc' : 'asc';
-    set({ order: other === usual(sort) ? undefined : other });
+    set({ order: other === defaultOrder(sort) ? undefined : other });
   };
   const clear = useCallback(
     () => set(Object.fromEntries(FILTERS.map((filter) => [filter, undefined]))),
     [set],
   );
 
-  return { query, asked, sort, order, sortBy, turn, set, clear, active: FILTERS.filter((it) => query[it]) };
+  return {
+    query,
+    apiQuery: apiQuery,
+    sort,
+    order,
+    sortBy,
+    reverseOrder: reverseOrder,
+    set,
+    clear,
+    active: FILTERS.filter((it) => query[it]),
+  };
 }
 
 export type Filters = ReturnType<typeof useFilters>;

@@ -13,16 +13,16 @@ import {
   YAxis,
 } from 'recharts';
 import type { ThresholdLine } from '../../api/types';
-import { commit } from '../../lib/format';
-import type { Axis } from './chosen';
-import type { Place, Series } from './series';
-import { Shape } from './shape';
-import { Tip } from './tip';
+import { shortCommit } from '../../lib/format';
+import type { Axis } from './parameters';
+import { PointShape } from './point-shape';
+import { PointTooltip } from './point-tooltip';
+import type { PlottedRun, Series } from './series';
 
 export interface ChartProps {
   /** What it shows, for those who do not see it. */
   label: string;
-  places: Place[];
+  runs: PlottedRun[];
   series: Series[];
   thresholds: ThresholdLine[];
   format: (value: number) => string;
@@ -33,7 +33,7 @@ export interface ChartProps {
   isCount?: boolean;
   axis: Axis;
   /** Where the axis is marked; evenly, where it is not given. */
-  marks?: number[];
+  ticks?: number[];
   height: number;
   /** The run that is pointed at, here or elsewhere. */
   active: string | undefined;
@@ -42,12 +42,22 @@ export interface ChartProps {
 }
 
 /** With more runs than this, only those are marked by a point that did not pass. */
-const MOST_POINTS = 80;
+const MAX_POINTS = 80;
 
 const AXIS = { stroke: 'var(--line)', tick: { fill: 'var(--muted)', fontSize: 11 }, tickLine: false };
 
 export default function Chart(props: ChartProps) {
-  const { label, places, series, thresholds, format, formatChange, domain, marks, height } = props;
+  const {
+    label,
+    runs: places,
+    series,
+    thresholds,
+    format,
+    formatChange,
+    domain,
+    ticks: marks,
+    height,
+  } = props;
   const { axis, isCount = false, active, onActive, onOpen } = props;
   const byX = new Map(places.map((place) => [place.x, place]));
   const activeX = places.find(({ point }) => point.id === active)?.x;
@@ -93,7 +103,7 @@ export default function Chart(props: ChartProps) {
             tickFormatter={format}
           />
           {places.map(
-            ({ x, isOtherData }) =>
+            ({ x, datasetChanged: isOtherData }) =>
               isOtherData && (
                 <ReferenceLine
                   key={x}
@@ -120,24 +130,24 @@ export default function Chart(props: ChartProps) {
             />
           ))}
           {activeX !== undefined && <ReferenceLine x={activeX} stroke="var(--muted)" />}
-          {series.map(({ name, colour, dash, of }) => (
+          {series.map(({ name, colour, dash, value: of }) => (
             <Line
               key={name}
               name={name}
-              dataKey={(place: Place) => of(place.point) ?? null}
+              dataKey={(place: PlottedRun) => of(place.point) ?? null}
               stroke={colour}
               strokeDasharray={dash}
               strokeWidth={1.75}
               connectNulls
               isAnimationActive={false}
-              dot={({ cx, cy, payload }: { cx?: number; cy?: number; payload?: Place }) => (
+              dot={({ cx, cy, payload }: { cx?: number; cy?: number; payload?: PlottedRun }) => (
                 <Point
                   key={payload?.point.id}
                   x={cx}
                   y={cy}
                   place={payload}
                   colour={colour}
-                  isMany={places.length > MOST_POINTS}
+                  isMany={places.length > MAX_POINTS}
                 />
               )}
               activeDot={{ r: 5, fill: colour, stroke: 'var(--surface)' }}
@@ -149,10 +159,10 @@ export default function Chart(props: ChartProps) {
             content={({ active, label }) => {
               const place = byX.get(Number(label));
               if (!active || place === undefined) return null;
-              return <Tip {...{ place, series, format, formatChange }} />;
+              return <PointTooltip {...{ place, series, format, formatChange }} />;
             }}
           />
-          <Follow byX={byX} onActive={onActive} />
+          <ActiveRunTracker byX={byX} onActive={onActive} />
         </LineChart>
       </ResponsiveContainer>
     </div>
@@ -160,7 +170,13 @@ export default function Chart(props: ChartProps) {
 }
 
 /** Tells which run is pointed at, by the mouse or by the keyboard. */
-function Follow({ byX, onActive }: { byX: Map<number, Place>; onActive: ChartProps['onActive'] }) {
+function ActiveRunTracker({
+  byX,
+  onActive,
+}: {
+  byX: Map<number, PlottedRun>;
+  onActive: ChartProps['onActive'];
+}) {
   const isActive = useIsTooltipActive();
   const label = useActiveTooltipLabel();
   const id = isActive ? byX.get(Number(label))?.point.id : undefined;
@@ -173,7 +189,7 @@ function Follow({ byX, onActive }: { byX: Map<number, Place>; onActive: ChartPro
 interface PointProps {
   x: number | undefined;
   y: number | undefined;
-  place: Place | undefined;
+  place: PlottedRun | undefined;
   colour: string;
   isMany: boolean;
 }
@@ -182,11 +198,11 @@ function Point({ x, y, place, colour, isMany }: PointProps) {
   if (x === undefined || y === undefined || place === undefined || Number.isNaN(y)) return null;
   const { verdict } = place.point;
   if (isMany && verdict === 'passed') return null;
-  return <Shape verdict={verdict} x={x} y={y} colour={colour} />;
+  return <PointShape verdict={verdict} x={x} y={y} colour={colour} />;
 }
 
 /** The day of a run, and below it its commit. */
-function Tick({ x, y, place }: { x: number; y: number; place: Place | undefined }) {
+function Tick({ x, y, place }: { x: number; y: number; place: PlottedRun | undefined }) {
   if (place === undefined) return null;
   const { timestamp, gitCommit } = place.point;
   const day = new Date(timestamp).toLocaleDateString('en-GB', { day: 'numeric', month: 'short' });
@@ -195,7 +211,7 @@ function Tick({ x, y, place }: { x: number; y: number; place: Place | undefined 
       <tspan x={x}>{day}</tspan>
       {typeof gitCommit === 'string' && (
         <tspan x={x} dy="14" fontFamily="var(--font-mono, monospace)" fontSize="10.5">
-          {commit(gitCommit)}
+          {shortCommit(gitCommit)}
         </tspan>
       )}
     </text>

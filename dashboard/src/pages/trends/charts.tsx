@@ -3,11 +3,11 @@ import { lazy, Suspense } from 'react';
 import type { Trends } from '../../api/types';
 import { Panel } from '../../components/panel';
 import { Skeleton } from '../../components/skeleton';
-import { cost, count, duration, score, signed } from '../../lib/format';
+import { formatCost, formatCount, formatDuration, formatScore, formatSigned } from '../../lib/format';
 import type { ChartProps } from './chart';
-import type { Chosen } from './chosen';
-import { Legend, Names, Thresholds } from './legend';
-import { look, type Place, type Series, scoreLines } from './series';
+import { Legend, LineNames, Thresholds } from './legend';
+import type { TrendsParameters } from './parameters';
+import { lineStyle, type PlottedRun, type Series, scoreThresholds } from './series';
 
 // Recharts is as large as all the rest of the page.
 const Chart = lazy(() => import('./chart'));
@@ -17,45 +17,45 @@ type Shared = Pick<ChartProps, 'axis' | 'places' | 'active' | 'onActive' | 'onOp
 interface ChartsProps extends Shared {
   scores: Series[];
   thresholds: Trends['thresholds'];
-  chosen: Chosen;
+  chosen: TrendsParameters;
 }
 
 /** A difference with its sign, in the words of a figure. */
-const withSign = (format: (value: number) => string) => (value: number) =>
+const signedFormat = (format: (value: number) => string) => (value: number) =>
   `${value > 0 ? '+' : value < 0 ? '−' : ''}${format(Math.abs(value))}`;
 
-const TALL = 320;
-const LOW = 200;
+const SCORES_HEIGHT = 320;
+const METRIC_HEIGHT = 200;
 
 export function Charts({ scores, thresholds, chosen, ...shared }: ChartsProps) {
   const { hidden, toggle } = chosen;
   const shown = scores.filter(({ name }) => !hidden.includes(name));
-  const lines = scoreLines(
+  const lines = scoreThresholds(
     thresholds,
     shown.map(({ name }) => name),
   );
-  const tenths = scoreMarks(shared.places, shown, lines);
+  const tenths = scoreTicks(shared.runs, shown, lines);
   return (
     <>
       <Panel title="Scores">
         <Legend series={scores} hidden={hidden} onToggle={toggle} thresholds={lines} />
-        <Drawn height={TALL}>
+        <ChartFrame height={SCORES_HEIGHT}>
           <Chart
             {...shared}
             label="Mean scores of each run"
             series={shown}
             thresholds={lines}
-            format={score}
-            formatChange={signed}
+            format={formatScore}
+            formatChange={formatSigned}
             domain={[tenths[0] ?? 0, 1]}
-            marks={tenths}
-            height={TALL}
+            ticks={tenths}
+            height={SCORES_HEIGHT}
           />
-        </Drawn>
+        </ChartFrame>
       </Panel>
       <div className="grid gap-4 lg:grid-cols-2">
-        {AMOUNTS.map((amount) => (
-          <AmountChart key={amount.title} {...amount} {...shared} thresholds={thresholds} />
+        {METRICS.map((amount) => (
+          <MetricChart key={amount.title} {...amount} {...shared} thresholds={thresholds} />
         ))}
       </div>
     </>
@@ -63,14 +63,14 @@ export function Charts({ scores, thresholds, chosen, ...shared }: ChartsProps) {
 }
 
 /** The marks of the axis of scores: tenths, from below what is drawn, so that small changes are seen. */
-export function scoreMarks(places: Place[], series: Series[], lines: Trends['thresholds']): number[] {
-  const values = places.flatMap(({ point }) => series.map((one) => one.of(point)));
+export function scoreTicks(places: PlottedRun[], series: Series[], lines: Trends['thresholds']): number[] {
+  const values = places.flatMap(({ point }) => series.map((one) => one.value(point)));
   const known = [...values, ...lines.map((line) => line.bound)].filter((value) => typeof value === 'number');
   const first = Math.max(0, Math.floor(10 * Math.min(0.9, ...known) - 0.2));
   return Array.from({ length: 11 - first }, (_, index) => (first + index) / 10);
 }
 
-interface Amount {
+interface Metric {
   title: string;
   series: Series[];
   quantity: 'latency' | 'tokens' | 'cost' | undefined;
@@ -78,43 +78,43 @@ interface Amount {
   format: (value: number) => string;
 }
 
-const AMOUNTS: Amount[] = [
+const METRICS: Metric[] = [
   {
     title: 'Latency',
     quantity: 'latency',
-    format: duration,
-    series: [{ name: 'mean of an item', ...look(0), of: (point) => point.avgLatencyMs }],
+    format: formatDuration,
+    series: [{ name: 'mean of an item', ...lineStyle(0), value: (point) => point.avgLatencyMs }],
   },
   {
     title: 'Tokens',
     quantity: 'tokens',
     isCount: true,
-    format: count,
-    series: [{ name: 'of the agent', ...look(2), of: (point) => point.totalTokens }],
+    format: formatCount,
+    series: [{ name: 'of the agent', ...lineStyle(2), value: (point) => point.totalTokens }],
   },
   {
     title: 'Cost',
     quantity: 'cost',
-    format: cost,
+    format: formatCost,
     series: [
-      { name: 'of the agent', ...look(3), of: (point) => point.cost },
-      { name: 'of the judges', ...look(4), dash: '6 3', of: (point) => point.judgeCost },
+      { name: 'of the agent', ...lineStyle(3), value: (point) => point.cost },
+      { name: 'of the judges', ...lineStyle(4), dash: '6 3', value: (point) => point.judgeCost },
     ],
   },
   {
     title: 'Errors',
     quantity: undefined,
     isCount: true,
-    format: count,
-    series: [{ name: 'items and evaluations', ...look(1), of: (point) => point.errors }],
+    format: formatCount,
+    series: [{ name: 'items and evaluations', ...lineStyle(1), value: (point) => point.errors }],
   },
 ];
 
-type AmountChartProps = Amount & Shared & Pick<ChartsProps, 'thresholds'>;
+type MetricChartProps = Metric & Shared & Pick<ChartsProps, 'thresholds'>;
 
 /** A chart of an amount, where any run has it. */
-function AmountChart({ title, series, quantity, isCount, format, thresholds, ...shared }: AmountChartProps) {
-  const known = series.filter((one) => shared.places.some(({ point }) => typeof one.of(point) === 'number'));
+function MetricChart({ title, series, quantity, isCount, format, thresholds, ...shared }: MetricChartProps) {
+  const known = series.filter((one) => shared.runs.some(({ point }) => typeof one.value(point) === 'number'));
   if (known.length === 0) return null;
   const lines = thresholds.filter((line) => line.quantity === quantity);
   return (
@@ -122,31 +122,31 @@ function AmountChart({ title, series, quantity, isCount, format, thresholds, ...
       title={title}
       actions={
         <div className="flex flex-wrap gap-x-4 gap-y-1">
-          {known.length > 1 && <Names of={known} />}
-          <Thresholds of={lines} />
+          {known.length > 1 && <LineNames series={known} />}
+          <Thresholds thresholds={lines} />
         </div>
       }
     >
-      <Drawn height={LOW}>
+      <ChartFrame height={METRIC_HEIGHT}>
         <Chart
           {...shared}
           label={`${title} of each run`}
           series={known}
           thresholds={lines}
           format={format}
-          formatChange={withSign(format)}
+          formatChange={signedFormat(format)}
           isCount={isCount}
           domain={[0, 'auto']}
-          height={LOW}
+          height={METRIC_HEIGHT}
         />
-      </Drawn>
+      </ChartFrame>
     </Panel>
   );
 }
 
-function Drawn({ height, children }: { height: number; children: React.ReactNode }) {
+function ChartFrame({ height, children }: { height: number; children: React.ReactNode }) {
   return (
-    <Suspense fallback={<Skeleton label="Drawing" className={height === TALL ? 'h-80' : 'h-50'} />}>
+    <Suspense fallback={<Skeleton label="Drawing" className={height === SCORES_HEIGHT ? 'h-80' : 'h-50'} />}>
       {children}
     </Suspense>
   );

@@ -1,14 +1,14 @@
 // What may be chosen of the runs that are drawn.
 import type { Runs } from '../../api/types';
-import { Choice } from '../../components/choice';
 import { SelectField } from '../../components/field';
-import { type Chosen, LIMITS, RANGES } from './chosen';
+import { SegmentedControl } from '../../components/segmented-control';
+import { LIMITS, RANGES, type TrendsParameters } from './parameters';
 
 interface ControlsProps {
   known: Runs;
   experiment: string;
   evaluators: string[];
-  chosen: Chosen;
+  chosen: TrendsParameters;
 }
 
 const AXES = [
@@ -66,7 +66,7 @@ export function Controls({ known, experiment, evaluators, chosen }: ControlsProp
           </option>
         ))}
       </SelectField>
-      <Choice
+      <SegmentedControl
         label="How runs are spaced"
         value={axis}
         options={AXES}

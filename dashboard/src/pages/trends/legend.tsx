@@ -2,8 +2,8 @@
 import clsx from 'clsx';
 import type { ThresholdLine } from '../../api/types';
 import { Text } from '../../components/text';
+import { PointShape } from './point-shape';
 import type { Series } from './series';
-import { Shape } from './shape';
 
 interface LegendProps {
   series: Series[];
@@ -26,7 +26,7 @@ export function Legend({ series, hidden, onToggle, thresholds }: LegendProps) {
                 onClick={() => onToggle(name)}
                 className="flex min-h-6 items-center gap-1.5 rounded px-1.5 hover:bg-sunken"
               >
-                <Stroke colour={isHidden ? 'var(--muted)' : colour} dash={dash} />
+                <LineSample colour={isHidden ? 'var(--muted)' : colour} dash={dash} />
                 <span className={clsx('[overflow-wrap:anywhere]', isHidden && 'text-muted line-through')}>
                   <Text>{name}</Text>
                 </span>
@@ -35,22 +35,22 @@ export function Legend({ series, hidden, onToggle, thresholds }: LegendProps) {
           );
         })}
       </ul>
-      <Thresholds of={thresholds} />
+      <Thresholds thresholds={thresholds} />
       <p className="flex items-center gap-3 text-muted sm:ml-auto">
-        <Meaning verdict="failed" name="failed" />
-        <Meaning verdict="error" name="error" />
+        <VerdictKey verdict="failed" name="failed" />
+        <VerdictKey verdict="error" name="error" />
       </p>
     </div>
   );
 }
 
 /** The lines by their names. */
-export function Names({ of: series }: { of: Series[] }) {
+export function LineNames({ series }: { series: Series[] }) {
   return (
     <ul aria-label="Lines" className="flex flex-wrap gap-x-4 gap-y-1 text-muted text-xs">
       {series.map(({ name, colour, dash }) => (
         <li key={name} className="flex items-center gap-1.5">
-          <Stroke colour={colour} dash={dash} />
+          <LineSample colour={colour} dash={dash} />
           {name}
         </li>
       ))}
@@ -59,13 +59,13 @@ export function Names({ of: series }: { of: Series[] }) {
 }
 
 /** The thresholds that are drawn, as they are named elsewhere. */
-export function Thresholds({ of: thresholds }: { of: ThresholdLine[] }) {
+export function Thresholds({ thresholds }: { thresholds: ThresholdLine[] }) {
   if (thresholds.length === 0) return null;
   return (
     <ul aria-label="Thresholds" className="flex flex-wrap gap-x-4 gap-y-1 text-muted text-xs">
       {thresholds.map(({ name }) => (
         <li key={name} className="flex items-center gap-1.5">
-          <Stroke colour="var(--bad)" dash="4 4" />
+          <LineSample colour="var(--bad)" dash="4 4" />
           <code className="font-mono">
             <Text>{name}</Text>
           </code>
@@ -75,7 +75,7 @@ export function Thresholds({ of: thresholds }: { of: ThresholdLine[] }) {
   );
 }
 
-function Stroke({ colour, dash }: { colour: string; dash: string | undefined }) {
+function LineSample({ colour, dash }: { colour: string; dash: string | undefined }) {
   return (
     <svg width="18" height="8" aria-hidden="true" className="shrink-0">
       <line x1="0" x2="18" y1="4" y2="4" stroke={colour} strokeWidth="2" strokeDasharray={dash} />
@@ -83,11 +83,11 @@ function Stroke({ colour, dash }: { colour: string; dash: string | undefined }) 
   );
 }
 
-function Meaning({ verdict, name }: { verdict: 'failed' | 'error'; name: string }) {
+function VerdictKey({ verdict, name }: { verdict: 'failed' | 'error'; name: string }) {
   return (
     <span className="flex items-center gap-1">
       <svg width="12" height="12" aria-hidden="true">
-        <Shape verdict={verdict} x={6} y={6} colour="var(--muted)" />
+        <PointShape verdict={verdict} x={6} y={6} colour="var(--muted)" />
       </svg>
       {name}
     </span>

@@ -1,16 +1,16 @@
 // What is drawn: the runs in their places, and the figures of each as lines.
 import type { ThresholdLine, TrendPoint } from '../../api/types';
-import { own } from '../../lib/own';
-import type { Axis } from './chosen';
+import { getOwn } from '../../lib/get-own';
+import type { Axis } from './parameters';
 
 /** A run in its place on the axis. */
-export interface Place {
+export interface PlottedRun {
   x: number;
   point: TrendPoint;
   /** The run before it. */
-  before: TrendPoint | undefined;
+  previous: TrendPoint | undefined;
   /** Whether it was made on other data than the run before. */
-  isOtherData: boolean;
+  datasetChanged: boolean;
 }
 
 /** A line of a chart. */
@@ -19,49 +19,49 @@ export interface Series {
   colour: string;
   /** How the line is dashed, where colours alone do not tell. */
   dash: string | undefined;
-  of: (point: TrendPoint) => number | null | undefined;
+  value: (point: TrendPoint) => number | null | undefined;
 }
 
 const COLOURS = 6;
 
 /** The look of the line at a place, other for each of the first eighteen. */
-export const look = (place: number) => ({
+export const lineStyle = (place: number) => ({
   colour: `var(--series-${(place % COLOURS) + 1})`,
   dash: [undefined, '6 3', '2 3'][Math.floor(place / COLOURS) % 3],
 });
 
 /** The runs in their places, oldest first. */
-export const places = (points: TrendPoint[], axis: Axis): Place[] =>
+export const plotRuns = (points: TrendPoint[], axis: Axis): PlottedRun[] =>
   points.map((point, index) => {
-    const before = points[index - 1];
-    const hashes = [point.datasetHash, before?.datasetHash];
+    const previous = points[index - 1];
+    const hashes = [point.datasetHash, previous?.datasetHash];
     return {
       x: axis === 'time' ? Date.parse(point.timestamp) : index,
       point,
-      before,
+      before: previous,
       isOtherData: hashes.every((hash) => typeof hash === 'string') && hashes[0] !== hashes[1],
     };
   });
 
 /** The evaluators of all runs, sorted. */
-export const evaluators = (points: TrendPoint[]) =>
+export const evaluatorNames = (points: TrendPoint[]) =>
   [...new Set(points.flatMap((point) => Object.keys(point.scores)))].sort();
 
 /** A line for each evaluator; its look is the same whichever others are shown. */
 export const scoreSeries = (names: string[]): Series[] =>
-  names.map((name, place) => ({ name, ...look(place), of: (point) => own(point.scores, name) }));
+  names.map((name, place) => ({ name, ...lineStyle(place), of: (point) => getOwn(point.scores, name) }));
 
 /** The lines that may be drawn with these evaluators' scores; those that bound all scores are always. */
-export const scoreLines = (lines: ThresholdLine[], names: string[]) =>
+export const scoreThresholds = (lines: ThresholdLine[], names: string[]) =>
   lines.filter(
     ({ quantity, evaluator }) => quantity === 'score' && (evaluator == null || names.includes(evaluator)),
   );
 
 /** How a figure differs from that of the run before; undefined where one of the two has none. */
-export function change(
+export function changeFromPrevious(
   series: Series,
-  { point, before }: Pick<Place, 'point' | 'before'>,
+  { point, previous: before }: Pick<PlottedRun, 'point' | 'before'>,
 ): number | undefined {
-  const [now, then] = [series.of(point), before && series.of(before)];
+  const [now, then] = [series.value(point), before && series.value(before)];
   return typeof now === 'number' && typeof then === 'number' ? now - then : undefined;
 }

@@ -7,23 +7,31 @@ import { Button } from '../../components/button';
 import { Panel } from '../../components/panel';
 import { Text } from '../../components/text';
 import { Verdict } from '../../components/verdict';
-import { commit, cost, count, duration, moment, score, signed } from '../../lib/format';
-import { change, type Place, type Series } from './series';
+import {
+  formatCost,
+  formatCount,
+  formatDateTime,
+  formatDuration,
+  formatScore,
+  formatSigned,
+  shortCommit,
+} from '../../lib/format';
+import { changeFromPrevious, type PlottedRun, type Series } from './series';
 
 /** So many runs are in the table until all are asked for. */
-const FIRST = 30;
+const INITIAL_ROWS = 30;
 
 interface TrendTableProps {
-  places: Place[];
+  places: PlottedRun[];
   scores: Series[];
   active: string | undefined;
   onActive: (id: string | undefined) => void;
 }
 
 export function TrendTable({ places, scores, active, onActive }: TrendTableProps) {
-  const [isWhole, setWhole] = useState(false);
+  const [isExpanded, setExpanded] = useState(false);
   const newest = places.toReversed();
-  const shown = isWhole ? newest : newest.slice(0, FIRST);
+  const shown = isExpanded ? newest : newest.slice(0, INITIAL_ROWS);
   return (
     <Panel title="Runs">
       <section
@@ -61,8 +69,8 @@ export function TrendTable({ places, scores, active, onActive }: TrendTableProps
         </table>
       </section>
       {shown.length < places.length && (
-        <Button className="mt-3" onClick={() => setWhole(true)}>
-          Show all {count(places.length)} runs
+        <Button className="mt-3" onClick={() => setExpanded(true)}>
+          Show all {formatCount(places.length)} runs
         </Button>
       )}
     </Panel>
@@ -78,7 +86,7 @@ function Head({ children, isNumber = false }: { children: React.ReactNode; isNum
 }
 
 interface RowProps {
-  place: Place;
+  place: PlottedRun;
   scores: Series[];
   isActive: boolean;
   onActive: (id: string | undefined) => void;
@@ -87,7 +95,7 @@ interface RowProps {
 const NUMBER = 'px-2 py-1.5 text-right';
 
 function Row({ place, scores, isActive, onActive }: RowProps) {
-  const { point, isOtherData } = place;
+  const { point, datasetChanged: isOtherData } = place;
   return (
     <tr
       data-active={isActive || undefined}
@@ -99,7 +107,7 @@ function Row({ place, scores, isActive, onActive }: RowProps) {
     >
       <th scope="row" className="px-2 py-1.5 pl-1 font-normal">
         <Link to={`/runs/${encodeURIComponent(point.id)}`} className="font-medium hover:underline">
-          {moment(point.timestamp)}
+          {formatDateTime(point.timestamp)}
         </Link>
         {isOtherData && (
           <span className="ml-2">
@@ -108,33 +116,39 @@ function Row({ place, scores, isActive, onActive }: RowProps) {
         )}
       </th>
       <td className="px-2 py-1.5">
-        <Verdict of={point.verdict} />
+        <Verdict verdict={point.verdict} />
       </td>
       <td className="px-2 py-1.5 text-muted text-xs">
-        {typeof point.gitCommit === 'string' && <code className="font-mono">{commit(point.gitCommit)}</code>}
+        {typeof point.gitCommit === 'string' && (
+          <code className="font-mono">{shortCommit(point.gitCommit)}</code>
+        )}
         {point.gitDirty === true && ' with changes'}
       </td>
       {scores.map((series) => (
         <ScoreCell key={series.name} series={series} place={place} />
       ))}
-      <td className={NUMBER}>{duration(point.avgLatencyMs)}</td>
-      <td className={NUMBER}>{typeof point.totalTokens === 'number' ? count(point.totalTokens) : '–'}</td>
-      <td className={NUMBER}>{typeof point.cost === 'number' ? cost(point.cost) : '–'}</td>
-      <td className={clsx(NUMBER, point.errors > 0 && 'font-medium text-bad')}>{count(point.errors)}</td>
+      <td className={NUMBER}>{formatDuration(point.avgLatencyMs)}</td>
+      <td className={NUMBER}>
+        {typeof point.totalTokens === 'number' ? formatCount(point.totalTokens) : '–'}
+      </td>
+      <td className={NUMBER}>{typeof point.cost === 'number' ? formatCost(point.cost) : '–'}</td>
+      <td className={clsx(NUMBER, point.errors > 0 && 'font-medium text-bad')}>
+        {formatCount(point.errors)}
+      </td>
     </tr>
   );
 }
 
 /** A score, and how it differs from that of the run before. */
-function ScoreCell({ series, place }: { series: Series; place: Place }) {
-  const value = series.of(place.point);
-  const difference = change(series, place);
+function ScoreCell({ series, place }: { series: Series; place: PlottedRun }) {
+  const value = series.value(place.point);
+  const difference = changeFromPrevious(series, place);
   if (typeof value !== 'number') return <td className={clsx(NUMBER, 'text-muted')}>–</td>;
   return (
     <td className={NUMBER}>
-      {score(value)}
+      {formatScore(value)}
       <span className="ml-2 inline-block w-12 text-muted text-xs">
-        {difference === undefined ? '' : signed(difference)}
+        {difference === undefined ? '' : formatSigned(difference)}
       </span>
     </td>
   );

@@ -3,10 +3,10 @@ import { beforeEach, expect, test, vi } from 'vitest';
 import type { TrendPoint, Trends } from '../../api/types';
 import { renderPage } from '../../test/render';
 import { runRow, runs } from '../../test/runs';
-import { serve } from '../../test/server';
+import { mockServer } from '../../test/server';
 import { Component } from '.';
-import { scoreMarks } from './charts';
-import { change, places, scoreLines, scoreSeries } from './series';
+import { scoreTicks } from './charts';
+import { changeFromPrevious, plotRuns, scoreSeries, scoreThresholds } from './series';
 
 const point = (given: Partial<TrendPoint> = {}): TrendPoint => ({
   id: 'aaa',
@@ -37,7 +37,7 @@ const THRESHOLD = {
 } as const;
 
 const draw = (given: Partial<Trends> = {}, at = '/trends') => {
-  const asked = serve({
+  const asked = mockServer({
     '/api/runs': runs([runRow()], {
       experiments: [
         { name: 'answers', runs: 3 },
@@ -111,7 +111,7 @@ test('an evaluator that no run has leaves all of them', async () => {
 
 test('an evaluator may be called what every object has', () => {
   const [series] = scoreSeries(['constructor']);
-  expect(series?.of(point())).toBeUndefined();
+  expect(series?.value(point())).toBeUndefined();
 });
 
 test('thresholds are drawn and named, those of hidden lines are not', async () => {
@@ -148,36 +148,41 @@ test('where no run matches, the choice can be undone', async () => {
 });
 
 test('without any run, the command that makes one is told', async () => {
-  serve({ '/api/runs': runs([]) });
+  mockServer({ '/api/runs': runs([]) });
   renderPage(Component, { at: '/trends' });
   expect(await screen.findByText('There are no runs yet')).toBeVisible();
   expect(screen.getByText('cargo cobalt run')).toBeVisible();
 });
 
 test('runs stand evenly, or as they lie in time', () => {
-  expect(places(POINTS, 'runs').map(({ x }) => x)).toEqual([0, 1, 2]);
-  expect(places(POINTS, 'time')[0]?.x).toBe(Date.parse('2026-02-05T10:00:00.000Z'));
+  expect(plotRuns(POINTS, 'runs').map(({ x }) => x)).toEqual([0, 1, 2]);
+  expect(plotRuns(POINTS, 'time')[0]?.x).toBe(Date.parse('2026-02-05T10:00:00.000Z'));
 });
 
 test('other data is marked where both runs tell theirs', () => {
   const unknown = [point({ datasetHash: undefined }), ...POINTS];
-  expect(places(unknown, 'runs').map(({ isOtherData }) => isOtherData)).toEqual([false, false, true, false]);
+  expect(plotRuns(unknown, 'runs').map(({ datasetChanged: isOtherData }) => isOtherData)).toEqual([
+    false,
+    false,
+    true,
+    false,
+  ]);
 });
 
 test('a change needs both figures', () => {
-  const [first, second] = places([point({ scores: {} }), point()], 'runs');
+  const [first, second] = plotRuns([point({ scores: {} }), point()], 'runs');
   const [series] = scoreSeries(['correctness']);
-  expect(series && first && change(series, first)).toBeUndefined();
-  expect(series && second && change(series, second)).toBeUndefined();
+  expect(series && first && changeFromPrevious(series, first)).toBeUndefined();
+  expect(series && second && changeFromPrevious(series, second)).toBeUndefined();
 });
 
 test('thresholds of all scores are drawn with any evaluator', () => {
   const all = { ...THRESHOLD, evaluator: undefined };
-  expect(scoreLines([THRESHOLD, all], ['tone'])).toEqual([all]);
+  expect(scoreThresholds([THRESHOLD, all], ['tone'])).toEqual([all]);
 });
 
 test('the axis of scores begins below the lowest of them, and of the thresholds', () => {
-  const drawn = places([point()], 'runs');
-  expect(scoreMarks(drawn, scoreSeries(['tone']), [])[0]).toBe(0.7);
-  expect(scoreMarks(drawn, scoreSeries(['tone']), [THRESHOLD])).toEqual([0.5, 0.6, 0.7, 0.8, 0.9, 1]);
+  const drawn = plotRuns([point()], 'runs');
+  expect(scoreTicks(drawn, scoreSeries(['tone']), [])[0]).toBe(0.7);
+  expect(scoreTicks(drawn, scoreSeries(['tone']), [THRESHOLD])).toEqual([0.5, 0.6, 0.7, 0.8, 0.9, 1]);
 });

@@ -1,4 +1,4 @@
-//! The evaluators of the help desk: functions that an ordinary test can call too.
+//! The help desk's evaluators: functions, which unit tests can call too.
 
 use std::path::Path;
 use std::sync::LazyLock;
@@ -13,10 +13,10 @@ pub(crate) static DESK: LazyLock<HelpDesk> = LazyLock::new(|| {
     HelpDesk::open(&folder).unwrap_or_else(|error| panic!("the articles cannot be read: {error}"))
 });
 
-/// What an evaluator knows of an item, and the agent does not.
+/// The fields of an item that only evaluators see.
 #[derive(Deserialize)]
 pub(crate) struct Expected {
-    /// The articles that answer the question; none where the knowledge base has no answer.
+    /// The articles that answer the question; empty if the knowledge base has no answer.
     pub(crate) articles: Vec<String>,
 }
 

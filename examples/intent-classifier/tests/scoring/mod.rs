@@ -1,16 +1,16 @@
-//! The evaluators of the classifier: functions that an ordinary test can call too.
+//! The classifier's evaluators: functions, which unit tests can call too.
 
 use cobalt::{Item, Score};
 use intent_classifier::{Guess, UNCLEAR};
 use serde::Deserialize;
 
-/// What an evaluator knows of an item, and the agent does not.
+/// The fields of an item that only evaluators see.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Expected {
-    /// The intent of the desk that must act, or `unclear` where a person must read the message.
+    /// The intent of the desk that must act, or `unclear` if a person must read the message.
     pub(crate) expected_output: String,
-    /// What else the message is about; empty where it is about one thing.
+    /// A second intent of the message; empty if there is only one.
     pub(crate) also_expected: String,
 }
 
@@ -21,7 +21,7 @@ impl Expected {
     }
 }
 
-/// What a decision is worth to the customer: a person who must read it costs time, but a wrong desk costs more.
+/// The value of a decision to the customer: handing over to a person costs time, but a wrong desk costs more.
 #[cobalt::evaluator]
 pub(crate) fn right_desk(expected: &Expected, output: &str) -> Score {
     let (score, reason) = match output {
@@ -33,8 +33,8 @@ pub(crate) fn right_desk(expected: &Expected, output: &str) -> Score {
     Score::new(score).reason(format!("{output}: {reason}, expected {}", expected.intents().join(" and ")))
 }
 
-/// One less the square of what the confidence is off by (Brier, 1950). To be sure and wrong is worst. The pass mark is
-/// what a confidence of 50 % always gets: below, not to know would have been better.
+/// One minus the squared error of the confidence (Brier, 1950). Confident and wrong is worst. The pass mark is the score of a
+/// confidence of 50%: below it, admitting uncertainty would have been better.
 #[cobalt::evaluator(pass_mark = 0.75)]
 pub(crate) fn calibrated(expected: &Expected, metadata: &Item) -> Result<Score, String> {
     let guess = metadata.get("guess").and_then(|guess| guess.as_str());
@@ -44,12 +44,11 @@ pub(crate) fn calibrated(expected: &Expected, metadata: &Item) -> Result<Score, 
     let is_right = expected.intents().contains(&guess);
     let off_by = if is_right { 1.0 - confidence } else { confidence };
     let verdict = if is_right { "right" } else { "wrong" };
-    let reason = format!("{:.0} % sure of {guess}, which is {verdict}", confidence * 100.0);
+    let reason = format!("{:.0}% sure of {guess}, which is {verdict}", confidence * 100.0);
     Ok(Score::new(1.0 - off_by * off_by).reason(reason))
 }
 
-/// How far up the intents of a message are: each counts 1 where no other is before it, 1/2 where one is, and 0 further
-/// down.
+/// The rank of a message's intents: each counts 1 if no other guess is before it, 1/2 if one is, and 0 further down.
 #[cobalt::evaluator]
 pub(crate) fn near_the_top(expected: &Expected, output: Vec<Guess>) -> Score {
     let intents = expected.intents();

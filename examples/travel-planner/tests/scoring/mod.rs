@@ -1,26 +1,26 @@
-//! The evaluators of the travel planner: those of calls with the planner's settings, and functions of its own over its answer.
+//! The travel planner's evaluators: built-in ones for tool calls, and custom functions for its answer.
 
 use cobalt::{Score, ToolCalls};
 use serde::Deserialize;
 use travel_planner::Reply;
 
-/// What an evaluator knows of an item, and the agent does not.
+/// The fields of an item that only evaluators see.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Expected {
-    /// What the answer must say, in any order.
+    /// Facts that the answer must mention, in any order.
     pub(crate) expected_output: Vec<String>,
-    /// The calls that must be made.
+    /// The expected calls.
     pub(crate) expected_calls: Vec<ExpectedCall>,
 }
 
-/// A call that must be made.
+/// An expected call.
 #[derive(Deserialize)]
 pub(crate) struct ExpectedCall {
     pub(crate) tool: String,
 }
 
-/// The field of an item with the calls that must be made.
+/// The item's field with the expected calls.
 const EXPECTED: &str = "expectedCalls";
 
 /// The share of the expected calls that were made.
@@ -28,27 +28,27 @@ pub(crate) fn expected_calls() -> ToolCalls {
     ToolCalls::recall("expected_calls", EXPECTED)
 }
 
-/// Whether they were made in the expected order.
+/// Whether the expected calls were made in order.
 pub(crate) fn in_order() -> ToolCalls {
     ToolCalls::in_order("in_order", EXPECTED)
 }
 
-/// How far the tools were called with what the traveller said.
+/// How well the arguments match what the traveller said.
 pub(crate) fn right_arguments() -> ToolCalls {
     ToolCalls::arguments("right_arguments", EXPECTED)
 }
 
-/// The share of the calls that had to be made.
+/// The share of the calls that were expected.
 pub(crate) fn only_needed() -> ToolCalls {
     ToolCalls::precision("only_needed", EXPECTED)
 }
 
-/// No request needs more than five calls.
+/// At most five calls: no request needs more.
 pub(crate) fn few_steps() -> ToolCalls {
     ToolCalls::at_most("few_steps", 5)
 }
 
-/// Nothing is looked up twice.
+/// No repeated calls.
 pub(crate) fn no_loops() -> ToolCalls {
     ToolCalls::repeats_at_most("no_loops", 0)
 }
@@ -66,7 +66,7 @@ pub(crate) fn mentions_facts(expected: &Expected, output: &Reply) -> Score {
     share(facts.len(), "facts mentioned", missing.cloned().collect())
 }
 
-/// Whether seats are booked only where the traveller asks for it.
+/// Whether seats are booked only on request.
 #[cobalt::evaluator]
 pub(crate) fn books_only_when_asked(expected: &Expected, output: &Reply) -> Score {
     const BOOKING: &str = "book_seats";
@@ -77,7 +77,7 @@ pub(crate) fn books_only_when_asked(expected: &Expected, output: &Reply) -> Scor
     }
 }
 
-/// Whether the error of each call that failed is told to the traveller.
+/// Whether the answer mentions the error of each failed call.
 #[cobalt::evaluator]
 pub(crate) fn tells_failures(output: &Reply) -> Score {
     let Reply { answer, trace } = output;
@@ -88,7 +88,7 @@ pub(crate) fn tells_failures(output: &Reply) -> Score {
     }
 }
 
-/// All but the missing ones, as a share; of nothing it is all.
+/// The share that is not missing; 1 if there is nothing to find.
 fn share(whole: usize, what: &str, missing: Vec<String>) -> Score {
     let part = whole - missing.len();
     let score = if whole == 0 { 1.0 } else { part as f64 / whole as f64 };

@@ -1,4 +1,4 @@
-//! The agent: its source, the package that it belongs to, and what of it a test can call.
+//! The agent: its source, its package, and its public API that a test can call.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,34 +12,34 @@ use crate::init::library_of;
 use crate::mcp::paths::inside;
 use crate::mcp::projects::Project;
 
-/// The longest source that is shown to a model, in bytes.
+/// The longest source that is sent to a model, in bytes.
 const LONGEST: u64 = 200_000;
 
-/// An agent whose source was read.
+/// An agent with its source.
 #[derive(Clone, Debug)]
 pub struct Agent {
-    /// Its file as seen from the package.
+    /// Its file, relative to the package folder.
     pub file: String,
     pub source: String,
-    /// What a test target is called after it.
+    /// The base name of its test target.
     pub name: String,
     pub package: Package,
     /// The folder of the package.
     pub folder: PathBuf,
-    /// The workspace, or the package by itself.
+    /// The workspace, or the single package.
     pub metadata: Metadata,
-    /// What a test can call, by its path from the name of the library.
+    /// The public items that a test can call, by their paths.
     pub callable: Vec<Callable>,
 }
 
 impl Agent {
-    /// Reads the file that the argument `agentFile` names.
+    /// Reads the file of the argument `agentFile`.
     pub fn read(project: &Project, argument: &str) -> Result<Self, Error> {
         let file = inside(project, "agentFile", argument)?;
         let source = source(&file, argument)?;
         let metadata = MetadataCommand::new().current_dir(file.parent().unwrap_or(&file)).no_deps().exec()?;
         let (package, folder) = package_around(&metadata, &file).ok_or_else(|| {
-            Error::Arguments(format!("`agentFile`: `{argument}` belongs to no package of this workspace"))
+            Error::Arguments(format!("`agentFile`: `{argument}` is not in a package of this workspace"))
         })?;
         let (package, folder) = (package.clone(), folder.to_owned());
         let callable = callable(&package, &file, argument)?;
@@ -48,7 +48,7 @@ impl Agent {
         Ok(Self { file: shown, source, name, package, folder, metadata, callable })
     }
 
-    /// The crates that a test of the package can use, apart from the library of Cobalt, with their features.
+    /// The crates that a test of the package can use, except `cobalt`, with their features.
     pub fn dependencies(&self) -> Vec<String> {
         let is_usable = |kind| matches!(kind, DependencyKind::Normal | DependencyKind::Development);
         let is_there = |it: &&Dependency| is_usable(it.kind) && !it.optional && it.target.is_none();
@@ -73,7 +73,7 @@ impl Agent {
         names
     }
 
-    /// Whether evaluators that ask models are built in.
+    /// Whether evaluators that call models are compiled in.
     pub fn has_judges(&self) -> bool {
         let mut cobalt =
             self.package.dependencies.iter().filter(|dependency| dependency.name == "cobalt").peekable();
@@ -86,23 +86,19 @@ impl Agent {
 fn source(file: &Path, argument: &str) -> Result<String, Error> {
     let refused = |problem: String| Error::Arguments(format!("`agentFile`: `{argument}` {problem}"));
     if file.extension().is_none_or(|extension| extension != "rs") {
-        return Err(refused("is no Rust source: name the `.rs` file that holds the agent".to_owned()));
+        return Err(refused("is not a Rust source: name the `.rs` file with the agent".to_owned()));
     }
     let unreadable = |error: std::io::Error| refused(format!("cannot be read: {error}"));
     let length = fs::metadata(file).map_err(unreadable)?.len();
     if length > LONGEST {
         return Err(refused(format!(
-            "has {length} bytes, and at most {LONGEST} are read: name a smaller file, or split it"
+            "has {length} bytes, but the limit is {LONGEST}: name a smaller file, or split it"
         )));
     }
     let source = fs::read_to_string(file).map_err(unreadable)?;
     syn::parse_file(&source).map_err(|error| {
         let start = error.span().start();
-        refused(format!(
-            "is no Rust that can be read: line {}, column {}: {error}",
-            start.line,
-            start.column + 1
-        ))
+        refused(format!("is not valid Rust: line {}, column {}: {error}", start.line, start.column + 1))
     })?;
     Ok(source)
 }
@@ -121,8 +117,8 @@ fn callable(package: &Package, file: &Path, argument: &str) -> Result<Vec<Callab
     let has_file = |target: &&Target| reach::is_in(target.src_path.as_std_path(), file);
     let Some(library) = library_of(package) else {
         return Err(refused(format!(
-            "is in the package `{}`, which has binaries alone, and a test cannot call into a binary: move what is to be \
-             tested into a library, `src/lib.rs`, which the binary uses as well, and name its file here",
+            "is in the package `{}`, which has only binaries, and a test cannot call into a binary: move the code to test \
+             into a library, `src/lib.rs`, use it from the binary, and name its file here",
             package.name
         )));
     };
@@ -130,8 +126,8 @@ fn callable(package: &Package, file: &Path, argument: &str) -> Result<Vec<Callab
     if let Some(callable) = reach::callable(root, &library.name.replace('-', "_"), file) {
         return match callable.is_empty() {
             true => Err(refused(
-                "has nothing that a test can call: make its functions and the modules that lead to it `pub`, or \
-                 re-export them with `pub use`"
+                "has nothing that a test can call: make its functions and their parent modules `pub`, or re-export them \
+                 with `pub use`"
                     .to_owned(),
             )),
             false => Ok(callable),
@@ -140,18 +136,18 @@ fn callable(package: &Package, file: &Path, argument: &str) -> Result<Vec<Callab
     let mut binaries = package.targets.iter().filter(|target| target.kind.contains(&TargetKind::Bin));
     Err(match binaries.find(has_file) {
         Some(binary) => refused(format!(
-            "is in the binary `{}`, and a test cannot call into a binary: move what is to be tested into the library `{}`, \
-             and name its file here",
+            "is in the binary `{}`, and a test cannot call into a binary: move the code to test into the library `{}`, and \
+             name its file here",
             binary.name, library.name
         )),
         None => refused(format!(
-            "is no module of the library `{}`: no `mod` leads to it; declare it with `pub mod`, or name another file",
+            "is not a module of the library `{}`: declare it with `pub mod`, or name another file",
             library.name
         )),
     })
 }
 
-/// The name of the file, or of what it is the root of.
+/// The name of the file or, for a root file, of its module or package.
 fn name(file: &Path, package: &Package) -> String {
     let stem =
         |path: &Path| path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();

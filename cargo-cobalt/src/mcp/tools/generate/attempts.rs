@@ -1,4 +1,4 @@
-//! Has the model write, checks what it wrote, and hands back what is wrong with it, until it compiles or too often did not.
+//! Asks the model for an experiment, checks it, and returns the errors to the model, up to a number of attempts.
 
 use cobalt::llm::Judge;
 use cobalt_core::redact::{has_mark, redacted};
@@ -18,44 +18,44 @@ use crate::mcp::shown::size;
 use crate::mcp::tools::run::Progress;
 use crate::project::{LOCK, MANIFEST};
 
-/// How often the model may write: once, and three times more where something is wrong.
+/// The maximum number of attempts: one, and three retries.
 const MOST_ATTEMPTS: usize = 4;
-/// The most that is told of an error, in characters.
+/// The longest error, in characters.
 const LONGEST_ERROR: usize = 1_200;
-/// The most errors that are told of an attempt: the first ones mostly bring the others with them.
+/// The maximum number of errors per attempt: later ones often follow from the first.
 const MOST_ERRORS: usize = 8;
-/// The room that these have in an answer, in bytes, so that those of all attempts fit into it.
+/// The room for the errors of an attempt, in bytes, so that all attempts fit into a response.
 const ROOM: usize = 9_000;
 
-/// What the model wrote, and what was wrong with it.
+/// An attempt of the model.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Attempt {
-    /// What was handed back to the model: of the compiler, and of the checks of the source and the data set. None where all was
-    /// well.
+    /// The errors returned to the model: from the compiler, and from the checks of the source and the dataset. Empty if it
+    /// succeeded.
     pub errors: Vec<String>,
 }
 
-/// What came of it.
+/// The outcome of all attempts.
 #[derive(Default)]
 pub struct Outcome {
     pub attempts: Vec<Attempt>,
-    /// What was written; absent where nothing was left.
+    /// What was written; absent on failure.
     pub written: Option<Written>,
-    /// Why nothing was written, where it was not the model's fault alone; and what the user should know.
+    /// Why nothing was written, if it was not only the model's fault, and other notes for the user.
     pub notes: Vec<String>,
-    /// What could not be made as it was.
+    /// What could not be restored.
     pub left: Vec<String>,
 }
 
-/// What was written.
+/// The experiment that was written.
 pub struct Written {
     pub experiments: Vec<String>,
     pub kinds: Kinds,
-    /// Whether something looked like a key, and is not in it.
+    /// Whether a text that looked like a key was redacted.
     pub is_redacted: bool,
 }
 
-/// What the attempts have at hand.
+/// The inputs of the attempts.
 pub struct Attempts<'a> {
     pub wanted: &'a Wanted,
     pub judge: &'a Judge,
@@ -64,16 +64,16 @@ pub struct Attempts<'a> {
     pub progress: Progress,
 }
 
-/// What came of one attempt.
+/// The outcome of one attempt.
 enum Tried {
     Written(Written),
     Wrong(Vec<String>),
-    /// Nothing that the model could mend.
+    /// An error that the model cannot fix.
     InVain(String),
 }
 
 impl Attempts<'_> {
-    /// Tries until there is a target that compiles. Whatever else comes of it, and where this is dropped, nothing is left.
+    /// Tries until a target compiles. On any other outcome, or if this is dropped, nothing is left behind.
     pub async fn make(mut self) -> Result<Outcome, Error> {
         let first = question(self.wanted);
         let (mut asked, mut outcome) = (first.clone(), Outcome::default());
@@ -84,7 +84,7 @@ impl Attempts<'_> {
             let (draft, tried) = match self.attempt(&asked, &mut transaction).await {
                 Ok(both) => both,
                 Err(Error::Interrupted) => return Err(Error::Interrupted),
-                // What was spent up to now is told all the same.
+                // The result still reports the cost so far.
                 Err(error) => {
                     outcome.notes.push(error.to_string());
                     break;
@@ -127,7 +127,7 @@ impl Attempts<'_> {
         }
     }
 
-    /// The names of the experiments, or what is wrong with what was written.
+    /// The names of the experiments, or the problems of the draft.
     fn review(&self, draft: &Draft) -> Result<Vec<String>, Vec<String>> {
         let Wanted { agent, place, taken, size, .. } = self.wanted;
         let mut problems = items::problems(&draft.items, *size);
@@ -145,7 +145,7 @@ impl Attempts<'_> {
         }
     }
 
-    /// Looks at what was written, then writes it to its files and has cargo check it.
+    /// Reviews the draft, writes its files, and runs `cargo check`.
     async fn try_out(&mut self, draft: &Draft, transaction: &mut Transaction) -> Result<Tried, Error> {
         let Wanted { project, agent, place, overwrite, .. } = self.wanted;
         let experiments = match self.review(draft) {
@@ -169,7 +169,7 @@ impl Attempts<'_> {
         Ok(match checked {
             Checked::Errors(errors) => Tried::Wrong(errors),
             Checked::Elsewhere(said) => Tried::InVain(format!(
-                "the package cannot be checked, whatever the model writes: mend this first, then call again\n{}",
+                "the package does not compile, whatever the model writes: fix this first, then call again\n{}",
                 cut(&redacted(&said), LONGEST_ERROR)
             )),
             Checked::Compiles => Tried::Written(Written {
@@ -181,7 +181,7 @@ impl Attempts<'_> {
     }
 }
 
-/// What is told of errors: the first of them, each cut, without keys.
+/// The first errors, truncated and redacted.
 fn told(problems: &[String]) -> Vec<String> {
     let told = |problem: &String| cut(&redacted(problem), LONGEST_ERROR).into_owned();
     let mut errors: Vec<_> = problems.iter().take(MOST_ERRORS).map(told).collect();
@@ -203,7 +203,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_told_of_errors_fits_into_an_answer_whatever_they_are_made_of() {
+    fn any_errors_fit_into_a_response() {
         for letter in ["x", "\n", "\"", "語", "\u{1}"] {
             let errors = told(&vec![letter.repeat(5_000); 30]);
             assert!(

@@ -20,7 +20,7 @@ use crate::mcp::tools::list::rows;
 use crate::mcp::tools::run::Progress;
 use crate::project::MANIFEST;
 
-/// What is asked for.
+/// The request for an experiment.
 pub struct Wanted {
     pub project: Project,
     pub agent: Agent,
@@ -31,12 +31,12 @@ pub struct Wanted {
     pub overwrite: bool,
 }
 
-/// What cargo says of the target.
+/// The result of `cargo check`.
 pub enum Checked {
     Compiles,
-    /// What is wrong with the target, as the compiler prints it.
+    /// The target's compiler errors, as rendered.
     Errors(Vec<String>),
-    /// What keeps it from being checked at all: errors elsewhere in the project, or of cargo.
+    /// Errors elsewhere in the project, or of cargo, so that the target could not be checked.
     Elsewhere(String),
 }
 
@@ -52,7 +52,7 @@ pub async fn check(
     let arguments = [
         "check".to_owned(),
         format!("--manifest-path={}", agent.package.manifest_path),
-        // In the root of a workspace, cargo checks its default members otherwise.
+        // Otherwise, in a workspace root, cargo checks the default members.
         format!("--package={}", agent.package.id),
         format!("--test={target}"),
         "--message-format=json".to_owned(),
@@ -84,19 +84,18 @@ pub async fn check(
     Ok(Checked::Elsewhere(said.join("\n")))
 }
 
-/// Whether a message of the compiler is about the target.
+/// Whether a compiler message is about the target.
 fn is_of_target(line: &str, place: &Place) -> bool {
     let Ok(Message::CompilerMessage(message)) = serde_json::from_str(line) else { return false };
     message.target.name == place.target && message.target.src_path == *place.test
 }
 
-/// The names, each with the place where it is declared.
+/// The names of existing experiments, with their locations.
 #[derive(Debug, Default)]
 pub struct Taken(Vec<(String, String)>);
 
 impl Taken {
-    /// Builds the project and lists its experiments, but for those of the target that is written. Beside it, what should be known
-    /// where they cannot be listed.
+    /// Builds the project and lists its experiments, except those of the new target. Also returns a note if the build fails.
     pub async fn list(
         call: Call<'_>,
         wanted: &Wanted,
@@ -111,27 +110,27 @@ impl Taken {
         let taken = others.map(|other| (other.name.clone(), format!("{}:{}", other.file, other.line)));
         let note = (!listing.compile_errors.is_empty()).then(|| {
             "The project does not build, so its experiments could not be listed: the name of the new one may be taken. \
-             `cobalt_list` tells."
+             Check with `cobalt_list`."
                 .to_owned()
         });
         Ok((Self(taken.collect()), note))
     }
 
-    /// The place of the experiment that has this name, or another name that is the same in test cases.
+    /// The location of the experiment with this name, or with a name that is the same in test cases.
     fn place_of(&self, name: &str) -> Option<&str> {
         let case = case_name(name);
         let other = self.0.iter().find(|(other, _)| case_name(other) == case)?;
         Some(&other.1)
     }
 
-    /// A name for the new experiment: that of the agent, or else of the target, or else one with a number.
+    /// A name for the new experiment: the agent's, the target's, or a numbered one.
     pub fn free_name(&self, agent: &Agent, place: &Place) -> String {
         let numbered = (2..).map(|number| format!("{}_{number}", agent.name));
         let mut names = [agent.name.clone(), place.target.clone()].into_iter().chain(numbered);
         names.find(|name| self.place_of(name).is_none()).unwrap_or_default()
     }
 
-    /// Which names of experiments cannot be used, in the words for the model.
+    /// The names of experiments that are taken, as errors for the model.
     pub fn problems(&self, experiments: &[String], free: &str) -> Vec<String> {
         let problem = |name: &String| {
             let place = self.place_of(name)?;
@@ -140,7 +139,7 @@ impl Taken {
         experiments.iter().filter_map(problem).collect()
     }
 
-    /// The names, in a sentence for the model.
+    /// The names, as a sentence for the model.
     pub fn told(&self) -> String {
         if self.0.is_empty() {
             return String::new();
@@ -156,15 +155,15 @@ pub struct Place {
     /// The name of the test target.
     pub target: String,
     pub test: PathBuf,
-    /// The test's path as the manifest has to name it, where cargo would not find it by its name.
+    /// The test's path for the manifest, if cargo does not find it by its name.
     pub test_in_manifest: Option<String>,
     pub data: PathBuf,
-    /// The data set's path as an experiment names it.
+    /// The dataset's path, relative to the package, as in an experiment.
     pub data_in_package: String,
 }
 
 impl Place {
-    /// Works out the places, and refuses those that are taken.
+    /// Determines the paths. Fails if files exist there.
     pub fn of(
         project: &Project,
         agent: &Agent,
@@ -180,14 +179,14 @@ impl Place {
         let is_found = test == agent.folder.join(format!("tests/{target}.rs"));
         let in_package = || test.strip_prefix(&agent.folder).unwrap_or(&test);
         let test_in_manifest = (!is_found).then(|| with_slashes(in_package()));
-        // What a link of this name leads to would be edited.
+        // If the manifest is a symlink, its target would be edited.
         inside(project, "agentFile", &below(MANIFEST))?;
         let place = Self { test_in_manifest, target, test, data, data_in_package };
         place.is_free(project, overwrite)?;
         Ok(place)
     }
 
-    /// Refuses places that are taken, unless these files may be replaced.
+    /// Fails if files exist at these paths, unless they may be replaced.
     pub fn is_free(&self, project: &Project, overwrite: bool) -> Result<(), Error> {
         let Some(path) = [&self.test, &self.data].into_iter().find(|path| is_there(path) && !overwrite)
         else {
@@ -195,17 +194,17 @@ impl Place {
         };
         let shown = path.strip_prefix(&project.root).unwrap_or(path).display();
         Err(Error::Arguments(format!(
-            "`{shown}` is there already: pass `overwrite: true` to have it replaced, or another `outputFile`"
+            "`{shown}` exists already: pass `overwrite: true` to replace it, or another `outputFile`"
         )))
     }
 
-    /// Refuses places that lie elsewhere by now, since something has become a link.
+    /// Fails if a path now leads elsewhere because of a new symlink.
     pub fn is_still_inside(&self, project: &Project) -> Result<(), Error> {
         for path in [&self.test, &self.data] {
             let named = path.display().to_string();
             if inside_new(project, "outputFile", &named)? != *path {
                 return Err(Error::Arguments(format!(
-                    "`outputFile`: there has come a link on the way to `{named}`; call again"
+                    "`outputFile`: a part of `{named}` has become a symlink; call again"
                 )));
             }
         }
@@ -213,16 +212,16 @@ impl Place {
     }
 }
 
-/// The name of the target, which is that of its file.
+/// The name of the target, which is its file stem.
 fn target(agent: &Agent, test: &Path, argument: &str) -> Result<String, Error> {
     let refused = |problem: &str| Err(Error::Arguments(format!("`outputFile`: `{argument}` {problem}")));
     if test.extension().is_none_or(|extension| extension != "rs") {
-        return refused("is no Rust source: name a `.rs` file, as `tests/agent_evals.rs`");
+        return refused("is not a Rust source: name a `.rs` file, such as `tests/agent_evals.rs`");
     }
     let package = package_around(&agent.metadata, test).map(|(package, _)| &package.id);
     if package != Some(&agent.package.id) {
         return refused(&format!(
-            "is in another package than the agent: name a file in `{}`, which has the package `{}`",
+            "is not in the agent's package: name a file in `{}`, the folder of package `{}`",
             agent.folder.display(),
             agent.package.name
         ));
@@ -234,24 +233,22 @@ fn target(agent: &Agent, test: &Path, argument: &str) -> Result<String, Error> {
     let is_of_name =
         |character: char| character.is_ascii_alphanumeric() || character == '_' || character == '-';
     if !name.starts_with(|first: char| first.is_ascii_alphabetic()) || !name.chars().all(is_of_name) {
-        return refused(
-            "gives the target a name that cargo does not take: use letters of ASCII, digits, `_` and `-`",
-        );
+        return refused("is not a valid name for a cargo target: use ASCII letters, digits, `_` and `-`");
     }
     let is_another = |target: &&cargo_metadata::Target| {
         target.kind.contains(&TargetKind::Test) && target.name == name && target.src_path != test
     };
     match agent.package.targets.iter().find(is_another) {
         Some(other) => refused(&format!(
-            "would be the second test target `{name}`, beside `{}`: name another",
+            "would be a second test target `{name}`, in addition to `{}`: choose another name",
             other.src_path
         )),
         None => Ok(name),
     }
 }
 
-/// Whether a file is a part of another target than a test of its own, or would become one: cargo takes up what lies in some
-/// places by itself, and would run a `build.rs` as soon as it checks.
+/// Whether a file belongs to another target, or would become one: cargo discovers some paths automatically, and runs a `build.rs`
+/// as soon as it checks.
 fn is_of_another_target(agent: &Agent, test: &Path) -> bool {
     let below = test.strip_prefix(&agent.folder).unwrap_or(test);
     let is_taken_up = ["src", "examples", "benches", "build.rs"].iter().any(|place| below.starts_with(place))
@@ -264,7 +261,7 @@ fn is_of_another_target(agent: &Agent, test: &Path) -> bool {
         })
 }
 
-/// A path as manifests have it on every system.
+/// A path with `/`, as in manifests.
 fn with_slashes(path: &Path) -> String {
     let parts: Vec<_> = path.iter().map(|part| part.to_string_lossy()).collect();
     parts.join("/")
@@ -278,7 +275,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_folder_that_becomes_a_link_is_not_written_to() {
+    fn a_folder_that_becomes_a_symlink_is_not_written_to() {
         let (folder, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let root = folder.path().canonicalize().unwrap();
         let project = Project { name: "desk".to_owned(), root: root.clone() };
@@ -291,10 +288,10 @@ mod tests {
         };
         place.is_still_inside(&project).unwrap();
         symlink(outside.path(), root.join("data")).unwrap();
-        assert!(place.is_still_inside(&project).unwrap_err().to_string().contains("outside of the project"));
+        assert!(place.is_still_inside(&project).unwrap_err().to_string().contains("outside the project"));
         fs::remove_file(root.join("data")).unwrap();
         fs::create_dir(root.join("other")).unwrap();
         symlink(root.join("other"), root.join("data")).unwrap();
-        assert!(place.is_still_inside(&project).unwrap_err().to_string().contains("a link"));
+        assert!(place.is_still_inside(&project).unwrap_err().to_string().contains("a symlink"));
     }
 }

@@ -1,9 +1,9 @@
-//! `cobalt_generate`: an experiment for an agent, written by the configured judge model out of the agent's source.
+//! `cobalt_generate`: the configured judge model writes an experiment for an agent, from the agent's source.
 //!
-//! The [`agent`] is read, with what of it a test can [`reach`], and the [`Place`] of the new files is found before anything is
-//! spent. Then the model is asked in a few [`attempts`]: of what it answers, the [`items`] and the [`source`] are looked at, and
-//! cargo [`check`]s them where they lie. Names of experiments that are [`Taken`] are not used a second time. What does not come to
-//! a good end is undone by the [`transaction`].
+//! Before any cost is incurred, the [`agent`] is read, with the items that a test can [`reach`], and the [`Place`] of the new
+//! files is determined. Then the model has a few [`attempts`]: the [`items`] and the [`source`] it writes are reviewed, and
+//! `cargo check` ([`check`]) compiles them in place. Names of experiments that are [`Taken`] are not reused. On failure, the
+//! [`transaction`] undoes all changes.
 
 mod agent;
 mod attempts;
@@ -19,7 +19,7 @@ use std::path::Path;
 use cobalt::command::config::Flags;
 use cobalt::llm::Judge;
 use cobalt_core::prices::JudgeUsage;
-use cobalt_core::wording::cut;
+use cobalt_core::wording::{count, cut, thousands};
 use rmcp::model::{Tool, ToolAnnotations};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -39,27 +39,27 @@ use items::Kinds;
 
 pub const NAME: &str = "cobalt_generate";
 
-/// The most items that are written.
+/// The maximum number of items.
 const MOST_ITEMS: usize = 100;
-/// The most that the text tells of the last errors, in characters.
+/// The maximum length of the last errors in the text, in characters.
 const LONGEST_TEXT: usize = 4_000;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Arguments {
-    /// The project, by its name or folder; may be left out where only one is served.
+    /// Project name or folder. Optional if only one project is served.
     project: Option<String>,
-    /// The Rust source of the agent, a file of a library: relative to the project's root, or absolute.
+    /// The agent's Rust source, in a library: relative to the project root, or absolute.
     agent_file: String,
-    /// Where the test target is written, a `.rs` file in the agent's package; `tests/<agent>_evals.rs` unless it is given.
+    /// The test target to write, a `.rs` file in the agent's package. Default: `tests/<agent>_evals.rs`.
     output_file: Option<String>,
-    /// How many items the data set has; 10 unless it is given.
+    /// Number of items in the dataset. Default: 10.
     #[serde(default = "usual_size")]
     #[schemars(range(min = 1, max = MOST_ITEMS))]
     dataset_size: usize,
-    /// What the source does not tell: what the agent is for, what a good answer is, what is known to go wrong.
+    /// What the source does not say: what the agent is for, what a good answer is, known problems.
     context: Option<String>,
-    /// Whether files that are there may be replaced.
+    /// Replace existing files.
     #[serde(default)]
     overwrite: bool,
 }
@@ -72,28 +72,28 @@ fn usual_size() -> usize {
 #[serde(rename_all = "camelCase")]
 pub struct Generated {
     project: Project,
-    /// The data set, as seen from the project's root; absent where nothing was written.
+    /// The dataset file, relative to the project root; absent if nothing was written.
     #[serde(skip_serializing_if = "Option::is_none")]
     data_file: Option<String>,
-    /// The source of the test target, likewise.
+    /// The source of the test target, relative to the project root; absent if nothing was written.
     #[serde(skip_serializing_if = "Option::is_none")]
     test_file: Option<String>,
     /// The name of the test target.
     target: String,
-    /// The package that has it.
+    /// Its package.
     package: String,
     /// The names of the experiments.
     experiments: Vec<String>,
-    /// How many items there are of each kind.
+    /// Number of items of each kind.
     items: Kinds,
-    /// How often the model wrote, and what was wrong each time.
+    /// The model's attempts, with the errors of each.
     attempts: Vec<Attempt>,
-    /// What the model was asked, and what that cost.
+    /// Requests to the model, tokens and cost.
     usage: JudgeUsage,
-    /// What else should be known.
+    /// Further notes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     notes: Vec<String>,
-    /// What to do now.
+    /// The next step.
     next: String,
 }
 
@@ -101,10 +101,10 @@ pub fn description() -> Tool {
     tool::<Arguments, Generated>(
         NAME,
         "Write an experiment for an agent",
-        "Has the project's judge model (`[judge]` in cobalt.toml) read an agent's Rust source and write an experiment for it: a \
-         data set of normal, edge and adversarial cases, and a test target with fitting evaluators. It asks the model, which costs \
-         money. The target is compiled with `cargo check`, and errors are handed back to the model up to three times; it is never \
-         run by this tool. On failure nothing is left behind. Read the source before you run it with `cobalt_run`.",
+        "Write an experiment for an agent: the project's judge model (`[judge]` in cobalt.toml) reads the agent's Rust source and \
+         writes a dataset of normal, edge and adversarial cases, and a test target with matching evaluators. Costs money. \
+         Compiles the target with `cargo check` and returns errors to the model up to three times; never runs it. On failure, \
+         leaves nothing behind. Read the source before you run it with `cobalt_run`.",
         ToolAnnotations::new().read_only(false).destructive(true).idempotent(false).open_world(true),
     )
 }
@@ -122,10 +122,10 @@ pub async fn call(call: Call<'_>, arguments: Arguments) -> Result<Answer<Generat
     let made = call.commands.see_to(&call.context.ct, |cancelled| async move {
         let (wanted, judge, cancelled, commands) = (&wanted, &judge, &cancelled, &commands);
         let mut attempts = Attempts { wanted, judge, commands, cancelled, progress };
-        // A run would find what does not compile yet.
-        let has_to = attempts.progress.step("waiting for what runs in this project");
+        // A run at the same time would build an unfinished target.
+        let has_to = attempts.progress.step("waiting for another run of this project");
         let _turn = commands.turn(&wanted.project, cancelled, has_to).await?;
-        // Another call for this agent may have come first.
+        // Another call may have written these files meanwhile.
         wanted.place.is_free(&wanted.project, wanted.overwrite)?;
         let outcome = attempts.make().await?;
         Ok(answer(wanted, judge.usage(), outcome, notes))
@@ -133,7 +133,7 @@ pub async fn call(call: Call<'_>, arguments: Arguments) -> Result<Answer<Generat
     made.await.unwrap_or_else(|error| Err(Error::Server(error.into())))
 }
 
-/// Reads and works out all that may be refused before a model is asked.
+/// Does all checks that are possible before the model is called.
 fn prepare(project: Project, arguments: Arguments) -> Result<(Wanted, Judge, Vec<String>), Error> {
     let Arguments { agent_file, output_file, dataset_size: size, context, overwrite, .. } = arguments;
     let agent = Agent::read(&project, &agent_file)?;
@@ -147,7 +147,7 @@ fn prepare(project: Project, arguments: Arguments) -> Result<(Wanted, Judge, Vec
     Ok((Wanted { project, agent, place, taken, size, context, overwrite }, judge, notes))
 }
 
-/// The judge that the package's settings lead to, with the key as its experiments would have it.
+/// The judge of the package's settings, with the same key as its experiments.
 fn judge(agent: &Agent) -> Result<Judge, Error> {
     let root = agent.metadata.workspace_root.as_std_path();
     let environment = Environment::read(&[&agent.folder, root])?;
@@ -158,8 +158,8 @@ fn judge(agent: &Agent) -> Result<Judge, Error> {
     };
     Judge::of(&settings, &variable).map_err(|error| {
         Error::Arguments(format!(
-            "no judge model can be asked: {error}, in the environment of `cargo cobalt mcp` or in a file `.env` of the project; \
-             `[judge]` in cobalt.toml says which model is asked"
+            "no judge model is available: {error} (keys are read from the environment of `cargo cobalt mcp` and from the \
+             project's `.env` files; `[judge]` in cobalt.toml selects the model)"
         ))
     })
 }
@@ -171,16 +171,16 @@ fn answer(wanted: &Wanted, usage: JudgeUsage, outcome: Outcome, mut notes: Vec<S
     let is_error = outcome.written.is_none();
     let next = match is_error {
         true if !outcome.left.is_empty() => {
-            "Not all is as it was before: see to what the notes say, then call again.".to_owned()
+            "Not everything could be restored: follow the notes, then call again.".to_owned()
         }
         false => format!(
-            "Read {} and {}, and mend what does not fit the agent. Then run them: `cobalt_run` with `file` {}.",
+            "Read {} and {}, and fix what does not fit the agent. Then call `cobalt_run` with `file` {}.",
             code(&test),
             code(&data),
             code(&test)
         ),
-        true => "Nothing was left in the project. Tell the model more in `context`, mend what is said above, or write the \
-                 experiment yourself."
+        true => "Nothing was left in the project. Give the model more `context`, fix the problems above, or write the experiment \
+                 yourself."
             .to_owned(),
     };
     if is_error {
@@ -191,8 +191,8 @@ fn answer(wanted: &Wanted, usage: JudgeUsage, outcome: Outcome, mut notes: Vec<S
     let written = outcome.written;
     if written.as_ref().is_some_and(|written| written.is_redacted) {
         notes.push(
-            "What looks like a key stands as `[redacted]` in these files, so that no secret gets into them. Where a case is \
-             about keys, put in one that nobody uses."
+            "Texts that look like keys were replaced with `[redacted]` in these files. If a case is about keys, insert a key \
+             that is not in use."
                 .to_owned(),
         );
     }
@@ -212,7 +212,7 @@ fn answer(wanted: &Wanted, usage: JudgeUsage, outcome: Outcome, mut notes: Vec<S
     Answer { text: text(&structured), structured, is_error }
 }
 
-/// The same in short.
+/// The summary.
 fn text(generated: &Generated) -> String {
     let Generated { data_file, test_file, target, experiments, items, attempts, usage, notes, next, .. } =
         generated;
@@ -222,9 +222,9 @@ fn text(generated: &Generated) -> String {
             format!("Wrote {} with {items}, and {} with {}.", code(data), code(test), names.join(", "))
         }
         _ => format!(
-            "No experiment was written for the target {}: it was tried {}.",
+            "No experiment was written for the target {} after {}.",
             code(target),
-            times(attempts.len())
+            count(attempts.len(), "attempt")
         ),
     };
     text += &format!(" {}\n\n", spent(usage));
@@ -242,20 +242,17 @@ fn text(generated: &Generated) -> String {
     text + next
 }
 
-fn times(number: usize) -> String {
-    if number == 1 { "once".to_owned() } else { format!("{number} times") }
-}
-
-/// What it cost, in a sentence.
+/// The requests, tokens and cost, in a sentence.
 fn spent(usage: &JudgeUsage) -> String {
     let JudgeUsage { models, calls, tokens, cost, unpriced, .. } = usage;
-    let requests = if *calls == 1 { "1 request".to_owned() } else { format!("{calls} requests") };
+    let requests =
+        if *calls == 1 { "1 request".to_owned() } else { format!("{} requests", thousands(*calls)) };
     let cost =
-        if unpriced.is_empty() { format!("${cost:.4}") } else { "a price that is not known".to_owned() };
+        if unpriced.is_empty() { format!("judge cost ${cost:.4}") } else { "judge cost unknown".to_owned() };
     let models: Vec<_> = models.iter().map(|model| code(model)).collect();
     format!(
-        "That took {requests} to {} with {} tokens, for {cost}.",
+        "{requests} to {}, {} tokens, {cost}.",
         if models.is_empty() { "the model".to_owned() } else { models.join(", ") },
-        tokens.input + tokens.output
+        thousands(tokens.input + tokens.output)
     )
 }

@@ -1,4 +1,4 @@
-//! What of a file can be called from outside of its crate: the modules that lead to it, and what is public there.
+//! Finds the items of a file that can be called from outside its crate: public items in public modules, and re-exports.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 
 use syn::{Attribute, Expr, ExprLit, Item, ItemMod, Lit, Meta, UseTree, Visibility};
 
-/// Something public.
+/// A public item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Callable {
-    /// Its path, from the name of the crate.
+    /// Its path, starting with the crate.
     pub path: String,
-    /// What it is, in the words of the language.
+    /// Its kind, as a Rust keyword.
     pub what: &'static str,
 }
 
@@ -22,12 +22,12 @@ impl fmt::Display for Callable {
     }
 }
 
-/// Whether a file is a module of the crate with this root.
+/// Whether a file is a module of the crate with this root file.
 pub fn is_in(root: &Path, file: &Path) -> bool {
     callable(root, "", file).is_some()
 }
 
-/// What of a file can be called from outside of the crate with this root and name; `None` where no module leads to it.
+/// The items of a file that can be called from outside the crate with this root file and name; `None` if the file is not a module of it.
 pub fn callable(root: &Path, name: &str, file: &Path) -> Option<Vec<Callable>> {
     let folder = root.parent()?;
     let module = Module {
@@ -42,7 +42,7 @@ pub fn callable(root: &Path, name: &str, file: &Path) -> Option<Vec<Callable>> {
     Some(callable)
 }
 
-/// The file that was looked for.
+/// The file that was searched for.
 struct Found {
     /// The name of its module.
     name: String,
@@ -50,17 +50,17 @@ struct Found {
     callable: Vec<Callable>,
 }
 
-/// A module in a file of its own.
+/// A module with its file.
 struct Module {
     path: Vec<String>,
     /// Whether it can be named from outside.
     is_public: bool,
     file: PathBuf,
-    /// The folder that files of its modules lie in.
+    /// The folder of its child modules' files.
     children: PathBuf,
 }
 
-/// Looks for the file in a module and those below. A file that was `seen` is left out: it may lead to itself.
+/// Searches for the file in a module and its children. Skips files in `seen`, as a file may include itself.
 fn find(module: &Module, wanted: &Path, seen: &mut BTreeSet<PathBuf>) -> Option<Found> {
     let file = module.file.canonicalize().ok()?;
     if !seen.insert(file.clone()) {
@@ -94,7 +94,7 @@ fn find_below(module: &Module, items: &[Item], wanted: &Path, seen: &mut BTreeSe
             }),
         };
         if let Some(mut found) = found {
-            // What cannot be named there may be named here.
+            // Items of a private module may be re-exported here.
             if module.is_public {
                 re_exported(module, items, &name, &mut found);
             }
@@ -113,7 +113,7 @@ fn file_of(module: &Module, declared: &ItemMod) -> Option<PathBuf> {
     places.into_iter().find(|file| file.is_file())
 }
 
-/// The file that an attribute names.
+/// The file of a `#[path]` attribute.
 fn has_path(attributes: &[Attribute]) -> Option<String> {
     let attribute = attributes.iter().find(|attribute| attribute.path().is_ident("path"))?;
     let Meta::NameValue(pair) = &attribute.meta else { return None };
@@ -127,7 +127,7 @@ fn is_public(visibility: &Visibility) -> bool {
     matches!(visibility, Visibility::Public(_))
 }
 
-/// What is public of the items of a module and of those within; nothing where it cannot be named.
+/// Adds the public items of a module and its inline modules, if the module can be named.
 fn add_items(items: &[Item], path: &[String], is_named: bool, found: &mut Vec<Callable>) {
     for item in items {
         if let Item::Mod(ItemMod { ident, vis, content: Some((_, items)), .. }) = item {
@@ -155,7 +155,7 @@ fn public(item: &Item) -> Option<(String, &'static str)> {
     is_public(visibility).then(|| (name.to_string(), what))
 }
 
-/// Adds what a module re-exports of the file; `below` is the name of its module that leads there.
+/// Adds what a module re-exports from the file; `below` is its child module on the way to the file.
 fn re_exported(module: &Module, items: &[Item], below: &str, found: &mut Found) {
     let Found { name, items: those, callable } = found;
     for item in items {
@@ -167,17 +167,17 @@ fn re_exported(module: &Module, items: &[Item], below: &str, found: &mut Found) 
     }
 }
 
-/// A `pub use` in a module, and the items that it may be about.
+/// A `pub use` in a module, and the items that it may re-export.
 struct ReExport<'a> {
     /// The path of the module.
     path: String,
-    /// The names of the modules that may have the items.
+    /// The names of the modules that may contain the items.
     of: [&'a str; 2],
     items: &'a [Item],
 }
 
 impl ReExport<'_> {
-    /// Adds what is re-exported. `last` is the part of the path before the tree.
+    /// Adds the re-exported items. `last` is the path segment before the tree.
     fn add(&self, tree: &UseTree, last: Option<&str>, found: &mut Vec<Callable>) {
         let mut add = |wanted: Option<&str>, as_name: Option<&str>| {
             for (name, what) in self.items.iter().filter_map(public) {
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_public_is_called_by_the_modules_that_lead_to_it() {
+    fn public_items_are_named_by_their_module_path() {
         let folder = crate_with(&[
             ("lib.rs", "pub mod agents;\nmod hidden;\npub fn root() {}"),
             ("agents/mod.rs", "pub mod router;"),
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn files_that_lead_to_themselves_in_many_ways_are_read_once() {
+    fn files_that_include_themselves_are_read_once() {
         let to_itself = "#[path = \"lib.rs\"]\nmod one;\n#[path = \"lib.rs\"]\nmod other;\n".repeat(2);
         let folder =
             crate_with(&[("lib.rs", &format!("{to_itself}pub mod agent;")), ("agent.rs", "pub fn ask() {}")]);
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_module_re_exports_is_called_by_its_path() {
+    fn re_exported_items_are_named_by_the_path_of_the_re_export() {
         let folder = crate_with(&[
             (
                 "lib.rs",

@@ -1,25 +1,25 @@
-//! The source of the test target as a model writes it: what it declares, and what it may not do.
+//! Checks the source of a generated test target: what it declares, and constructs that are not allowed.
 
 use std::collections::BTreeSet;
 
 use proc_macro2::{Delimiter, LineColumn, TokenStream, TokenTree};
 use syn::{File, Item, Lit};
 
-/// Names that reach out of the file or past the checks of the language. A macro of its own could put together the others.
+/// Names that access other files or bypass the language's checks. `macro_rules` could assemble the others.
 const REFUSED: [&str; 8] =
     ["unsafe", "include", "include_str", "include_bytes", "option_env", "asm", "global_asm", "macro_rules"];
-/// Evaluators whose second text in `new` is the name of a field.
+/// Evaluators whose second argument in `new` is a field name.
 const WITH_FIELD: [&str; 7] =
     ["ExactMatch", "SquadExactMatch", "TokenF1", "Bleu", "ChrF", "Wer", "Similarity"];
 
-/// A source that parses.
+/// A parsed source.
 pub struct Source {
     file: File,
     tokens: TokenStream,
 }
 
 impl Source {
-    /// Reads the text, or says what is wrong with it.
+    /// Parses the text, or returns an error for the model.
     pub fn parse(text: &str) -> Result<Self, String> {
         let told = |error: syn::Error| format!("{}: {error}", place(error.span().start()));
         let file = syn::parse_file(text).map_err(told)?;
@@ -47,8 +47,7 @@ impl Source {
         names
     }
 
-    /// What is wrong with it, in the words for the model. `data` is the path of the data set, and `fields` are those of its
-    /// items.
+    /// Its problems, as errors for the model. `data` is the path of the dataset, and `fields` are the fields of its items.
     pub fn problems(&self, data: &str, fields: &BTreeSet<&str>) -> Vec<String> {
         let mut found = Found::default();
         found.look(self.tokens.clone());
@@ -89,7 +88,7 @@ fn named(arguments: TokenStream) -> Option<String> {
     })
 }
 
-/// The text that a token is.
+/// The value of a string literal.
 fn text(token: &TokenTree) -> Option<String> {
     let TokenTree::Literal(literal) = token else { return None };
     match Lit::new(literal.clone()) {
@@ -98,13 +97,13 @@ fn text(token: &TokenTree) -> Option<String> {
     }
 }
 
-/// What stands in a source, also within macros.
+/// The tokens of interest in a source, including macros.
 #[derive(Debug, Default)]
 struct Found {
-    /// What may not stand there, in the words for the model.
+    /// Constructs that are not allowed, as errors for the model.
     refused: Vec<String>,
     texts: BTreeSet<String>,
-    /// The fields of items that are read.
+    /// The item fields that the source reads.
     fields: BTreeSet<String>,
     calls_main: bool,
 }
@@ -121,7 +120,7 @@ impl Found {
         }
     }
 
-    /// Looks at a token, with which the rest begins.
+    /// Inspects a token, the first of `rest`.
     fn look_at(&mut self, rest: &[TokenTree], token: &TokenTree) {
         let is = |at: usize, wanted: &str| rest.get(at).is_some_and(|token| token.to_string() == wanted);
         let bracketed = |at: usize| match rest.get(at) {
@@ -148,7 +147,7 @@ impl Found {
             TokenTree::Punct(hash) if hash.as_char() == '#' => {
                 let inner = if is(1, "!") { bracketed(2) } else { None };
                 let first = inner.as_ref().and_then(|tokens| tokens.first());
-                // Comments on the file are attributes, too.
+                // Inner doc comments are attributes, too.
                 if inner.is_some() && first.is_none_or(|first| first.to_string() != "doc") {
                     refuse("an attribute of the whole file, `#![…]`,");
                 }
@@ -169,7 +168,7 @@ impl Found {
     }
 }
 
-/// The field in `ExactMatch::new("name", "field")` and the like.
+/// The field in calls such as `ExactMatch::new("name", "field")`.
 fn reference(tokens: &[TokenTree]) -> Option<String> {
     let [
         TokenTree::Ident(name),
@@ -202,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_source_declares_an_experiment_over_the_data_set() {
+    fn a_source_declares_an_experiment_over_the_dataset() {
         assert_eq!(problems(SOURCE), [""; 0]);
         assert_eq!(Source::parse(SOURCE).unwrap().experiments(), ["desk"]);
         let unnamed = SOURCE.replace("name = \"desk\", ", "");
@@ -219,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn what_reaches_out_of_the_file_is_refused_by_its_line() {
+    fn access_to_other_files_is_refused_with_its_line() {
         for line in [
             "const S: &str = include_str!(\"/etc/passwd\");",
             "const K: &str = env!(\"HOME\");",
@@ -242,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn a_source_that_is_none_is_told_by_line_and_column() {
+    fn an_invalid_source_is_reported_with_line_and_column() {
         let error = Source::parse("fn main() {}\nfn broken( {}\n").err().unwrap();
         assert!(error.starts_with("line 2, column"), "{error}");
     }

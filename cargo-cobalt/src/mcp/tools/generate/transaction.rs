@@ -1,4 +1,4 @@
-//! Files that are written for the time being: unless they are kept, all is as it was before.
+//! Temporary changes to files, which are rolled back unless they are kept.
 
 use std::fs;
 use std::io;
@@ -8,30 +8,30 @@ use crate::error::Error;
 use crate::init::{InitError, create};
 use crate::written::replace;
 
-/// How often a manifest is read again that changes while it is worked out.
+/// How often to retry if a manifest changes while it is edited.
 const ATTEMPTS: usize = 3;
 
-/// What was written up to now; dropping it undoes that.
+/// The changes so far; dropping it rolls them back.
 #[derive(Debug, Default)]
 pub struct Transaction {
-    /// Files and folders that were not there, in the order in which they were made.
+    /// New files and folders, in the order of their creation.
     made: Vec<PathBuf>,
     noted: Vec<Noted>,
     edit: Option<Edit>,
     is_kept: bool,
 }
 
-/// A file that is to be again what it was.
+/// A file to restore.
 #[derive(Debug)]
 struct Noted {
     path: PathBuf,
-    /// Its bytes, where it was there.
+    /// Its bytes, if it existed.
     before: Option<Vec<u8>>,
-    /// What was left in it, where that is known: anything else by then is of somebody else.
+    /// Its contents after our last write, if known: any other contents are someone else's.
     left: Option<Option<Vec<u8>>>,
 }
 
-/// A file of the user's, and what became of it.
+/// An edit of a user's file.
 #[derive(Debug)]
 struct Edit {
     path: PathBuf,
@@ -40,7 +40,7 @@ struct Edit {
 }
 
 impl Transaction {
-    /// Notes a file that cargo may write from now on.
+    /// Records a file before cargo may write it.
     pub fn note(&mut self, path: &Path) -> Result<(), Error> {
         if let Some(noted) = self.noted.iter_mut().find(|noted| noted.path == path) {
             noted.left = None;
@@ -55,14 +55,14 @@ impl Transaction {
         Ok(())
     }
 
-    /// Cargo has written what was noted, if it did.
+    /// Records the contents of a file after cargo may have written it.
     pub fn settle(&mut self, path: &Path) {
         if let Some(noted) = self.noted.iter_mut().find(|noted| noted.path == path) {
             noted.left = Some(fs::read(path).ok());
         }
     }
 
-    /// Writes a file, in the place of what was there only where that is wanted.
+    /// Writes a file. Replaces an existing one only with `overwrite`.
     pub fn write(&mut self, path: &Path, text: &str, overwrite: bool) -> Result<(), Error> {
         let is_ours =
             self.made.iter().any(|made| made == path) || self.noted.iter().any(|noted| noted.path == path);
@@ -77,7 +77,7 @@ impl Transaction {
         Ok(())
     }
 
-    /// Edits a text file once; `edit` gives its new text, if that is another one.
+    /// Edits a text file once; `edit` returns its new text, if it changes.
     pub fn edit(
         &mut self,
         path: &Path,
@@ -87,27 +87,27 @@ impl Transaction {
         for _ in 0..ATTEMPTS {
             let before = read()?;
             let Some(after) = edit(&before)? else { return Ok(()) };
-            // Somebody else may have written it since.
+            // Another process may have written it meanwhile.
             if read()? == before {
                 replace(path, &after).map_err(InitError::file("write", path))?;
                 self.edit = Some(Edit { path: path.to_owned(), before, after });
                 return Ok(());
             }
         }
-        let problem = "somebody else is writing it".to_owned();
+        let problem = "another process is writing it".to_owned();
         Err(InitError::file("edit", path)(io::Error::other(problem)).into())
     }
 
-    /// Leaves everything as it is now.
+    /// Commits the changes.
     pub fn keep(mut self) {
         self.is_kept = true;
     }
 
-    /// Makes everything as it was before; what could not be is told.
+    /// Rolls back all changes, and returns what could not be restored.
     pub fn undo(&mut self) -> Vec<String> {
         let mut left = Vec::new();
         for path in self.made.drain(..).rev() {
-            // What has been put into a new folder since then stays.
+            // A new folder with other files in it stays.
             if fs::remove_file(&path).is_err() {
                 let _ = fs::remove_dir(&path);
             }
@@ -130,7 +130,7 @@ impl Transaction {
             match without(&now, &before, &after) {
                 Some(text) if replace(&path, &text).is_ok() => {}
                 _ => left.push(format!(
-                    "`{}` was changed by somebody else meanwhile: take out what was added to it",
+                    "`{}` was changed by another process meanwhile: remove what was added to it",
                     path.display()
                 )),
             }
@@ -147,7 +147,7 @@ impl Drop for Transaction {
     }
 }
 
-/// A text without what was added to it between `before` and `after`, whatever else has changed since.
+/// The text without what was added between `before` and `after`, even if it has other changes.
 fn without(now: &str, before: &str, after: &str) -> Option<String> {
     if now == after {
         return Some(before.to_owned());
@@ -160,7 +160,7 @@ fn without(now: &str, before: &str, after: &str) -> Option<String> {
     Some(rest)
 }
 
-/// The lines that were added, in blocks; `None` where others were changed.
+/// The added lines, in blocks; `None` if other lines were changed.
 fn additions(before: &str, after: &str) -> Option<Vec<String>> {
     let mut old = before.split_inclusive('\n').peekable();
     let mut blocks = Vec::new();
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_is_gone_again_with_its_folders_and_what_was_replaced_is_back() {
+    fn a_rollback_removes_new_files_and_folders_and_restores_replaced_files() {
         let folder = tempfile::tempdir().unwrap();
         let (new, old, lock) = (
             folder.path().join("data/deep/new.jsonl"),
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn what_somebody_else_does_to_the_lock_file_between_two_checks_stays() {
+    fn other_changes_of_the_lock_file_between_two_checks_stay() {
         let folder = tempfile::tempdir().unwrap();
         let lock = folder.path().join("Cargo.lock");
         for (after_check, at_end) in [("cargo's", "old"), ("the user's", "the user's")] {
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_came_into_being_meanwhile_is_not_overwritten() {
+    fn a_file_created_meanwhile_is_not_overwritten() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("new.rs");
         fs::write(&path, "somebody's").unwrap();
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_stays() {
+    fn committed_changes_stay() {
         let folder = tempfile::tempdir().unwrap();
         let mut transaction = Transaction::default();
         transaction.write(&folder.path().join("new.rs"), "new", false).unwrap();
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_manifest_that_the_user_changes_meanwhile_loses_only_what_was_added() {
+    fn a_rollback_of_a_manifest_keeps_other_changes() {
         let folder = tempfile::tempdir().unwrap();
         let manifest = folder.path().join("Cargo.toml");
         fs::write(&manifest, MANIFEST).unwrap();
@@ -262,7 +262,7 @@ mod tests {
         fs::write(&manifest, MANIFEST).unwrap();
         let mut transaction = edit(folder.path());
         fs::write(&manifest, "[package]\nname = \"another\"\n").unwrap();
-        assert!(transaction.undo()[0].contains("take out what was added"));
+        assert!(transaction.undo()[0].contains("remove what was added"));
         assert_eq!(fs::read_to_string(&manifest).unwrap(), "[package]\nname = \"another\"\n");
     }
 }

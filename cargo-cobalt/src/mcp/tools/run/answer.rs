@@ -1,4 +1,4 @@
-//! What a run came to: in its result files' shape, and in a few lines.
+//! The result of `cobalt_run`: the runs as in their result files, and a summary.
 
 use std::cmp::Reverse;
 use std::fmt::Write as _;
@@ -25,63 +25,63 @@ use crate::mcp::shown::{self, ShownRun, Wanted, keep, size, up_to};
 use crate::mcp::stderr;
 use crate::mcp::tools::{Answer, failures};
 
-/// The least room that a run is shown in, and that for what is said of one that is not shown.
+/// The minimum room for a run with items, and the room for one without.
 const LEAST: usize = 10_000;
 const ROOM_OF_BRIEF: usize = 300;
-/// The room for each of the lists of what went wrong.
+/// The room for each list of problems.
 const ROOM_OF_LIST: usize = 12_000;
-/// The room of the text.
+/// The room for the text.
 const ROOM_OF_TEXT: usize = 7_500;
 
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Ran {
     project: Project,
-    /// Whether all experiments that were asked for ran and passed. One whose thresholds were not evaluated has not.
+    /// Whether all selected experiments ran and passed. An experiment without evaluated thresholds has not passed.
     passed: bool,
-    /// What became of it, in a sentence.
+    /// The overall outcome, in a sentence.
     verdict: String,
-    /// The exit code of `cargo cobalt run`: 0, or 1 under CI, also where an experiment failed; 2 wrong arguments; 3 it could not
-    /// be built, configured or run; 4 nothing matched; 130 stopped. Absent where a signal ended it.
+    /// Exit code of `cargo cobalt run`: 0 (or 1 under CI), even if an experiment failed; 2 invalid arguments; 3 failed to build,
+    /// configure or run; 4 nothing matched; 130 stopped. Absent if it was killed by a signal.
     #[serde(skip_serializing_if = "Option::is_none")]
     exit_code: Option<i32>,
-    /// The runs of experiments that came to their end, those that failed first.
+    /// Finished runs, failed ones first.
     runs: Vec<RunOfExperiment>,
-    /// Further such runs, for which there is no room here: `cobalt_results` with their ids shows them.
+    /// Further finished runs that do not fit; read them with `cobalt_results` by ID.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     more_runs: Vec<BriefRun>,
-    /// The experiments that have no result, and why.
+    /// Experiments without a result, and why.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     not_run: Vec<NotRun>,
-    /// What keeps the project from being built.
+    /// Why the project does not build.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     compile_errors: Vec<Diagnostic>,
-    /// How many errors of the compiler there are beside these.
+    /// Number of further compiler errors.
     #[serde(skip)]
     more_compile_errors: usize,
-    /// What else went wrong.
+    /// Other errors.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     errors: Vec<String>,
-    /// What is probably not as it was meant, and fails nothing by itself.
+    /// Probable mistakes, which alone fail nothing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<String>,
-    /// The last lines that were printed on stderr, where it ended badly.
+    /// The last lines of stderr, if it failed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     printed: Vec<String>,
-    /// Lists that had no room for all of their elements, and how many are missing.
+    /// Truncated lists, with the number of missing elements.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     left_out: Vec<String>,
-    /// What to do next.
+    /// Suggested next steps.
     next_steps: Vec<String>,
 }
 
-/// A run, and the one before it.
+/// A run, and the ID of the previous one.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct RunOfExperiment {
     #[serde(flatten)]
     run: ShownRun,
-    /// The id of the last run of the experiment before this one, to be compared with.
+    /// ID of the experiment's previous run, to compare with.
     #[serde(skip_serializing_if = "Option::is_none")]
     previous_run_id: Option<String>,
 }
@@ -90,7 +90,7 @@ struct RunOfExperiment {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct BriefRun {
-    /// The run's id.
+    /// The run ID.
     id: String,
     /// The experiment's name.
     name: String,
@@ -99,7 +99,7 @@ struct BriefRun {
     verdict: RunVerdict,
 }
 
-/// The answer to a run that has ended.
+/// The result of a finished command.
 pub fn of(project: &Project, outcome: Outcome) -> Result<Answer<Ran>, Error> {
     let Outcome { code, state, mut compile_errors, stderr } = outcome;
     compile_errors.cut(2 * ROOM_OF_LIST);
@@ -141,16 +141,16 @@ pub fn of(project: &Project, outcome: Outcome) -> Result<Answer<Ran>, Error> {
 }
 
 impl Ran {
-    /// Adds the runs, as far as there is room, those that failed first.
+    /// Adds the runs that fit, failed ones first.
     fn show(&mut self, mut reports: Vec<Report>, past: Option<&Past>) -> Result<(), Error> {
         let Self { not_run, errors, warnings, printed, left_out, .. } = self;
         keep(not_run, ROOM_OF_LIST, "notRun", left_out);
         keep(errors, ROOM_OF_LIST, "errors", left_out);
-        // Errors and warnings together have the room of one list.
+        // Errors and warnings share the room of one list.
         keep(warnings, ROOM_OF_LIST.saturating_sub(size(&*errors)), "warnings", left_out);
         keep(printed, ROOM_OF_LIST, "printed", left_out);
         reports.sort_by_key(|report| (Reverse(report.verdict), report.items.len()));
-        // As many as there can be; where runs have room, there is less to do.
+        // Reserves room for the longest list of steps; it gets shorter when runs fit.
         self.next_steps = self.steps(&reports, past);
         let mut room = shown::BUDGET.saturating_sub(size(self));
         for (place, report) in reports.iter().enumerate() {
@@ -180,32 +180,31 @@ impl Ran {
             let is_it = |shown: &&RunOfExperiment| shown.run.head.id == report.id;
             if self.runs.iter().find(is_it).is_none_or(|shown| shown.run.rest.is_some()) {
                 steps.push(format!(
-                    "`cobalt_results` with `runId` \"{}\" shows the rest of the run of {name}",
+                    "call `cobalt_results` with `runId` \"{}\" for the remaining items of {name}",
                     report.id
                 ));
             }
             if report.verdict == RunVerdict::Failed {
                 let place = report.declared_at.as_ref();
-                let place =
-                    place.map(|place| format!(", which is declared at {}:{}", place.file, place.line));
+                let place = place.map(|place| format!(" (declared at {}:{})", place.file, place.line));
                 steps.push(format!(
-                    "fix what experiment {name} tests{}, and call `cobalt_run` again",
+                    "fix the agent that experiment {name} tests{}, then call `cobalt_run` again",
                     place.unwrap_or_default()
                 ));
             }
             if let Some(previous) = past.and_then(|past| previous(past, report)) {
                 steps.push(format!(
-                    "`cobalt_compare` with `runA` \"{previous}\" and `runB` \"{}\" tells whether it is better or worse than before",
+                    "call `cobalt_compare` with `runA` \"{previous}\" and `runB` \"{}\" to see whether it is better or worse than before",
                     report.id
                 ));
             }
         }
         let cut_off: Vec<_> = self.not_run.iter().filter_map(|not_run| not_run.run_id.as_deref()).collect();
         if !cut_off.is_empty() {
-            steps.push(format!("`cobalt_run` with `resume` \"{}\" runs what is left", cut_off.join(",")));
+            steps.push(format!("call `cobalt_run` with `resume` \"{}\" to run the rest", cut_off.join(",")));
         }
         if !self.compile_errors.is_empty() {
-            steps.push("fix the compiler errors and call `cobalt_run` again".to_owned());
+            steps.push("fix the compiler errors, then call `cobalt_run` again".to_owned());
         }
         steps
     }
@@ -226,10 +225,10 @@ impl Ran {
         if !self.more_runs.is_empty() {
             let failed = self.more_runs.iter().filter(|run| run.verdict == RunVerdict::Failed).count();
             let runs = count(self.more_runs.len(), "further run");
-            let _ = writeln!(end, "\n{runs} stand in `moreRuns`; {failed} of them failed.");
+            let _ = writeln!(end, "\n{runs} in `moreRuns`; {failed} of them failed.");
         }
         if !self.left_out.is_empty() {
-            let _ = writeln!(end, "\nThe structured part has no room for all: {}.", self.left_out.join(", "));
+            let _ = writeln!(end, "\nTruncated in the structured content: {}.", self.left_out.join(", "));
         }
         if !self.next_steps.is_empty() {
             let steps: String = self.next_steps.iter().map(|step| format!("- {step}\n")).collect();
@@ -253,7 +252,7 @@ fn line(not_run: &NotRun) -> String {
         WhyNotRun::Broken => "cannot be run",
         WhyNotRun::Ignored => "is ignored",
         WhyNotRun::NothingToRun => "has nothing to run",
-        WhyNotRun::CutOff => "was cut off",
+        WhyNotRun::CutOff => "was interrupted",
     };
     let place = declared_at.as_ref().map(|place| code(&format!("{}:{}", place.file, place.line)));
     let place = place.map_or(String::new(), |place| format!(" (declared at {place})"));
@@ -265,7 +264,7 @@ fn brief(report: &Report) -> BriefRun {
     BriefRun { id: report.id.clone(), name: cut(&report.name, LONGEST).into_owned(), passed, verdict }
 }
 
-/// The id of the last run of all items before this one.
+/// The ID of the previous whole run.
 fn previous(past: &Past, report: &Report) -> Option<String> {
     let mut others = past.whole().iter().filter(|run| run.name == report.name && run.id != report.id);
     let began = report.timestamp.to_string();

@@ -1,4 +1,4 @@
-//! `cobalt_run`: builds the project as it is now, and runs its experiments.
+//! `cobalt_run`: builds the current sources, and runs experiments.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -19,62 +19,58 @@ use crate::mcp::projects::Project;
 use crate::mcp::tools::{Answer, Call, fetching, tool};
 
 pub const NAME: &str = "cobalt_run";
-/// The exit code where nothing matched.
+/// The exit code if nothing matched.
 const NOTHING_MATCHED: i32 = 4;
-/// The most that a number may ask for: more is a slip, and costs money.
+/// The maximum of numeric arguments: a higher value is a mistake, and costs money.
 const MOST: u32 = 1000;
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Arguments {
-    /// The project, by its name or folder; may be left out where only one is served.
+    /// Project name or folder. Optional if only one project is served.
     project: Option<String>,
-    /// Only the experiments of this Rust file: a test target, or any file in which experiments are declared. Relative to the
-    /// project's root.
+    /// Only experiments in this Rust file: a test target, or any file that declares experiments. Relative to the project root.
     file: Option<String>,
-    /// Only experiments whose name or tag contains this or, with `*`, `?` or `[…]`, matches it.
+    /// Only experiments whose name or a tag contains this or, with `*`, `?` or `[…]`, matches it.
     filter: Option<String>,
-    /// Only these experiments, by their whole names, as `cobalt_list` tells them or as in test cases; all where the list is empty.
+    /// Only these experiments, by full name as in `cobalt_list` or as in test cases. Empty means all.
     experiments: Option<Vec<String>>,
-    /// How many items of an experiment are worked on at a time, in place of what the project says.
+    /// Maximum items of an experiment in parallel. Overrides the project's setting.
     #[schemars(range(min = 1, max = MOST))]
     concurrency: Option<u32>,
-    /// How often each item is run, in place of what the experiment says: several runs tell a change from noise, and cost as much
-    /// more.
+    /// Trials per item. Overrides the experiment's setting. More trials separate changes from noise, and multiply the cost.
     #[schemars(range(min = 1, max = MOST))]
     runs: Option<u32>,
-    /// Goes on with a run that was cut off: its id, or `latest` for the newest such run. Items that are finished are not run
-    /// again.
+    /// Resume an interrupted run: its ID, or `latest` for the newest one. Finished items are not run again.
     resume: Option<String>,
-    /// Fetches the data sets anew that come from elsewhere, in place of using the copies that are kept.
+    /// Re-fetch remote datasets instead of using cached copies.
     #[serde(default)]
     refresh: bool,
-    /// Uses the copies of data sets that were fetched before, however old they are, and no network for the build.
+    /// Use cached copies of datasets, however old, and no network for the build.
     #[serde(default)]
     offline: bool,
 }
 
 impl Arguments {
-    /// Says what cannot be meant.
+    /// Rejects contradictory arguments.
     fn check(&self) -> Result<(), Error> {
         fetching(self.refresh, self.offline)?;
         if self.refresh && self.resume.is_some() {
             return Err(Error::Arguments(
-                "`refresh` cannot stand beside `resume`: a run goes on with the data that it began with; leave one of them out"
+                "`refresh` cannot be combined with `resume`: a resumed run uses its original data; omit one of them"
                     .to_owned(),
             ));
         }
         if self.runs.is_some() && self.resume.is_some() {
             return Err(Error::Arguments(
-                "`runs` cannot stand beside `resume`: a run that is resumed runs each item as often as it began with; leave \
-                 one of them out"
+                "`runs` cannot be combined with `resume`: a resumed run keeps its number of trials per item; omit one of them"
                     .to_owned(),
             ));
         }
         Ok(())
     }
 
-    /// The arguments of `cargo cobalt` for it. Values stand behind `=`, whatever they begin with.
+    /// The arguments for `cargo cobalt`. Values follow `=`, as they may start with a dash.
     fn command(&self, project: &Project) -> Result<Vec<String>, Error> {
         let mut command = ["run", "--reporter=json", "--message-format=json"].map(str::to_owned).to_vec();
         if let Some(file) = &self.file {
@@ -95,11 +91,10 @@ pub fn description() -> Tool {
     tool::<Arguments, Ran>(
         NAME,
         "Run experiments",
-        "Builds the project as its sources are now and runs its experiments: all of them, or those that the arguments select. \
-         Answers with the scores, how the thresholds were met, and the items, worst first; where the build fails, with the \
-         compiler's errors by file and line. Agents and judges are really called, which may take minutes and cost money. A call \
-         that is cancelled keeps the items that are finished: `resume` goes on with them.",
-        // It writes results, and nothing else; what agents do is not known.
+        "Build the current sources and run experiments: all, or those that the arguments select. Returns scores, threshold \
+         results and items, worst first; if the build fails, the compiler errors with file and line. Calls real agents and \
+         judges, which may take minutes and cost money. A cancelled call keeps finished items; continue it with `resume`.",
+        // It only writes results, but agents may do anything.
         ToolAnnotations::new().read_only(false).destructive(false).idempotent(false).open_world(true),
     )
 }
@@ -123,7 +118,7 @@ pub async fn call(call: Call<'_>, arguments: Arguments) -> Result<Answer<Ran>, E
     answer::of(&project, outcome)
 }
 
-/// Puts ids for the names of the runs that are to be resumed.
+/// Replaces the names of runs to resume with their IDs.
 fn resolved(project: &Project, mut arguments: Arguments) -> Result<Arguments, Error> {
     if let Some(resume) = &mut arguments.resume {
         let past = Past::of(project)?;
@@ -133,12 +128,12 @@ fn resolved(project: &Project, mut arguments: Arguments) -> Result<Arguments, Er
     Ok(arguments)
 }
 
-/// The id of a run that was cut off.
+/// The ID of an interrupted run.
 fn cut_off(past: &Past, name: &str) -> Result<String, Error> {
     if name == "latest" {
         let newest = past.unfinished().into_iter().find(|run| run.state == State::CutOff);
         return newest.map(|run| run.id).ok_or_else(|| {
-            Error::Arguments("`resume`: no run was cut off; leave it out to run anew".to_owned())
+            Error::Arguments("`resume`: there is no interrupted run; omit it to start a new one".to_owned())
         });
     }
     let found = past.find(name)?;
@@ -146,16 +141,16 @@ fn cut_off(past: &Past, name: &str) -> Result<String, Error> {
     match found.state {
         State::CutOff => Ok(id),
         State::GoingOn => {
-            Err(Error::Arguments(format!("`resume`: run `{id}` is going on; wait for its end, or cancel it")))
+            Err(Error::Arguments(format!("`resume`: run `{id}` is in progress; wait for it, or cancel it")))
         }
         State::Ended => Err(Error::Arguments(format!(
-            "`resume`: run `{id}` has come to its end, and nothing of it is left to run; leave `resume` out to run anew"
+            "`resume`: run `{id}` has finished, so nothing is left to run; omit `resume` to start a new one"
         ))),
     }
 }
 
-/// Runs the experiments that are declared in a file which is no test target; where there are none, what was answered stands,
-/// unless they cannot be known because the build fails.
+/// Runs the experiments that are declared in a file other than a test target. If there are none, returns the earlier outcome; if
+/// the build fails, its errors.
 async fn by_place(
     call: Call<'_>,
     project: &Arc<Project>,

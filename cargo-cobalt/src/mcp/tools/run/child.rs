@@ -1,4 +1,4 @@
-//! The command that builds and runs, followed to its end, with its progress.
+//! Runs `cargo cobalt` to the end, and reports its progress.
 
 use std::time::Duration;
 
@@ -16,15 +16,15 @@ use crate::mcp::projects::Project;
 use crate::mcp::tools::Call;
 use crate::results::{Experiment, RunState};
 
-/// The longest text told of an error while the run goes on, in characters.
+/// The longest error in a progress message, in characters.
 const LONGEST_ERROR: usize = 120;
-/// How many running experiments are named.
+/// The maximum number of running experiments in a progress message.
 const MOST_AT_WORK: usize = 3;
 
-/// What a command came to.
+/// The outcome of a command.
 #[derive(Debug, Default)]
 pub struct Outcome {
-    /// The exit code; none where a signal ended it.
+    /// The exit code; none if it was killed by a signal.
     pub code: Option<i32>,
     pub state: RunState,
     pub compile_errors: CompileErrors,
@@ -32,7 +32,7 @@ pub struct Outcome {
     pub stderr: Vec<String>,
 }
 
-/// Runs `cargo cobalt` with arguments, and tells how far it is.
+/// Runs `cargo cobalt` with arguments, and reports its progress.
 pub async fn run(
     call: Call<'_>,
     project: &Project,
@@ -58,7 +58,7 @@ pub async fn run(
             () = progress.is_due() => progress.tell_waiting().await,
             () = progress.is_silent() => {
                 let message = match at_work(state) {
-                    Some(work) => format!("{work}, {} s after the start of the build", running.seconds()),
+                    Some(work) => format!("{work}, {} s since the build started", running.seconds()),
                     None => format!("building {} for {}", project.name, running.build()),
                 };
                 progress.tell_part(items(state), &message).await;
@@ -73,12 +73,12 @@ pub async fn run(
     Ok(outcome)
 }
 
-/// How many items there are, as far as it is known.
+/// The number of items, if known.
 fn items(state: &RunState) -> Option<usize> {
     (state.items > 0).then_some(state.items)
 }
 
-/// What runs at the moment, once the build is over.
+/// What is running, once the build has finished.
 fn at_work(state: &RunState) -> Option<String> {
     if !state.has_begun {
         return None;
@@ -94,14 +94,14 @@ fn at_work(state: &RunState) -> Option<String> {
     Some(if running.is_empty() { "running the experiments".to_owned() } else { running.join("; ") })
 }
 
-/// The message on an item that is done, which the state counts already.
+/// The message for a finished item, which the state already counts.
 fn item_done(event: &Event, state: &RunState) -> Option<String> {
     let Event::ItemFinished(item) = event else { return None };
     let Experiment { started, done, .. } = state.experiment(item.experiment)?;
     Some(format!("{}: {done} of {}, {}", started.name, started.items, outcome_of(item)))
 }
 
-/// What came of an item, in a few words.
+/// The outcome of an item, in a few words.
 fn outcome_of(item: &ItemFinished) -> String {
     let name = &item.item;
     if let Some(error) = &item.error {
@@ -122,27 +122,27 @@ fn outcome_of(item: &ItemFinished) -> String {
 
 /// The shortest time between two notifications.
 const BETWEEN: Duration = Duration::from_millis(50);
-/// The longest time without a notification: an assistant that hears nothing for longer may give up.
+/// The longest time without a notification: an assistant may give up after a longer silence.
 const SILENCE: Duration = Duration::from_secs(3);
-/// How long is waited for somebody to take one.
+/// How long to wait for a notification to be sent.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// Tells of a request's progress, where a token for it was given.
+/// Sends progress notifications for a request with a progress token.
 #[derive(Debug)]
 pub struct Progress {
     peer: Peer<RoleServer>,
     token: Option<ProgressToken>,
-    /// How much was done when it was told last. It only ever grows.
+    /// The last progress value. It only increases.
     told: Option<f64>,
-    /// Of how much, as far as it is known.
+    /// The total, if known.
     total: Option<f64>,
-    /// How many notifications said that a step is still in progress.
+    /// How many notifications were sent within steps.
     parts: u32,
     /// When [`SILENCE`] will have passed without a notification.
     silent: Instant,
-    /// When the next may be told.
+    /// When the next notification may be sent.
     next: Instant,
-    /// What waits to be told.
+    /// The notification to send next.
     waiting: Option<ProgressNotificationParam>,
 }
 
@@ -163,12 +163,12 @@ impl Progress {
         }
     }
 
-    /// So much is done, of so much as far as it is known.
+    /// Reports `done` finished items of `total`, if known.
     pub async fn tell(&mut self, done: usize, total: Option<usize>, message: &str) {
         self.tell_figures(done as f64, total.map(|total| total as f64), message).await;
     }
 
-    /// The next step, of so many as far as they are known, is in progress: a part of it that grows, and whose size is not known.
+    /// Reports progress within the next of `total` steps, as a growing fraction of it.
     pub async fn tell_part(&mut self, total: Option<usize>, message: &str) {
         self.silent = Instant::now() + SILENCE;
         self.total = total.map(|total| total as f64);
@@ -196,13 +196,13 @@ impl Progress {
         }
     }
 
-    /// One more step is done, of an unknown number; that is told at once.
+    /// Reports one more finished step of an unknown number, without delay.
     pub async fn step(&mut self, message: &str) {
         self.tell_figures(self.told.map_or(1.0, |told| told.floor() + 1.0), None, message).await;
         self.tell_waiting().await;
     }
 
-    /// Comes back after [`SILENCE`] without a notification; never, if nobody asked for any.
+    /// Returns after [`SILENCE`] without a notification; never without a progress token.
     pub async fn is_silent(&self) {
         match self.token {
             Some(_) => sleep_until(self.silent).await,
@@ -210,7 +210,7 @@ impl Progress {
         }
     }
 
-    /// Comes back when what waits may be told; never, where nothing does.
+    /// Returns when the waiting notification may be sent; never without one.
     async fn is_due(&self) {
         match self.waiting {
             Some(_) => sleep_until(self.next).await,
@@ -218,12 +218,12 @@ impl Progress {
         }
     }
 
-    /// Tells what waits.
+    /// Sends the waiting notification.
     async fn tell_waiting(&mut self) {
         if let Some(progress) = self.waiting.take() {
             let now = Instant::now();
             (self.next, self.silent) = (now + BETWEEN, now + SILENCE);
-            // Who has hung up is told nothing, and who does not read is not waited for.
+            // The assistant may have disconnected; do not wait if it does not read.
             let _ = timeout(PATIENCE, self.peer.notify_progress(progress)).await;
         }
     }
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn what_runs_is_named_with_its_items_once_the_build_is_over() {
+    fn running_experiments_are_reported_with_their_items_once_the_build_has_finished() {
         let mut state = RunState::default();
         let mut hear = |event: Value| {
             state.apply(&serde_json::from_value(event).unwrap());
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn an_item_that_is_done_is_told_with_its_place_and_its_outcome() {
+    fn a_finished_item_is_reported_with_its_number_and_its_outcome() {
         let mut state = RunState::default();
         state.apply(&serde_json::from_value(started(0, "desk")).unwrap());
         let mut hear = |failed: bool, error: Option<&str>| {

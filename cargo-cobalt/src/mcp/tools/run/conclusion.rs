@@ -1,4 +1,4 @@
-//! What became of a run: which experiments have no result, what went wrong, and the verdict in a sentence.
+//! The conclusion of a run: experiments without a result, errors, and the verdict in a sentence.
 
 use cobalt_core::report::{RunVerdict, SourcePlace};
 use cobalt_core::reporters::ExperimentFinished;
@@ -13,7 +13,7 @@ use crate::results::{NoResult, Problem, RunState};
 /// The longest name, in characters.
 pub const LONGEST: usize = 200;
 
-/// An experiment that has no result.
+/// An experiment without a result.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NotRun {
@@ -22,8 +22,7 @@ pub struct NotRun {
     pub state: WhyNotRun,
     /// What is wrong, and what to do.
     pub reason: String,
-    /// The id of the run, if it was started and can be resumed: `cobalt_results` reads its finished items, and `resume` of
-    /// `cobalt_run` runs the rest.
+    /// The run ID, if the run can be resumed: `cobalt_results` reads its finished items, `cobalt_run` with `resume` runs the rest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run_id: Option<String>,
     /// Where the experiment is declared.
@@ -35,13 +34,13 @@ pub struct NotRun {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum WhyNotRun {
-    /// Its data or its declaration is at fault.
+    /// Its dataset or declaration has an error.
     Broken,
-    /// A variable that it asks for is not set.
+    /// A required environment variable is not set.
     Ignored,
-    /// It had no item to run.
+    /// It had no items to run.
     NothingToRun,
-    /// It ended before all items were done; those that are finished are kept.
+    /// It was interrupted before all items finished; finished items are saved.
     CutOff,
 }
 
@@ -62,7 +61,7 @@ impl NotRun {
                 (WhyNotRun::CutOff, "no item was finished; run it again".to_owned(), None)
             }
             NoResult::CutOff { id, done, items } => {
-                let reason = format!("it ended after {done} of {items} items, which are kept");
+                let reason = format!("interrupted after {done} of {items} items, which are saved");
                 (WhyNotRun::CutOff, reason, Some(id.clone()))
             }
         };
@@ -71,13 +70,13 @@ impl NotRun {
     }
 }
 
-/// The experiments that have no result, in the order in which that became known.
+/// The experiments without a result, in the order of their events.
 pub fn not_run(state: &RunState) -> Vec<NotRun> {
     let all = state.without_result.iter();
     all.map(|it| NotRun::of(&it.name, &it.why, it.declared_at.as_ref())).collect()
 }
 
-/// What went wrong, each once, without what earlier results fail.
+/// The distinct errors, except experiments that earlier results fail.
 pub fn errors(state: &RunState) -> Vec<String> {
     let mut errors = Vec::new();
     for problem in &state.problems {
@@ -85,7 +84,7 @@ pub fn errors(state: &RunState) -> Vec<String> {
             Problem::OfCall(error) => plain(error),
             Problem::OfInterrupted(error) => error.clone(),
             Problem::Unsaved { experiment, error } => {
-                format!("the results of `{experiment}` are not kept: {error}")
+                format!("the results of `{experiment}` are not saved: {error}")
             }
         };
         if !errors.contains(&error) {
@@ -99,16 +98,16 @@ pub fn errors(state: &RunState) -> Vec<String> {
 pub fn still_failed(state: &RunState) -> impl Iterator<Item = String> {
     state.still_failed.iter().map(|(name, why)| {
         let (name, why) = (cut(name, LONGEST), stderr::told(why));
-        format!("experiment `{name}` is still failed by earlier results: {why}")
+        format!("experiment `{name}` still fails because of earlier results: {why}")
     })
 }
 
-/// What is probably not as it was meant.
+/// Warnings about probable mistakes.
 pub fn warnings(state: &RunState) -> Vec<String> {
     state.warnings.iter().map(|warning| stderr::told(&warning.to_string())).collect()
 }
 
-/// Whether there was an experiment, and all of them ran and passed.
+/// Whether at least one experiment ran, and all of them passed.
 pub fn is_passed(state: &RunState) -> bool {
     let is_fine = |why: &NoResult| matches!(why, NoResult::Ignored { .. } | NoResult::NothingToRun { .. });
     !state.finished.is_empty()
@@ -117,33 +116,33 @@ pub fn is_passed(state: &RunState) -> bool {
         && state.without_result.iter().all(|it| is_fine(&it.why))
 }
 
-/// Whether an experiment says of itself what is wrong with it.
+/// Whether an experiment is broken, and so reports its own error.
 pub fn has_broken(state: &RunState) -> bool {
     state.count(is_broken) > 0
 }
 
-/// Whether an experiment was stopped, or its process ended before it did.
+/// Whether an experiment was interrupted, or its process ended too early.
 pub fn has_cut_off(state: &RunState) -> bool {
     state.count(is_cut_off) > 0
 }
 
-/// What became of the experiments, in a sentence; of the build, where that has errors.
+/// The outcome of the experiments or, if the build failed, of the build, in a sentence.
 pub fn verdict(state: &RunState, compile_errors: usize) -> String {
     if compile_errors > 0 {
         return format!("not built: {}", count(compile_errors, "error"));
     }
     let all = state.finished.len() + state.without_result.len();
     if all == 0 {
-        return "no experiment was run".to_owned();
+        return "no experiments were run".to_owned();
     }
     let left_failed = left_failed(state);
     let counts = [
         (with(state, RunVerdict::Passed), "passed"),
         (with(state, RunVerdict::NotEvaluated), "not evaluated"),
         (with(state, RunVerdict::Failed), "failed"),
-        (failed_earlier(state) + left_failed, "still failed by earlier results"),
+        (failed_earlier(state) + left_failed, "still failing because of earlier results"),
         (state.count(is_broken), "cannot be run"),
-        (state.count(is_cut_off), "cut off"),
+        (state.count(is_cut_off), "interrupted"),
         (state.count(|why| matches!(why, NoResult::Ignored { .. })), "ignored"),
         (state.count(is_nothing_to_run) - left_failed, "with nothing to run"),
     ];
@@ -152,18 +151,18 @@ pub fn verdict(state: &RunState, compile_errors: usize) -> String {
     format!("{}: {}", count(all, "experiment"), parts.join(", "))
 }
 
-/// How many finished experiments have this verdict, without those that only earlier results fail.
+/// The number of finished experiments with this verdict, except those that only earlier results fail.
 fn with(state: &RunState, verdict: RunVerdict) -> usize {
     let finished = state.finished.iter().filter(|finished| !is_failed_earlier(state, finished));
     finished.filter(|finished| finished.report.verdict == verdict).count()
 }
 
-/// How many experiments that were run in part only earlier results fail.
+/// The number of partly run experiments that only earlier results fail.
 fn failed_earlier(state: &RunState) -> usize {
     state.finished.iter().filter(|finished| is_failed_earlier(state, finished)).count()
 }
 
-/// How many experiments that had nothing to run only earlier results fail.
+/// The number of experiments with nothing to run that only earlier results fail.
 fn left_failed(state: &RunState) -> usize {
     let nothing = state.without_result.iter().filter(|it| is_nothing_to_run(&it.why));
     nothing.filter(|it| state.is_still_failed(&it.name)).count()
@@ -231,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interrupted_run_is_to_be_resumed_only_if_items_are_saved() {
+    fn an_interrupted_run_can_be_resumed_only_if_items_are_saved() {
         let interrupted = |experiment: usize, name: &str, kept: Value, error: Value| {
             json!({ "event": "experiment-interrupted", "name": name, "id": format!("{experiment:012}"), "kept": kept,
                 "error": error })
@@ -260,11 +259,11 @@ mod tests {
         );
         assert!(not_run.iter().all(|it| it.state == WhyNotRun::CutOff && it.declared_at.is_some()));
         assert_eq!(errors(&state), [full]);
-        assert_eq!(verdict(&state, 0), "3 experiments: 3 cut off");
+        assert_eq!(verdict(&state, 0), "3 experiments: 3 interrupted");
     }
 
     #[test]
-    fn an_experiment_that_is_still_failed_is_counted_once() {
+    fn a_still_failing_experiment_is_counted_once() {
         let skipped =
             |name: &str| json!({ "event": "experiment-skipped", "name": name, "why": "nothing has changed" });
         let state = after(&[
@@ -281,7 +280,7 @@ mod tests {
         ]);
         assert_eq!(
             verdict(&state, 0),
-            "6 experiments: 1 passed, 1 failed, 3 still failed by earlier results, 1 with nothing to run"
+            "6 experiments: 1 passed, 1 failed, 3 still failing because of earlier results, 1 with nothing to run"
         );
         assert!(!is_passed(&state));
     }

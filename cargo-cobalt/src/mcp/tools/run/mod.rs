@@ -1,4 +1,4 @@
-//! `cobalt_run`: the call, the command that it starts, and the answer.
+//! `cobalt_run`: the call, the command that it starts, and the result.
 
 mod answer;
 mod call;

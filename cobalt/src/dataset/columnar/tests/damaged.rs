@@ -1,4 +1,4 @@
-//! What is refused: damaged, cut off, empty, too large, or beyond what an item can hold.
+//! Files that are rejected: corrupt, truncated, empty, too large, or with values that an item cannot represent.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ fn a_table_without_rows_is_empty() {
     for file in [parquet(&numbers(0)), arrow_file(&[numbers(0)], None), arrow_stream(&[numbers(0)], None)] {
         assert_eq!(
             load("a.parquet", &file).unwrap_err(),
-            "a.parquet: the data set is empty (its table has no rows): add at least one item, or correct the path"
+            "a.parquet: the dataset is empty (the table has no rows); add at least one item or correct the path"
         );
     }
 }
@@ -46,7 +46,7 @@ fn a_file_that_is_cut_off_is_refused_wherever_that_is() {
             let error = load(name, &file[..kept]).unwrap_err();
             assert!(error.starts_with(&format!("{name}: ")), "{kept} bytes of {}: {error}", file.len());
             assert!(
-                error.contains("the file is damaged or cut off"),
+                error.contains("the file is corrupt or truncated"),
                 "{kept} bytes of {}: {error}",
                 file.len()
             );
@@ -62,7 +62,7 @@ fn a_damaged_column_is_named_with_its_row_group() {
     file[start as usize..(start + length) as usize].fill(0xee);
     let error = load("a.parquet", &file).unwrap_err();
     assert!(
-        error.starts_with("a.parquet: row group 2, column `answer`: the file is damaged or cut off"),
+        error.starts_with("a.parquet: row group 2, column `answer`: the file is corrupt or truncated"),
         "{error}"
     );
 }
@@ -99,7 +99,7 @@ fn more_than_may_be_read_is_refused() {
         arrow_stream(std::slice::from_ref(&batch), None),
     ] {
         let error = load_at_most("a.parquet", &file, Some(100_000)).unwrap_err();
-        assert!(error.contains("it holds more than 100,000 bytes once it is unpacked"), "{error}");
+        assert!(error.contains("it exceeds 100,000 bytes after decompression"), "{error}");
         assert_eq!(load_at_most("a.parquet", &file, Some(2_000_000)).unwrap().len(), 1000);
     }
 }
@@ -114,8 +114,11 @@ fn a_size_that_no_compression_reaches_is_refused_before_memory_is_taken_for_it()
             let place = file.windows(size.len()).position(|bytes| bytes == size).unwrap();
             file[place + 6] = 0x40;
             let error = load("a.arrow", &file).unwrap_err();
-            assert!(error.starts_with("a.arrow: record batch 0: the file is damaged or cut off"), "{error}");
-            assert!(error.contains("bytes cannot become one of 18014398509483584"), "{error}");
+            assert!(
+                error.starts_with("a.arrow: record batch 0: the file is corrupt or truncated"),
+                "{error}"
+            );
+            assert!(error.contains("bytes cannot decompress to 18014398509483584 bytes"), "{error}");
         }
     }
 }
@@ -129,14 +132,14 @@ fn a_buffer_beyond_its_message_is_refused_without_a_panic() {
         let place = file.windows(length.len()).position(|bytes| bytes == length).unwrap();
         file[place + 3] = 1;
         let error = load("a.arrow", &file).unwrap_err();
-        assert!(error.contains("a buffer lies beyond its message"), "{error}");
+        assert!(error.contains("a buffer extends beyond its message"), "{error}");
     }
 }
 
 #[test]
 fn the_first_version_of_feather_is_named() {
     let error = load("a.feather", b"FEA1\0\0\0\0\0\0\0\0").unwrap_err();
-    assert!(error.starts_with("a.feather: header: version 1 of Feather is not read"), "{error}");
+    assert!(error.starts_with("a.feather: header: Feather version 1 is not supported"), "{error}");
 }
 
 proptest! {
@@ -154,17 +157,17 @@ proptest! {
         };
         let place = place.index(file.len());
         file[place] ^= change;
-        // Without checksums, some changes are other values.
+        // Without checksums, some changes only give other values.
         let _ = load("a.arrow", &file);
     }
 }
 
-/// A table of columns that may be null.
+/// A table of nullable columns.
 pub fn table(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
     let fields = columns.iter().map(|(name, array)| Field::new(*name, array.data_type().clone(), true));
     let schema = Schema::new(fields.collect::<Vec<_>>());
     let arrays = columns.iter().map(|(_, array)| array.clone()).collect();
-    // As a struct, which also takes a name twice.
+    // As a struct, which also accepts duplicate names.
     RecordBatch::from(StructArray::new(schema.fields().clone(), arrays, None))
 }
 
@@ -200,7 +203,7 @@ pub fn arrow_file(batches: &[RecordBatch], compression: Option<CompressionType>)
     writer.into_inner().unwrap()
 }
 
-/// As `save_to_disk` of Hugging Face's `datasets` writes it.
+/// Like `save_to_disk` of Hugging Face's `datasets`.
 pub fn arrow_stream(batches: &[RecordBatch], compression: Option<CompressionType>) -> Vec<u8> {
     let options = IpcWriteOptions::default().try_with_compression(compression).unwrap();
     let mut writer = StreamWriter::try_new_with_options(Vec::new(), &batches[0].schema(), options).unwrap();

@@ -1,4 +1,4 @@
-//! Files by columns, written by the same crates: formats, types, sizes, and what is damaged.
+//! Columnar files, written by the same crates: formats, types, sizes, and corrupt files.
 
 #[cfg(feature = "parquet")]
 mod damaged;
@@ -15,6 +15,6 @@ fn without_the_feature_the_error_names_it() {
         let path = folder.path().join(name);
         std::fs::write(&path, start).unwrap();
         let error = crate::Dataset::from_file(&path).unwrap_err().to_string();
-        assert!(error.contains("Parquet and Arrow files are read with the feature `parquet`"), "{error}");
+        assert!(error.contains("Parquet and Arrow files need the feature `parquet`"), "{error}");
     }
 }

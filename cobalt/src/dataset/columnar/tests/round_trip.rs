@@ -1,4 +1,4 @@
-//! What is written is read: every format and compression, nested values, many rows.
+//! Round trips: every format and compression, nested values, many rows.
 
 use std::sync::Arc;
 

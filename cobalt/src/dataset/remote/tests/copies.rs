@@ -1,4 +1,4 @@
-//! When a copy is used, when it is fetched again, and what becomes of one that is damaged.
+//! When a cached copy is used, when it is fetched again, and how damaged copies are handled.
 
 use std::fs::{self, File};
 use std::thread;
@@ -86,9 +86,9 @@ fn a_source_that_is_down_leaves_the_copy_and_names_it() {
     source.is_down = true;
     source.refresh();
     let error = source.fails();
-    let copy = format!("(2 items, hash {}) is used with `--offline`, or COBALT_OFFLINE=1", &hash[..12]);
+    let copy = format!("(2 items, hash {}), pass `--offline` or set COBALT_OFFLINE=1", &hash[..12]);
     assert!(
-        error.starts_with("cannot fetch fake:support desk: connection refused; the copy of 20"),
+        error.starts_with("cannot fetch fake:support desk: connection refused; to use the copy of 20"),
         "{error}"
     );
     assert!(error.ends_with(&copy), "{error}");
@@ -121,7 +121,7 @@ fn nothing_is_asked_or_written_offline() {
     source.settings.offline = true;
     assert_eq!(
         source.fails(),
-        "there is no copy of fake:support desk to use offline: fetch it once, without `--offline` and COBALT_OFFLINE"
+        "no cached copy of fake:support desk to use offline; fetch it once without `--offline` and COBALT_OFFLINE"
     );
     assert!(!source.root().exists());
     source.settings.offline = false;
@@ -133,25 +133,28 @@ fn nothing_is_asked_or_written_offline() {
     assert_eq!(source.asked(), 1);
 }
 
-/// What is made of a copy's text, and what is said of it.
+/// A change to a copy's text, and the expected problem.
 type Damage = (fn(String) -> String, &'static str);
 
 #[test]
 fn a_damaged_copy_is_fetched_again_and_offline_the_error_names_the_file() {
     let damages: [Damage; 8] = [
-        (|text| text.lines().take(2).map(|line| format!("{line}\n")).collect(), "it has 1 of its 2 items"),
-        (|text| text[..text.len() - 4].to_owned(), "line 3: expected one whole JSON object"),
-        (|text| text.replace("\"b\"", "\"c\""), "its items are not those that were fetched"),
-        (|text| format!("{text}{{\"id\":\"c\"}}\n"), "it has 3 of its 2 items"),
+        (
+            |text| text.lines().take(2).map(|line| format!("{line}\n")).collect(),
+            "its item count is 1, expected 2",
+        ),
+        (|text| text[..text.len() - 4].to_owned(), "line 3: expected one complete JSON object"),
+        (|text| text.replace("\"b\"", "\"c\""), "its items do not match its hash"),
+        (|text| format!("{text}{{\"id\":\"c\"}}\n"), "its item count is 3, expected 2"),
         (
             |text| text.replace("\"cobaltDataset\":1", "\"cobaltDataset\":2"),
-            "it is of form 2, and this version",
+            "it has format version 2, but this version",
         ),
         (
             |text| text.replace("\"request\":\"", "\"request\":\"0"),
-            "it is of fake:support desk, of which another",
+            "it holds another version or part of fake:support desk",
         ),
-        (|_| String::new(), "its first line does not say what it is"),
+        (|_| String::new(), "its first line is not a valid header"),
         (|text| text.lines().take(1).map(|line| format!("{line}\n")).collect(), "it has no items"),
     ];
     for (damage, problem) in damages {
@@ -161,10 +164,10 @@ fn a_damaged_copy_is_fetched_again_and_offline_the_error_names_the_file() {
         source.settings.offline = true;
         let (error, file) = (source.fails(), source.file());
         assert!(
-            error.starts_with(&format!("the copy of fake:support desk cannot be used: {problem}")),
+            error.starts_with(&format!("the cached copy of fake:support desk is unusable: {problem}")),
             "{error}"
         );
-        assert!(error.contains(&format!("; remove `{}`, and fetch", file.display())), "{error}");
+        assert!(error.contains(&format!("; delete `{}` and fetch", file.display())), "{error}");
         source.settings.offline = false;
         assert_eq!(source.loaded(), ["a", "b"]);
         assert_eq!((source.loaded(), source.asked()), (vec!["a".to_owned(), "b".to_owned()], 2), "{problem}");
@@ -231,7 +234,7 @@ fn copies_are_told_with_what_they_hold_and_opened() {
     assert_eq!(copy.fetched_at, fetched.fetch().unwrap().at);
     assert_eq!(copy.load().unwrap().keys(), ["a", "b"]);
     source.edit(|text| text.replace("\"b\"", "\"c\""));
-    assert!(copy.load().unwrap_err().to_string().contains("cannot be used"));
+    assert!(copy.load().unwrap_err().to_string().contains("is unusable"));
 }
 
 fn expecting(items: Option<usize>, hash: Option<&str>, source: Fake) -> Fake {
@@ -258,14 +261,14 @@ fn the_error_for_another_says_what_to_write() {
     assert_eq!(
         source.fails(),
         format!(
-            "fake:support desk has 1 item with the hash {found}, and not what is expected (2 items, the hash 00000000); \
-             where that is right, write `.expect_items(1).expect_hash(\"{found}\")`, or `items = 1` and \
+            "fake:support desk has 1 item with hash {found}, expected 2 items with hash 00000000; \
+            if the change is intended, set `.expect_items(1).expect_hash(\"{found}\")`, or `items = 1` and \
              `hash = \"{found}\"` in its table of `cobalt.toml`"
         )
     );
     let source = expecting(Some(2), None, Fake::with(&["a"]));
     assert!(source.fails().ends_with(
-        "where that is right, write `.expect_items(1)`, or `items = 1` in its table of `cobalt.toml`"
+        "if the change is intended, set `.expect_items(1)`, or `items = 1` in its table of `cobalt.toml`"
     ));
 }
 
@@ -277,7 +280,7 @@ fn what_is_not_expected_is_not_kept_and_the_error_says_how_it_differs_from_the_c
     assert_eq!(source.loaded(), ["a", "b"], "the copy is as expected");
     source.refresh();
     let error = source.fails();
-    let difference = "(2 items): 2 items added, 1 item removed, 1 item changed since the copy of 20";
+    let difference = "expected 2 items: 2 items added, 1 item removed, 1 item changed since the copy of 20";
     assert!(error.contains(difference), "{error}");
     source.settings.refresh = None;
     assert_eq!(source.loaded(), ["a", "b"], "and it stays");
@@ -301,7 +304,7 @@ fn a_copy_that_is_not_what_is_expected_is_no_help_offline_or_where_the_source_is
     source.is_down = true;
     assert_eq!(source.fails(), "cannot fetch fake:support desk: connection refused");
     source.settings.offline = true;
-    assert!(source.fails().starts_with("fake:support desk has 1 item with the hash "), "{}", source.fails());
+    assert!(source.fails().starts_with("fake:support desk has 1 item with hash "), "{}", source.fails());
     assert!(source.fails().contains("without `--offline`"), "{}", source.fails());
 }
 
@@ -312,7 +315,7 @@ fn a_hash_that_can_be_none_is_an_error_before_anything_is_fetched() {
         assert_eq!(
             source.fails(),
             format!(
-                "`{hash}` cannot be the expected hash of fake:support desk: expected 8 to 64 hexadecimal digits"
+                "invalid expected hash `{hash}` for fake:support desk: expected 8 to 64 hexadecimal digits"
             )
         );
         assert_eq!(source.asked(), 0);

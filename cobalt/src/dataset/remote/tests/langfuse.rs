@@ -1,4 +1,4 @@
-//! A data set of Langfuse, asked for over HTTP.
+//! Datasets in Langfuse, fetched over HTTP.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -18,20 +18,20 @@ use crate::dataset::settings::{Account, Key, Platform};
 
 const PUBLIC: &str = "pk-lf-of-the-test";
 const SECRET: &str = "sk-lf-of-the-test";
-/// The time of the server, in whole seconds as the header `Date` has it.
+/// The server's time, in whole seconds as in the header `Date`.
 const NOW: &str = "2026-11-22T09:00:00Z";
 
-/// A project that answers as Langfuse does.
+/// A project that responds like Langfuse.
 #[derive(Clone, Default)]
 struct Project {
     /// The latest first.
     rows: Arc<Mutex<Vec<Value>>>,
     requests: Arc<AtomicUsize>,
-    /// Whether it is of before 2026, and gives the present state whatever is asked for.
+    /// Whether the server is from before 2026, and returns the current items for any version.
     is_old: bool,
 }
 
-/// An item that was made in a second of an hour.
+/// An item created at a time.
 fn row(id: &str, at: &str) -> Value {
     json!({
         "id": id, "status": "ACTIVE", "input": {"question": id}, "expectedOutput": {"answer": id}, "metadata": {"n": 1},
@@ -45,12 +45,12 @@ impl Project {
         Self { rows: Arc::new(Mutex::new(rows.into_iter().collect())), ..Self::default() }
     }
 
-    /// As many items as that, all made at once.
+    /// A project with this number of items, all created at the same time.
     fn of_many(items: usize) -> Self {
         Self::of((0..items).map(|n| row(&format!("item-{n}"), "2026-11-01T08:00:00.000Z")))
     }
 
-    /// Puts an item before all others, as the present time.
+    /// Adds an item at the front, with the current time.
     fn add(&self, id: &str) {
         self.rows.lock().unwrap().insert(0, row(id, "2026-11-22T09:00:30.000Z"));
     }
@@ -120,7 +120,7 @@ fn fetched(server: &TestServer) -> Fetched {
     with_keys().fetch(&support(server)).unwrap()
 }
 
-/// What is said where nothing is fetched.
+/// The error of a fetch.
 fn refusal(server: &TestServer) -> String {
     with_keys().fetch(&support(server)).unwrap_err().to_string()
 }
@@ -207,9 +207,9 @@ fn a_pinned_version_is_that_of_every_page_and_is_recorded() {
 fn a_version_that_is_no_time_is_refused_before_anything_is_asked() {
     let server = Project::of_many(1).serve();
     let error = with_keys().fetch(&support(&server).version("yesterday")).unwrap_err().to_string();
-    assert_eq!(error, "the version is `yesterday`, expected a time in UTC such as `2026-01-21T14:35:42Z`");
+    assert_eq!(error, "invalid version `yesterday`: expected a time in UTC such as `2026-01-21T14:35:42Z`");
     let error = with_keys().fetch(&support(&server).version("2999-01-01T00:00:00Z")).unwrap_err().to_string();
-    assert!(error.contains("which is yet to come"), "{error}");
+    assert!(error.contains("is in the future"), "{error}");
     assert!(server.asked().is_empty());
 }
 
@@ -222,7 +222,7 @@ fn items_that_are_kept_back_are_missed() {
         Answer::json(200, &json!({"data": rows, "meta": meta}))
     });
     let error = refusal(&server);
-    assert!(error.starts_with("Langfuse says that there are 150 items and gave 100"), "{error}");
+    assert!(error.starts_with("Langfuse reports 150 items but returned 100"), "{error}");
     assert_eq!(server.asked().len(), 2, "an empty page is the end, whatever the server says");
 }
 
@@ -259,7 +259,7 @@ fn a_data_set_that_changed_meanwhile_is_fetched_anew_from_a_server_that_knows_no
     let server = TestServer::start(move |asked| {
         let answer = answering.answer(asked);
         if answering.requests.load(Ordering::Relaxed) == 1 {
-            // Replaces one, so that the number of items stays the same.
+            // Replaces an item; the number of items stays the same.
             answering.add("new");
             answering.rows.lock().unwrap().retain(|row| row["id"] != "item-120");
         }
@@ -279,7 +279,7 @@ fn a_data_set_that_never_rests_is_an_error() {
         answering.answer(asked)
     });
     let error = refusal(&server);
-    assert!(error.starts_with("the data set was changed each of the 3 times"), "{error}");
+    assert!(error.starts_with("the dataset changed during each of 3 attempts"), "{error}");
 }
 
 #[test]
@@ -289,7 +289,7 @@ fn a_server_that_gives_items_of_after_the_version_is_told_as_too_old() {
     let server = project.serve();
     let error = with_keys().fetch(&support(&server).version("2026-11-02T00:00:00Z")).unwrap_err().to_string();
     assert!(
-        error.contains("item `later` was made at 2026-11-22T09:00:30.000Z, after the version"),
+        error.contains("item `later` was created at 2026-11-22T09:00:30.000Z, after the requested version"),
         "{error}"
     );
 }
@@ -313,10 +313,8 @@ fn a_refused_key_is_named_by_where_it_is_from_and_is_not_shown() {
     let variables = [("LANGFUSE_PUBLIC_KEY", PUBLIC), ("LANGFUSE_SECRET_KEY", "sk-lf-of-another-project")];
     let error = Surroundings::with(&variables).fetch(&support(&server)).unwrap_err().to_string();
     assert!(error.contains("status 401") && error.contains("Invalid credentials"), "{error}");
-    assert!(
-        error.contains("does not accept the key of LANGFUSE_PUBLIC_KEY and the key of LANGFUSE_SECRET_KEY")
-    );
-    assert!(error.contains("by `.base_url(…)` the region"), "{error}");
+    assert!(error.contains("rejected the key in LANGFUSE_PUBLIC_KEY and the key in LANGFUSE_SECRET_KEY"));
+    assert!(error.contains("the region or server of the key with `.base_url(…)`"), "{error}");
     assert!(!error.contains("another-project") && !error.contains(PUBLIC), "{error}");
     assert_eq!(server.asked().len(), 1, "a refused key is not sent again");
 }
@@ -359,7 +357,7 @@ fn the_older_variable_of_the_server_is_read_where_the_newer_is_not_set() {
     assert!(Surroundings::with(&older).fetch(&Dataset::from_langfuse("support")).is_ok());
     let both = [older.as_slice(), &[("LANGFUSE_BASE_URL", "not an address")]].concat();
     let error = Surroundings::with(&both).fetch(&Dataset::from_langfuse("support")).unwrap_err().to_string();
-    assert!(error.starts_with("the address of Langfuse that LANGFUSE_BASE_URL gives"), "{error}");
+    assert!(error.starts_with("the URL of Langfuse from LANGFUSE_BASE_URL does not"), "{error}");
 }
 
 #[test]
@@ -368,7 +366,7 @@ fn a_name_that_is_not_there_is_told_with_those_that_are() {
     let remote = Dataset::from_langfuse("suport").base_url(server.url(""));
     assert_eq!(
         with_keys().fetch(&remote).unwrap_err().to_string(),
-        "there is no data set `suport`; did you mean `support`? there are `support`, `billing`"
+        "no dataset `suport`; did you mean `support`? available: `support`, `billing`"
     );
 }
 
@@ -377,7 +375,7 @@ fn an_address_of_something_else_is_told_as_such() {
     let server = TestServer::script([Answer::text(404, "no such page")]);
     let error = refusal(&server);
     assert!(error.contains("status 404: no such page"), "{error}");
-    assert!(error.contains("`.base_url(…)` gives it"), "{error}");
+    assert!(error.contains("check that `.base_url(…)` is the URL"), "{error}");
 }
 
 #[test]
@@ -399,7 +397,7 @@ fn too_many_requests_wait_as_long_as_the_server_asks() {
 fn a_server_in_trouble_is_asked_again_and_then_named() {
     let server = TestServer::script([Answer::text(503, "")]);
     let error = with_keys().fetch(&support(&server).retries(2)).unwrap_err().to_string();
-    assert!(error.contains("503") && error.contains("Langfuse has trouble of its own"), "{error}");
+    assert!(error.contains("503") && error.contains("Langfuse has a server error"), "{error}");
     assert_eq!(server.asked().len(), 3);
 }
 

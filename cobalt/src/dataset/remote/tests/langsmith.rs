@@ -1,4 +1,4 @@
-//! A data set of LangSmith, asked for over HTTP.
+//! Datasets in LangSmith, fetched over HTTP.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -19,10 +19,10 @@ const ID: &str = "b6f30a4c-0000-4000-8000-000000000001";
 const LATEST: &str = "2026-11-20T10:00:00.123456+00:00";
 const PROD: &str = "2026-10-01T09:00:00.000001+00:00";
 
-/// A workspace that answers as LangSmith does.
+/// A workspace that responds like LangSmith.
 #[derive(Clone, Default)]
 struct Workspace {
-    /// The latest first, each with the version that it came with as `since`.
+    /// The latest first, each with the version that added it as `since`.
     examples: Arc<Mutex<Vec<Value>>>,
 }
 
@@ -200,7 +200,7 @@ fn a_tag_that_no_version_has_is_told_with_those_that_there_are() {
     let server = Workspace::of_many(3).serve();
     assert_eq!(
         refusal(&support(&server).version("prdo")),
-        "no version has the tag `prdo`; did you mean `prod`? there are `latest`, `prod`; a time is given as in \
+        "no version is tagged `prdo`; did you mean `prod`? available: `latest`, `prod`; write a time like \
          `2026-01-21T14:35:42Z`"
     );
 }
@@ -226,7 +226,7 @@ fn pages_that_overlap_are_fetched_anew_and_an_error_in_the_end() {
         _ => Workspace::default().answer(asked),
     });
     let error = refusal(&support(&server));
-    assert!(error.starts_with("the data set was changed each of the 3 times"), "{error}");
+    assert!(error.starts_with("the dataset changed during each of 3 attempts"), "{error}");
     assert_eq!(pages(&server).len(), 6);
 }
 
@@ -282,8 +282,8 @@ fn a_refused_key_is_named_by_where_it_is_from_and_is_not_shown() {
     let older = Surroundings::with(&[("LANGCHAIN_API_KEY", "lsv2_of-another-workspace")]);
     let error = older.fetch(&support(&server)).unwrap_err().to_string();
     assert!(error.contains("status 401") && error.contains("Invalid token"), "{error}");
-    assert!(error.contains("does not accept the key of LANGCHAIN_API_KEY"), "{error}");
-    assert!(error.contains("by `.base_url(…)` the region"), "{error}");
+    assert!(error.contains("rejected the key in LANGCHAIN_API_KEY"), "{error}");
+    assert!(error.contains("the region or server of the key with `.base_url(…)`"), "{error}");
     assert!(!error.contains("another-workspace"), "{error}");
     assert_eq!(server.asked().len(), 1, "a refused key is not sent again");
 }
@@ -335,7 +335,7 @@ fn a_name_that_is_not_there_is_told_with_those_that_are() {
     let server = Workspace::of_many(1).serve();
     assert_eq!(
         refusal(&Dataset::from_langsmith("Supprt").base_url(server.url(""))),
-        "there is no data set `Supprt`; did you mean `support`? there are `billing`, `support`"
+        "no dataset `Supprt`; did you mean `support`? available: `billing`, `support`"
     );
 }
 
@@ -344,7 +344,7 @@ fn an_address_of_something_else_is_told_as_such() {
     let server = TestServer::script([Answer::text(404, "no such page")]);
     let error = refusal(&support(&server));
     assert!(
-        error.contains("status 404: no such page") && error.contains("`.base_url(…)` gives it"),
+        error.contains("status 404: no such page") && error.contains("check that `.base_url(…)` is the URL"),
         "{error}"
     );
 }
@@ -366,7 +366,7 @@ fn too_many_requests_wait_as_long_as_the_server_asks() {
 fn a_server_in_trouble_is_asked_again_and_then_named() {
     let server = TestServer::script([Answer::text(502, "")]);
     let error = refusal(&support(&server).retries(1));
-    assert!(error.contains("502") && error.contains("LangSmith has trouble of its own"), "{error}");
+    assert!(error.contains("502") && error.contains("LangSmith has a server error"), "{error}");
     assert_eq!(server.asked().len(), 2);
 }
 

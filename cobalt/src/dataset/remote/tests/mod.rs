@@ -1,4 +1,4 @@
-//! Tests of fetching, over HTTP on this machine; and of copies, by a source that counts how often it is asked.
+//! Tests of fetching over HTTP on localhost, and of cached copies with a source that counts fetches.
 
 mod braintrust;
 mod copies;

@@ -1,4 +1,4 @@
-//! What all platforms have in common: addresses, keys and names that cannot be used are told before anything is asked.
+//! Common to all platforms: invalid URLs, keys and names are reported before any request.
 
 use serde_json::{Value, json};
 
@@ -21,7 +21,7 @@ fn refusal<S: Source>(surroundings: &Surroundings, remote: &RemoteDataset<S>) ->
     surroundings.fetch(remote).unwrap_err().to_string()
 }
 
-/// What each platform says of a data set of this name, at this address.
+/// The error of each platform for a dataset with this name, at this URL.
 fn refusals(surroundings: &Surroundings, name: &str, url: &str) -> [String; 4] {
     [
         refusal(surroundings, &Dataset::from_langfuse(name).base_url(url)),
@@ -34,18 +34,18 @@ fn refusals(surroundings: &Surroundings, name: &str, url: &str) -> [String; 4] {
 #[test]
 fn an_address_that_cannot_be_used_is_told_without_what_may_be_secret_in_it() {
     for (address, problem) in [
-        ("https://anna:hidden@host.test", "has a user or a password"),
-        ("https://hidden@host.test/api", "has a user or a password"),
-        ("https://host.test/api?token=hidden", "has a query or a fragment"),
-        ("https://host.test/#hidden", "has a query or a fragment"),
-        ("anna:hidden@host.test", "does not begin with `https://` and a host"),
-        ("https://hidden host", "does not begin with `https://` and a host"),
-        ("file:///hidden", "does not begin with `https://` and a host"),
-        ("", "does not begin with `https://` and a host"),
+        ("https://anna:hidden@host.test", "contains a user or a password"),
+        ("https://hidden@host.test/api", "contains a user or a password"),
+        ("https://host.test/api?token=hidden", "contains a query or a fragment"),
+        ("https://host.test/#hidden", "contains a query or a fragment"),
+        ("anna:hidden@host.test", "does not start with `https://` and a host"),
+        ("https://hidden host", "does not start with `https://` and a host"),
+        ("file:///hidden", "does not start with `https://` and a host"),
+        ("", "does not start with `https://` and a host"),
     ] {
         for error in refusals(&Surroundings::with(&KEYS), "support", address) {
-            assert!(error.contains(&format!("that `.base_url(…)` gives {problem}")), "{error}");
-            assert!(error.contains(": write one such as https://") && !error.contains("hidden"), "{error}");
+            assert!(error.contains(&format!("from `.base_url(…)` {problem}")), "{error}");
+            assert!(error.contains("; use one such as https://") && !error.contains("hidden"), "{error}");
         }
     }
 }
@@ -54,10 +54,10 @@ fn an_address_that_cannot_be_used_is_told_without_what_may_be_secret_in_it() {
 fn an_address_that_cannot_be_used_is_told_with_who_gives_it() {
     let given = Surroundings::with(&[KEYS[4], ("BASALT_PUBLIC_API_URL", "getbasalt.ai")]);
     let error = refusal(&given, &Dataset::from_basalt("support"));
-    assert!(error.contains("the address of Basalt that BASALT_PUBLIC_API_URL gives"), "{error}");
+    assert!(error.contains("the URL of Basalt from BASALT_PUBLIC_API_URL does not"), "{error}");
     let account = Account { base_url: Some("https://a:b@c.test".to_owned()), ..Account::default() };
     let error = refusal(&given.account(Platform::Basalt, account), &Dataset::from_basalt("support"));
-    assert!(error.contains("the address of Basalt that `platforms.basalt.base-url` gives"), "{error}");
+    assert!(error.contains("the URL of Basalt from `platforms.basalt.base-url` contains"), "{error}");
 }
 
 #[test]
@@ -81,13 +81,13 @@ fn what_is_to_be_changed_is_what_gives_the_address() {
     let url = server.url("");
     let by_variable = Surroundings::with(&[KEYS[4], ("BASALT_PUBLIC_API_URL", &url)]);
     let error = refusal(&by_variable, &Dataset::from_basalt("support"));
-    assert!(error.contains("by BASALT_PUBLIC_API_URL the region"), "{error}");
+    assert!(error.contains("the region or server of the key with BASALT_PUBLIC_API_URL"), "{error}");
     let account = Account { base_url: Some(url.clone()), ..Account::default() };
     let configured = by_variable.account(Platform::Basalt, account);
     let error = refusal(&configured, &Dataset::from_basalt("support"));
-    assert!(error.contains("by `platforms.basalt.base-url` the region"), "{error}");
+    assert!(error.contains("the region or server of the key with `platforms.basalt.base-url`"), "{error}");
     let error = refusal(&configured, &Dataset::from_basalt("support").base_url(&url));
-    assert!(error.contains("by `.base_url(…)` the region"), "{error}");
+    assert!(error.contains("the region or server of the key with `.base_url(…)`"), "{error}");
 }
 
 #[test]
@@ -96,7 +96,8 @@ fn a_name_that_would_ask_for_something_else_is_refused() {
     for name in ["", " ", ".."] {
         for error in refusals(&Surroundings::with(&KEYS), name, &server.url("")) {
             assert!(
-                error.contains("name of the data set is empty") || error.contains("is no name of a"),
+                error.contains("name of the dataset is empty")
+                    || error.contains("is not a valid dataset name"),
                 "{error}"
             );
         }
@@ -110,7 +111,7 @@ fn a_missing_key_names_its_variable_and_its_setting() {
         refusals(&Surroundings::default(), "support", "https://host.test");
     let expected = |variable: &str, setting: &str| {
         format!(
-            "no key: set {variable}, or name another variable by `platforms.{setting}-env` of cobalt.toml"
+            "no key: set {variable}, or name another variable with `platforms.{setting}-env` in cobalt.toml"
         )
     };
     assert_eq!(langfuse, expected("LANGFUSE_PUBLIC_KEY", "langfuse.public-key"));
@@ -121,12 +122,15 @@ fn a_missing_key_names_its_variable_and_its_setting() {
     let account = Account { key: Some(Key::Variable("TEAM_KEY".to_owned())), ..Account::default() };
     let configured = Surroundings::with(&KEYS).account(Platform::Basalt, account);
     let error = refusal(&configured, &Dataset::from_basalt("support"));
-    assert_eq!(error, "no key: set TEAM_KEY, the variable of `platforms.basalt.api-key-env` of cobalt.toml");
+    assert_eq!(
+        error,
+        "no key: set TEAM_KEY, the variable named by `platforms.basalt.api-key-env` in cobalt.toml"
+    );
 }
 
 const KEY: &str = "bs-of-the-test";
 
-/// Answers as Basalt's documentation says, with these rows in the set `support`.
+/// A server that responds as in Basalt's documentation, with these rows in the dataset `support`.
 fn serve(rows: Vec<Value>) -> TestServer {
     TestServer::start(move |asked: &Asked| {
         if asked.headers.get("authorization") != Some(&format!("Bearer {KEY}")) {
@@ -202,11 +206,8 @@ fn fifty_thousand_rows_come_in_one_answer() {
 fn a_slug_that_is_not_there_is_answered_by_those_that_are() {
     let server = serve(vec![row()]);
     let wrong = |slug: &str| fetch(&Dataset::from_basalt(slug).base_url(server.url(""))).unwrap_err();
-    assert_eq!(
-        wrong("suport"),
-        "there is no such data set: did you mean `support`? there are `support`, `billing`"
-    );
-    assert!(wrong("../prompts?x=1").starts_with("there is no such data set"));
+    assert_eq!(wrong("suport"), "no such dataset; did you mean `support`? available: `support`, `billing`");
+    assert!(wrong("../prompts?x=1").starts_with("no such dataset"));
     assert_eq!(path(&server.asked()[2]), "/datasets/..%2Fprompts%3Fx=1");
 }
 
@@ -245,7 +246,7 @@ fn an_answer_without_rows_says_what_is_wrong() {
     assert_eq!(said(json!({"error": "the workspace is archived"})), "Basalt says: the workspace is archived");
     let error = said(json!({"error": format!("the key {KEY} is of no use here")}));
     assert!(error.contains("is of no use here") && !error.contains(KEY), "{error}");
-    assert!(said(json!({})).starts_with("the answer has no `dataset`"));
+    assert!(said(json!({})).starts_with("the response has no `dataset`"));
     let error = said(json!({"dataset": {"rows": [{"name": 7}]}}));
     assert!(error.contains("dataset.rows[0].name"), "{error}");
 }

@@ -1,4 +1,4 @@
-//! What tests of fetching have in common: the server, what it was asked, and a fetch that hardly waits.
+//! Shared by the tests of fetching: the server, its requests, and a session with a short back-off.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -21,7 +21,7 @@ use crate::dataset::settings::{Account, FetchSettings, Platform};
 use crate::dataset::{Dataset, DatasetError};
 pub(super) use crate::http::test_server::{Answer, Asked, TestServer};
 
-/// The path of a request without its query, as it went over the wire.
+/// The path of a request without its query, as sent.
 pub fn path(asked: &Asked) -> &str {
     asked.path.split('?').next().unwrap_or_default()
 }
@@ -32,19 +32,19 @@ pub fn parameters(asked: &Asked, name: &str) -> Vec<String> {
     url.query_pairs().filter(|(key, _)| key == name).map(|(_, value)| value.into_owned()).collect()
 }
 
-/// The one value of a parameter of a request's query, if it is there.
+/// The only value of a query parameter, if it is set.
 pub fn parameter(asked: &Asked, name: &str) -> Option<String> {
     let values = parameters(asked, name);
-    assert!(values.len() < 2, "{name} is asked for more than once: {}", asked.path);
+    assert!(values.len() < 2, "{name} is set more than once: {}", asked.path);
     values.into_iter().next()
 }
 
-/// A parameter that is a number.
+/// A numeric query parameter.
 pub fn number(asked: &Asked, name: &str) -> Option<usize> {
     parameter(asked, name).map(|number| number.parse().unwrap())
 }
 
-/// Where a fetch finds its keys: environment variables, and what is configured.
+/// The environment of a fetch: variables and settings.
 #[derive(Debug, Default)]
 pub struct Surroundings {
     variables: BTreeMap<String, String>,
@@ -57,7 +57,7 @@ impl Surroundings {
         Self { variables: variables.collect(), settings: FetchSettings::default() }
     }
 
-    /// With a folder for copies.
+    /// Sets the folder of cached copies.
     pub fn folder(mut self, folder: &Path) -> Self {
         self.settings.folder = folder.to_owned();
         self
@@ -68,7 +68,7 @@ impl Surroundings {
         self
     }
 
-    /// Does something in a session that hardly waits between attempts.
+    /// Runs a function in a session with a short back-off.
     pub fn session<S: Source, T>(
         &self,
         remote: &RemoteDataset<S>,
@@ -80,13 +80,13 @@ impl Surroundings {
         Builder::new_current_thread().enable_all().build().unwrap().block_on(act(&session))
     }
 
-    /// Fetches, whether there is a copy or not.
+    /// Fetches, regardless of a cached copy.
     pub fn fetch<S: Source>(&self, remote: &RemoteDataset<S>) -> Result<Fetched, FetchError> {
         self.session(remote, async |session| remote.source.fetch(session).await)
     }
 }
 
-/// A source, and the folder in which copies of it are kept.
+/// A fake source, and the folder of its cached copies.
 #[derive(Debug)]
 pub struct Fake {
     folder: TempDir,
@@ -94,13 +94,13 @@ pub struct Fake {
     pub(super) is_down: bool,
     pub(super) terms: Terms,
     pub(super) settings: FetchSettings,
-    /// How long an answer takes.
+    /// How long a fetch takes.
     pub(super) takes: Duration,
     asked: AtomicUsize,
 }
 
 impl Fake {
-    /// One that has items with these ids, and no copy.
+    /// A source of items with these IDs, without a cached copy.
     pub fn with(ids: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let settings =
@@ -128,14 +128,14 @@ impl Fake {
         self.load().unwrap_err().to_string()
     }
 
-    /// How often it was asked.
+    /// How often it was fetched.
     pub fn asked(&self) -> usize {
         self.asked.load(Ordering::SeqCst)
     }
 
     pub fn refresh(&mut self) {
         self.settings.refresh = Some(SystemTime::now() + Duration::from_millis(1));
-        // A time is written to the millisecond.
+        // Times are stored to the millisecond.
         std::thread::sleep(Duration::from_millis(3));
     }
 
@@ -143,7 +143,7 @@ impl Fake {
         self.folder.path().join(".cobalt")
     }
 
-    /// The names of the files beside the copy's lock.
+    /// The names of the files in the folder, without the lock.
     pub fn files(&self) -> Vec<String> {
         let names = fs::read_dir(&self.settings.folder).unwrap().flatten();
         let mut names: Vec<_> = names.map(|entry| entry.file_name().into_string().unwrap()).collect();

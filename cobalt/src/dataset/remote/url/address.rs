@@ -1,4 +1,4 @@
-//! The address of a data set: what of it is sent, shown, and told apart by.
+//! The URL of a dataset: how it is sent, displayed and identified.
 
 use percent_encoding::percent_decode_str;
 use reqwest::Url;
@@ -6,33 +6,33 @@ use reqwest::Url;
 use cobalt_core::redact::{REDACTED, redacted};
 use cobalt_core::wording::cut;
 
-/// How much of something that is no address is shown, in characters.
+/// How many characters of an invalid URL are displayed.
 const MOST_SHOWN: usize = 80;
 
-/// An address that can be asked.
+/// A valid URL.
 #[derive(Debug)]
 pub struct Address {
-    /// Without user, password and fragment.
+    /// The URL without user, password and fragment.
     pub(super) url: Url,
-    /// User and password, decoded.
+    /// User and password, percent-decoded.
     pub(super) account: Option<(String, String)>,
 }
 
 impl Address {
-    /// Reads an address; the error says what to write.
+    /// Parses a URL; the error says what is expected.
     pub fn parse(written: &str) -> Result<Self, String> {
         let problem = |problem: &str| {
-            format!("`{}` {problem}: expected one such as https://host/path/data.jsonl", label(written))
+            format!("`{}` {problem}; expected a URL such as https://host/path/data.jsonl", label(written))
         };
         let mut url = Url::parse(written).map_err(|error| match error.to_string().as_str() {
-            "relative URL without a base" => problem("is no URL; files are read by `Dataset::from_file`"),
-            other => problem(&format!("is no URL ({other})")),
+            "relative URL without a base" => problem("is not a URL (for a file, use `Dataset::from_file`)"),
+            other => problem(&format!("is not a URL ({other})")),
         })?;
         match url.scheme() {
             "http" | "https" => {}
-            "file" => return Err(problem("is a file, which `Dataset::from_file` reads by its path")),
+            "file" => return Err(problem("is a file (use `Dataset::from_file` with its path)")),
             other => {
-                return Err(problem(&format!("begins with `{other}:`, which is neither http nor https")));
+                return Err(problem(&format!("starts with `{other}:`, which is neither http nor https")));
             }
         }
         let decoded = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
@@ -46,7 +46,7 @@ impl Address {
     }
 }
 
-/// How an address is shown: without user, password, query and fragment.
+/// A URL for display: without user, password, query and fragment.
 pub fn label(written: &str) -> String {
     match Url::parse(written).ok().filter(Url::has_host) {
         Some(mut url) => {
@@ -56,7 +56,7 @@ pub fn label(written: &str) -> String {
             url.into()
         }
         None => {
-            // What stands before a host may be a password with any character in it.
+            // The text before the host may be a password, with any character in it.
             let shown = match written.rsplit_once('@') {
                 Some((account, host)) => {
                     let end = account.find("://").map_or(0, |end| end + 3);
@@ -70,7 +70,7 @@ pub fn label(written: &str) -> String {
     }
 }
 
-/// What addresses are told apart by: all of it but the password, and the fragment, which no server sees.
+/// What identifies a URL: everything except the password, and the fragment, which no server sees.
 pub fn identity(written: &str) -> String {
     match Url::parse(written) {
         Ok(mut url) => {
@@ -82,7 +82,7 @@ pub fn identity(written: &str) -> String {
     }
 }
 
-/// Only an address without a host refuses this, and has neither.
+/// Removes user and password. This fails only for a URL without a host, which has neither.
 fn without_account(url: &mut Url) {
     let _ = url.set_username("");
     let _ = url.set_password(None);
@@ -123,13 +123,13 @@ mod tests {
         let fails = |written: &str| Address::parse(written).unwrap_err();
         assert_eq!(
             fails("data/items.csv"),
-            "`data/items.csv` is no URL; files are read by `Dataset::from_file`: expected one such as \
+            "`data/items.csv` is not a URL (for a file, use `Dataset::from_file`); expected a URL such as \
              https://host/path/data.jsonl"
         );
-        assert!(fails("ftp://a.test/x").starts_with("`ftp://a.test/x` begins with `ftp:`, which is neither"));
-        assert!(fails("file:///etc/hosts").contains("which `Dataset::from_file` reads"));
-        assert!(fails("https://").starts_with("`https://` is no URL (empty host)"));
-        assert!(fails("hf://datasets/acme/x").contains("begins with `hf:`"));
+        assert!(fails("ftp://a.test/x").starts_with("`ftp://a.test/x` starts with `ftp:`, which is neither"));
+        assert!(fails("file:///etc/hosts").contains("use `Dataset::from_file` with its path"));
+        assert!(fails("https://").starts_with("`https://` is not a URL (empty host)"));
+        assert!(fails("hf://datasets/acme/x").contains("starts with `hf:`"));
         assert!(!fails("htp://u:hidden@a.test/?k=hidden").contains("hidden"));
     }
 }

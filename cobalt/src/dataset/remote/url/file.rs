@@ -1,4 +1,4 @@
-//! The items of what was downloaded.
+//! Reads the items of a downloaded file.
 
 use cobalt_core::wording::cut;
 use reqwest::Url;
@@ -10,12 +10,12 @@ use crate::dataset::remote::terms::{FetchError, Fetched};
 use crate::dataset::{DatasetError, Format, Told, content, read as read_file};
 use crate::http::said::{html_page, shown};
 
-/// How much of the content is looked at where it is no data set, in bytes.
+/// How many bytes of content are inspected if it is not a dataset.
 const HEAD_BYTES: usize = 16 * 1024;
-/// How much of it is shown, in characters.
+/// How many characters of it are displayed.
 const MOST_SHOWN_IN_FILE: usize = 80;
 
-/// The items, and which version of them.
+/// Reads the items and their version.
 pub fn read(
     download: &Download,
     asked: &Url,
@@ -28,8 +28,8 @@ pub fn read(
         .into_iter()
         .flatten()
         .collect();
-    // As it stands in the label; what other names hold may be meant for nobody.
-    let name = last_segment(asked).unwrap_or_else(|| "the answer".to_owned());
+    // The name is also in the label; other names may contain secrets.
+    let name = last_segment(asked).unwrap_or_else(|| "the response".to_owned());
     let told = Told {
         format,
         names,
@@ -39,20 +39,20 @@ pub fn read(
     let head = head(download, &name, &told);
     if let Some(page) = html_page(&head) {
         let page = session.told(&page);
-        return Err(FetchError::problem(format!("the answer is {page}, and no data: {}", on_page(asked))));
+        return Err(FetchError::problem(format!("the response is {page}, not data; {}", on_page(asked))));
     }
     let items = read_file(&download.path, &name, &told)
         .map_err(|error| explain(error, &name, &head, media_type, session))?;
     Ok(Fetched { items, version: version(&download.headers) })
 }
 
-/// How the content begins, once it is unpacked. Of what cannot be read, nothing is known; reading it says why.
+/// The start of the decompressed content. Empty if it cannot be read; reading it reports the error.
 fn head(download: &Download, name: &str, told: &Told) -> String {
     let head = content(&download.path, name, told).map(|content| content.head).unwrap_or_default();
     String::from_utf8_lossy(&head[..head.len().min(HEAD_BYTES)]).into_owned()
 }
 
-/// An error of reading, with what came where that tells more.
+/// A read error, with the start of the content if that helps.
 fn explain(
     error: DatasetError,
     name: &str,
@@ -60,7 +60,7 @@ fn explain(
     media_type: Option<&str>,
     session: &Session<'_>,
 ) -> FetchError {
-    // The name may be in the query that it was redirected to, which is kept out of what is told.
+    // The name may also occur in the query of a redirect, which is redacted.
     let told = |error: &DatasetError| {
         let text = error.to_string();
         match text.strip_prefix(name) {
@@ -70,20 +70,20 @@ fn explain(
     };
     let begins = || {
         let head = session.told(&shown(head));
-        format!("it begins with `{}`", cut(&head, MOST_SHOWN_IN_FILE))
+        format!("it starts with `{}`", cut(&head, MOST_SHOWN_IN_FILE))
     };
     match error {
         DatasetError::UnknownFormat { .. } => {
             let media_type =
-                media_type.map_or_else(|| "no content type".to_owned(), |kind| format!("`{}`", shown(kind)));
+                media_type.map_or_else(|| "none".to_owned(), |kind| format!("`{}`", shown(kind)));
             FetchError::Problem(format!(
-                "neither its name nor its type ({media_type}) nor its content tells a format: say it by \
-                 `.format(Format::Jsonl)` or another, or correct the address; {}",
+                "cannot detect the format from the name, the content type ({media_type}) or the content; set it, as in \
+                `.format(Format::Jsonl)`, or correct the URL; {}",
                 begins()
             ))
         }
         DatasetError::Empty { detail, .. } => {
-            FetchError::Problem(format!("the answer has no items ({detail}): correct the address"))
+            FetchError::Problem(format!("the response has no items ({detail}); correct the URL"))
         }
         DatasetError::Malformed { line: 1, .. } => {
             FetchError::Problem(format!("{}; {}", told(&error), begins()))
@@ -92,7 +92,7 @@ fn explain(
     }
 }
 
-/// The entity tag, else when it was changed.
+/// The `ETag`, else `Last-Modified`.
 fn version(headers: &HeaderMap) -> Option<String> {
     let tag = text(headers, &ETAG).map(|tag| tag.trim_start_matches("W/").trim_matches('"'));
     let version = tag.filter(|tag| !tag.is_empty()).or_else(|| text(headers, &LAST_MODIFIED));
@@ -103,12 +103,12 @@ fn text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
     headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim)
 }
 
-/// The name of the file in the path of an address.
+/// The file name in the path of a URL.
 fn last_segment(url: &Url) -> Option<String> {
     url.path_segments()?.next_back().filter(|segment| !segment.is_empty()).map(str::to_owned)
 }
 
-/// The name of the file in `Content-Disposition`, of which only the extension is used.
+/// The file name in `Content-Disposition`, of which only the extension is used.
 /// Source: <https://www.rfc-editor.org/rfc/rfc6266>.
 fn file_name(disposition: &str) -> Option<String> {
     let parameters = disposition.split(';').skip(1).filter_map(|parameter| parameter.split_once('='));
@@ -118,16 +118,16 @@ fn file_name(disposition: &str) -> Option<String> {
     Some(name.trim().trim_matches('"').to_owned()).filter(|name| !name.is_empty())
 }
 
-/// What to do where a page came that people look at.
+/// What to do if the response is an HTML page.
 fn on_page(asked: &Url) -> String {
     match file_of_page(asked) {
-        Some(file) => format!("that page shows the file: the file itself is at {file}"),
-        None => "it may want a login: give a key by `.bearer_env(\"…\")` or `.header_env(\"…\", \"…\")`, or correct the address"
+        Some(file) => format!("this page displays the file; the file itself is at {file}"),
+        None => "it may require a login: set a key with `.bearer_env(\"…\")` or `.header_env(\"…\", \"…\")`, or correct the URL"
             .to_owned(),
     }
 }
 
-/// Where the file is that a page of Hugging Face, GitHub or GitLab shows; without a query, where a key may be.
+/// The URL of the file that a page of Hugging Face, GitHub or GitLab displays; without a query, which may contain a key.
 fn file_of_page(page: &Url) -> Option<Url> {
     let (before, after) = page.path().split_once("/blob/")?;
     let mut file = page.clone();

@@ -1,4 +1,4 @@
-//! Data sets at a URL.
+//! Datasets at a URL.
 
 mod address;
 mod file;
@@ -19,30 +19,30 @@ use address::Address;
 /// A file at a URL.
 #[derive(Clone)]
 pub struct Url {
-    /// As it was given.
+    /// The URL as given.
     written: String,
     headers: Vec<Header>,
     format: Option<Format>,
 }
 
-/// A header of the request.
+/// A request header.
 #[derive(Clone, Debug)]
 struct Header {
     name: String,
     value: Value,
 }
 
-/// Where the value of a header is.
+/// A header value, or where it is.
 #[derive(Clone, Debug)]
 enum Value {
     Written(Secret),
-    /// In the variable of this name.
+    /// In this environment variable.
     Variable(String),
-    /// In the variable of this name, behind `Bearer`.
+    /// In this environment variable, sent after `Bearer`.
     Bearer(String),
 }
 
-/// Without what may be a password or a key.
+/// Omits passwords and keys.
 impl fmt::Debug for Url {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { written: _, headers, format } = self;
@@ -52,8 +52,8 @@ impl fmt::Debug for Url {
 }
 
 impl Dataset {
-    /// The items of a file at an `http` or `https` URL: JSON, JSONL, CSV or TSV, also compressed by gzip or zstd; with the
-    /// feature `parquet` also Parquet and Arrow.
+    /// Loads a file from an `http` or `https` URL: JSON, JSONL, CSV or TSV, optionally compressed with gzip or zstd; with the
+    /// feature `parquet`, also Parquet and Arrow.
     ///
     /// ```no_run
     /// use cobalt::Dataset;
@@ -63,8 +63,8 @@ impl Dataset {
     /// # Ok::<(), cobalt::Error>(())
     /// ```
     ///
-    /// A file of Hugging Face, which a private repository gives for a token. `resolve` gives the file itself, where `blob`
-    /// would be a page that shows it:
+    /// For a file on Hugging Face, use a `resolve` URL: a `blob` URL returns an HTML page. A private repository needs a
+    /// token:
     ///
     /// ```no_run
     /// # use cobalt::Dataset;
@@ -74,50 +74,49 @@ impl Dataset {
     /// # questions.load()?; Ok::<(), cobalt::Error>(())
     /// ```
     ///
-    /// What is fetched is kept in `.cobalt/datasets/`, and that copy is used from then on, until `--refresh` or
-    /// [`max_age`](RemoteDataset::max_age). The query tells data sets apart: give a stable address and a key, and not one that
-    /// is signed anew each time, of which each is another data set. Its version is the answer's `ETag`, else its `Last-Modified`.
+    /// The file is cached in `.cobalt/datasets/`, and the cached copy is used until `--refresh` or
+    /// [`max_age`](RemoteDataset::max_age). URLs with different queries are different datasets: use a stable URL and a key, not
+    /// a URL that is signed each time. The version is the response's `ETag`, else its `Last-Modified`.
     ///
-    /// The format is told by the content where it begins like no text, else by the extension (of the URL's path, also where
-    /// redirects lead, or of the name in `Content-Disposition`), else by the content type, else by the looks of the content;
-    /// [`format`](RemoteDataset::format) says it outright.
+    /// The format is detected by magic bytes, else by the extension (of the URL's path, of a redirect target, or of the name in
+    /// `Content-Disposition`), else by the content type, else by the content. Set it explicitly with
+    /// [`format`](RemoteDataset::format).
     ///
-    /// Redirects are followed, at most 10, and never from `https` to `http`. Headers go to the server that they are meant for
-    /// and to no other: where a redirect leads elsewhere, all but `Accept`, `Accept-Language` and `User-Agent` stay behind. A
-    /// user and a password in the URL are sent as basic authorisation. No error, no copy and no report shows them, nor the
-    /// query or the values of headers.
+    /// Up to 10 redirects are followed, never from `https` to `http`. Headers are only sent to the original server: on a redirect
+    /// to another one, only `Accept`, `Accept-Language` and `User-Agent` are kept. A user and password in the URL are sent as
+    /// basic authentication. Errors, cached copies and reports show neither them nor the query nor header values.
     ///
-    /// Asked again is after 408, 409, 429 and 5xx, after a connection that broke, and after an answer that ended too early; after
-    /// a wait that the server asks for, if it is at most a minute. The file is read from disk once it is whole, so that memory
-    /// holds the items alone.
+    /// A request is retried after status 408, 409, 429 and 5xx, a broken connection, and a truncated response. If the server asks
+    /// for a wait, it is respected; a wait of more than a minute is an error. The file is downloaded to disk before it is parsed,
+    /// so only the items are in memory.
     pub fn from_url(url: impl Into<String>) -> RemoteDataset<Url> {
         RemoteDataset::new(Url { written: url.into(), headers: Vec::new(), format: None })
     }
 }
 
 impl RemoteDataset<Url> {
-    /// Sends a header. Where the value is a secret, [`header_env`](Self::header_env) keeps it out of the code.
+    /// Sends a header. For a secret value, [`header_env`](Self::header_env) keeps it out of the code.
     pub fn header(self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.with_header(name, Value::Written(Secret(value.into())))
     }
 
-    /// Sends a header whose value is in a variable when the data set is fetched.
+    /// Sends a header whose value is read from an environment variable on each fetch.
     pub fn header_env(self, name: impl Into<String>, variable: impl Into<String>) -> Self {
         self.with_header(name, Value::Variable(variable.into()))
     }
 
-    /// Sends `Authorization: Bearer …` with a token that is in a variable when the data set is fetched.
+    /// Sends `Authorization: Bearer …` with a token that is read from an environment variable on each fetch.
     pub fn bearer_env(self, variable: impl Into<String>) -> Self {
         self.with_header(AUTHORIZATION.as_str(), Value::Bearer(variable.into()))
     }
 
-    /// The format of the file, whatever else tells of it.
+    /// Sets the format of the file, overriding detection.
     pub fn format(mut self, format: Format) -> Self {
         self.source.format = Some(format);
         self
     }
 
-    /// A header of the same name that was there before is gone.
+    /// Sets a header, replacing one of the same name.
     fn with_header(mut self, name: impl Into<String>, value: Value) -> Self {
         let name = name.into();
         self.source.headers.retain(|header| !header.name.eq_ignore_ascii_case(&name));
@@ -148,7 +147,7 @@ impl Source for Url {
 }
 
 impl Url {
-    /// Whether the address has a user or a password.
+    /// Whether the URL contains a user or a password.
     fn has_account(&self) -> bool {
         Address::parse(&self.written).is_ok_and(|address| address.account.is_some())
     }
@@ -159,11 +158,11 @@ impl Url {
         register_address("url", &self.written);
         let mut request = Request::get(address.url);
         if let Some((user, password)) = address.account {
-            // Either may be a token.
+            // Both may be tokens.
             [&user, &password].into_iter().for_each(|secret| session.hide(secret));
             if self.headers.iter().any(|header| header.name.eq_ignore_ascii_case(AUTHORIZATION.as_str())) {
                 return Err(FetchError::problem(
-                    "the URL has a user, and there is a header `authorization` besides: leave out one of them",
+                    "the URL contains a user, and the header `authorization` is set too; remove one of them",
                 ));
             }
             request = request.basic(&user, &password)?;
@@ -175,24 +174,19 @@ impl Url {
     }
 }
 
-/// A refusal with what to do about it.
+/// Adds advice to a refusal.
 fn advised(error: FetchError, source: &Url) -> FetchError {
     let FetchError::Refused { status, message } = error else { return error };
     let variables: Vec<_> = source.headers.iter().filter_map(|header| variable(&header.value)).collect();
     let advice = match status {
         401 | 403 if !variables.is_empty() => {
-            format!("what {} holds may not read this: check it, and its rights", variables.join(" and "))
+            format!("the key in {} may not read this; check it and its permissions", variables.join(" and "))
         }
-        401 | 403 if source.has_account() => "check the user and the password of the address".to_owned(),
-        401 | 403 if !source.headers.is_empty() => {
-            "check the headers, and the rights that they give".to_owned()
-        }
-        401 | 403 => {
-            "it may ask for a key: give one by `.bearer_env(\"…\")` or `.header_env(\"…\", \"…\")`".to_owned()
-        }
-        404 | 410 => {
-            "check the address; a private file may also be hidden so from who gives no key".to_owned()
-        }
+        401 | 403 if source.has_account() => "check the user and password in the URL".to_owned(),
+        401 | 403 if !source.headers.is_empty() => "check the headers and their permissions".to_owned(),
+        401 | 403 => "it may require a key: set one with `.bearer_env(\"…\")` or `.header_env(\"…\", \"…\")`"
+            .to_owned(),
+        404 | 410 => "check the URL; a private file may also need a key".to_owned(),
         _ => return FetchError::Refused { status, message },
     };
     let message = if message.is_empty() { advice } else { format!("{message}; {advice}") };
@@ -207,7 +201,7 @@ fn variable(value: &Value) -> Option<&str> {
 }
 
 impl Header {
-    /// What tells it from others, without a secret.
+    /// What identifies the header, without secrets.
     fn identity(&self) -> String {
         let name = self.name.to_ascii_lowercase();
         match &self.value {
@@ -221,7 +215,9 @@ impl Header {
         let Self { name, value } = self;
         let variable = |variable: &str| {
             session.variable(variable).ok_or_else(|| {
-                FetchError::problem(format!("the header `{name}` is in {variable}, which is not set: set it"))
+                FetchError::problem(format!(
+                    "the header `{name}` needs the environment variable {variable}, which is not set"
+                ))
             })
         };
         let value = match value {
@@ -230,14 +226,12 @@ impl Header {
             Value::Bearer(name) => format!("Bearer {}", variable(name)?),
         };
         let name: HeaderName = name.parse().map_err(|_| {
-            FetchError::problem(format!(
-                "`{name}` cannot be the name of a header: use letters, digits and `-`"
-            ))
+            FetchError::problem(format!("`{name}` is not a valid header name; use letters, digits and `-`"))
         })?;
         let mut value: HeaderValue = value.parse().map_err(|_| {
             FetchError::problem(format!(
-                "the value of the header `{name}` holds a character that no header can, such as a line break or a letter \
-                 beyond ASCII: correct it"
+                "the value of the header `{name}` contains an invalid character, such as a line break or a non-ASCII \
+                letter"
             ))
         })?;
         value.set_sensitive(!is_harmless(&name));

@@ -1,4 +1,4 @@
-//! What a list may hold: calls, answers, messages with any of them, and whole answers of APIs.
+//! Reads lists of calls, results and messages, and complete API responses.
 
 use cobalt_core::nesting::{is_too_deep, too_deep};
 use serde_json::Value;
@@ -10,20 +10,20 @@ use crate::evaluators::calls::call::{ToolCall, ToolCallError};
 use crate::metrics::tree_of;
 
 impl ToolCall {
-    /// Reads calls, in the order in which they were made: a list of calls or of messages, one of them alone, a whole answer
-    /// of an API, or text that is JSON of these. A call goes before those that were made within it.
+    /// Reads calls in the order in which they were made, from a list of calls or messages, a single one, a complete API
+    /// response, or JSON text of any of these. A call precedes its nested calls.
     ///
     /// # Errors
     ///
-    /// Names the place of an entry that is neither a call nor anything else that is known beside calls, such as
-    /// `calls[2].function.name`, and what was expected there.
+    /// Fails if an entry is neither a call nor anything else that is known. Names the path, such as `calls[2].function.name`, and
+    /// what was expected there.
     pub fn read(value: &Value) -> Result<Vec<Self>, ToolCallError> {
         Reader::default().read(value, "calls")
     }
 }
 
 impl Reader {
-    /// Reads all calls. `path` says where the value stands.
+    /// Reads all calls. `path` is the path of the value, for errors.
     pub fn read(mut self, value: &Value, path: &str) -> Result<Vec<ToolCall>, ToolCallError> {
         if is_too_deep(value) {
             return Err(ToolCallError(too_deep(&format!("`{path}`"))));
@@ -32,7 +32,7 @@ impl Reader {
         self.whole(read.as_ref().unwrap_or(value), path)?;
         match self.calls.iter().find_map(|call| Some((&call.name, call.arguments_error.as_ref()?))) {
             Some((name, problem)) if self.strict => {
-                Err(refused(path, &format!("has a call of `{name}` that cannot be expected: {problem}")))
+                Err(refused(path, &format!("has an invalid call of `{name}`: {problem}")))
             }
             _ => Ok(self.calls),
         }
@@ -73,7 +73,7 @@ impl Reader {
         }
     }
 
-    /// The only answer of a chat completion, or Gemini's only candidate; several would be alternatives to each other.
+    /// Reads the only choice of a chat completion, or Gemini's only candidate; several would be alternatives.
     fn only(
         &mut self,
         answers: &[Value],
@@ -94,7 +94,7 @@ impl Reader {
             }
             _ => Err(refused(
                 &format!("{path}.{list}"),
-                &format!("has {} answers; expected one, or the message that counts", answers.len()),
+                &format!("has {} answers; expected one, or a single message", answers.len()),
             )),
         }
     }
@@ -117,7 +117,7 @@ impl Reader {
         }
     }
 
-    /// Reads what may be a call, an answer to one, or a message with any of them.
+    /// Reads an object: a call, a result, or a message.
     pub fn object(&mut self, fields: Fields<'_>) -> Result<(), ToolCallError> {
         let kind = fields.kind();
         if fields.get("role").is_some() || fields.get("parts").is_some_and(Value::is_array) {
@@ -127,7 +127,7 @@ impl Reader {
         } else if self.known(fields)? || NO_CALLS.contains(&kind) {
             Ok(())
         } else if let Some(content) = message::within(fields) {
-            // The event of an agent, as of adk, or Gemini's candidate.
+            // An agent event, such as adk's, or Gemini's candidate.
             message::check_beside("content", fields)?;
             self.object(Fields { object: content, path: &fields.at("content") })
         } else if vendors::is_answer(kind) {
@@ -140,7 +140,7 @@ impl Reader {
         }
     }
 
-    /// Reads a call or an answer in the shape of some vendor or framework; `false` where it is neither.
+    /// Reads a call or result in the format of a vendor or framework. Returns `false` if it is neither.
     pub fn known(&mut self, fields: Fields<'_>) -> Result<bool, ToolCallError> {
         let kind = fields.kind();
         if fields.get("function").is_some() {
@@ -154,7 +154,7 @@ impl Reader {
         } else if vendors::is_item_output(kind) {
             self.item_output(fields)?;
         } else if !self.tagged(fields)? {
-            // What names a tool and its arguments is itself the call.
+            // An object with a tool's name and arguments is itself the call.
             return Ok(!vendors::is_call(fields.object) && self.wrapped(fields)?);
         }
         Ok(true)

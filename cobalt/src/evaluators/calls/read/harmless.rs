@@ -1,4 +1,4 @@
-//! What stands beside calls and is none, and what may be one in a shape that is not known.
+//! Recognises entries that contain no calls, and entries that may be calls in an unknown format.
 
 use cobalt_core::wording::cut;
 use serde_json::{Map, Value};
@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::reader::Fields;
 use super::vendors;
 
-/// Types of what stands beside calls in the lists of the APIs, and is none.
+/// Types of entries in API lists that are not calls.
 pub const NO_CALLS: [&str; 16] = [
     "text",
     "thinking",
@@ -26,7 +26,7 @@ pub const NO_CALLS: [&str; 16] = [
     "mcp_approval_response",
 ];
 
-/// Further types of blocks of messages that hold no call: what people and models say, show and hear.
+/// Further types of message blocks that contain no call: text, media, sources.
 const NO_CALL_BLOCKS: [&str; 37] = [
     "input_text",
     "input_image",
@@ -67,8 +67,7 @@ const NO_CALL_BLOCKS: [&str; 37] = [
     "non_standard_annotation",
 ];
 
-/// Fields of blocks of messages that hold no call: those of Gemini, adk, genai and Bedrock stand for the type, others beside
-/// them.
+/// Fields of message blocks that contain no call. Those of Gemini, adk, genai and Bedrock replace the type.
 const NO_CALL_FIELDS: [&str; 69] = [
     "type",
     "id",
@@ -141,7 +140,7 @@ const NO_CALL_FIELDS: [&str; 69] = [
     "providerOptions",
 ];
 
-/// Fields of a message that say something about it, whatever they hold.
+/// Message fields with information about the message; their content is ignored.
 const ABOUT_MESSAGE: [&str; 22] = [
     "usage",
     "usageMetadata",
@@ -167,7 +166,7 @@ const ABOUT_MESSAGE: [&str; 22] = [
     "reasoning_details",
 ];
 
-/// Whether a block of a message is known to hold no call: by its type, or by all of its fields.
+/// Whether a message block is known to contain no call, by its type or by all of its fields.
 pub fn is_block(fields: Fields<'_>) -> bool {
     let kind = fields.kind();
     if NO_CALLS.contains(&kind) {
@@ -186,12 +185,12 @@ pub fn is_block(fields: Fields<'_>) -> bool {
     (is_of_type || has_no_other()) && !may_hold_calls()
 }
 
-/// Whether a field of a message says something about it, and is no part of it.
+/// Whether a message field only describes the message.
 pub fn is_about_message(name: &str) -> bool {
     ABOUT_MESSAGE.contains(&name)
 }
 
-/// Whether a field may hold calls, by its name and by what it holds.
+/// Whether a field may contain calls, by its name and value.
 pub fn may_hold_call_under(name: &str, value: &Value) -> bool {
     let holds_some = match value {
         Value::Array(values) => !values.is_empty(),
@@ -201,7 +200,7 @@ pub fn may_hold_call_under(name: &str, value: &Value) -> bool {
     holds_some && (is_of_a_call(name) || may_hold_call(value))
 }
 
-/// Whether something in a value has a name that is made for calls, or names a tool beside what it is called with.
+/// Whether a value contains a field name that suggests calls, or an object with a tool's name and arguments.
 pub fn may_hold_call(value: &Value) -> bool {
     match value {
         Value::Array(values) => values.iter().any(may_hold_call),
@@ -212,15 +211,15 @@ pub fn may_hold_call(value: &Value) -> bool {
     }
 }
 
-/// Whether a name is made for calls of tools, as `toolInvocations`, `tool-call`, `toolUse` or `functionCall`.
+/// Whether a name suggests tool calls, such as `toolInvocations`, `tool-call`, `toolUse` or `functionCall`.
 pub fn is_of_a_call(name: &str) -> bool {
     let name = name.to_lowercase();
     let has = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
     has(&["tool", "function"]) && has(&["call", "use", "invocation", "request"])
 }
 
-/// What a piece looks like: its fields, and of their values only what says of which kind they are. So it is the same for
-/// every call in that shape.
+/// Outlines a value: its fields, with only the values that determine its kind. The outline is the same for every call in the
+/// same format.
 pub fn outline(value: &Value) -> String {
     const LONGEST: usize = 300;
     let field = |(name, value): (&String, &Value)| {

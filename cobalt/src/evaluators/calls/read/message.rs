@@ -1,4 +1,4 @@
-//! Messages that hold calls and answers, known by their `type` or by the field that they stand in.
+//! Reads messages with calls and results, recognised by their `type` or field name.
 
 use serde_json::{Map, Value};
 
@@ -7,17 +7,17 @@ use super::reader::{Answer, EXPECTED, Fields, Reader, is_flagged, refused, said}
 use super::vendors;
 use crate::evaluators::calls::call::{ToolCall, ToolCallError};
 
-/// Fields of a message with lists of calls: OpenAI's, that of other frameworks, and that of Vercel's older UI messages.
+/// Message fields with lists of calls: of OpenAI, of other frameworks, and of Vercel's older UI messages.
 const LISTS: [&str; 3] = ["tool_calls", "toolCalls", "toolInvocations"];
-/// Fields of a message with one call: OpenAI's older form, and that of other frameworks.
+/// Message fields with one call: OpenAI's legacy field, and that of other frameworks.
 const CALLS: [&str; 2] = ["function_call", "functionCall"];
-/// Fields of a message with its blocks; the second is that of Gemini, adk, OpenTelemetry and Vercel's UI messages.
+/// Message fields with blocks; the second is used by Gemini, adk, OpenTelemetry and Vercel's UI messages.
 const BLOCKS: [&str; 2] = ["content", "parts"];
-/// Fields with lists in a `content` that is an object: in older versions of genai.
+/// Fields with lists in a `content` object, in older versions of genai.
 const GENAI: [&str; 3] = ["ToolCalls", "ToolResponses", "Parts"];
 
 impl Reader {
-    /// Reads the calls and answers of a message. What else its content holds is for people.
+    /// Reads the calls and results of a message and ignores its text.
     pub fn message(&mut self, fields: Fields<'_>) -> Result<(), ToolCallError> {
         // Gemini's messages may have no role.
         let role =
@@ -52,7 +52,7 @@ impl Reader {
         if is_tool && self.answered == answered { self.tool_message(fields, &role) } else { Ok(()) }
     }
 
-    /// The call that a message has beside its content: `{"name": …, "arguments": …}`, or Gemini's `{"name": …, "args": …}`.
+    /// Reads the call in a message field: `{"name": …, "arguments": …}`, or Gemini's `{"name": …, "args": …}`.
     fn message_call(&mut self, call: &Value, path: &str) -> Result<(), ToolCallError> {
         match call.as_object() {
             Some(object) if object.contains_key("args") => self.plain(Fields { object, path }),
@@ -92,7 +92,7 @@ impl Reader {
             .try_for_each(|(index, block)| self.block(block, &format!("{path}[{index}]")))
     }
 
-    /// Reads a block of a message: a call, an answer, or what is known to be neither.
+    /// Reads a block of a message: a call, a result, or a block known to be neither.
     pub fn block(&mut self, block: &Value, path: &str) -> Result<(), ToolCallError> {
         let Value::Object(object) = block else {
             return if may_hold_call(block) { Err(overlooked(path, block)) } else { Ok(()) };
@@ -108,12 +108,12 @@ impl Reader {
     }
 }
 
-/// The message that an entry is about: an object with its blocks in `content`.
+/// The message inside an entry: an object in `content` with `parts`.
 pub fn within<'v>(fields: Fields<'v>) -> Option<&'v Map<String, Value>> {
     fields.object_if_any("content").filter(|content| content.contains_key("parts"))
 }
 
-/// An error where what stands beside the only field that is read may be a call.
+/// Fails if something other than the field that is read may be a call.
 pub fn check_beside(read: &str, fields: Fields<'_>) -> Result<(), ToolCallError> {
     if is_call(fields) {
         return Err(overlooked_object(fields));
@@ -131,7 +131,7 @@ pub fn check_beside(read: &str, fields: Fields<'_>) -> Result<(), ToolCallError>
     }
 }
 
-/// Whether the whole is a call by its type, or by what it names.
+/// Whether an object is a call, by its type or its fields.
 fn is_call(fields: Fields<'_>) -> bool {
     let kind = fields.kind();
     vendors::is_call(fields.object)
@@ -140,7 +140,7 @@ fn is_call(fields: Fields<'_>) -> bool {
         || harmless::is_of_a_call(kind) && !vendors::is_answer(kind)
 }
 
-/// Whether a field of a message may hold calls and is none of those that are read.
+/// Whether a message field may contain calls, but is not one of those that are read.
 fn is_unread(name: &str, value: &Value) -> bool {
     let is_read = LISTS.iter().chain(&CALLS).chain(&BLOCKS).any(|read| *read == name);
     !is_read && !harmless::is_about_message(name) && harmless::may_hold_call_under(name, value)
@@ -152,18 +152,18 @@ fn overlooked_object(fields: Fields<'_>) -> ToolCallError {
 
 fn overlooked(path: &str, piece: &Value) -> ToolCallError {
     let piece = harmless::outline(piece);
-    refused(path, &format!("may be a call in a shape that is not known, `{piece}`; {EXPECTED}"))
+    refused(path, &format!("may be a tool call in an unknown format, `{piece}`; {EXPECTED}"))
 }
 
-/// What an answer refers to: `call` is rig's, `ref` Genkit's, `toolUseId` Bedrock's.
+/// Names of call IDs in results: `call` is rig's, `ref` Genkit's, `toolUseId` Bedrock's.
 const IDS: [&str; 7] = ["id", "call", "call_id", "tool_call_id", "toolCallId", "toolUseId", "ref"];
 const RESULTS: [&str; 4] = ["output", "result", "response", "content"];
 
 impl Reader {
-    /// `false` where the type is of none of them.
+    /// Reads an entry with a known `type`. Returns `false` for an unknown one.
     pub fn tagged(&mut self, fields: Fields<'_>) -> Result<bool, ToolCallError> {
         match fields.kind() {
-            // rig has the vendor's own items in it, as it got them.
+            // rig wraps the vendor's own items unchanged.
             "opaque" => match fields.get("item") {
                 Some(item) => self.block(item, &fields.at("item"))?,
                 None => return Ok(false),
@@ -197,10 +197,10 @@ impl Reader {
         Ok(true)
     }
 
-    /// A part of a message of Vercel's UI: a call with what came of it so far.
+    /// Reads a part of a Vercel UI message: a call with its result so far.
     fn ui_tool(&mut self, fields: Fields<'_>, name: &str) -> Result<(), ToolCallError> {
         if name.is_empty() {
-            return Err(fields.refused("type", "names no tool; expected it behind `tool-`"));
+            return Err(fields.refused("type", "names no tool; expected `tool-<name>`"));
         }
         let call = ToolCall { name: name.to_owned(), ..ToolCall::default() };
         let mut call = call.with_input(fields.get("input").or_else(|| fields.get("rawInput")));
@@ -214,7 +214,7 @@ impl Reader {
         Ok(())
     }
 
-    /// What came of a call; `outer` are identities from around it.
+    /// Reads the result of a call; `outer` are IDs of the enclosing object.
     pub fn response(&mut self, fields: Fields<'_>, outer: &[&str]) -> Result<(), ToolCallError> {
         let result = RESULTS.iter().find_map(|name| fields.get(name));
         let failed = is_flagged(fields.object) || fields.text_if_any("status") == Some("error");
@@ -228,11 +228,11 @@ impl Reader {
         self.answer_any(&ids, name(fields), answer, fields.path)
     }
 
-    /// An answer that genai wrote.
+    /// Reads a result in genai's format.
     pub fn tool_response(&mut self, answer: &Value, path: &str) -> Result<(), ToolCallError> {
         match answer.as_object() {
             Some(object) => self.response(Fields { object, path }, &[]),
-            None => Err(refused(path, "is no object; expected what came of a call")),
+            None => Err(refused(path, "is not an object; expected a tool result")),
         }
     }
 }
@@ -241,7 +241,7 @@ fn name(fields: Fields<'_>) -> Option<&str> {
     vendors::NAMES.iter().find_map(|name| fields.text_if_any(name))
 }
 
-/// A result; Vercel's says of which type it is.
+/// Converts a result; Vercel's results have a type.
 fn output(result: &Value) -> Answer {
     let value = || result.get("value").cloned();
     match result.get("type").and_then(Value::as_str) {
@@ -286,18 +286,18 @@ const ANSWERS: [&str; 9] = [
     "server_tool_response",
     "ToolResponse",
 ];
-/// Code that a vendor runs: a call of a tool of this name.
+/// Code that the vendor runs, read as a call of `code_execution`.
 const CODE: [&str; 2] = ["executableCode", "executable_code"];
 const CODE_RESULTS: [&str; 2] = ["codeExecutionResult", "code_execution_result"];
 const CODE_EXECUTION: &str = "code_execution";
-/// A vendor's item as genai got it.
+/// A vendor's own item in genai.
 const CUSTOM: &str = "Custom";
 const WRAPPED_IDS: [&str; 6] = ["id", "call_id", "tool_call_id", "toolCallId", "toolUseId", "ref"];
-/// Names of a vendor's own tool, where it has no other.
+/// Fields that name a vendor's own tool if there is no other name.
 const TYPES: [&str; 2] = ["toolType", "tool_type"];
 
 impl Reader {
-    /// `false` where there is no such field.
+    /// Reads entries wrapped in a field with a known name. Returns `false` if there is none.
     pub fn wrapped(&mut self, fields: Fields<'_>) -> Result<bool, ToolCallError> {
         let mut found = false;
         for (name, value) in fields.object {
@@ -336,7 +336,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Gemini has no sign of failure but an `error` in what the function gave.
+    /// Reads a wrapped result. Gemini marks failures only by an `error` in the function's response.
     fn wrapped_answer(&mut self, answer: Fields<'_>, around: Fields<'_>) -> Result<(), ToolCallError> {
         let outer = around.ids(&["id"]);
         let error = answer.get("response").and_then(|response| response.get("error"));

@@ -1,4 +1,4 @@
-//! Reads the calls of tools from JSON: what a list may hold, and which answer belongs to which call.
+//! Reads tool calls and their results from JSON, in many formats.
 
 mod entries;
 mod harmless;

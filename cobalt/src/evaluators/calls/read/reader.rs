@@ -1,4 +1,4 @@
-//! What is read of calls: each entry with its place, and which answer belongs to which call.
+//! `Reader`: collects calls with the paths of their entries, and assigns results to calls.
 
 use std::ops::Range;
 
@@ -10,27 +10,27 @@ use crate::metrics::tree_of;
 pub const EXPECTED: &str = "expected a call as `{\"name\": …, \"arguments\": …}` or the tool's name as text, a message with \
                             a `role`, or an item or block of one of the known types";
 
-/// What was read so far.
+/// The calls read so far.
 #[derive(Debug, Default)]
 pub struct Reader {
     pub calls: Vec<ToolCall>,
-    /// What the answer to each call refers to.
+    /// The IDs of each call, which results refer to.
     ids: Vec<Vec<String>>,
     pub answered: Vec<bool>,
-    /// The calls of the message being read that another of its fields holds: some frameworks write the same calls twice.
+    /// The calls already read from other fields of the current message: some frameworks write the same calls twice.
     pub twins: Range<usize>,
-    /// Whether what cannot be understood in a plain call is an error: calls that a person wrote down.
+    /// Whether unknown fields of a plain call are errors, for calls written by hand.
     pub strict: bool,
 }
 
-/// What came of a call.
+/// The result of a call.
 pub struct Answer {
     pub result: Option<Value>,
     pub error: Option<String>,
 }
 
 impl Reader {
-    /// A reader of calls that a person wrote down, where a field that is not known is a slip.
+    /// Creates a reader for calls written by hand: an unknown field is probably a typo.
     pub fn strict() -> Self {
         Self { strict: true, ..Self::default() }
     }
@@ -51,18 +51,18 @@ impl Reader {
         self.calls.len() - 1
     }
 
-    /// Gives an answer to the first call of this identity that has none yet: models have been seen to use one again.
+    /// Assigns a result to the first call with this ID that has none: some models reuse IDs.
     pub fn answer(&mut self, id: &str, answer: Answer, path: &str) -> Result<(), ToolCallError> {
         let index = (0..self.calls.len()).find(|index| self.is_of(*index, id) && !self.answered[*index]);
         let index = index.ok_or_else(|| match self.is_known(id) {
-            true => refused(path, &format!("is a second answer to the call `{id}`; expected one")),
-            false => refused(path, &format!("answers the call `{id}`, which does not stand before it")),
+            true => refused(path, &format!("is a second result for the call `{id}`; expected one")),
+            false => refused(path, &format!("is a result for the call `{id}`, which does not precede it")),
         })?;
         self.give(index, answer);
         Ok(())
     }
 
-    /// Gives an answer to a call that it names by any of its identities, or, where they have none, by the tool's name.
+    /// Assigns a result to a call by any of its IDs, or by the tool's name if the calls have none.
     pub fn answer_any(
         &mut self,
         ids: &[&str],
@@ -77,13 +77,13 @@ impl Reader {
                 let open =
                     |index: &usize| self.calls[*index].name == name && !self.answered[*index] && fits(index);
                 let index = (0..self.calls.len()).find(open).ok_or_else(|| {
-                    refused(path, &format!("answers a call of `{name}`, which does not stand before it"))
+                    refused(path, &format!("is a result for a call to `{name}`, which does not precede it"))
                 })?;
                 self.give(index, answer);
                 Ok(())
             }
             (Some(id), None) => self.answer(id, answer, path),
-            (None, None) => Err(refused(path, "answers a call, but does not say which; expected its `id`")),
+            (None, None) => Err(refused(path, "is a result without a call ID; expected `id`")),
         }
     }
 
@@ -107,7 +107,7 @@ pub fn refused(path: &str, problem: &str) -> ToolCallError {
     ToolCallError(format!("`{path}` {problem}"))
 }
 
-/// What a tool or an agent says went wrong: a text as it is, anything else as JSON.
+/// Formats an error value: text unchanged, anything else as JSON.
 pub fn said(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -116,18 +116,18 @@ pub fn said(value: &Value) -> String {
     }
 }
 
-/// The texts of a list of blocks of text, one below the other; `None` where there is anything else.
+/// The texts of a list of text blocks, joined by line breaks; `None` if there are other blocks.
 fn texts(parts: &[Value]) -> Option<String> {
     let texts: Option<Vec<_>> = parts.iter().map(|part| part.get("text").and_then(Value::as_str)).collect();
     texts.filter(|texts| !texts.is_empty()).map(|texts| texts.join("\n"))
 }
 
-/// Whether an object says by a flag that it is an error, as results of MCP do.
+/// Whether an object is flagged as an error, like results of MCP.
 pub fn is_flagged(object: &Map<String, Value>) -> bool {
     ["is_error", "isError"].iter().any(|flag| object.get(*flag) == Some(&Value::Bool(true)))
 }
 
-/// An entry, and where it stands.
+/// An entry with its path.
 #[derive(Clone, Copy)]
 pub struct Fields<'v> {
     pub object: &'v Map<String, Value>,
@@ -135,7 +135,7 @@ pub struct Fields<'v> {
 }
 
 impl<'v> Fields<'v> {
-    /// Where a field stands.
+    /// The path of a field.
     pub fn at(&self, name: &str) -> String {
         format!("{}.{name}", self.path)
     }
@@ -145,7 +145,7 @@ impl<'v> Fields<'v> {
         self.object.get(name).filter(|value| !value.is_null())
     }
 
-    /// A text that must be there, and not be blank.
+    /// A required text that is not blank.
     pub fn text(&self, name: &str) -> Result<&'v str, ToolCallError> {
         match self.object.get(name) {
             Some(Value::String(text)) if !text.trim().is_empty() => Ok(text),
@@ -154,22 +154,22 @@ impl<'v> Fields<'v> {
         }
     }
 
-    /// A text, where there is one.
+    /// An optional text.
     pub fn text_if_any(&self, name: &str) -> Option<&'v str> {
         self.get(name).and_then(Value::as_str)
     }
 
-    /// Its `type`; blank where it has none.
+    /// Its `type`; empty if it has none.
     pub fn kind(&self) -> &'v str {
         self.text_if_any("type").unwrap_or_default()
     }
 
-    /// An object, where there is one.
+    /// An optional object.
     pub fn object_if_any(&self, name: &str) -> Option<&'v Map<String, Value>> {
         self.get(name).and_then(Value::as_object)
     }
 
-    /// The identities under these names: texts, or objects around one, as rig's `{"provider": "call_1"}`.
+    /// The IDs under these names: texts, or objects with a single text, such as rig's `{"provider": "call_1"}`.
     pub fn ids(&self, names: &[&str]) -> Vec<&'v str> {
         let id = |value: &'v Value| match value {
             Value::Object(around) if around.len() == 1 => around.values().next()?.as_str(),
@@ -178,7 +178,7 @@ impl<'v> Fields<'v> {
         names.iter().filter_map(|name| id(self.get(name)?)).filter(|id| !id.is_empty()).collect()
     }
 
-    /// A list, where the field is there.
+    /// An optional list.
     pub fn list(&self, name: &str) -> Result<Option<&'v [Value]>, ToolCallError> {
         match self.get(name) {
             None => Ok(None),
@@ -187,13 +187,13 @@ impl<'v> Fields<'v> {
         }
     }
 
-    /// The only one of several fields that mean the same, with its name.
+    /// The one of several synonymous fields that is set, with its name. More than one is an error.
     pub fn one_of<'n>(&self, names: &[&'n str]) -> Result<Option<(&'n str, &'v Value)>, ToolCallError> {
         let mut found = names.iter().filter_map(|name| self.get(name).map(|value| (*name, value)));
         let first = found.next();
         match (first, found.next()) {
             (Some((one, _)), Some((other, _))) => {
-                Err(refused(self.path, &format!("has both `{one}` and `{other}`; leave one of them out")))
+                Err(refused(self.path, &format!("has both `{one}` and `{other}`; remove one")))
             }
             _ => Ok(first),
         }
@@ -204,7 +204,7 @@ impl<'v> Fields<'v> {
     }
 }
 
-/// What a value is, in words.
+/// Describes the type of a value.
 pub fn kind_of(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
@@ -218,8 +218,8 @@ pub fn kind_of(value: &Value) -> &'static str {
 }
 
 impl ToolCall {
-    /// Takes arguments that are JSON, or the text of JSON, as models write them. A blank text is none. One that is no JSON is
-    /// kept with the reason.
+    /// Sets the arguments from JSON, or from JSON text as models write it. Blank text means none. Text that is not JSON is kept
+    /// with the error.
     pub fn with_arguments(mut self, arguments: Option<&Value>) -> Self {
         match arguments {
             Some(Value::String(text)) if text.trim().is_empty() => {}
@@ -227,7 +227,7 @@ impl ToolCall {
                 Ok(read) => self.arguments = Some(read),
                 Err(error) => {
                     self.arguments = Some(Value::String(text.clone()));
-                    self.arguments_error = Some(format!("the arguments are no JSON: {error}"));
+                    self.arguments_error = Some(format!("the arguments are not JSON: {error}"));
                 }
             },
             other => self.arguments = other.cloned(),
@@ -235,7 +235,8 @@ impl ToolCall {
         self
     }
 
-    /// Takes an input that may be any text, for tools that are given no object. Text that is an object or a list is read.
+    /// Sets the arguments from an input that may be any text, for tools without structured arguments. Text with a JSON object
+    /// or list is parsed.
     pub fn with_input(mut self, input: Option<&Value>) -> Self {
         let read = input.and_then(Value::as_str).and_then(tree_of);
         self.arguments = read.or_else(|| input.cloned());

@@ -1,4 +1,4 @@
-//! Calls in the shapes of vendors: Anthropic's blocks, OpenAI's messages and items, and plain objects.
+//! Reads calls in vendors' formats: Anthropic's blocks, OpenAI's messages and items, and plain objects.
 
 use cobalt_core::wording;
 use serde_json::{Map, Value};
@@ -6,12 +6,12 @@ use serde_json::{Map, Value};
 use super::reader::{Answer, EXPECTED, Fields, Reader, is_flagged, kind_of, refused, said};
 use crate::evaluators::calls::call::{ToolCall, ToolCallError};
 
-/// Blocks that call a tool of the program, of the vendor, or of an MCP server.
+/// Whether a block is a call: of a user's, a built-in or an MCP tool.
 pub fn is_use(kind: &str) -> bool {
     ["tool_use", "server_tool_use", "mcp_tool_use"].contains(&kind)
 }
 
-/// Blocks with a result: those of the vendor's own tools have the tool's name before it, as `web_search_tool_result`.
+/// Whether a block is a result. Those of built-in tools start with the tool's name, such as `web_search_tool_result`.
 pub fn is_result(kind: &str) -> bool {
     kind == "tool_result" || kind.ends_with("_tool_result")
 }
@@ -35,10 +35,10 @@ impl Reader {
     }
 }
 
-/// Items of a response that are calls and name their tool.
+/// Response items that are calls and name their tool.
 const NAMED: [&str; 3] = ["function_call", "custom_tool_call", "mcp_call"];
 
-/// Items that are calls of the vendor's own tools: the type names the tool.
+/// Response items that are calls of built-in tools: the type names the tool.
 const HOSTED: [&str; 9] = [
     "web_search_call",
     "file_search_call",
@@ -51,7 +51,7 @@ const HOSTED: [&str; 9] = [
     "tool_search_call",
 ];
 
-/// Fields in which an item of a vendor's tool says what was asked of it, where it has no `action`.
+/// Fields with the arguments of a built-in tool that has no `action`.
 const ASKED: [&str; 4] = ["queries", "code", "operation", "revised_prompt"];
 
 pub fn is_item(kind: &str) -> bool {
@@ -63,7 +63,7 @@ pub fn is_item_output(kind: &str) -> bool {
 }
 
 impl Reader {
-    /// An element of `tool_calls`: its `function`, or its `custom` tool, which is given text.
+    /// Reads an element of `tool_calls`: its `function`, or its `custom` tool, whose input is text.
     pub fn tool_call(&mut self, fields: Fields<'_>) -> Result<(), ToolCallError> {
         let ids = fields.ids(&["id", "call_id"]);
         match (fields.get("function"), fields.get("custom")) {
@@ -86,23 +86,23 @@ impl Reader {
         };
         let function = Fields { object, path };
         let call = ToolCall { name: function.text("name")?.to_owned(), ..ToolCall::default() };
-        // Where rig could not read what the model sent, it has this beside an object without it.
+        // If rig could not parse the model's arguments, they are here, next to an empty object.
         let arguments = function.get("invalid_arguments").or_else(|| function.get("arguments"));
         self.add(call.with_arguments(arguments), ids);
         Ok(())
     }
 
-    /// A message in which a tool answers: by the call's identity, or, in the older form, by the function's name.
+    /// Reads a message with a tool's result, assigned by the call's ID or, in the legacy format, by the function's name.
     pub fn tool_message(&mut self, fields: Fields<'_>, role: &str) -> Result<(), ToolCallError> {
         let content = fields.get("content").cloned();
-        // The API has no sign of failure; LangChain adds a status to such messages.
+        // The API does not mark failures; LangChain adds a status to such messages.
         let failed = is_flagged(fields.object) || fields.text_if_any("status") == Some("error");
         let error = failed.then(|| content.as_ref().map_or_else(|| "an error".to_owned(), said));
         let answer = Answer { result: content.filter(|_| !failed), error };
         if role == "function" {
             return self.answer_any(&[], Some(fields.text("name")?), answer, fields.path);
         }
-        // Ollama's messages have no identities.
+        // Ollama's messages have no IDs.
         let name = ["tool_name", "name"].iter().find_map(|name| fields.text_if_any(name));
         match (&fields.ids(&["tool_call_id"])[..], name) {
             ([], None) => self.answer(fields.text("tool_call_id")?, answer, fields.path),
@@ -110,7 +110,7 @@ impl Reader {
         }
     }
 
-    /// An item of a response that is a call.
+    /// Reads a response item that is a call.
     pub fn item(&mut self, fields: Fields<'_>) -> Result<(), ToolCallError> {
         let kind = fields.text("type")?;
         let name = if NAMED.contains(&kind) { fields.text("name")? } else { kind.trim_end_matches("_call") };
@@ -129,7 +129,7 @@ impl Reader {
         Ok(())
     }
 
-    /// An item that answers another.
+    /// Reads a response item with the result of another.
     pub fn item_output(&mut self, fields: Fields<'_>) -> Result<(), ToolCallError> {
         let answer = Answer { result: fields.get("output").cloned(), error: item_error(fields) };
         self.answer(fields.text("call_id")?, answer, fields.path)
@@ -142,26 +142,26 @@ fn asked(fields: Fields<'_>) -> Option<Value> {
     (!asked.is_empty()).then_some(Value::Object(asked))
 }
 
-/// What went wrong with an item: `in_progress`, `completed` and the like say nothing of it.
+/// The error of an item. Other states, such as `in_progress` and `completed`, are not errors.
 fn item_error(fields: Fields<'_>) -> Option<String> {
     let status = fields.text_if_any("status").filter(|status| ["failed", "incomplete"].contains(status));
     fields.get("error").map(said).or_else(|| status.map(|status| format!("its status is `{status}`")))
 }
 
-/// Names of the tool; the last is genai's.
+/// Fields with the tool's name; the last is genai's.
 pub const NAMES: [&str; 5] = ["name", "tool", "tool_name", "toolName", "fn_name"];
-/// Under these, text is the text of JSON.
+/// Fields with arguments; text must be JSON.
 const ARGUMENTS: [&str; 4] = ["arguments", "args", "parameters", "fn_arguments"];
-/// Under these, text may be any.
+/// Fields with arguments; any text is allowed.
 const INPUTS: [&str; 4] = ["input", "tool_input", "toolInput", "input_parameters"];
-/// What the answer to a call refers to.
+/// Fields with the call's ID.
 const IDS: [&str; 4] = ["id", "call_id", "tool_call_id", "toolCallId"];
 const RESULTS: [&str; 2] = ["result", "output"];
 const WITHIN: [&str; 2] = ["calls", "children"];
 const OTHERS: [&str; 9] =
     ["type", "id", "call_id", "tool_call_id", "toolCallId", "error", "success", "is_error", "isError"];
 
-/// Whether an entry of this type is what came of a call, and no call, even where it names the tool.
+/// Whether an entry of this type is a result, even if it names the tool.
 pub fn is_answer(kind: &str) -> bool {
     ["result", "output", "error"].iter().any(|end| kind.ends_with(end))
 }
@@ -182,7 +182,7 @@ impl Reader {
         }
     }
 
-    /// Reads the calls that were made within another.
+    /// Reads nested calls.
     fn within(&mut self, parent: usize, calls: &[Value], path: &str) -> Result<(), ToolCallError> {
         let first = self.calls.len();
         for (index, call) in calls.iter().enumerate() {
@@ -197,7 +197,7 @@ impl Reader {
     }
 }
 
-/// A call of this tool, with what is said of it.
+/// Builds a call from an object's fields.
 pub fn call(name: &str, fields: Fields<'_>) -> Result<ToolCall, ToolCallError> {
     let call = ToolCall { name: name.to_owned(), ..ToolCall::default() };
     let given = fields.one_of(&[&ARGUMENTS[..], &INPUTS[..]].concat())?;
@@ -210,25 +210,23 @@ pub fn call(name: &str, fields: Fields<'_>) -> Result<ToolCall, ToolCallError> {
     Ok(call)
 }
 
-/// Whether an object names a tool and has what it is called with, even if that is `null`.
+/// Whether an object has a tool's name and arguments, even if these are `null`.
 pub fn is_call(object: &Map<String, Value>) -> bool {
     let has_name = NAMES.iter().any(|name| object.get(*name).is_some_and(Value::is_string));
     has_name && ARGUMENTS.iter().chain(&INPUTS).any(|name| object.contains_key(*name))
 }
 
-/// An error for what is no call, by its type or for want of a name.
+/// The error for an entry that is not a call: an unknown type, or no name.
 pub fn nameless(fields: Fields<'_>) -> ToolCallError {
     let keys = fields.object.keys().map(String::as_str);
-    let has = if fields.object.is_empty() { "no field".to_owned() } else { wording::list(keys) };
+    let has = if fields.object.is_empty() { "none".to_owned() } else { wording::list(keys) };
     match fields.text_if_any("type") {
-        Some(kind) => {
-            refused(fields.path, &format!("is of the type `{kind}`, which is not known; {EXPECTED}"))
-        }
-        None => refused(fields.path, &format!("has no name; {EXPECTED}; it has {has}")),
+        Some(kind) => refused(fields.path, &format!("has the unknown type `{kind}`; {EXPECTED}")),
+        None => refused(fields.path, &format!("has no name; {EXPECTED}; its fields: {has}")),
     }
 }
 
-/// What went wrong: `error`, or a flag. An error that is `false` or blank is none.
+/// The error of a plain call: `error`, or a flag. An `error` that is `false` or blank is ignored.
 fn error_of(fields: Fields<'_>, result: Option<&Value>) -> Result<Option<String>, ToolCallError> {
     let flagged = is_flagged(fields.object) || result.and_then(Value::as_object).is_some_and(is_flagged);
     let failed = match fields.get("success") {
@@ -247,7 +245,7 @@ fn error_of(fields: Fields<'_>, result: Option<&Value>) -> Result<Option<String>
     .or_else(|| failed.then(|| result.map_or_else(|| "an error".to_owned(), said))))
 }
 
-/// An error where a field has a name that is not known.
+/// Fails if a field is unknown.
 fn check_fields(fields: Fields<'_>) -> Result<(), ToolCallError> {
     let known =
         || NAMES.iter().chain(&ARGUMENTS).chain(&INPUTS).chain(&RESULTS).chain(&WITHIN).chain(&OTHERS);
@@ -256,10 +254,10 @@ fn check_fields(fields: Fields<'_>) -> Result<(), ToolCallError> {
         Some(key) => {
             let meant = wording::closest(key, known().copied());
             let hint = meant.map_or_else(
-                || "expected `name` and, where they matter, `arguments` and `calls`".to_owned(),
+                || "expected `name`, and optionally `arguments` and `calls`".to_owned(),
                 |meant| format!("did you mean `{meant}`?"),
             );
-            Err(fields.refused(key, &format!("is no field of a call; {hint}")))
+            Err(fields.refused(key, &format!("is not a field of a call; {hint}")))
         }
     }
 }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::ToolCalls;
 use crate::evaluators::{EvalContext, EvalError, Score};
 
-/// The score of an evaluator for these calls, and an item that expects those.
+/// Scores made calls against the expected calls of an item.
 fn scored(evaluator: &ToolCalls, made: Value, expected: Value) -> Result<Score, EvalError> {
     let item = crate::item! { "expected": expected };
     evaluator.score(&EvalContext::new(item, Output::new(json!({ "toolCalls": made }))))

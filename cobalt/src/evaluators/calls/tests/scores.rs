@@ -25,14 +25,14 @@ fn a_tool_is_called_or_not() {
     let made = json!([search("Friday")]);
     assert_eq!(
         score(&called, made.clone(), json!(null)),
-        (0.0, "`book` was not called, but search".to_owned())
+        (0.0, "`book` was not called, only search".to_owned())
     );
     assert_eq!(score(&not_called, made, json!(null)), (1.0, "`book` was not called".to_owned()));
     let loops = json!(["search", "search", "pay", "search", "search"]);
-    assert_eq!(score(&called, loops, json!(null)).1, "`book` was not called, but pay, search");
+    assert_eq!(score(&called, loops, json!(null)).1, "`book` was not called, only pay, search");
     assert_eq!(
         score(&called, json!([]), json!(null)),
-        (0.0, "`book` was not called; nothing was".to_owned())
+        (0.0, "`book` was not called; no calls were made".to_owned())
     );
 }
 
@@ -42,7 +42,7 @@ fn the_exact_order_has_no_other_calls() {
     assert_eq!(value(&exact_order(), json!(["a", "b", "c"]), expected.clone()), 1.0);
     assert_eq!(
         score(&exact_order(), json!(["a", "x", "b", "c"]), expected.clone()),
-        (0.75, "3 of 3 expected calls made in order; needless: x".to_owned())
+        (0.75, "3 of 3 expected calls made in order; unexpected: x".to_owned())
     );
     assert_eq!(
         score(&exact_order(), json!(["b", "a", "c"]), expected.clone()),
@@ -78,7 +78,7 @@ fn precision_recall_and_f1_count_what_is_needless_and_what_is_missing() {
     let (made, expected) = (json!(["a", "x", "b", "y"]), json!(["a", "b", "c"]));
     assert_eq!(
         score(&precision(), made.clone(), expected.clone()),
-        (0.5, "2 of 4 calls as expected; needless: x, y".to_owned())
+        (0.5, "2 of 4 calls as expected; unexpected: x, y".to_owned())
     );
     assert_eq!(
         score(&recall(), made.clone(), expected.clone()),
@@ -88,7 +88,7 @@ fn precision_recall_and_f1_count_what_is_needless_and_what_is_missing() {
         score(&f1(), made.clone(), expected.clone()),
         (
             4.0 / 7.0,
-            "2 of 3 expected calls made, 2 of 4 calls as expected; missing: c; needless: x, y".to_owned()
+            "2 of 3 expected calls made, 2 of 4 calls as expected; missing: c; unexpected: x, y".to_owned()
         )
     );
     let figures = scored(&f1(), made, expected).unwrap();
@@ -126,7 +126,7 @@ fn the_share_of_right_arguments_is_a_mean_over_the_expected_calls() {
         score(&arguments(), made, wanted),
         (
             0.5,
-            "right arguments in 1 of 3 expected calls, 0.5 on average; \
+            "correct arguments in 1 of 3 expected calls, mean share 0.5; \
              wrong arguments: search: day is \"Friday\", expected \"Friday\"; missing: pay"
                 .replace("is \"Friday\"", "is \"Sunday\"")
         )
@@ -246,15 +246,15 @@ fn an_empty_list_of_calls_hides_no_calls_in_a_later_place() {
 fn an_agent_that_reports_no_calls_is_an_error_and_no_score() {
     for output in [json!("weather"), json!({ "answer": "It rains." }), json!(null)] {
         let error = names(Output::new(output)).unwrap_err();
-        assert!(error.starts_with("the agent reports no calls in the usual places, such as "), "{error}");
-        assert!(error.contains("an empty list where there are none"), "{error}");
+        assert!(error.starts_with("no tool calls found in the default places, such as "), "{error}");
+        assert!(error.contains("an empty list if there are none"), "{error}");
     }
 }
 
 #[test]
 fn what_stands_in_a_usual_place_and_is_no_call_is_told_with_the_way_out() {
     let error = names(Output::new(json!({ "trace": 7 }))).unwrap_err();
-    assert!(error.starts_with("the agent's `output.trace`") && error.ends_with("name the place"), "{error}");
+    assert!(error.starts_with("the agent's `output.trace`") && error.ends_with("set their path"), "{error}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What is told before anything runs, and of an item by itself.
+//! Checks before the run, errors of single items, and settings.
 
 use cobalt_core::item::Item;
 use serde_json::{Value, json};
@@ -26,7 +26,7 @@ fn checked(evaluator: &ToolCalls, items: &[Item]) -> Result<(), String> {
 #[test]
 fn a_field_that_no_item_has_is_told_before_the_run() {
     let error = checked(&recall(), &[item! { "expectd": [] }]).unwrap_err();
-    assert_eq!(error, "no item has `expected` to compare with; did you mean `expectd`? there are `expectd`");
+    assert_eq!(error, "no item has `expected` to compare with; did you mean `expectd`? available: `expectd`");
     assert_eq!(checked(&recall(), &[item! { "expected": [] }, item! { "input": 1 }]), Ok(()));
     assert_eq!(checked(&recall(), &[]), Ok(()));
 }
@@ -38,7 +38,7 @@ fn expected_calls_that_cannot_be_read_are_told_before_the_run() {
     };
     assert_eq!(
         error(json!([{ "tool": "book", "argumnts": {} }])),
-        "item 1 (from 0): `expected[0].argumnts` is no field of a call; did you mean `arguments`?"
+        "item 1 (from 0): `expected[0].argumnts` is not a field of a call; did you mean `arguments`?"
     );
     for book in [
         json!({ "tool": "book", "arguments": "{" }),
@@ -48,7 +48,7 @@ fn expected_calls_that_cannot_be_read_are_told_before_the_run() {
     ] {
         assert_eq!(
             error(json!(["search", book])),
-            "item 1 (from 0): `expected` has a call of `book` that cannot be expected: the arguments are no JSON: EOF \
+            "item 1 (from 0): `expected` has an invalid call of `book`: the arguments are not JSON: EOF \
              while parsing an object at line 1 column 1"
         );
     }
@@ -62,7 +62,7 @@ fn a_tool_that_nothing_expects_is_told_before_the_run() {
     let error = checked(&recall().tool("serch"), &items).unwrap_err();
     assert_eq!(
         error,
-        "no item expects a call of `serch` in `expected`; did you mean `search`? there are `book`, `search`"
+        "no item expects a call to `serch` in `expected`; did you mean `search`? available: `book`, `search`"
     );
     assert_eq!(checked(&recall().tool("book"), &items), Ok(()));
 }
@@ -70,27 +70,24 @@ fn a_tool_that_nothing_expects_is_told_before_the_run() {
 #[test]
 fn settings_that_contradict_each_other_are_told_before_the_run() {
     for (evaluator, error) in [
-        (
-            ToolCalls::called("c", "a").tool("b"),
-            "the check `called` names its tool already; leave `tool` out",
-        ),
+        (ToolCalls::called("c", "a").tool("b"), "the check `called` already names its tool; remove `tool`"),
         (
             arguments().match_arguments(false),
-            "the check `arguments` is of arguments in any case; leave out whether they are matched, or ask for `recall`",
+            "the check `arguments` always compares arguments; remove `match_arguments`, or use `recall`",
         ),
         (
             ToolCalls::at_most("m", 1).match_arguments(true),
-            "the check `at-most` compares nothing with what is expected; leave out whether arguments are matched",
+            "the check `at-most` does not use expected calls; remove `match_arguments`",
         ),
         (
             ToolCalls::succeeded("s").ignore_failed(true),
-            "the check `succeeded` looks for the calls that failed; leave out whether they are ignored",
+            "the check `succeeded` looks for failed calls; remove `ignore_failed`",
         ),
     ] {
         assert_eq!(checked(&evaluator, &[item! { "expected": [] }]), Err(error.to_owned()));
     }
     let error = checked(&ToolCalls::at_most("m", 1).calls("trace"), &[]).unwrap_err();
-    assert!(error.starts_with("`trace` is nothing that an agent gives"), "{error}");
+    assert!(error.starts_with("`trace` is not part of the agent's result"), "{error}");
     assert_eq!(checked(&any_order().ignore_failed(true).top_level_only(true), &[]), Ok(()));
 }
 
@@ -131,9 +128,9 @@ fn an_entry_that_is_no_call_is_named_with_what_was_expected() {
     assert!(error.starts_with("`calls[1]` is a number; expected a call as `{\"name\": …"), "{error}");
     let error = refused(json!([{ "arguments": {}, "when": 1 }]));
     assert!(error.starts_with("`calls[0]` has no name; expected a call"), "{error}");
-    assert!(error.ends_with("it has `arguments`, `when`"), "{error}");
+    assert!(error.ends_with("its fields: `arguments`, `when`"), "{error}");
     let error = refused(json!([{ "type": "step-result", "toolCallId": "1" }]));
-    assert!(error.starts_with("`calls[0]` is of the type `step-result`, which is not known"), "{error}");
+    assert!(error.starts_with("`calls[0]` has the unknown type `step-result`"), "{error}");
     assert!(refused(json!([" "])).starts_with("`calls[0]` is blank; expected"));
 }
 
@@ -146,13 +143,10 @@ fn a_field_that_is_not_as_it_should_be_is_named() {
             json!([{ "tool": "t", "calls": [{ "tool": "" }] }]),
             "`calls[0].calls[0].tool` is blank; expected text",
         ),
-        (
-            json!([{ "tool": "t", "name": "t" }]),
-            "`calls[0]` has both `name` and `tool`; leave one of them out",
-        ),
+        (json!([{ "tool": "t", "name": "t" }]), "`calls[0]` has both `name` and `tool`; remove one"),
         (
             json!([{ "tool": "t", "args": {}, "input": {} }]),
-            "`calls[0]` has both `args` and `input`; leave one of them out",
+            "`calls[0]` has both `args` and `input`; remove one",
         ),
         (json!([{ "tool": "t", "success": "no" }]), "`calls[0].success` is text; expected true or false"),
         (
@@ -182,15 +176,15 @@ fn a_field_that_is_not_as_it_should_be_is_named() {
         ),
         (
             json!([{ "role": "user", "parts": [{ "functionResponse": { "response": {} } }] }]),
-            "`calls[0].parts[0].functionResponse` answers a call, but does not say which; expected its `id`",
+            "`calls[0].parts[0].functionResponse` is a result without a call ID; expected `id`",
         ),
         (
             json!([{ "role": "user", "parts": [{ "functionResponse": { "name": "t", "response": {} } }] }]),
-            "`calls[0].parts[0].functionResponse` answers a call of `t`, which does not stand before it",
+            "`calls[0].parts[0].functionResponse` is a result for a call to `t`, which does not precede it",
         ),
         (
             json!([{ "role": "user", "content": [{ "toolResult": { "toolUseId": "1", "content": [] } }] }]),
-            "`calls[0].content[0].toolResult` answers the call `1`, which does not stand before it",
+            "`calls[0].content[0].toolResult` is a result for the call `1`, which does not precede it",
         ),
     ] {
         assert_eq!(refused(value), error);
@@ -200,14 +194,17 @@ fn a_field_that_is_not_as_it_should_be_is_named() {
 #[test]
 fn an_answer_to_no_call_is_an_error() {
     let answer = json!({ "type": "tool_result", "tool_use_id": "1", "content": "rain" });
-    assert_eq!(refused(json!([answer])), "`calls[0]` answers the call `1`, which does not stand before it");
+    assert_eq!(
+        refused(json!([answer])),
+        "`calls[0]` is a result for the call `1`, which does not precede it"
+    );
     let call = json!({ "type": "tool_use", "id": "1", "name": "weather", "input": {} });
     assert_eq!(
         refused(json!([call, answer, answer])),
-        "`calls[2]` is a second answer to the call `1`; expected one"
+        "`calls[2]` is a second result for the call `1`; expected one"
     );
     let older = json!([{ "role": "function", "name": "weather", "content": "rain" }]);
-    assert_eq!(refused(older), "`calls[0]` answers a call of `weather`, which does not stand before it");
+    assert_eq!(refused(older), "`calls[0]` is a result for a call to `weather`, which does not precede it");
 }
 
 #[test]
@@ -215,7 +212,7 @@ fn what_holds_no_calls_at_all_is_an_error() {
     assert_eq!(refused(json!(null)), "`calls` is null; expected a list of calls or messages");
     assert_eq!(refused(json!("weather")), "`calls` is text; expected a list of calls or messages");
     let error = refused(json!({ "choices": [{}, {}] }));
-    assert_eq!(error, "`calls.choices` has 2 answers; expected one, or the message that counts");
+    assert_eq!(error, "`calls.choices` has 2 answers; expected one, or a single message");
 }
 
 #[test]
@@ -268,7 +265,7 @@ fn a_call_whose_arguments_cannot_be_read_meets_nothing_and_counts_against() {
     }
     let (of_names, reason) = score(&recall().match_arguments(false), made.clone(), json!(["book"]));
     assert!(
-        of_names == 0.0 && reason.contains("wrong arguments: book: the arguments are no JSON: EOF"),
+        of_names == 0.0 && reason.contains("wrong arguments: book: the arguments are not JSON: EOF"),
         "{reason}"
     );
     for (evaluator, expected) in [
@@ -314,7 +311,7 @@ fn a_repeat_has_the_same_tool_and_the_same_arguments() {
     ]);
     assert_eq!(
         score(&none, same.clone(), json!(null)),
-        (2.0 / 3.0, "1 repeated call, at most 0; in all: book(seats: 1, day: \"Friday\") twice".to_owned())
+        (2.0 / 3.0, "1 repeated call, at most 0; repeated: book(seats: 1, day: \"Friday\") twice".to_owned())
     );
     assert_eq!(value(&ToolCalls::repeats_at_most("r", 1), same, json!(null)), 1.0);
 }
@@ -325,18 +322,15 @@ fn a_loop_is_named_with_how_often_it_goes_round() {
     let made = json!(["plan", "search", "weather", "search", "weather", "search", "weather", "report"]);
     assert_eq!(
         score(&none, made.clone(), json!(null)),
-        (0.5, "4 repeated calls, at most 0; in a row: search, weather 3 times".to_owned())
+        (0.5, "4 repeated calls, at most 0; loop: search, weather 3 times".to_owned())
     );
     let figures = scored(&none, made, json!(null)).unwrap();
     assert_eq!(figures.all_metadata()["loop"], json!({ "start": 1, "length": 2, "times": 3 }));
     let stuck = json!(["search", "search", "search", "search"]);
-    let reason = "3 repeated calls, at most 0; in a row: search 4 times";
+    let reason = "3 repeated calls, at most 0; loop: search 4 times";
     assert_eq!(score(&none, stuck, json!(null)), (0.25, reason.to_owned()));
     let (_, reason) = score(&none, json!(["search", "search", "book", "pay", "book"]), json!(null));
-    assert_eq!(
-        reason,
-        "2 repeated calls, at most 0; in a row: search twice; in all: search twice, book twice"
-    );
+    assert_eq!(reason, "2 repeated calls, at most 0; loop: search twice; repeated: search twice, book twice");
 }
 
 #[test]
@@ -352,12 +346,12 @@ fn one_tool_can_be_looked_at_alone() {
 fn no_arguments_and_an_empty_object_are_the_same_call() {
     let made = json!([{ "tool": "now", "arguments": "" }, { "tool": "now", "arguments": "{}" }, "now"]);
     let (value, reason) = score(&ToolCalls::repeats_at_most("r", 0), made, json!(null));
-    assert_eq!((value, &*reason), (1.0 / 3.0, "2 repeated calls, at most 0; in a row: now 3 times"));
+    assert_eq!((value, &*reason), (1.0 / 3.0, "2 repeated calls, at most 0; loop: now 3 times"));
 }
 
 #[test]
 fn arguments_that_cannot_be_read_are_no_missing_call() {
     let made = json!([{ "tool": "book", "arguments": "{\"seats\": 2" }]);
     let (_, reason) = score(&arguments(), made, json!([{ "tool": "book", "arguments": { "seats": 2 } }]));
-    assert!(reason.contains("; wrong arguments: book: the arguments are no JSON: EOF"), "{reason}");
+    assert!(reason.contains("; wrong arguments: book: the arguments are not JSON: EOF"), "{reason}");
 }

@@ -1,4 +1,4 @@
-//! The shapes that calls are read from.
+//! The formats of calls.
 
 use serde_json::{Value, json};
 
@@ -180,7 +180,7 @@ fn arguments_that_are_no_json_are_kept_with_the_reason() {
         read(json!([{ "id": "1", "function": { "name": "weather", "arguments": "{\"city\": \"Yo" } }]));
     assert_eq!(read[0].arguments, Some(json!("{\"city\": \"Yo")));
     let problem = read[0].arguments_error.as_deref().unwrap();
-    assert!(problem.starts_with("the arguments are no JSON: EOF while parsing"), "{problem}");
+    assert!(problem.starts_with("the arguments are not JSON: EOF while parsing"), "{problem}");
     assert!(!read[0].succeeded());
     assert_eq!(
         calls(json!([{ "function": { "name": "now", "arguments": "" } }])),
@@ -297,5 +297,5 @@ fn a_result_that_names_its_tool_is_no_second_call() {
     }
     let unknown = json!({ "type": "step-result", "toolName": "weather", "output": "rain" });
     let error = refused(json!([call, unknown]));
-    assert!(error.starts_with("`calls[1]` is of the type `step-result`, which is not known"), "{error}");
+    assert!(error.starts_with("`calls[1]` has the unknown type `step-result`"), "{error}");
 }

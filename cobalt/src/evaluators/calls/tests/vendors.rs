@@ -1,4 +1,4 @@
-//! A conversation as each vendor and framework writes it: the same two calls, beside what is no call.
+//! The same conversation in the format of each vendor and framework: two calls, among other entries.
 
 use cobalt_core::item::Output;
 use serde_json::{Value, json};
@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use crate::evaluators::EvalContext;
 use crate::{Item, ToolCall, ToolCalls};
 
-/// What each conversation holds: a call that gave something, and one that failed or, where the form has no sign of that, was
-/// answered as well.
+/// Checks a conversation with two calls: one with a result, and one that failed or, if the format does not mark failures, has a
+/// result as well.
 #[track_caller]
 fn check(vendor: &str, conversation: Value, rain: Value, second: Result<Value, &str>) {
     let calls = ToolCall::read(&conversation).unwrap_or_else(|error| panic!("{vendor}: {error}"));
@@ -256,7 +256,7 @@ fn ollama() {
     check("Ollama", messages, json!("rain"), Ok(json!("full")));
 }
 
-/// What an evaluator says of an agent that gives this as `messages` or `contents` in its metadata.
+/// The error of an evaluator for this value as `messages` or `contents` in the metadata.
 fn judged(evaluator: &ToolCalls, place: &str, messages: Value) -> Result<f64, String> {
     let cx = EvalContext::new(Item::new(), Output::new("It rains.").metadata(place, messages));
     evaluator.score(&cx).map(|score| score.value()).map_err(|error| error.to_string())
@@ -285,7 +285,7 @@ fn what_may_be_a_call_is_an_error_that_shows_it() {
     let (piece, expected) = error.split_once("; expected a call as ").unwrap();
     assert_eq!(
         piece,
-        "the agent's `metadata.messages[1].content[0]` may be a call in a shape that is not known, `{\"after\": […], \"n\": …, \
+        "the agent's `metadata.messages[1].content[0]` may be a tool call in an unknown format, `{\"after\": […], \"n\": …, \
          \"payload\": {…}, \"target\": \"…\", \"type\": \"invoke\"}`"
     );
     assert!(expected.starts_with("`{\"name\": …, \"arguments\": …}`"), "{expected}");
@@ -335,7 +335,7 @@ fn no_shape_that_may_hold_a_call_is_skipped() {
         ),
     ] {
         let error = ToolCall::read(&messages).unwrap_err().to_string();
-        let expected = format!("`calls[0].{place}` may be a call in a shape that is not known, `");
+        let expected = format!("`calls[0].{place}` may be a tool call in an unknown format, `");
         assert!(error.starts_with(&expected), "{place}: {error}");
     }
 }
@@ -349,10 +349,7 @@ fn a_call_that_has_the_fields_of_a_message_is_not_skipped() {
         json!({ "content": { "parts": [{ "text": "Hi" }] }, "name": "t", "args": {} }),
     ] {
         let error = ToolCall::read(&json!([call])).unwrap_err().to_string();
-        assert!(
-            error.starts_with("`calls[0]` may be a call in a shape that is not known"),
-            "{call}: {error}"
-        );
+        assert!(error.starts_with("`calls[0]` may be a tool call in an unknown format"), "{call}: {error}");
     }
     let named = json!({ "role": "user", "name": "Ann", "content": "Hi", "type": "message" });
     assert_eq!(ToolCall::read(&json!([named])).unwrap(), []);
@@ -387,7 +384,7 @@ fn what_stands_beside_the_list_of_a_whole_answer_is_not_overlooked() {
     ] {
         let error = ToolCall::read(&whole).unwrap_err().to_string();
         assert!(
-            error.contains(place) && error.contains("may be a call in a shape that is not known"),
+            error.contains(place) && error.contains("may be a tool call in an unknown format"),
             "{error}"
         );
     }

@@ -1,4 +1,4 @@
-//! That no process is left behind.
+//! Exits, timeouts and cleanup of processes, and checks before the run.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -35,14 +35,14 @@ fn assert_ends(pid: u64) {
 async fn a_program_that_takes_too_long_is_ended_with_what_it_has_started() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("pids");
-    // The second one holds no pipe of ours, and ignores requests to end.
+    // The second process has none of our pipes, and ignores signals to terminate.
     let script = format!(
         "(trap '' TERM HUP INT; echo $$ > {0}; sleep 60 & echo $! >> {0}; wait) < /dev/null > /dev/null 2>&1 & cat > /dev/null",
         file.display()
     );
-    for (keep_alive, hint) in [(true, "must flush its stdout"), (false, "more time by `timeout`")] {
+    for (keep_alive, hint) in [(true, "must flush its stdout"), (false, "increase `timeout`")] {
         let evaluator = shell(&script).timeout(Duration::from_millis(400)).keep_alive(keep_alive);
-        // The second kind would end with its stdin.
+        // The second kind would exit when stdin is closed.
         let evaluator = if keep_alive {
             evaluator
         } else {
@@ -95,7 +95,7 @@ async fn one_that_does_not_end_by_itself_is_ended_when_the_run_is_over() {
 fn one_is_gone_as_well_where_whoever_runs_the_experiment_panics() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("pid");
-    // It waits for an output that never comes, and would not end by itself.
+    // It waits for an output that never comes, and would not exit on its own.
     let evaluator = shell(&format!("read -r line; echo $$ > {}; echo 1; sleep 60; sleep 60", file.display()));
     let items = Dataset::from_items([crate::item! { "input": "first" }, crate::item! { "input": "second" }]);
     let experiment =
@@ -154,23 +154,20 @@ fn a_program_is_found_before_the_run_or_it_is_said_where_it_was_looked_for() {
     assert!(!started.exists(), "it is not run for that");
 
     let error = |program: &str| check(&CommandEvaluator::new("c", program)).unwrap_err();
-    assert_says(
-        &error("no-such-program"),
-        &["`no-such-program` is in none of the folders of PATH; install it"],
-    );
+    assert_says(&error("no-such-program"), &["program `no-such-program` not found in PATH; install it"]);
     let root = cobalt_core::paths::package_root();
     let looked_for =
-        format!("`tools/score` is not there; looked for `{}`", root.join("tools/score").display());
+        format!("`tools/score` does not exist; looked for `{}`", root.join("tools/score").display());
     assert_says(&error("tools/score"), &[&looked_for]);
-    assert_says(&error("./Cargo.toml"), &["cannot be run; make it executable, or write its interpreter"]);
+    assert_says(&error("./Cargo.toml"), &["is not executable; make it executable, or put its interpreter"]);
     assert_says(&error(""), &["the command is empty"]);
     let only_here = CommandEvaluator::new("c", "sh").env("PATH", "/no/such/folder");
-    assert_says(&check(&only_here).unwrap_err(), &["none of the folders of PATH"]);
+    assert_says(&check(&only_here).unwrap_err(), &["not found in PATH"]);
 }
 
 #[tokio::test]
 async fn a_program_that_is_not_there_is_no_panic_without_a_check() {
-    assert_says(&refused(&CommandEvaluator::new("c", "no-such-program")).await, &["none of the folders"]);
+    assert_says(&refused(&CommandEvaluator::new("c", "no-such-program")).await, &["not found in PATH"]);
 }
 
 #[test]
@@ -204,9 +201,9 @@ async fn a_program_need_not_read_what_it_is_asked() {
 async fn an_answer_counts_only_if_the_program_that_is_started_for_it_succeeds() {
     let once = |script: &str| shell(script).keep_alive(false);
     let error = refused(&once("echo 1; echo 'it broke' >&2; exit 3")).await;
-    assert_says(&error, &["ended with exit code 3, so that its answer does not count", "it broke"]);
-    assert_says(&refused(&once("cat > /dev/null")).await, &["ended with exit code 0 without an answer"]);
-    assert_says(&refused(&once("echo 0.5; echo 0.25")).await, &["`0.5\\n0.25` is no JSON"]);
+    assert_says(&error, &["exited with code 3, so its answer does not count", "it broke"]);
+    assert_says(&refused(&once("cat > /dev/null")).await, &["exited with code 0 without an answer"]);
+    assert_says(&refused(&once("echo 0.5; echo 0.25")).await, &["`0.5\\n0.25` is not JSON"]);
 }
 
 #[tokio::test]
@@ -215,7 +212,7 @@ async fn an_answer_without_end_is_told_as_one() {
     assert_says(&refused(&endless).await, &["the program's answer is longer than 64 MiB"]);
 }
 
-/// The program in this language that the documentation shows.
+/// The program in this language from the documentation.
 fn documented(language: &str) -> &'static str {
     let (_, rest) =
         include_str!("../../../../docs/custom.md").split_once(&format!("\n```{language}\n")).unwrap();

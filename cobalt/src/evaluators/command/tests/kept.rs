@@ -1,4 +1,4 @@
-//! A process that is kept: what it is asked, and what comes of wrong answers.
+//! Kept processes: requests, and the consequences of invalid responses.
 
 use std::time::Duration;
 
@@ -69,17 +69,14 @@ async fn a_program_that_ends_is_started_anew_for_the_next_output() {
     let first = ask(&evaluator).await.unwrap();
     ask(&evaluator).await.unwrap();
     let error = refused(&evaluator).await;
-    assert_says(
-        &error,
-        &["ended with exit code 7 after 2 answers and before this one", "on stderr:\nbroken"],
-    );
+    assert_says(&error, &["exited with code 7 after 2 answers and before this one", "on stderr:\nbroken"]);
     assert_ne!(pid(&ask(&evaluator).await.unwrap()), pid(&first));
 }
 
 #[tokio::test]
 async fn a_signal_is_told_as_one() {
     let error = refused(&shell("read -r line; kill -SEGV $$")).await;
-    assert_says(&error, &["was ended by a signal 11 before its first answer; it wrote nothing to stderr"]);
+    assert_says(&error, &["was killed by a signal 11 before its first answer; it wrote nothing to stderr"]);
 }
 
 #[tokio::test]
@@ -91,7 +88,7 @@ async fn a_program_that_always_fails_is_started_five_times_only() {
     for _ in 0..20 {
         last = refused(&evaluator).await;
     }
-    assert_says(&last, &["not asked: the program failed 5 times in a row", "exit code 1", "no module"]);
+    assert_says(&last, &["skipped: the program failed 5 times in a row", "exited with code 1", "no module"]);
     assert_eq!(std::fs::read_to_string(log).unwrap().lines().count(), 5);
 }
 
@@ -120,7 +117,7 @@ async fn what_is_printed_beside_the_answer_is_told_and_the_next_output_gets_its_
 async fn the_programs_own_error_and_a_score_out_of_range_keep_the_process() {
     let script = format!(r#"case $n in 1) echo '{{"error": "no key"}}';; 2) echo 7;; *) {COUNTS};; esac"#);
     let evaluator = loop_of(&script);
-    assert_eq!(refused(&evaluator).await, "the program says: no key");
+    assert_eq!(refused(&evaluator).await, "the program reported an error: no key");
     assert_says(&refused(&evaluator).await, &["the program's score is 7"]);
     assert_eq!(ask(&evaluator).await.unwrap().all_metadata()["n"], 3);
 }
@@ -132,7 +129,7 @@ async fn the_experiments_timeout_counts_where_the_evaluator_has_none() {
     let experiment = Experiment::new("slow", items).evaluator(evaluator).timeout(Duration::from_millis(100));
     let report = experiment.save(false).run(|_: crate::Item| "x").await.unwrap();
     let error = report.items[0].runs[0].evaluations.get("slow").unwrap().error.clone().unwrap();
-    assert_says(&error, &["no answer within 100ms; its start is counted"]);
+    assert_says(&error, &["no answer within 100ms (including its start)"]);
 }
 
 #[tokio::test]
@@ -143,21 +140,21 @@ async fn a_program_that_never_answers_is_waited_for_five_times_only() {
     }
     assert_says(
         &refused(&evaluator).await,
-        &["not asked: the program failed 5 times in a row", "no answer within 5ms"],
+        &["skipped: the program failed 5 times in a row", "no answer within 5ms"],
     );
 }
 
-/// Takes the number of the request out of its line.
+/// Extracts the ID from a request line.
 const ID: &str = r#"id=${line#*'"id":'}; id=${id%%,*}"#;
 
 #[tokio::test]
 async fn an_answer_that_says_which_request_it_is_for_is_taken_for_no_other() {
-    // The second line is answered with what might be a late answer to the first.
+    // The response to the second line looks like a late one to the first.
     let script = r#"echo "{\"id\": $((n == 2 ? id - 1 : id)), \"score\": 0.$id}""#;
     let evaluator = loop_of(&format!("{ID}; {script}"));
     assert_eq!(ask(&evaluator).await.unwrap().value(), 0.1);
     let error = refused(&evaluator).await;
-    assert_says(&error, &[r#"\"id\": 1, \"score\": 0.2}`, not to the request with the `id` 2"#]);
+    assert_says(&error, &[r#"\"id\": 1, \"score\": 0.2}`, not for the request with `id` 2"#]);
     assert_eq!(ask(&evaluator).await.unwrap().value(), 0.3, "the next process is in step");
 }
 

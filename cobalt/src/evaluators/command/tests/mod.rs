@@ -1,4 +1,4 @@
-//! Programs of the shell, asked as an experiment would ask them.
+//! Tests with shell programs, called as in an experiment.
 
 mod end;
 mod kept;
@@ -10,15 +10,15 @@ use cobalt_core::item::Output;
 use super::CommandEvaluator;
 use crate::evaluators::{EvalContext, Evaluator, Score};
 
-/// More than any program here needs.
+/// Longer than any program here needs.
 const PLENTY: Duration = Duration::from_secs(30);
 
-/// A program of the shell.
+/// Runs a shell script.
 fn shell(script: &str) -> CommandEvaluator {
     CommandEvaluator::new("shell", "sh").args(["-c", script]).timeout(PLENTY)
 }
 
-/// One that runs some lines for each line that it reads.
+/// Runs some shell lines for each line of input.
 fn loop_of(lines: &str) -> CommandEvaluator {
     shell(&format!("n=0; while read -r line; do n=$((n+1)); {lines}; done"))
 }
@@ -42,7 +42,7 @@ fn assert_says(error: &str, parts: &[&str]) {
     }
 }
 
-/// Answers with the process id, and which line of it this is.
+/// Responds with the process ID and the line number.
 const COUNTS: &str = r#"echo "{\"score\": 1, \"metadata\": {\"pid\": $$, \"n\": $n}}""#;
 
 fn pid(score: &Score) -> u64 {

@@ -1,4 +1,4 @@
-//! What is made of a judge's answers.
+//! How presets read judges' responses.
 
 use cobalt_core::item::Output;
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ use crate::evaluators::{Aggregate, Evaluator, Score};
 use crate::llm::test_server::{Answer, TestServer};
 use crate::settings::Name as _;
 
-/// What the preset makes of this answer.
+/// The score of a preset for this response.
 fn scored(judge: LlmJudge, answer: &Value) -> Score {
     let server = TestServer::script([chat(answer)]);
     let score = judged(&preset(judge, &server)).unwrap();
@@ -19,7 +19,7 @@ fn scored(judge: LlmJudge, answer: &Value) -> Score {
     score
 }
 
-/// What is wrong with this answer, which is asked for twice.
+/// The error for this response, which is returned twice.
 fn refused(judge: LlmJudge, answer: &Value) -> String {
     let server = TestServer::script([chat(answer)]);
     let error = judged(&preset(judge, &server)).unwrap_err();
@@ -52,7 +52,7 @@ fn hallucination_is_the_share_of_supported_claims_and_names_the_others() {
 #[test]
 fn an_output_that_claims_or_says_nothing_of_the_kind_scores_1() {
     for (judge, field, reason) in [
-        (LlmJudge::hallucination("p"), "claims", "the output claims nothing"),
+        (LlmJudge::hallucination("p"), "claims", "the output makes no claims"),
         (LlmJudge::toxicity("p"), "passages", "the output states nothing that could be toxic"),
         (LlmJudge::bias("p"), "passages", "the output states nothing that could be biased"),
     ] {
@@ -107,7 +107,7 @@ fn summarisation_is_the_lower_of_two_shares() {
     let empty = json!({ "points": [point("a", "missing")], "summaryClaims": [] });
     let score = scored(LlmJudge::summarisation("s"), &empty);
     assert_eq!((score.value(), &score.all_metadata()["faithfulness"]), (0.0, &json!(1.0)));
-    assert!(score.why().unwrap().ends_with("faithfulness 1: the summary claims nothing"), "{score:?}");
+    assert!(score.why().unwrap().ends_with("faithfulness 1: the summary makes no claims"), "{score:?}");
 }
 
 #[test]
@@ -226,12 +226,12 @@ fn a_panel_keeps_what_each_judge_found() {
 fn a_preset_reasons_at_length_where_it_is_told_to() {
     let answer = json!({ "chainOfThought": "hm", "claims": [] });
     assert_eq!(scored(LlmJudge::hallucination("h"), &answer), {
-        Score::new(1.0).reason("the output claims nothing").metadata("claims", Vec::<Value>::new())
+        Score::new(1.0).reason("the output makes no claims").metadata("claims", Vec::<Value>::new())
     });
     let server = TestServer::script([chat(&answer)]);
     let judge =
         preset(LlmJudge::hallucination("h"), &server).chain_of_thought(true).system("You judge geography.");
-    let expected = Score::new(1.0).reason("the output claims nothing").chain_of_thought("hm");
+    let expected = Score::new(1.0).reason("the output makes no claims").chain_of_thought("hm");
     assert_eq!(judged(&judge).unwrap(), expected.metadata("claims", Vec::<Value>::new()));
     let system = server.asked()[0].body["messages"][0]["content"].as_str().unwrap().to_owned();
     assert!(

@@ -1,4 +1,4 @@
-//! Presets over real HTTP, against scripted answers.
+//! Presets over HTTP, with scripted responses.
 
 mod answers;
 mod shown;
@@ -20,7 +20,7 @@ fn context() -> EvalContext {
     EvalContext::new(item, Output::new("Paris is in Spain, on the Seine, and large."))
 }
 
-/// A preset that may ask the server.
+/// A preset that calls the server.
 fn preset(judge: LlmJudge, server: &TestServer) -> LlmJudge {
     judge.provider(Provider::OpenAi).model("judge-a").base_url(server.url("/v1"))
 }

@@ -1,4 +1,4 @@
-//! What a preset shows its judge.
+//! The inputs that a preset shows to its judge.
 
 use cobalt_core::item::Output;
 use serde_json::{Value, json};
@@ -103,7 +103,7 @@ fn what_an_item_lacks_costs_no_call_and_what_all_lack_is_told_before() {
     };
     let error = checked(&judge).unwrap_err();
     assert!(
-        error.starts_with("no item has `context` for the input `context`; there are `docs`, `input`"),
+        error.starts_with("no item has `context` for the input `context`; available: `docs`, `input`"),
         "{error}"
     );
     assert_eq!(checked(&judge.clone().field("context", "docs")), Ok(()));
@@ -111,13 +111,13 @@ fn what_an_item_lacks_costs_no_call_and_what_all_lack_is_told_before() {
     let error = checked(&judge.clone().field("contxt", "docs")).unwrap_err();
     assert_eq!(
         error,
-        "the preset `hallucination` has no input `contxt`; did you mean `context`? there are `input`, `context`, `output`"
+        "the preset `hallucination` has no input `contxt`; did you mean `context`? available: `input`, `context`, `output`"
     );
     let error = checked(&judge.clone().field("context", "docs").field("output", "input")).unwrap_err();
-    assert!(error.starts_with("nothing of what the agent gave is shown"), "{error}");
+    assert!(error.starts_with("no input comes from the agent's result"), "{error}");
     let elsewhere = judge.clone().field("output", "output.text");
     let error = asked_by(&elsewhere, &context(), "").0.unwrap_err();
-    assert_eq!(error, "the input `output` is missing: there is no `output.text` in what the agent gave");
+    assert_eq!(error, "the input `output` is missing: the agent's result has no `output.text`");
     let error = checked(&judge.scale()).unwrap_err();
-    assert!(error.contains("the preset `hallucination` has a form of answer already"), "{error}");
+    assert!(error.contains("the preset `hallucination` has its own scoring"), "{error}");
 }

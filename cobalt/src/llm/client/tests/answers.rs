@@ -1,4 +1,4 @@
-//! What comes of answers, in their form and not.
+//! Responses, valid and invalid.
 
 use cobalt_core::prices::Tokens;
 use serde_json::{Value, json};
@@ -8,20 +8,20 @@ use crate::llm::test_server::Answer;
 
 const VERDICT: &str = r#"{"score": 1}"#;
 
-/// What comes of an answer of OpenAI's with this choice.
+/// The result of OpenAI's response with this choice.
 async fn of_choice(choice: Value) -> Result<Reply, ClientError> {
     let usage = json!({"prompt_tokens": 40, "completion_tokens": 10});
     let answer = json!({"choices": [choice], "usage": usage});
     ask(&client(), &openai(&TestServer::script([Answer::json(200, &answer)]))).await
 }
 
-/// What comes of an answer of Anthropic's.
+/// The result of Anthropic's response.
 async fn of_message(answer: Value) -> Result<Reply, ClientError> {
     let server = TestServer::script([Answer::json(200, &answer)]);
     ask(&client(), &target(&server, Provider::Anthropic, "claude-haiku-4-5")).await
 }
 
-/// The problem with an answer, and the tokens that it used nevertheless.
+/// The problem with a response, and the tokens it used nevertheless.
 fn malformed(reply: Result<Reply, ClientError>) -> (String, Tokens) {
     match reply {
         Err(ClientError::Malformed { problem, tokens }) => (problem, tokens),
@@ -75,14 +75,11 @@ async fn a_call_of_another_tool_is_no_answer() {
 async fn an_answer_of_no_use_says_why() {
     let text = |content: &str| json!({"role": "assistant", "content": content});
     let cases = [
-        (json!({"message": text("{\"sc"), "finish_reason": "length"}), "was cut off by the limit of tokens"),
-        (
-            json!({"message": text(""), "finish_reason": "content_filter"}),
-            "was held back by a content filter",
-        ),
+        (json!({"message": text("{\"sc"), "finish_reason": "length"}), "was truncated by the token limit"),
+        (json!({"message": text(""), "finish_reason": "content_filter"}), "was blocked by a content filter"),
         (json!({"message": {"content": null, "refusal": "I will not."}}), "refused to answer: I will not."),
-        (json!({"message": text(" \n")}), "holds neither a text nor a call of a tool"),
-        (json!({"message": {"content": null}}), "holds neither a text nor a call of a tool"),
+        (json!({"message": text(" \n")}), "contains neither text nor a tool call"),
+        (json!({"message": {"content": null}}), "contains neither text nor a tool call"),
     ];
     for (choice, expected) in cases {
         let (problem, tokens) = malformed(of_choice(choice).await);
@@ -95,10 +92,10 @@ async fn an_answer_of_no_use_says_why() {
 async fn a_message_of_no_use_says_why() {
     let text = json!([{"type": "text", "text": "{\"sc"}]);
     let cases = [
-        (json!({"content": text, "stop_reason": "max_tokens"}), "was cut off by the limit of tokens"),
+        (json!({"content": text, "stop_reason": "max_tokens"}), "was truncated by the token limit"),
         (json!({"content": text, "stop_reason": "refusal"}), "the model refused to answer"),
-        (json!({"content": [], "stop_reason": "end_turn"}), "holds neither a text nor a call of a tool"),
-        (json!({"type": "message"}), "holds no list of contents"),
+        (json!({"content": [], "stop_reason": "end_turn"}), "contains neither text nor a tool call"),
+        (json!({"type": "message"}), "has no list of contents"),
     ];
     for (answer, expected) in cases {
         let (problem, _) = malformed(of_message(answer).await);
@@ -118,7 +115,7 @@ async fn an_answer_that_is_no_json_names_who_sent_it() {
     let (problem, tokens) = malformed(ask(&client(), &openai(&server)).await);
     let whom =
         format!("openai `gpt-4o-mini` at {}: ", server.url("/v1/chat/completions").replace("http://", ""));
-    assert!(problem.starts_with(&format!("{whom}the answer holds no JSON")), "{problem}");
+    assert!(problem.starts_with(&format!("{whom}the response contains no valid JSON")), "{problem}");
     assert_eq!(tokens, Tokens::default());
 }
 
@@ -127,7 +124,7 @@ async fn an_empty_list_of_choices_is_no_answer() {
     let usage = json!({"prompt_tokens": 40, "completion_tokens": 0});
     let server = TestServer::script([Answer::json(200, &json!({"choices": [], "usage": usage}))]);
     let (problem, tokens) = malformed(ask(&client(), &openai(&server)).await);
-    assert!(problem.ends_with("the answer holds no choice"), "{problem}");
+    assert!(problem.ends_with("the response contains no choice"), "{problem}");
     assert_eq!(tokens, Tokens::new(40, 0));
 }
 
@@ -135,7 +132,7 @@ async fn an_empty_list_of_choices_is_no_answer() {
 async fn an_error_that_comes_as_an_answer_is_told() {
     let server = TestServer::script([Answer::error(200, "the upstream is gone")]);
     let (problem, _) = malformed(ask(&client(), &openai(&server)).await);
-    assert!(problem.ends_with("the answer is an error: the upstream is gone"), "{problem}");
+    assert!(problem.ends_with("the response is an error: the upstream is gone"), "{problem}");
 }
 
 #[tokio::test]
@@ -179,12 +176,12 @@ async fn a_compressed_answer_is_read() {
 #[tokio::test]
 async fn an_answer_of_fifty_megabytes_is_not_read() {
     let body = vec![b' '; 50_000_000];
-    // What is read of it takes a while on a busy machine.
+    // Reading a part of it takes a while on a busy machine.
     let client = client_of(&ModelSettings { timeout: Duration::from_secs(30), ..settings() });
     for answer in [Answer::text(200, body.clone()), Answer::text(200, body).in_pieces()] {
         let server = TestServer::script([answer]);
         let error = ask(&client, &openai(&server)).await.unwrap_err().to_string();
-        assert!(error.ends_with("the answer is longer than the 16 MiB that are read"), "{error}");
+        assert!(error.ends_with("the response exceeds 16 MiB"), "{error}");
         assert_eq!(server.asked().len(), 1);
     }
 }
@@ -203,15 +200,22 @@ async fn embeddings_come_in_the_order_of_the_texts() {
 async fn what_is_said_of_a_long_answer_is_short() {
     let server = TestServer::script([Answer::json(200, &json!({"data": "x".repeat(100_000)}))]);
     let error = client().embed(&openai(&server), &["a"]).await.unwrap_err().to_string();
-    assert!(error.contains("the answer holds no embeddings") && error.len() < 1_000, "{}", error.len());
+    assert!(
+        error.contains("the response contains no valid embeddings") && error.len() < 1_000,
+        "{}",
+        error.len()
+    );
 }
 
 #[tokio::test]
 async fn embeddings_that_do_not_fit_the_texts_are_no_answer() {
     let cases = [
-        (vec![vec![1.0]], "the answer holds 1 embeddings for 2 texts"),
-        (vec![vec![1.0], vec![1.0, 2.0]], "the answer holds embeddings that are empty or not of one length"),
-        (vec![vec![], vec![]], "the answer holds embeddings that are empty or not of one length"),
+        (vec![vec![1.0]], "the response contains 1 embeddings for 2 texts"),
+        (
+            vec![vec![1.0], vec![1.0, 2.0]],
+            "the response contains embeddings that are empty or differ in length",
+        ),
+        (vec![vec![], vec![]], "the response contains embeddings that are empty or differ in length"),
     ];
     for (vectors, expected) in cases {
         let server = TestServer::script([Answer::embeddings(&vectors)]);

@@ -1,4 +1,4 @@
-//! Connections and servers that fail, and what is sent again.
+//! Failing connections and servers, and which requests are retried.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -10,7 +10,7 @@ use crate::llm::test_server::Answer;
 
 const FINE: &str = r#"{"score": 1}"#;
 
-/// Whether a question is answered after this, and how many requests it took.
+/// Whether a question is answered after this response, and the number of requests.
 async fn after(answer: Answer) -> (bool, usize) {
     let server = TestServer::script([answer, Answer::chat(FINE)]);
     let reply = ask(&client(), &openai(&server)).await;
@@ -38,7 +38,7 @@ async fn a_used_up_quota_is_not_asked_again() {
     let server = TestServer::script([Answer::json(429, &quota)]);
     let error = ask(&client(), &openai(&server)).await.unwrap_err().to_string();
     assert!(
-        error.ends_with("You exceeded your quota; the quota is used up: check plan and billing"),
+        error.ends_with("You exceeded your quota; the quota is used up; check your plan and billing"),
         "{error}"
     );
     assert_eq!(server.asked().len(), 1);
@@ -65,7 +65,7 @@ async fn a_server_that_never_answers_is_given_up_after_two_timeouts() {
     let server = TestServer::script([Answer::never()]);
     let client = client_of(&ModelSettings { timeout: Duration::from_millis(50), retries: 9, ..settings() });
     let error = ask(&client, &openai(&server)).await.unwrap_err().to_string();
-    assert!(error.ends_with(": no answer within 50ms; tried 2 times"), "{error}");
+    assert!(error.ends_with(": no response within 50ms; tried 2 times"), "{error}");
     assert_eq!(server.asked().len(), 2);
 }
 
@@ -74,7 +74,7 @@ async fn a_server_that_never_ends_its_answer_is_given_up_after_the_timeout() {
     let server = TestServer::script([Answer::text(200, "{").header("content-length", "100")]);
     let client = client_of(&ModelSettings { timeout: Duration::from_millis(50), retries: 0, ..settings() });
     let error = ask(&client, &openai(&server)).await.unwrap_err().to_string();
-    assert!(error.ends_with(": no answer within 50ms"), "{error}");
+    assert!(error.ends_with(": no response within 50ms"), "{error}");
 }
 
 #[tokio::test]
@@ -103,7 +103,7 @@ async fn a_server_that_speaks_no_tls_is_not_tried_again() {
     let server = std::thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
         stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").unwrap();
-        // Until the client has gone: else it may see the connection broken first.
+        // Wait until the client has disconnected; otherwise it may see a broken connection first.
         let _ = stream.read_to_end(&mut Vec::new());
     });
     let target = Target { base_url, ..openai(&TestServer::script([Answer::never()])) };
@@ -136,7 +136,7 @@ async fn one_call_in_five_that_fails_costs_no_answer() {
     assert_eq!(server.asked().len(), 50);
 }
 
-/// How a request has its answer brought into its form.
+/// How a request constrains its answer.
 fn form(body: &Value) -> &'static str {
     match body {
         _ if body["response_format"]["type"] == "json_schema" || body["output_config"].is_object() => {
@@ -152,7 +152,7 @@ fn forms(server: &TestServer) -> Vec<&'static str> {
     server.asked().iter().map(|asked| form(&asked.body)).collect()
 }
 
-/// A server that refuses all but plain text, each way in its own words.
+/// A server that rejects everything except plain text, with a different message for each format.
 fn strict(status: u16, of_tools: &'static str) -> TestServer {
     TestServer::start(move |asked| match form(&asked.body) {
         "schema" => Answer::error(status, "`response_format.type`: json_schema is not supported"),

@@ -1,4 +1,4 @@
-//! What goes over HTTP, and what comes of the answers.
+//! Requests and responses over HTTP.
 
 mod answers;
 mod broken;
@@ -16,7 +16,7 @@ use crate::llm::{ModelSettings, Provider, Schema};
 
 const KEY: &str = "key-0123456789-of-the-test";
 
-/// Settings with so short a timeout that a server that never answers holds up no test.
+/// Settings with a short timeout, so a server that never responds does not delay a test.
 fn settings() -> ModelSettings {
     ModelSettings {
         judge: Default::default(),
@@ -28,7 +28,7 @@ fn settings() -> ModelSettings {
     }
 }
 
-/// A client that hardly waits between attempts.
+/// A client with a short back-off.
 fn client() -> Client {
     client_of(&settings())
 }
@@ -38,7 +38,7 @@ fn client_of(settings: &ModelSettings) -> Client {
     Client::with_back_off(settings, back_off)
 }
 
-/// A model at a base URL whose path is as that of the vendor.
+/// A model at a base URL with the vendor's path.
 fn target(server: &TestServer, provider: Provider, model: &str) -> Target {
     let path = match provider {
         Provider::Anthropic | Provider::Cohere => "",

@@ -1,4 +1,4 @@
-//! The requests in the form of each vendor's API.
+//! The requests in the format of each vendor's API.
 
 use std::sync::Arc;
 
@@ -232,7 +232,7 @@ async fn a_call_that_waits_holds_up_no_other() {
     assert_eq!(order, [true, false, true]);
 }
 
-/// A runtime whose tasks only go on while it waits for something.
+/// A runtime whose tasks only run while it blocks on something.
 fn runtime() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
 }
@@ -249,7 +249,7 @@ fn a_runtime_that_stands_still_or_has_ended_holds_up_no_other() {
     still.block_on(ask(&client, &openai(&server))).unwrap();
 }
 
-/// The time between the first two requests, where the first is answered by this.
+/// The time between the first two requests, if the first gets this response.
 async fn wait_after(answer: Answer) -> Duration {
     let server = TestServer::script([answer, Answer::chat("{}")]);
     ask(&client(), &openai(&server)).await.unwrap();
@@ -275,7 +275,7 @@ async fn without_a_wait_asked_for_it_is_the_usual_one() {
 async fn too_long_a_wait_is_told_instead() {
     let server = TestServer::script([Answer::error(429, "slow down").header("retry-after", "3600")]);
     let error = ask(&client(), &openai(&server)).await.unwrap_err().to_string();
-    assert!(error.ends_with("slow down; the server asks to wait 1h, try again after that"), "{error}");
+    assert!(error.ends_with("slow down; the server asks to wait 1h; try again after that"), "{error}");
     assert_eq!(server.asked().len(), 1);
 }
 
@@ -288,7 +288,7 @@ async fn a_redirect_to_another_host_is_not_followed() {
         for provider in [Provider::OpenAi, Provider::Anthropic, Provider::Azure] {
             let error = ask(&client(), &target(&server, provider, "m")).await.unwrap_err().to_string();
             let place = other.url("/v1/chat/completions").replace("http://", "");
-            let end = format!("the server redirects to {place}; set that as the base URL");
+            let end = format!("the server redirects to {place}; use that as the base URL");
             assert!(error.ends_with(&end), "{error}");
         }
     }
@@ -315,8 +315,8 @@ async fn a_refused_key_is_told_without_the_key() {
     let echo = format!("Incorrect API key provided: {KEY}. (key-****test, {}...)", &KEY[..12]);
     let server = TestServer::script([Answer::error(401, &echo)]);
     let error = ask(&client(), &openai(&server)).await.unwrap_err().to_string();
-    let end = "status 401: Incorrect API key provided: [redacted]. ([redacted], [redacted]...); the key is refused: \
-               check the variable or the setting that holds it";
+    let end = "status 401: Incorrect API key provided: [redacted]. ([redacted], [redacted]...); the key was rejected; \
+    check the variable or setting that holds it";
     assert!(error.ends_with(end), "{error}");
     assert_eq!(server.asked().len(), 1);
 }
@@ -344,7 +344,7 @@ async fn a_key_that_no_header_can_hold_is_told_without_the_key() {
     let server = TestServer::script([Answer::chat("{}")]);
     let target = Target { api_key: Some(Secret(format!("{KEY}\n"))), ..openai(&server) };
     let error = ask(&client(), &target).await.unwrap_err().to_string();
-    assert!(error.contains("the key holds a character that no header can"), "{error}");
+    assert!(error.contains("the key contains a character that is invalid in a header"), "{error}");
     assert!(!error.contains(KEY), "{error}");
     assert_eq!(server.asked().len(), 0);
 }

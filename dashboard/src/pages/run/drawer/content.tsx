@@ -1,19 +1,19 @@
 // All that is known of an item, from its input to the agent's metadata.
 import type { ReactNode } from 'react';
 import type { Execution, Report, WholeItem } from '../../../api/types';
-import { Copy } from '../../../components/copy';
-import { Fields } from '../../../components/fields';
+import { CopyButton } from '../../../components/copy-button';
+import { FieldList } from '../../../components/field-list';
 import { Text } from '../../../components/text';
-import { expectedField } from '../../../lib/asked';
-import { cost, count, duration } from '../../../lib/format';
-import { asText } from '../../../lib/texts';
-import { Answer } from './answer';
-import { Calls } from './calls';
+import { formatCost, formatCount, formatDuration } from '../../../lib/format';
+import { expectedField } from '../../../lib/item-input';
+import { toText } from '../../../lib/texts';
 import { Evaluations } from './evaluations';
-import { executionsOf, inputOf, metadataOf, tokensOf, without } from './item';
+import { inputOf, metadataOf, omit, tokensOf, trialsOf } from './item';
+import { Output } from './output';
 import { Section } from './section';
-import { Spread } from './spread';
+import { ToolCalls } from './tool-call-list';
 import { toolCalls } from './tool-calls';
+import { Trials } from './trials';
 
 interface ContentProps {
   run: Report;
@@ -25,41 +25,41 @@ interface ContentProps {
 
 export function Content({ run, whole, shown, onShow }: ContentProps) {
   const { item, row } = whole;
-  const executions = executionsOf(item);
+  const executions = trialsOf(item);
   const place = shown < executions.length ? shown : 0;
   const execution = executions[place] ?? item;
   const expected = expectedField(item.input);
   const metadata = metadataOf(execution);
   const tools = toolCalls(metadata);
-  const rest = without(metadata, [tools?.field, 'model', 'tokens']);
+  const rest = omit(metadata, [tools?.field, 'model', 'tokens']);
   return (
     <div className="divide-y divide-line">
       <Facts execution={execution} metadata={metadata} spent={row.cost} runs={executions.length} />
-      <Section title="Input" actions={<Copy text={asText(item.input)} label="Copy the input" />}>
-        <Fields of={inputOf(item)} />
+      <Section title="Input" actions={<CopyButton text={toText(item.input)} label="Copy the input" />}>
+        <FieldList fields={inputOf(item)} />
       </Section>
       {executions.length > 1 && (
         <Section title={`${executions.length} runs`}>
-          <Spread run={run} item={item} executions={executions} shown={place} onShow={onShow} />
+          <Trials run={run} item={item} executions={executions} shown={place} onShow={onShow} />
         </Section>
       )}
       <Section
         title={executions.length > 1 ? `Output of run ${place + 1}` : 'Output'}
-        actions={<Copy text={asText(execution.output.output)} label="Copy the output" />}
+        actions={<CopyButton text={toText(execution.output.output)} label="Copy the output" />}
       >
-        <Answer execution={execution} expected={expected === undefined ? undefined : item.input[expected]} />
+        <Output execution={execution} expected={expected === undefined ? undefined : item.input[expected]} />
       </Section>
       <Section title="Scores">
         <Evaluations run={run} of={execution.evaluations} />
       </Section>
       {tools !== undefined && (
         <Section title="Tool calls">
-          <Calls calls={tools.calls} />
+          <ToolCalls calls={tools.calls} />
         </Section>
       )}
       {Object.keys(rest).length > 0 && (
         <Section title="Metadata">
-          <Fields of={rest} />
+          <FieldList fields={rest} />
         </Section>
       )}
     </div>
@@ -79,16 +79,16 @@ function Facts({ execution, metadata, spent, runs }: FactsProps) {
   const { input, output, total } = tokensOf(metadata);
   return (
     <dl className="flex flex-wrap gap-x-8 gap-y-2 px-5 py-3">
-      <Fact name="Latency">{duration(execution.latencyMs)}</Fact>
+      <Fact name="Latency">{formatDuration(execution.latencyMs)}</Fact>
       {typeof metadata.model === 'string' && (
         <Fact name="Model">
           <Text>{metadata.model}</Text>
         </Fact>
       )}
-      {total !== undefined && <Fact name="Tokens">{count(total)}</Fact>}
-      {input !== undefined && <Fact name="Tokens in">{count(input)}</Fact>}
-      {output !== undefined && <Fact name="Tokens out">{count(output)}</Fact>}
-      {spent != null && <Fact name={runs > 1 ? `Cost of ${runs} runs` : 'Cost'}>{cost(spent)}</Fact>}
+      {total !== undefined && <Fact name="Tokens">{formatCount(total)}</Fact>}
+      {input !== undefined && <Fact name="Tokens in">{formatCount(input)}</Fact>}
+      {output !== undefined && <Fact name="Tokens out">{formatCount(output)}</Fact>}
+      {spent != null && <Fact name={runs > 1 ? `Cost of ${runs} runs` : 'Cost'}>{formatCost(spent)}</Fact>}
     </dl>
   );
 }

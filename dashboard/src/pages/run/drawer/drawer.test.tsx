@@ -1,16 +1,16 @@
 import { screen, within } from '@testing-library/react';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Execution, Item } from '../../../api/types';
-import { layOut } from '../../../test/layout';
+import { mockLayout } from '../../../test/layout';
 import { renderPage } from '../../../test/render';
 import { evaluation, items, overview, wholeItem } from '../../../test/run';
-import { serve } from '../../../test/server';
+import { mockServer } from '../../../test/server';
 import { Component } from '..';
 
-beforeEach(() => layOut());
+beforeEach(() => mockLayout());
 
 async function open(given: Partial<Item>, search = '') {
-  serve({
+  mockServer({
     '/api/runs/a1b2c3/overview': overview(),
     '/api/runs/a1b2c3/items': items(12),
     '/api/runs/a1b2c3/items/key-0': wholeItem(0, given),

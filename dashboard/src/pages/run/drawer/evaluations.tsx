@@ -2,12 +2,12 @@
 import { type ReactNode, useId, useState } from 'react';
 import type { Evaluation, Report } from '../../../api/types';
 import { Badge } from '../../../components/badge';
-import { Fields } from '../../../components/fields';
+import { FieldList } from '../../../components/field-list';
 import { Score } from '../../../components/score';
 import { Text, TextBlock } from '../../../components/text';
-import { cost, counted } from '../../../lib/format';
-import { own } from '../../../lib/own';
-import { evaluatorsOf, markOf } from '../verdict';
+import { formatCost, pluralize } from '../../../lib/format';
+import { getOwn } from '../../../lib/get-own';
+import { evaluatorsOf, passMarkOf } from '../verdict';
 
 export function Evaluations({ run, of: found }: { run: Report; of: Record<string, Evaluation> }) {
   const names = [...new Set([...evaluatorsOf(run), ...Object.keys(found)])].filter((name) =>
@@ -17,8 +17,10 @@ export function Evaluations({ run, of: found }: { run: Report; of: Record<string
   return (
     <ul className="divide-y divide-line rounded-md border border-line">
       {names.map((name) => {
-        const evaluation = own(found, name);
-        return evaluation && <Row key={name} name={name} mark={markOf(run, name)} evaluation={evaluation} />;
+        const evaluation = getOwn(found, name);
+        return (
+          evaluation && <Row key={name} name={name} mark={passMarkOf(run, name)} evaluation={evaluation} />
+        );
       })}
     </ul>
   );
@@ -32,24 +34,28 @@ interface RowProps {
 
 function Row({ name, mark, evaluation }: RowProps) {
   const { score, error, reason, chainOfThought, metadata, judge } = evaluation;
-  const isLow = mark !== undefined && score != null && score < mark;
+  const isBelowPassMark = mark !== undefined && score != null && score < mark;
   return (
     <li className="px-3 py-2.5">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
         <h4 className="min-w-0 font-medium [overflow-wrap:anywhere]">
           <Text>{name}</Text>
         </h4>
-        {score == null ? <Badge tone="bad">No score</Badge> : <Score value={score} isLow={isLow} />}
+        {score == null ? (
+          <Badge tone="bad">No score</Badge>
+        ) : (
+          <Score value={score} isBelowPassMark={isBelowPassMark} />
+        )}
         {mark !== undefined && (
           <span className="text-muted text-xs tabular-nums">
-            {isLow ? 'below the mark' : 'mark'} {Number(mark.toFixed(3))}
+            {isBelowPassMark ? 'below the mark' : 'mark'} {Number(mark.toFixed(3))}
           </span>
         )}
         {judge != null && (
           <span className="ml-auto text-muted text-xs [overflow-wrap:anywhere]">
             {[
               judge.models?.join(', '),
-              judge.calls > 0 ? cost(judge.cost) : counted(judge.cached, 'cached answer'),
+              judge.calls > 0 ? formatCost(judge.cost) : pluralize(judge.cached, 'cached answer'),
             ]
               .filter(Boolean)
               .join(' · ')}
@@ -59,21 +65,21 @@ function Row({ name, mark, evaluation }: RowProps) {
       {error != null && <TextBlock className="mt-1 text-bad">{error}</TextBlock>}
       {reason != null && reason !== '' && <TextBlock className="mt-1 text-muted">{reason}</TextBlock>}
       {chainOfThought != null && chainOfThought !== '' && (
-        <Folded name="Reasoning">
+        <Collapsible name="Reasoning">
           <TextBlock>{chainOfThought}</TextBlock>
-        </Folded>
+        </Collapsible>
       )}
       {metadata !== undefined && Object.keys(metadata).length > 0 && (
-        <Folded name="Figures">
-          <Fields of={metadata} />
-        </Folded>
+        <Collapsible name="Figures">
+          <FieldList fields={metadata} />
+        </Collapsible>
       )}
     </li>
   );
 }
 
 /** What is shown when it is asked for. */
-function Folded({ name, children }: { name: string; children: ReactNode }) {
+function Collapsible({ name, children }: { name: string; children: ReactNode }) {
   const [isOpen, setOpen] = useState(false);
   const id = useId();
   return (

@@ -4,11 +4,11 @@ import { type KeyboardEvent, type MouseEvent, useEffect, useId, useRef } from 'r
 import { useNavigate } from 'react-router';
 import { ApiError } from '../../../api/client';
 import type { Report, WholeItem } from '../../../api/types';
-import { Problem } from '../../../components/problem';
+import { ErrorMessage } from '../../../components/error-message';
 import { Skeleton } from '../../../components/skeleton';
-import { useParameters } from '../../../lib/use-parameters';
+import { useUrlParameters } from '../../../lib/use-url-parameters';
 import { Content } from './content';
-import { Head } from './head';
+import { DrawerHeader } from './drawer-header';
 
 interface DrawerProps {
   run: Report;
@@ -23,7 +23,7 @@ export function Drawer({ run, itemKey, query, itemAt, onClose }: DrawerProps) {
   const body = useRef<HTMLDivElement>(null);
   const title = useId();
   const navigate = useNavigate();
-  const { get, set } = useParameters();
+  const { get, set } = useUrlParameters();
 
   useEffect(() => {
     const element = dialog.current;
@@ -42,12 +42,12 @@ export function Drawer({ run, itemKey, query, itemAt, onClose }: DrawerProps) {
   const go = (key: string) =>
     navigate(itemAt(key), { replace: true, preventScrollReset: true, flushSync: true });
   const onKeyDown = (event: KeyboardEvent) => {
-    const wanted = neighbour(event, query.data);
+    const wanted = targetKey(event, query.data);
     if (wanted === undefined) return;
     event.preventDefault();
     void go(wanted);
   };
-  const leaveByGround = (event: MouseEvent) => event.target === event.currentTarget && onClose();
+  const onBackdropClick = (event: MouseEvent) => event.target === event.currentTarget && onClose();
   const shown = Number.parseInt(get('execution'), 10);
   // While the next item is on its way, the one before stays.
   const whole = query.data;
@@ -60,18 +60,18 @@ export function Drawer({ run, itemKey, query, itemAt, onClose }: DrawerProps) {
         onClose();
       }}
       onKeyDown={onKeyDown}
-      onClick={leaveByGround}
+      onClick={onBackdropClick}
       className="fixed inset-y-0 right-0 left-auto m-0 h-dvh max-h-none w-full max-w-[56rem] border-line border-l bg-surface p-0 text-text shadow-2xl backdrop:bg-black/25"
     >
       <div className="flex h-full flex-col">
-        <Head id={title} itemKey={itemKey} whole={whole} onGo={go} onClose={onClose} />
+        <DrawerHeader id={title} itemKey={itemKey} whole={whole} onGo={go} onClose={onClose} />
         <div
           ref={body}
           tabIndex={-1}
           className="min-h-0 flex-1 overflow-y-auto overscroll-contain outline-none"
         >
           {query.isError && whole === undefined && (
-            <Problem title={problem(query.error)} error={query.error} onRetry={query.refetch} />
+            <ErrorMessage title={problem(query.error)} error={query.error} onRetry={query.refetch} />
           )}
           {query.isPending && (
             <div className="p-5">
@@ -99,7 +99,7 @@ const problem = (error: Error) =>
     : 'The item could not be loaded';
 
 /** The item that a key asks for. */
-function neighbour(event: KeyboardEvent, whole: WholeItem | undefined): string | undefined {
+function targetKey(event: KeyboardEvent, whole: WholeItem | undefined): string | undefined {
   const isTyping = event.target instanceof Element && event.target.matches('input, select, textarea');
   if (isTyping || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return undefined;
   if (event.key === 'j' || event.key === 'ArrowRight') return whole?.next ?? undefined;

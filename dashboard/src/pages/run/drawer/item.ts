@@ -1,16 +1,16 @@
 // What is known of an item, from its parts.
 import type { Execution, Item } from '../../../api/types';
-import { askedField, expectedField } from '../../../lib/asked';
+import { expectedField, promptField } from '../../../lib/item-input';
 
 /** The fields of an item's input, first what the agent is asked, without what is expected of it. */
 export function inputOf({ input }: Item): Record<string, unknown> {
-  const field = askedField(input);
-  const others = without(input, [field, expectedField(input)]);
+  const field = promptField(input);
+  const others = omit(input, [field, expectedField(input)]);
   return field === undefined ? others : { [field]: input[field], ...others };
 }
 
 /** All runs of the item; one that was not repeated has one. */
-export const executionsOf = (item: Item): Execution[] => (item.runs?.length ? item.runs : [item]);
+export const trialsOf = (item: Item): Execution[] => (item.runs?.length ? item.runs : [item]);
 
 /** The metadata of an output apart from what has a place of its own. */
 export function metadataOf({ output }: Execution): Record<string, unknown> {
@@ -33,7 +33,7 @@ export function tokensOf(metadata: Record<string, unknown>): {
   return { input: number('input'), output: number('output') };
 }
 
-export function without(
+export function omit(
   record: Record<string, unknown>,
   names: (string | undefined)[],
 ): Record<string, unknown> {

@@ -1,5 +1,5 @@
 // The calls of tools that an agent reported, read from the common shapes.
-import { asStructure } from '../../../lib/texts';
+import { parseStructure } from '../../../lib/texts';
 
 export interface ToolCall {
   name: string;
@@ -11,24 +11,24 @@ export interface ToolCall {
 
 type Fields = Record<string, unknown>;
 
-const PLACES = ['toolCalls', 'tool_calls', 'calls'];
+const CALLS = ['toolCalls', 'tool_calls', 'calls'];
 const NAMES = ['name', 'tool', 'tool_name', 'toolName'];
 const ARGUMENTS = ['arguments', 'args', 'parameters', 'input', 'tool_input', 'toolInput', 'input_parameters'];
 const RESULTS = ['result', 'output', 'content'];
 
 /** The calls in the metadata of an output, with the field that holds them; undefined where it holds none that are known. */
 export function toolCalls(metadata: Fields): { field: string; calls: ToolCall[] } | undefined {
-  for (const field of PLACES) {
-    const entries = asStructure(metadata[field]);
+  for (const field of CALLS) {
+    const entries = parseStructure(metadata[field]);
     if (!Array.isArray(entries) || entries.length === 0) continue;
-    const calls = entries.map(readCall);
+    const calls = entries.map(parseCall);
     // One that cannot be read makes all of it be shown as it is.
     if (calls.every((call) => call !== undefined)) return { field, calls };
   }
   return undefined;
 }
 
-function readCall(entry: unknown): ToolCall | undefined {
+function parseCall(entry: unknown): ToolCall | undefined {
   if (!isFields(entry)) return undefined;
   // The shape of chat completions: the call is in `function`, its result beside it.
   const call = isFields(entry.function) ? entry.function : entry;

@@ -5,13 +5,13 @@ import type { ItemRow } from '../../../api/types';
 import { Score } from '../../../components/score';
 import { Text } from '../../../components/text';
 import { ItemVerdict } from '../../../components/verdict';
-import { cost, count, duration } from '../../../lib/format';
-import { own } from '../../../lib/own';
+import { formatCost, formatCount, formatDuration } from '../../../lib/format';
+import { getOwn } from '../../../lib/get-own';
 
 /** The most evaluators with a column of their own; the drawer has all. */
-const MOST_SCORES = 4;
+const MAX_SCORE_COLUMNS = 4;
 
-export interface PlacedRow {
+export interface TableRow {
   /** Its place among the items that match, from 0. */
   place: number;
   /** Undefined while it is on its way. */
@@ -27,7 +27,7 @@ interface ColumnMeta {
 }
 
 export const features = tableFeatures({ columnMeta: {} as ColumnMeta });
-const helper = createColumnHelper<typeof features, PlacedRow>();
+const helper = createColumnHelper<typeof features, TableRow>();
 
 /** `itemAt` is the address of an item's drawer. */
 export function columnsOf(evaluators: string[], itemAt: (key: string) => string) {
@@ -63,31 +63,31 @@ export function columnsOf(evaluators: string[], itemAt: (key: string) => string)
       meta: { width: 160 },
       cell: ({ row: { original } }) => <Output item={original.item} />,
     }),
-    ...evaluators.slice(0, MOST_SCORES).map((name) =>
+    ...evaluators.slice(0, MAX_SCORE_COLUMNS).map((name) =>
       helper.display({
         id: `score:${name}`,
         header: () => <Text>{name}</Text>,
         meta: { sort: `score:${name}`, width: 110 },
-        cell: ({ row: { original } }) => original.item && <ScoreOf item={original.item} evaluator={name} />,
+        cell: ({ row: { original } }) => original.item && <ScoreCell item={original.item} evaluator={name} />,
       }),
     ),
     helper.display({
       id: 'latency',
       header: 'Latency',
       meta: { sort: 'latency', width: 88, isNumber: true },
-      cell: ({ row: { original } }) => original.item && duration(original.item.latencyMs),
+      cell: ({ row: { original } }) => original.item && formatDuration(original.item.latencyMs),
     }),
     helper.display({
       id: 'tokens',
       header: 'Tokens',
       meta: { sort: 'tokens', width: 86, isNumber: true },
-      cell: ({ row: { original } }) => <Amount of={original.item?.tokens} as={count} />,
+      cell: ({ row: { original } }) => <OptionalNumber of={original.item?.tokens} as={formatCount} />,
     }),
     helper.display({
       id: 'cost',
       header: 'Cost',
       meta: { sort: 'cost', width: 92, isNumber: true },
-      cell: ({ row: { original } }) => <Amount of={original.item?.cost} as={cost} />,
+      cell: ({ row: { original } }) => <OptionalNumber of={original.item?.cost} as={formatCost} />,
     }),
   ];
 }
@@ -120,13 +120,13 @@ function Output({ item }: { item: ItemRow | undefined }) {
   return <span className="block truncate text-bad">{item?.error != null && <Text>{item.error}</Text>}</span>;
 }
 
-function ScoreOf({ item, evaluator }: { item: ItemRow; evaluator: string }) {
-  const value = own(item.scores, evaluator);
+function ScoreCell({ item, evaluator }: { item: ItemRow; evaluator: string }) {
+  const value = getOwn(item.scores, evaluator);
   if (value === undefined && item.evalErrors.includes(evaluator))
     return <span className="text-bad">no score</span>;
-  return <Score value={value} isLow={item.low.includes(evaluator)} />;
+  return <Score value={value} isBelowPassMark={item.low.includes(evaluator)} />;
 }
 
-function Amount({ of: value, as }: { of: number | null | undefined; as: (value: number) => string }) {
+function OptionalNumber({ of: value, as }: { of: number | null | undefined; as: (value: number) => string }) {
   return value == null ? <span className="text-muted">–</span> : as(value);
 }

@@ -2,16 +2,16 @@
 import clsx from 'clsx';
 import { X } from 'lucide-react';
 import { useCallback, useEffect, useState } from 'react';
-import type { ItemsChoice } from '../../../api/queries';
+import type { ItemsFilter } from '../../../api/queries';
 import type { StateCounts } from '../../../api/types';
 import { Button } from '../../../components/button';
 import { SearchField, SelectField } from '../../../components/field';
-import { count } from '../../../lib/format';
-import { plain } from '../../../lib/texts';
-import { isFiltered, STATES, stateNames, UNFILTERED } from './choice';
+import { formatCount } from '../../../lib/format';
+import { escapeHidden } from '../../../lib/texts';
+import { isFiltered, STATE_LABELS, stateNames, UNFILTERED } from './filter';
 
 interface FiltersProps {
-  choice: ItemsChoice;
+  choice: ItemsFilter;
   evaluators: string[];
   states: StateCounts;
   total: number;
@@ -41,7 +41,7 @@ export function Filters({ choice, evaluators, states, total, onChange }: Filters
           .map((state) => (
             <Chip
               key={state}
-              name={STATES[state]}
+              name={STATE_LABELS[state]}
               items={states[state]}
               isOn={state === choice.state}
               onPress={() => onChange({ state: state === choice.state ? undefined : state })}
@@ -58,11 +58,11 @@ export function Filters({ choice, evaluators, states, total, onChange }: Filters
           <option value="">Any evaluator</option>
           {evaluators.map((name) => (
             <option key={name} value={name}>
-              {plain(name)}
+              {escapeHidden(name)}
             </option>
           ))}
         </SelectField>
-        <Bound
+        <ScoreField
           label="Lowest score"
           empty="0"
           value={choice.minScore}
@@ -71,7 +71,7 @@ export function Filters({ choice, evaluators, states, total, onChange }: Filters
         <span className="text-muted" aria-hidden="true">
           to
         </span>
-        <Bound
+        <ScoreField
           label="Highest score"
           empty="1"
           value={choice.maxScore}
@@ -109,12 +109,12 @@ function Chip({ name, items, isOn, onPress }: ChipProps) {
       )}
     >
       {name}
-      <span className="tabular-nums">{count(items)}</span>
+      <span className="tabular-nums">{formatCount(items)}</span>
     </button>
   );
 }
 
-interface BoundProps {
+interface ScoreFieldProps {
   label: string;
   empty: string;
   value: number | undefined;
@@ -122,11 +122,11 @@ interface BoundProps {
 }
 
 /** One end of a range of scores; it counts when it is left, or at Enter. */
-function Bound({ label, empty, value, onChange }: BoundProps) {
+function ScoreField({ label, empty, value, onChange }: ScoreFieldProps) {
   const shown = value === undefined ? '' : String(Number(value.toFixed(4)));
   const [typed, setTyped] = useState(shown);
   useEffect(() => setTyped(shown), [shown]);
-  const take = () => typed !== shown && onChange(typed);
+  const commit = () => typed !== shown && onChange(typed);
   return (
     <label>
       <span className="sr-only">{label}</span>
@@ -138,8 +138,8 @@ function Bound({ label, empty, value, onChange }: BoundProps) {
         value={typed}
         placeholder={empty}
         onChange={(event) => setTyped(event.target.value)}
-        onBlur={take}
-        onKeyDown={(event) => event.key === 'Enter' && take()}
+        onBlur={commit}
+        onKeyDown={(event) => event.key === 'Enter' && commit()}
         className="h-9 w-18 rounded-md border border-line bg-surface px-2 tabular-nums placeholder:text-muted"
       />
     </label>

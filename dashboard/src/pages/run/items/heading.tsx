@@ -2,13 +2,13 @@
 import clsx from 'clsx';
 import { ArrowDown, ArrowUp, ChevronsUpDown } from 'lucide-react';
 import type { ReactNode } from 'react';
-import type { ItemsChoice } from '../../../api/queries';
+import type { ItemsFilter } from '../../../api/queries';
 
 interface HeadingProps {
   children: ReactNode;
   /** What the server calls the order by it; undefined where there is none. */
   sort: string | undefined;
-  choice: ItemsChoice;
+  choice: ItemsFilter;
   isNumber: boolean;
   onSort: (sort: string) => void;
 }

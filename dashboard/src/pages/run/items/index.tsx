@@ -3,17 +3,17 @@ import { type RefObject, useCallback, useMemo } from 'react';
 import { useLocation } from 'react-router';
 import type { Overview } from '../../../api/types';
 import { Button } from '../../../components/button';
-import { Empty } from '../../../components/empty';
-import { Problem } from '../../../components/problem';
-import { counted } from '../../../lib/format';
-import { useParameters } from '../../../lib/use-parameters';
+import { EmptyState } from '../../../components/empty-state';
+import { ErrorMessage } from '../../../components/error-message';
+import { pluralize } from '../../../lib/format';
+import { useUrlParameters } from '../../../lib/use-url-parameters';
 import { Drawer } from '../drawer';
 import { evaluatorsOf } from '../verdict';
-import { choiceOf, isFiltered, sortedBy, UNFILTERED } from './choice';
+import { isFiltered, nextSort, parseFilter, UNFILTERED } from './filter';
 import { Filters } from './filters';
 import { ItemTable } from './table';
 import { useItem } from './use-item';
-import { useFirstItems } from './use-items';
+import { useFirstPage } from './use-items';
 
 export function Items({
   overview,
@@ -22,16 +22,16 @@ export function Items({
   overview: Overview;
   heading: RefObject<HTMLHeadingElement | null>;
 }) {
-  const { get, set, search } = useParameters();
+  const { get, set, search } = useUrlParameters();
   const { id } = overview.run;
-  const choice = useMemo(() => choiceOf(search), [search]);
+  const choice = useMemo(() => parseFilter(search), [search]);
   const evaluators = useMemo(() => evaluatorsOf(overview.run), [overview.run]);
-  const start = useFirstItems(id, choice);
+  const start = useFirstPage(id, choice);
   const key = get('item');
   const item = useItem(id, key, choice);
   const itemAt = useItemAddress();
   const close = useCallback(() => set({ item: undefined, execution: undefined }), [set]);
-  const sort = (column: string) => set(sortedBy(column, choice));
+  const sort = (column: string) => set(nextSort(column, choice));
 
   const matching = start.data?.matching ?? overview.finishedItems;
   const place = item.data?.item.key === key ? (item.data.position ?? undefined) : undefined;
@@ -43,7 +43,7 @@ export function Items({
         </h2>
         <p role="status" className="text-muted text-xs">
           {isFiltered(choice)
-            ? `${counted(matching, 'item')} of ${counted(overview.finishedItems, 'item')}`
+            ? `${pluralize(matching, 'item')} of ${pluralize(overview.finishedItems, 'item')}`
             : ''}
         </p>
       </div>
@@ -55,9 +55,9 @@ export function Items({
         onChange={set}
       />
       {start.isError && start.data === undefined ? (
-        <Problem title="The items could not be loaded" error={start.error} onRetry={start.refetch} />
+        <ErrorMessage title="The items could not be loaded" error={start.error} onRetry={start.refetch} />
       ) : matching === 0 && start.data !== undefined ? (
-        <None isFiltered={isFiltered(choice)} onClear={() => set(UNFILTERED)} />
+        <NoItems isFiltered={isFiltered(choice)} onClear={() => set(UNFILTERED)} />
       ) : (
         <ItemTable
           id={id}
@@ -77,12 +77,12 @@ export function Items({
   );
 }
 
-function None({ isFiltered, onClear }: { isFiltered: boolean; onClear: () => void }) {
-  if (!isFiltered) return <Empty title="No item has come yet" />;
+function NoItems({ isFiltered, onClear }: { isFiltered: boolean; onClear: () => void }) {
+  if (!isFiltered) return <EmptyState title="No item has come yet" />;
   return (
-    <Empty title="No item matches">
+    <EmptyState title="No item matches">
       <Button onClick={onClear}>Clear the filters</Button>
-    </Empty>
+    </EmptyState>
   );
 }
 

@@ -3,26 +3,26 @@ import { useTable } from '@tanstack/react-table';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import clsx from 'clsx';
 import { useEffect, useMemo, useRef } from 'react';
-import type { ItemsChoice } from '../../../api/queries';
-import { Problem } from '../../../components/problem';
-import { columnsOf, features, type PlacedRow } from './columns';
+import type { ItemsFilter } from '../../../api/queries';
+import { ErrorMessage } from '../../../components/error-message';
+import { columnsOf, features, type TableRow } from './columns';
 import { Heading } from './heading';
-import { type useFirstItems, useItemsBetween } from './use-items';
+import { type useFirstPage, useVisibleItems } from './use-items';
 import { useRowKeys } from './use-row-keys';
 
 /** In pixels. */
-const ROW = 40;
-const HEADER = 36;
+const ROW_HEIGHT = 40;
+const HEADER_HEIGHT = 36;
 /** How many rows are drawn beyond those that can be seen. */
-const AROUND = 10;
+const OVERSCAN = 10;
 /** The place of a table that has not been measured yet. */
-const UNMEASURED = { width: 1200, height: 640 };
+const INITIAL_SIZE = { width: 1200, height: 640 };
 
 interface ItemTableProps {
   id: string;
   evaluators: string[];
-  choice: ItemsChoice;
-  start: ReturnType<typeof useFirstItems>;
+  choice: ItemsFilter;
+  start: ReturnType<typeof useFirstPage>;
   /** How many items match, as far as that is known. */
   matching: number;
   /** The item whose drawer is open, and its place among those that match. */
@@ -37,31 +37,31 @@ export function ItemTable(props: ItemTableProps) {
   const virtual = useVirtualizer({
     count: matching,
     getScrollElement: () => box.current,
-    estimateSize: () => ROW,
-    overscan: AROUND,
-    scrollPaddingStart: HEADER,
-    initialRect: UNMEASURED,
+    estimateSize: () => ROW_HEIGHT,
+    overscan: OVERSCAN,
+    scrollPaddingStart: HEADER_HEIGHT,
+    initialRect: INITIAL_SIZE,
   });
   const drawn = virtual.getVirtualItems();
   const first = drawn[0]?.index ?? 0;
   const last = drawn.at(-1)?.index ?? 0;
-  const items = useItemsBetween(id, choice, start, [first, last]);
+  const items = useVisibleItems(id, choice, start, [first, last]);
   const columns = useMemo(() => columnsOf(evaluators, itemAt), [evaluators, itemAt]);
-  const data: PlacedRow[] = drawn.map(({ index }) => ({ place: index, item: items.at(index) }));
+  const data: TableRow[] = drawn.map(({ index }) => ({ place: index, item: items.at(index) }));
   const table = useTable({ features, columns, data, getRowId: ({ place }) => String(place) });
   const keys = useRowKeys({
     box,
     count: matching,
-    page: () => Math.floor(((box.current?.clientHeight ?? UNMEASURED.height) - HEADER) / ROW),
+    page: () => Math.floor(((box.current?.clientHeight ?? INITIAL_SIZE.height) - HEADER_HEIGHT) / ROW_HEIGHT),
     scrollTo: (place) => virtual.scrollToIndex(place),
   });
-  useFollow(open, choice, keys.goTo, virtual.scrollToIndex);
+  useScrollSync(open, choice, keys.goTo, virtual.scrollToIndex);
 
   const width = columns.reduce((sum, column) => sum + (column.meta?.width ?? 0), 0);
   return (
     <>
       {items.error !== null && (
-        <Problem title="The items could not be loaded" error={items.error} onRetry={items.retry} />
+        <ErrorMessage title="The items could not be loaded" error={items.error} onRetry={items.retry} />
       )}
       {/* biome-ignore lint/a11y/noStaticElementInteractions: it listens for the keys that its rows' links let through */}
       <div
@@ -115,7 +115,7 @@ export function ItemTable(props: ItemTableProps) {
                       cell.column.columnDef.meta?.isNumber && 'text-right tabular-nums',
                     )}
                   >
-                    {row.original.item === undefined ? <Waiting /> : <table.FlexRender cell={cell} />}
+                    {row.original.item === undefined ? <PlaceholderCell /> : <table.FlexRender cell={cell} />}
                   </td>
                 ))}
               </tr>
@@ -139,12 +139,12 @@ function Gap({ height, columns }: { height: number; columns: number }) {
   );
 }
 
-const Waiting = () => <span className="block h-3 w-2/3 rounded-sm bg-sunken" />;
+const PlaceholderCell = () => <span className="block h-3 w-2/3 rounded-sm bg-sunken" />;
 
 /** Keeps the open item in sight, comes back to it when its drawer is closed, and begins anew with another choice. */
-function useFollow(
+function useScrollSync(
   open: ItemTableProps['open'],
-  choice: ItemsChoice,
+  choice: ItemsFilter,
   goTo: (place: number) => void,
   scrollTo: (place: number) => void,
 ) {

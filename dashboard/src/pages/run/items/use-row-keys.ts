@@ -12,24 +12,24 @@ interface RowKeys {
 /** The row that the tabulator key leads to, and what moves it. */
 export function useRowKeys({ box, count, page, scrollTo }: RowKeys) {
   const [active, setActive] = useState(0);
-  const [wanted, setWanted] = useState<number>();
+  const [pending, setPending] = useState<number>();
 
   // The row is drawn, and its item comes, some time after it was asked for; each of these draws the table again.
   useEffect(() => {
-    if (wanted === undefined) return;
-    const link = box.current?.querySelector<HTMLElement>(`[data-place="${wanted}"] a`);
+    if (pending === undefined) return;
+    const link = box.current?.querySelector<HTMLElement>(`[data-place="${pending}"] a`);
     if (link == null || isElsewhere(box.current)) return;
     link.focus({ preventScroll: true });
     // The table itself may be partly out of sight.
     link.scrollIntoView({ block: 'nearest' });
-    setWanted(undefined);
+    setPending(undefined);
   });
 
   const goTo = (place: number) => {
-    const there = Math.min(Math.max(place, 0), count - 1);
-    scrollTo(there);
-    setActive(there);
-    setWanted(there);
+    const target = Math.min(Math.max(place, 0), count - 1);
+    scrollTo(target);
+    setActive(target);
+    setPending(target);
   };
   const onKeyDown = (event: KeyboardEvent) => {
     const place = placeOf(event.target);

@@ -1,4 +1,4 @@
-//! A data set of Braintrust, asked for over HTTP.
+//! Datasets in Braintrust, fetched over HTTP.
 
 mod refusals;
 
@@ -32,7 +32,7 @@ fn ids(fetched: &Fetched) -> Vec<&str> {
     fetched.items.iter().map(|item| item["id"].as_str().unwrap()).collect()
 }
 
-/// The bodies of the requests for pages.
+/// The request bodies for pages.
 fn pages(server: &TestServer) -> Vec<serde_json::Value> {
     let asked = server.asked();
     asked.iter().filter(|asked| path(asked).ends_with("/fetch")).map(|asked| asked.body.clone()).collect()
@@ -157,7 +157,7 @@ fn another_state_host_or_organisation_is_another_copy() {
     let identities: std::collections::BTreeSet<_> = remotes.iter().map(|remote| of(&[], remote)).collect();
     assert_eq!(identities.len(), remotes.len());
     let in_eu = of(&[("BRAINTRUST_API_URL", "https://api-eu.braintrust.dev")], &remotes[0]);
-    assert_eq!(in_eu, of(&[], &remotes[6]), "whoever says so");
+    assert_eq!(in_eu, of(&[], &remotes[6]), "from either setting");
     let keyed = of(&[("BRAINTRUST_API_KEY", KEY)], &remotes[0].clone().api_key("another"));
     assert_eq!(keyed, of(&[], &remotes[0]), "keys are no part of it");
 }
@@ -165,7 +165,7 @@ fn another_state_host_or_organisation_is_another_copy() {
 pub const KEY: &str = "sk-of-the-test";
 pub const ID: &str = "b9356d7d-1a96-4f96-9d41-276e9ebd6afe";
 
-/// What was written to the data set: a row as of a transaction, or that it was deleted.
+/// A write to the dataset: a row as of a transaction, or its deletion.
 #[derive(Clone, Debug)]
 pub struct Write {
     transaction: u64,
@@ -175,20 +175,20 @@ pub struct Write {
 
 type Given = Option<((usize, u64), Arc<Vec<Value>>)>;
 
-/// A service with the data set `refunds` in the project `Support`.
+/// A service with the dataset `refunds` in the project `Support`.
 #[derive(Clone, Debug, Default)]
 pub struct Service {
     pub(super) writes: Arc<Mutex<Vec<Write>>>,
-    /// The history that was given last, by the number of writes and the version: pages are asked for one after another.
+    /// The last history, by the number of writes and the version, as pages are requested one after another.
     pub(super) given: Arc<Mutex<Given>>,
-    /// Whether it is too old to know the query language.
+    /// Whether it is too old to support the query language.
     pub(super) is_old: bool,
-    /// Whether a page has no cursor although there are more rows.
+    /// Whether pages lack a cursor although there are more rows.
     pub(super) forgets_cursors: bool,
 }
 
 impl Service {
-    /// With as many rows as that, each written by a transaction of its own.
+    /// A service with this number of rows, each written in its own transaction.
     pub fn of_many(rows: usize) -> Self {
         let service = Self::default();
         (1..=rows)
@@ -202,7 +202,7 @@ impl Service {
         service
     }
 
-    /// Writes a row, whether there is one of this id or not.
+    /// Inserts or replaces a row.
     pub fn write(&self, id: &str, row: Value) {
         self.push(id, Some(row));
     }
@@ -298,7 +298,7 @@ fn objects(objects: impl IntoIterator<Item = Value>) -> Answer {
     Answer::json(200, &json!({"objects": objects.into_iter().collect::<Vec<_>>()}))
 }
 
-/// The rows that are there as of a transaction, and those that they were before, the latest first.
+/// The rows as of a transaction and their earlier versions, latest first.
 fn history(writes: &[Write], version: u64) -> Vec<Value> {
     let (mut seen, mut gone) = (BTreeSet::new(), BTreeSet::new());
     let mut rows = Vec::new();

@@ -1,4 +1,4 @@
-//! What Braintrust may answer instead of rows.
+//! Error responses of Braintrust.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -9,7 +9,7 @@ use crate::Dataset;
 use crate::dataset::remote::tests::server::{Answer, Asked, Surroundings, TestServer, parameter, path};
 use crate::dataset::settings::{Account, Key, Platform};
 
-/// A service of ten rows, the first pages of which are answered otherwise.
+/// A service with ten rows that returns these responses for the first pages.
 fn after(answers: Vec<Answer>) -> TestServer {
     let (service, next) = (Service::of_many(10), AtomicUsize::new(0));
     TestServer::start(move |asked: &Asked| {
@@ -34,7 +34,8 @@ fn a_key_that_is_refused_is_said_to_be_whose() {
     let error = wrong.fetch(&refunds(&server)).unwrap_err().to_string();
     assert!(error.starts_with("status 401: Invalid API key; Braintrust at http://127.0.0.1:"), "{error}");
     assert!(
-        error.contains("BRAINTRUST_API_KEY") && error.contains("by `.base_url(…)` the region"),
+        error.contains("BRAINTRUST_API_KEY")
+            && error.contains("the region or server of the key with `.base_url(…)`"),
         "{error}"
     );
     assert!(!error.contains("sk-wrong"), "{error}");
@@ -45,7 +46,7 @@ fn a_key_that_is_refused_is_said_to_be_whose() {
         .account(Platform::Braintrust, Account { key, ..Account::default() });
     let error = configured.fetch(&refunds(&server)).unwrap_err().to_string();
     assert!(error.contains("TEAM_KEY"), "{error}");
-    assert!(configured.fetch(&refunds(&server).api_key(KEY)).is_ok(), "what is said in code comes first");
+    assert!(configured.fetch(&refunds(&server).api_key(KEY)).is_ok(), "code takes precedence");
 }
 
 #[test]
@@ -55,19 +56,19 @@ fn names_that_are_not_there_are_answered_by_those_that_are() {
         |project: &str, name: &str| error(&Dataset::from_braintrust(project, name).base_url(server.url("")));
     assert_eq!(
         named("Support", "refund"),
-        "the project has no such data set: did you mean `refunds`? there are `refunds`, `invoices`"
+        "no such dataset in the project; did you mean `refunds`? available: `refunds`, `invoices`"
     );
     assert_eq!(
         named("Suport", "refunds"),
-        "there is no such project: did you mean `Support`? there are `Support`, `Empty`"
+        "no such project; did you mean `Support`? available: `Support`, `Empty`"
     );
-    assert!(named("Empty", "refunds").starts_with("the project has no data sets"));
+    assert!(named("Empty", "refunds").starts_with("the project has no datasets"));
     assert_eq!(
         error(&refunds(&server).snapshot("before")),
-        "the data set has no snapshot `before`: did you mean `before the move`? there are `before the move`"
+        "the dataset has no snapshot `before`; did you mean `before the move`? available: `before the move`"
     );
     assert!(
-        error(&refunds(&server).environment("test")).starts_with("the environment `test` uses no snapshot")
+        error(&refunds(&server).environment("test")).starts_with("the environment `test` has no snapshot")
     );
 }
 
@@ -83,7 +84,7 @@ fn two_data_sets_of_one_name_are_told_apart_by_their_organisation() {
         }
     });
     let both = error(&refunds(&server));
-    assert!(both.contains("2 data sets of this name") && both.contains("BRAINTRUST_ORG_NAME"), "{both}");
+    assert!(both.contains("2 datasets with this name") && both.contains("BRAINTRUST_ORG_NAME"), "{both}");
     assert_eq!(fetched(&refunds(&server).organization("Acme")).items.len(), 1);
     let variables = Surroundings::with(&[("BRAINTRUST_API_KEY", KEY), ("BRAINTRUST_ORG_NAME", "Acme")]);
     assert_eq!(variables.fetch(&refunds(&server)).unwrap().items.len(), 1);
@@ -149,11 +150,11 @@ fn an_answer_of_another_form_says_what_was_expected() {
 fn a_page_that_comes_again_and_again_is_an_error() {
     let page = json!({"events": [{"id": "row-1", "input": "x"}], "cursor": "same"});
     let server = after(vec![Answer::json(200, &page); 9]);
-    assert!(error(&refunds(&server)).contains("the same pages again and again"));
+    assert!(error(&refunds(&server)).contains("keeps returning the same pages"));
 
     let page = |cursor: &str| Answer::json(200, &json!({"events": [{"id": "row-1"}], "cursor": cursor}));
     let server = after(["one", "two"].iter().cycle().take(20).map(|cursor| page(cursor)).collect());
-    assert!(error(&refunds(&server)).contains("the same pages again and again"));
+    assert!(error(&refunds(&server)).contains("keeps returning the same pages"));
     assert_eq!(pages(&server).len(), 3);
 }
 
@@ -187,7 +188,7 @@ fn a_question_for_the_latest_state_may_be_refused_and_the_rows_come() {
 fn rows_that_are_kept_back_are_missed() {
     let server = Service { forgets_cursors: true, ..Service::of_many(700) }.serve();
     let error = error(&refunds(&server));
-    assert!(error.starts_with("Braintrust says that there are 700 rows and gave 500"), "{error}");
+    assert!(error.starts_with("Braintrust reports 700 rows but returned 500"), "{error}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Servers and connections that fail, and what is asked again.
+//! Failing servers and connections, and which requests are retried.
 
 use std::io::Write;
 use std::time::Duration;
@@ -36,7 +36,7 @@ fn the_wait_that_a_server_asks_for_is_kept() {
     let asked = server.asked();
     assert!(asked[1].at - asked[0].at >= Duration::from_millis(150));
     let (fetched, asked) = after([Answer::text(429, "busy").header("retry-after", "3600"), fine()]);
-    assert_eq!(fetched.unwrap_err(), "status 429: busy; the server asks to wait 1h, try again after that");
+    assert_eq!(fetched.unwrap_err(), "status 429: busy; the server asks to wait 1h; try again after that");
     assert_eq!(asked, 1);
 }
 
@@ -74,7 +74,7 @@ fn a_part_of_a_file_is_no_data_set() {
     let (fetched, asked) = after([Answer::text(206, ROWS)]);
     assert_eq!(
         (fetched.unwrap_err().as_str(), asked),
-        ("status 206: the answer is only a part of the file", 1)
+        ("status 206: the response is only a part of the file", 1)
     );
     assert!(after([Answer::text(202, "{}")]).0.unwrap_err().contains("not ready yet"));
 }
@@ -83,8 +83,8 @@ fn a_part_of_a_file_is_no_data_set() {
 fn a_server_that_is_silent_is_given_up() {
     let timeout = Duration::from_millis(60);
     for (answer, expected) in [
-        (Answer::never(), "no answer within 60ms; tried 2 times"),
-        (fine().header("content-length", "100"), "the answer stood still for 60ms; tried 2 times"),
+        (Answer::never(), "no response within 60ms; tried 2 times"),
+        (fine().header("content-length", "100"), "the response stalled for 60ms; tried 2 times"),
     ] {
         let server = TestServer::script([answer]);
         let error = fetch(&Dataset::from_url(server.url("/data")).timeout(timeout)).unwrap_err();
@@ -119,7 +119,7 @@ fn gzip(text: &str) -> Vec<u8> {
     gzip.finish().unwrap()
 }
 
-/// The inputs of an answer, at a path.
+/// The inputs of the items in a response, at a path.
 fn inputs(path: &str, answer: Answer) -> Result<String, String> {
     let fetched = at(&TestServer::script([answer]), path).map_err(|error| error.to_string())?;
     Ok(fetched.items.iter().map(|item| item["input"].as_str().unwrap()).collect())
@@ -188,13 +188,13 @@ fn answers_and_files_may_be_compressed() {
     let packed = || gzip(ROWS);
     let answer = Answer::text(200, packed()).header("content-encoding", "gzip");
     assert_eq!(inputs("/x.jsonl", answer.clone()).as_deref(), Ok("ab"));
-    // Stores serve a packed file so, which is unpacked on the way.
+    // Object stores serve compressed files like this; the client decompresses them.
     assert_eq!(inputs("/x.jsonl.gz", answer).as_deref(), Ok("ab"));
     let file = Answer::text(200, packed()).header("content-type", "application/gzip");
     assert_eq!(inputs("/x.jsonl.gz", file.clone()).as_deref(), Ok("ab"));
     assert_eq!(inputs("/data", file).as_deref(), Ok("ab"));
     let error = inputs("/x.jsonl", Answer::text(200, "?").header("content-encoding", "br")).unwrap_err();
-    assert_eq!(error, "the answer is compressed by `br`, which was not asked for");
+    assert_eq!(error, "the response is compressed with `br`, which was not requested");
 }
 
 #[test]
@@ -210,29 +210,32 @@ fn a_page_for_people_is_no_data() {
     let page = Answer::text(200, page).header("content-type", "text/html");
     let error = inputs("/x.csv", page.clone()).unwrap_err();
     assert!(
-        error.starts_with("the answer is an HTML page, \"Sign in\", and no data: it may want a login"),
+        error.starts_with("the response is an HTML page, \"Sign in\", not data; it may require a login"),
         "{error}"
     );
     let server = TestServer::script([page]);
     let error = at(&server, "/datasets/o/n/blob/main/x.csv").unwrap_err().to_string();
     let file = server.url("/datasets/o/n/resolve/main/x.csv");
-    assert!(error.ends_with(&format!("that page shows the file: the file itself is at {file}")), "{error}");
+    assert!(
+        error.ends_with(&format!("this page displays the file; the file itself is at {file}")),
+        "{error}"
+    );
 }
 
 #[test]
 fn what_came_is_told_where_it_is_no_data_set() {
     let error = inputs("/data", Answer::text(200, format!("Hello\n  {}", "x".repeat(1000)))).unwrap_err();
     assert!(
-        error.starts_with("neither its name nor its type (no content type) nor its content tells a format"),
+        error.starts_with("cannot detect the format from the name, the content type (none) or the content"),
         "{error}"
     );
-    assert!(error.contains("; it begins with `Hello xxx") && error.chars().count() < 350, "{error}");
+    assert!(error.contains("; it starts with `Hello xxx") && error.chars().count() < 350, "{error}");
     let error = inputs("/x.jsonl", Answer::text(200, "not found\n")).unwrap_err();
-    assert!(error.starts_with("x.jsonl:1: ") && error.ends_with("; it begins with `not found`"), "{error}");
+    assert!(error.starts_with("x.jsonl:1: ") && error.ends_with("; it starts with `not found`"), "{error}");
     let error = inputs("/x.jsonl.gz", Answer::text(200, gzip("not found\n"))).unwrap_err();
-    assert!(error.ends_with("; it begins with `not found`"), "{error}");
+    assert!(error.ends_with("; it starts with `not found`"), "{error}");
     let error = inputs("/x.jsonl", Answer::text(200, format!("{ROWS}?"))).unwrap_err();
-    assert!(error.starts_with("x.jsonl:3: ") && !error.contains("it begins"), "{error}");
+    assert!(error.starts_with("x.jsonl:3: ") && !error.contains("it starts"), "{error}");
 }
 
 #[test]
@@ -242,7 +245,7 @@ fn an_empty_answer_is_no_data_set() {
         assert!(error.contains("no items"), "{path}: {error}");
     }
     let error = inputs("/data", Answer::text(204, "")).unwrap_err();
-    assert_eq!(error, "status 204: there is no content at this address");
+    assert_eq!(error, "status 204: there is no content at this URL");
 }
 
 #[test]
@@ -253,9 +256,9 @@ fn a_hundred_thousand_rows_are_fetched() {
     assert_eq!((items.len(), &items[99_999]["input"]), (100_000, &"row 99999".into()));
 }
 
-const LIMIT: &str = "it has more than the 20 KiB that `max_bytes` (in cobalt.toml `max-bytes`) allows";
+const LIMIT: &str = "it exceeds the limit of 20 KiB set by `max_bytes` (`max-bytes` in cobalt.toml)";
 
-/// What comes of an answer of which 20 KiB may be read, and how often the server was asked.
+/// The number of items in a response with a limit of 20 KiB, and the number of requests.
 fn limited(path: &str, answer: Answer) -> (Result<usize, String>, usize) {
     let server = TestServer::script([answer]);
     let fetched = fetch(&Dataset::from_url(server.url(path)).max_bytes(20 << 10));

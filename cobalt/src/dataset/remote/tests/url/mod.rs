@@ -12,7 +12,7 @@ use crate::dataset::remote::{RemoteDataset, Url};
 const ROWS: &str = "{\"input\": \"a\"}\n{\"input\": \"b\"}\n";
 const KEY: &str = "key-0123456789-of-the-test";
 
-/// Fetches with the variable `KEY` set, into a folder in which nothing is left then.
+/// Fetches with the variable `KEY` set, and checks that no file is left in the folder.
 fn fetch(remote: &RemoteDataset<Url>) -> Result<Fetched, FetchError> {
     let folder = tempfile::tempdir().unwrap();
     let fetched = Surroundings::with(&[("KEY", KEY)]).folder(folder.path()).fetch(remote);
@@ -20,12 +20,12 @@ fn fetch(remote: &RemoteDataset<Url>) -> Result<Fetched, FetchError> {
     fetched
 }
 
-/// Fetches what is at a path of a server.
+/// Fetches a path of a server.
 fn at(server: &TestServer, path: &str) -> Result<Fetched, FetchError> {
     fetch(&Dataset::from_url(server.url(path)))
 }
 
-/// How many items there are at `/data` of a server that answers by these, one after another, and how often it was asked.
+/// The number of items at `/data` of a server with these scripted responses, and the number of requests.
 fn after(answers: impl Into<Vec<Answer>>) -> (Result<usize, String>, usize) {
     let server = TestServer::script(answers);
     let fetched = at(&server, "/data");

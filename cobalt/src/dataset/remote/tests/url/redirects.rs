@@ -1,4 +1,4 @@
-//! Where redirects lead, and what goes along.
+//! Which redirects are followed, and which headers are sent along.
 
 use super::*;
 
@@ -26,7 +26,7 @@ fn redirects_within_a_server_are_followed_with_all_headers() {
     }
 }
 
-/// As Hugging Face does: its own server checks the token, and a signed address of another one has the file.
+/// Like Hugging Face: its own server checks the token, and redirects to a signed URL on another server.
 #[test]
 fn headers_for_one_server_do_not_go_to_another() {
     let cdn = TestServer::script([Answer::text(200, ROWS).header("etag", "\"of-the-file\"")]);
@@ -42,7 +42,7 @@ fn headers_for_one_server_do_not_go_to_another() {
     assert!(!headers.contains_key("authorization") && !headers.contains_key("x-api-key"), "{headers:?}");
     assert_eq!(headers["accept"], "text/csv");
     let error = fetch(&Dataset::from_url(hub.url(path))).unwrap_err().to_string();
-    assert!(error.starts_with("status 401: Invalid username or password.; it may ask for a key"), "{error}");
+    assert!(error.starts_with("status 401: Invalid username or password.; it may require a key"), "{error}");
 }
 
 #[test]
@@ -53,8 +53,8 @@ fn a_refusal_by_another_server_says_that_the_headers_stayed_behind() {
     let error = fetch(&with_headers(server.url("/a"))).unwrap_err().to_string();
     let place = other.url("/x.csv").replace("http://", "");
     let expected =
-        format!("status 403: denied; so says {place}, to which it was redirected, without headers");
-    assert!(error.starts_with(&expected) && error.ends_with("give that address"), "{error}");
+        format!("status 403: denied; this is the response of {place}, after a redirect that drops");
+    assert!(error.starts_with(&expected) && error.ends_with("use its URL"), "{error}");
 }
 
 #[test]
@@ -65,9 +65,9 @@ fn a_name_that_a_redirect_repeats_stays_readable() {
     );
     let hub = TestServer::start(move |_| redirect(302, &to));
     let error = fetch(&Dataset::from_url(hub.url("/acme/test.jsonl"))).unwrap_err().to_string();
-    assert!(error.starts_with("test.jsonl:3: expected one whole JSON object"), "{error}");
+    assert!(error.starts_with("test.jsonl:3: expected one complete JSON object"), "{error}");
     let error = fetch(&Dataset::from_url(hub.url("/"))).unwrap_err().to_string();
-    assert!(error.starts_with("the answer:3: expected one whole JSON object"), "{error}");
+    assert!(error.starts_with("the response:3: expected one complete JSON object"), "{error}");
 }
 
 #[test]
@@ -114,10 +114,7 @@ fn the_key_of_a_platform_goes_to_no_other_server() {
             session.json::<serde_json::Value>(&request).await.unwrap_err().to_string()
         });
         let place = other.url("/api").replace("http://", "");
-        assert!(
-            asked.ends_with(&format!("the server redirects to {place}; set that as the address")),
-            "{asked}"
-        );
+        assert!(asked.ends_with(&format!("the server redirects to {place}; use that URL")), "{asked}");
     }
     assert_eq!(other.asked().len(), 0);
 }
@@ -151,10 +148,13 @@ fn no_error_shows_a_secret() {
 fn a_refused_key_is_told_by_its_variable() {
     let server = TestServer::script([Answer::error(401, "wrong key")]);
     let error = fetch(&Dataset::from_url(server.url("/x.csv")).bearer_env("KEY")).unwrap_err().to_string();
-    assert_eq!(error, "status 401: wrong key; what KEY holds may not read this: check it, and its rights");
+    assert_eq!(
+        error,
+        "status 401: wrong key; the key in KEY may not read this; check it and its permissions"
+    );
     let url = server.url("/x.csv").replace("http://", "http://anna:pass@");
     let error = fetch(&Dataset::from_url(url)).unwrap_err().to_string();
-    assert_eq!(error, "status 401: wrong key; check the user and the password of the address");
+    assert_eq!(error, "status 401: wrong key; check the user and password in the URL");
 }
 
 #[test]
@@ -162,26 +162,23 @@ fn nothing_is_sent_without_what_is_to_be_sent() {
     let server = TestServer::script([Answer::text(200, ROWS)]);
     let fails = |remote: RemoteDataset<Url>| fetch_without_folder(&remote);
     let url = || Dataset::from_url(server.url("/x.jsonl"));
-    let missing = "the header `authorization` is in OTHER_KEY, which is not set: set it";
+    let missing = "the header `authorization` needs the environment variable OTHER_KEY, which is not set";
     assert_eq!(fails(url().bearer_env("OTHER_KEY")), missing);
-    assert!(fails(url().header("x y", "1")).starts_with("`x y` cannot be the name of a header"));
+    assert!(fails(url().header("x y", "1")).starts_with("`x y` is not a valid header name"));
     let value = fails(url().header("x-key", "hidden\n1"));
-    assert!(
-        value.starts_with("the value of the header `x-key` holds a character that no header can"),
-        "{value}"
-    );
+    assert!(value.starts_with("the value of the header `x-key` contains an invalid character"), "{value}");
     let both = server.url("/x").replace("http://", "http://user:password@");
-    assert!(fails(Dataset::from_url(both).bearer_env("KEY")).contains("leave out one of them"));
-    assert!(fails(Dataset::from_url("data/x.csv")).contains("`data/x.csv` is no URL"));
+    assert!(fails(Dataset::from_url(both).bearer_env("KEY")).contains("remove one of them"));
+    assert!(fails(Dataset::from_url("data/x.csv")).contains("`data/x.csv` is not a URL"));
     assert_eq!(server.asked().len(), 0);
 }
 
-/// The error where there is nothing to be downloaded.
+/// The error of a fetch without a folder for downloads.
 fn fetch_without_folder(remote: &RemoteDataset<Url>) -> String {
     Surroundings::with(&[("KEY", KEY)]).fetch(remote).unwrap_err().to_string()
 }
 
-/// The error of a server that says what was asked of it.
+/// The error from a server that echoes the request.
 fn echoed(query: &str, user: &str) -> String {
     let server = TestServer::start(|asked| Answer::text(500, format!("no GET {} for {asked:?}", asked.path)));
     let url = server.url(&format!("/data?{query}")).replace("http://", &format!("http://{user}"));

@@ -1,0 +1,177 @@
+// How each figure of the other runs differs from the baseline's: the change, its interval, and the verdict.
+import clsx from 'clsx';
+import type { Comparison, Difference } from '../../api/types';
+import { DifferenceVerdict } from '../../components/difference-verdict';
+import { Text } from '../../components/text';
+import { explainDifference } from './explain';
+import { formatInterval, formatPValue, formatSignedValue, formatValue } from './format';
+import { Interval, Scale, scaleLimit } from './interval';
+import { RunLetter } from './run-letter';
+
+/** A figure of one of the other runs; `place` is the run's, the baseline's being 0. */
+interface Row {
+  place: number;
+  difference: Difference;
+}
+
+/** The figures of all comparisons by their names, in the order in which they first occur. */
+function groupByName(comparisons: Comparison[], of: 'evaluators' | 'amounts'): [string, Row[]][] {
+  const groups = new Map<string, Row[]>();
+  for (const [index, comparison] of comparisons.entries()) {
+    for (const difference of comparison[of]) {
+      const rows = groups.get(difference.name) ?? [];
+      rows.push({ place: index + 1, difference });
+      groups.set(difference.name, rows);
+    }
+  }
+  return [...groups];
+}
+
+interface DifferenceTableProps {
+  comparisons: Comparison[];
+  of: 'evaluators' | 'amounts';
+}
+
+/** A table of them; nothing, where the runs have no such figure in common. */
+export function DifferenceTable({ comparisons, of }: DifferenceTableProps) {
+  const groups = groupByName(comparisons, of);
+  const all = groups.flatMap(([, rows]) => rows.map((row) => row.difference));
+  const first = all[0];
+  if (first === undefined) return null;
+  const wide = scaleLimit(all);
+  const title = of === 'evaluators' ? 'Score' : 'Amount';
+  return (
+    <table className="w-full table-fixed border-line border-t text-left max-lg:block">
+      <caption className="sr-only">
+        {of === 'evaluators'
+          ? 'Scores against the baseline'
+          : 'Latency, tokens, cost and errors against the baseline'}
+      </caption>
+      <thead className="text-muted text-xs max-lg:block">
+        <tr className="max-lg:grid max-lg:grid-cols-1 max-lg:py-2">
+          <Head className="w-[12%] max-lg:hidden">{title}</Head>
+          <Head className="w-24 text-right max-lg:hidden">Baseline</Head>
+          <Head className="w-24 text-right max-lg:hidden">Other</Head>
+          <Head className="w-26 text-right max-lg:hidden">Change</Head>
+          <Head className="lg:px-4" name="95 % interval">
+            <Scale reach={wide} quantity={first.quantity} />
+          </Head>
+          <Head className="w-44 max-lg:hidden">95 % interval</Head>
+          <Head className="w-16 text-right max-lg:hidden">
+            <abbr title="The chance of such a difference if nothing had changed" className="no-underline">
+              p
+            </abbr>
+          </Head>
+          <Head className="w-[29%] pl-4 max-lg:hidden">Verdict</Head>
+        </tr>
+      </thead>
+      {groups.map(([name, rows]) => (
+        <tbody key={name} className="border-line border-t max-lg:block">
+          {rows.map((row, index) => (
+            <DifferenceRow
+              key={row.place}
+              name={name}
+              row={row}
+              reach={wide}
+              isFirst={index === 0}
+              hasSeveralRuns={comparisons.length > 1}
+            />
+          ))}
+        </tbody>
+      ))}
+    </table>
+  );
+}
+
+function Head({
+  children,
+  name,
+  className,
+}: {
+  children: React.ReactNode;
+  name?: string;
+  className?: string;
+}) {
+  return (
+    <th
+      scope="col"
+      aria-label={name}
+      className={clsx('px-2 py-2 align-bottom font-medium first:pl-0 last:pr-0', className)}
+    >
+      {children}
+    </th>
+  );
+}
+
+interface DifferenceRowProps {
+  name: string;
+  row: Row;
+  reach: number;
+  isFirst: boolean;
+  hasSeveralRuns: boolean;
+}
+
+const NUMBER = 'px-2 py-2.5 text-right tabular-nums whitespace-nowrap';
+
+function DifferenceRow({
+  name,
+  row: { place, difference },
+  reach,
+  isFirst,
+  hasSeveralRuns: isOneOfTwo,
+}: DifferenceRowProps) {
+  const isClear = difference.verdict === 'better' || difference.verdict === 'worse';
+  return (
+    <tr className="align-top max-lg:grid max-lg:grid-cols-[1fr_auto_auto] max-lg:items-baseline max-lg:gap-x-3 max-lg:py-3">
+      <th scope="row" className="py-2.5 pr-2 font-medium max-lg:py-0">
+        <span className="flex items-center gap-2">
+          {isOneOfTwo && <RunLetter place={place} />}
+          <span className={clsx('[overflow-wrap:anywhere]', !isFirst && 'lg:sr-only')}>
+            <Text>{name}</Text>
+          </span>
+        </span>
+      </th>
+      <td className={clsx(NUMBER, 'text-muted max-lg:order-2 max-lg:hidden')}>
+        {formatValue(difference, difference.base)}
+      </td>
+      <td className={clsx(NUMBER, 'max-lg:hidden')}>{formatValue(difference, difference.other)}</td>
+      <td
+        className={clsx(
+          NUMBER,
+          'max-lg:p-0',
+          isClear && (difference.verdict === 'better' ? 'font-semibold text-good' : 'font-semibold text-bad'),
+        )}
+      >
+        {formatSignedValue(difference, difference.difference)}
+      </td>
+      <td className="py-2 max-lg:order-3 max-lg:col-span-3 lg:px-4">
+        <Interval difference={difference} reach={reach} />
+      </td>
+      <td
+        className={clsx(
+          NUMBER,
+          'text-left! text-muted max-lg:order-4 max-lg:col-span-3 max-lg:p-0 max-lg:text-xs max-lg:whitespace-normal',
+        )}
+      >
+        <span className="lg:hidden">
+          {formatValue(difference, difference.base)} → {formatValue(difference, difference.other)}, 95 %
+          interval{' '}
+        </span>
+        {formatInterval(difference) ?? '–'}
+      </td>
+      <td className={clsx(NUMBER, 'text-muted max-lg:hidden')}>
+        {difference.pAdjusted === null ? '–' : formatPValue(difference.pAdjusted)}
+      </td>
+      <td className="py-2.5 pl-4 max-lg:contents">
+        <span className="contents lg:flex lg:gap-3">
+          <span className="w-28 shrink-0 max-lg:order-1 max-lg:w-auto">
+            <DifferenceVerdict verdict={difference.verdict} />
+          </span>
+          <span className="block min-w-0 text-muted text-xs/5 max-lg:order-5 max-lg:col-span-3">
+            {explainDifference(difference)}
+          </span>
+        </span>
+      </td>
+    </tr>
+  );
+}

@@ -1,0 +1,131 @@
+// A dialog in which a run is chosen: searched for, or by its experiment, the newest first.
+import { useQuery } from '@tanstack/react-query';
+import { X } from 'lucide-react';
+import { useEffect, useRef, useState } from 'react';
+import { runsQuery } from '../../api/queries';
+import type { RunRow } from '../../api/types';
+import { IconButton } from '../../components/button';
+import { ErrorMessage } from '../../components/error-message';
+import { SearchField, SelectField } from '../../components/field';
+import { Skeleton } from '../../components/skeleton';
+import { Text } from '../../components/text';
+import { Time } from '../../components/time';
+import { Verdict } from '../../components/verdict';
+import { formatScore, pluralize, shortCommit } from '../../lib/format';
+
+/** The most runs that are offered at a time; a search finds the others. */
+const MAX_RUNS = 50;
+
+interface RunPickerProps {
+  title: string;
+  /** The experiment whose runs are offered first. */
+  experiment?: string;
+  /** Runs that are chosen already. */
+  selected: string[];
+  onSelect: (run: RunRow) => void;
+  onClose: () => void;
+}
+
+export function RunPicker({
+  title,
+  experiment: first = '',
+  selected: taken,
+  onSelect: onPick,
+  onClose,
+}: RunPickerProps) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [search, setSearch] = useState('');
+  const [experiment, setExperiment] = useState(first);
+  useEffect(() => {
+    const shown = dialog.current;
+    // Drawn anew, as after a change of this file, it is open already.
+    if (shown !== null && !shown.open) shown.showModal();
+  }, []);
+  const found = useQuery(runsQuery({ search, experiment, limit: MAX_RUNS }));
+  return (
+    <dialog
+      ref={dialog}
+      aria-label={title}
+      onClose={onClose}
+      className="m-auto h-[min(40rem,85dvh)] w-[min(44rem,calc(100vw-2rem))] overflow-hidden rounded-lg border border-line bg-surface p-0 text-text backdrop:bg-black/40"
+    >
+      <div className="flex h-full flex-col">
+        <div className="flex items-center justify-between border-line border-b py-2 pr-2 pl-4">
+          <h2 className="font-semibold">{title}</h2>
+          <IconButton label="Close" onClick={() => dialog.current?.close()}>
+            <X />
+          </IconButton>
+        </div>
+        <div className="grid gap-2 border-line border-b p-3 sm:grid-cols-[1fr_14rem]">
+          <SearchField label="Search runs, tags and commits" value={search} onChange={setSearch} />
+          <SelectField label="Experiment" value={experiment} onChange={setExperiment}>
+            <option value="">All experiments</option>
+            {found.data?.experiments.map(({ name, runs }) => (
+              <option key={name} value={name}>
+                {name} ({runs})
+              </option>
+            ))}
+          </SelectField>
+        </div>
+        <div className="grow overflow-y-auto p-2">
+          {found.isPending && <Skeleton label="Loading runs" rows={6} className="h-12" />}
+          {found.isError && <ErrorMessage title="The runs could not be read" error={found.error} />}
+          {found.data?.runs.length === 0 && <p className="p-6 text-center text-muted">No run matches.</p>}
+          <ul>
+            {found.data?.runs.map((run) => (
+              <li key={run.id}>
+                <RunButton run={run} isSelected={taken.includes(run.id)} onSelect={() => onPick(run)} />
+              </li>
+            ))}
+          </ul>
+          {found.data !== undefined && found.data.matching > MAX_RUNS && (
+            <p className="p-3 text-center text-muted text-xs">
+              {pluralize(found.data.matching - MAX_RUNS, 'older run')}: search to find them.
+            </p>
+          )}
+        </div>
+      </div>
+    </dialog>
+  );
+}
+
+function RunButton({
+  run,
+  isSelected,
+  onSelect: onPick,
+}: {
+  run: RunRow;
+  isSelected: boolean;
+  onSelect: () => void;
+}) {
+  const scores = Object.entries(run.avgScores);
+  return (
+    <button
+      type="button"
+      onClick={onPick}
+      className="flex w-full flex-wrap items-center gap-x-3 gap-y-1 rounded-md px-3 py-2 text-left hover:bg-sunken"
+    >
+      <span className="min-w-0 grow">
+        <span className="flex items-baseline gap-2">
+          <span className="truncate font-medium">
+            <Text>{run.name}</Text>
+          </span>
+          <code className="font-mono text-muted text-xs">{run.id.slice(0, 12)}</code>
+          {isSelected && <span className="text-accent text-xs">chosen</span>}
+        </span>
+        <span className="flex flex-wrap gap-x-3 text-muted text-xs">
+          <Time timestamp={run.timestamp} />
+          {typeof run.gitCommit === 'string' && (
+            <code className="font-mono">{shortCommit(run.gitCommit)}</code>
+          )}
+          <span className="truncate">
+            {scores
+              .slice(0, 3)
+              .map(([name, value], index) => `${index > 0 ? ', ' : ''}${name} ${formatScore(value)}`)}
+          </span>
+        </span>
+      </span>
+      <Verdict verdict={run.verdict} />
+    </button>
+  );
+}

@@ -1,0 +1,169 @@
+// What is shown before runs are chosen: the newest two of each experiment, and how to choose others.
+import { useQueries, useQuery } from '@tanstack/react-query';
+import { ArrowRight } from 'lucide-react';
+import { useState } from 'react';
+import { Link } from 'react-router';
+import { runsQuery } from '../../api/queries';
+import type { RunRow, Runs } from '../../api/types';
+import { Button, buttonLook } from '../../components/button';
+import { CommandSnippet, EmptyState } from '../../components/empty-state';
+import { ErrorMessage } from '../../components/error-message';
+import { Panel } from '../../components/panel';
+import { Skeleton } from '../../components/skeleton';
+import { Text } from '../../components/text';
+import { Time } from '../../components/time';
+import { Verdict } from '../../components/verdict';
+import { pluralize, shortCommit } from '../../lib/format';
+import { compareAddress } from './parameters';
+import { RunLetter, runInSentence, runLabel } from './run-letter';
+import { RunPicker } from './run-picker';
+
+/** The most experiments whose newest runs are offered. */
+const MAX_EXPERIMENTS = 8;
+
+interface RunSelectionProps {
+  /** The run that is chosen already, to be held against another. */
+  first: string | undefined;
+  onChoose: (ids: string[]) => void;
+}
+
+export function RunSelection({ first, onChoose: choose }: RunSelectionProps) {
+  const known = useQuery(runsQuery({ limit: 1 }));
+  if (known.isPending) return <Skeleton label="Loading runs" rows={4} className="h-16" />;
+  if (known.isError) {
+    return (
+      <ErrorMessage title="The runs could not be read" error={known.error} onRetry={() => known.refetch()} />
+    );
+  }
+  if (known.data.known === 0) {
+    return (
+      <EmptyState title="There are no runs to compare yet">
+        <p>Run your experiments, change something, and run them again.</p>
+        <CommandSnippet>cargo cobalt run</CommandSnippet>
+      </EmptyState>
+    );
+  }
+  return (
+    <div className="grid items-start gap-4 lg:grid-cols-2">
+      <SelectRuns first={first} onChoose={choose} />
+      <LatestRuns experiments={known.data.experiments} />
+    </div>
+  );
+}
+
+/** The places of the runs, each a button that opens the choice. */
+function SelectRuns({ first, onChoose: choose }: RunSelectionProps) {
+  const [ids, setIds] = useState<string[]>(first === undefined ? [] : [first]);
+  const [place, setPlace] = useState<number>();
+  const [experiment, setExperiment] = useState<string>();
+  const select = (run: RunRow) => {
+    const chosen = [...ids];
+    chosen[place ?? 0] = run.id;
+    setIds(chosen);
+    setExperiment(run.name);
+    setPlace(undefined);
+  };
+  return (
+    <Panel title="Choose the runs">
+      <ol className="flex flex-col gap-2">
+        {[0, 1, 2].map((index) => (
+          <li key={index} className="flex items-center gap-3">
+            <RunLetter place={index} />
+            <Button
+              className="min-w-0 grow justify-start!"
+              disabled={index > ids.length}
+              onClick={() => setPlace(index)}
+            >
+              {ids[index] === undefined ? (
+                <span className="text-muted">
+                  {runLabel(index)}
+                  {index === 2 && ', if wanted'}
+                </span>
+              ) : (
+                <>
+                  {runLabel(index)} <code className="font-mono text-xs">{ids[index].slice(0, 12)}</code>
+                </>
+              )}
+            </Button>
+          </li>
+        ))}
+      </ol>
+      <Button look="main" className="mt-4" disabled={ids.length < 2} onClick={() => choose(ids)}>
+        Compare
+      </Button>
+      {place !== undefined && (
+        <RunPicker
+          title={`Choose ${runInSentence(place)}`}
+          experiment={experiment}
+          selected={ids}
+          onSelect={select}
+          onClose={() => setPlace(undefined)}
+        />
+      )}
+    </Panel>
+  );
+}
+
+function LatestRuns({ experiments }: Pick<Runs, 'experiments'>) {
+  const several = experiments.filter(({ runs }) => runs > 1).slice(0, MAX_EXPERIMENTS);
+  const found = useQueries({
+    queries: several.map(({ name }) => runsQuery({ experiment: name, limit: 2 })),
+  });
+  return (
+    <Panel title="The newest two runs">
+      {several.length === 0 && (
+        <EmptyState title="No experiment has two runs yet">
+          <p>Change something, and run it again.</p>
+          <CommandSnippet>cargo cobalt run</CommandSnippet>
+        </EmptyState>
+      )}
+      <ul className="divide-y divide-line">
+        {several.map(({ name, runs }, index) => (
+          <li key={name}>
+            <LatestPair name={name} count={runs} newest={found[index]?.data?.runs} />
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  );
+}
+
+function LatestPair({ name, count, newest }: { name: string; count: number; newest: RunRow[] | undefined }) {
+  const [other, base] = newest ?? [];
+  return (
+    <div className="flex flex-wrap items-center gap-x-4 gap-y-2 py-3">
+      <div className="min-w-0 grow">
+        <p className="truncate font-medium">
+          <Text>{name}</Text>{' '}
+          <span className="font-normal text-muted text-xs">{pluralize(count, 'run')}</span>
+        </p>
+        {base !== undefined && other !== undefined && (
+          <p className="mt-1 flex flex-wrap items-center gap-x-2 gap-y-1 text-muted text-xs">
+            <RunTime run={base} />
+            <ArrowRight className="size-3.5" aria-label="then" />
+            <RunTime run={other} />
+            <Verdict verdict={other.verdict} />
+          </p>
+        )}
+      </div>
+      {base !== undefined && other !== undefined && (
+        <Link
+          to={compareAddress([base.id, other.id])}
+          className={buttonLook()}
+          aria-label={`Compare the newest two runs of ${name}`}
+        >
+          Compare
+        </Link>
+      )}
+    </div>
+  );
+}
+
+function RunTime({ run: of }: { run: RunRow }) {
+  return (
+    <span className="inline-flex gap-1.5">
+      <Time timestamp={of.timestamp} />
+      {typeof of.gitCommit === 'string' && <code className="font-mono">{shortCommit(of.gitCommit)}</code>}
+    </span>
+  );
+}

@@ -1,0 +1,111 @@
+// Every run of a repeated item: how its scores are spread, and which of the runs is looked at.
+import clsx from 'clsx';
+import { CircleAlert, Clock } from 'lucide-react';
+import type { Execution, Item, Report, RunAggregation } from '../../../api/types';
+import { Text } from '../../../components/text';
+import { formatDuration, formatScore } from '../../../lib/format';
+import { getOwn } from '../../../lib/get-own';
+import { evaluatorsOf, passMarkOf } from '../verdict';
+import { DotPlot } from './dot-plot';
+
+interface TrialsProps {
+  run: Report;
+  item: Item;
+  executions: Execution[];
+  /** The place of the execution that is shown. */
+  shown: number;
+  onShow: (place: number) => void;
+}
+
+export function Trials({ run, item, executions, shown, onShow }: TrialsProps) {
+  const aggregated = item.aggregated?.evaluations ?? {};
+  return (
+    <div className="flex flex-col gap-3">
+      <div className="overflow-x-auto">
+        <table className="w-full tabular-nums">
+          <caption className="sr-only">Spread over the runs</caption>
+          <thead>
+            <tr className="border-line border-b text-left text-muted text-xs [&>th]:pb-1 [&>th]:font-medium">
+              <th scope="col">Evaluator</th>
+              <th scope="col" className="px-3">
+                Mean ± deviation
+              </th>
+              <th scope="col" className="px-3">
+                Lowest to highest
+              </th>
+              <th scope="col" className="w-40">
+                Runs from 0 to 1
+              </th>
+            </tr>
+          </thead>
+          <tbody className="divide-y divide-line">
+            {evaluatorsOf(run).map((name) => {
+              const spread = getOwn(aggregated, name);
+              return spread && <Row key={name} name={name} spread={spread} mark={passMarkOf(run, name)} />;
+            })}
+          </tbody>
+        </table>
+      </div>
+      <fieldset className="flex flex-wrap gap-1.5">
+        <legend className="mb-1.5 text-muted text-xs">Show the run</legend>
+        {executions.map((execution, place) => (
+          <TrialButton
+            // biome-ignore lint/suspicious/noArrayIndexKey: a run is its place
+            key={place}
+            number={place + 1}
+            execution={execution}
+            isShown={place === shown}
+            onPick={() => onShow(place)}
+          />
+        ))}
+      </fieldset>
+    </div>
+  );
+}
+
+function Row({ name, spread, mark }: { name: string; spread: RunAggregation; mark: number | undefined }) {
+  return (
+    <tr className="[&>*]:py-1.5">
+      <th scope="row" className="text-left font-normal [overflow-wrap:anywhere]">
+        <Text>{name}</Text>
+      </th>
+      <td className="px-3 whitespace-nowrap">
+        {formatScore(spread.mean)} <span className="text-muted">± {formatScore(spread.stddev)}</span>
+      </td>
+      <td className="px-3 whitespace-nowrap text-muted">
+        {formatScore(spread.min)} to {formatScore(spread.max)}
+      </td>
+      <td>
+        <DotPlot scores={spread.scores} mean={spread.mean} mark={mark} />
+      </td>
+    </tr>
+  );
+}
+
+interface TrialButtonProps {
+  number: number;
+  execution: Execution;
+  isShown: boolean;
+  onPick: () => void;
+}
+
+function TrialButton({ number, execution, isShown, onPick }: TrialButtonProps) {
+  return (
+    <button
+      type="button"
+      aria-pressed={isShown}
+      onClick={onPick}
+      className={clsx(
+        'inline-flex h-8 items-center gap-1.5 rounded-md border px-2.5 text-xs whitespace-nowrap [&_svg]:size-3.5 [&_svg]:text-bad',
+        isShown
+          ? 'border-accent bg-accent-soft font-medium text-accent'
+          : 'border-line bg-surface hover:bg-sunken',
+      )}
+    >
+      {execution.status === 'error' && <CircleAlert aria-label="failed" />}
+      {execution.status === 'timeout' && <Clock aria-label="timed out" />}
+      Run {number}
+      <span className="text-muted tabular-nums">{formatDuration(execution.latencyMs)}</span>
+    </button>
+  );
+}

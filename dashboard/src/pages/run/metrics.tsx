@@ -1,0 +1,96 @@
+// The figures by which a run is known, in a line.
+import clsx from 'clsx';
+import type { ReactNode } from 'react';
+import type { Overview } from '../../api/types';
+import { formatCost, formatCount, formatDuration, pluralize } from '../../lib/format';
+
+export function Metrics({ overview }: { overview: Overview }) {
+  const { run } = overview;
+  const { summary, ciStatus } = run;
+  const thresholds = ciStatus?.thresholds ?? [];
+  const countFindings = (finding: string) =>
+    thresholds.filter((threshold) => threshold.finding === finding).length;
+  const inconclusive = countFindings('inconclusive');
+  return (
+    <dl className="grid grid-cols-2 gap-px overflow-hidden rounded-lg border border-line bg-line sm:grid-cols-3 xl:grid-cols-6">
+      <MetricCell name="Items at their pass marks" note={`of ${formatCount(overview.finishedItems)}`}>
+        {formatCount(overview.states.passed)}
+      </MetricCell>
+      <MetricCell
+        name="Thresholds met"
+        note={
+          thresholds.length > 0
+            ? `of ${thresholds.length}${inconclusive > 0 ? `, ${inconclusive} inconclusive` : ''}`
+            : run.config.thresholds?.length
+              ? 'not evaluated'
+              : 'none set'
+        }
+        tone={ciStatus?.passed === false ? 'text-bad' : undefined}
+      >
+        {thresholds.length > 0 ? countFindings('met') : '–'}
+      </MetricCell>
+      <MetricCell
+        name="Errors"
+        note={errorsNote(overview)}
+        tone={errorCount(overview) > 0 ? 'text-bad' : undefined}
+      >
+        {formatCount(errorCount(overview))}
+      </MetricCell>
+      <MetricCell
+        name="Below pass mark"
+        note="items, by any evaluator"
+        tone={overview.states.low > 0 ? 'text-warn' : undefined}
+      >
+        {formatCount(overview.states.low)}
+      </MetricCell>
+      <MetricCell
+        name="Latency, median"
+        note={summary.latency ? `p95 ${formatDuration(summary.latency.p95)}` : 'of the agent'}
+      >
+        {formatDuration(summary.latency?.p50 ?? summary.avgLatencyMs)}
+      </MetricCell>
+      <MetricCell name="Cost of the agent" note={costNote(overview)}>
+        {summary.estimatedCost != null ? formatCost(summary.estimatedCost) : '–'}
+      </MetricCell>
+    </dl>
+  );
+}
+
+interface MetricCellProps {
+  name: string;
+  note: string;
+  tone?: string;
+  children: ReactNode;
+}
+
+function MetricCell({ name, note, tone, children }: MetricCellProps) {
+  return (
+    <div className="min-w-0 bg-surface px-4 py-3">
+      <dt className="text-muted text-xs">{name}</dt>
+      <dd className="mt-1 flex flex-wrap items-baseline gap-x-2">
+        <span className={clsx('font-semibold text-lg tabular-nums', tone)}>{children}</span>
+        <span className="text-muted text-xs">{note}</span>
+      </dd>
+    </div>
+  );
+}
+
+/** Items whose agent failed, and evaluations without a score: another thing than low scores. */
+const errorCount = ({ run: { summary } }: Overview) => summary.failedItems + summary.evalErrors;
+
+function errorsNote({ run: { summary } }: Overview): string {
+  const failed = summary.failedItems - summary.timeouts;
+  const parts = [
+    failed > 0 && `${formatCount(failed)} of the agent`,
+    summary.timeouts > 0 && pluralize(summary.timeouts, 'timeout'),
+    summary.evalErrors > 0 && `${formatCount(summary.evalErrors)} of evaluators`,
+  ].filter((part) => part !== false);
+  return parts.length > 0 ? parts.join(', ') : 'agent and evaluators';
+}
+
+function costNote({ run: { summary } }: Overview): string {
+  if (summary.judgeCost != null) return `judges ${formatCost(summary.judgeCost)}`;
+  if (summary.estimatedCost == null)
+    return summary.totalTokens == null ? 'no tokens reported' : 'no price known';
+  return 'no judges';
+}

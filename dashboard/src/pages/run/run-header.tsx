@@ -1,0 +1,175 @@
+// Which run it is: its experiment, its verdict, where it came from, and where one can go from it.
+import { ChevronLeft, ChevronRight, Download, GitCompareArrows, TrendingUp } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { Link } from 'react-router';
+import { buildUrl } from '../../api/client';
+import type { ExportQuery, Overview } from '../../api/types';
+import { Tag } from '../../components/badge';
+import { buttonLook } from '../../components/button';
+import { CopyButton } from '../../components/copy-button';
+import { Menu, menuLink } from '../../components/menu';
+import { Text } from '../../components/text';
+import { Time } from '../../components/time';
+import { Verdict } from '../../components/verdict';
+import { formatDuration, pluralize, shortCommit } from '../../lib/format';
+import { comparisonTarget, verdictOf } from './verdict';
+
+export function RunHeader({ overview }: { overview: Overview }) {
+  const { run } = overview;
+  return (
+    <header className="flex flex-col gap-3">
+      <div className="flex flex-wrap items-start justify-between gap-x-6 gap-y-3">
+        <div className="flex min-w-0 flex-wrap items-center gap-x-3 gap-y-1">
+          <h1 className="min-w-0 font-semibold text-xl [overflow-wrap:anywhere]">
+            <Text>{run.name}</Text>
+          </h1>
+          <Verdict verdict={verdictOf(overview)} />
+          {run.tags.map((tag) => (
+            <Tag key={tag}>{tag}</Tag>
+          ))}
+        </div>
+        <Actions overview={overview} />
+      </div>
+      <Facts overview={overview} />
+    </header>
+  );
+}
+
+function Actions({ overview }: { overview: Overview }) {
+  const { run, previous, next } = overview;
+  const other = comparisonTarget(overview);
+  return (
+    <div className="flex flex-wrap items-center gap-2">
+      <nav aria-label="Runs of the experiment" className="flex">
+        <RunStepLink
+          to={previous?.id}
+          label="Previous run"
+          icon={<ChevronLeft />}
+          side="rounded-l-md border-r-0"
+        />
+        <RunStepLink to={next?.id} label="Next run" icon={<ChevronRight />} side="rounded-r-md" />
+      </nav>
+      {other !== undefined && (
+        <Link to={buildUrl('/compare', { a: other.id, b: run.id })} className={buttonLook()}>
+          <GitCompareArrows aria-hidden="true" />
+          <span>
+            Compare<span className="max-sm:sr-only"> with {other.name}</span>
+          </span>
+        </Link>
+      )}
+      <Link to={buildUrl('/trends', { experiment: run.name })} className={buttonLook()}>
+        <TrendingUp aria-hidden="true" />
+        Trends
+      </Link>
+      {overview.state === 'finished' && <Export id={run.id} />}
+    </div>
+  );
+}
+
+interface RunStepLinkProps {
+  to: string | undefined;
+  label: string;
+  icon: ReactNode;
+  side: string;
+}
+
+/** A link to a run beside this one; without one, its place. */
+function RunStepLink({ to, label, icon, side }: RunStepLinkProps) {
+  const look = `flex size-9 items-center justify-center border border-line bg-surface [&_svg]:size-4 ${side}`;
+  if (to === undefined) {
+    return (
+      <span className={`${look} text-muted opacity-50`} aria-hidden="true">
+        {icon}
+      </span>
+    );
+  }
+  return (
+    <Link to={`/runs/${to}`} aria-label={label} title={label} className={`${look} hover:bg-sunken`}>
+      {icon}
+    </Link>
+  );
+}
+
+const FORMATS: { format: ExportQuery['format']; name: string; use: string }[] = [
+  { format: 'csv', name: 'CSV', use: 'for a spreadsheet' },
+  { format: 'html', name: 'HTML', use: 'one page to send' },
+  { format: 'json', name: 'JSON', use: 'the whole report' },
+  { format: 'junit', name: 'JUnit', use: 'for CI' },
+  { format: 'markdown', name: 'Markdown', use: 'for a comment' },
+];
+
+function Export({ id }: { id: string }) {
+  return (
+    <Menu
+      name={
+        <>
+          <Download aria-hidden="true" />
+          Export
+        </>
+      }
+    >
+      {FORMATS.map(({ format, name, use }) => (
+        <li key={format}>
+          <a href={buildUrl('/api/export', { run: id, format })} download className={menuLink}>
+            <span className="w-20 font-medium">{name}</span>
+            <span className="text-muted">{use}</span>
+          </a>
+        </li>
+      ))}
+    </Menu>
+  );
+}
+
+/** Where the run came from, in a line. */
+function Facts({ overview: { run } }: { overview: Overview }) {
+  return (
+    <dl className="flex flex-wrap items-center gap-x-5 gap-y-1 text-muted [&_dd]:text-text">
+      <Fact name="Started">
+        <Time timestamp={run.timestamp} />
+      </Fact>
+      <Fact name="Took">{formatDuration(run.summary.totalDurationMs)}</Fact>
+      {run.git && (
+        <Fact name="Commit">
+          <code className="font-mono text-xs" title={run.git.commit}>
+            {shortCommit(run.git.commit)}
+          </code>
+          {run.git.dirty && <span className="ml-1 text-warn">with changes</span>}
+        </Fact>
+      )}
+      {run.dataset && (
+        <Fact name="Data set">
+          <code
+            className="font-mono text-xs"
+            title={`SHA-256 ${run.dataset.hash}, from ${run.dataset.source}`}
+          >
+            {run.dataset.hash.slice(0, 8)}
+          </code>
+          {run.dataset.fetched && (
+            <span className="ml-1 text-muted">
+              fetched <Time timestamp={run.dataset.fetched.at} />
+            </span>
+          )}
+        </Fact>
+      )}
+      {run.config.runs > 1 && <Fact name="Each item">{pluralize(run.config.runs, 'time')}</Fact>}
+      {run.shard && (
+        <Fact name="Shard">
+          {run.shard.index} of {run.shard.of}
+        </Fact>
+      )}
+      <Fact name="Run">
+        <code className="font-mono text-xs">{run.id}</code>
+        <CopyButton text={run.id} label="Copy the run's id" />
+      </Fact>
+    </dl>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div className="flex h-7 items-center gap-1.5">
+      <dt>{name}</dt>
+      <dd className="flex items-center">{children}</dd>
+    </div>
+  );
+}

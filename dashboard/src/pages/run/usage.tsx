@@ -1,0 +1,99 @@
+// How long items took and what they used, and what the agent and the judges cost apart from each other.
+import type { ReactNode } from 'react';
+import type { Amounts, LatencyStats, Overview } from '../../api/types';
+import { Panel } from '../../components/panel';
+import { formatCost, formatCount, formatDuration, pluralize } from '../../lib/format';
+
+const COLUMNS = ['p50', 'p95', 'p99', 'max'] as const;
+
+export function Usage({ overview }: { overview: Overview }) {
+  const { summary } = overview.run;
+  return (
+    <Panel title="Latency, tokens and cost">
+      <table className="w-full tabular-nums">
+        <caption className="sr-only">Percentiles over the items</caption>
+        <thead>
+          <tr className="border-line border-b text-right text-muted text-xs [&>th]:pb-1.5 [&>th]:font-medium">
+            <th scope="col" className="text-left">
+              An item's
+            </th>
+            {COLUMNS.map((name) => (
+              <th key={name} scope="col" className="pl-2">
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody className="divide-y divide-line">
+          <Percentiles name="Latency" of={summary.latency} as={formatDuration} />
+          <Percentiles name="Tokens" of={overview.tokens} as={formatCount} />
+          <Percentiles name="Cost" of={overview.cost} as={formatCost} />
+        </tbody>
+      </table>
+      <dl className="mt-3 flex flex-col gap-1 border-line border-t pt-3">
+        <TotalRow name="Agent in all">
+          {summary.estimatedCost == null ? 'cost not known' : formatCost(summary.estimatedCost)}
+          <Note>
+            {summary.totalTokens == null ? 'no tokens reported' : pluralize(summary.totalTokens, 'token')}
+          </Note>
+        </TotalRow>
+        {summary.judgeCalls != null && (
+          <TotalRow name="Judges in all">
+            {summary.judgeCost == null ? 'cost not known' : formatCost(summary.judgeCost)}
+            <Note>{judgeNote(overview)}</Note>
+          </TotalRow>
+        )}
+      </dl>
+      {summary.unpricedModels !== undefined && summary.unpricedModels.length > 0 && (
+        <p className="mt-2 text-warn text-xs [overflow-wrap:anywhere]">
+          Without a price: {summary.unpricedModels.join(', ')}. Costs leave them out; give prices in
+          cobalt.toml.
+        </p>
+      )}
+    </Panel>
+  );
+}
+
+interface PercentilesProps {
+  name: string;
+  of: Amounts | LatencyStats | null | undefined;
+  as: (value: number) => string;
+}
+
+function Percentiles({ name, of: stats, as }: PercentilesProps) {
+  return (
+    <tr className="[&>*]:py-1.5">
+      <th scope="row" className="text-left font-normal">
+        {name}
+      </th>
+      {COLUMNS.map((column) => (
+        <td key={column} className="pl-2 text-right">
+          {stats ? as(stats[column]) : <span className="text-muted">–</span>}
+        </td>
+      ))}
+    </tr>
+  );
+}
+
+function TotalRow({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div className="flex flex-wrap items-baseline justify-between gap-x-3">
+      <dt className="text-muted">{name}</dt>
+      <dd className="text-right tabular-nums">{children}</dd>
+    </div>
+  );
+}
+
+const Note = ({ children }: { children: ReactNode }) => (
+  <span className="ml-2 text-muted text-xs">{children}</span>
+);
+
+function judgeNote({ run: { summary } }: Overview): string {
+  const parts = [
+    pluralize(summary.judgeCalls ?? 0, 'request'),
+    summary.judgeCached ? `${formatCount(summary.judgeCached)} from the cache` : undefined,
+    summary.judgeTokens ? pluralize(summary.judgeTokens, 'token') : undefined,
+    summary.judgeModels?.join(', '),
+  ];
+  return parts.filter((part) => part !== undefined && part !== '').join(', ');
+}

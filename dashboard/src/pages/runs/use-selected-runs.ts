@@ -1,0 +1,49 @@
+// The runs that are picked to be compared, kept in the page's address.
+import { useQueries } from '@tanstack/react-query';
+import { useCallback, useMemo } from 'react';
+import { overviewQuery } from '../../api/queries';
+import type { RunRow } from '../../api/types';
+import { useUrlParameters } from '../../lib/use-url-parameters';
+
+/** How many runs can be compared. */
+const MAX_RUNS = 3;
+
+export type SelectedRun = Pick<RunRow, 'id' | 'name' | 'timestamp'>;
+
+export function useSelectedRuns(rows: RunRow[]) {
+  const { get, set } = useUrlParameters();
+  const text = get('picked');
+  const ids = useMemo(() => text.split(',').filter(Boolean).slice(0, MAX_RUNS), [text]);
+
+  // Those that the list does not show at present are asked for by themselves.
+  const listed = new Map(rows.map((row) => [row.id, row]));
+  const others = useQueries({
+    queries: ids.filter((id) => !listed.has(id)).map((id) => overviewQuery(id)),
+    combine: (results) => results.flatMap(({ data }) => (data === undefined ? [] : [data.run])),
+  });
+  const known = new Map<string, SelectedRun>([...others.map((run) => [run.id, run] as const), ...listed]);
+  const runs = ids
+    .flatMap((id) => known.get(id) ?? [])
+    .sort((one, two) => one.timestamp.localeCompare(two.timestamp));
+
+  const toggle = useCallback(
+    (id: string) => {
+      const rest = ids.filter((other) => other !== id);
+      if (rest.length === ids.length && ids.length === MAX_RUNS) return;
+      const picked = rest.length < ids.length ? rest : [...ids, id];
+      set({ picked: picked.join(',') });
+    },
+    [ids, set],
+  );
+  const clear = useCallback(() => set({ picked: undefined }), [set]);
+  return { ids, runs, toggle, clear, isFull: ids.length === MAX_RUNS };
+}
+
+export type SelectedRuns = ReturnType<typeof useSelectedRuns>;
+
+/** Where runs are compared, given oldest first: the oldest is what the others are held against. */
+export function compareAddress(runs: SelectedRun[]): string {
+  const names = ['a', 'b', 'c'];
+  const query = new URLSearchParams(runs.map((run, place) => [names[place] ?? '', run.id]));
+  return `/compare?${query}`;
+}

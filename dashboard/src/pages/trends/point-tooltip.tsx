@@ -1,0 +1,54 @@
+// What is said of a run when its point is pointed at.
+import clsx from 'clsx';
+import { Text } from '../../components/text';
+import { Verdict } from '../../components/verdict';
+import { formatDateTime, shortCommit } from '../../lib/format';
+import { changeFromPrevious, type PlottedRun, type Series } from './series';
+
+interface PointTooltipProps {
+  place: PlottedRun;
+  series: Series[];
+  format: (value: number) => string;
+  /** How a difference is written, with its sign. */
+  formatChange: (value: number) => string;
+}
+
+export function PointTooltip({ place, series, format, formatChange }: PointTooltipProps) {
+  const { point, datasetChanged: isOtherData } = place;
+  return (
+    <div className="min-w-52 max-w-80 rounded-md border border-line bg-surface p-3 text-xs shadow-lg">
+      <p className="flex items-center justify-between gap-3">
+        <span className="font-medium">{formatDateTime(point.timestamp)}</span>
+        <Verdict verdict={point.verdict} />
+      </p>
+      {typeof point.gitCommit === 'string' && (
+        <p className="mt-1 text-muted">
+          commit <code className="font-mono">{shortCommit(point.gitCommit)}</code>
+          {point.gitDirty === true && ' with changes'}
+        </p>
+      )}
+      {isOtherData && <p className="mt-1 text-warn">other data than the run before</p>}
+      <dl className="mt-2 grid grid-cols-[auto_auto_auto] items-baseline gap-x-3 gap-y-0.5 tabular-nums">
+        {series.map((one) => {
+          const value = one.value(point);
+          const difference = changeFromPrevious(one, place);
+          return (
+            <div key={one.name} className="contents">
+              <dt className="flex min-w-0 items-center gap-1.5">
+                <span className="size-2 shrink-0 rounded-full" style={{ background: one.colour }} />
+                <span className="truncate">
+                  <Text>{one.name}</Text>
+                </span>
+              </dt>
+              <dd className="text-right font-medium">{typeof value === 'number' ? format(value) : '–'}</dd>
+              <dd className={clsx('text-right text-muted')}>
+                {difference === undefined ? '' : formatChange(difference)}
+              </dd>
+            </div>
+          );
+        })}
+      </dl>
+      <p className="mt-2 text-muted">Click, or press Enter, to open the run</p>
+    </div>
+  );
+}

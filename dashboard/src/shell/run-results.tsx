@@ -1,0 +1,36 @@
+// The runs that the palette offers.
+import { useNavigate } from 'react-router';
+import type { RunRow } from '../api/types';
+import { Text } from '../components/text';
+import { Time } from '../components/time';
+import { Verdict } from '../components/verdict';
+import type { PaletteGroup } from './palette-group';
+
+export function useRunResults(runs: RunRow[], onDone: () => void): PaletteGroup {
+  const navigate = useNavigate();
+  const offers = runs.map((run) => ({
+    value: `run ${run.id}`,
+    icon: null,
+    children: <RunResult run={run} />,
+    onSelect: () => {
+      onDone();
+      void navigate(`/runs/${encodeURIComponent(run.id)}`);
+    },
+  }));
+  return { name: 'Runs', items: offers };
+}
+
+function RunResult({ run }: { run: RunRow }) {
+  return (
+    <>
+      <span className="min-w-0 truncate">
+        <Text>{run.name}</Text>
+      </span>
+      <span className="font-mono text-muted text-xs">{run.id}</span>
+      <span className="ml-auto flex shrink-0 items-center gap-3 text-muted text-xs">
+        <Time timestamp={run.timestamp} />
+        <Verdict verdict={run.verdict} />
+      </span>
+    </>
+  );
+}
