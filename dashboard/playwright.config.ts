@@ -4,19 +4,19 @@ import { defineConfig } from '@playwright/test';
 export default defineConfig({
   testDir: 'e2e',
   globalSetup: './e2e/programs.ts',
-  // Each worker has servers and a browser of its own; more of them would but wait for each other on two cores.
+  // Each worker has its own servers and browser; two cores cannot run more of them.
   workers: 2,
   forbidOnly: Boolean(process.env.CI),
-  // What passes at the second try only is told as flaky: on a busy machine a browser can be late by more than a test waits.
+  // A test that passes on retry is reported as flaky: on a busy machine the browser can exceed a timeout.
   retries: 1,
   timeout: 60_000,
   expect: { timeout: 10_000 },
   reporter: process.env.CI ? 'list' : 'line',
   use: {
     viewport: { width: 1440, height: 900 },
-    // A test that fails for a moment of an animation tells nothing.
+    // Animations would cause spurious failures.
     contextOptions: { reducedMotion: 'reduce' },
-    // A trace costs a third of the time of a test, so that only a second try has one.
+    // Tracing takes a third of a test's time, so only retries are traced.
     trace: 'on-first-retry',
     launchOptions: {
       executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',

@@ -1,9 +1,9 @@
-// How the page is built, served while it is written, and tested.
+// Build, development server and tests of the page.
 import tailwindcss from '@tailwindcss/vite';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vitest/config';
 
-// `npm run dev` shows the page as it is written; what it asks goes to `cargo cobalt serve`.
+// `npm run dev` proxies API requests to `cargo cobalt serve`.
 const server = process.env.COBALT_SERVER ?? 'http://127.0.0.1:4000';
 
 export default defineConfig({
@@ -14,7 +14,7 @@ export default defineConfig({
     environment: 'happy-dom',
     include: ['src/**/*.test.{ts,tsx}'],
     setupFiles: ['src/test-setup.ts'],
-    // Looking up roles takes its time on a machine that does other things, too.
+    // Queries by role are slow on a busy machine.
     testTimeout: 20_000,
   },
 });

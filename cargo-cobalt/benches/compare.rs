@@ -1,13 +1,13 @@
 //! Whole-process benchmark of `cargo cobalt compare` on two large runs.
 //!
-//! `cargo bench -p cargo-cobalt --bench compare` compares runs of 10,000 items; `-- <items>` of another number. Figures differ
-//! from machine to machine: compare those of one call.
+//! `cargo bench -p cargo-cobalt --bench compare` compares runs of 10,000 items; `-- <items>` of another number. Results differ
+//! between machines: compare only those of one invocation.
 //!
-//! | case | what it is |
+//! | case | meaning |
 //! |---|---|
-//! | `text` | the table and the items that changed most |
-//! | `json` | all figures, and a hundred items |
-//! | `help` | `--help`: what the process costs by itself |
+//! | `text` | the table and the items with the largest changes |
+//! | `json` | all metrics and a hundred items |
+//! | `help` | `--help`: the cost of the process itself |
 
 mod clock;
 mod store;
@@ -34,7 +34,7 @@ fn table(items: usize) {
     let folder = tempfile::tempdir().expect("a folder");
     let results = folder.path().join(".cobalt/results");
     fs::create_dir_all(&results).expect("a folder");
-    // Of one experiment: its name follows from the number.
+    // All from one experiment: its name is derived from the number.
     let bytes = [0, 7].map(|run| write(&results, run, items));
     println!("2 runs of {items} items, {} kB each", bytes[0] / 1000);
     println!("{:<10} {:>8}", "case", "wall ms");

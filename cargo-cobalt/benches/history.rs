@@ -1,14 +1,14 @@
 //! Whole-process benchmark of `cargo cobalt history`: the first call, which indexes every result file, and later ones.
 //!
-//! `cargo bench -p cargo-cobalt --bench history` prints a table; `-- <runs> <items>` measures another store. Figures
-//! differ from machine to machine: compare those of one call.
+//! `cargo bench -p cargo-cobalt --bench history` prints a table; `-- <runs> <items>` measures another store. Results differ
+//! between machines: compare only those of one invocation.
 //!
-//! | case | what it is |
+//! | case | meaning |
 //! |---|---|
 //! | `first` | there is no index yet; all files are read |
 //! | `again` | nothing has changed |
 //! | `one more` | one file is new |
-//! | `help` | `--help`: what the process costs by itself |
+//! | `help` | `--help`: the cost of the process itself |
 
 mod clock;
 mod store;
@@ -39,7 +39,7 @@ fn table(runs: usize, items: usize) {
     let bytes: usize = (0..runs).map(|run| write(&results, run, items)).sum();
     println!("{runs} runs of {items} items, {} kB each", bytes / runs.max(1) / 1000);
     let index = folder.path().join(".cobalt/history.db");
-    // Before the first round there is none.
+    // There is none before the first round.
     let forget = || fs::remove_file(&index).unwrap_or_default();
     let mut next = runs..;
     let one_more = || {

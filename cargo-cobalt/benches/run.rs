@@ -1,13 +1,13 @@
-//! Whole-process benchmark of `cargo cobalt run`: what the command adds to the test binary, when nothing is left to build.
+//! Whole-process benchmark of `cargo cobalt run`: the overhead of the command over the test binary, when nothing needs to be built.
 //!
-//! `cargo bench -p cargo-cobalt --bench run` builds a package with an experiment of 10,000 items that cost next to nothing,
-//! and prints a table; `-- <items>` measures another number of them. CPU time includes that of every process below. Figures
-//! differ from machine to machine: compare those of one call.
+//! `cargo bench -p cargo-cobalt --bench run` builds a package with an experiment of 10,000 trivial items and prints a table; `--
+//! <items>` sets another number. CPU time includes all child processes. Results differ between machines: compare only those of
+//! one invocation.
 //!
-//! | case | what it is |
+//! | case | meaning |
 //! |---|---|
-//! | `binary` | the test binary by itself, as `cargo test` runs it, and what it prints goes nowhere |
-//! | `build` | `cargo test --no-run`, which finds that nothing is left to build |
+//! | `binary` | the test binary alone, as run by `cargo test`, with its output discarded |
+//! | `build` | `cargo test --no-run` with nothing to build |
 //! | `run` | `cargo cobalt run` |
 //! | `help` | `cargo cobalt run --help` |
 
@@ -20,7 +20,7 @@ use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_cargo-cobalt");
-/// How often each case runs, in turn with the others; the medians are shown.
+/// Repetitions of each case, alternating with the others; medians are shown.
 const ROUNDS: usize = 11;
 
 fn main() {
@@ -66,7 +66,7 @@ fn median(mut figures: Vec<f64>) -> f64 {
     figures[ROUNDS / 2]
 }
 
-/// Writes a package with an experiment, and tells where it is to be built.
+/// Writes a package with an experiment; returns its target folder.
 fn project(folder: &Path, items: usize) -> PathBuf {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace");
     let manifest = format!(
@@ -110,7 +110,7 @@ fn program(program: &str, arguments: &[&str], folder: &Path, target: &Path) -> C
     command
 }
 
-/// Runs a command, and tells how many milliseconds passed, and how many the processors worked for it.
+/// Runs a command; returns wall time and CPU time in milliseconds.
 fn measure(command: &mut Command) -> (f64, f64) {
     let before = cpu_ms();
     let started = Instant::now();
@@ -120,7 +120,7 @@ fn measure(command: &mut Command) -> (f64, f64) {
     (took, cpu_ms() - before)
 }
 
-/// What all processes that have ended below this one have used.
+/// The CPU time of all finished child processes.
 fn cpu_ms() -> f64 {
     let usage = getrusage(UsageWho::RUSAGE_CHILDREN).expect("the usage");
     (usage.user_time().num_microseconds() + usage.system_time().num_microseconds()) as f64 / 1000.0

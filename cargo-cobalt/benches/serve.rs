@@ -1,14 +1,14 @@
-//! Benchmark of `cargo cobalt serve` on a large store: how long answers take, and how much memory the server needs.
+//! Benchmark of `cargo cobalt serve` on a large store: response times and memory use.
 //!
-//! `cargo bench -p cargo-cobalt --bench serve` measures a store of 2,001 runs and two of 10,000 items; `-- <runs> <items>` another
-//! one. Figures differ from machine to machine: compare those of one call.
+//! `cargo bench -p cargo-cobalt --bench serve` measures a store of 2,001 runs and two of 10,000 items; `-- <runs> <items>`
+//! another one. Results differ between machines: compare only those of one invocation.
 //!
-//! | column | what it is |
+//! | column | meaning |
 //! |---|---|
-//! | `first` | the first answer, in milliseconds |
-//! | `median` | of the answers to other questions of the same kind, of which none is kept: each has another page |
+//! | `first` | the first response, in milliseconds |
+//! | `median` | of other requests of the same kind, none of which is cached: each has a different page |
 //! | `gzip` | the median of the same, compressed |
-//! | `kB` | the size of the answer, not compressed |
+//! | `kB` | the uncompressed size of the response |
 
 mod server;
 mod store;
@@ -22,13 +22,13 @@ use std::time::{Duration, Instant};
 use server::Server;
 use store::write;
 
-/// How often each question is put.
+/// Repetitions of each request.
 const ROUNDS: usize = 21;
-/// Who reads everything at once.
+/// Number of concurrent clients.
 const READERS: usize = 8;
-/// After this time, a folder is one that has not just changed.
+/// Time after which a folder does not count as just changed.
 const SETTLED: Duration = Duration::from_secs(3);
-/// How many items the other runs have.
+/// Items of the other runs.
 const FEW: usize = 20;
 
 fn main() {
@@ -50,14 +50,14 @@ fn table(runs: usize, items: usize) {
     fs::create_dir_all(&results).expect("a folder");
     fs::write(folder.path().join("Cargo.toml"), "[package]\nname = \"bench\"\n\n[workspace]\n")
         .expect("a file");
-    // The same experiment has every seventh run.
+    // Every seventh run is of the same experiment.
     let large = [runs, runs + 7];
     for run in 0..runs {
         write(&results, run, FEW);
     }
     let bytes = large.map(|run| write(&results, run, items));
     println!("{} runs, two of {items} items, {} kB each", runs + large.len(), bytes[0] / 1000);
-    // A folder that has just changed is looked into again and again.
+    // A folder that has just changed is scanned again each time.
     thread::sleep(SETTLED);
     let server = Server::start(folder.path());
     println!("{:<34} {:>8} {:>8} {:>8} {:>8}", "answer", "first", "median", "gzip", "kB");
@@ -102,7 +102,7 @@ fn table(runs: usize, items: usize) {
     println!("memory after {READERS} readers of everything, at most: {}", memory(&server));
 }
 
-/// How many milliseconds an answer takes, and its size.
+/// The response time in milliseconds, and the size.
 fn clock(server: &Server, address: &str, compressed: bool) -> (f64, usize) {
     let started = Instant::now();
     let size = server.get(address, compressed);
@@ -114,7 +114,7 @@ fn median(mut figures: Vec<f64>) -> f64 {
     figures[figures.len() / 2]
 }
 
-/// Eight at a time ask for all that there is, compressed and not.
+/// Eight clients request everything, compressed and uncompressed.
 fn read_everything(server: &Server, results: &Path, large: &[String; 2], compare: &str) {
     let ids: Vec<String> = fs::read_dir(results)
         .expect("the folder")
@@ -144,7 +144,7 @@ fn read_everything(server: &Server, results: &Path, large: &[String; 2], compare
     });
 }
 
-/// What Linux says of the server's memory.
+/// The server's memory use, from Linux.
 fn memory(server: &Server) -> String {
     match fs::read_to_string(format!("/proc/{}/status", server.id())) {
         Ok(status) => {

@@ -1,4 +1,4 @@
-// Starts the page.
+// The entry point of the page.
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
@@ -9,14 +9,14 @@ import { renderSync } from './lib/render-sync';
 import { router } from './router';
 import './styles.css';
 
-const TRIES = 2;
+const MAX_RETRIES = 2;
 
 const client = new QueryClient({
   defaultOptions: {
     queries: {
-      // What changes on the server is told by its events.
+      // Server events invalidate changed data.
       staleTime: 30_000,
-      retry: (failures, error) => failures < TRIES && error instanceof ApiError && error.status === 0,
+      retry: (failures, error) => failures < MAX_RETRIES && error instanceof ApiError && error.status === 0,
     },
   },
 });

@@ -1,4 +1,4 @@
-// Which page an address shows. Each page is loaded when it is first asked for.
+// The routes. Each page is loaded on first use.
 import { createBrowserRouter } from 'react-router';
 import { ErrorPage } from './shell/error-page';
 import { NotFound } from './shell/not-found';

@@ -1,9 +1,9 @@
-// What every test begins and ends with.
+// Setup and teardown of every test.
 import '@testing-library/jest-dom/vitest';
 import { cleanup, configure } from '@testing-library/react';
 import { afterEach, vi } from 'vitest';
 
-// Charts are loaded when they are first drawn, which takes a busy machine its time.
+// Charts are loaded on first use, which is slow on a busy machine.
 configure({ asyncUtilTimeout: 4000 });
 
 afterEach(() => {

@@ -1,4 +1,4 @@
-//! What the attributes accept: programs with every form, in which the functions are still functions.
+//! All forms that the attributes accept; the annotated functions can still be called.
 
 use crate::sandbox::{Program, clean, fixture};
 

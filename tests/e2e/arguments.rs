@@ -1,4 +1,4 @@
-//! The arguments of a Rust test binary, as cargo, editors and people give them.
+//! The arguments of a Rust test binary, as passed by cargo, editors and people.
 
 use crate::sandbox::{Finished, Sandbox, fixture};
 

@@ -1,4 +1,4 @@
-//! The causes of errors are shown and kept, whatever the type of the error.
+//! Error causes are shown and saved, whatever the error type.
 
 use crate::sandbox::{Sandbox, fixture};
 

@@ -1,4 +1,4 @@
-//! `cobalt.toml` and the variables decide what an experiment does not.
+//! `cobalt.toml` and environment variables set what an experiment does not.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::sandbox::{Sandbox, fixture, numbered};
 
-/// Items in a package with this `cobalt.toml`.
+/// A package with items and this `cobalt.toml`.
 fn configured(config: &str, items: usize) -> Sandbox {
     let sandbox = Sandbox::with_items(numbered(items, 0));
     sandbox.write("cobalt.toml", config);
@@ -56,7 +56,7 @@ fn how_many_run_at_a_time_follows_from_variable_experiment_file_and_default() {
         variables.iter().fold(program, |program, (name, value)| program.env(name, value)).run().code(0);
         let reports = sandbox.reports();
         assert_eq!(reports.len(), before + 1);
-        // Files of one second are sorted by the experiment's name and id.
+        // Files from the same second are sorted by experiment name and ID.
         let latest = reports.into_iter().max_by_key(|report| report.timestamp);
         latest.expect("there is a report").config.concurrency
     };
@@ -80,7 +80,7 @@ fn the_timeout_of_the_file_ends_an_agent_that_hangs() {
     assert_eq!(finished.cases_that("FAILED"), ["silent::item-1"]);
     let report = sandbox.report();
     assert_eq!((report.config.timeout, report.summary.timeouts), (100, 1));
-    // The experiment asks for 20 s by itself, and the variable comes before that.
+    // The experiment sets 20 s; the variable takes precedence.
     let finished = sandbox.program(fixture!("steered")).env("COBALT_TIMEOUT", "150ms").run().code(101);
     assert!(finished.took < Duration::from_secs(10), "{finished}");
 }

@@ -1,4 +1,4 @@
-//! Data and definitions that are no good: each fails as a case of its own, and the others run.
+//! Invalid data and definitions: each fails as its own test case, and the others run.
 
 use crate::sandbox::{Sandbox, fixture};
 

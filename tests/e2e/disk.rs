@@ -1,5 +1,4 @@
-//! Disks that are full, that have no locks, and what is synced to them. A library before the program's own
-//! (`LD_PRELOAD`) plays the disk.
+//! Full disks, file systems without locks, and fsync. A preloaded library (`LD_PRELOAD`) simulates the disk.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -11,7 +10,7 @@ use tempfile::TempDir;
 
 use crate::sandbox::{Program, Sandbox, fixture, numbered};
 
-/// Journals that take so many bytes, no locks, and a log of what is synced and renamed.
+/// Limits journals to a number of bytes, fails locks, and logs syncs and renames.
 const DISK: &str = r#"
 #define _GNU_SOURCE
 #include <errno.h>
@@ -100,12 +99,12 @@ fn library() -> &'static str {
     path
 }
 
-/// A fixture on a disk of our own.
+/// A fixture on the simulated disk.
 fn on_disk(program: Program, variable: &str, value: impl ToString) -> Program {
     program.env("LD_PRELOAD", library()).env(variable, value)
 }
 
-/// How many items the only journal has.
+/// The number of items in the only journal.
 fn kept(sandbox: &Sandbox) -> usize {
     read_journal(&std::fs::read(&sandbox.journals()[0]).unwrap()).unwrap().items.len()
 }
@@ -151,7 +150,7 @@ fn a_full_disk_stops_the_run_at_once_and_what_is_kept_is_resumed() {
 #[test]
 fn a_disk_that_takes_no_item_leaves_no_journal_behind() {
     let sandbox = Sandbox::with_items(numbered(50, 2));
-    // Not even the first line, the first line alone, and a part of an item.
+    // Less than the first line, only the first line, and a partial item.
     for room in [0, 10, 1_000] {
         sandbox.forget_calls();
         let finished = on_disk(sandbox.program(fixture!("gated")), "DISK_ROOM", room).run().code(3);

@@ -1,9 +1,9 @@
-//! Processes that end before their experiments have run: none of them is a success.
+//! Processes that exit before their experiments have run never succeed.
 
 use crate::projects::{cargo, package};
 use crate::sandbox::{Finished, Sandbox, clean};
 
-/// An experiment with two items. The variable `TRIAL_EXIT` says what calls `exit(0)` at the second one.
+/// An experiment with two items. `TRIAL_EXIT` selects what calls `exit(0)` at the second one.
 const EXPERIMENT: &str = r#"
 use cobalt::{Dataset, Item};
 
@@ -56,7 +56,7 @@ fn main() {
 
 const WITHOUT_HARNESS: &str = "[[test]]\nname = \"evals\"\nharness = false\n";
 
-/// A package whose only test target has the experiment.
+/// A package whose only test target contains the experiment.
 fn project(name: &str, target: &str, main: &str) -> Sandbox {
     let sandbox = package(name, &format!("{}\n{target}", crate::projects::light()));
     sandbox.write("tests/evals.rs", &format!("{EXPERIMENT}{main}"));
@@ -72,7 +72,7 @@ fn has_nextest() -> bool {
     is_installed
 }
 
-/// Asserts that cargo and nextest both fail and say this.
+/// Asserts that cargo and nextest both fail with this message.
 #[track_caller]
 fn fails(sandbox: &Sandbox, env: &[(&str, &str)], says: &[&str]) {
     let assert_fails = |finished: Finished| {
@@ -96,7 +96,7 @@ fn an_exit_while_experiments_run_fails_and_names_them() {
     }
     let finished = cargo(&sandbox, &["test"], &[]).code(0);
     assert_eq!(finished.cases_that("ok"), ["shouted::0000", "shouted::0001"]);
-    // What prints and exits by itself is no such exit.
+    // The harness's own output and exit do not count.
     cargo(&sandbox, &["test", "--", "--help"], &[]).code(0);
     cargo(&sandbox, &["test", "--", "--list"], &[]).code(0);
 }
@@ -117,7 +117,7 @@ fn a_test_target_without_harness_false_fails_with_the_remedy() {
     let finished = cargo(&sandbox, &["test", "--test", "evals"], &[]).code(3);
     assert_eq!(finished.cases_that("FAILED"), ["__cobalt_shouted_needs_harness_false"]);
     finished.says(&["experiment `shouted` was not run", remedy, "fn main() { cobalt::main(); }"]);
-    // A filter leaves out the case that would fail.
+    // A filter excludes the case that would fail.
     cargo(&sandbox, &["test", "another"], &[]).code(3).complains(&["`harness = false`"]);
     fails(&sandbox, &[], &["`harness = false`", "cobalt::main()"]);
 }

@@ -1,4 +1,4 @@
-//! Agents and evaluators that fail, panic, hang or answer oddly harm nobody but their own item.
+//! Agents and evaluators that fail, panic, hang or return odd values affect only their own item.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::sandbox::{Sandbox, fixture};
 
-/// An item that is answered rightly beside some that are not.
+/// An item with a correct answer among failing ones.
 fn beside_a_good_one(items: impl IntoIterator<Item = Value>) -> Sandbox {
     Sandbox::with_items([json!({ "id": "good", "answer": "a" })].into_iter().chain(items))
 }
@@ -79,7 +79,7 @@ fn only_so_many_threads_are_left_behind_and_the_rest_is_told_so() {
     let refused = refused.count();
     let timeouts = report.summary.timeouts;
     assert_eq!(refused + timeouts, 200);
-    // On a busy machine some run out of time before they have a thread.
+    // On a busy machine some time out before they get a thread.
     let called = sandbox.starts().len();
     assert!(called <= timeouts, "{called} {timeouts}");
     assert!((64..64 + 16).contains(&called), "{called}");

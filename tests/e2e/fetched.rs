@@ -1,4 +1,4 @@
-//! Data sets that are fetched: one copy for all processes, until another is asked for.
+//! Remote datasets: one copy for all processes, until a refresh.
 
 use cobalt::Report;
 
@@ -9,12 +9,12 @@ fn program(sandbox: &Sandbox, source: &Source) -> Program {
     sandbox.program(fixture!("fetched")).env("E2E_URL", source.url())
 }
 
-/// The names of the cases that are listed.
+/// The names of the listed test cases.
 fn listed(sandbox: &Sandbox, source: &Source) -> usize {
     program(sandbox, source).args(["--list"]).run().code(0).stdout.matches("fetched::item-").count()
 }
 
-/// The result of the run that began last.
+/// The result of the latest run.
 fn newest(sandbox: &Sandbox) -> Report {
     sandbox.reports().into_iter().max_by_key(|report| report.timestamp).expect("there is a run")
 }

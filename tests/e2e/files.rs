@@ -1,4 +1,4 @@
-//! The files that stay.
+//! The files that runs leave.
 
 use std::collections::BTreeSet;
 use std::path::Path;

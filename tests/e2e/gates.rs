@@ -1,4 +1,4 @@
-//! Thresholds that hold a run against its baseline.
+//! Baseline thresholds.
 
 use std::path::PathBuf;
 
@@ -14,7 +14,7 @@ use crate::sandbox::{Finished, Sandbox, fixture};
 
 const GATE: &str = "silent::thresholds::vs_baseline.exact.drop<=0.05";
 
-/// An experiment of 40 items, the first of which its agent answers otherwise where `E2E_BROKEN` is set.
+/// An experiment with 40 items; the agent answers the first ones differently if `E2E_BROKEN` is set.
 fn gated(wrong_if_broken: usize) -> Sandbox {
     let item = |n: usize| {
         let act = if n < wrong_if_broken { json!("wrong-if-broken") } else { json!(null) };
@@ -29,7 +29,7 @@ fn gated(wrong_if_broken: usize) -> Sandbox {
     sandbox
 }
 
-/// Runs the experiment once, and keeps that as its baseline.
+/// Runs the experiment once and saves the run as its baseline.
 fn with_baseline(wrong_if_broken: usize) -> (Sandbox, PathBuf) {
     let sandbox = gated(wrong_if_broken);
     sandbox.program(fixture!("silent")).run().code(0);
@@ -40,10 +40,10 @@ fn with_baseline(wrong_if_broken: usize) -> (Sandbox, PathBuf) {
     (sandbox, path)
 }
 
-/// The only report, and the summary's line on the gate.
+/// The only report, and the summary line of the gate.
 fn outcome(sandbox: &Sandbox, finished: &Finished) -> (Report, String) {
     let about = |line: &&str| line.contains("vs_baseline.exact.drop") && line.starts_with("  ");
-    // The names of failed cases stand before it.
+    // Preceded by the names of failed test cases.
     let line = finished.stdout.lines().rfind(about).unwrap_or_else(|| panic!("{finished}"));
     (sandbox.report(), line.trim().to_owned())
 }

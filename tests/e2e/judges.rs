@@ -1,4 +1,4 @@
-//! What is told of judges: what they were asked, what that cost, and that they lack a key.
+//! Reports on judges: calls, cost, and missing keys.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ fn judged(sandbox: &Sandbox, model: &Model) -> Program {
         .env("NO_PROXY", "127.0.0.1")
 }
 
-/// What an answer of `gpt-6-luna` costs.
+/// The cost of a response of `gpt-6-luna`.
 fn each() -> f64 {
     let (input, cached, output) = TOKENS;
     ((input - cached) as f64 * 0.1 + cached as f64 * 0.01 + output as f64 * 0.5) / 1e6
@@ -84,11 +84,7 @@ fn a_judge_without_a_price_is_counted_and_named_once_and_leaves_nothing_to_measu
         "  judges  2 calls, 80,020 tokens, judge cost unknown (gpt-of-nobody)\n",
         "has nothing to measure: the judges used tokens of unknown cost; add `gpt-of-nobody` under `[prices]`",
     ]);
-    assert_eq!(
-        finished.stdout.matches("note: no price for `gpt-of-nobody`").count(),
-        1,
-        "{finished}"
-    );
+    assert_eq!(finished.stdout.matches("note: no price for `gpt-of-nobody`").count(), 1, "{finished}");
     assert_eq!(sandbox.report().summary.unpriced_models, ["gpt-of-nobody"]);
 }
 

@@ -1,4 +1,4 @@
-//! Keys that are missing, and experiments that are ignored for want of one.
+//! Missing keys, and experiments that are ignored because of them.
 
 use crate::sandbox::{Finished, Program, Sandbox, fixture, numbered};
 
@@ -6,7 +6,7 @@ fn keyed(sandbox: &Sandbox, args: &[&str]) -> Program {
     sandbox.program(fixture!("keyed")).args(args.iter().copied())
 }
 
-/// As nextest starts it.
+/// Started like nextest does.
 fn alone(sandbox: &Sandbox, args: &[&str]) -> Program {
     keyed(sandbox, args).env("NEXTEST_EXECUTION_MODE", "process-per-test")
 }

@@ -1,4 +1,4 @@
-//! A run that is killed at any moment and resumed comes to the same as one that nobody disturbed.
+//! A run that is killed at any moment and resumed has the same results as an undisturbed one.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -12,9 +12,9 @@ use crate::sandbox::{Finished, Program, Running, Sandbox, fixture, numbered};
 
 const ITEMS: usize = 60;
 const CONCURRENCY: usize = 4;
-/// The most times that one run is killed before it may end.
+/// Maximum number of kills per run.
 const MOST_KILLS: usize = 3;
-/// How many runs are killed; hundreds by hand: `COBALT_KILL_ROUNDS=300`.
+/// Number of runs to kill; for a manual stress test: `COBALT_KILL_ROUNDS=300`.
 const ROUNDS: usize = 16;
 
 #[test]
@@ -40,19 +40,19 @@ fn a_run_killed_at_any_moment_loses_nothing_and_repeats_only_what_was_in_flight(
     assert!(total.kept > 0, "some kill came after an item was finished: {total:?}");
 }
 
-/// What became of a run that was killed, perhaps more than once.
+/// The history of a run that was killed at least once.
 #[derive(Debug, Default)]
 struct Tally {
     kills: usize,
-    /// Items in the journal at the kills.
+    /// Items in the journal at each kill.
     kept: usize,
-    /// Items that were begun again.
+    /// Items that were started again.
     repeated: usize,
-    /// Runs that were killed before their journal told anything of them.
+    /// Runs that were killed before their journal had a header.
     anew: usize,
 }
 
-/// An experiment, and what it comes to when nobody disturbs it.
+/// An experiment and its undisturbed results.
 struct Setup {
     runs: usize,
     expected: Value,
@@ -70,7 +70,7 @@ impl Setup {
         Self { runs, expected: lasting(&report), took: finished.took }
     }
 
-    /// Kills a run at random moments until it comes to its end.
+    /// Kills and resumes a run at random moments until it finishes.
     fn round(&self, random: &mut fastrand::Rng) -> Tally {
         let sandbox = Sandbox::with_items(numbered(ITEMS, 2));
         let mut tally = Tally::default();
@@ -86,7 +86,7 @@ impl Setup {
             let killed =
                 tally.kills < MOST_KILLS && kill_after(&mut running, self.took.mul_f64(moment(random)));
             let finished = running.finish();
-            // No item that was in the journal is run again.
+            // Items in the journal are not run again.
             let again = keys_started(&sandbox.calls()[called_before..]);
             assert!(again.is_disjoint(&done), "{:?} were finished\n{finished}", again.intersection(&done));
             if !killed {
@@ -101,7 +101,7 @@ impl Setup {
                     tally.kept += finished_items.len() - done.len();
                     done = finished_items;
                 }
-                // Killed before the first line was whole, or after the journal had done its work.
+                // Killed before the header was complete, or after the journal was removed.
                 None if sandbox.result_files().iter().any(|path| !is_draft(path)) => break finished,
                 None => {
                     assert!(done.is_empty(), "a journal went away");
@@ -112,7 +112,7 @@ impl Setup {
             }
         };
         self.check(&sandbox, &end);
-        // Runs of one item come one after another, so that each attempt at it starts with the first.
+        // Trials of an item run one after another, so each attempt starts with the first.
         let attempts = sandbox.calls().iter().filter(|call| is_first_run(call)).count();
         tally.repeated = attempts - ITEMS;
         tally
@@ -130,12 +130,12 @@ fn program(sandbox: &Sandbox, runs: usize) -> Program {
     sandbox.program(fixture!("gated")).env("E2E_RUNS", runs).env("E2E_CONCURRENCY", CONCURRENCY)
 }
 
-/// A part of the time that a run takes. Every third is near the end, where the result file is written.
+/// A fraction of the run time. Every third is near the end, when the result file is written.
 fn moment(random: &mut fastrand::Rng) -> f64 {
     if random.u8(0..3) == 0 { 0.7 + 0.4 * random.f64() } else { random.f64() }
 }
 
-/// Kills the program after a while, unless it ends before.
+/// Kills the program after a while, unless it exits first.
 fn kill_after(running: &mut Running, wait: Duration) -> bool {
     std::thread::sleep(wait);
     if running.has_ended() {
@@ -145,12 +145,12 @@ fn kill_after(running: &mut Running, wait: Duration) -> bool {
     true
 }
 
-/// A result file that was being written at a kill.
+/// A result file that was being written during a kill.
 fn is_draft(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "tmp")
 }
 
-/// The run's id and the keys of its finished items, where its journal tells of them.
+/// The run ID and the keys of finished items, from the journal.
 fn journal_of(sandbox: &Sandbox) -> Option<(String, BTreeSet<String>)> {
     let journals = sandbox.journals();
     assert!(journals.len() <= 1, "a resumed run goes on in its own journal: {journals:?}");
@@ -174,7 +174,7 @@ fn keys_started(calls: &[String]) -> BTreeSet<String> {
     started.map(|place| place.rsplit_once(' ').unwrap().0.to_owned()).collect()
 }
 
-/// A report without what no two runs share: its id, its times and the state of the source.
+/// A report without fields that differ in each run: ID, times and source state.
 fn lasting(report: &Report) -> Value {
     let mut json: Value = serde_json::from_str(&report.to_json().unwrap()).unwrap();
     forget(&mut json, &["id", "timestamp", "git"], false);

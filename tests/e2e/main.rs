@@ -1,4 +1,4 @@
-//! End-to-end tests: what a user sees when the real binaries run.
+//! End-to-end tests: what users see when they run the real binaries.
 
 mod accepted;
 mod arguments;

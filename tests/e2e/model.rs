@@ -1,4 +1,4 @@
-//! A model on loopback that finds every output right.
+//! A local model server that approves every output.
 
 use std::collections::HashSet;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -9,7 +9,7 @@ use std::thread::JoinHandle;
 
 use serde_json::json;
 
-/// The tokens of each answer: read, read from the vendor's cache among them, and written.
+/// Tokens per response: input, cached input, output.
 pub(crate) const TOKENS: (u64, u64, u64) = (40_000, 20_000, 10);
 
 /// The model's server; it stops when this is dropped.
@@ -25,8 +25,8 @@ impl Model {
         Self::failing(|_| None)
     }
 
-    /// One that fails whenever it is first asked every fourth question: too busy, broken or cut off within its answer by
-    /// turns. That is one in five calls where each is sent again.
+    /// A server that fails the first attempt at every fourth question, in turn with 429, a server error, or a truncated response:
+    /// one in five calls, counting retries.
     pub(crate) fn failing_one_in_five() -> Self {
         let mut asked = HashSet::new();
         Self::failing(move |question| {
@@ -46,7 +46,7 @@ impl Model {
                 if is_over.load(Ordering::SeqCst) {
                     return;
                 }
-                // Whoever asks may go away.
+                // The client may disconnect.
                 let _ = answer(stream, &for_thread, &mut fails);
             }
         });
@@ -57,7 +57,7 @@ impl Model {
         format!("http://{}/v1", self.address)
     }
 
-    /// How many requests have come.
+    /// Number of requests received.
     pub(crate) fn asked(&self) -> usize {
         self.asked.load(Ordering::SeqCst)
     }
@@ -66,7 +66,7 @@ impl Model {
 impl Drop for Model {
     fn drop(&mut self) {
         self.stops.store(true, Ordering::SeqCst);
-        // It waits for a connection.
+        // Unblock `accept`.
         let _ = TcpStream::connect(self.address);
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
@@ -74,7 +74,7 @@ impl Drop for Model {
     }
 }
 
-/// What goes wrong with a call.
+/// How a call fails.
 #[derive(Clone, Copy)]
 enum Failure {
     Busy,
@@ -82,7 +82,7 @@ enum Failure {
     Cut,
 }
 
-/// Answers one request, and closes the connection.
+/// Answers one request and closes the connection.
 fn answer(
     stream: TcpStream,
     asked: &AtomicUsize,

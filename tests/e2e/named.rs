@@ -1,4 +1,4 @@
-//! Data sets that `cobalt.toml` names, wherever they are kept.
+//! Datasets from `cobalt.toml`, local and remote.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! Under `cargo nextest`, which starts a process for each case, an experiment is one case.
+//! With `cargo nextest`, which starts a process per test case, an experiment is one test case.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! Programs that score, as processes: what they print, and that none of them is left behind.
+//! Scoring programs as child processes: their output, and that none is left behind.
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -7,7 +7,7 @@ use crate::sandbox::{Sandbox, fixture, numbered};
 
 const SOON: Duration = Duration::from_secs(10);
 
-/// So many items that this script of the shell scores.
+/// A number of items scored by a shell script.
 fn scored_by(script: &str, items: usize) -> Sandbox {
     let sandbox = Sandbox::with_items(numbered(items, 0));
     sandbox.write("score.sh", script);
@@ -18,7 +18,7 @@ fn scored_by(script: &str, items: usize) -> Sandbox {
     sandbox
 }
 
-/// Notes its process and one that it starts, which would go on for a minute.
+/// Records its process ID and that of a child, which would run for a minute.
 const WITH_CHILD: &str = "sleep 60 < /dev/null > /dev/null 2>&1 &\necho $! >> pids; echo $$ >> pids\n";
 
 fn is_alive(pid: &str) -> bool {
@@ -26,13 +26,13 @@ fn is_alive(pid: &str) -> bool {
     kill.args(["-c", &format!("kill -0 {pid}")]).stderr(Stdio::null()).status().unwrap().success()
 }
 
-/// Asserts that so many processes were noted, and are gone.
+/// Asserts that this many processes were recorded and have exited.
 #[track_caller]
 fn assert_gone(sandbox: &Sandbox, noted: usize) {
     let pids = std::fs::read_to_string(sandbox.path("pids")).unwrap();
     assert_eq!(pids.lines().count(), noted);
     let deadline = Instant::now() + SOON;
-    // What is killed may have to wait until someone takes note of it.
+    // A killed process can remain until it is reaped.
     while let Some(pid) = pids.lines().find(|pid| is_alive(pid)) {
         assert!(Instant::now() < deadline, "{pid} is left");
         std::thread::sleep(Duration::from_millis(5));
@@ -71,7 +71,7 @@ fn when_the_run_is_over_no_process_is_left() {
 #[test]
 fn a_run_that_is_stopped_leaves_no_process() {
     for signal in ["INT", "TERM"] {
-        // Both processes answer two questions, and are busy with the third.
+        // Both processes answer two questions and are busy with the third.
         let script = format!(
             "{WITH_CHILD}read -r line; echo 1; read -r line; echo 1; read -r line; sleep 60; echo 1\n"
         );
@@ -86,7 +86,7 @@ fn a_run_that_is_stopped_leaves_no_process() {
 #[test]
 fn a_run_that_panics_leaves_no_process() {
     let sandbox = scored_by(&format!("{WITH_CHILD}while read -r line; do echo 1; done\nsleep 60\n"), 4);
-    // Who reads what it prints goes away at once, so that printing panics; what is kept is kept.
+    // The reader of its output closes it, so that printing panics; saved items remain.
     let _ = sandbox.program(fixture!("silent")).run_unread();
     assert_gone(&sandbox, 4);
 }

@@ -17,7 +17,7 @@ fn right(item: &cobalt::Item, output: &str) -> bool {
 
 #[cobalt::experiment(dataset = "datasets/questions.jsonl", evaluators = [right])]
 async fn desk(item: cobalt::Item) -> Result<String, String> {
-    // Printed to standard output, this could split another case's line under `cargo test`.
+    // On stdout, this could split the line of another test case under `cargo test`.
     eprintln!("an agent prints what it likes");
     let broken = std::fs::remove_file("broken-once").is_ok();
     if broken { Err("the network is broken".to_owned()) } else { Ok(item["answer"].as_str().unwrap().to_owned()) }
@@ -38,14 +38,13 @@ fn main() {
 }
 "#;
 
-/// The dependency on the library alone.
+/// Only the dependency on the library.
 pub(crate) fn light() -> String {
     let cobalt = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join("cobalt");
     format!("[dev-dependencies]\ncobalt = {{ path = {cobalt:?}, default-features = false }}\n")
 }
 
-/// A package of its own with an empty library. What is built of packages of one name is shared, so that different ones need
-/// different names.
+/// A separate package with an empty library. Packages with the same name share build output, so different ones need different names.
 pub(crate) fn package(name: &str, manifest: &str) -> Sandbox {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let sandbox = Sandbox::new();
@@ -57,7 +56,7 @@ pub(crate) fn package(name: &str, manifest: &str) -> Sandbox {
     sandbox
 }
 
-/// A package with a data set and a test target.
+/// A package with a dataset and a test target.
 fn project() -> Sandbox {
     let sandbox = package("trial", &format!("{}\n[[test]]\nname = \"evals\"\nharness = false\n", light()));
     sandbox.write("tests/evals.rs", TEST);
@@ -68,7 +67,7 @@ fn project() -> Sandbox {
     sandbox
 }
 
-/// Where the fixtures were built; what all projects build is kept beside them.
+/// The target folder of the fixtures; the projects' shared target folder is next to it.
 fn target() -> PathBuf {
     let profile = fixture!("several").parent().unwrap();
     profile.parent().unwrap().join("projects")
@@ -101,7 +100,7 @@ fn cargo_test_runs_experiments_as_cases_and_keeps_their_results() {
     let names: Vec<_> = sandbox.reports().into_iter().map(|report| report.name).collect();
     assert_eq!(names, ["desk", "gated"]);
     assert!(sandbox.path(".cobalt/.gitignore").exists());
-    // From another folder the data set is found and the results lie where they lay.
+    // From another folder, the dataset is found and the results are in the same place.
     let folder = sandbox.path("datasets");
     let exact = ["test", "--test", "evals", "--", "--exact", "desk::rome"];
     let finished = Program::of(command(&folder)).args(exact).patient().run().code(0);
@@ -144,7 +143,7 @@ fn nextest_runs_each_experiment_once_and_a_retry_mends_what_broke() {
     assert!(reports.iter().all(|report| report.passed && report.items.len() == 2));
 }
 
-/// The library by another name, and by a path within a module of the package.
+/// The library under another name, and by a path within a module of the package.
 const RENAMED: &str = r#"
 use evals::{EvalContext, Item, Score};
 

@@ -1,4 +1,4 @@
-//! What agents record while they work is kept, whether they then answer, fail, panic or run out of time.
+//! What agents record is saved, whether they then answer, fail, panic or time out.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::sandbox::{Finished, Sandbox, fixture};
 
-/// 23 tokens of a model whose price is known, a call of a tool, a message and a note.
+/// 23 tokens of a model with a known price, a tool call, a message and a note.
 fn records() -> Value {
     json!([
         { "model": "gpt-4o-mini", "in": 20, "out": 3 },
@@ -18,14 +18,14 @@ fn records() -> Value {
     ])
 }
 
-/// What these cost: 0.15 and 0.60 USD for a million tokens.
+/// Their cost, at 0.15 and 0.60 USD per million tokens.
 const COST: f64 = (20.0 * 0.15 + 3.0 * 0.60) / 1e6;
 
 fn item(id: &str, act: Option<&str>) -> Value {
     json!({ "id": id, "answer": "a", "act": act, "record": records() })
 }
 
-/// One item for each way in which an agent ends.
+/// One item for each way in which an agent can end.
 fn one_of_each() -> Sandbox {
     Sandbox::with_items([
         item("good", None),
@@ -39,7 +39,7 @@ fn is_close(one: Option<f64>, other: f64) -> bool {
     one.is_some_and(|one| (one - other).abs() < 1e-12)
 }
 
-/// All that [`records`] says is in the metadata.
+/// Asserts that everything from [`records`] is in the metadata.
 fn has_all(run: &Execution) {
     let expected = json!({
         "model": "gpt-4o-mini",
@@ -75,7 +75,7 @@ fn what_was_recorded_is_kept_however_the_agent_ends() {
 #[test]
 fn each_run_of_an_item_has_its_own_records_and_late_ones_are_ignored() {
     let mut late = item("late", None);
-    // Far apart, so that a busy machine does not find both times over at once.
+    // Far apart, so that on a busy machine not both have expired at once.
     late["wait_ms"] = json!(1_800);
     late["record_late"] = json!(true);
     let sandbox = Sandbox::with_items([late, item("no", Some("fail"))]);
@@ -142,7 +142,7 @@ fn recorded_calls_of_tools_are_scored() {
     assert_eq!(scores("few"), [Some(1.0), Some(0.5), Some(1.0)]);
 }
 
-/// What one item used that records these calls.
+/// The usage of an item that records these calls.
 fn used(fixture: &Path, calls: Value) -> (Report, Finished) {
     let sandbox = Sandbox::with_items([json!({ "id": "one", "answer": "a", "record": calls })]);
     let finished = sandbox.program(fixture).run();

@@ -1,4 +1,4 @@
-//! `COBALT_ONLY`: only what failed last time, or what has changed, in test binaries that nobody else has started.
+//! `COBALT_ONLY` in test binaries started directly: only items that failed last time, or that have changed.
 
 use serde_json::{Value, json};
 
@@ -8,14 +8,14 @@ fn only(sandbox: &Sandbox, only: &str) -> Program {
     sandbox.program(fixture!("steered")).env("COBALT_ONLY", only).env("COBALT_SOURCES", "one")
 }
 
-/// What the agent was called for by a program that exits with this code.
+/// The agent calls of a program that exits with this code.
 fn called(sandbox: &Sandbox, program: Program, code: i32) -> (Vec<String>, Finished) {
     sandbox.forget_calls();
     let finished = program.run().code(code);
     (sandbox.starts().into_keys().collect(), finished)
 }
 
-/// Three items that pass, and one in error while `E2E_BROKEN` is set.
+/// Three passing items, and one that fails with an error while `E2E_BROKEN` is set.
 fn items() -> Vec<Value> {
     let mut items = numbered(4, 0);
     items[3]["act"] = json!("fail-if-broken");
@@ -58,7 +58,7 @@ fn other_runs_and_other_evaluators_are_a_change_and_unknown_sources_may_be_one()
     }
 }
 
-/// A sandbox whose run over these items was killed when three of them were kept.
+/// A sandbox whose run over these items was killed after three were saved.
 fn killed_after_three(items: Vec<Value>) -> Sandbox {
     let sandbox = Sandbox::with_items(items);
     let program = sandbox.program(fixture!("steered")).env("COBALT_SOURCES", "one").env("E2E_BROKEN", 1);

@@ -1,4 +1,4 @@
-//! Taking up runs that were cut short, and refusing where the results would not fit together.
+//! Resuming interrupted runs, and refusing if the results would not fit together.
 
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ fn items() -> Vec<Value> {
     items
 }
 
-/// A package in which a run was killed after all items but the fourth, and the run's id.
+/// A package whose run was killed after all items but the fourth, and the run ID.
 fn cut_short() -> (Sandbox, String) {
     let sandbox = Sandbox::with_items(items());
     let mut running = sandbox.start_until_kept(sandbox.program(fixture!("steered")).env("E2E_BROKEN", 1), 4);
@@ -154,8 +154,8 @@ fn a_damaged_line_costs_its_item_only() {
 fn a_journal_that_is_no_journal_is_refused_with_the_reason() {
     let sandbox = Sandbox::with_items(items());
     for (text, reason) in [
-        ("", "ends before its first line"),
-        ("{\"journal\": 1, \"id\"", "ends before its first line"),
+        ("", "ends within the first line"),
+        ("{\"journal\": 1, \"id\"", "ends within the first line"),
         ("no JSON\n", "cannot be parsed"),
         ("{}\n", "cannot be parsed"),
     ] {
@@ -199,7 +199,7 @@ fn runs_of_two_test_targets_are_resumed_by_one_list_of_ids() {
         .map(|path| path.file_stem().unwrap().to_string_lossy().into_owned())
         .collect();
     let ids = ids.join(",");
-    // `cargo test` starts one after the other, with the same environment.
+    // `cargo test` starts binaries one after another, with the same environment.
     sandbox.program(fixture!("steered")).env("COBALT_RESUME", &ids).run().code(0);
     sandbox.program(fixture!("gated")).env("COBALT_RESUME", &ids).run();
     assert_eq!(sandbox.reports().len(), 2, "{:?}", sandbox.journals());
@@ -239,7 +239,7 @@ fn rewrite(sandbox: &Sandbox, rewrite: impl Fn(usize, &str) -> String) {
     std::fs::write(path, lines.collect::<String>()).unwrap();
 }
 
-/// A line as earlier versions wrote it, with what `change` does to it.
+/// A line as written by earlier versions, modified by `change`.
 fn without_checksum(line: &str, change: impl Fn(&mut Value)) -> String {
     let mut line: Value = serde_json::from_str(line).unwrap();
     let fields = line.as_object_mut().unwrap();

@@ -1,4 +1,4 @@
-//! A folder of its own for one test, and the programs that run in it.
+//! A separate folder per test, and the programs that run in it.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -19,10 +19,10 @@ macro_rules! fixture {
 }
 pub(crate) use fixture;
 
-/// How long any program of ours may take before it counts as hung.
+/// Timeout after which a program counts as hung.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Variables of whoever runs these tests, by which a program would behave otherwise.
+/// Variables of the caller's environment that would change a program's behaviour.
 const FOREIGN: [&str; 16] = [
     "NEXTEST",
     "COBALT",
@@ -42,7 +42,7 @@ const FOREIGN: [&str; 16] = [
     "VOYAGE",
 ];
 
-/// A command without the variables of whoever runs these tests.
+/// A command without these variables.
 pub(crate) fn clean(program: impl AsRef<std::ffi::OsStr>) -> Command {
     let mut command = Command::new(program);
     for (name, _) in std::env::vars_os() {
@@ -53,7 +53,7 @@ pub(crate) fn clean(program: impl AsRef<std::ffi::OsStr>) -> Command {
     command
 }
 
-/// A folder that stands for a package.
+/// A folder that acts as a package.
 pub(crate) struct Sandbox {
     folder: TempDir,
 }
@@ -97,13 +97,13 @@ impl Sandbox {
         Program::of(command)
     }
 
-    /// What the agents were called for, in order: `start <key> <run>`, `end …`, `cancelled …`, `panicked …`.
+    /// The log of agent calls: `start <key> <run>`, `end …`, `cancelled …`, `panicked …`.
     pub(crate) fn calls(&self) -> Vec<String> {
         let log = std::fs::read_to_string(self.path("calls.log")).unwrap_or_default();
         log.lines().map(str::to_owned).collect()
     }
 
-    /// How often the agent was called for each key, all runs together.
+    /// Number of agent calls per key, over all trials.
     pub(crate) fn starts(&self) -> BTreeMap<String, usize> {
         let mut starts = BTreeMap::new();
         for call in self.calls() {
@@ -135,14 +135,14 @@ impl Sandbox {
         self.files(".cobalt/runs")
     }
 
-    /// The id of the only run that was cut short.
+    /// The ID of the only interrupted run.
     pub(crate) fn cut_short(&self) -> String {
         let journals = self.journals();
         assert_eq!(journals.len(), 1, "one run was cut short: {journals:?}");
         journals[0].file_stem().unwrap().to_string_lossy().into_owned()
     }
 
-    /// Starts a program and waits until its only journal has so many items.
+    /// Starts a program and waits until its only journal has this many items.
     pub(crate) fn start_until_kept(&self, program: Program, items: usize) -> Running {
         self.start_until(program, || {
             let journals = self.journals();
@@ -152,7 +152,7 @@ impl Sandbox {
         })
     }
 
-    /// Starts a program and waits until something holds.
+    /// Starts a program and waits for a condition.
     pub(crate) fn start_until(&self, program: Program, holds: impl Fn() -> bool) -> Running {
         let mut running = program.start();
         while !holds() {
@@ -178,7 +178,7 @@ impl Sandbox {
     }
 }
 
-/// A program that is about to run.
+/// A program to start.
 pub(crate) struct Program {
     command: Command,
     patience: Duration,
@@ -199,7 +199,7 @@ impl Program {
         self
     }
 
-    /// Waits long enough for a build.
+    /// Extends the timeout for a build.
     pub(crate) fn patient(mut self) -> Self {
         self.patience *= 10;
         self
@@ -213,7 +213,7 @@ impl Program {
         Running { child, stdout, stderr, started: Instant::now(), patience: self.patience }
     }
 
-    /// Runs the program to its end for a reader of its output who goes away at once.
+    /// Runs the program to its end with its output closed immediately.
     pub(crate) fn run_unread(mut self) -> ExitStatus {
         let command = self.command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().expect("the program starts");
@@ -235,7 +235,7 @@ fn drain(mut from: impl Read + Send + 'static) -> JoinHandle<String> {
     })
 }
 
-/// A program that runs.
+/// A running program.
 pub(crate) struct Running {
     child: Child,
     stdout: JoinHandle<String>,
@@ -245,7 +245,7 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    /// SIGKILL: nothing in the program can know of it.
+    /// SIGKILL: the program cannot handle it.
     pub(crate) fn kill(&mut self) {
         self.child.kill().expect("the program is ours to kill");
     }
@@ -253,7 +253,7 @@ impl Running {
     /// Sends a signal by its name, such as `INT`.
     pub(crate) fn signal(&self, name: &str) {
         let kill = format!("kill -{name} {}", self.child.id());
-        // It may have ended by now.
+        // It may have exited already.
         let _ = Command::new("sh").args(["-c", &kill]).stderr(Stdio::null()).status();
     }
 
@@ -261,7 +261,7 @@ impl Running {
         self.child.try_wait().expect("the program can be waited for").is_some()
     }
 
-    /// Waits for the end; a program that does not come to it fails the test.
+    /// Waits for the program to exit; a timeout fails the test.
     pub(crate) fn finish(mut self) -> Finished {
         let deadline = self.started + self.patience;
         while !self.has_ended() {
@@ -286,7 +286,7 @@ impl Running {
     }
 }
 
-/// What a program left.
+/// The result of a program.
 #[derive(Debug)]
 pub(crate) struct Finished {
     pub(crate) status: ExitStatus,
@@ -310,7 +310,7 @@ impl Finished {
         self
     }
 
-    /// Asserts that stderr says each of these.
+    /// Asserts that stderr contains each of these.
     #[track_caller]
     pub(crate) fn complains(self, parts: &[&str]) -> Self {
         for part in parts {
@@ -319,7 +319,7 @@ impl Finished {
         self
     }
 
-    /// Asserts that stdout says each of these.
+    /// Asserts that stdout contains each of these.
     #[track_caller]
     pub(crate) fn says(self, parts: &[&str]) -> Self {
         for part in parts {
@@ -328,7 +328,7 @@ impl Finished {
         self
     }
 
-    /// The lines `test <name> ... <outcome>`, sorted: cases that run side by side end in any order.
+    /// The lines `test <name> ... <outcome>`, sorted, as concurrent cases end in any order.
     pub(crate) fn cases(&self) -> Vec<(String, String)> {
         let lines = self.stdout.lines().filter_map(|line| line.strip_prefix("test ")?.split_once(" ... "));
         let mut cases: Vec<_> =
@@ -337,13 +337,13 @@ impl Finished {
         cases
     }
 
-    /// The names of the cases that ended so.
+    /// The names of the cases with this outcome.
     pub(crate) fn cases_that(&self, outcome: &str) -> Vec<String> {
         let cases = self.cases().into_iter();
         cases.filter(|(_, found)| found.starts_with(outcome)).map(|(name, _)| name).collect()
     }
 
-    /// Stdout with what differs from run to run masked: times and ids.
+    /// Stdout with times and IDs masked.
     pub(crate) fn masked(&self) -> String {
         let lines = self.stdout.lines().map(|line| {
             if let Some((before, _)) = line.split_once("finished in ") {
@@ -371,7 +371,7 @@ impl Finished {
     }
 }
 
-/// Numbered items that an agent answers rightly, each after so many milliseconds.
+/// Numbered items with correct answers, each after this many milliseconds.
 pub(crate) fn numbered(count: usize, wait_ms: u64) -> Vec<Value> {
     let item = |n: usize| {
         serde_json::json!({

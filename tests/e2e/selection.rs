@@ -1,4 +1,4 @@
-//! Only what was picked is run.
+//! Only selected items are run.
 
 use std::collections::BTreeSet;
 

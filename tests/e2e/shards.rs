@@ -1,4 +1,4 @@
-//! `COBALT_SHARD`: one share of the items, in test binaries that nobody else has started.
+//! `COBALT_SHARD` in test binaries started directly: one shard of the items.
 
 use cobalt::report::Shard;
 use serde_json::{Value, json};
@@ -7,13 +7,13 @@ use crate::sandbox::{Program, Sandbox, fixture, numbered};
 
 const SHARD: &str = "1/2";
 
-/// The items of the shard that there are among so many.
+/// The items of the shard among this many.
 fn of_shard(number: usize) -> Vec<String> {
     let shard: Shard = SHARD.parse().unwrap();
     (0..number).map(|index| format!("item-{index}")).filter(|key| shard.has(key)).collect()
 }
 
-/// Twelve items, of which the last of the shard does this.
+/// Twelve items; the last one of the shard does this.
 fn last_does(act: &str) -> Vec<Value> {
     let last = of_shard(12).pop().unwrap();
     let act = |mut item: Value| {
@@ -29,7 +29,7 @@ fn shard(sandbox: &Sandbox) -> Program {
     sandbox.program(fixture!("steered")).env("COBALT_SHARD", SHARD)
 }
 
-/// That the only report is of the shard, and of its items.
+/// Asserts that the only report is of the shard and its items.
 fn assert_of_shard(sandbox: &Sandbox) {
     let report = sandbox.report();
     assert!(report.partial && report.shard.is_some_and(|shard| shard.to_string() == SHARD));

@@ -1,4 +1,4 @@
-//! Crates that users have, too: what the library turns on in them must not change what they do in the user's code.
+//! Crates shared with users: features that the library enables must not change their behaviour in user code.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::projects::{cargo, package};
 use crate::sandbox::{Program, clean, fixture};
 
-/// A package with rustls as it is by default, and WebSockets over it.
+/// A package with default rustls, and WebSockets over it.
 const MANIFEST: &str = r#"
 [dependencies]
 rustls = "0.23"
@@ -40,7 +40,7 @@ fn main() {
 }
 "#;
 
-/// A server and a client that leave the provider of cryptography to rustls, as most programs do.
+/// A server and a client that leave the crypto provider to rustls, as most programs do.
 const SOCKETS: &str = r#"
 use std::sync::Arc;
 
@@ -88,16 +88,15 @@ fn a_crate_with_rustls_connects_beside_the_library() {
     let sandbox = package("encrypted", &MANIFEST.replace("COBALT", &format!("{cobalt:?}")));
     sandbox.write("tests/evals.rs", EVALS);
     sandbox.write("tests/sockets.rs", SOCKETS);
-    // Some of its crates are no crates of this workspace, and come from the registry. Others are built for the workspace already.
+    // Some of its crates come from the registry; others are already built for the workspace.
     let target = fixture!("several").parent().unwrap().parent().unwrap().to_str().unwrap();
     let variables = [("CARGO_NET_OFFLINE", "false"), ("CARGO_TARGET_DIR", target)];
     let finished = cargo(&sandbox, &["test", "--tests"], &variables).code(0);
     assert_eq!(finished.cases_that("ok"), ["a_web_socket_is_opened_over_tls", "shouted::0000"]);
 }
 
-/// What the library turns on by default in crates that users have as well. They
-/// add to the crate and change nothing of what is there, but for `float_roundtrip`, with which a float is read exactly, and
-/// `preserve_order`, with which objects keep the order of their keys.
+/// Features that the library enables by default in crates that users may share. They are additive, except for `float_roundtrip`,
+/// which parses floats exactly, and `preserve_order`, which keeps the order of object keys.
 const TURNED_ON: [(&str, &[&str]); 7] = [
     ("hyper", &["client", "default", "http1"]),
     ("hyper-util", &["client", "client-legacy", "client-proxy", "default", "http1", "tokio"]),
@@ -141,7 +140,7 @@ const TURNED_ON: [(&str, &[&str]); 7] = [
     ),
 ];
 
-/// The features of a crate in the tree of the library.
+/// The features of a crate in the library's dependency tree.
 fn features(of: &str, chosen: &[&str]) -> BTreeSet<String> {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let mut command = clean(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));

@@ -1,4 +1,4 @@
-//! Ctrl-C and the request to terminate.
+//! Ctrl-C and termination signals.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use crate::sandbox::{Sandbox, fixture, numbered};
 
 const SOON: Duration = Duration::from_secs(5);
 
-/// Four items that are answered at once and four that hang.
+/// Four items that are answered immediately and four that hang.
 fn half_hanging(act: &str) -> Vec<Value> {
     let mut items = numbered(8, 0);
     items[4..].iter_mut().for_each(|item| item["act"] = json!(act));
@@ -28,7 +28,7 @@ fn a_run_that_is_asked_to_stop_keeps_what_is_finished_and_says_how_to_go_on() {
         assert!(asked.elapsed() < SOON, "{finished}");
         let id = sandbox.cut_short();
         let finished = finished.complains(&[&format!("COBALT_RESUME={id}")]);
-        // The line break that ends a line which is open may come between a case and its `ok`.
+        // The line break that ends an open line can appear between a case and its `ok`.
         let is_verdict = |outcome: &str| !outcome.is_empty() && !outcome.starts_with("ok");
         let told = finished.cases();
         assert!(!told.iter().any(|(_, outcome)| is_verdict(outcome)), "not all was run: {finished}");
@@ -90,7 +90,7 @@ fn plain_agents_that_hang_do_not_hold_up_the_end() {
 #[test]
 fn a_second_request_ends_the_process_at_once() {
     let sandbox = Sandbox::with_items(numbered(4, 0));
-    // The run comes to its end but for the state of the source, which never comes.
+    // The run finishes except for the source state, which never arrives.
     sandbox.write("bin/git", "#!/bin/sh\nexec sleep 30\n");
     std::fs::set_permissions(sandbox.path("bin/git"), std::fs::Permissions::from_mode(0o755)).unwrap();
     let path = format!("{}:{}", sandbox.path("bin").display(), std::env::var("PATH").unwrap());

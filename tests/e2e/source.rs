@@ -1,4 +1,4 @@
-//! A server on loopback that has a data set, and counts how often it is asked for it.
+//! A local server with a dataset that counts requests.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -9,17 +9,17 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-/// Long enough for another process to ask, too.
+/// Long enough for another process to send a request, too.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// What the server and the test know.
+/// State shared by the server and the test.
 #[derive(Default)]
 struct State {
-    /// What the header `Authorization` must be, if anything.
+    /// The required `Authorization` header, if any.
     authorization: Option<&'static str>,
-    /// How long an answer takes.
+    /// The delay of each response.
     takes: Duration,
-    /// The items as lines; none where the server is out of order.
+    /// The items as lines; `None` makes the server fail.
     text: Mutex<Option<String>>,
     asked: AtomicUsize,
     stops: AtomicBool,
@@ -37,12 +37,12 @@ impl Source {
         Self::start(items, State { takes: PAUSE, ..State::default() })
     }
 
-    /// One that gives them to whoever is authorised.
+    /// A server that requires authorization.
     pub(crate) fn locked(items: impl IntoIterator<Item = Value>, authorization: &'static str) -> Self {
         Self::start(items, State { authorization: Some(authorization), ..State::default() })
     }
 
-    /// One that takes longer than people like to wait without a word.
+    /// A server that is slow enough for a progress message.
     pub(crate) fn slow(items: impl IntoIterator<Item = Value>) -> Self {
         Self::start(items, State { takes: Duration::from_millis(1500), ..State::default() })
     }
@@ -57,7 +57,7 @@ impl Source {
                 if shared.stops.load(Ordering::SeqCst) {
                     return;
                 }
-                // Whoever asks may go away.
+                // The client may disconnect.
                 let _ = answer(&stream, &shared);
             }
         });
@@ -70,18 +70,18 @@ impl Source {
         format!("http://{}/support.jsonl", self.address)
     }
 
-    /// It has these items from now on.
+    /// Replaces the items.
     pub(crate) fn has(&self, items: impl IntoIterator<Item = Value>) {
         let text = items.into_iter().map(|item| format!("{item}\n")).collect();
         *self.state.text.lock().unwrap() = Some(text);
     }
 
-    /// It has nothing but errors from now on.
+    /// Makes all requests fail.
     pub(crate) fn breaks(&self) {
         *self.state.text.lock().unwrap() = None;
     }
 
-    /// How often it was asked.
+    /// Number of requests received.
     pub(crate) fn asked(&self) -> usize {
         self.state.asked.load(Ordering::SeqCst)
     }
@@ -90,7 +90,7 @@ impl Source {
 impl Drop for Source {
     fn drop(&mut self) {
         self.state.stops.store(true, Ordering::SeqCst);
-        // It waits for a connection.
+        // Unblock `accept`.
         let _ = TcpStream::connect(self.address);
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();

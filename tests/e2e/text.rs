@@ -1,4 +1,4 @@
-//! Evaluators of text in experiments, as values and from `cobalt.toml`.
+//! Text evaluators in experiments, as values and from `cobalt.toml`.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::sandbox::{Sandbox, fixture};
 
-/// An evaluator of each type, which look at `output.text`.
+/// An evaluator of each type, on `output.text`.
 const CONFIG: &str = r#"
 evaluators = [
   { type = "rouge", variant = "1", field = "right", output = "output.text" },
@@ -28,7 +28,7 @@ evaluators = [
 thresholds = ["score.min >= 0"]
 "#;
 
-/// The same by value.
+/// The same as values.
 fn evaluated(experiment: Experiment, schema: &str) -> Experiment {
     let part = "output.text";
     experiment

@@ -1,4 +1,4 @@
-//! What would be green by accident: warnings on stderr, and errors where nothing else could be meant.
+//! False passes: warnings on stderr, and errors if there is no other explanation.
 
 use std::fs;
 
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::sandbox::{Finished, Program, Sandbox, fixture};
 
-/// So many items, of which the first are answered wrongly where `E2E_BROKEN` is set.
+/// A number of items; the first ones are answered wrongly if `E2E_BROKEN` is set.
 fn items(number: usize, wrong_if_broken: usize) -> impl Iterator<Item = Value> {
     (0..number).map(move |n| {
         let act = if n < wrong_if_broken { json!("wrong-if-broken") } else { json!(null) };
@@ -30,7 +30,7 @@ fn silent(sandbox: &Sandbox) -> Program {
     sandbox.program(fixture!("silent"))
 }
 
-/// Runs the experiment, and keeps that as its baseline; the run failed, or did not.
+/// Runs the experiment and saves the run as its baseline, whether it failed or not.
 fn keep_baseline(sandbox: &Sandbox, failed: bool) {
     silent(sandbox).run();
     let numbers = Measurements { failed, ..Measurements::of(&sandbox.report(), &PriceTable::default()) };

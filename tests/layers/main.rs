@@ -1,7 +1,7 @@
-//! The order of the rooms: what lies below knows nothing of what lies above it, and no two rooms need each other.
+//! The module layers: a lower layer must not depend on a higher one, and top-level modules must not depend on each other in a cycle.
 //!
-//! A room is a folder of a crate's sources, or a file beside `lib.rs` or `main.rs`. `cargo test --test layers -- --nocapture`
-//! prints how large files are, and how many items have a narrowed visibility.
+//! A room is a top-level module: a folder in a crate's `src`, or a file next to `lib.rs` or `main.rs`.
+//! `cargo test --test layers -- --nocapture` prints file sizes and the number of items with restricted visibility.
 
 mod modules;
 
@@ -12,14 +12,14 @@ use std::path::{Path, PathBuf};
 
 use modules::{Dependencies, Modules, circles};
 
-/// The rooms of each crate, from the bottom. Those of one line may not know each other either.
+/// The rooms of each crate, from bottom to top. Rooms on the same line must not depend on each other either.
 const CRATES: &[(&str, &[&[&str]])] = &[("cobalt-core", CORE), ("cobalt", COBALT), ("cargo-cobalt", COMMAND)];
 
 const CORE: &[&[&str]] = &[
-    // What uses nothing.
+    // No dependencies.
     &["back_off", "causes", "hash", "nesting", "paths", "pattern", "prices", "slug", "timestamp", "wording"],
     &["redact"],
-    // What a run is, and what is kept of it.
+    // Runs and their storage.
     &["item"],
     &["report"],
     &["names", "reporters"],
@@ -27,18 +27,18 @@ const CORE: &[&[&str]] = &[
 ];
 
 const COBALT: &[&[&str]] = &[
-    // What uses nothing of the library.
+    // No dependencies in the library.
     &["http", "template", "threads"],
     &["metrics"],
-    // Models, datasets and evaluators: they are handed plain settings.
+    // Models, datasets and evaluators; they receive plain settings.
     &["llm"],
     &["settings"],
     &["dataset"],
     &["evaluators"],
-    // The settings of a project.
+    // Project settings.
     &["config"],
     &["error"],
-    // A run, from what is declared to the front of a test binary.
+    // Running experiments, from declarations to the test binary.
     &["experiment", "load"],
     &["engine", "private"],
     &["session"],
@@ -46,7 +46,7 @@ const COBALT: &[&[&str]] = &[
 ];
 
 const COMMAND: &[&[&str]] = &[
-    // What uses nothing of the command.
+    // No dependencies in the command.
     &["browser", "cli", "git_ignored", "recent", "requests", "terminal", "written"],
     &["error", "markdown"],
     &["environment", "index", "interrupt", "reference", "results"],
@@ -59,17 +59,17 @@ const COMMAND: &[&[&str]] = &[
     &["mcp"],
 ];
 
-/// The most files that may need each other in a circle; all of one room.
+/// Maximum number of files in a dependency cycle; all in one room.
 const LARGEST_CIRCLE: usize = 2;
 
-/// The most markers of narrowed visibility, `pub(crate)` and its like, in all crates.
+/// Maximum number of restricted visibilities, such as `pub(crate)`, in all crates.
 const MOST_MARKERS: usize = 1100;
 
 fn src(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name(name).join("src")
 }
 
-/// The room of a file; `None` for the root of the crate, which stands above all of them.
+/// The room of a file; `None` for the crate root, which is above all rooms.
 fn room(file: &Path, src: &Path) -> Option<String> {
     let inside = file.strip_prefix(src).ok()?;
     let first = inside.iter().next()?.to_str()?;
@@ -77,12 +77,12 @@ fn room(file: &Path, src: &Path) -> Option<String> {
     (!matches!(name, "lib" | "main")).then(|| name.to_owned())
 }
 
-/// A file as seen from the sources of its crate.
+/// A file relative to the sources of its crate.
 fn shown(file: &Path, src: &Path) -> String {
     file.strip_prefix(src).unwrap_or(file).display().to_string()
 }
 
-/// What a room takes from another, as lines `file -> file: names`.
+/// The dependencies of a room on another, as lines `file -> file: names`.
 fn ties(dependencies: &Dependencies, src: &Path) -> BTreeMap<(String, String), BTreeSet<String>> {
     let mut ties: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
     for (file, taken) in dependencies {

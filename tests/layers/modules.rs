@@ -1,4 +1,4 @@
-//! The modules of a crate, and which file takes what from which other, re-exports resolved: by the text of the sources alone.
+//! The modules of a crate and the dependencies between its files, with re-exports resolved, from the source text alone.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -8,25 +8,25 @@ use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens as _;
 use syn::{Attribute, Item, Meta, UseTree, Visibility};
 
-/// The segments of a path, from the root of the crate.
+/// The segments of a path from the crate root.
 type Segments = Vec<String>;
 
-/// A module with its own file, or one within a file.
+/// A module, in its own file or inline.
 #[derive(Debug)]
 struct Module {
     file: PathBuf,
-    /// What it declares, by name; whether that is a module.
+    /// Its declarations by name; true for modules.
     declared: BTreeMap<String, bool>,
     imports: Vec<Import>,
     /// The paths in its code.
     paths: Vec<Segments>,
 }
 
-/// One name of a `use`.
+/// An imported name.
 #[derive(Debug)]
 struct Import {
     path: Segments,
-    /// The name that it has here; `None` of a glob.
+    /// The local name; `None` for a glob.
     name: Option<String>,
     is_public: bool,
 }
@@ -35,11 +35,11 @@ struct Import {
 #[derive(Debug, Default)]
 pub(crate) struct Modules(BTreeMap<Segments, Module>);
 
-/// Which names a file takes from others.
+/// Names that a file uses from other files.
 pub(crate) type Dependencies = BTreeMap<PathBuf, BTreeMap<PathBuf, BTreeSet<String>>>;
 
 impl Modules {
-    /// Reads the crate whose root is `lib.rs` or `main.rs` of `src`.
+    /// Reads the crate whose root is `lib.rs` or `main.rs` in `src`.
     pub(crate) fn read(src: &Path) -> Self {
         let mut modules = Self::default();
         let root = ["lib.rs", "main.rs"].map(|name| src.join(name)).into_iter().find(|file| file.exists());
@@ -47,12 +47,12 @@ impl Modules {
         modules
     }
 
-    /// The files, each once.
+    /// The files, without duplicates.
     pub(crate) fn files(&self) -> BTreeSet<&Path> {
         self.0.values().map(|module| &*module.file).collect()
     }
 
-    /// Adds a file; the files of its modules lie in `folder`.
+    /// Adds a file; the files of its modules are in `folder`.
     fn add_file(&mut self, path: Segments, file: &Path, folder: &Path) {
         let source = fs::read_to_string(file).expect("the file of a module can be read");
         let parsed = syn::parse_file(&source).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
@@ -98,12 +98,12 @@ impl Modules {
                 }
             }
         }
-        // Of two modules of one name, each for another feature, the first is looked at.
+        // Of two modules with the same name for different features, only the first is read.
         self.0.entry(path).or_insert(module);
     }
 
-    /// What each file takes from others. A re-export counts only `with_reexports`: a `mod.rs` that hands on what its files
-    /// have does not use it.
+    /// What each file uses from others. Re-exports count only `with_reexports`: a `mod.rs` that re-exports names of its files
+    /// does not use them.
     pub(crate) fn dependencies(&self, with_reexports: bool) -> Dependencies {
         let mut dependencies = Dependencies::new();
         for (at, module) in &self.0 {
@@ -121,7 +121,7 @@ impl Modules {
         dependencies
     }
 
-    /// The module that declares what a path in the module `at` names, and the name; without one where it names the module itself.
+    /// Resolves a path in the module `at` to the declaring module and the name; no name if the path is the module itself.
     fn resolve(
         &self,
         at: &[String],
@@ -140,7 +140,7 @@ impl Modules {
                     rest = &rest[1..];
                 }
             }
-            // The name of a module, or one that is imported: else it is of another crate, or of a type.
+            // A module or an imported name; otherwise it belongs to another crate or a type.
             name => {
                 let module = &self.0[at];
                 let is_known = module.declared.get(name) == Some(&true)
@@ -230,7 +230,7 @@ impl Module {
     }
 }
 
-/// Circles of files, each of which reaches all others of its circle.
+/// Dependency cycles: sets of files that reach each other.
 pub(crate) fn circles(dependencies: &Dependencies) -> Vec<BTreeSet<PathBuf>> {
     let reached = |from: &PathBuf| {
         let (mut reached, mut left) = (BTreeSet::new(), vec![from]);
@@ -253,7 +253,7 @@ pub(crate) fn circles(dependencies: &Dependencies) -> Vec<BTreeSet<PathBuf>> {
     circles.into_iter().collect()
 }
 
-/// The paths of two segments or more in code, macros included.
+/// Paths with two or more segments in code, including macros.
 fn paths_in(code: TokenStream, paths: &mut Vec<Segments>) {
     let mut path = Segments::new();
     let mut colons = 0;
@@ -298,7 +298,7 @@ fn is_for_tests(attributes: impl AsRef<[Attribute]>) -> bool {
     })
 }
 
-/// The file that `#[path = "…"]` names.
+/// The file of `#[path = "…"]`.
 fn file_of(attributes: &[Attribute], beside: &Path) -> Option<PathBuf> {
     attributes.iter().find_map(|attribute| match &attribute.meta {
         Meta::NameValue(pair) if pair.path.is_ident("path") => {

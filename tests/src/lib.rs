@@ -1,8 +1,7 @@
-//! What the fixture programs share: agents and evaluators that do what their items say, and a log of the agents' calls.
+//! Shared code of the fixture programs: agents and evaluators controlled by their items, and a log of agent calls.
 //!
-//! An item's `act` says what the agent does (see [`Act`]), its `grade` what the evaluators do (see [`grade`]), and the
-//! environment sets the experiment up. The log is the file named by `E2E_LOG`: a line for each call as it starts, ends
-//! or is cancelled.
+//! An item's `act` controls the agent (see [`Act`]), its `grade` the evaluators (see [`grade`]), and environment variables the
+//! experiment. The log is the file `E2E_LOG`, with a line for each call that starts, ends or is cancelled.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -13,17 +12,17 @@ use std::time::Duration;
 use cobalt::{Context, IntoOutput as _, Item, Json, ModelCall, Output, Record, ToolCall};
 use serde_json::{Value, json};
 
-/// The text of an environment variable, or else a default.
+/// The value of an environment variable, or a default.
 #[must_use]
 pub fn text(variable: &str, default: &str) -> String {
     env::var(variable).unwrap_or_else(|_| default.to_owned())
 }
 
-/// The number in an environment variable, or else a default.
+/// The number in an environment variable, or a default.
 ///
 /// # Panics
 ///
-/// It is set to something else.
+/// The variable is not a number.
 #[must_use]
 pub fn number(variable: &str, default: usize) -> usize {
     env::var(variable).map_or(default, |text| text.parse().expect("a number"))
@@ -35,13 +34,13 @@ pub fn flag(variable: &str) -> bool {
     env::var_os(variable).is_some()
 }
 
-/// The milliseconds in an environment variable, or else a default.
+/// The milliseconds in an environment variable, or a default.
 #[must_use]
 pub fn milliseconds(variable: &str, default: usize) -> Duration {
     Duration::from_millis(number(variable, default) as u64)
 }
 
-/// A call of the agent, which writes its start and its end to the log.
+/// A call of the agent; logs its start and end.
 #[derive(Debug)]
 pub struct Call {
     place: String,
@@ -69,7 +68,7 @@ impl Drop for Call {
     }
 }
 
-/// Appends a line to the log, in one write, as several processes may do so.
+/// Appends a line to the log in one write, as several processes use it.
 ///
 /// # Panics
 ///
@@ -81,26 +80,26 @@ pub fn log(line: &str) {
     }
 }
 
-/// What an item's `act` asks of the agent.
+/// The behaviour that an item's `act` requests.
 #[derive(Clone, Copy, Debug)]
 pub enum Act {
-    /// No `act`: gives the field `says`, or else `answer`, after `wait_ms` milliseconds.
+    /// No `act`: returns the field `says`, or else `answer`, after `wait_ms` milliseconds.
     Answer,
-    /// `fail`: gives an error.
+    /// `fail`: returns an error.
     Fail,
-    /// `fail-if-broken`: gives an error where `E2E_BROKEN` is set.
+    /// `fail-if-broken`: returns an error if `E2E_BROKEN` is set.
     FailIfBroken,
-    /// `hang-if-broken`: never ends where `E2E_BROKEN` is set; can be cancelled.
+    /// `hang-if-broken`: hangs if `E2E_BROKEN` is set; can be cancelled.
     HangIfBroken,
-    /// `wrong-if-broken`: gives another answer where `E2E_BROKEN` is set.
+    /// `wrong-if-broken`: returns a wrong answer if `E2E_BROKEN` is set.
     WrongIfBroken,
     /// `panic`.
     Panic,
-    /// `hang`: never ends; an async agent can be cancelled.
+    /// `hang`: hangs; an async agent can be cancelled.
     Hang,
-    /// `block`: never ends and cannot be cancelled, async or not.
+    /// `block`: blocks the thread; cannot be cancelled.
     Block,
-    /// `nan`, `odd-keys`, `huge`, `control`, `deep`, `deeper`, `abyss`: gives an output that is hard to keep.
+    /// `nan`, `odd-keys`, `huge`, `control`, `deep`, `deeper`, `abyss`: returns an output that is hard to save.
     Odd,
 }
 
@@ -120,7 +119,7 @@ impl Act {
     }
 }
 
-/// An async agent that does what its item says.
+/// An async agent controlled by its item.
 ///
 /// # Errors
 ///
@@ -140,7 +139,7 @@ pub async fn act(cx: Context) -> Result<Output, String> {
     output
 }
 
-/// A plain agent that does what its item says.
+/// A sync agent controlled by its item.
 ///
 /// # Errors
 ///
@@ -160,7 +159,7 @@ pub fn act_plainly(cx: &Context) -> Result<Output, String> {
     output
 }
 
-/// Records what the item's `record` lists: calls of models (`model`, `in`, `out`, `cost`) and tools (`tool`), messages, notes.
+/// Records the entries of the item's `record`: model calls (`model`, `in`, `out`, `cost`), tool calls (`tool`), messages, notes.
 fn record(cx: &Context) {
     for entry in cx.item().get("record").and_then(Value::as_array).into_iter().flatten() {
         if let Some(model) = entry.get("model").and_then(Value::as_str) {
@@ -221,13 +220,12 @@ fn odd(kind: &str) -> Result<Output, String> {
     output.map_err(|error| error.to_string())
 }
 
-/// A list in a list, and so on.
+/// Nested lists.
 fn nested(depth: usize) -> Value {
     (0..depth).fold(json!("bottom"), |inner, _| Value::Array(vec![inner]))
 }
 
-/// What an item's `grade` asks of an evaluator: a number is the score, `nan`, `fail` and `panic` are what they say.
-/// Without one, the score is 1.
+/// Scores an item by its `grade`: a number is the score; `nan`, `fail` and `panic` do what they say. Without `grade`, the score is 1.
 ///
 /// # Errors
 ///
@@ -246,7 +244,7 @@ pub fn grade(item: &Item) -> Result<f64, String> {
     }
 }
 
-/// [`grade`] as an async evaluator does it; `hang` never ends.
+/// [`grade`] for async evaluators; `hang` hangs.
 ///
 /// # Errors
 ///
@@ -259,7 +257,7 @@ pub async fn grade_later(item: &Item) -> Result<f64, String> {
     grade(item)
 }
 
-/// [`grade`] as a plain evaluator does it; `hang` never ends.
+/// [`grade`] for sync evaluators; `hang` hangs.
 ///
 /// # Errors
 ///

@@ -1,14 +1,14 @@
-//! Runs of the stores that commands are measured on.
+//! Stores with runs, for benchmarks.
 
 use std::fs;
 use std::path::Path;
 
-/// Writes the result file of a run, and tells its size.
+/// Writes the result file of a run; returns its size.
 pub(crate) fn write(results: &Path, run: usize, items: usize) -> usize {
     let (id, minute, hour, day) = (format!("{run:012x}"), run % 60, run / 60 % 24, 1 + run / 1440 % 28);
     let timestamp = format!("2026-01-{day:02}T{hour:02}:{minute:02}:00.000Z");
     let score = |index: usize| f64::from(u8::from((index * 7 + run) % 10 > 3));
-    // Another number from 0 to 1 for each item and run, as a judge's scores and an agent's latencies are.
+    // A different number from 0 to 1 for each item and run, like a judge's scores and an agent's latencies.
     let any = |index: usize, of: usize| ((index * 7919 + run * 104_729 + of * 613) % 1000) as f64 / 1000.0;
     let item = |index: usize| {
         serde_json::json!({

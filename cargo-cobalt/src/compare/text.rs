@@ -124,7 +124,7 @@ fn table(text: &mut String, title: &str, rows: &[Row<'_>], width: Option<usize>,
     let missed: Vec<_> =
         EXPENDABLE.into_iter().filter(|column| widths[*column] == 0).map(|column| TITLES[column]).collect();
     if !missed.is_empty() {
-        let missed = format!("hidden for lack of space: {} (shown with `--json`)", missed.join(", "));
+        let missed = format!("hidden columns: {} (use `--json` to see all)", missed.join(", "));
         paragraph(text, "  ", &missed, width, |line| paint.faint(line));
     }
 }

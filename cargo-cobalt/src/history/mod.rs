@@ -64,7 +64,7 @@ fn note(found: &Found, results: &str) -> Option<String> {
         Some(format!("none of the {known} runs in `{results}` match these filters"))
     } else if *partial > 0 {
         Some(format!(
-            "`{results}` has only partial runs, which do not measure the agent; run all items with `cargo cobalt run`"
+            "`{results}` has only partial runs, which are not representative; run all items with `cargo cobalt run`"
         ))
     } else {
         Some(format!("no runs in `{results}` yet; create one with `cargo cobalt run`"))

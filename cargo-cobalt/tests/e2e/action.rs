@@ -1,4 +1,4 @@
-//! The scripts of the action and of `docs/ci/gitlab.yml`, with programs of the tests in place of `gh`, `curl` and `cargo`.
+//! The scripts of the action and of `docs/ci/gitlab.yml`, with fake `gh`, `curl` and `cargo`.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -10,9 +10,9 @@ use tempfile::TempDir;
 use crate::command::program;
 use crate::project::Said;
 
-/// Notes each argument in a line.
+/// Records each argument on a line.
 const CARGO: &str = "#!/bin/sh\nprintf '%s\\n' \"$@\" > said\n";
-/// Answers as the API does, of comments that are kept in a file: in each line an id, an author and a beginning.
+/// Simulates GitHub's API for comments in a file: an ID, an author and the start of the comment per line.
 const GH: &str = r#"#!/bin/sh
 printf '%s ' "$@" >> asked; echo >> asked
 case "$*" in
@@ -24,7 +24,7 @@ case "$*" in
 esac
 "#;
 
-/// Answers as GitLab does, with two pages of notes.
+/// Simulates GitLab's API, with two pages of notes.
 const CURL: &str = r#"#!/bin/sh
 printf '%s ' "$@" >> asked; echo >> asked
 output=/dev/stdout head=/dev/null
@@ -40,7 +40,7 @@ case "$url" in
 esac
 "#;
 
-/// A folder in which the scripts find these programs first.
+/// A folder in which the scripts find these fake programs first.
 struct Job(TempDir);
 
 impl Job {
@@ -90,7 +90,7 @@ impl Job {
         Said::by(comment.env("COMMENT_FILE", self.path("comment.md")), 0)
     }
 
-    /// Runs the script that leaves a note on a merge request of GitLab; answers with what it asked for.
+    /// Runs the script that posts a note on a GitLab merge request; returns its requests.
     fn note(&self) -> String {
         fs::write(self.path("asked"), "").unwrap();
         let mut note = self.bash();

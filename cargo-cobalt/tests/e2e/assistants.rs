@@ -80,9 +80,7 @@ fn marks_that_are_no_pair_are_refused_with_their_line_and_nothing_is_written() {
     let broken = "# Ours\n<!-- cobalt:begin -->\nold\n";
     project.write("AGENTS.md", broken);
     let said = project.cobalt(&["update"], 3);
-    said.tells("AGENTS.md`, line 2: ")
-        .tells("add it after Cobalt's part")
-        .tells("nothing was written");
+    said.tells("AGENTS.md`, line 2: ").tells("add it after Cobalt's part").tells("nothing was written");
     assert_eq!(project.read("AGENTS.md"), broken);
     assert!(!project.path(SKILLS).exists() && !project.path(".mcp.json").exists());
 }

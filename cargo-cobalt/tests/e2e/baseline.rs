@@ -161,7 +161,7 @@ fn a_table_shows_which_baselines_are_stale_and_why() {
         "{stdout}"
     );
     assert!(lines[3].starts_with("desk: the datasets differ: 1 item added"), "{stdout}");
-    assert!(stdout.contains("intent: `right` had other settings"), "{stdout}");
+    assert!(stdout.contains("intent: `right` had different settings"), "{stdout}");
     assert!(stderr.contains("No baseline yet: `new`"), "{stderr}");
     assert!(stderr.contains("save it with `cargo cobalt baseline set`"), "{stderr}");
     let shown = project.cobalt(&["baseline", "show", "--json", "--experiment", "desk"], 0).stdout;

@@ -1,4 +1,4 @@
-//! Calls of tools that cannot be read: an error, which is shown once and not for each item.
+//! Unreadable tool calls: an error, shown once and not for each item.
 
 use crate::project::Project;
 
@@ -10,7 +10,7 @@ fn items() -> Dataset {
     Dataset::from_items((0..12).map(|index| cobalt::item! { "id": format!("e{index}") }))
 }
 
-/// Each item has its call in another place, and with another value.
+/// Each item has its call in a different place and with a different value.
 #[cobalt::experiment(dataset = items(), evaluators = [ToolCalls::not_called("no-weather", "get_weather")])]
 fn calling(item: Item) -> Output {
     let city = item["id"].as_str().unwrap_or_default();

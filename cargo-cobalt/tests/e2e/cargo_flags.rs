@@ -1,14 +1,14 @@
-//! The flags that are cargo's own: each is handed on to cargo, as a stand-in for it notes down.
+//! Cargo's flags: each is passed to cargo, as recorded by a fake cargo.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use crate::project::{Project, Said};
 
-/// A program in place of cargo that notes down what it is asked to test, and fails then; the rest is left to cargo.
+/// A fake cargo that records the arguments of `test` and fails; other commands are forwarded.
 const STAND_IN: &str = "#!/bin/sh\nif [ \"$1\" = test ]; then printf '%s\\n' \"$@\" > \"$ASKED\"; exit 101; fi\nexec \"$REAL\" \"$@\"\n";
 
-/// What cargo is asked to test, a line for each argument.
+/// The arguments of `cargo test`, one per line.
 fn asked(project: &Project, flags: &[&str]) -> String {
     let stand_in = project.path("cargo-stand-in");
     project.write("cargo-stand-in", STAND_IN);

@@ -1,22 +1,22 @@
-//! What must not pass in CI does not, whatever goes wrong, through the command as a CI job calls it.
+//! Failures never pass in CI, with the command called as in a CI job.
 //!
-//! | what goes wrong | test here | further tests |
+//! | failure | tests here | other tests |
 //! |---|---|---|
 //! | every item fails | [`where_every_item_fails_the_job_fails`] | `tests/e2e/verdicts.rs` |
 //! | a binary crashes | [`an_experiment_that_crashes_fails_the_job_however_it_ends`], [`what_crashes_passes_in_no_report`] | `run.rs` |
 //! | a score is NaN, a judge fails | [`a_judge_that_gives_no_score_fails_the_job_and_is_no_zero`] | `tests/e2e/failures.rs` |
-//! | an evaluator is absent | [`a_threshold_on_what_is_not_there_fails_the_job`] | `tests/e2e/config.rs` |
+//! | an evaluator is missing | [`a_threshold_on_what_is_not_there_fails_the_job`] | `tests/e2e/config.rs` |
 //! | nothing matches | [`where_nothing_matches_the_job_fails`] | `selection.rs` |
 //! | settings or data cannot be read | [`what_cannot_be_read_fails_the_job`] | `tests/e2e/{config,data}.rs` |
-//! | the run hangs when it is over | [`a_run_that_is_over_ends`] | `tests/e2e/failures.rs` |
-//! | gates compare the wrong way round | [`gates_compare_the_right_way_round`] | `cobalt-core/src/report/threshold/tests.rs` |
-//! | tokens are dropped where one side is 0 | [`tokens_count_where_one_side_is_none`] | |
+//! | the run hangs at the end | [`a_run_that_is_over_ends`] | `tests/e2e/failures.rs` |
+//! | gates compare in the wrong direction | [`gates_compare_the_right_way_round`] | `cobalt-core/src/report/threshold/tests.rs` |
+//! | tokens are dropped if one side is 0 | [`tokens_count_where_one_side_is_none`] | |
 //! | filters by tag, files, unknown flags are ignored | [`what_is_typed_counts_or_is_refused`] | `selection.rs` |
-//! | a long name or an odd output loses a run | [`a_long_name_and_an_odd_output_lose_nothing`] | `tests/e2e/files.rs` |
+//! | a long name or an unusual output loses a run | [`a_long_name_and_an_odd_output_lose_nothing`] | `tests/e2e/files.rs` |
 //! | JSON with a byte order mark is refused | [`json_with_a_byte_order_mark_is_read`] | `cobalt/src/dataset/json.rs` |
 //! | exit codes | [`every_command_ends_with_the_code_that_is_documented`] | `run.rs` |
 //!
-//! A run that is killed loses nothing: `tests/e2e/kill_and_resume.rs`. Items are compared by what identifies them: `gates.rs`.
+//! A killed run loses nothing: `tests/e2e/kill_and_resume.rs`. Items are compared by identity: `gates.rs`.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -25,7 +25,7 @@ use serde_json::{Value, json};
 
 use crate::project::{Project, Said};
 
-/// A package whose agent and judge go wrong where an item says so.
+/// A package whose agent and judge fail if an item says so.
 fn project(items: &[Value]) -> Project {
     let project = Project::empty();
     project.target("safety");
@@ -46,7 +46,7 @@ fn acting(act: &str) -> Value {
     json!({ "id": act, "answer": "a", "act": act })
 }
 
-/// The job of a CI server: one experiment with its gates.
+/// A CI job: one experiment with its gates.
 fn job(project: &Project, name: &str, code: i32) -> Said {
     project.cobalt(&["run", "--ci", "--filter", name], code)
 }
@@ -70,7 +70,7 @@ fn an_experiment_that_crashes_fails_the_job_however_it_ends() {
         job(&project, "strict", 3).tells("before experiment `strict` finished").tells(how);
         assert!(project.results().is_empty(), "there is no result that could be taken for one");
     }
-    // A crash of one target does not hide behind the success of another.
+    // A crash of one target is not hidden by the success of another.
     let project = project(&[acting("exit")]);
     project.target("early");
     project.write("tests/judge/mod.rs", include_str!("fixture/judge.rs"));

@@ -1,4 +1,4 @@
-//! `cargo cobalt clean` on folders with runs and answers: what goes, what stays, and what is said of it.
+//! `cargo cobalt clean` on folders with runs and cached responses: what is deleted, what is kept, and its output.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -24,7 +24,7 @@ impl Project {
         Self(package())
     }
 
-    /// Four runs of `desk`, of which that of the third day is of some of its items, and one of `intent`.
+    /// Four runs of `desk`, of which that of the third day is partial, and one of `intent`.
     fn with_runs() -> Self {
         let project = Self::new();
         for (id, name, days, partial) in [
@@ -55,12 +55,12 @@ impl Project {
     fn run(&self, id: &str, name: &str, days_ago: u32, partial: bool) -> Report {
         let report = Report { partial, ..report(id, name, days_ago) };
         let file = format!("results/{}", result_file_name(&report));
-        // As a folder that was copied has it: the files are all new.
+        // As in a copied folder: all files are new.
         self.write(&file, &report.to_json().unwrap(), 0);
         report
     }
 
-    /// A journal that was last written so many days ago.
+    /// A journal last written this many days ago.
     fn journal(&self, id: &str, name: &str, days_ago: u32) -> PathBuf {
         let start = Timestamp::from(SystemTime::now() - DAY * days_ago);
         let header = serde_json::json!({
@@ -70,7 +70,7 @@ impl Project {
         self.write(&format!("runs/{id}.jsonl"), &format!("{header}\n"), days_ago)
     }
 
-    /// An answer that was written so many days ago.
+    /// A cached response written this many days ago.
     fn answer(&self, digit: char, days_ago: u32) -> PathBuf {
         let digits = digit.to_string();
         self.write(&format!("cache/{}/{}", digits.repeat(2), digits.repeat(62)), "cobalt-answer 1", days_ago)
@@ -82,7 +82,7 @@ impl Project {
         Said::by(&mut command, code)
     }
 
-    /// The first letters of the ids of the runs that are left.
+    /// The first letters of the remaining run IDs.
     fn left(&self) -> String {
         let files = fs::read_dir(self.path("results")).unwrap().flatten();
         let id = |name: String| Some(name.strip_suffix(".json")?.rsplit_once('_')?.1[..1].to_owned());

@@ -1,11 +1,11 @@
-//! Programs as a user would start them, whoever runs the tests.
+//! Programs started as by a user, independent of the test environment.
 
 use std::path::Path;
 use std::process::Command;
 
 /// The command under test.
 pub(crate) const COBALT: &str = env!("CARGO_BIN_EXE_cargo-cobalt");
-/// Variables of whoever runs this test, by which the programs would behave otherwise.
+/// Variables of the caller's environment that would change the behaviour of the programs.
 const FOREIGN: [&str; 10] = [
     "NEXTEST",
     "COBALT",
@@ -19,7 +19,7 @@ const FOREIGN: [&str; 10] = [
     "XDG",
 ];
 
-/// A program to be started in a folder. What it builds goes to a folder that all tests share, and comes from no network.
+/// A program to start in a folder, with a shared target folder and without network access.
 pub(crate) fn program(program: &str, folder: &Path) -> Command {
     let mut command = Command::new(program);
     for (name, _) in std::env::vars_os() {

@@ -1,4 +1,4 @@
-//! `cargo cobalt compare`: what it finds, how it says it, and what it exits with.
+//! `cargo cobalt compare`: results, output and exit codes.
 
 use std::fs;
 use std::path::Path;

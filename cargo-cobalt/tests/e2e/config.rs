@@ -1,4 +1,4 @@
-//! `cargo cobalt config`: the settings of the project around the current folder, and the schema of the file.
+//! `cargo cobalt config`: the settings of the current project, and the schema of the file.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::project::{Project, Said};
 use crate::snapshot::assert_printed;
 
-/// The lines of the table, single spaces between their words, and the project's folder left out.
+/// The lines of the table with single spaces and without the project's folder.
 fn table(project: &Project, said: &Said) -> Vec<String> {
     let root = fs::canonicalize(project.path("")).unwrap();
     let text = said.stdout.replace(&root.display().to_string(), "");

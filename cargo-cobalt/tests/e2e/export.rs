@@ -1,4 +1,4 @@
-//! `cargo cobalt export` and the reporter `junit`: what is written, and where.
+//! `cargo cobalt export` and the reporter `junit`: formats and files.
 
 use std::fs;
 

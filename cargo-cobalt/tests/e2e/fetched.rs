@@ -1,4 +1,4 @@
-//! `--refresh` and `--offline`: what the command says of data sets that are fetched, and hands over to test binaries.
+//! `--refresh` and `--offline` with remote datasets: output, and what is passed to test binaries.
 
 use std::process::Command;
 
@@ -7,21 +7,21 @@ use serde_json::{Value, json};
 use crate::project::{Project, Said};
 use crate::receiver::{Answer, Receiver};
 
-/// So many items, as JSON.
+/// This many items, as JSON.
 fn items(number: usize) -> Answer {
     let items: Vec<_> =
         (0..number).map(|n| json!({ "id": format!("item-{n}"), "says": format!("{n}") })).collect();
     Answer::Json(json!(items).to_string())
 }
 
-/// A package with two experiments over the same data set, which is fetched.
+/// A package with two experiments over the same remote dataset.
 struct Fetching {
     project: Project,
     source: Receiver,
 }
 
 impl Fetching {
-    /// From a source that answers so, one request after the other.
+    /// With a server that gives these answers, one per request.
     fn from(answers: &[Answer]) -> Self {
         let project = Project::empty();
         let manifest = project
@@ -43,7 +43,7 @@ impl Fetching {
         Said::by(&mut self.command(arguments), code)
     }
 
-    /// How many items `desk` and `first` have.
+    /// The number of items of `desk` and `first`.
     fn listed(&self, arguments: &[&str]) -> Vec<Value> {
         let said = self.cobalt(&[&["list", "--json"], arguments].concat(), 0);
         let rows: Vec<Value> = serde_json::from_str(&said.stdout).unwrap();
@@ -76,7 +76,7 @@ fn a_command_lists_runs_and_refreshes_what_was_fetched() {
     fetching.cobalt(&["run", "--refresh", "--experiment", "desk"], 0);
     assert_eq!((&fetching.project.newest_result()["dataset"]["items"], fetching.asked()), (&json!(3), 2));
 
-    // Whatever else a variable says.
+    // Flags take precedence over variables.
     let mut down = fetching.command(&["run", "--refresh", "--ci", "--experiment", "desk"]);
     let down = Said::by(down.env("COBALT_OFFLINE", "1"), 3);
     down.tells("503").tells("is used with `--offline`");

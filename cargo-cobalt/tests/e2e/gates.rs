@@ -1,4 +1,4 @@
-//! Whole gates: an agent is run, its run becomes the baseline, and later runs are held against it.
+//! Baseline gates end to end: a run becomes the baseline, and later runs are compared with it.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use crate::git::git;
 use crate::project::{Project, Said};
 use crate::snapshot::assert_printed;
 
-/// A package whose agent is steered to be right in so many percent of 200 items.
+/// A package whose agent answers a given percentage of 200 items correctly.
 fn noisy() -> Project {
     let project = Project::empty();
     project.target("noisy");
@@ -31,7 +31,7 @@ fn run(project: &Project, arguments: &[&str], code: i32) -> Said {
     project.cobalt(&[&["run", "--ci", "--filter", "gated"], arguments].concat(), code)
 }
 
-/// The newest report of the gated experiment.
+/// The latest report of the gated experiment.
 fn report(project: &Project) -> Value {
     project.newest_result_of("gated")
 }
@@ -56,7 +56,7 @@ fn a_gate_stands_noise_and_catches_a_drop() {
     assert_eq!(report["baseline"]["evaluators"][0]["verdict"], "worse");
     assert_eq!(report["ciStatus"]["violations"][0]["metric"], "drop");
 
-    // Of the broken agent, the repaired one is no drop.
+    // Relative to the broken agent, the repaired one did not drop.
     steer(&project, 80, 6);
     assert_printed!(run(&project, &["--baseline", "latest", "--on-inconclusive", "fail"], 0));
 }
@@ -85,7 +85,7 @@ fn a_baseline_may_come_from_a_commit_a_folder_or_a_file() {
     fs::rename(project.path(".cobalt/baselines"), project.path("kept")).unwrap();
     fs::remove_dir_all(project.path(".cobalt/results")).unwrap();
 
-    // As in a fresh clone: there is no run, and the file is only in the commit.
+    // As in a fresh clone: no runs, and the file is only in the commit.
     run(&project, &["--baseline", "HEAD", "--on-inconclusive", "fail"], 0);
     let baseline = report(&project)["baseline"]["base"]["id"].as_str().unwrap().to_owned();
     assert!(project.read("kept/gated.json").contains(&baseline), "the committed one counts");
@@ -93,7 +93,7 @@ fn a_baseline_may_come_from_a_commit_a_folder_or_a_file() {
     run(&project, &["--baseline", "kept/gated.json", "--on-inconclusive", "fail"], 0);
     assert_printed!(run(&project, &["--on-inconclusive", "fail"], 1));
 
-    // Runs of the commit go before, unless they were made with changes beside it.
+    // Runs of the commit take precedence, unless they were made with uncommitted changes.
     run(&project, &["--baseline", "HEAD"], 0);
     assert_eq!(report(&project)["baseline"]["base"]["id"], *baseline);
     git(&project, &["checkout", "--quiet", "--", "."]);

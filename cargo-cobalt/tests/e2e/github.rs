@@ -5,7 +5,7 @@ use std::process::Command;
 use crate::project::{Project, Said};
 use crate::snapshot::assert_text;
 
-/// The command as a job starts it, with `run`, a test target, and these arguments.
+/// The command as in a job, with `run`, a test target, and these arguments.
 fn job(project: &Project, target: &str, arguments: &[&str]) -> Command {
     let mut command = project.command(&[&["run", "--test", target], arguments].concat());
     command.env("GITHUB_ACTIONS", "true").env("CI", "true");
@@ -14,7 +14,7 @@ fn job(project: &Project, target: &str, arguments: &[&str]) -> Command {
     command
 }
 
-/// The commands that the runner acts upon, of lines that it reads one after another.
+/// The commands that the runner would execute in these lines.
 fn commands(log: &str) -> Vec<&str> {
     let mut stopped: Option<String> = None;
     let mut heard = Vec::new();
@@ -109,7 +109,7 @@ fn whatever_ends_a_call_is_an_error_in_the_job() {
     project.write("cobalt.toml", "reporters = 1");
     assert!(errors(&project, &[], 3).contains("::error title=cobalt::"));
     project.write("cobalt.toml", "");
-    // No other package has a target of this name, so none has built it.
+    // No other package has a target with this name, so none has built it.
     project.target("unbuilt");
     project.write("tests/unbuilt.rs", "this is no Rust");
     let said = Said::by(&mut job(&project, "unbuilt", &[]), 3);

@@ -1,4 +1,4 @@
-//! The program of GSM8K in three shards: merged, they are what one run of it comes to.
+//! The GSM8K program in three shards; merged, they equal a single run.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! `cargo cobalt history` on folders with result files: what it prints, where it looks, and what it survives.
+//! `cargo cobalt history` on folders with result files: output, lookup, and robustness.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -23,7 +23,7 @@ impl Project {
         Self(package())
     }
 
-    /// Three runs: of today, of three days ago and of twenty days ago.
+    /// Three runs: from today, three days ago and twenty days ago.
     fn with_runs() -> Self {
         let project = Self::new();
         project.keep(&Report { passed: false, ..scored("aaaaaaaaaaaa", "help-desk", 0, &["smoke"]) });
@@ -46,12 +46,12 @@ impl Project {
         command(self.0.path(), arguments)
     }
 
-    /// What the command prints where all is well.
+    /// The output of a successful command.
     fn history(&self, arguments: &[&str]) -> Printed {
         Printed::of(self.command(arguments).output().unwrap())
     }
 
-    /// The ids that the command lists.
+    /// The run IDs that the command lists.
     fn ids(&self, arguments: &[&str]) -> Vec<String> {
         let text = self.history(&[&["--json"], arguments].concat()).out;
         let runs: Vec<Value> = serde_json::from_str(&text).unwrap();
@@ -76,12 +76,12 @@ impl Printed {
 fn command(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = program(COBALT, folder);
     command.args(["cobalt", "history"]).args(arguments);
-    // As `cargo run` sets it for a command of another package.
+    // As set by `cargo run` for a command of another package.
     command.env("CARGO_MANIFEST_DIR", env!("CARGO_MANIFEST_DIR"));
     command
 }
 
-/// A run with figures.
+/// A run with metrics.
 fn scored(id: &str, name: &str, days_ago: u32, tags: &[&str]) -> Report {
     let scores = ScoreStats { avg: 0.75, ..ScoreStats::default() };
     Report {

@@ -1,4 +1,4 @@
-//! `cargo cobalt import`: what is taken in, what stays as it is, and what is refused.
+//! `cargo cobalt import`: imported, skipped and refused files.
 
 use std::fs;
 use std::path::PathBuf;
@@ -21,7 +21,7 @@ fn results(store: &Store) -> Vec<String> {
     names
 }
 
-/// A file as the original writes them, beside the project.
+/// A file of the original tool, outside of the project.
 fn of_the_original(store: &Store, file: &str, text: &str) -> String {
     let path = store.folder().join("elsewhere").join(file);
     fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -118,7 +118,7 @@ fn what_is_no_result_file_is_named_as_what_it_is_and_the_others_are_taken_in() {
         of_the_original(&store, "broken.json", "{\"id\": 1}"),
         of_the_original(&store, "cut.json", &ORIGINAL[..300]),
         of_the_original(&store, "climbing.json", &ORIGINAL.replace("5ea00522f3eb", "../../../x")),
-        // It would be read as another experiment's in the name of the file.
+        // In a file name, it would be parsed as part of another experiment's name.
         of_the_original(&store, "parted.json", &ORIGINAL.replace("5ea00522f3eb", "5ea0_0522")),
         of_the_original(&store, "good.json", ORIGINAL),
     ];

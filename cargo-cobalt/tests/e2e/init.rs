@@ -1,4 +1,4 @@
-//! `cargo cobalt init`: what it makes of empty folders and of packages, and what it leaves alone.
+//! `cargo cobalt init` in empty folders and in packages: what it creates and what it does not change.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,10 +10,10 @@ use tempfile::TempDir;
 use crate::command::{COBALT, program as start};
 use crate::snapshot::{assert_text, folders};
 
-/// Every file, and what is in it.
+/// All files with their content.
 type Files = BTreeMap<PathBuf, String>;
 
-/// A folder of its own to work in.
+/// A temporary folder.
 struct Place(TempDir);
 
 impl Place {
@@ -52,10 +52,10 @@ impl Place {
         files
     }
 
-    /// Runs a program in a folder of this place and checks its exit code.
+    /// Runs a program in a subfolder and checks its exit code.
     fn run(&self, folder: &str, program: &str, arguments: &[&str], code: i32) -> String {
         let mut command = start(program, &self.0.path().join(folder));
-        // The package has the library with its default features: most of what that needs is built for the workspace already.
+        // The package uses the library's default features; most of its dependencies are already built for the workspace.
         command.env("CARGO_TARGET_DIR", Path::new(COBALT).parent().unwrap().parent().unwrap());
         let output = command.args(arguments).output().unwrap();
         let text =
@@ -68,7 +68,7 @@ impl Place {
         self.run("", COBALT, &["cobalt", "init", folder], 0)
     }
 
-    /// Runs the command where it must refuse, and checks that it changes nothing.
+    /// Runs the command, which must fail, and checks that it changes nothing.
     fn refuses(&self, folder: &str) -> String {
         let before = self.files();
         let text = self.run("", COBALT, &["cobalt", "init", folder], 3);
@@ -76,7 +76,7 @@ impl Place {
         text
     }
 
-    /// Runs the experiments of a package in every way there is.
+    /// Runs the experiments of a package in every supported way.
     fn experiments_pass(&self, folder: &str) {
         let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
         let run = self.run(folder, COBALT, &["cobalt", "run", "--ci"], 0);
@@ -90,7 +90,7 @@ impl Place {
         }
     }
 
-    /// The same versions of all crates as in this workspace.
+    /// Uses the same crate versions as this workspace.
     fn lock(&self, folder: &str) {
         let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
         let lock = fs::read_to_string(workspace.join("Cargo.lock")).unwrap();
@@ -110,7 +110,7 @@ fn a_new_project_passes_as_it_is() {
     let place = Place::new();
     let text = place.init("desks/2 Desks");
     assert_text!(text);
-    // The page for assistants is checked where it is made.
+    // The page for assistants is tested elsewhere.
     let mut files = place.files();
     files.retain(|path, _| !path.ends_with("SKILLS.md"));
     let text: String = files.iter().map(|(path, text)| format!("== {}\n{text}\n", path.display())).collect();

@@ -1,4 +1,4 @@
-//! Folders with runs as they are kept, for commands that look at these.
+//! Folders with stored runs, for commands that read them.
 
 use std::fs;
 use std::time::{Duration, SystemTime};
@@ -16,7 +16,7 @@ pub(crate) fn package() -> TempDir {
     folder
 }
 
-/// The report of a whole run that passed so many days ago, without items.
+/// The report of a complete run that passed this many days ago, without items.
 pub(crate) fn report(id: &str, name: &str, days_ago: u32) -> Report {
     Report {
         schema: 1,

@@ -1,4 +1,4 @@
-//! Keys that are missing, experiments that are ignored for want of one, and models without a price.
+//! Missing keys, experiments that are ignored because of them, and models without a price.
 
 use std::fs;
 
@@ -14,7 +14,7 @@ fn keyed() -> Project {
     project
 }
 
-/// The same with another target, which by its name comes first.
+/// The same with another target, whose name sorts first.
 fn early_and_keyed() -> Project {
     let project = keyed();
     project.target("early");
@@ -136,7 +136,7 @@ fn a_model_without_a_price_is_named_once() {
     said.says("tokens  1,200, cost $0.0065\n");
 }
 
-/// Secrets of a project: none has the form of a key.
+/// Secrets of a project, none of which looks like a key.
 const OF_ENV_FILE: &str = "zebra-quartz-4711";
 const OF_SETTING: &str = "maple-onyx-0815";
 

@@ -1,4 +1,4 @@
-//! The command as a user starts it, in throw-away projects.
+//! The command as started by a user, in temporary projects.
 
 #[cfg(unix)]
 mod action;

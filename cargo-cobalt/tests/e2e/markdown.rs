@@ -1,4 +1,4 @@
-//! The Markdown that a run is told in: the file of the reporter `markdown`, and the comment on a pull request.
+//! Markdown reports: the file of the reporter `markdown`, and the pull request comment.
 
 use crate::project::Project;
 use crate::snapshot::assert_text;

@@ -1,4 +1,4 @@
-//! The names of experiments: none is given twice in a workspace, and each is found in both of its forms.
+//! Experiment names: unique in a workspace, and found in both forms.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::project::Project;
 use crate::snapshot::assert_printed;
 
-/// A test target with one experiment, over the data of a steered project.
+/// A test target with one experiment over the data of a steered project.
 fn target(name: &str) -> String {
     format!(
         "#[cobalt::evaluator]\nfn right(item: &cobalt::Item, output: &str) -> bool {{\n    item[\"answer\"] == output\n}}\n\n\
@@ -67,7 +67,7 @@ fn two_test_targets_with_one_experiment_name_are_an_error_before_anything_runs()
     );
     assert!(project.results().is_empty());
 
-    // It is found although only the other one is built, from what the first has left.
+    // It is found from the results of the first one, although only the other one is built.
     project.cobalt(&["run", "one"], 0);
     assert_printed!(project.cobalt(&["run", "two"], 3));
     assert_printed!(project.cobalt(&["list", "two"], 3));
@@ -111,13 +111,13 @@ fn two_packages_of_a_workspace_do_not_share_a_baseline_and_an_experiment_may_mov
     assert_printed!(project.cobalt(&["run", "-p", "names-b"], 3));
     assert_eq!(project.results(), ["desk"]);
 
-    // What it was declared in does not declare it any more: it has moved, and takes its baseline along.
+    // It is no longer declared in the original file: it was moved and keeps its baseline.
     project.write("a/tests/of-a.rs", &target("other"));
     project.cobalt(&["run", "-p", "names-b", "--ci"], 0);
     assert_eq!(project.newest_result()["baseline"]["base"]["id"], baseline["id"]);
     project.cobalt(&["run"], 0);
 
-    // Of runs of both, neither becomes the baseline while both files declare it.
+    // While both files declare it, no run of either becomes the baseline.
     project.write("a/tests/of-a.rs", &target("desk"));
     let refused = project.cobalt(&["baseline", "set", "--experiment", "desk"], 3);
     assert_printed!(refused);

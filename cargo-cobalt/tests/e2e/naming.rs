@@ -1,4 +1,4 @@
-//! How runs are named: by id, by age, by experiment, by file and by git revision.
+//! Run names: by ID, age, experiment, file and git revision.
 
 use crate::snapshot::assert_printed;
 use crate::store::{Kept, Store};

@@ -1,10 +1,10 @@
-//! A test binary whose exit code is 0 although it told of failures: what it told counts.
+//! A test binary that exits with 0 although it reported failures: the reported result counts.
 
 use serde_json::json;
 
 use crate::project::Project;
 
-/// Twenty items, of which the agent gets none right, by what it says.
+/// Twenty items, with the agent's answer given by `says`.
 pub(crate) fn project(says: &str) -> Project {
     let project = Project::empty();
     project.rename("native_exit");

@@ -1,4 +1,4 @@
-//! The page of a run, written by the reporter `html`.
+//! The HTML report of the reporter `html`.
 
 use crate::project::Project;
 

@@ -1,11 +1,11 @@
-//! Evaluators of other crates, which `cobalt.toml` names.
+//! Evaluators from other crates, configured in `cobalt.toml`.
 
 use std::path::Path;
 
 use crate::project::Project;
 
-/// A workspace whose package `trial` may use the evaluators of `polite` and `brief`, and links some of these crates. Its test
-/// target has a name of its own, as what is built of several projects lies in one folder.
+/// A workspace whose package `trial` can use the evaluators of `polite` and `brief`, and links some of these crates. Its test
+/// target has a unique name, as projects share a target folder.
 fn project(target: &str, linked: &[&str], evaluators: &str) -> Project {
     let project = Project::empty();
     let library = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join("cobalt");
@@ -54,7 +54,7 @@ fn an_evaluator_of_a_crate_that_is_linked_is_found_by_its_name() {
     let evaluators = "[\"says_please\", { type = \"few_words\", pass-mark = 0.5 }]";
     let project = project("linked", &["polite", "brief"], evaluators);
     project.cobalt(&["run", "--ci"], 0).says("says_please").says("few_words");
-    // The crates of evaluators have experiments of their own no more than any other library.
+    // Evaluator crates have no experiments, like other libraries.
     let said = project.cobalt(&["list", "--workspace"], 0).says("desk");
     assert!(!said.stderr.contains("polite"), "{said:?}");
     project.cobalt(&["run", "-p", "polite"], 4).tells("no test target with `harness = false`");
@@ -73,6 +73,6 @@ fn two_crates_with_an_evaluator_of_one_name_are_both_named() {
     let said =
         said.tells("two evaluators are named `twin`: that of `").tells("give one of them another `name`");
     said.tells("`polite` at ").tells("`brief` at ");
-    // A name that is not used is nobody's trouble.
+    // Unused names do not matter.
     project("twins", &["polite", "brief"], "[\"few_words\"]").cobalt(&["run", "--ci"], 0);
 }

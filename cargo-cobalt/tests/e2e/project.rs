@@ -1,4 +1,4 @@
-//! A throw-away package with experiments, and the command run in it.
+//! A temporary package with experiments, and the command run in it.
 
 use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -12,8 +12,8 @@ use tempfile::TempDir;
 
 use crate::command::{COBALT, program};
 
-/// Sources that many packages have. Cargo builds each once, and takes what it has built for every other package with them: it tells
-/// packages apart by name, version and targets, and looks whether a source is newer than what was built of it.
+/// Sources shared by many packages. Cargo builds them once and reuses the output for all packages that have them: it identifies
+/// packages by name, version and targets, and checks whether sources are newer than the output.
 const SHARED: [(&str, &str); 13] = [
     ("src/lib.rs", ""),
     ("tests/early.rs", include_str!("fixture/early.rs")),
@@ -30,11 +30,11 @@ const SHARED: [(&str, &str); 13] = [
     ("tests/talker.rs", include_str!("fixture/talker.rs")),
 ];
 
-/// How the manifest of a package names it that has shared sources alone. The version follows from their texts: a changed one is built
-/// again, also by a folder that has been built into before.
+/// The name in manifests of packages with only shared sources. The version is derived from their content, so changed sources are
+/// rebuilt even in an existing target folder.
 static SHARED_PACKAGE: LazyLock<String> = LazyLock::new(|| package("", &SHARED));
 
-/// The name of a package, and a version that follows from an earlier name and version, and from sources.
+/// A package name, and a version derived from an earlier name and version and from sources.
 fn package(before: &str, sources: &[(&str, &str)]) -> String {
     let mut hasher = DefaultHasher::new();
     (before, sources).hash(&mut hasher);
@@ -45,7 +45,7 @@ fn package(before: &str, sources: &[(&str, &str)]) -> String {
 pub(crate) struct Project(TempDir);
 
 impl Project {
-    /// A package without any experiment.
+    /// A package without experiments.
     pub(crate) fn empty() -> Self {
         let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
         let project = Self(tempfile::tempdir().unwrap());
@@ -63,7 +63,7 @@ impl Project {
         project
     }
 
-    /// A package with the experiments of the folder `fixture`, whose agent says what the data tell it to say.
+    /// A package with the experiments in the folder `fixture`, whose agent's answers are given by the data.
     pub(crate) fn steered() -> Self {
         let project = Self::empty();
         project.target("evals");
@@ -74,13 +74,13 @@ impl Project {
         project
     }
 
-    /// Declares a test target with a `main` of its own.
+    /// Declares a test target with its own `main`.
     pub(crate) fn target(&self, name: &str) {
         let manifest = fs::read_to_string(self.path("Cargo.toml")).unwrap();
         self.write("Cargo.toml", &format!("{manifest}\n[[test]]\nname = \"{name}\"\nharness = false\n"));
     }
 
-    /// What the agent says to each item; `Paris` and `Rome` are right.
+    /// Sets the agent's answer for each item; `Paris` and `Rome` are correct.
     pub(crate) fn answers(&self, says: &[(&str, &str)]) {
         let item = |(id, says): &(&str, &str)| {
             let answer = format!("{}{}", id[..1].to_uppercase(), &id[1..]);
@@ -89,8 +89,7 @@ impl Project {
         self.write("data/items.jsonl", &says.iter().map(item).collect::<String>());
     }
 
-    /// Gives the package a name that no other has, by which cargo tells apart what it builds of it, and builds all of it: for packages
-    /// whose sources change while the command runs.
+    /// Gives the package a unique name, so that cargo shares no build output: for packages whose sources change while the command runs.
     pub(crate) fn rename(&self, name: &str) {
         let manifest = self.read("Cargo.toml");
         self.write("Cargo.toml", &manifest.replace("name = \"trial\"", &format!("name = \"{name}\"")));
@@ -109,15 +108,15 @@ impl Project {
         fs::read_to_string(self.path(file)).unwrap()
     }
 
-    /// Writes a file. Each Rust source that is none of the shared ones gives the package another version, so that no other package
-    /// takes what is built of it.
+    /// Writes a file. Each Rust source that is not shared changes the package's version, so that no other package reuses its
+    /// build output.
     pub(crate) fn write(&self, file: &str, text: &str) {
         let path = self.path(file);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, text).unwrap();
         let Ok(manifest) = fs::read_to_string(self.path("Cargo.toml")) else { return };
         if SHARED.contains(&(file, text)) {
-            // Only packages of the same sources share what is built of them: in any other, the file stays new.
+            // Only packages with the same sources share build output; in others, keep the file's time.
             if manifest.contains(&*SHARED_PACKAGE) {
                 let long_ago = SystemTime::UNIX_EPOCH + Duration::from_secs(1_500_000_000);
                 File::options().write(true).open(path).unwrap().set_modified(long_ago).unwrap();
@@ -125,7 +124,7 @@ impl Project {
         } else if file.ends_with(".rs")
             && ["build.rs", "src/", "tests/"].iter().any(|part| file.starts_with(part))
         {
-            // What is built of a renamed package is its own already, and `watch` would see a change of the manifest.
+            // A renamed package has its own build output already, and `watch` would detect the changed manifest.
             let named = manifest.find("name = \"trial\"\n").zip(manifest.find("\nedition"));
             if let Some((start, end)) = named {
                 let own = package(&manifest[start..end], &[(file, text)]);
@@ -135,7 +134,7 @@ impl Project {
         }
     }
 
-    /// The names of the experiments that have been run, sorted.
+    /// The sorted names of the experiments that have been run.
     pub(crate) fn results(&self) -> Vec<String> {
         let files = fs::read_dir(self.path(".cobalt/results")).into_iter().flatten().flatten();
         let name = |file: fs::DirEntry| {
@@ -147,12 +146,12 @@ impl Project {
         names
     }
 
-    /// The result file that was written last. After a run of several experiments it may be that of any of them.
+    /// The latest result file. After a run of several experiments it can be that of any of them.
     pub(crate) fn newest_result(&self) -> Value {
         self.newest_result_where(|_| true)
     }
 
-    /// The result file of this experiment that was written last.
+    /// The latest result file of this experiment.
     pub(crate) fn newest_result_of(&self, experiment: &str) -> Value {
         self.newest_result_where(|file| file.contains(&format!("_{experiment}_")))
     }
@@ -165,7 +164,7 @@ impl Project {
         serde_json::from_slice(&fs::read(newest.path()).unwrap()).unwrap()
     }
 
-    /// The command with these arguments, ready to be started.
+    /// The command with these arguments.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = program(COBALT, self.0.path());
         command.arg("cobalt").args(arguments);
@@ -178,7 +177,7 @@ impl Project {
     }
 }
 
-/// What the command printed.
+/// The output of a command.
 #[derive(Debug)]
 pub(crate) struct Said {
     pub(crate) stdout: String,
@@ -195,14 +194,14 @@ impl Said {
         said
     }
 
-    /// Asserts that stdout says this.
+    /// Asserts that stdout contains this.
     #[track_caller]
     pub(crate) fn says(self, part: &str) -> Self {
         assert!(self.stdout.contains(part), "stdout lacks `{part}`: {}\n{}", self.stdout, self.stderr);
         self
     }
 
-    /// Asserts that stderr says this.
+    /// Asserts that stderr contains this.
     #[track_caller]
     pub(crate) fn tells(self, part: &str) -> Self {
         assert!(self.stderr.contains(part), "stderr lacks `{part}`: {}\n{}", self.stderr, self.stdout);

@@ -1,4 +1,4 @@
-//! A server on loopback that notes what it is sent, and answers as a script says.
+//! A local server that records requests and gives scripted answers.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read as _, Write as _};
@@ -9,12 +9,12 @@ use std::thread::{self, JoinHandle};
 
 use serde_json::Value;
 
-/// What came in.
+/// A received request.
 #[derive(Clone, Debug)]
 pub(crate) struct Received {
     /// The method and the path.
     pub(crate) line: String,
-    /// By their names in lower case.
+    /// By lower-case name.
     pub(crate) headers: BTreeMap<String, String>,
     pub(crate) body: String,
 }
@@ -25,18 +25,18 @@ impl Received {
     }
 }
 
-/// What is answered.
+/// A scripted answer.
 #[derive(Clone, Debug)]
 pub(crate) enum Answer {
-    /// This status, with these further lines of the head.
+    /// This status, with additional header lines.
     Status(u16, &'static str),
-    /// This text of JSON.
+    /// This JSON text.
     Json(String),
-    /// Nothing, for as long as the server lives.
+    /// No answer while the server runs.
     Never,
 }
 
-/// The server; it stops when it is dropped.
+/// The server; stops when dropped.
 pub(crate) struct Receiver {
     address: SocketAddr,
     received: Arc<Mutex<Vec<Received>>>,
@@ -45,7 +45,7 @@ pub(crate) struct Receiver {
 }
 
 impl Receiver {
-    /// Answers one request after the other as it is told; the last answer is for all further ones, too.
+    /// Gives these answers, one per request; the last one is repeated.
     pub(crate) fn start(answers: &[Answer]) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
@@ -100,7 +100,7 @@ impl Drop for Receiver {
     }
 }
 
-/// Whether what comes begins as a handshake of TLS does.
+/// Whether the data starts like a TLS handshake.
 fn speaks_tls(stream: &TcpStream) -> bool {
     let mut first = [0];
     stream.peek(&mut first).is_ok_and(|read| read == 1) && first == [0x16]

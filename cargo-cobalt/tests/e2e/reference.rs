@@ -1,4 +1,4 @@
-//! `cargo cobalt completions` and `man`: what may be typed, as shells and `man` take it.
+//! `cargo cobalt completions` and `man`.
 
 use std::fs;
 use std::process::Command;
@@ -27,7 +27,7 @@ fn script(shell: &str) -> Option<TempDir> {
 #[test]
 fn bash_completes_what_cargo_hands_on() {
     let Some(folder) = script("bash") else { return };
-    // Cargo's own script replaces `cobalt` by `cargo-cobalt` and has that command completed.
+    // Cargo's own script replaces `cobalt` by `cargo-cobalt` and completes that command.
     let completed = |words: &str| {
         let program = format!(
             "source ./script; by=($(complete -p cargo-cobalt | grep --only-matching -e '-F [^ ]*')); \

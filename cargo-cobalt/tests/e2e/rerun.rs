@@ -1,4 +1,4 @@
-//! `cargo cobalt run --rerun-failed` and `--changed`: which items are run again, and what is said of it.
+//! `cargo cobalt run --rerun-failed` and `--changed`: which items are rerun, and the output.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::project::{Project, Said};
 
-/// The items of the newest run, each with whether it was one of a part of the data set.
+/// The items of the latest run, and whether it was partial.
 fn newest(project: &Project) -> (Vec<String>, bool) {
     let files = fs::read_dir(project.path(".cobalt/results")).unwrap().flatten();
     let report =
@@ -20,7 +20,7 @@ fn newest(project: &Project) -> (Vec<String>, bool) {
     (keys, newest["partial"] == true)
 }
 
-/// Runs the experiment `strict` with these flags, and answers with what it ran, if anything.
+/// Runs the experiment `strict` with these flags; returns the items that were run, if any.
 fn runs(project: &Project, flags: &[&str]) -> (Option<Vec<String>>, Said) {
     let before = project.results().len();
     let said = project.cobalt(&[&["run", "--filter", "strict"], flags].concat(), 0);
@@ -88,7 +88,7 @@ fn what_has_changed_is_run_again_and_everything_where_a_source_has() {
     assert!(!newest(&project).1, "all items are a whole run");
 }
 
-/// Runs the experiment `gated`, of which half of the scores have to pass.
+/// Runs the experiment `gated`, in which half of the scores must pass.
 fn gated(project: &Project, flags: &[&str], code: i32) -> Said {
     project.cobalt(&[&["run", "--filter", "gated"], flags].concat(), code)
 }
@@ -157,7 +157,7 @@ fn another_bound_makes_no_threshold_pass_until_all_items_are_run() {
     project.cobalt(&["run", "--filter", "strict", "--changed", "--ci"], 0);
 }
 
-/// Runs an experiment of which the item `oslo` hangs, and kills it when the two others are in its journal.
+/// Runs an experiment whose item `oslo` hangs, and kills it when the other two are in its journal.
 fn interrupted(project: &Project, experiment: &str) {
     let mut command = project.command(&["run", "--ci", "--filter", experiment]);
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();

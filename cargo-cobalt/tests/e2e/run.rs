@@ -1,4 +1,4 @@
-//! `cargo cobalt run` and `list` on a project of their own: what is run, what is shown, and what the exit code says.
+//! `cargo cobalt run` and `list` in a temporary project: selection, output and exit codes.
 
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::Stdio;
@@ -95,7 +95,7 @@ fn a_process_that_ends_before_its_experiments_is_no_success() {
     let project = Project::steered();
     project.answers(&[("paris", "exit")]);
     let mut said = project.cobalt(&["run", "--filter", "strict"], 3);
-    // The start arrives as an event: before or after the lines that the binary prints itself.
+    // The start arrives as an event, before or after the lines that the binary prints itself.
     let start =
         said.stderr.split_inclusive('\n').find(|line| line.starts_with("strict: ")).unwrap().to_owned();
     assert!(start.starts_with("strict: 1 item × 1 trial × 1 evaluator"), "{start}");
@@ -144,7 +144,7 @@ fn a_folder_without_experiments_is_told_how_to_get_one() {
     assert_eq!(said.stderr.matches("error:").count(), 1, "{}", said.stderr);
 }
 
-/// A terminal tells both processes of Ctrl-C, a supervisor the command alone.
+/// A terminal sends Ctrl-C to both processes, a supervisor only to the command.
 
 #[test]
 #[cfg(unix)]
@@ -154,7 +154,7 @@ fn a_run_that_was_stopped_says_how_to_go_on_and_goes_on() {
         project.answers(&[("paris", "Paris"), ("rome", "wait")]);
         let mut command = project.command(&["run", "--filter", "strict"]);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        // Once for each item: by then both have been started, and the signal finds the binary.
+        // Once per item: by then both have been started, and the signal reaches the binary.
         let asked = BufReader::new(child.stdout.take().unwrap()).lines().take(2).map(Result::unwrap);
         assert_eq!(asked.collect::<Vec<_>>(), ["the agent was asked"; 2]);
         std::thread::sleep(std::time::Duration::from_millis(200));

@@ -1,4 +1,4 @@
-//! Which packages, test targets and experiments are meant.
+//! Selection of packages, test targets and experiments.
 
 use std::path::Path;
 
@@ -135,7 +135,7 @@ fn an_experiment_is_chosen_by_its_whole_name_and_a_slip_is_told_before_anything_
 fn where_a_binary_knows_no_names_of_experiments_nothing_is_run() {
     let project = Project::steered();
     project.target("older");
-    // As one of another version answers: it does not understand what it is asked.
+    // Like a binary of another version, which does not understand the request.
     let main = "fn main() {\n    eprintln!(\"error: asked for what this version does not know\");\n    if std::env::args().count() < 99 {\n        \
                 std::process::exit(3);\n    }\n    cobalt::main();\n}\n";
     project.write("tests/older.rs", main);

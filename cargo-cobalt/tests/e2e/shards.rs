@@ -1,4 +1,4 @@
-//! `cargo cobalt run --shard` and `merge`: what several machines find comes to what one would have found.
+//! `cargo cobalt run --shard` and `merge`: several machines get the same results as one.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::project::{Project, Said};
 use crate::snapshot::assert_printed;
 
-/// So many cities, of which every third has a wrong answer.
+/// This many cities, every third with a wrong answer.
 fn cities(project: &Project, number: usize) {
     let ids: Vec<_> = (0..number).map(|index| format!("city-{index}")).collect();
     let answers: Vec<_> = ids.iter().map(|id| id.replace("city", "City")).collect();
@@ -20,14 +20,14 @@ fn cities(project: &Project, number: usize) {
     project.answers(&ids.iter().enumerate().map(|(index, id)| (&**id, says(index))).collect::<Vec<_>>());
 }
 
-/// The command as on a machine of its own, which keeps what it finds in a folder of this name.
+/// The command as on a separate machine, with results in a folder of this name.
 pub(crate) fn on(project: &Project, machine: &str, arguments: &[&str]) -> Command {
     let mut command = project.command(arguments);
     command.env("COBALT_DIR", machine);
     command
 }
 
-/// Runs a shard on a machine that is named after its number.
+/// Runs a shard on a machine named after its number.
 fn shard(project: &Project, shard: &str, arguments: &[&str]) -> Said {
     let machine = format!("artefacts/{}", shard.split('/').next().unwrap());
     Said::by(&mut on(project, &machine, &[&["run", "--shard", shard], arguments].concat()), 0)
@@ -40,7 +40,7 @@ fn in_three(project: &Project) {
     }
 }
 
-/// The reports in a machine's folder, by their experiments' names.
+/// The reports in a machine's folder, by experiment.
 pub(crate) fn reports(folder: &Path) -> Vec<Report> {
     let files = fs::read_dir(folder.join("results")).unwrap().flatten();
     let mut reports: Vec<_> = files.map(|file| read_report(&file.path()).unwrap()).collect();
@@ -48,7 +48,7 @@ pub(crate) fn reports(folder: &Path) -> Vec<Report> {
     reports
 }
 
-/// A report without what is another in each run: ids and times.
+/// A report without fields that differ in each run: IDs and times.
 pub(crate) fn timeless(report: &Report) -> Value {
     fn forget(value: &mut Value) {
         match value {
@@ -101,7 +101,7 @@ fn shards_that_are_merged_are_the_report_of_one_run() {
         let longest = parts.iter().map(|part| part.summary.total_duration_ms).max();
         assert_eq!(Some(merged.summary.total_duration_ms), longest);
     }
-    // It is a run as any other.
+    // It is an ordinary run.
     let history = Said::by(&mut on(&project, "merged", &["history", "--json"]), 0);
     assert_eq!(serde_json::from_str::<Vec<Value>>(&history.stdout).unwrap().len(), 2);
     Said::by(&mut on(&project, "whole", &["compare", "gated@latest", "merged/results/none.json"]), 4);
@@ -250,11 +250,11 @@ fn shards_and_merged_runs_are_earlier_runs_as_others_are() {
     for index in ["1/3", "2/3"] {
         run(&["--shard", index]);
     }
-    // What no shard has run yet is what has changed.
+    // Only items that no shard has run count as changed.
     assert_printed!(run(&["--changed"]));
     assert_printed!(run(&["--changed"]));
     run(&["--shard", "3/3"]);
-    // A shell may have put a mark before the text of a file.
+    // A shell may have added a byte order mark.
     for path in files(&project, ".cobalt") {
         let text = fs::read_to_string(&path).unwrap();
         fs::write(path, format!("\u{feff}{text}")).unwrap();
@@ -265,7 +265,7 @@ fn shards_and_merged_runs_are_earlier_runs_as_others_are() {
     let history = project.cobalt(&["history", "--json"], 0);
     assert_eq!(serde_json::from_str::<Vec<Value>>(&history.stdout).unwrap().len(), 1, "the merged run");
     project.cobalt(&["baseline", "set", "gated@latest"], 0);
-    // A merged run is no shard, and its shards merge as they did.
+    // A merged run is not a shard, and its shards can be merged as before.
     let merged = project.cobalt(&["merge", ".cobalt"], 0);
     assert_printed!(merged);
     project.cobalt(&["compare", "gated@latest", "gated@latest~1"], 0);

@@ -14,7 +14,7 @@ fn show(store: &Store, arguments: &[&str], code: i32) -> Said {
     Said::by(command.args(["cobalt", "show"]).args(arguments), code)
 }
 
-/// A run of three items in two trials each, of which thresholds decide: one is right, one below its pass mark, one in error.
+/// A run of three items with two trials each, with thresholds: one passed, one below its pass mark, one in error.
 fn gated() -> Store {
     let store = Store::new();
     let trial = |output: &str, tone: Value| {

@@ -1,8 +1,8 @@
-//! What people and programs read of the command, kept as snapshots in `snapshots/`, without what differs from run to run.
+//! Snapshots of the command's output in `snapshots/`, with values that differ in each run masked.
 
 use crate::project::Said;
 
-/// Checks all that a command printed, on both streams.
+/// Checks everything a command printed, on both streams.
 macro_rules! assert_printed {
     ($said:expr) => {{
         let printed = $crate::snapshot::printed(&$said);
@@ -11,7 +11,7 @@ macro_rules! assert_printed {
 }
 pub(crate) use assert_printed;
 
-/// Checks the text of a file.
+/// Checks the content of a file.
 macro_rules! assert_text {
     ($text:expr) => {{
         let text = $crate::snapshot::without_ids(&$text);
@@ -20,32 +20,32 @@ macro_rules! assert_text {
 }
 pub(crate) use assert_text;
 
-/// How the lines begin that cargo prints of a build.
+/// How cargo's lines about a build start.
 pub(crate) const CARGO_SAYS: &str = "Adding|Blocking|Checking|Compiling|Downloaded|Downloading|Finished|Fresh|Locking|Removing|Running|Updating";
 
-/// The filters for all of these tests: folders, ids of runs, times, durations and what cargo says of a build.
+/// The filters of these tests: folders, run IDs, times, durations and cargo's build output.
 pub(crate) fn settings() -> insta::Settings {
     let mut settings = folders();
     settings.add_filter(&format!(r"(?m)^(\x1b\[[\d;]*m)* *({CARGO_SAYS})\b.*\n"), "");
-    // Also where it happens to have no letter, or no digit.
+    // Also commits that happen to have no letters or no digits.
     settings.add_filter(r"\bcommit (`?)[0-9a-f]{7,40}\b", "commit $1[id]");
     settings.add_filter(r"\b\d+ (second|minute|hour|day|month|year)s? ago\b", "[age] ago");
     settings.add_filter(r"\(os error \d+\)", "(os error [number])");
     settings.add_filter(r"\b\d{4}-\d\d-\d\d[T ]\d\d[:-]\d\d([:-]\d\d)?(\.\d+)?Z?", "[time]");
     settings.add_filter(r"\b\d{4}-\d\d-\d\d\b", "[date]");
-    // Measured latencies, and what a comparison says of them. Their columns are as wide as the figures are long.
+    // Measured latencies and their comparison, whose column widths vary.
     settings.add_filter(r"(?m)^( +latency) .*\d.*$", "$1  [durations]");
     settings.add_filter(r"(?m)^(\| `latency` \|).*\d.*$", "$1 [durations]");
     settings.add_filter(r"(?m)^(- `latency`:) .*$", "$1 [durations]");
-    settings.add_filter(r"(?m)^(Against .*?: \*\*).*\*\*$", "$1[verdict]**");
+    settings.add_filter(r"(?m)^((?:Change )?vs\. baseline.*?: \*\*).*\*\*$", "$1[verdict]**");
     settings.add_filter(r"(→ \S+|\)) {2,}", "$1  ");
-    // A blank stands before the unit of what was measured, and none in a limit that was set.
+    // Measured values have a space before the unit, configured limits do not.
     settings.add_filter(r"\([\d.,]+ (ns|µs|ms|s|min|h)\b", "([duration]");
     settings.add_filter(r" +[\d.,]+ (ns|µs|ms|s|min|h)\b", " [duration]");
     settings
 }
 
-/// The filters for files that the command writes: nothing but where they lie.
+/// The filters for files that the command writes: only their folders.
 pub(crate) fn folders() -> insta::Settings {
     let mut settings = insta::Settings::clone_current();
     settings.set_snapshot_path(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/e2e/snapshots"));
@@ -61,7 +61,7 @@ pub(crate) fn folders() -> insta::Settings {
     settings
 }
 
-/// A path as a pattern that nothing else fits.
+/// A path as a pattern that matches only itself.
 fn literally(path: &std::path::Path) -> String {
     let path = path.display().to_string();
     let path = path.trim_end_matches('/').chars();
@@ -69,7 +69,7 @@ fn literally(path: &std::path::Path) -> String {
         .collect()
 }
 
-/// What was printed, stream by stream.
+/// The output, stream by stream.
 pub(crate) fn printed(said: &Said) -> String {
     let stream = |name: &str, text: &str| {
         if text.is_empty() { String::new() } else { format!("[{name}]\n{}\n", without_ids(text.trim_end())) }
@@ -77,8 +77,7 @@ pub(crate) fn printed(said: &Said) -> String {
     stream("stdout", &said.stdout) + &stream("stderr", &sorted_items(&said.stderr))
 }
 
-/// Puts the lines of items that stand below each other, each with what is said of it, into one order: items run side by side, and end
-/// in any.
+/// Sorts consecutive item lines with their details, as concurrent items end in any order.
 fn sorted_items(text: &str) -> String {
     let is_item = |line: &str| line.starts_with("  ") && line.trim_start().starts_with(['✓', '✗', '~']);
     let case = |item: &String| item.split_whitespace().find(|word| word.contains("::")).map(str::to_owned);
@@ -100,14 +99,14 @@ fn sorted_items(text: &str) -> String {
     shown
 }
 
-/// A text without hashes, commits and ids of runs. The ids that tests have made up, such as `aaaaaaaaaaaa`, stay.
+/// Masks hashes, commits and run IDs. IDs made up by tests, such as `aaaaaaaaaaaa`, are kept.
 pub(crate) fn without_ids(text: &str) -> String {
     let is_part = |letter: char| letter.is_ascii_alphanumeric();
     let is_id = |word: &str| {
         (8..=64).contains(&word.len())
             && word.bytes().all(|letter| letter.is_ascii_digit() || (b'a'..=b'f').contains(&letter))
             && word.bytes().any(|letter| letter.is_ascii_digit())
-            // Other numbers are figures.
+            // Other digit sequences are ordinary numbers.
             && (word.len() == 12 || !word.bytes().all(|letter| letter.is_ascii_digit()))
     };
     let mut shown = String::new();

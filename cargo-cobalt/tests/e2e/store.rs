@@ -1,4 +1,4 @@
-//! A package with a store of result files, for what looks at past runs.
+//! A package with a store of result files, for commands that read past runs.
 
 use std::fs;
 use std::path::Path;
@@ -10,13 +10,13 @@ use tempfile::TempDir;
 use crate::command::{COBALT, program};
 use crate::project::Said;
 
-/// How many items a run has.
+/// The number of items of a run.
 pub(crate) const ITEMS: usize = 40;
 
 /// A package with a store.
 pub(crate) struct Store(TempDir);
 
-/// A run to be kept: of the first items, so many are right.
+/// A run to store: the first `right` items are correct.
 pub(crate) struct Kept<'a> {
     pub(crate) id: &'a str,
     pub(crate) name: &'a str,
@@ -49,7 +49,7 @@ impl Store {
         store
     }
 
-    /// Two runs of `desk`, of which the newer one is far worse, and an older one of `intent`.
+    /// Two runs of `desk`, the newer one much worse, and an older one of `intent`.
     pub(crate) fn with_a_drop() -> Self {
         let store = Self::new();
         store.keep(&Kept::default());
@@ -99,7 +99,7 @@ impl Store {
         self.0.path()
     }
 
-    /// The ids of the runs that names mean together.
+    /// The IDs of the runs that these names resolve to.
     pub(crate) fn ids(&self, names: &[&str]) -> Vec<String> {
         let said = self.compare(&[names, &["--json"]].concat(), 0);
         let json: Value = serde_json::from_str(&said.stdout).unwrap();
@@ -111,7 +111,7 @@ impl Store {
 
     pub(crate) fn git(&self, arguments: &[&str]) -> String {
         let mut git = program("git", self.0.path());
-        // As it is for somebody who has set nothing up.
+        // Without any git configuration.
         git.env("GIT_CONFIG_GLOBAL", "").env("GIT_CONFIG_NOSYSTEM", "1");
         git.args(["-c", "user.name=t", "-c", "user.email=t@example.com"]).args(arguments);
         Said::by(&mut git, 0).stdout.trim().to_owned()

@@ -1,4 +1,4 @@
-//! The variables that an experiment's binary runs with.
+//! The environment variables of an experiment's binary.
 
 use crate::project::{Project, Said};
 

@@ -1,4 +1,4 @@
-//! Warnings: each once for a call, in the terminal, among the events, and in jobs of GitHub Actions.
+//! Warnings: once per invocation, in the terminal, as events, and in GitHub Actions.
 
 use std::process::Command;
 
@@ -9,7 +9,7 @@ use crate::project::{Project, Said};
 const TOLD: &str =
     "unknown environment variable COBALT_TIMOUT has no effect; did you mean `COBALT_TIMEOUT`?";
 
-/// Two test targets, each of which says of itself what is wrong.
+/// Two test targets, each with its own warning.
 fn two_targets() -> Project {
     let project = Project::steered();
     project.target("second");
@@ -69,7 +69,7 @@ fn a_variable_that_an_experiment_reads_is_known_where_another_one_is_selected() 
 fn a_gate_that_bounds_no_score_warns_in_a_job_where_its_experiment_is_declared() {
     let project = Project::steered();
     let evals = include_str!("fixture/evals.rs").replace("right.pass_rate >= 0.5", "latency.p95 <= 60s");
-    // Cargo tells packages apart by their names.
+    // Cargo identifies packages by name.
     project.rename("unbounded");
     project.write("tests/evals.rs", &evals);
     project.answers(&[("paris", "Nowhere"), ("rome", "Elsewhere")]);

@@ -1,4 +1,4 @@
-//! `cargo cobalt watch` in throw-away projects whose files change: what it runs, and what it says.
+//! `cargo cobalt watch` in temporary projects whose files change: what it runs, and its output.
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Stdio};
@@ -13,21 +13,21 @@ use nix::unistd::Pid;
 use crate::project::Project;
 use crate::receiver::{self, Answer};
 
-/// How long something is waited for that takes a build, the first one of all tests.
+/// Timeout for waits that include a build, possibly the first one of all tests.
 const PATIENCE: Duration = Duration::from_secs(600);
-/// How long nothing is to happen where nothing should.
+/// How long to check that nothing happens.
 const CALM: Duration = Duration::from_millis(800);
-/// What is said when all is done.
+/// The message when a run is done.
 const WAITING: &str = "Watching this folder";
 
-/// The command at work.
+/// The running command.
 struct Watching {
     child: Child,
     lines: Receiver<String>,
 }
 
 impl Watching {
-    /// Starts it, and waits for its first run.
+    /// Starts it and waits for its first run.
     fn start(project: &Project, arguments: &[&str]) -> (Self, String) {
         let mut command = project.command(&[&["watch", "--filter", "strict"], arguments].concat());
         let mut child =
@@ -47,7 +47,7 @@ impl Watching {
         (watching, said)
     }
 
-    /// What is said until it waits for changes.
+    /// The output until it waits for changes.
     fn said(&self) -> String {
         self.said_until(WAITING)
     }
@@ -59,7 +59,7 @@ impl Watching {
             let line = self.lines.recv_timeout(deadline.saturating_duration_since(Instant::now()));
             said += &format!("{}\n", line.unwrap_or_else(|_| panic!("`{end}` is not said: {said}")));
         }
-        // The outputs are two: the last line of one may come before that of the other.
+        // There are two streams: the last line of one can come before that of the other.
         while let Ok(line) = self.lines.recv_timeout(Duration::from_millis(50)) {
             said += &format!("{line}\n");
         }
@@ -72,7 +72,7 @@ impl Watching {
         assert_eq!(self.lines.recv_timeout(CALM).ok(), None);
     }
 
-    /// Presses Ctrl-C, which is no mistake.
+    /// Presses Ctrl-C, which is not an error.
     fn stop(mut self) -> ExitStatus {
         kill(Pid::from_raw(self.child.id().try_into().unwrap()), Signal::SIGINT).unwrap();
         let status = self.child.wait().unwrap();
@@ -84,7 +84,7 @@ impl Watching {
 
 impl Drop for Watching {
     fn drop(&mut self) {
-        // It has ended, unless the test has failed.
+        // It has exited, unless the test has failed.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -95,7 +95,7 @@ fn each_change_runs_what_it_touches() {
     let project = Project::steered();
     let (watching, said) = Watching::start(&project, &[]);
     assert!(said.contains("strict: passed"), "the first run: {said}");
-    // The build has made the lock file fit.
+    // The build has updated the lock file.
     watching.stays_calm();
 
     project.answers(&[("paris", "Paris"), ("rome", "Paris")]);

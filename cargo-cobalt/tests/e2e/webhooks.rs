@@ -1,4 +1,4 @@
-//! Webhooks over HTTP: who is told of a run, what they are told, and that a run goes on whatever they answer.
+//! Webhooks over HTTP: which are called, with which body, and that their answers never affect the run.
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ use crate::receiver::{Answer, Received, Receiver};
 const KEY: &str = "key-of-the-test";
 const OK: Answer = Answer::Status(204, "");
 
-/// A project whose runs a webhook is told of; its address holds a secret.
+/// A project with a webhook whose URL contains a secret.
 fn told(receiver: &Receiver, settings: &str) -> Project {
     let project = Project::steered();
     let url = format!("http://{}/hooks/s3cret?token=s3cret", receiver.host());
@@ -25,7 +25,7 @@ fn run(project: &Project) -> Command {
     project.command(&["run", "--filter", "strict"])
 }
 
-/// Whether the signature of a request is that of the key.
+/// Whether a request is signed with the key.
 fn is_genuine(received: &Received) -> bool {
     let signed = format!("{}.{}", received.headers["x-cobalt-timestamp"], received.body);
     let digits: String = Hmac::<Sha256>::new_from_slice(KEY.as_bytes())

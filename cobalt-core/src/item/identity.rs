@@ -9,25 +9,25 @@ use super::Item;
 use crate::redact::redacted;
 use crate::slug::slug;
 
-/// How many hexadecimal digits of a hash make a key: 64 bits.
+/// The number of hexadecimal digits in a key: 64 bits.
 const KEY_DIGITS: usize = 16;
 
-/// The longest slug of an id, in bytes of UTF-8.
+/// The maximum length of an ID's slug, in bytes of UTF-8.
 const CASE_KEY_BYTES: usize = 80;
 
-/// 16 hexadecimal digits of a hash of a whole item, which change with whatever changes in it.
+/// 16 hexadecimal digits of a hash of the whole item, which change if anything in it changes.
 pub fn content_hash(item: &Item) -> String {
     let mut hash = Canonical::of_item(item);
     hash.truncate(KEY_DIGITS);
     hash
 }
 
-/// The names in test cases of items with these indexes.
+/// The test case names of items with these indexes.
 pub fn case_names<'a>(items: impl Iterator<Item = (usize, &'a Item)>) -> Vec<String> {
     unique(items.map(|(index, item)| case_name(index, item)).collect())
 }
 
-/// An item's key, which others may have, too: see [`unique`].
+/// An item's key, which may not be unique: see [`unique`].
 pub fn natural_key(item: &Item) -> String {
     if let Some(id) = id(item) {
         return id;
@@ -40,12 +40,12 @@ pub fn natural_key(item: &Item) -> String {
     key
 }
 
-/// An item's name in test cases, which others may have, too: see [`unique`].
+/// An item's test case name, which may not be unique: see [`unique`].
 pub fn case_name(index: usize, item: &Item) -> String {
     name_or_index(id(item), index)
 }
 
-/// The same of an item of some of a data set: of items that have the same id, the keys tell which of them they are.
+/// An item's test case name in a partial run: keys distinguish items with the same ID.
 pub fn case_name_of_some(index: usize, item: &Item, key: &str) -> String {
     name_or_index(id(item).map(|_| key.to_owned()), index)
 }
@@ -55,17 +55,17 @@ fn name_or_index(name: Option<String>, index: usize) -> String {
     if slug.is_empty() { format!("{index:04}") } else { slug }
 }
 
-/// The `id` of an item, where it has one.
+/// The `id` of an item, if it has one.
 pub fn id(item: &Item) -> Option<String> {
     match item.get("id")? {
-        // It is in the names of test cases and in what is kept.
+        // IDs appear in test case names and stored files.
         Value::String(text) if !text.trim().is_empty() => Some(redacted(text).into_owned()),
         Value::Number(number) => Some(redacted(&number.to_string()).into_owned()),
         _ => None,
     }
 }
 
-/// Numbers the names that occur more than once, around names that are numbered already.
+/// Makes names unique by numbering repeated ones, avoiding clashes with names that already end with a number.
 pub fn unique(names: Vec<String>) -> Vec<String> {
     let mut uses: HashMap<&str, usize> = names.iter().map(|name| (name.as_str(), 0)).collect();
     if uses.len() == names.len() {
@@ -88,20 +88,19 @@ pub fn unique(names: Vec<String>) -> Vec<String> {
     unique
 }
 
-/// 64 hexadecimal digits that are the same for equal values.
+/// A canonical hash of a value in 64 hexadecimal digits.
 #[must_use]
 pub fn value_hash(value: &Value) -> String {
     Canonical::of_value(value)
 }
 
-/// The same of an item.
+/// A canonical hash of an item in 64 hexadecimal digits.
 #[must_use]
 pub fn item_hash(item: &Item) -> String {
     Canonical::of_item(item)
 }
 
-/// SHA-256 over an encoding in which every value has its kind, and every text and list its length, before it,
-/// so that no two different values are written alike.
+/// SHA-256 over an unambiguous encoding: every value is prefixed with its kind, and every text and list with its length.
 #[derive(Clone, Debug, Default)]
 pub struct Canonical {
     hash: Sha256,
@@ -127,7 +126,7 @@ impl Canonical {
         crate::hash::hex(&self.hash.finalize())
     }
 
-    /// Announces a list of so many values.
+    /// Starts a list of `length` values.
     pub fn list(&mut self, length: usize) {
         self.head(b'a', length as u64);
     }
@@ -154,7 +153,7 @@ impl Canonical {
         if item.keys().is_sorted() {
             item.iter().for_each(|(key, value)| self.field(key, value));
         } else {
-            // Another crate in the build may have turned on serde_json's `preserve_order`.
+            // Another crate in the build may enable serde_json's `preserve_order`.
             let mut fields: Vec<_> = item.iter().collect();
             fields.sort_unstable_by_key(|(key, _)| *key);
             fields.into_iter().for_each(|(key, value)| self.field(key, value));
@@ -166,7 +165,7 @@ impl Canonical {
         self.value(value);
     }
 
-    /// Numbers count by their value: 1, 1.0 and 1e0 are one number, as in RFC 8785.
+    /// Numbers are hashed by value: 1, 1.0 and 1e0 are equal, as in RFC 8785.
     fn number(&mut self, number: &Number) {
         const EXACT: f64 = 9_007_199_254_740_992.0;
         match (number.as_i64(), number.as_u64(), number.as_f64()) {

@@ -1,4 +1,4 @@
-//! What results are made of: items of data sets and what they are called, the outputs of agents, and what these used.
+//! The parts of results: dataset items and their identities, agent outputs, and usage.
 
 mod identity;
 mod object;

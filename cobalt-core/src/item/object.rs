@@ -1,12 +1,12 @@
-//! One item of a data set: a JSON object.
+//! A dataset item: a JSON object.
 
 use serde::de::{DeserializeSeed, Deserializer, Error};
 use serde_json::{Map, Value};
 
-/// One item of a data set: a JSON object.
+/// A dataset item: a JSON object.
 pub type Item = Map<String, Value>;
 
-/// Reads one item, and says what was found where it is no object.
+/// Deserializes one item, with an error that names the actual type if it is not an object.
 #[derive(Clone, Copy, Debug)]
 pub struct ItemSeed;
 
@@ -14,13 +14,12 @@ impl<'de> DeserializeSeed<'de> for ItemSeed {
     type Value = Item;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Item, D::Error> {
-        // Through `Value`, because numbers too arrive as maps where a build turns on serde_json's
-        // `arbitrary_precision`.
+        // Via `Value`, because with serde_json's `arbitrary_precision`, numbers are maps as well.
         into_item(serde::Deserialize::deserialize(deserializer)?).map_err(D::Error::custom)
     }
 }
 
-/// A value as an item, or what was found instead of one.
+/// Converts a value to an item, or names its actual type.
 pub fn into_item(value: Value) -> Result<Item, String> {
     match value {
         Value::Object(item) => Ok(item),
@@ -28,7 +27,7 @@ pub fn into_item(value: Value) -> Result<Item, String> {
     }
 }
 
-/// The kind of a value, as a noun with its article.
+/// The type of a value, with an article.
 pub fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",

@@ -1,4 +1,4 @@
-//! What an agent returns: text or JSON, with the model and the tokens it used.
+//! An agent's output: text or JSON, with metadata such as its model and tokens.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use crate::nesting::{dismantle, is_too_deep, too_deep};
 use crate::prices::Tokens;
 use crate::redact::{redact_fields, redact_texts};
 
-/// An agent's answer with what it reports about itself.
+/// An agent's output with its metadata.
 ///
 /// ```
 /// let output = cobalt::Output::new("Paris").model("gpt-4o-mini").tokens(20, 3).metadata("attempt", 1);
@@ -23,24 +23,24 @@ pub struct Output {
     value: Value,
     #[serde(default, skip_serializing_if = "Item::is_empty")]
     metadata: Item,
-    /// Why it cannot be used.
+    /// Why the output is invalid.
     #[serde(skip)]
     problem: Option<String>,
 }
 
 impl Output {
-    /// An output of text or JSON, without metadata.
+    /// Creates an output of text or JSON, without metadata.
     pub fn new(value: impl Into<Value>) -> Self {
         Self { value: value.into(), metadata: Item::new(), problem: None }
     }
 
-    /// Names the model that answered; its price gives the cost. Kept as `metadata.model`.
+    /// Sets the model that answered; its price determines the cost. Stored as `metadata.model`.
     #[must_use]
     pub fn model(self, model: impl Into<String>) -> Self {
         self.metadata("model", model.into())
     }
 
-    /// Reports the tokens that were read and written. Kept as `metadata.tokens`.
+    /// Sets the input and output tokens. Stored as `metadata.tokens`.
     #[must_use]
     pub fn tokens(mut self, input: u64, output: u64) -> Self {
         self.set_token_field("input", input);
@@ -48,16 +48,16 @@ impl Output {
         self
     }
 
-    /// Reports how many of the input tokens were read from the vendor's cache, which cost less. They count among those of
-    /// [`tokens`](Self::tokens), before or after which this is called. Kept as `metadata.tokens.cachedInput`.
+    /// Sets how many of the input tokens were read from the vendor's cache, which cost less. They are included in the input of
+    /// [`tokens`](Self::tokens); the order of the calls does not matter. Stored as `metadata.tokens.cachedInput`.
     #[must_use]
     pub fn cached_tokens(mut self, cached_input: u64) -> Self {
         self.set_token_field("cachedInput", cached_input);
         self
     }
 
-    /// Reports what the answer cost in USD, where that is known: it takes precedence over the price table and over the cost
-    /// of single calls. Kept as `metadata.cost`. A cost that is negative or no finite number is an error of the item.
+    /// Sets the cost in USD, if known: it takes precedence over the price table and over the cost of single calls. Stored as
+    /// `metadata.cost`. A cost that is negative or not finite is an error of the item.
     ///
     /// ```
     /// let output = cobalt::Output::new("Paris").cost(0.0003);
@@ -72,9 +72,9 @@ impl Output {
         self.metadata("cost", usd)
     }
 
-    /// Reports a call of a model; one after the other where there are several, of one model or of different ones. Each has
-    /// its own model's price, unless its cost is given. Kept as `metadata.usage`, with an entry for each model; the sum of
-    /// their tokens is kept as `metadata.tokens` unless [`tokens`](Self::tokens) gives another.
+    /// Adds a model call. Call it once per model call, for one model or for several. Each call has its own model's price, unless its
+    /// cost is given. Stored as `metadata.usage`, with an entry for each model; the sum of their tokens is stored as
+    /// `metadata.tokens` unless [`tokens`](Self::tokens) sets another value.
     ///
     /// ```
     /// use cobalt::{ModelCall, Output};
@@ -88,8 +88,8 @@ impl Output {
     pub fn usage(mut self, call: ModelCall) -> Self {
         let own = self.metadata.get("usage").filter(|usage| !usage.is_null());
         let Some(mut usage) = own.map_or_else(|| Some(Vec::new()), usage::read_entries) else {
-            let problem = "the agent's `metadata.usage` has another shape than `Output::usage` writes; keep it in another \
-                           field, or use `Output::usage` alone";
+            let problem = "the agent's `metadata.usage` does not have the format of `Output::usage`; use another field, or \
+                           only `Output::usage`";
             self.problem.get_or_insert_with(|| problem.to_owned());
             return self;
         };
@@ -103,18 +103,18 @@ impl Output {
         let tokens = self.metadata.entry("tokens").or_insert_with(|| Item::new().into());
         match tokens {
             Value::Object(fields) => drop(fields.insert(field.to_owned(), count.into())),
-            // A number, or anything else that was there, gives way.
+            // Replaces a number or any other value.
             other => *other = serde_json::json!({ field: count }),
         }
     }
 
-    /// Why the output cannot be used: an error of its item, which keeps the metadata.
+    /// Why the output is invalid: an error of its item, which keeps the metadata.
     #[doc(hidden)]
     pub fn problem(&mut self) -> Option<String> {
         self.problem.take()
     }
 
-    /// The output, if it can be kept; else why not.
+    /// The output if it can be stored, or else the error.
     #[doc(hidden)]
     pub fn checked(self) -> Result<Self, String> {
         if !is_too_deep(&self.value) && !self.metadata.values().any(is_too_deep) {
@@ -125,45 +125,45 @@ impl Output {
         Err(too_deep("the output"))
     }
 
-    /// Its metadata, to be changed.
+    /// The metadata, mutable.
     #[doc(hidden)]
     pub fn metadata_mut(&mut self) -> &mut Item {
         &mut self.metadata
     }
 
-    /// Its metadata alone.
+    /// Only the metadata.
     #[doc(hidden)]
     pub fn into_metadata(self) -> Item {
         self.metadata
     }
 
-    /// Takes the secrets out of all texts and names.
+    /// Redacts all texts and names.
     #[doc(hidden)]
     pub fn redact(&mut self) {
         redact_texts(&mut self.value);
         redact_fields(&mut self.metadata);
     }
 
-    /// Adds a field of metadata.
+    /// Sets a metadata field.
     #[must_use]
     pub fn metadata(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
         self.metadata.insert(key.into(), value.into());
         self
     }
 
-    /// The answer itself.
+    /// The output value.
     #[must_use]
     pub fn value(&self) -> &Value {
         &self.value
     }
 
-    /// All metadata, `model` and `tokens` among it.
+    /// All metadata, including `model` and `tokens`.
     #[must_use]
     pub fn all_metadata(&self) -> &Item {
         &self.metadata
     }
 
-    /// The answer as text: a string as it is, anything else as compact JSON.
+    /// The output as text: a string unchanged, anything else as compact JSON.
     #[must_use]
     pub fn text(&self) -> Cow<'_, str> {
         match &self.value {
@@ -172,33 +172,33 @@ impl Output {
         }
     }
 
-    /// The model named in `metadata.model`.
+    /// The model in `metadata.model`.
     #[must_use]
     pub fn model_name(&self) -> Option<&str> {
         self.metadata.get("model")?.as_str()
     }
 
-    /// The tokens reported in `metadata.tokens`: a number, or `{input, output, cachedInput}` of which any may be missing.
-    /// Without them, the sum of those in `metadata.usage`.
+    /// The tokens in `metadata.tokens`: a number, or `{input, output, cachedInput}` of which any may be missing. Otherwise, the sum
+    /// of those in `metadata.usage`.
     #[must_use]
     pub fn token_count(&self) -> Option<TokenCount> {
         TokenCount::of(&self.metadata)
     }
 }
 
-/// How many tokens an answer took.
+/// The tokens of an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TokenCount {
-    /// Tokens read and written.
+    /// Input and output tokens.
     pub total: u64,
-    /// Tokens read and tokens written, where both are known apart.
+    /// Input tokens and output tokens, if both are known.
     pub split: Option<(u64, u64)>,
-    /// Those of the tokens read that were in the vendor's cache; never more than were read.
+    /// The input tokens read from the vendor's cache; never more than the input tokens.
     pub cached_input: u64,
 }
 
 impl TokenCount {
-    /// The tokens that metadata reports: in `tokens`, else by model in `usage`.
+    /// The tokens in metadata: from `tokens`, or else by model from `usage`.
     #[doc(hidden)]
     pub fn of(metadata: &Item) -> Option<Self> {
         let of_usage = || {
@@ -222,7 +222,7 @@ impl TokenCount {
         Some(Self { total: input.saturating_add(output), split: Some((input, output)), cached_input })
     }
 
-    /// The tokens as prices are applied to them; `None` where only their sum is known.
+    /// The tokens in the form that prices need; `None` if only their sum is known.
     #[must_use]
     pub fn to_price(self) -> Option<Tokens> {
         let (input, output) = self.split.or((self.total == 0).then_some((0, 0)))?;
@@ -230,7 +230,7 @@ impl TokenCount {
     }
 }
 
-/// A whole number that is not negative, however it is written (`12`, `12.0`).
+/// A non-negative integer in any notation (`12`, `12.0`).
 fn count(value: &Value) -> Option<u64> {
     value.as_u64().or_else(|| {
         let number = value.as_f64()?;
@@ -266,7 +266,7 @@ mod tests {
         let call = || ModelCall::new("a").tokens(1, 2);
         let mut output = Output::new("").metadata("usage", raw.clone()).usage(call());
         let problem = output.problem().unwrap();
-        assert!(problem.starts_with("the agent's `metadata.usage` has another shape"), "{problem}");
+        assert!(problem.starts_with("the agent's `metadata.usage` does not have the format"), "{problem}");
         assert_eq!(output.all_metadata()["usage"], raw);
         let mut output = Output::new("").metadata("usage", Value::Null).usage(call());
         assert_eq!((output.problem(), output.token_count().unwrap().total), (None, 3));

@@ -1,4 +1,4 @@
-//! What the calls of models used and cost, as metadata has it: `tokens`, `cost`, and `usage` with an entry for each model.
+//! The usage and cost of model calls in metadata: `tokens`, `cost`, and `usage` with an entry for each model.
 
 use std::collections::BTreeSet;
 
@@ -8,14 +8,14 @@ use serde_json::{Value, json};
 use super::{Item, TokenCount};
 use crate::prices::{PriceTable, Tokens};
 
-/// The field with the usage.
+/// The field for the usage.
 const OWN: &str = "usage";
-/// The field with the recorded usage where the agent has something else in the other.
+/// The field for the recorded usage, if the agent uses the other field for something else.
 const RECORDED: &str = "recordedUsage";
 
-/// One call of a model: its name, its tokens and its cost, as far as they are known.
+/// One model call: the model's name, and its tokens and cost if known.
 ///
-/// It is reported with `Context::record` or [`Output::usage`](super::Output::usage).
+/// Report it with `Context::record` or [`Output::usage`](super::Output::usage).
 ///
 /// ```
 /// use cobalt::ModelCall;
@@ -23,7 +23,7 @@ const RECORDED: &str = "recordedUsage";
 /// let call = ModelCall::new("gpt-4o-mini").tokens(20, 3).cached_tokens(4).cost(0.0003);
 /// ```
 #[derive(Clone, Debug, PartialEq)]
-#[must_use = "a call counts once it is recorded, or given to `Output::usage`"]
+#[must_use = "a call counts only if it is recorded or passed to `Output::usage`"]
 pub struct ModelCall {
     model: String,
     tokens: Option<(u64, u64)>,
@@ -32,33 +32,33 @@ pub struct ModelCall {
 }
 
 impl ModelCall {
-    /// A call of this model, of which neither tokens nor cost are known yet.
+    /// Creates a call of this model, without tokens or cost.
     pub fn new(model: impl Into<String>) -> Self {
         Self { model: model.into(), tokens: None, cached_input: 0, cost: None }
     }
 
-    /// The tokens that were read and written.
+    /// Sets the input and output tokens.
     pub fn tokens(mut self, input: u64, output: u64) -> Self {
         self.tokens = Some((input, output));
         self
     }
 
-    /// How many of the input tokens were read from the vendor's cache, which cost less. They count among those of
+    /// Sets how many of the input tokens were read from the vendor's cache, which cost less. They are included in the input of
     /// [`tokens`](Self::tokens).
     pub fn cached_tokens(mut self, cached_input: u64) -> Self {
         self.cached_input = cached_input;
         self
     }
 
-    /// What the call cost in USD, where that is known: it takes precedence over the price table. A cost that is negative
-    /// or no finite number is an error of the item.
+    /// Sets the cost in USD, if known: it takes precedence over the price table. A cost that is negative or not finite is an error of
+    /// the item.
     pub fn cost(mut self, usd: f64) -> Self {
         self.cost = Some(usd);
         self
     }
 }
 
-/// The calls of one model. Those of known cost are kept apart from the others.
+/// The calls of one model. Calls with a known cost have a separate entry.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ModelUsage {
@@ -71,7 +71,7 @@ pub struct ModelUsage {
     cost: Option<f64>,
 }
 
-/// Why a number is no cost; `None` where it is one.
+/// The error for an invalid cost; `None` for a valid one.
 pub fn no_cost(usd: f64) -> Option<String> {
     let is_cost = usd.is_finite() && usd >= 0.0;
     (!is_cost).then(|| {
@@ -85,7 +85,7 @@ pub fn no_cost(usd: f64) -> Option<String> {
 ///
 /// # Errors
 ///
-/// Its cost is none. The call is then kept without it.
+/// The cost is invalid. The call is then added without it.
 pub fn add(usage: &mut Vec<ModelUsage>, call: ModelCall) -> Result<(), String> {
     let ModelCall { model, tokens, cached_input, cost } = call;
     let problem = cost.and_then(no_cost);
@@ -106,7 +106,7 @@ pub fn add(usage: &mut Vec<ModelUsage>, call: ModelCall) -> Result<(), String> {
     problem.map_or(Ok(()), Err)
 }
 
-/// An agent may report anything: a sum that is too large stays at the largest number.
+/// Saturates on overflow, as an agent may report anything.
 fn plus(one: Tokens, other: Tokens) -> Tokens {
     Tokens {
         input: one.input.saturating_add(other.input),
@@ -115,27 +115,27 @@ fn plus(one: Tokens, other: Tokens) -> Tokens {
     }
 }
 
-/// The usage that metadata has; `None` where it has none, or in another shape and none was recorded.
+/// Reads the usage from metadata; `None` if there is none in our format.
 pub fn read(metadata: &Item) -> Option<Vec<ModelUsage>> {
     [OWN, RECORDED].iter().find_map(|field| read_entries(metadata.get(*field)?))
 }
 
-/// The usage that a value is; `None` where it has another shape.
+/// Parses the usage; `None` if it has another format.
 pub fn read_entries(usage: &Value) -> Option<Vec<ModelUsage>> {
     usage.as_array()?.iter().map(|entry| ModelUsage::deserialize(entry).ok()).collect()
 }
 
-/// Writes the usage as metadata has it.
+/// Converts the usage to its metadata format.
 pub fn write(usage: &[ModelUsage]) -> Value {
     json!(usage)
 }
 
-/// The tokens of all models; `None` where none are known.
+/// The tokens of all models; `None` if none are known.
 pub fn tokens(usage: &[ModelUsage]) -> Option<Tokens> {
     usage.iter().filter_map(|one| one.tokens).reduce(plus)
 }
 
-/// Adds the usage that was recorded, and the fields that follow from usage, where the metadata does not have them.
+/// Adds the recorded usage, and the fields derived from usage, if the metadata does not have them.
 pub fn complete(metadata: &mut Item, recorded: Vec<ModelUsage>) {
     let own = metadata.get(OWN).map(read_entries);
     let field = match own {
@@ -150,11 +150,11 @@ pub fn complete(metadata: &mut Item, recorded: Vec<ModelUsage>) {
         metadata.contains_key("tokens").then(|| TokenCount::of(metadata).map(|count| count.total));
     let total = tokens.map(|Tokens { input, output, .. }| input.saturating_add(output));
     let is_of_own = own_tokens.is_none_or(|own| own == total);
-    // The same tokens may not be priced twice: those that the agent gave as a sum have their price by `model`.
+    // Avoids pricing the same tokens twice: a sum reported by the agent is priced by `model`.
     if let Some(field) = field.filter(|_| !metadata.contains_key("tokens")) {
         metadata.insert(field.to_owned(), write(&usage));
     }
-    // The recorded model and cost describe the recorded tokens, and no others that the output reports.
+    // The recorded model and cost apply only to the recorded tokens, not to others that the output reports.
     if usage.iter().all(|one| one.model == first.model) && (is_of_own || total.is_none()) {
         metadata.entry("model").or_insert_with(|| first.model.clone().into());
     }
@@ -166,21 +166,21 @@ pub fn complete(metadata: &mut Item, recorded: Vec<ModelUsage>) {
     }
 }
 
-/// What one execution used, by its metadata.
+/// The usage and cost of one execution, from its metadata.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spending {
-    /// Tokens read and written, where they are reported.
+    /// Input and output tokens, if reported.
     pub tokens: Option<u64>,
-    /// In USD; `None` where nothing is reported, or not all of it has a known cost.
+    /// The cost in USD; `None` if nothing is reported, or part of the cost is unknown.
     pub cost: Option<f64>,
-    /// Whether tokens were used whose cost is not known.
+    /// Whether tokens of unknown cost were used.
     pub is_unpriced: bool,
-    /// The models that would need a price.
+    /// The models without a price.
     pub unpriced_models: BTreeSet<String>,
 }
 
 impl Spending {
-    /// A known cost counts before the usage by model, and that before the model and tokens.
+    /// A reported cost takes precedence over the usage by model, and that over `model` and `tokens`.
     pub fn of(metadata: &Item, prices: &PriceTable) -> Self {
         let count = TokenCount::of(metadata);
         let mut spending = Self { tokens: count.map(|count| count.total), ..Self::default() };
@@ -197,7 +197,7 @@ impl Spending {
     }
 
     fn add_usage(&mut self, usage: &[ModelUsage], prices: &PriceTable) {
-        // Where nothing but models is known, there is nothing to have a price.
+        // Without tokens or costs, there is nothing to price.
         if usage.iter().all(|one| one.tokens.is_none() && one.cost.is_none()) {
             return;
         }
@@ -209,7 +209,7 @@ impl Spending {
         }
     }
 
-    /// Adds tokens of a model. Without the two sides apart there is no price to multiply with.
+    /// Adds tokens of a model. They can be priced only if input and output are known separately.
     fn add(&mut self, model: Option<&str>, tokens: Option<Tokens>, prices: &PriceTable) {
         if tokens.is_some_and(|tokens| tokens.input == 0 && tokens.output == 0) {
             self.cost.get_or_insert(0.0);

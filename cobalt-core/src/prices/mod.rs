@@ -1,21 +1,20 @@
-//! What models cost: a dated price table, and estimates from token counts.
+//! Model prices: a dated price table, and cost estimates from token counts.
 //!
 //! Prices are in USD per 1,000,000 tokens, at the vendor's standard rate: without batch, flex, priority or regional
-//! rates, and without what tools and images cost. A model that is not listed has no price: its cost is unknown, never a
-//! guess.
+//! rates, and without tools and images. A model that is not listed has no price: its cost is unknown, never a guess.
 //!
-//! # Which name finds which price
+//! # Lookup by name
 //!
-//! Names are compared exactly, case included. The first of these that is listed gives the price:
+//! Names are compared exactly and case-sensitively. The first listed name of these gives the price:
 //!
-//! 1. the name as it stands (`gpt-4o`, and `gpt-4o-2024-05-13`, which has a price of its own);
+//! 1. the name itself (`gpt-4o`, and `gpt-4o-2024-05-13`, which has its own price);
 //! 2. the name without the prefix of the vendor that sells the model (`openai/gpt-4o`, `anthropic/claude-haiku-4-5`,
-//!    `models/gemini-2.5-pro`); the prefix of anyone else (`azure/…`, `openrouter/…`) stays, as resellers set their own
+//!    `models/gemini-2.5-pro`); other prefixes (`azure/…`, `openrouter/…`) are kept, as resellers set their own
 //!    prices;
-//! 3. either of them without the date of a snapshot, written as the vendors write it: `-YYYY-MM-DD`
-//!    (`gpt-4o-2024-08-06`) or `-YYYYMMDD` (`claude-haiku-4-5-20251001`).
+//! 3. either of them without the date of a snapshot in the vendors' formats: `-YYYY-MM-DD` (`gpt-4o-2024-08-06`) or
+//!    `-YYYYMMDD` (`claude-haiku-4-5-20251001`).
 //!
-//! Nothing else is cut off or added, so that `gpt-4o-audio-preview` is not taken for `gpt-4o`.
+//! Nothing else is stripped or added: `gpt-4o-audio-preview` does not match `gpt-4o`.
 
 mod table;
 mod usage;
@@ -28,28 +27,27 @@ pub use table::PRICES_AS_OF;
 use table::{Listed, TABLE};
 pub use usage::{JudgeUsage, Meter};
 
-/// What one model costs, in USD per 1,000,000 tokens.
+/// The price of a model, in USD per 1,000,000 tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Price {
     /// Input (prompt) tokens.
     pub input: f64,
-    /// Output (completion) tokens, those of hidden reasoning included; 0 for an embedding model.
+    /// Output (completion) tokens, including hidden reasoning; 0 for an embedding model.
     pub output: f64,
-    /// Input tokens read from the vendor's cache, where the vendor has a price for them; without one they cost what other
-    /// input does.
+    /// Input tokens read from the vendor's cache, if they have a separate price; otherwise they cost as much as other input.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cached_input: Option<f64>,
-    /// The rates of a request with a long prompt, where they differ.
+    /// The rates of requests with a long prompt, if they differ.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub long_prompt: Option<LongPrompt>,
 }
 
-/// The rates, in USD per 1,000,000 tokens, of a whole request whose prompt is longer than a limit.
+/// The rates, in USD per 1,000,000 tokens, of an entire request whose prompt exceeds a limit.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LongPrompt {
-    /// The longest prompt, in tokens, that is still charged at the ordinary rates.
+    /// The longest prompt, in tokens, at the ordinary rates.
     pub above: u64,
     /// Input (prompt) tokens.
     pub input: f64,
@@ -57,7 +55,7 @@ pub struct LongPrompt {
     pub output: f64,
 }
 
-/// How many tokens went into a model and came out of it.
+/// Input and output tokens of model calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
@@ -66,7 +64,7 @@ pub struct Tokens {
     pub input: u64,
     /// Output (completion) tokens.
     pub output: u64,
-    /// Those of the input tokens that were read from the vendor's cache.
+    /// The input tokens that were read from the vendor's cache.
     #[serde(skip_serializing_if = "is_zero")]
     pub cached_input: u64,
 }
@@ -76,22 +74,22 @@ fn is_zero(count: &u64) -> bool {
 }
 
 impl Tokens {
-    /// Tokens of which none were read from the vendor's cache.
+    /// Tokens without cached input.
     #[must_use]
     pub const fn new(input: u64, output: u64) -> Self {
         Self { input, output, cached_input: 0 }
     }
 }
 
-/// A price that no model can have.
+/// An invalid price.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error(
-    "price of model `{model}`: {field} is {value}, expected USD per 1,000,000 tokens as a finite number that is 0 or more"
+    "price of model `{model}`: {field} is {value}, expected a finite number of USD per 1,000,000 tokens, at least 0"
 )]
 pub struct InvalidPrice {
-    /// The model that the price was given for.
+    /// The model of the price.
     pub model: String,
-    /// The field that holds the value.
+    /// The field with the invalid value.
     pub field: &'static str,
     /// The value.
     pub value: f64,
@@ -103,24 +101,24 @@ impl Price {
         Self { input, output, cached_input: None, long_prompt: None }
     }
 
-    /// What the tokens of one request cost, in USD: `input / 10⁶ · input price + output / 10⁶ · output price`, where the
-    /// input tokens that the vendor's cache held have the price of [`Price::cached_input`].
+    /// The cost of one request in USD: `input / 10⁶ · input price + output / 10⁶ · output price`, with the price
+    /// [`Price::cached_input`] for cached input tokens.
     ///
-    /// In a request with a long prompt, cached input is dearer by the same factor as other input. So it is in the price
-    /// lists of OpenAI (2 · 0.25 USD beside 2 · 2.50 USD for GPT-5.4), of Anthropic (a tenth of the input's rate for every
-    /// length of prompt) and of Google (0.125 and 0.25 USD beside 1.25 and 2.50 USD for Gemini 2.5 Pro).
+    /// For a long prompt, the price of cached input increases by the same factor as that of other input. This matches the price
+    /// lists of OpenAI (2 · 0.25 USD vs. 2 · 2.50 USD for GPT-5.4), Anthropic (a tenth of the input rate for every prompt length)
+    /// and Google (0.125 and 0.25 USD vs. 1.25 and 2.50 USD for Gemini 2.5 Pro).
     ///
-    /// A sum over several requests may be given as well. Where it exceeds the limit of [`Price::long_prompt`] it is
-    /// charged as one long request, and the estimate is an upper bound.
+    /// You can also pass a sum over several requests. If it exceeds the limit of [`Price::long_prompt`], it is charged as one long
+    /// request, and the estimate is an upper bound.
     pub fn cost(&self, tokens: Tokens) -> f64 {
         let (input, output) = match self.long_prompt {
             Some(long) if tokens.input > long.above => (long.input, long.output),
             _ => (self.input, self.output),
         };
-        // There is no factor where other input is free.
+        // There is no factor if other input is free.
         let factor = if self.input > 0.0 { input / self.input } else { 1.0 };
         let cached_input = self.cached_input.map_or(input, |rate| rate * factor);
-        // The cache holds no more than there was.
+        // Cached input cannot exceed the input.
         let cached = tokens.cached_input.min(tokens.input);
         let fresh = tokens.input - cached;
         fresh as f64 / 1e6 * input + cached as f64 / 1e6 * cached_input + tokens.output as f64 / 1e6 * output
@@ -153,13 +151,13 @@ impl Price {
     }
 }
 
-/// The built-in price of a model, `None` for one that is not listed. See the [module](self) for the names it takes.
+/// The built-in price of a model, `None` if it is not listed. See the [module](self) for the lookup by name.
 pub fn price(model: &str) -> Option<Price> {
     PriceTable::default().price(model)
 }
 
-/// What `tokens` of a model cost at the built-in prices, in USD, see [`Price::cost`]. `None` for a model that is not listed;
-/// with prices of your own, ask [`PriceTable::estimate`].
+/// The cost of `tokens` of a model at the built-in prices, in USD; see [`Price::cost`]. `None` if the model is not listed. Use
+/// [`PriceTable::estimate`] for your own prices.
 ///
 /// ```
 /// use cobalt::llm::prices::{Tokens, estimate_cost, format_cost};
@@ -172,7 +170,7 @@ pub fn estimate_cost(model: &str, tokens: Tokens) -> Option<f64> {
     PriceTable::default().estimate(model, tokens)
 }
 
-/// The built-in prices, with some added or replaced by the user's own.
+/// The built-in prices with the user's additions and replacements.
 ///
 /// ```
 /// use cobalt::llm::prices::{Price, PriceTable, Tokens};
@@ -192,12 +190,12 @@ pub struct PriceTable {
 impl PriceTable {
     /// Adds the price of a model, or replaces the built-in one.
     ///
-    /// A name goes before less specific ones: the price of `gpt-4o` is also that of `openai/gpt-4o` and
-    /// `gpt-4o-2024-08-06`, but not of `gpt-4o-2024-05-13`, which is built in under its own name.
+    /// More specific names take precedence: the price of `gpt-4o` also applies to `openai/gpt-4o` and `gpt-4o-2024-08-06`, but not
+    /// to `gpt-4o-2024-05-13`, which has its own built-in price.
     ///
     /// # Errors
     ///
-    /// Refuses a rate that is negative, infinite or NaN, and leaves the table as it was.
+    /// A rate is negative, infinite or NaN. The table is unchanged then.
     pub fn insert(&mut self, model: impl Into<String>, price: Price) -> Result<(), InvalidPrice> {
         let model = model.into();
         price.check(&model)?;
@@ -205,7 +203,7 @@ impl PriceTable {
         Ok(())
     }
 
-    /// The price of a model, `None` for one that is not listed. See the [module](self) for the names it takes.
+    /// The price of a model, `None` if it is not listed. See the [module](self) for the lookup by name.
     pub fn price(&self, model: &str) -> Option<Price> {
         let (vendor, bare) = split_vendor(model);
         let candidates = [
@@ -217,12 +215,12 @@ impl PriceTable {
         candidates.into_iter().find_map(|(vendor, name)| self.exact(vendor, name?))
     }
 
-    /// What `tokens` of a model cost, in USD, see [`Price::cost`]. `None` for a model that is not listed.
+    /// The cost of `tokens` of a model in USD; see [`Price::cost`]. `None` if the model is not listed.
     pub fn estimate(&self, model: &str, tokens: Tokens) -> Option<f64> {
         self.price(model).map(|price| price.cost(tokens))
     }
 
-    /// The price listed under exactly this name; a built-in one only from that vendor, if one is named.
+    /// The price listed under exactly this name; a built-in one only of that vendor, if given.
     fn exact(&self, vendor: Option<Vendor>, name: &str) -> Option<Price> {
         if let Some(price) = self.overrides.get(name) {
             return Some(*price);
@@ -232,7 +230,7 @@ impl PriceTable {
     }
 }
 
-/// Who sells a model at the price listed.
+/// The vendor of a model at the listed price.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Vendor {
     OpenAi,
@@ -242,7 +240,7 @@ enum Vendor {
     Voyage,
 }
 
-/// Splits the prefix of a known vendor off a name.
+/// Splits off the prefix of a known vendor.
 fn split_vendor(model: &str) -> (Option<Vendor>, &str) {
     let Some((prefix, bare)) = model.split_once('/') else { return (None, model) };
     let vendor = match prefix {
@@ -257,9 +255,9 @@ fn split_vendor(model: &str) -> (Option<Vendor>, &str) {
     (Some(vendor), bare)
 }
 
-/// The name without the date of a snapshot at its end, `None` if it has none.
+/// The name without a trailing snapshot date, `None` without one.
 fn without_date(model: &str) -> Option<&str> {
-    // From the end: the day, the month and the year, each after a dash or right after the one before.
+    // From the end: day, month and year, all separated by dashes or none.
     for dash in ["-", ""] {
         let parts = last(model, 2).and_then(|(rest, day)| {
             let (rest, month) = last(rest.strip_suffix(dash)?, 2)?;
@@ -282,16 +280,16 @@ fn last(text: &str, length: usize) -> Option<(&str, &str)> {
 
 fn is_date(year: &str, month: &str, day: &str) -> bool {
     let within = |digits: &str, low: u16, high: u16| {
-        // `parse` would take a sign.
+        // `parse` would accept a sign.
         digits.bytes().all(|byte| byte.is_ascii_digit())
             && digits.parse().is_ok_and(|number: u16| (low..=high).contains(&number))
     };
     within(year, 2020, 2099) && within(month, 1, 12) && within(day, 1, 31)
 }
 
-/// A cost in USD as people read it: `$1.25`, `$0.00` for nothing, and `<$0.01` for less than a cent.
+/// Formats a cost in USD: `$1.25`, `$0.00` for zero, and `<$0.01` for less than a cent.
 ///
-/// Half a cent is rounded up. Costs are never negative or NaN; where one is, it is written `<$0.01` or `$NaN`.
+/// Half a cent is rounded up. Costs are never negative or NaN; such values are formatted as `<$0.01` or `$NaN`.
 pub fn format_cost(usd: f64) -> String {
     if usd == 0.0 {
         return "$0.00".to_owned();
@@ -299,7 +297,7 @@ pub fn format_cost(usd: f64) -> String {
     if usd < 0.01 {
         return "<$0.01".to_owned();
     }
-    // The formatter rounds an exact half to even. These are the only halves of a cent that a double can hold.
+    // The formatter rounds exact halves to even. These are the only half cents that a double can represent.
     let rounded_up = match usd.fract() {
         0.125 => "13",
         0.375 => "38",
@@ -458,7 +456,7 @@ mod tests {
         let refused = prices.insert("m", Price::new(-0.5, 1.0)).unwrap_err();
         assert_eq!(
             refused.to_string(),
-            "price of model `m`: input is -0.5, expected USD per 1,000,000 tokens as a finite number that is 0 or more"
+            "price of model `m`: input is -0.5, expected a finite number of USD per 1,000,000 tokens, at least 0"
         );
         assert_eq!(prices, PriceTable::default());
     }

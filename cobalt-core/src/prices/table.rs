@@ -1,12 +1,11 @@
-//! The built-in prices: facts, each vendor's with its source.
+//! The built-in prices, with sources by vendor.
 
 use super::{Price, Vendor};
 
-/// The day on which the built-in prices were put together. The comment on each vendor in the table says how old its
-/// source was.
+/// The date of the built-in prices. The vendor comments in the table have the dates of their sources.
 pub const PRICES_AS_OF: &str = "2026-11-20";
 
-/// One line of the table.
+/// An entry of the table.
 pub struct Listed {
     pub(super) model: &'static str,
     pub(super) vendor: Vendor,
@@ -43,14 +42,14 @@ impl Listed {
     }
 }
 
-/// The limit above which OpenAI charges twice the input and one and a half times the output, for the whole request.
+/// The prompt length above which OpenAI charges 2x the input rate and 1.5x the output rate for the entire request.
 const OPENAI_LONG: u64 = 272_000;
 
-/// The limit above which Google's Pro models have higher rates.
+/// The prompt length above which Google's Pro models have higher rates.
 const GOOGLE_LONG: u64 = 200_000;
 
-/// All models with a known price. A name is listed without the date of its snapshots, unless a snapshot has a price of
-/// its own or writes its date otherwise.
+/// All models with a known price. Names are listed without snapshot dates, unless a snapshot has its own price or another date
+/// format.
 pub const TABLE: &[Listed] = &[
     // OpenAI, standard tier. Source: https://developers.openai.com/api/docs/pricing, as transcribed by public price lists
     // up to 2026-10-18; models before GPT-5.6 also in LiteLLM's model_prices_and_context_window.json of July 2026.
@@ -129,7 +128,7 @@ pub const TABLE: &[Listed] = &[
     anthropic("claude-sonnet-5-5", 2.0, 10.0).cached(0.1),
     anthropic("claude-sonnet-5", 2.0, 10.0).cached(0.2),
     anthropic("claude-sonnet-4-6", 3.0, 15.0).cached(0.3),
-    // The prompts of up to 200,000 tokens that they take by default; the higher rates of the 1M beta are gone with it.
+    // For the default prompts of up to 200,000 tokens; the higher rates of the 1M beta were removed with it.
     anthropic("claude-sonnet-4-5", 3.0, 15.0).cached(0.3),
     anthropic("claude-sonnet-4-0", 3.0, 15.0).cached(0.3),
     anthropic("claude-sonnet-4", 3.0, 15.0).cached(0.3),
@@ -175,7 +174,7 @@ pub const TABLE: &[Listed] = &[
     cohere("command-r-plus-08-2024", 2.5, 10.0),
     cohere("command-r-08-2024", 0.15, 0.6),
     cohere("command-r7b-12-2024", 0.0375, 0.15),
-    // Voyage AI, after the free tokens. Source: the price lists of the gateways that pass its prices on, of 2026, and
+    // Voyage AI, after the free tokens. Source: price lists of 2026 of gateways that charge its prices, and
     // LiteLLM's list.
     voyage("voyage-4-large", 0.12),
     voyage("voyage-4", 0.06),

@@ -1,4 +1,4 @@
-//! What was asked of models for one evaluation.
+//! The judge usage of one evaluation.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -6,47 +6,47 @@ use serde::{Deserialize, Serialize};
 
 use super::Tokens;
 
-/// What an evaluation asked of models, and what that cost.
+/// The judge calls of an evaluation, and their cost.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct JudgeUsage {
-    /// The models that answered, each once, in the order in which they did so first.
+    /// The models that answered, each once, in order of their first response.
     pub models: Vec<String>,
-    /// Requests that were answered over the network, those among them whose answer was of no use. A request with texts of
-    /// several evaluations counts for one of them; its tokens are shared.
+    /// Requests answered over the network, including those with an unusable response. A request for several evaluations counts for
+    /// one of them; its tokens are shared.
     pub calls: u64,
-    /// Answers that were known already: from the cache, or from a request of another evaluation.
+    /// Responses reused from the cache or from a request of another evaluation.
     pub cached: u64,
-    /// Tokens of the requests that were sent.
+    /// Tokens of the sent requests.
     pub tokens: Tokens,
-    /// What these cost, in USD, as far as prices are known.
+    /// The judge cost in USD, as far as prices are known.
     pub cost: f64,
-    /// Those of the models whose price is not known, although tokens of theirs were used.
+    /// Models that used tokens but have no known price.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unpriced: Vec<String>,
 }
 
 impl JudgeUsage {
-    /// Whether no model was asked.
+    /// Whether no model was called.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.calls == 0 && self.cached == 0 && self.tokens == Tokens::default()
     }
 }
 
-/// Counts what is asked for one evaluation, whatever comes of it.
+/// Counts the judge usage of one evaluation, even if it fails.
 #[derive(Debug, Default)]
 #[doc(hidden)]
 pub struct Meter(Mutex<JudgeUsage>);
 
 impl Meter {
-    /// Adds to what was asked.
+    /// Adds usage.
     pub fn add(&self, add: impl FnOnce(&mut JudgeUsage)) {
         add(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// What was asked up to now; `None` where no model was.
+    /// The usage so far; `None` if no model was called.
     pub fn usage(&self) -> Option<JudgeUsage> {
         let usage = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         (!usage.is_empty()).then_some(usage)

@@ -1,11 +1,11 @@
-//! Secrets in addresses: the password before the host, and the path of a chat's webhook.
+//! Secrets in URLs: the password before the host, and the path of a chat webhook.
 
 use std::ops::Range;
 
 use super::forms::is_random;
 use super::marks;
 
-/// Schemes of databases and mail servers, in whose addresses people write passwords without escaping them.
+/// Schemes of databases and mail servers, whose URLs often contain unescaped passwords.
 const WITH_PASSWORDS: [&str; 22] = [
     "postgres",
     "postgresql",
@@ -30,22 +30,22 @@ const WITH_PASSWORDS: [&str; 22] = [
     "smtps",
     "ldap",
 ];
-/// What stands before `@` in the name of an image, and is no host.
+/// Digest algorithms after `@` in image names, which are not hosts.
 const DIGESTS: [&[u8]; 3] = [b"sha256", b"sha384", b"sha512"];
 
-/// How far an address reaches: printable ASCII without spaces, quotes and brackets.
+/// The end of a URL: it consists of printable ASCII without spaces, quotes and angle brackets.
 fn reach(text: &[u8], start: usize, is_end: impl Fn(u8) -> bool) -> usize {
     let ends = |byte: u8| !byte.is_ascii_graphic() || b"\"'`<>\\".contains(&byte) || is_end(byte);
     start + text[start..].iter().position(|byte| ends(*byte)).unwrap_or(text.len() - start)
 }
 
-/// The text up to where the next address follows, so that no part of a text is read for more than one.
+/// The text before the next URL, so no part of a text is read for more than one URL.
 fn up_to_next(text: &[u8], start: usize) -> &[u8] {
     let next = memchr::memmem::find(&text[start..], b"://");
     &text[..next.map_or(text.len(), |next| start + next)]
 }
 
-/// The scheme before `://`, in its own letters.
+/// The scheme before `://`, in its original case.
 fn scheme(text: &[u8], mark: usize) -> Option<&str> {
     let is_of_scheme = |byte: &u8| byte.is_ascii_alphanumeric() || b"+.-".contains(byte);
     let length = text[..mark].iter().rev().take(24).take_while(|byte| is_of_scheme(byte)).count();
@@ -53,7 +53,7 @@ fn scheme(text: &[u8], mark: usize) -> Option<&str> {
     scheme.starts_with(|letter: char| letter.is_ascii_alphabetic()).then_some(scheme)
 }
 
-/// The password in an address, `postgres://user:password@host`, by the place of its `://`.
+/// The password in a URL such as `postgres://user:password@host`, by the position of `://`.
 pub fn password(text: &[u8], mark: usize) -> Option<Range<usize>> {
     let scheme = scheme(text, mark)?;
     let start = mark + 3;
@@ -67,7 +67,7 @@ pub fn password(text: &[u8], mark: usize) -> Option<Range<usize>> {
             if is_port && !authority.contains(&b'@') {
                 return None;
             }
-            // A password that is not escaped may hold `@` and `/`.
+            // An unescaped password may contain `@` and `/`.
             let text = up_to_next(text, start);
             start + text[start..reach(text, start, |_| false)].iter().rposition(|byte| *byte == b'@')?
         }
@@ -81,13 +81,13 @@ pub fn password(text: &[u8], mark: usize) -> Option<Range<usize>> {
     (is_password(&text[password.clone()]) && is_host(&text[end + 1..])).then_some(password)
 }
 
-/// Whether a host's port stands there, with something else in the next column, as in `http://localhost:3000,me@example.com`.
+/// Whether the text is a port followed by something else, as in `http://localhost:3000,me@example.com`.
 fn is_port_before_more(text: &[u8]) -> bool {
     let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
     (1..=5).contains(&digits) && text.get(digits).is_some_and(|byte| b",;|".contains(byte))
 }
 
-/// Whether a password stands there, and not its place: `${PASSWORD}`, `***`.
+/// Whether the text is a password, not a placeholder such as `${PASSWORD}` or `***`.
 fn is_password(text: &[u8]) -> bool {
     let is_placeholder =
         text.first().is_none_or(|byte| b"${<%".contains(byte)) || text.iter().all(|byte| *byte == b'*');
@@ -95,7 +95,7 @@ fn is_password(text: &[u8]) -> bool {
     !is_placeholder && !is_braced && !text.contains(&b'[')
 }
 
-/// Whether a host follows, with a port where there is one.
+/// Whether a host follows, with an optional port.
 fn is_host(text: &[u8]) -> bool {
     if let [b'[', rest @ ..] = text {
         return rest.iter().take(48).any(|byte| *byte == b']') && !marks::begins_at(text, 0);
@@ -108,7 +108,7 @@ fn is_host(text: &[u8]) -> bool {
     length > 0 && !DIGESTS.contains(&host) && (rest.first() != Some(&b':') || is_port())
 }
 
-/// The path by which anybody may write to a chat, `https://hooks.slack.com/services/…`, by the place of `://`.
+/// The secret path of a chat webhook such as `https://hooks.slack.com/services/…`, by the position of `://`.
 pub fn webhook(text: &[u8], mark: usize) -> Option<Range<usize>> {
     if !text[..mark].ends_with(b"http") && !text[..mark].ends_with(b"https") {
         return None;
@@ -132,16 +132,16 @@ pub fn webhook(text: &[u8], mark: usize) -> Option<Range<usize>> {
     (!path.is_empty() && (is_known || has_key())).then_some(path)
 }
 
-/// A text with its escapes undone.
+/// An unescaped text.
 #[derive(Debug)]
 pub struct Decoded {
     pub(super) bytes: Vec<u8>,
-    /// Behind each escape: the place in `bytes`, and the place in the text.
+    /// The position after each escape: in `bytes`, and in the text.
     places: Vec<(usize, usize)>,
 }
 
 impl Decoded {
-    /// The place in the text of what is at `range` here.
+    /// Maps a range of `bytes` to the text.
     pub fn place(&self, range: &Range<usize>) -> Range<usize> {
         let place = |at: usize| match self.places.partition_point(|(here, _)| *here <= at).checked_sub(1) {
             Some(last) => self.places[last].1 + at - self.places[last].0,
@@ -151,7 +151,7 @@ impl Decoded {
     }
 }
 
-/// Whether an escape of JSON may stand for a byte of this alphabet. One that stands for a backslash is followed by another.
+/// Whether a JSON escape may represent a byte of this alphabet.
 pub fn hides_in_json(text: &[u8], alphabet: &[bool; 256]) -> bool {
     memchr::memchr_iter(b'\\', text).any(|at| match text.get(at + 1) {
         Some(b'u') => true,
@@ -166,7 +166,7 @@ pub fn hides_in_json(text: &[u8], alphabet: &[bool; 256]) -> bool {
     })
 }
 
-/// Whether percent-encoding may stand for a byte of this alphabet, or for the sign itself.
+/// Whether percent-encoding may represent a byte of this alphabet, or `%` itself.
 pub fn hides_in_percent(text: &[u8], alphabet: &[bool; 256]) -> bool {
     memchr::memchr_iter(b'%', text).any(|at| {
         let digit = |at: usize| text.get(at).and_then(|digit| char::from(*digit).to_digit(16));
@@ -175,7 +175,7 @@ pub fn hides_in_percent(text: &[u8], alphabet: &[bool; 256]) -> bool {
     })
 }
 
-/// A text without percent-encoding; `None` where it has none.
+/// Decodes percent-encoding; `None` if there is none.
 pub fn percent(text: &[u8]) -> Option<Decoded> {
     undone(text, b'%', |escape, bytes| {
         let [high, low] = [escape.get(1)?, escape.get(2)?].map(|digit| char::from(*digit).to_digit(16));
@@ -184,7 +184,7 @@ pub fn percent(text: &[u8]) -> Option<Decoded> {
     })
 }
 
-/// A text without the escapes of JSON; `None` where it has none.
+/// Decodes JSON escapes; `None` if there are none.
 pub fn json(text: &[u8]) -> Option<Decoded> {
     undone(text, b'\\', |escape, bytes| {
         let byte = match escape.get(1)? {
@@ -202,7 +202,7 @@ pub fn json(text: &[u8]) -> Option<Decoded> {
     })
 }
 
-/// `\u0041`, or two of them for what has no place in one.
+/// Decodes `\u0041`, or a surrogate pair.
 fn unicode(escape: &[u8], bytes: &mut Vec<u8>) -> Option<usize> {
     let unit = |at: usize| {
         let digits = escape.get(at..at + 6)?.strip_prefix(b"\\u")?;
@@ -218,7 +218,7 @@ fn unicode(escape: &[u8], bytes: &mut Vec<u8>) -> Option<usize> {
     Some(length)
 }
 
-/// A text in which each escape, which begins with `mark`, is undone by `undo`; that tells how long the escape is.
+/// Decodes all escapes, which start with `mark`, using `undo`, which returns the length of the escape.
 fn undone(text: &[u8], mark: u8, undo: impl Fn(&[u8], &mut Vec<u8>) -> Option<usize>) -> Option<Decoded> {
     let mut from = memchr::memchr(mark, text)?;
     let mut decoded = Decoded { bytes: text[..from].to_vec(), places: Vec::new() };

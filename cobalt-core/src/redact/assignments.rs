@@ -1,4 +1,4 @@
-//! Values that stand behind a name which says that they are secrets: `?api_key=…`, `password: …`, `"token": "…"`.
+//! Values after a name that marks them as secret: `?api_key=…`, `password: …`, `"token": "…"`.
 
 use std::ops::Range;
 
@@ -6,14 +6,14 @@ use super::forms::{begins_at, ends_at, is_password, is_random, run};
 use super::marks;
 use super::table::{ALNUM, Alphabet, DASH, DOT, EQUALS, PLUS_SLASH, TILDE, UNDERSCORE, is_of};
 
-/// The longest name that is looked at.
+/// The maximum length of a name.
 const LONGEST_NAME: usize = 64;
-/// The longest value: that of a session of AWS has some 1,000 characters.
+/// The maximum length of a value: an AWS session token has about 1,000 characters.
 const LONGEST_VALUE: usize = 8192;
-/// The fewest letters and digits of a key.
+/// The minimum number of letters and digits of a key.
 const SHORTEST_KEY: usize = 16;
 
-/// How names end whose values are keys.
+/// Endings of names whose values are keys.
 const KEYS: [&str; 18] = [
     "apikey",
     "accesskey",
@@ -34,9 +34,9 @@ const KEYS: [&str; 18] = [
     "functionkey",
     "licensekey",
 ];
-/// How names end whose values are passwords.
+/// Endings of names whose values are passwords.
 const PASSWORDS: [&str; 5] = ["password", "passwd", "passphrase", "passcode", "pwd"];
-/// Words before `token` that make it something else: the place in a list, or a sign of a model's vocabulary.
+/// Words before `token` that make it harmless: a page token, or a token of a model's vocabulary.
 const HARMLESS_TOKENS: [&str; 20] = [
     "page",
     "next",
@@ -60,7 +60,7 @@ const HARMLESS_TOKENS: [&str; 20] = [
     "last",
 ];
 
-/// What a name says of its value.
+/// The kind of secret that a name indicates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Key,
@@ -70,7 +70,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// What a name says, if it says anything.
+    /// The kind that a name indicates, if any.
     pub fn of(name: &[u8]) -> Option<Self> {
         let (mut letters, mut length) = ([0; LONGEST_NAME], 0);
         for byte in
@@ -97,7 +97,7 @@ impl Kind {
         }
     }
 
-    /// What stands in the mark.
+    /// The name used in the redaction mark.
     pub fn id(self) -> &'static str {
         match self {
             Self::Key => "api-key",
@@ -107,20 +107,20 @@ impl Kind {
         }
     }
 
-    /// Whether a value is what its name says, and neither a place for it nor an ordinary word.
+    /// Whether a value fits the kind, and is neither a placeholder nor an ordinary word.
     pub fn fits(self, value: &[u8]) -> bool {
         if value.len() < 8 || value.len() > LONGEST_VALUE || is_placeholder(value) {
             return false;
         }
         match self {
-            // The shell's `PWD` and `OLDPWD` end like names of passwords, and hold folders.
+            // The shell's `PWD` and `OLDPWD` end like names of passwords, but contain folders.
             Self::Password => !is_absolute(value) && is_password(value),
             Self::Key | Self::Secret | Self::Token => is_random(value, SHORTEST_KEY),
         }
     }
 }
 
-/// Whether a value is the path of a folder or a file.
+/// Whether a value is an absolute path.
 fn is_absolute(value: &[u8]) -> bool {
     matches!(value, [b'/', ..] | [b'A'..=b'Z' | b'a'..=b'z', b':', b'/' | b'\\', ..])
 }
@@ -133,12 +133,12 @@ fn is_placeholder(value: &[u8]) -> bool {
         || value.len() > 4 && value[..4].eq_ignore_ascii_case(b"your")
 }
 
-/// The value behind a name that ends at `end`, with the name's kind.
+/// The value after a name that ends at `end`, with the name's kind.
 pub fn value(text: &[u8], end: usize) -> Option<(Range<usize>, Kind)> {
-    // Most names end with nothing to follow.
+    // Most names are not followed by a value.
     let after = text.get(end).filter(|byte| b"=:\"'`\\ \t]".contains(byte) || byte.is_ascii_digit())?;
     let end = if after.is_ascii_digit() { run(text, end, super::table::DIGIT, 4) } else { end };
-    // The name in a mark is none of a field.
+    // The name in a redaction mark is not a field name.
     if *after == b']' && marks::ends_at(text, end + 1) {
         return None;
     }
@@ -146,7 +146,7 @@ pub fn value(text: &[u8], end: usize) -> Option<(Range<usize>, Kind)> {
     let is_of_name = |byte: &&u8| is_of(**byte, ALNUM | UNDERSCORE | DASH | DOT);
     let length = text[..end].iter().rev().take(LONGEST_NAME).take_while(is_of_name).count();
     let name = end - length;
-    // Behind a slash it is part of a path.
+    // After a slash, it is part of a path.
     let before = name.checked_sub(1).map(|before| text[before]);
     if before == Some(b'/') || before == Some(b']') && marks::ends_at(text, name) {
         return None;
@@ -163,20 +163,20 @@ pub fn value(text: &[u8], end: usize) -> Option<(Range<usize>, Kind)> {
     kind.fits(&text[value.clone()]).then_some((value, kind))
 }
 
-/// What stands between a name and its value.
+/// The operator between a name and its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Operator {
     /// `=` without a space.
     Tight,
     /// `=` or `:`, with spaces.
     Loose,
-    /// A space alone, as behind `--token`.
+    /// Only a space, as after `--token`.
     Space,
 }
 
-/// The operator behind a name, and where the value begins.
+/// The operator after a name, and the start of the value.
 fn operator(text: &[u8], end: usize) -> Option<(usize, Operator)> {
-    // The end of a quoted name, which may be in a quoted text itself: `"token\":`, `["token"]`.
+    // The end of a quoted name, which may be inside a quoted text: `"token\":`, `["token"]`.
     let at = skip(text, end, b"\\\"'`]", 6);
     let spaced = skip(text, at, b" \t", 16);
     let operator = match text.get(spaced..)? {
@@ -203,7 +203,7 @@ fn skip(text: &[u8], start: usize, bytes: &[u8], most: usize) -> usize {
     start + text[start..].iter().take(most).take_while(|byte| bytes.contains(byte)).count()
 }
 
-/// The value that begins at `start`, in quotes or not.
+/// The value that starts at `start`, quoted or not.
 fn written(text: &[u8], start: usize, kind: Kind, operator: Operator) -> Option<Range<usize>> {
     let escapes = skip(text, start, b"\\", 4);
     if let Some(quote) = text.get(escapes).filter(|byte| b"\"'`".contains(byte)) {
@@ -223,14 +223,14 @@ fn written(text: &[u8], start: usize, kind: Kind, operator: Operator) -> Option<
     while end > start && text[end - 1] == b'.' {
         end -= 1;
     }
-    // What is called, indexed or declared is code; so is what has only one dot among words.
+    // Calls, indexing and declarations are code.
     let is_code = text.get(end).is_some_and(|byte| b"([{<:".contains(byte));
     let is_short_code = operator == Operator::Loose && end - start < 12;
     (!is_code && !is_short_code && ends_at(text, end)).then_some(start..end)
 }
 
-/// How long a value is that a quote ends. In a text that is quoted itself, as JSON within JSON, backslashes stand before that
-/// quote; elsewhere a backslash makes the next quote part of the value.
+/// The length of a quoted value. Inside a quoted text, such as JSON in JSON, the closing quote is preceded by backslashes; elsewhere
+/// a backslash escapes the next quote.
 fn quoted(rest: &[u8], quote: u8, is_within_quotes: bool) -> Option<usize> {
     let mut at = 0;
     while at <= LONGEST_VALUE {
@@ -247,7 +247,7 @@ fn quoted(rest: &[u8], quote: u8, is_within_quotes: bool) -> Option<usize> {
     None
 }
 
-/// How a word of a name ends that says that it holds a secret. A number of tokens is no secret.
+/// Endings of words that mark a name as secret. `tokens` is missing, as a number of tokens is not secret.
 const ENDINGS: [&str; 12] = [
     "credential",
     "credentials",
@@ -262,12 +262,12 @@ const ENDINGS: [&str; 12] = [
     "secret",
     "token",
 ];
-/// Whole words that say the same.
+/// Whole words that mark a name as secret.
 const WORDS: [&str; 3] = ["auth", "authorization", "secrets"];
 /// Names that end like those of secrets: `PWD` is the current folder in every shell.
 const HARMLESS: [&str; 3] = ["pwd", "oldpwd", "bypass"];
 
-/// Last words of names that have a secret's word before them and hold none: `AUTH0_DOMAIN`, `AWS_KMS_KEY_ID`.
+/// Last words that make a name harmless despite a secret word before: `AUTH0_DOMAIN`, `AWS_KMS_KEY_ID`.
 const OPEN: [&str; 40] = [
     "alg",
     "algorithm",
@@ -311,25 +311,25 @@ const OPEN: [&str; 40] = [
     "version",
 ];
 
-/// Whether the value of a variable or a parameter of this name is to be kept out of all texts. What only describes a
-/// secret is not, as other texts may have it, too.
+/// Whether the value of a variable or parameter with this name must be redacted everywhere. Values that only describe a secret are
+/// excluded, as ordinary texts may contain them.
 pub fn holds_secret(name: &str) -> bool {
     let words = words_of_name(name);
     let is_open = match &*words {
-        // Vault's, which is as secret as a password.
+        // Vault's secret ID is as secret as a password.
         [.., before, last] if before == "secret" && last == "id" => false,
         words => words.last().is_some_and(|last| OPEN.contains(&&**last)),
     };
     is_secret(name) && !is_open
 }
 
-/// Whether a variable or a setting of this name holds a secret.
+/// Whether the name of a variable or setting indicates a secret.
 pub fn is_secret(name: &str) -> bool {
     !HARMLESS.contains(&&*name.to_lowercase()) && words_of_name(name).iter().any(|word| says_secret(word))
 }
 
 fn says_secret(word: &str) -> bool {
-    // As in `OPENAI_KEY2`.
+    // Such as `OPENAI_KEY2`.
     let word = word.trim_end_matches(|letter: char| letter.is_ascii_digit());
     WORDS.contains(&word) || ENDINGS.iter().any(|ending| word.ends_with(ending))
 }

@@ -1,4 +1,4 @@
-//! Keys recognised by their form: how they begin, which characters follow, how many, and how varied they are.
+//! Recognizes keys by their format: prefix, alphabet, length and randomness.
 
 use std::ops::Range;
 
@@ -8,17 +8,17 @@ use base64::{Engine as _, alphabet};
 use super::marks;
 use super::table::{self, Alphabet, BASE64, Check, DASH, DOT, EQUALS, Form, PLUS_SLASH, URL_SAFE, is_of};
 
-/// The longest first part of a signed token.
+/// The maximum length of a JWT header.
 const LONGEST_HEADER: usize = 8192;
-/// The fewest bytes of a private key between its first and its last line.
+/// The minimum number of bytes of a private key between its first and last line.
 const SHORTEST_PRIVATE_KEY: usize = 64;
-/// The most.
+/// The maximum number.
 const LONGEST_PRIVATE_KEY: usize = 32 * 1024;
-/// The shortest run of base64 in it that is no word: mostly a line has 64 characters.
+/// The shortest run of base64 in it that is not a word: lines usually have 64 characters.
 const SHORTEST_LINE: usize = 16;
-/// The fewest characters of the first line of a private key of which the rest is missing.
+/// The minimum length of the first line of a truncated private key.
 const SHORTEST_FIRST_LINE: usize = 40;
-/// How a private key ends.
+/// The end of a private key.
 const END: &[u8] = b"-----END";
 
 const LENIENT: GeneralPurposeConfig = GeneralPurposeConfig::new()
@@ -27,14 +27,14 @@ const LENIENT: GeneralPurposeConfig = GeneralPurposeConfig::new()
 pub const STANDARD: GeneralPurpose = GeneralPurpose::new(&alphabet::STANDARD, LENIENT);
 const OF_ADDRESSES: GeneralPurpose = GeneralPurpose::new(&alphabet::URL_SAFE, LENIENT);
 
-/// How far the bytes of an alphabet reach from `start`; `most` of them are looked at.
+/// The end of the run of bytes of an alphabet from `start`, limited to `most` bytes.
 pub fn run(text: &[u8], start: usize, alphabet: Alphabet, most: usize) -> usize {
     let rest = &text[start.min(text.len())..];
     let rest = &rest[..rest.len().min(most)];
     start + rest.iter().position(|byte| !is_of(*byte, alphabet)).unwrap_or(rest.len())
 }
 
-/// Whether a key of this alphabet can begin here: behind nothing that would be a part of it.
+/// Whether a key of this alphabet can start here: not after a character that would belong to it.
 pub fn begins_at(text: &[u8], at: usize, alphabet: Alphabet) -> bool {
     let Some(&before) = at.checked_sub(1).and_then(|before| text.get(before)) else { return true };
     if before == b']' {
@@ -45,7 +45,7 @@ pub fn begins_at(text: &[u8], at: usize, alphabet: Alphabet) -> bool {
     !is_inside || is_escape(&text[..at])
 }
 
-/// Whether a text ends with what stands for another character: `\n`, `\u0022`, `%3D`.
+/// Whether a text ends with an escape: `\n`, `\u0022`, `%3D`.
 fn is_escape(text: &[u8]) -> bool {
     let hex = |bytes: &[u8]| bytes.iter().all(u8::is_ascii_hexdigit);
     match text {
@@ -65,9 +65,9 @@ pub fn ends_at(text: &[u8], at: usize) -> bool {
     }
 }
 
-/// The key of a form whose beginning stands at `start`.
+/// The key of a format whose prefix is at `start`.
 pub fn key(text: &[u8], start: usize, form: &Form) -> Option<Range<usize>> {
-    // `cache-key-<hash>` is a name in which the beginning of another form happens to stand.
+    // `cache-key-<hash>` is a name that happens to contain the prefix of a format.
     let is_in_name = form.prefix.contains('-') && text[..start].ends_with(b"-");
     if is_in_name || !begins_at(text, start, form.alphabet) {
         return None;
@@ -99,7 +99,7 @@ fn is_uuid(characters: &[u8]) -> bool {
     characters.len() == 36 && characters.iter().enumerate().all(is_right) && entropy(characters) >= 2.5
 }
 
-/// A token of signed JSON, `header.payload.signature`: the header is a JSON object with the field `alg`.
+/// A JWT, `header.payload.signature`: the header is a JSON object with the field `alg`.
 pub fn signed_token(text: &[u8], start: usize) -> Option<Range<usize>> {
     if !begins_at(text, start, URL_SAFE) {
         return None;
@@ -121,12 +121,12 @@ pub fn signed_token(text: &[u8], start: usize) -> Option<Range<usize>> {
     (payload - start >= 20 && ends_at(text, end)).then_some(start..end)
 }
 
-/// The end of the part behind a full stop.
+/// The end of the part after a dot.
 fn part_behind(text: &[u8], stop: usize) -> Option<usize> {
     (text.get(stop) == Some(&b'.')).then(|| run(text, stop + 1, URL_SAFE | EQUALS, usize::MAX))
 }
 
-/// Where the next private key ends, so that a text with many beginnings is searched once.
+/// Caches the end of the next private key, so a text with many starts is searched once.
 #[derive(Debug, Default)]
 pub struct Ends {
     next: Option<Option<usize>>,
@@ -146,7 +146,7 @@ impl Ends {
     }
 }
 
-/// A private key from its first line to its last, or as much of it as there is.
+/// A private key from its first to its last line, or a truncated one.
 pub fn private_key(text: &[u8], start: usize, ends: &mut Ends) -> Option<Range<usize>> {
     const BEGIN: usize = "-----BEGIN".len();
     let line = &text[start + BEGIN..text.len().min(start + BEGIN + 100)];
@@ -166,7 +166,7 @@ pub fn private_key(text: &[u8], start: usize, ends: &mut Ends) -> Option<Range<u
     Some(start..body + base64_at_start(rest)?)
 }
 
-/// The runs of base64 in a text, each as long as it can be. A word is one, too.
+/// The maximal runs of base64 in a text, including words.
 fn base64_runs(text: &[u8]) -> impl Iterator<Item = Range<usize>> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -176,7 +176,7 @@ fn base64_runs(text: &[u8]) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// Whether a text between two lines is a key, and not prose or a program that speaks of keys.
+/// Whether the text between the first and the last line is a key, not prose or code about keys.
 fn is_base64(text: &[u8]) -> bool {
     let lengths = base64_runs(text).map(|run| run.len());
     let in_lines: usize = lengths.filter(|length| *length >= SHORTEST_LINE).sum();
@@ -184,7 +184,7 @@ fn is_base64(text: &[u8]) -> bool {
     in_lines >= SHORTEST_PRIVATE_KEY && 5 * in_lines >= 3 * written
 }
 
-/// How far the lines of a key reach that was cut off. The fields of an encrypted key may stand before them.
+/// The end of the lines of a truncated key. The fields of an encrypted key may precede them.
 fn base64_at_start(text: &[u8]) -> Option<usize> {
     const FIELDS: usize = 256;
     let fields = &text[..text.len().min(FIELDS)];
@@ -194,7 +194,7 @@ fn base64_at_start(text: &[u8]) -> Option<usize> {
     if first.start > latest || entropy(&text[first.clone()]) < 4.0 {
         return None;
     }
-    // Line breaks may be written as escapes, and each line may be a text of a program by itself.
+    // Line breaks may be escaped, and each line may be a string literal of its own.
     let is_between = |between: &[u8]| between.iter().all(|byte| b" \r\n\t\\\"'+,nr".contains(byte));
     let mut end = first.end;
     for run in runs {
@@ -210,7 +210,7 @@ fn base64_at_start(text: &[u8]) -> Option<usize> {
     Some(end)
 }
 
-/// The token of a bot of Telegram, by its middle `:AA`.
+/// A Telegram bot token, by its middle `:AA`.
 pub fn telegram(text: &[u8], middle: usize) -> Option<Range<usize>> {
     let digits = text[..middle].iter().rev().take(11).take_while(|byte| byte.is_ascii_digit()).count();
     let start = middle - digits;
@@ -219,7 +219,7 @@ pub fn telegram(text: &[u8], middle: usize) -> Option<Range<usize>> {
     (is_one && ends_at(text, end) && is_random(&text[middle + 1..end], 16)).then_some(start..end)
 }
 
-/// The secret of an application of Azure, by its middle `Q~`.
+/// An Azure application secret, by its middle `Q~`.
 pub fn azure_secret(text: &[u8], middle: usize) -> Option<Range<usize>> {
     const AZURE: Alphabet = URL_SAFE | DOT | table::TILDE;
     let start = middle.checked_sub(4)?;
@@ -230,7 +230,7 @@ pub fn azure_secret(text: &[u8], middle: usize) -> Option<Range<usize>> {
     (is_one && ends_at(text, end) && is_random(&text[start..end], 16)).then_some(start..end)
 }
 
-/// What stands behind `Bearer`. In a header it may be short.
+/// The token after `Bearer`. In a header it may be short.
 pub fn bearer(text: &[u8], start: usize) -> Option<Range<usize>> {
     let token = behind_scheme(text, start, b"bearer".len())?;
     let characters = &text[token.clone()];
@@ -241,7 +241,7 @@ pub fn bearer(text: &[u8], start: usize) -> Option<Range<usize>> {
     is_one.then_some(token)
 }
 
-/// What stands behind `Basic`: base64 of a user, a colon and a password.
+/// The token after `Basic`: base64 of `user:password`.
 pub fn basic(text: &[u8], start: usize) -> Option<Range<usize>> {
     let token = behind_scheme(text, start, b"basic".len())?;
     let characters = &text[token.clone()];
@@ -253,7 +253,7 @@ pub fn basic(text: &[u8], start: usize) -> Option<Range<usize>> {
     (pair.contains(':') && !pair.contains(char::is_control)).then_some(token)
 }
 
-/// The token behind a scheme of authentication.
+/// The token after an authentication scheme.
 fn behind_scheme(text: &[u8], start: usize, length: usize) -> Option<Range<usize>> {
     if !begins_at(text, start, URL_SAFE) {
         return None;
@@ -274,10 +274,10 @@ fn is_in_header(text: &[u8], at: usize) -> bool {
     before.windows(13).any(|word| word.eq_ignore_ascii_case(b"authorization"))
 }
 
-/// The longest word with a number behind it, as in `release2024`, that people write in names.
+/// The maximum length of a word with a number in names, such as `release2024`.
 const LONGEST_WORD: usize = 14;
 
-/// How varied bytes are: Shannon's entropy of their counts, in bits a byte. The first 256 bytes count.
+/// The Shannon entropy of the first 256 bytes, in bits per byte.
 pub fn entropy(bytes: &[u8]) -> f64 {
     let bytes = &bytes[..bytes.len().min(256)];
     let mut counts = [0_u16; 256];
@@ -290,18 +290,18 @@ pub fn entropy(bytes: &[u8]) -> f64 {
     counts.into_iter().filter(|count| *count > 0).map(share).sum()
 }
 
-/// What of a text tells random characters from names.
+/// Counts that distinguish random characters from names.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     letters_and_digits: usize,
     digits: usize,
     upper: usize,
     lower: usize,
-    /// Pieces that names are put together of: `getUser2` has three, `get`, `User` and `2`.
+    /// The pieces of a name: `getUser2` has three, `get`, `User` and `2`.
     pieces: usize,
     /// Changes between letters and digits.
     turns: usize,
-    /// Whether some part between separators is neither a word nor a number.
+    /// Whether a part between separators is neither a word nor a number.
     has_odd_part: bool,
     is_hex: bool,
 }
@@ -333,7 +333,7 @@ impl Counts {
     }
 }
 
-/// Whether a part is neither a word, were it with a number behind it, nor a number.
+/// Whether a part is neither a word, optionally with a number, nor a number.
 fn is_odd(part: &[u8]) -> bool {
     let letters = part.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
     let (word, number) = part.split_at(letters);
@@ -342,7 +342,7 @@ fn is_odd(part: &[u8]) -> bool {
     part.len() > LONGEST_WORD || !is_word || !number.iter().all(u8::is_ascii_digit)
 }
 
-/// Whether a key may look so: letters and digits in no order that a name would have.
+/// Whether the bytes look like a random key rather than a name.
 pub fn is_random(bytes: &[u8], shortest: usize) -> bool {
     let counts = Counts::of(&bytes[..bytes.len().min(256)]);
     let Counts { letters_and_digits, digits, upper, lower, turns, has_odd_part, is_hex, .. } = counts;
@@ -352,16 +352,16 @@ pub fn is_random(bytes: &[u8], shortest: usize) -> bool {
     let letters = upper + lower;
     let a_piece = counts.letters_a_piece();
     match digits {
-        // Letters alone: of both cases, and mixed as no name mixes them.
+        // Only letters: both cases, mixed unlike in any name.
         0 => 2 * upper >= lower && 2 * lower >= upper && a_piece <= 5.0 && letters_and_digits >= 20,
         _ if is_hex => letters >= 1 && letters_and_digits >= 16,
         1 if letters_and_digits > 16 => upper > 0 && lower > 0 && a_piece <= 3.6,
-        // Names of this kind have few numbers in them, and long words.
+        // Such names have few numbers, and long words.
         _ => letters >= 1 && (a_piece <= 2.6 || turns >= 3 && a_piece <= 4.0),
     }
 }
 
-/// Whether a text is such as people take for passwords: letters with digits among them, or with digits and signs.
+/// Whether a text looks like a password: letters with digits in between, or with digits and symbols.
 pub fn is_password(bytes: &[u8]) -> bool {
     let Counts { letters_and_digits, digits, turns, .. } = Counts::of(&bytes[..bytes.len().min(256)]);
     let has_sign = bytes.iter().any(|byte| b"!@#$%^&*?".contains(byte));

@@ -1,6 +1,6 @@
-//! Values that are known to be secrets: those of settings, of variables, and those given in code.
+//! Known secret values, from settings, variables and code.
 //!
-//! They are kept for the whole process, and are found in every text that leaves it, in the usual encodings too.
+//! They are registered for the whole process and found in all of its output, also in the usual encodings.
 
 use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
@@ -13,19 +13,19 @@ use super::marks;
 use super::scan::{Pattern, Scanner};
 use crate::hash::hex;
 
-/// A value of fewer bytes is part of many a text.
+/// Shorter values are part of many ordinary texts.
 const SHORTEST: usize = 8;
-/// A value of words alone that is not longer is one that ordinary texts have, too: `development`.
+/// Words up to this length also occur in ordinary texts: `development`.
 const LONGEST_WORDS: usize = 15;
-/// A number of fewer digits may be a date, a time or an amount.
+/// Numbers with fewer digits may be a date, a time or an amount.
 pub const FEWEST_DIGITS: usize = 12;
-/// A longer value is a file, and no key.
+/// Longer values are files, not keys.
 const LONGEST: usize = 64 * 1024;
-/// Parameters of an address whose values are not secret, whatever they are.
+/// URL parameters whose values are never secret.
 pub const OPEN_PARAMETERS: [&str; 3] = ["api-version", "version", "region"];
-/// Parameters whose values are secret, though their names do not say so: signatures, and the keys of Azure's functions.
+/// URL parameters with secret values despite their names: signatures, and keys of Azure functions.
 const SECRET_PARAMETERS: [&str; 3] = ["code", "sig", "signature"];
-/// The fewest letters and digits by which a part of an address is taken for a key.
+/// The minimum number of letters and digits for a part of a URL to count as a key.
 const SHORTEST_PART: usize = 12;
 
 #[derive(Debug)]
@@ -33,15 +33,15 @@ struct Registry {
     /// Names and values.
     secrets: Vec<(Arc<str>, String)>,
     forms: bool,
-    /// Made of the above when it is needed next.
+    /// Built from the above on demand.
     scanner: Option<Arc<Scanner>>,
 }
 
 static REGISTRY: RwLock<Registry> = RwLock::new(Registry { secrets: Vec::new(), forms: true, scanner: None });
-/// Finds keys by their forms alone.
+/// Finds keys only by their format.
 pub static FORMS: LazyLock<Arc<Scanner>> = LazyLock::new(|| Arc::new(Scanner::new(Vec::new(), true)));
 
-/// What finds the secrets that are known now, and the forms of keys unless they are turned off.
+/// The scanner for the currently known secrets and, unless disabled, for key formats.
 pub fn scanner() -> Arc<Scanner> {
     if let Some(scanner) = &REGISTRY.read().unwrap_or_else(PoisonError::into_inner).scanner {
         return Arc::clone(scanner);
@@ -55,7 +55,7 @@ pub fn scanner() -> Arc<Scanner> {
     Arc::clone(scanner.get_or_insert_with(make))
 }
 
-/// Whether keys are looked for by their forms too, in all texts of this process.
+/// Enables or disables the detection of keys by their format for this process.
 pub fn set_forms(on: bool) {
     let mut registry = REGISTRY.write().unwrap_or_else(PoisonError::into_inner);
     if registry.forms != on {
@@ -64,8 +64,8 @@ pub fn set_forms(on: bool) {
     }
 }
 
-/// Keeps a value out of every text that leaves this process from now on: `[redacted:<name>]` stands there instead. Values
-/// that ordinary texts have too are left alone: short ones, numbers, paths, single words.
+/// Registers a secret: from now on, all output of this process has `[redacted:<name>]` instead of the value. Values that also occur
+/// in ordinary texts are ignored: short values, numbers, paths, single words.
 pub fn register_secret(name: &str, value: &str) {
     let value = value.trim();
     if let Some((_, token)) = value.split_once(' ').filter(|(scheme, _)| is_scheme(scheme)) {
@@ -91,7 +91,7 @@ fn is_registered(value: &str) -> bool {
     registry.secrets.iter().any(|(_, known)| known == value)
 }
 
-/// Registers the secrets of an address: the password, or the user where that is a key, and the secret values of the query.
+/// Registers the secrets of a URL: the password, or the user if it is a key, and secret query parameters.
 pub fn register_address(name: &str, address: &str) {
     let Some((_, rest)) = address.split_once("://") else { return };
     let (place, query) = rest.split_once('?').unwrap_or((rest, ""));
@@ -107,32 +107,32 @@ pub fn register_address(name: &str, address: &str) {
     }
 }
 
-/// Whether a parameter's value is a secret: its name says so, or the value is one that no name, date or version looks like.
+/// Whether a parameter's value is a secret: by its name, or because it looks like neither a name, a date nor a version.
 fn is_secret_parameter(name: &str, value: &str) -> bool {
     let has_key = || value.split(['-', '_', '.']).any(|part| is_random(part.as_bytes(), SHORTEST_PART));
     !OPEN_PARAMETERS.contains(&name) && (holds_secret(name) || SECRET_PARAMETERS.contains(&name) || has_key())
 }
 
-/// Registers the address of a webhook, whose path lets everybody who knows it send messages.
+/// Registers the URL of a webhook, whose path is sufficient to send messages.
 pub fn register_webhook(name: &str, address: &str) {
     register_secret(name, address);
     let Some((_, rest)) = address.split_once("://") else { return };
     let place = rest.split(['?', '#']).next().unwrap_or_default();
     let Some((_, path)) = place.split_once('/') else { return };
-    // Of a path such as `api/v1/notifications` nothing is secret, and other texts may have it, too.
+    // A path such as `api/v1/notifications` is not secret, and may occur in other texts.
     if path.split('/').any(is_telling) {
         register_part(name, path);
     }
 }
 
-/// Registers a part of an address, in which characters may be escaped.
+/// Registers a part of a URL, which may be percent-encoded.
 fn register_part(name: &str, part: &str) {
     let decoded = super::addresses::percent(part.as_bytes()).map(|decoded| decoded.bytes);
     let decoded = decoded.and_then(|bytes| String::from_utf8(bytes).ok());
     register_secret(name, decoded.as_deref().unwrap_or(part));
 }
 
-/// Registers the values of the variables whose names say that they are secrets.
+/// Registers the values of variables with secret names.
 pub fn register_variables<'a>(variables: impl IntoIterator<Item = (&'a str, &'a str)>) {
     variables
         .into_iter()
@@ -140,15 +140,14 @@ pub fn register_variables<'a>(variables: impl IntoIterator<Item = (&'a str, &'a 
         .for_each(|(name, value)| register_secret(name, value));
 }
 
-/// Registers the same of this process's environment.
+/// Registers the secret variables of this process's environment.
 pub fn register_environment() {
     let variables = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
     variables.filter(|(name, _)| holds_secret(name)).for_each(|(name, value)| register_secret(&name, &value));
 }
 
-/// Registers the same of a file of variables, `.env`, if it is there. It is read leniently: a line that is no assignment is
-/// passed over.
+/// Registers the secret variables of a `.env` file, if it exists. Lines that are not assignments are skipped.
 pub fn register_env_file(path: &std::path::Path) {
     let Ok(text) = std::fs::read_to_string(path) else { return };
     let mut lines = text.lines();
@@ -158,24 +157,24 @@ pub fn register_env_file(path: &std::path::Path) {
         let value = value.trim_start();
         let quote = value.chars().next().filter(|quote| "\"'".contains(*quote));
         let value = match quote {
-            // A quoted value may have several lines.
+            // A quoted value may span several lines.
             Some(quote) => match quoted(&value[1..], quote, &mut lines) {
                 Some(value) => value,
-                // The quote is part of the value, and the next line is an assignment of its own.
+                // The quote is part of the value, and the next line is a separate assignment.
                 None => without_comment(value).to_owned(),
             },
             None => without_comment(value).to_owned(),
         };
         register_variables([(name.trim(), &*value)]);
-        // Programs that load the file see the value without escapes.
+        // Programs that load the file see the unescaped value.
         if quote != Some('\'') && value.contains('\\') {
             register_variables([(name.trim(), &*unescaped(&value))]);
         }
     }
 }
 
-/// A quoted value that begins with `first` and ends in one of the next lines, which are then read. Where the quote is not
-/// closed, there is none.
+/// A quoted value that starts in `first` and may end in one of the next lines, which are then consumed. `None` if the quote is not
+/// closed.
 fn quoted<'a>(
     first: &'a str,
     quote: char,
@@ -194,13 +193,13 @@ fn quoted<'a>(
     None
 }
 
-/// A value without quotes, up to the comment behind it.
+/// An unquoted value without a trailing comment.
 fn without_comment(value: &str) -> &str {
     let ends = value.match_indices('#').find(|(at, _)| value[..*at].ends_with(char::is_whitespace));
     ends.map_or(value, |(at, _)| &value[..at])
 }
 
-/// Where a quoted value ends. Between double quotes, one behind a backslash is part of the value.
+/// The end of a quoted value. In double quotes, a backslash escapes a quote.
 fn closing(value: &str, quote: char) -> Option<usize> {
     let mut is_escaped = false;
     value.char_indices().find_map(|(at, letter)| {
@@ -210,7 +209,7 @@ fn closing(value: &str, quote: char) -> Option<usize> {
     })
 }
 
-/// A value without the escapes of files of variables: `\"`, `\\`, `\$` and `\n`.
+/// Resolves the escapes of `.env` files: `\"`, `\\`, `\$` and `\n`.
 fn unescaped(value: &str) -> String {
     let (mut plain, mut letters) = (String::with_capacity(value.len()), value.chars());
     while let Some(letter) = letters.next() {
@@ -227,12 +226,12 @@ fn unescaped(value: &str) -> String {
     plain
 }
 
-/// Whether a value is such as no ordinary text has.
+/// Whether a value does not occur in ordinary texts.
 pub fn is_telling(value: &str) -> bool {
     let is_number = value
         .chars()
         .all(|letter| letter.is_ascii_digit() || letter.is_whitespace() || ".,:_+-/".contains(letter));
-    // Keys may be long numbers, in groups or not; times, amounts and addresses have other signs in them.
+    // Keys may be long numbers, also in groups; times, amounts and addresses contain other characters.
     let is_numeric_key = value.bytes().filter(u8::is_ascii_digit).count() >= FEWEST_DIGITS
         && !value.contains(['.', ',', ':', '_', '+', '/']);
     let is_words = value
@@ -253,19 +252,19 @@ pub fn is_telling(value: &str) -> bool {
 fn is_path(value: &str) -> bool {
     let is_drive = value.as_bytes().get(1..3).is_some_and(|rest| rest == b":\\" || rest == b":/");
     let begins = ["/", "./", "../", "~/", "\\\\"].iter().any(|begin| value.starts_with(begin));
-    // Base64 may begin with a slash, too.
+    // Base64 may also start with a slash.
     (begins || is_drive) && (value.contains(['.', '-', '_', ' ', ':']) || !is_random(value.as_bytes(), 16))
 }
 
-/// How a secret may be written. Percent-encoding and the escapes of JSON are undone in the text instead, as there are many
-/// ways to write them.
+/// The encodings of a secret to search for. Percent-encoding and JSON escapes have many variants, so the text is decoded
+/// instead.
 pub fn patterns((name, value): &(Arc<str>, String)) -> Vec<Pattern> {
     let bytes = value.as_bytes();
     let mut written = vec![bytes.to_vec(), hex(bytes).into_bytes(), hex(bytes).to_uppercase().into_bytes()];
     if value.contains(' ') {
         written.push(value.replace(' ', "+").into_bytes());
     }
-    // In base64 a byte's characters depend on its place among three; those that it shares with its neighbours are left out.
+    // In base64, a byte's characters depend on its position modulo three; those shared with neighboring bytes are excluded.
     for before in 0..3 {
         let padded = [&[0; 3][..before], bytes].concat();
         let characters = [0, 2, 3][before]..(padded.len() * 8) / 6;

@@ -1,20 +1,20 @@
-//! The marks that stand where secrets were: `[redacted:github-token]`.
+//! Redaction marks, which replace secrets: `[redacted:github-token]`.
 
 use std::ops::Range;
 
-/// What stands for a secret of which nothing more is to be said.
+/// The mark for a secret without a name.
 pub const REDACTED: &str = "[redacted]";
-/// How every mark begins.
+/// The start of every mark.
 pub const BEGIN: &str = "[redacted";
-/// The longest name in a mark.
+/// The maximum length of a name in a mark.
 const LONGEST_NAME: usize = 64;
 
-/// The mark with a name: of the rule that found the secret, or of the variable or setting that holds it.
+/// The mark with a name: that of the matching rule, or of the variable or setting with the secret.
 pub fn mark(name: &str) -> String {
     format!("{BEGIN}:{name}]")
 }
 
-/// A name as it may stand in a mark.
+/// Converts a name for use in a mark.
 pub fn name(name: &str) -> String {
     let fit = |letter: char| if is_of_name(letter) { letter } else { '-' };
     let name: String = name.chars().take(LONGEST_NAME).map(fit).collect();
@@ -25,7 +25,7 @@ fn is_of_name(letter: char) -> bool {
     letter.is_ascii_alphanumeric() || "_.-".contains(letter)
 }
 
-/// The mark that begins at `start`.
+/// The mark that starts at `start`.
 pub fn mark_at(text: &[u8], start: usize) -> Option<Range<usize>> {
     let rest = text.get(start..)?.strip_prefix(BEGIN.as_bytes())?;
     let length = match rest {
@@ -43,7 +43,7 @@ pub fn mark_at(text: &[u8], start: usize) -> Option<Range<usize>> {
     Some(start..start + BEGIN.len() + length)
 }
 
-/// Whether a mark begins at `start`.
+/// Whether a mark starts at `start`.
 pub fn begins_at(text: &[u8], start: usize) -> bool {
     mark_at(text, start).is_some()
 }
@@ -55,7 +55,7 @@ pub fn ends_at(text: &[u8], end: usize) -> bool {
     start.and_then(|start| mark_at(text, start)).is_some_and(|mark| mark.end == end)
 }
 
-/// Whether a text has a mark in it.
+/// Whether a text contains a mark.
 #[must_use]
 pub fn has_mark(text: &str) -> bool {
     text.match_indices(BEGIN).any(|(start, _)| begins_at(text.as_bytes(), start))

@@ -1,5 +1,5 @@
-//! Keys and passwords, kept out of what is stored, shown or served: values that are known to be secret, and texts that
-//! have the form of a key.
+//! Redacts keys and passwords from everything that is stored, shown or served: known secret values, and texts with the format of
+//! a key.
 
 mod addresses;
 mod assignments;

@@ -1,7 +1,7 @@
-//! One pass over a text, from which everything is looked at that may be a secret.
+//! Finds secrets in one pass over a text.
 //!
-//! An automaton finds the beginnings of secrets and the words beside them, in a time that grows with the text alone. What
-//! is looked at from there is read for one beginning only, or has a bounded length, so that the whole is linear too.
+//! An automaton finds prefixes of secrets and keywords near them, in time linear in the text. Each candidate is read for one prefix
+//! only, or has a bounded length, so the entire scan is linear.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,12 +15,12 @@ use super::marks::{BEGIN, mark_at};
 use super::table::{FORMS, Form};
 use super::{addresses, assignments, forms};
 
-/// So many bytes of a known secret are looked for; then it is compared.
+/// The number of bytes of a known secret that the automaton searches for before the comparison.
 const HEAD: usize = 8;
-/// How often escapes are undone: JSON within JSON has two layers of them.
+/// How many layers of escapes are decoded: JSON in JSON has two.
 const LAYERS: usize = 2;
 
-/// What a beginning may be of.
+/// What a prefix may belong to.
 #[derive(Clone, Copy, Debug)]
 enum Trigger {
     Mark,
@@ -29,7 +29,7 @@ enum Trigger {
     Near(Near),
 }
 
-/// Something near which a secret may be.
+/// A hint that a secret may be nearby.
 #[derive(Clone, Copy, Debug)]
 enum Near {
     SignedToken,
@@ -42,7 +42,7 @@ enum Near {
     Name,
 }
 
-/// The texts near which secrets may be.
+/// Texts that hint at nearby secrets.
 const NEAR: [(&str, Near); 5] = [
     ("eyJ", Near::SignedToken),
     ("-----BEGIN", Near::PrivateKey),
@@ -50,7 +50,7 @@ const NEAR: [(&str, Near); 5] = [
     ("Q~", Near::AzureSecret),
     ("://", Near::Address),
 ];
-/// The same, of which each is looked for in lower case, in capitals and with a capital first.
+/// Words that hint at nearby secrets, in lower case, upper case and capitalized.
 const WORDS: [(&str, Near); 12] = [
     ("bearer", Near::Bearer),
     ("basic", Near::Basic),
@@ -66,7 +66,7 @@ const WORDS: [(&str, Near); 12] = [
     ("sig", Near::Name),
 ];
 
-/// Which of two rules names a secret that both find: a greater one is more exact.
+/// The precedence of rules that find the same secret: greater is more specific.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
     Near,
@@ -82,7 +82,7 @@ pub struct Found {
     pub(super) name: Name,
 }
 
-/// What stands in the mark.
+/// The name in the redaction mark.
 #[derive(Clone, Debug)]
 pub enum Name {
     Rule(&'static str),
@@ -98,7 +98,7 @@ impl fmt::Display for Name {
     }
 }
 
-/// A secret as it may be written in a text.
+/// An encoded secret to search for.
 #[derive(Clone, Debug)]
 pub struct Pattern {
     pub bytes: Vec<u8>,
@@ -107,9 +107,9 @@ pub struct Pattern {
 
 /// Finds secrets in texts.
 pub struct Scanner {
-    /// For everything.
+    /// Finds everything.
     all: Machine,
-    /// For the secrets that are known, in texts whose escapes are undone; absent where none is.
+    /// Finds known secrets in decoded texts; absent without known secrets.
     known: Option<Machine>,
     patterns: Vec<Pattern>,
     /// The bytes of the patterns.
@@ -117,7 +117,7 @@ pub struct Scanner {
     with_forms: bool,
 }
 
-/// An automaton, and what each of its patterns stands for.
+/// An automaton, and the meaning of its patterns.
 struct Machine {
     automaton: DFA,
     triggers: Vec<Trigger>,
@@ -134,11 +134,11 @@ impl Machine {
     fn new(triggers: Vec<(Vec<u8>, Trigger)>) -> Self {
         let (texts, triggers): (Vec<_>, Vec<_>) = triggers.into_iter().unzip();
         let automaton = DFA::builder().prefilter(false).build(&texts);
-        // It fails for more states than 2^31 only; each secret brings some hundred.
+        // Fails only with more than 2^31 states; each secret adds about a hundred.
         Self { automaton: automaton.expect("the automaton is small"), triggers }
     }
 
-    /// Calls `at` with each beginning and where it is.
+    /// Calls `at` with each match and its range.
     fn run(&self, text: &[u8], mut at: impl FnMut(Trigger, Range<usize>)) {
         let input = Input::new(text);
         let mut state = OverlappingState::start();
@@ -175,7 +175,7 @@ impl Scanner {
         Self { all: Machine::new(all), known, patterns, alphabet, with_forms }
     }
 
-    /// Whether keys are found by their forms, too.
+    /// Whether keys are also found by their format.
     pub fn finds_forms(&self) -> bool {
         self.with_forms
     }
@@ -185,7 +185,7 @@ impl Scanner {
         self.known.is_some()
     }
 
-    /// The secrets of a text in their order, none of which touches another's inside.
+    /// The secrets of a text, in order and without overlaps.
     pub fn find(&self, text: &str) -> Vec<Found> {
         let bytes = text.as_bytes();
         let (mut found, mut marks) = (Vec::new(), Vec::new());
@@ -198,7 +198,7 @@ impl Scanner {
                 rank: Rank::Form,
                 name: Name::Rule(form.id),
             })),
-            // The parts of a signed token begin alike.
+            // The parts of a JWT start the same way.
             Trigger::Near(Near::SignedToken) if at.start < signed => {}
             Trigger::Near(Near::SignedToken) => {
                 found.extend(forms::signed_token(bytes, at.start).map(|range| {
@@ -214,8 +214,8 @@ impl Scanner {
         if found.is_empty() { found } else { merged(found, &marks) }
     }
 
-    /// The known secrets in the strings of a JSON document, of which no escape is cut. Whatever replaces them, the document
-    /// stays JSON.
+    /// The known secrets in the strings of a JSON document, never splitting an escape. The document stays valid JSON after
+    /// replacement.
     pub fn find_in_document(&self, text: &str) -> Vec<Found> {
         let Some(machine) = &self.known else { return Vec::new() };
         let (bytes, mut found) = (text.as_bytes(), Vec::new());
@@ -223,7 +223,7 @@ impl Scanner {
             Trigger::Known(pattern) => found.extend(self.known(pattern, bytes, at.start)),
             Trigger::Mark | Trigger::Form(_) | Trigger::Near(_) => {}
         });
-        // `\\n` and the like begin with a character that is none by itself.
+        // Excludes matches that start inside an escape such as `\\n`.
         found.retain(|found| {
             bytes[..found.range.start].iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 0
         });
@@ -241,7 +241,7 @@ impl Scanner {
         text[start..].starts_with(bytes).then(found)
     }
 
-    /// The known secrets of a text whose escapes are undone.
+    /// Finds known secrets in the decoded text.
     fn find_encoded(&self, machine: &Machine, text: &[u8], found: &mut Vec<Found>) {
         type Undo = fn(&[u8]) -> Option<addresses::Decoded>;
         let [json, percent]: [Undo; 2] = [addresses::json, addresses::percent];
@@ -296,7 +296,7 @@ fn near(name: &'static str, range: Range<usize>) -> Found {
     Found { range, rank: Rank::Near, name: Name::Rule(name) }
 }
 
-/// Keeps those that lie in one string of a JSON document each.
+/// Keeps matches that are within a single string of a JSON document.
 fn retain_in_strings(document: &[u8], found: &mut Vec<Found>) {
     let mut at = 0;
     let mut quote = || {
@@ -308,7 +308,7 @@ fn retain_in_strings(document: &[u8], found: &mut Vec<Found>) {
             }
         }
     };
-    // A torn line ends within a string.
+    // A truncated line ends within a string.
     let mut strings = iter::from_fn(|| Some(quote()? + 1..quote().unwrap_or(document.len()))).peekable();
     found.sort_by_key(|found| found.range.start);
     found.retain(|found| {
@@ -317,7 +317,7 @@ fn retain_in_strings(document: &[u8], found: &mut Vec<Found>) {
     });
 }
 
-/// Without those that touch a mark, and those that overlap as one.
+/// Drops matches that touch a mark, and merges overlapping ones.
 fn merged(mut found: Vec<Found>, marks: &[Range<usize>]) -> Vec<Found> {
     found.retain(|found| {
         let next = marks.partition_point(|mark| mark.end <= found.range.start);

@@ -1,10 +1,10 @@
-//! A key, as settings and requests hold it.
+//! A secret in settings and requests.
 
 use std::fmt;
 
 use super::marks::REDACTED;
 
-/// A key, never shown.
+/// A secret, redacted in debug output.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(pub String);
 

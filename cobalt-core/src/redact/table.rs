@@ -1,9 +1,9 @@
-//! The forms of keys: how each begins, which characters follow, and how many.
+//! The formats of keys: prefix, alphabet and length.
 //!
-//! The facts are those that vendors document and that the rules of gitleaks list. A form stands here only where its
-//! beginning, its length and its variety together cannot be anything else.
+//! From vendor documentation and the rules of gitleaks. A format is listed only if its prefix, length and randomness together are
+//! unambiguous.
 
-/// Characters that a key is made of, as a set of the groups below.
+/// The characters of a key, as a set of the groups below.
 pub type Alphabet = u16;
 
 pub const DIGIT: Alphabet = 1;
@@ -23,7 +23,7 @@ const CAPITALS: Alphabet = DIGIT | UPPER;
 pub const ALNUM: Alphabet = DIGIT | LOWER | UPPER;
 /// Letters, digits and `_`.
 const WORD: Alphabet = ALNUM | UNDERSCORE;
-/// The letters of base64 in addresses.
+/// The alphabet of URL-safe base64.
 pub const URL_SAFE: Alphabet = WORD | DASH;
 pub const BASE64: Alphabet = ALNUM | PLUS_SLASH | EQUALS;
 
@@ -52,32 +52,32 @@ const fn groups() -> [Alphabet; 256] {
     groups
 }
 
-/// Whether a byte is of an alphabet.
+/// Whether a byte belongs to an alphabet.
 pub fn is_of(byte: u8, alphabet: Alphabet) -> bool {
     GROUPS[usize::from(byte)] & alphabet != 0
 }
 
-/// What the characters behind a beginning have to be, besides of their alphabet.
+/// A check of the characters after a prefix, besides their alphabet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Check {
-    /// At least so many bits of entropy a character.
+    /// At least this many bits of entropy per character.
     Entropy(f64),
-    /// As a generator makes them, and no name.
+    /// Random characters, not a name.
     Random,
-    /// Random, or with OpenAI's own mark in the middle.
+    /// Random, or with OpenAI's marker in the middle.
     OpenAi,
     /// A UUID.
     Uuid,
 }
 
-/// The form of a key.
+/// The format of a key.
 #[derive(Clone, Copy, Debug)]
 pub struct Form {
-    /// What stands in the mark.
+    /// The name used in the redaction mark.
     pub(super) id: &'static str,
     pub(super) prefix: &'static str,
     pub(super) alphabet: Alphabet,
-    /// How many characters follow the beginning, at the fewest and at the most.
+    /// The minimum and maximum number of characters after the prefix.
     pub(super) length: (usize, usize),
     pub(super) check: Check,
 }
@@ -92,12 +92,12 @@ const fn form(
     Form { id, prefix, alphabet, length, check }
 }
 
-/// What random characters of most alphabets have from 16 on.
+/// The entropy of 16 or more random characters of most alphabets.
 const VARIED: Check = Check::Entropy(3.0);
-/// The same of hexadecimal digits, of which there are 16.
+/// The entropy of random hexadecimal digits.
 const VARIED_HEX: Check = Check::Entropy(2.5);
 
-/// All forms recognised by their prefix.
+/// All formats recognized by their prefix.
 pub const FORMS: &[Form] = &[
     // Models.
     form("openai-key", "sk-", ALNUM, (24, 64), Check::OpenAi),
@@ -135,7 +135,7 @@ pub const FORMS: &[Form] = &[
     form("google-oauth-token", "ya29.", URL_SAFE | DOT, (30, 1024), VARIED),
     form("google-oauth-token", "1//0", URL_SAFE, (40, 200), Check::Random),
     form("google-client-secret", "GOCSPX-", URL_SAFE, (24, 32), VARIED),
-    // Amazon, Microsoft and other clouds. Secret keys without a prefix are recognised by the name before them.
+    // Amazon, Microsoft and other clouds. Secret keys without a prefix are recognized by the name before them.
     form("aws-access-key", "AKIA", CAPITALS, (16, 16), VARIED),
     form("aws-access-key", "ASIA", CAPITALS, (16, 16), VARIED),
     form("aws-access-key", "ABIA", CAPITALS, (16, 16), VARIED),
@@ -233,7 +233,7 @@ pub const FORMS: &[Form] = &[
     form("shippo-token", "shippo_test_", HEX, (40, 40), VARIED_HEX),
     form("duffel-token", "duffel_live_", URL_SAFE, (43, 43), VARIED),
     form("duffel-token", "duffel_test_", URL_SAFE, (43, 43), VARIED),
-    // Watching and planning.
+    // Monitoring and project management.
     form("grafana-token", "glsa_", ALNUM | UNDERSCORE, (41, 41), VARIED),
     form("grafana-token", "glc_", BASE64, (32, 400), Check::Random),
     form("sentry-token", "sntrys_", BASE64 | UNDERSCORE, (60, 500), VARIED),

@@ -1,4 +1,4 @@
-//! Ordinary texts stay, forms of keys do not, and what is known to be secret is found however it is written.
+//! Ordinary texts are unchanged, key formats are redacted, and known secrets are found in all encodings.
 
 mod keys;
 mod ordinary;

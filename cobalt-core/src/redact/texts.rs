@@ -1,4 +1,4 @@
-//! Takes the secrets out of texts, values and documents.
+//! Redacts secrets in texts, values and documents.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -11,32 +11,32 @@ use super::known;
 use super::marks::{REDACTED, has_mark, mark};
 use super::scan::{Found, Scanner};
 
-/// Numbers from here on may be known secrets: they have at least [`FEWEST_DIGITS`](known::FEWEST_DIGITS).
+/// Numbers from this value on may be known secrets: they have at least [`FEWEST_DIGITS`](known::FEWEST_DIGITS).
 const SECRET_NUMBERS: u64 = 10_u64.pow(known::FEWEST_DIGITS as u32 - 1);
 
-/// A text without secrets, in whose places marks stand: `[redacted:github-token]`.
+/// Replaces secrets with marks: `[redacted:github-token]`.
 pub fn redacted(text: &str) -> Cow<'_, str> {
     without_secrets(&known::scanner(), text)
 }
 
-/// Takes the secrets out of a text.
+/// Redacts a text in place.
 pub fn redact(text: &mut String) {
     if let Cow::Owned(shown) = redacted(text) {
         *text = shown;
     }
 }
 
-/// Takes the secrets out of the texts of a value and of the names in it. It is not nested too deep.
+/// Redacts the texts and names in a value, which must not be nested too deeply.
 pub fn redact_texts(value: &mut Value) {
     redact_value(&known::scanner(), value);
 }
 
-/// Takes the secrets out of the texts of an item or of metadata, and of the names in it.
+/// Redacts the texts and names in an item or in metadata.
 pub fn redact_fields(fields: &mut Map<String, Value>) {
     redact_map(&known::scanner(), fields);
 }
 
-/// An item without secrets: itself where it has none.
+/// The redacted item; the same one if it has no secrets.
 pub fn redacted_item(item: &Arc<Map<String, Value>>) -> Arc<Map<String, Value>> {
     let scanner = known::scanner();
     if !has_secret(&scanner, item) {
@@ -47,12 +47,12 @@ pub fn redacted_item(item: &Arc<Map<String, Value>>) -> Arc<Map<String, Value>> 
     Arc::new(item)
 }
 
-/// Whether a text has the form of a key somewhere, whatever the settings say of forms.
+/// Whether a text contains something with the format of a key, regardless of the settings.
 pub fn looks_like_key(text: &str) -> bool {
     !known::FORMS.find(text).is_empty()
 }
 
-/// A JSON document without the values that are known to be secret, as an older version may have kept them.
+/// Redacts known secrets in a JSON document, which an older version may have stored.
 pub fn redacted_document(document: Vec<u8>) -> Vec<u8> {
     let Ok(text) = std::str::from_utf8(&document) else { return document };
     match known::scanner().find_in_document(text) {
@@ -61,8 +61,7 @@ pub fn redacted_document(document: Vec<u8>) -> Vec<u8> {
     }
 }
 
-/// An address without its password, or its user where there is no password, and without the values of its parameters, but
-/// those that are no secret.
+/// A URL without its password, or its user if there is no password, and without the values of its parameters except harmless ones.
 pub fn shown_address(address: &str) -> String {
     let (address, fragment) = match address.find('#') {
         Some(at) => address.split_at(at),
@@ -132,7 +131,7 @@ pub fn redact_value(scanner: &Scanner, value: &mut Value) {
     }
 }
 
-/// The mark of a number that is known to be secret, such as a numeric key.
+/// The mark for a number that is a known secret, such as a numeric key.
 fn redacted_number(scanner: &Scanner, number: &Number) -> Option<String> {
     if !scanner.knows_secrets()
         || number.as_i64().is_some_and(|number| number.unsigned_abs() < SECRET_NUMBERS)
@@ -159,7 +158,7 @@ fn redact_map(scanner: &Scanner, fields: &mut Map<String, Value>) {
     }
 }
 
-/// The text of a field without secrets, if it has any. The field's name may say that all of it is one.
+/// The redacted text of a field, if it has secrets. The field's name may mark the whole text as secret.
 fn redacted_field(scanner: &Scanner, name: &str, text: &str) -> Option<String> {
     let shown = without_secrets(scanner, text);
     let is_untouched = matches!(shown, Cow::Borrowed(_));
@@ -172,7 +171,7 @@ fn redacted_field(scanner: &Scanner, name: &str, text: &str) -> Option<String> {
     }
 }
 
-/// Fields whose names have no secrets. A number distinguishes two that become equal.
+/// Redacts the names of fields. Names that become equal are numbered.
 fn renamed(scanner: &Scanner, fields: Map<String, Value>) -> Map<String, Value> {
     let mut renamed = Map::new();
     let mut changed = Vec::new();

@@ -157,7 +157,11 @@ pub fn read_report(path: &Path) -> Result<Report, StoreError> {
     let bytes = fs::read(path).map_err(|source| storage("read", path, source))?;
     let bytes = redacted_document(bytes);
     serde_json::from_slice(without_mark(&bytes)).map_err(|error| {
-        storage("read", path, io::Error::new(io::ErrorKind::InvalidData, format!("not a result file: {error}")))
+        storage(
+            "read",
+            path,
+            io::Error::new(io::ErrorKind::InvalidData, format!("not a result file: {error}")),
+        )
     })
 }
 

@@ -1,18 +1,18 @@
-//! chrF: how many runs of letters a text has in common with its references.
+//! chrF: the overlap of character n-grams between a text and its references.
 
 use std::borrow::Cow;
 
 use super::n_grams::{clipped_matches, is_white_space, n_grams, words};
 use super::sequences::Numbers;
 
-/// What stands for a precision or a recall that is not defined, with `eps_smoothing`.
+/// Replaces an undefined precision or recall if `eps_smoothing` is set.
 const EPSILON: f64 = 1e-16;
 
-/// chrF (Popović 2015) and chrF++ (Popović 2017), as sacrebleu 2.6 works them out; these are its options and its defaults.
+/// chrF (Popović 2015) and chrF++ (Popović 2017), computed like sacrebleu 2.6, with its options and defaults.
 ///
-/// chrF = (1 + β²) P R / (β² P + R), where P is the mean of precisions over the orders of n-grams of letters (code points), and
-/// of words for chrF++, and R that of recalls. The orders for which either text is too short are left out. Of several
-/// references, the one with the best score counts.
+/// chrF = (1 + β²) P R / (β² P + R). P is the mean precision over the orders of character n-grams (code points) and, for chrF++, word
+/// n-grams; R is the mean recall. Orders for which either text is too short are skipped. With several references, the one with the best
+/// score counts.
 ///
 /// ```
 /// use cobalt::metrics::ChrF;
@@ -25,18 +25,18 @@ const EPSILON: f64 = 1e-16;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChrF {
-    /// The longest n-grams of letters: 6 by default.
+    /// The longest character n-grams: 6 by default.
     pub char_order: usize,
-    /// The longest n-grams of words: 0 by default, which is none; 2 for chrF++.
+    /// The longest word n-grams: 0 by default, which means none; 2 for chrF++.
     pub word_order: usize,
-    /// How many times as much recall counts as precision: 2 by default. At least 0, and above 1e150 recall alone counts.
+    /// The weight of recall relative to precision: 2 by default. At least 0; above 1e150, only recall counts.
     pub beta: f64,
     /// Whether case is ignored: `false` by default.
     pub lowercase: bool,
-    /// Whether white space counts as letters: `false` by default.
+    /// Whether whitespace counts as characters: `false` by default.
     pub whitespace: bool,
-    /// Whether the mean is that of the F-scores of all orders, also of those for which a text is too short, as chrF++.py, NLTK
-    /// and Moses have it: `false` by default.
+    /// Whether to average the F-scores of all orders, including those for which a text is too short, like chrF++.py, NLTK and Moses:
+    /// `false` by default.
     pub eps_smoothing: bool,
 }
 
@@ -53,14 +53,14 @@ impl Default for ChrF {
     }
 }
 
-/// A score of [`ChrF`], and what it is made of: each from 0 to 1.
+/// A score of [`ChrF`] and its components, each from 0 to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ChrFScore {
-    /// The F-score; the mean of those of all orders with `eps_smoothing`.
+    /// The F-score; with `eps_smoothing`, the mean of the F-scores of all orders.
     pub score: f64,
-    /// The mean of the shares of the output's n-grams that match, over the orders that both texts are long enough for.
+    /// The mean share of the output's n-grams that match, over the orders for which both texts are long enough.
     pub precision: f64,
-    /// The mean of the shares of the reference's n-grams that match, over the same orders.
+    /// The mean share of the reference's n-grams that match, over the same orders.
     pub recall: f64,
 }
 
@@ -71,14 +71,14 @@ impl ChrF {
         Self { word_order: 2, ..Self::default() }
     }
 
-    /// The score of a text by its references. Without one, or without an n-gram on either side, 0.
+    /// Scores a text against its references. 0 without a reference, or without an n-gram on either side.
     #[must_use]
     pub fn score(&self, output: &str, references: &[impl AsRef<str>]) -> ChrFScore {
         self.score_of(&self.best(output, references))
     }
 
-    /// The score of many texts, each with its references: the counts of each text and its best reference are added
-    /// up first, so this is no mean of scores.
+    /// Scores a corpus, each text against its references. The counts of each text and its best reference are summed first, so this is not a
+    /// mean of scores.
     ///
     /// ```
     /// use cobalt::metrics::ChrF;
@@ -101,7 +101,7 @@ impl ChrF {
         self.score_of(&sums)
     }
 
-    /// The counts of the reference with the best score, the first of equal ones. None without a reference.
+    /// The counts for the reference with the best score, or the first one if equal. `None` without a reference.
     fn best(&self, output: &str, references: &[impl AsRef<str>]) -> Vec<Counts> {
         let cased = |text| if self.lowercase { str::to_lowercase(text).into() } else { Cow::Borrowed(text) };
         let output = cased(output);
@@ -116,7 +116,7 @@ impl ChrF {
         best.map(|(_, counts)| counts).unwrap_or_default()
     }
 
-    /// What is counted in each order: those of letters, then those of words.
+    /// The counts per order: character n-grams, then word n-grams.
     fn counts(&self, output: &str, reference: &str) -> Vec<Counts> {
         let [letters, other_letters] = [output, reference].map(|text| self.letters(text));
         let mut counts = Counts::of_orders(&letters, other_letters, self.char_order);
@@ -154,19 +154,19 @@ impl ChrF {
         }))
     }
 
-    /// `None` where both are 0.
+    /// `None` if both are 0.
     fn f_score(&self, precision: f64, recall: f64) -> Option<f64> {
-        // Infinity by itself would make no number of all that follows.
+        // Avoids NaN from infinity.
         let factor = (self.beta * self.beta).clamp(0.0, 1e300);
         let weighed = factor * precision + recall;
         (weighed > 0.0).then(|| (1.0 + factor) * precision * recall / weighed)
     }
 }
 
-/// How many n-grams of an order there are.
+/// The n-gram counts of an order.
 #[derive(Clone, Copy, Default)]
 struct Counts {
-    /// 0 where the reference has none.
+    /// 0 if the reference has none.
     output: usize,
     reference: usize,
     /// In both.
@@ -192,8 +192,7 @@ impl Counts {
     }
 }
 
-/// The words of a text, without a sign of ASCII punctuation at their end or, where there is none, at their start, which is a
-/// word by itself.
+/// The words of a text. An ASCII punctuation mark at a word's end or, if there is none, at its start becomes a separate word.
 fn parted_words(text: &str) -> impl Iterator<Item = &str> {
     words(text).flat_map(|word| {
         let sign = |letter: char| letter.is_ascii_punctuation();
@@ -207,7 +206,7 @@ fn parted_words(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// 0 of no value.
+/// 0 for no values.
 fn mean(values: impl Iterator<Item = f64>) -> f64 {
     let (count, sum) = values.fold((0, 0.0), |(count, sum), value| (count + 1, sum + value));
     if count == 0 { 0.0 } else { sum / f64::from(count) }

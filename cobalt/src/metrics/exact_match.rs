@@ -1,4 +1,4 @@
-//! Whether two answers are the same: exactly, as SQuAD 1.1 compares them, or as numbers.
+//! Equality of two answers: exact, as in SQuAD 1.1, or numeric.
 
 use std::sync::LazyLock;
 
@@ -8,9 +8,9 @@ use serde_json::{Number, Value};
 use super::json::{json_text, tree_of};
 use super::n_grams::{Overlap, common_sequences, is_white_space};
 
-/// Whether two values are the same. Two texts are compared letter by letter. Where either side is an object, a list or
-/// `null`, both are compared as JSON, whatever the order of keys: text on the other side is read first. A number or a
-/// boolean is compared with text by how JavaScript writes it (`5` for 5.0).
+/// Whether two values are equal. Two strings are compared exactly. If either side is an object, a list or `null`, both are compared as
+/// JSON, regardless of key order; a string on the other side is parsed first. A number or a boolean is compared with a string by its
+/// JavaScript format (`5` for 5.0).
 ///
 /// ```
 /// use serde_json::json;
@@ -21,7 +21,7 @@ pub fn exact_match(a: &Value, b: &Value) -> bool {
     same(a, b, &|a, b| a == b)
 }
 
-/// The same where it is said when two texts are the same.
+/// The same with a custom comparison of strings.
 pub(crate) fn same(a: &Value, b: &Value, same_text: &dyn Fn(&str, &str) -> bool) -> bool {
     match (a, b) {
         (Value::String(a), Value::String(b)) => same_text(a, b),
@@ -51,17 +51,16 @@ fn same_json(a: &Value, b: &Value, same_text: &dyn Fn(&str, &str) -> bool) -> bo
     }
 }
 
-/// Whether two numbers have the same value. Two whole numbers are exact; as floating-point numbers, large neighbours would be
-/// equal.
+/// Whether two numbers have the same value. Two integers are compared exactly: as floating-point numbers, large neighbours would be equal.
 pub fn same_number(a: &Number, b: &Number) -> bool {
     a == b || ((a.is_f64() || b.is_f64()) && a.as_f64() == b.as_f64())
 }
 
-/// What SQuAD leaves out of an answer.
+/// Words that SQuAD ignores.
 const ARTICLES: [&str; 3] = ["a", "an", "the"];
 
-/// Brings an answer to the form in which SQuAD 1.1 compares: in lower case, without the punctuation of ASCII, without the words
-/// `a`, `an` and `the`, and with one space between words.
+/// Normalises an answer as SQuAD 1.1 does: lower case, without ASCII punctuation, without the words `a`, `an` and `the`, and with one space
+/// between words.
 ///
 /// ```
 /// assert_eq!(cobalt::metrics::squad_normalize("The  U.S. dollar!"), "us dollar");
@@ -69,7 +68,7 @@ const ARTICLES: [&str; 3] = ["a", "an", "the"];
 #[must_use]
 pub fn squad_normalize(text: &str) -> String {
     let mut normal = String::with_capacity(text.len());
-    // Where the run of letters and digits of ASCII begins that the text ends with.
+    // The start of the trailing run of ASCII letters and digits.
     let mut run = 0;
     for letter in text.to_lowercase().chars().filter(|letter| !letter.is_ascii_punctuation()) {
         if letter.is_ascii_alphanumeric() {
@@ -89,7 +88,7 @@ pub fn squad_normalize(text: &str) -> String {
     normal
 }
 
-/// Puts a space in place of the run at the end where that is an article: a word by itself, with what is before it and `next`.
+/// Replaces the trailing run with a space if it is an article, that is, a separate word given the text before it and `next`.
 fn drop_article(normal: &mut String, run: usize, next: Option<char>) {
     if ARTICLES.contains(&&normal[run..])
         && !normal[..run].ends_with(is_part_of_word)
@@ -100,8 +99,8 @@ fn drop_article(normal: &mut String, run: usize, next: Option<char>) {
     }
 }
 
-/// Whether a letter goes on with a word beside it, as `\w` does in Python, in which SQuAD looks for articles: a combining mark
-/// does not, though it may be alphabetic.
+/// Whether a character is part of a word like `\w` in Python, which SQuAD uses to find articles. A combining mark is not, although it may
+/// be alphabetic.
 fn is_part_of_word(letter: char) -> bool {
     static LETTER_OR_NUMBER: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r"[\p{L}\p{N}]").expect("the pattern is our own"));
@@ -111,17 +110,17 @@ fn is_part_of_word(letter: char) -> bool {
     }
 }
 
-/// Puts a space where a word has come to its end.
+/// Adds a space after a word.
 fn end_word(normal: &mut String) {
     if !normal.is_empty() && !normal.ends_with(' ') {
         normal.push(' ');
     }
 }
 
-/// Token F1 of SQuAD 1.1: the words that output and reference share once both are [normalised](squad_normalize), in whatever
-/// order, each counted as often as in the one that has fewer of it.
+/// Token F1 of SQuAD 1.1: the words that output and reference share after [normalisation](squad_normalize), in any order; a word counts as
+/// often as in the text that contains it less often.
 ///
-/// As in SQuAD 1.1, nothing is shared where nothing is left of a text: two answers `the` have an F1 of 0, but
+/// As in SQuAD 1.1, the F1 is 0 if a text is empty after normalisation: two answers `the` have an F1 of 0, but
 /// [match](squad_exact_match).
 ///
 /// ```
@@ -137,7 +136,7 @@ pub fn token_f1(output: &str, reference: &str) -> Overlap {
     Overlap::of_counts(common_sequences(&output, &reference, 1), output.len(), reference.len())
 }
 
-/// Exact match of SQuAD 1.1: whether output and reference are the same text once both are [normalised](squad_normalize).
+/// Exact match of SQuAD 1.1: whether output and reference are equal after [normalisation](squad_normalize).
 ///
 /// ```
 /// assert!(cobalt::metrics::squad_exact_match("The Mill.", "mill"));
@@ -147,8 +146,8 @@ pub fn squad_exact_match(output: &str, reference: &str) -> bool {
     squad_normalize(output) == squad_normalize(reference)
 }
 
-/// Nearness of two numbers in relation to their size: `1 - |a - b| / (|a| + |b|)`. Two zeros are equal: 1. Numbers of
-/// different signs are as far apart as can be: 0. A number that is not finite is near to nothing, and gives 0.
+/// Relative similarity of two numbers: `1 - |a - b| / (|a| + |b|)`. Two zeros score 1, numbers with different signs 0. A number that is not
+/// finite scores 0.
 ///
 /// ```
 /// assert_eq!(cobalt::metrics::numeric_diff(8.0, 6.0), 1.0 - 2.0 / 14.0);

@@ -1,4 +1,4 @@
-//! JSON as metrics need it: how alike two values are, whether one contains the other, and one text for each value.
+//! JSON metrics: similarity of two values, subset, validity, and a canonical text.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -11,19 +11,19 @@ use super::exact_match::same_number;
 use super::{levenshtein, numeric_diff};
 use crate::template::number_text;
 
-/// How many levels are looked into: as deep as JSON is read, so that texts of JSON in JSON end as well.
+/// The maximum depth to compare: as deep as JSON is parsed, so that JSON strings nested in JSON terminate as well.
 const DEEPEST: usize = 128;
 
-/// Likeness of two JSON values, level by level:
+/// Similarity of two JSON values, level by level:
 ///
-/// - objects: the mean over the keys of either; a key that one lacks counts as `null` there
-/// - lists: the sum over the positions of both, divided by the length of the longer one
-/// - texts: [`levenshtein`]; numbers: [`numeric_diff`]; booleans: 1 where equal, else 0
-/// - `null` is like `null` alone
-/// - values of different types: [`levenshtein`] of their JSON, written compactly with sorted keys
+/// - objects: the mean over the keys of both; a missing key counts as `null`
+/// - lists: the sum over all positions, divided by the length of the longer list
+/// - strings: [`levenshtein`]; numbers: [`numeric_diff`]; booleans: 1 if equal, else 0
+/// - `null` is similar only to `null`
+/// - values of different types: [`levenshtein`] of their compact JSON with sorted keys
 ///
-/// Two empty objects or lists are alike: 1. Text that is an object or a list when it is read as JSON is taken as such,
-/// unless `preserve_strings` is set. The values may be as deep as those that `serde_json` reads.
+/// Two empty objects or lists score 1. A string that parses as a JSON object or list is compared as such, unless `preserve_strings` is set.
+/// Values may be as deep as `serde_json` parses them.
 ///
 /// ```
 /// use serde_json::json;
@@ -59,7 +59,7 @@ impl Comparison {
         }
     }
 
-    /// Text of an object or a list as what it says.
+    /// Parses a string that contains an object or a list.
     fn read<'v>(&self, value: &'v Value, level: usize) -> Cow<'v, Value> {
         match value {
             Value::String(text) if !self.preserve_strings && level < DEEPEST => {
@@ -93,7 +93,7 @@ impl Comparison {
     }
 }
 
-/// The object or list that a text is when it is read as JSON.
+/// The object or list that a string contains as JSON, if any.
 pub(crate) fn tree_of(text: &str) -> Option<Value> {
     if !text.trim_start().starts_with(['{', '[']) {
         return None;
@@ -101,9 +101,8 @@ pub(crate) fn tree_of(text: &str) -> Option<Value> {
     serde_json::from_str(text).ok()
 }
 
-/// Whether `given` has all that `expected` asks for: of an object each field, which may be among others; of a list each
-/// element, in its place and none beside them; numbers by their value, texts letter by letter. A field that is expected to be
-/// `null` may be missing.
+/// Whether `given` contains everything in `expected`. Objects may have additional fields; lists must have the same elements in the same
+/// positions; numbers are compared by value, strings exactly. A field that is expected to be `null` may be missing.
 ///
 /// ```
 /// use cobalt::metrics::json_subset;
@@ -128,7 +127,7 @@ pub fn json_subset(expected: &Value, given: &Value) -> bool {
     }
 }
 
-/// The text of a value.
+/// The canonical text of a value.
 pub fn json_text(value: &Value) -> String {
     let mut text = String::new();
     write(&mut text, value).expect("text in memory takes whatever is written");
@@ -160,9 +159,9 @@ fn write(text: &mut String, value: &Value) -> fmt::Result {
     }
 }
 
-/// Whether a value is an object or a list, or a text of one. Numbers, booleans, `null` and plain text are not: nearly
-/// every text holds one of them. The text is read by the grammar of RFC 8259 alone: a number too large for this machine
-/// is valid, a comment or a trailing comma is not.
+/// Whether a value is an object or a list, or a string that contains one. Numbers, booleans, `null` and plain text do not count: almost
+/// every text contains one of them. Strings are parsed strictly by RFC 8259: a number too large for this machine is valid, a comment or a
+/// trailing comma is not.
 ///
 /// ```
 /// use serde_json::json;
@@ -180,7 +179,7 @@ pub fn valid_json(value: &Value) -> bool {
     }
 }
 
-/// Whether a text is JSON of any type.
+/// Whether a string is JSON of any type.
 pub fn is_json_text(text: &str) -> bool {
     serde_json::from_str::<IgnoredAny>(text).is_ok()
 }

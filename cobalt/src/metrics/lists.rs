@@ -1,13 +1,13 @@
-//! How far one list holds the elements of another, and the best pairing of two lists by the Hungarian method.
+//! Compares lists with the Hungarian method.
 
-/// The largest sum of weights that pairs each row with at most one column, and each column with at most one row.
-/// `weights[row][column]` are finite; all rows have the same length.
+/// The maximum sum of weights of a pairing of rows and columns, each used at most once. `weights[row][column]` are finite; all rows have
+/// the same length.
 pub fn largest_sum(weights: &[Vec<f64>]) -> f64 {
     best_pairs(weights).into_iter().map(|(row, column)| weights[row][column]).sum()
 }
 
-/// The pairs of rows and columns whose weights have the largest sum, in the order of the rows. As many are paired as can be,
-/// those of weight 0 too.
+/// The pairs of rows and columns with the maximum sum of weights, ordered by row. As many as possible are paired, including pairs with
+/// weight 0.
 pub(crate) fn best_pairs(weights: &[Vec<f64>]) -> Vec<(usize, usize)> {
     let (rows, columns) = (weights.len(), weights.first().map_or(0, Vec::len));
     if rows > columns {
@@ -27,11 +27,11 @@ pub(crate) fn best_pairs(weights: &[Vec<f64>]) -> Vec<(usize, usize)> {
     pairs
 }
 
-/// The rows paired so far. Rows and columns count from 1; number 0 stands for none.
+/// The rows paired so far. Rows and columns are numbered from 1; 0 means none.
 struct Matching {
     row_potential: Vec<f64>,
     column_potential: Vec<f64>,
-    /// For each column, the row that it is paired with.
+    /// For each column, the row paired with it.
     row_of: Vec<usize>,
 }
 
@@ -44,7 +44,7 @@ impl Matching {
         }
     }
 
-    /// Pairs one more row, at the cost of other pairs where that is better in sum.
+    /// Pairs one more row, and changes other pairs if that increases the sum.
     fn add(&mut self, row: usize, weights: &[Vec<f64>]) {
         let columns = self.row_of.len();
         // The slack of each column to the rows that were visited, and the column from which it was reached.
@@ -91,9 +91,9 @@ impl Matching {
     }
 }
 
-/// How far a list holds what is expected: the elements of both are paired so that the sum of their likeness is largest,
-/// each in one pair at most. The sum is divided by the length of the longer list, or, where elements beyond the expected ones
-/// are allowed, by the number of expected ones. Clamped to 0..=1; two empty lists are alike, a single empty one is like nothing.
+/// How well a list matches an expected one. Elements of both are paired, each at most once, so that the sum of their similarities is
+/// maximal. The sum is divided by the length of the longer list or, if extra elements are allowed, by the number of expected ones. Clamped
+/// to 0..=1. Two empty lists score 1; if only one is empty, the score is 0.
 ///
 /// ```
 /// use cobalt::metrics::{levenshtein, list_contains};

@@ -1,9 +1,8 @@
 //! Metrics: plain functions that compare texts, values, lists and vectors, each with its formula.
 //!
-//! They give scores from 0 to 1, or say whether something holds; error rates, of which 0 is best, may exceed 1. The
-//! evaluators are made of them; they are as good for evaluators of your own. The formulas are those of autoevals and of RAGAS
-//! where they have the metric; those of texts are those of rouge-score (`rouge_…`), of sacrebleu (`Bleu`, `ChrF`), of jiwer
-//! (`wer`, `cer`) and of SQuAD 1.1 (`token_f1`, `squad_…`), and each says where it differs.
+//! They return scores from 0 to 1, or a boolean. Error rates, where 0 is best, can exceed 1. The built-in evaluators use them, and you can
+//! use them in your own. The formulas are those of autoevals and RAGAS if they have the metric. Text metrics follow rouge-score
+//! (`rouge_…`), sacrebleu (`Bleu`, `ChrF`), jiwer (`wer`, `cer`) and SQuAD 1.1 (`token_f1`, `squad_…`); each documents its differences.
 
 mod bleu;
 mod chrf;

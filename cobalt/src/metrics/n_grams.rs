@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hash, Hasher};
 
-/// How many n-grams of `output` the references have too, for each order from 1 to `orders`. Each counts at most as often as
-/// in the reference that has it most often (clipped counts, Papineni et al. 2002). Tokens are told apart by their numbers.
+/// How many n-grams of `output` occur in the references, for each order from 1 to `orders`. Each counts at most as often as in the
+/// reference that contains it most often (clipped counts, Papineni et al. 2002). Tokens are identified by numbers.
 ///
-/// Takes time in proportion to tokens times orders: an n-gram is known by the number of its first n - 1 tokens and its last
-/// token, so that none is ever copied.
+/// Runs in time proportional to tokens × orders: an n-gram is identified by the number of its first n - 1 tokens and its last token, so
+/// none is ever copied.
 pub fn clipped_matches(output: &[usize], references: &[Vec<usize>], orders: usize) -> Vec<usize> {
     let mut in_output = NGrams::of_order_0(output);
     let mut in_references: Vec<_> = references.iter().map(|tokens| NGrams::of_order_0(tokens)).collect();
@@ -28,7 +28,7 @@ pub fn clipped_matches(output: &[usize], references: &[Vec<usize>], orders: usiz
                 *most = count.max(*most);
             }
         }
-        // What no reference has is in no longer n-gram that one has.
+        // An n-gram that no reference contains cannot be part of a longer match.
         in_output.places.retain(|(_, number)| most[*number] > 0);
         *matches = counts.iter().zip(&most).map(|(count, most)| count.min(most)).sum();
         if *matches == 0 {
@@ -38,7 +38,7 @@ pub fn clipped_matches(output: &[usize], references: &[Vec<usize>], orders: usiz
     matches
 }
 
-/// How many n-grams of an order a text of so many tokens has.
+/// The number of n-grams of an order in a text with this many tokens.
 pub fn n_grams(tokens: usize, order: usize) -> usize {
     (tokens + 1).saturating_sub(order)
 }
@@ -46,20 +46,20 @@ pub fn n_grams(tokens: usize, order: usize) -> usize {
 /// The number of the first n - 1 tokens, and the last token.
 type NGram = (usize, usize);
 
-/// The n-grams of a text that may be in another too.
+/// The n-grams of a text that may still match another text.
 struct NGrams<'a> {
     tokens: &'a [usize],
-    /// Where each one ends, and its number.
+    /// The end and the number of each n-gram.
     places: Vec<(usize, usize)>,
 }
 
 impl<'a> NGrams<'a> {
-    /// One of no token before each token.
+    /// An empty n-gram before each token.
     fn of_order_0(tokens: &'a [usize]) -> Self {
         Self { tokens, places: (0..tokens.len()).map(|place| (place, 0)).collect() }
     }
 
-    /// Makes each longer by a token, and drops those that have no number, or no token left.
+    /// Extends each by one token, and drops those without a number or a next token.
     fn grow(&mut self, mut number_of: impl FnMut(NGram) -> Option<usize>) {
         self.places.retain_mut(|(end, number)| {
             let grown = self.tokens.get(*end).and_then(|token| number_of((*number, *token)));
@@ -78,7 +78,7 @@ impl<'a> NGrams<'a> {
     }
 }
 
-/// A hash of two small numbers: both halves of a product, which depend on all their bits.
+/// A hash of two small numbers: both halves of a product, which depend on all input bits.
 #[derive(Default)]
 struct Mixer(u64);
 
@@ -103,19 +103,19 @@ impl Hasher for Mixer {
 const SEED: u64 = 0x243f_6a88_85a3_08d3;
 const FACTOR: u64 = 0xb7e1_5162_8aed_2a6b;
 
-/// What an output and a reference share, each figure from 0 to 1.
+/// The overlap of an output and a reference; all values are from 0 to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Overlap {
     /// The share of the output that is in the reference.
     pub precision: f64,
     /// The share of the reference that is in the output.
     pub recall: f64,
-    /// The harmonic mean of both, `2 · precision · recall / (precision + recall)`; 0 where nothing is shared.
+    /// The harmonic mean of both, `2 · precision · recall / (precision + recall)`; 0 if nothing is shared.
     pub f1: f64,
 }
 
 impl Overlap {
-    /// `common` of `output` and of `reference` parts are shared. Without a part on one side, all is 0.
+    /// From counts: `common` parts are shared of `output` and of `reference` parts. All values are 0 if either side is empty.
     pub(super) fn of_counts(common: usize, output: usize, reference: usize) -> Self {
         if common == 0 {
             return Self::default();
@@ -124,8 +124,7 @@ impl Overlap {
         Self { precision, recall, f1: 2.0 * precision * recall / (precision + recall) }
     }
 
-    /// The overlap with the highest F1, the first of equal ones: how an output is compared with several references. `None`
-    /// of none.
+    /// The overlap with the highest F1, or the first one if equal: compares an output with several references. `None` if there are none.
     ///
     /// ```
     /// use cobalt::metrics::{Overlap, rouge_n};
@@ -140,7 +139,7 @@ impl Overlap {
     }
 }
 
-/// How many sequences of `n` words are in both lists, each as often as it is in the one that has fewer of it.
+/// How many sequences of `n` words both lists share; each counts as often as in the list that contains it less often.
 pub fn common_sequences<T: Eq + Hash>(output: &[T], reference: &[T], n: usize) -> usize {
     let mut left: HashMap<&[T], usize> = HashMap::with_capacity(reference.len());
     for sequence in reference.windows(n) {
@@ -156,12 +155,12 @@ pub fn common_sequences<T: Eq + Hash>(output: &[T], reference: &[T], n: usize) -
     output.windows(n).filter(taken).count()
 }
 
-/// The words between white space, as `str.split()` of Python has them, which the reference libraries are written in.
+/// The words separated by whitespace, like Python's `str.split()`, which the reference implementations use.
 pub fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(is_white_space).filter(|word| !word.is_empty())
 }
 
-/// Whether a letter is white space: by Unicode, or one of the four separators of ASCII.
+/// Whether a character is whitespace in Unicode, or one of the four ASCII separators.
 pub fn is_white_space(letter: char) -> bool {
     letter.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&letter)
 }

@@ -1,11 +1,11 @@
-//! The stems of English words by Porter's rules ("An algorithm for suffix stripping", Program 14 (3), 1980), with the extensions
-//! of NLTK, which rouge-score uses.
+//! The Porter stemmer for English ("An algorithm for suffix stripping", Program 14 (3), 1980), with NLTK's extensions, as used by
+//! rouge-score.
 //!
 //! A letter is a vowel (`a e i o u`, and `y` after a consonant) or a consonant; digits count as consonants. The measure of a
 //! word is how often a consonant follows a vowel in it.
 
-/// Puts the stem of a word at its start, and gives the length of the stem, which is never longer. The word has at least three
-/// letters, all of them `a` to `z` or digits.
+/// Stems a word in place and returns the length of the stem, which is never longer than the word. The word has at least three letters, all
+/// `a` to `z` or digits.
 pub fn stem(letters: &mut [u8]) -> usize {
     let length = letters.len();
     let mut word = Word { letters, length };
@@ -24,7 +24,7 @@ pub fn stem(letters: &mut [u8]) -> usize {
     word.length
 }
 
-/// A word that loses its endings.
+/// A word whose suffixes are being removed.
 struct Word<'a> {
     letters: &'a mut [u8],
     length: usize,
@@ -37,23 +37,23 @@ impl Word<'_> {
 
     #[inline]
     fn ends_with(&self, ending: &str) -> bool {
-        // Most endings differ in their last letter.
+        // Most suffixes differ in their last letter.
         self.as_bytes().last() == ending.as_bytes().last() && self.as_bytes().ends_with(ending.as_bytes())
     }
 
-    /// The word without so many letters at its end.
+    /// The word without this many letters at its end.
     fn without(&self, letters: usize) -> &[u8] {
         &self.letters[..self.length - letters]
     }
 
-    /// Puts `ending` in place of so many letters at the end.
+    /// Replaces this many letters at the end with `ending`.
     fn replace(&mut self, letters: usize, ending: &str) {
         let start = self.length - letters;
         self.length = start + ending.len();
         self.letters[start..self.length].copy_from_slice(ending.as_bytes());
     }
 
-    /// Applies the first rule whose ending the word has, where the measure of the rest is above `measure_above`.
+    /// Applies the first rule whose suffix the word has, if the measure of the rest is above `measure_above`.
     fn apply(&mut self, rules: &Rules, measure_above: usize) {
         let rule = rules.iter().find(|(ending, _)| self.ends_with(ending));
         if let Some((ending, stem)) = rule
@@ -66,7 +66,7 @@ impl Word<'_> {
     /// Step 1a.
     fn drop_plural(&mut self) {
         if self.ends_with("ies") {
-            // By NLTK, `dies` gives `die`.
+            // In NLTK, `dies` becomes `die`.
             self.length -= if self.length == 4 { 1 } else { 2 };
         } else if self.ends_with("sses") {
             self.length -= 2;
@@ -78,7 +78,7 @@ impl Word<'_> {
     /// Step 1b.
     fn drop_past_or_ing(&mut self) {
         if self.ends_with("ied") {
-            // By NLTK, `died` gives `die`.
+            // In NLTK, `died` becomes `die`.
             self.length -= if self.length == 4 { 1 } else { 2 };
         } else if self.ends_with("eed") {
             if measure(self.without(3)) > 0 {
@@ -92,7 +92,7 @@ impl Word<'_> {
         }
     }
 
-    /// Gives a word that has lost `ed` or `ing` the end that it has by itself.
+    /// Restores the end of a word after `ed` or `ing` was removed.
     fn mend_end(&mut self) {
         if ["at", "bl", "iz"].into_iter().any(|ending| self.ends_with(ending)) {
             self.replace(0, "e");
@@ -116,11 +116,11 @@ impl Word<'_> {
     }
 
     fn apply_step_2(&mut self) {
-        // By NLTK, before all others, which then see what is left.
+        // In NLTK, before all other rules, which then apply to the rest.
         if self.ends_with("alli") && measure(self.without(4)) > 0 {
             self.replace(4, "al");
         }
-        // By NLTK, the `l` counts as part of the rest, so that `geologi` gives `geolog`.
+        // In NLTK, the `l` counts as part of the rest, so `geologi` becomes `geolog`.
         if self.ends_with("logi") && measure(self.without(3)) > 0 {
             self.length -= 1;
         }
@@ -159,7 +159,7 @@ impl Word<'_> {
 
 /// Whether each letter is a vowel.
 fn vowels(letters: &[u8]) -> impl Iterator<Item = bool> {
-    // A `y` at the start is a consonant, as if a vowel stood before it.
+    // A `y` at the start is a consonant, as if after a vowel.
     letters.iter().scan(true, |vowel, letter| {
         *vowel = match letter {
             b'a' | b'e' | b'i' | b'o' | b'u' => true,
@@ -170,7 +170,7 @@ fn vowels(letters: &[u8]) -> impl Iterator<Item = bool> {
     })
 }
 
-/// Whether the last three letters are vowels. Where there are fewer, the first ones say `true`.
+/// Whether the last three letters are vowels; missing ones count as `true`.
 fn last_vowels(letters: &[u8]) -> [bool; 3] {
     vowels(letters).fold([true; 3], |[_, second, third], vowel| [second, third, vowel])
 }
@@ -181,8 +181,8 @@ fn measure(letters: &[u8]) -> usize {
     vowels(letters).filter(|vowel| std::mem::replace(&mut before, *vowel) && !vowel).count()
 }
 
-/// Whether a word ends with consonant, vowel and consonant, the last one no `w`, `x` or `y`; or, by NLTK, is a vowel and a
-/// consonant.
+/// Whether a word ends with consonant, vowel and consonant, where the last is not `w`, `x` or `y`; in NLTK, also a word of one vowel and
+/// one consonant.
 fn ends_short(letters: &[u8]) -> bool {
     match (letters.len(), last_vowels(letters), letters.last()) {
         (2, [_, true, false], _) => true,
@@ -191,7 +191,7 @@ fn ends_short(letters: &[u8]) -> bool {
     }
 }
 
-/// Words with stems that no rule gives.
+/// Words with irregular stems.
 pub const IRREGULAR: [(&str, &str); 16] = [
     ("sky", "sky"),
     ("skies", "sky"),
@@ -211,7 +211,7 @@ pub const IRREGULAR: [(&str, &str); 16] = [
     ("succeed", "succeed"),
 ];
 
-/// Endings and what is put in their place. The first that fits decides, whether or not the rest of the word allows it.
+/// Suffixes and their replacements. The first match decides, even if the rest of the word does not allow the replacement.
 pub type Rules = [(&'static str, &'static str)];
 
 pub const STEP_2: &Rules = &[

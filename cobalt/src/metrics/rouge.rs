@@ -1,16 +1,15 @@
-//! ROUGE: how much of a reference summary an output repeats (Lin 2004), over lower-case words of a to z and digits.
+//! ROUGE: the overlap of an output and a reference summary (Lin 2004), on lower-case words of a to z and digits.
 
 use super::n_grams::{Overlap, common_sequences};
 use super::porter;
 use super::sequences::{Numbers, Subsequences, common_length};
 
-/// ROUGE-N: the sequences of `n` words (n-grams) that output and reference share, each counted as often as in the one that has
-/// fewer of it (Lin 2004, section 2). Precision divides them by the n-grams of the output, recall by those of the reference.
+/// ROUGE-N: the word n-grams that output and reference share; each counts as often as in the text that contains it less often (Lin 2004,
+/// section 2). Precision divides them by the n-grams of the output, recall by those of the reference.
 ///
-/// Words are runs of the letters a to z and of digits, in lower case. `stem` cuts words of more than three letters down to
-/// their stems (Porter 1980, as NLTK extends it). All figures are those of rouge-score 0.1.2; like there, letters of other
-/// alphabets part words and are no part of any, so that two texts in Russian share nothing. A text without n-grams gives 0,
-/// and so does an `n` of 0.
+/// Words are runs of the letters a to z and digits, in lower case. `stem` reduces words of more than three letters to their stems (Porter
+/// 1980, as extended by NLTK). Results equal those of rouge-score 0.1.2. As there, letters of other alphabets separate words, so two
+/// Russian texts share nothing. A text without n-grams scores 0, and so does `n` = 0.
 ///
 /// ```
 /// use cobalt::metrics::rouge_n;
@@ -31,10 +30,10 @@ pub fn rouge_n(output: &str, reference: &str, n: usize, stem: bool) -> Overlap {
     Overlap::of_counts(common, sequences(&output), sequences(&reference))
 }
 
-/// ROUGE-L: the longest common subsequence of the words of output and reference (Lin 2004, section 3.1). Precision divides its
-/// length by the words of the output, recall by those of the reference. Lines count for nothing.
+/// ROUGE-L: the longest common subsequence of the words of output and reference (Lin 2004, section 3.1). Precision divides its length by
+/// the words of the output, recall by those of the reference. Line breaks are ignored.
 ///
-/// Words, `stem` and sources are those of [`rouge_n`]. Takes time in proportion to the product of both numbers of words.
+/// Words, `stem` and sources are as in [`rouge_n`]. Runs in time proportional to the product of both numbers of words.
 ///
 /// ```
 /// use cobalt::metrics::rouge_l;
@@ -55,9 +54,9 @@ pub fn rouge_l(output: &str, reference: &str, stem: bool) -> Overlap {
 /// (the union of Lin 2004, section 3.2), each word counted no more often than the output has it. Precision divides their
 /// number by the words of the output, recall by those of the reference.
 ///
-/// A sentence is a line, parted by `\n`. Words, `stem` and sources are those of [`rouge_n`]. Of several longest subsequences
-/// of two lines, the one that rouge-score finds counts. Takes time in proportion to the number of pairs of lines that share a
-/// word, and to the product of their lengths.
+/// A sentence is a line, separated by `\n`. Words, `stem` and sources are as in [`rouge_n`]. If two lines have several longest common
+/// subsequences, the one that rouge-score finds is used. Runs in time proportional to the number of line pairs that share a word, and to
+/// the product of their lengths.
 ///
 /// ```
 /// use cobalt::metrics::{rouge_l, rouge_lsum};
@@ -88,17 +87,17 @@ pub fn rouge_lsum(output: &str, reference: &str, stem: bool) -> Overlap {
     Overlap::of_counts(common, outputs.len(), references.len())
 }
 
-/// How many words of a text ROUGE counts.
+/// The number of words that ROUGE counts in a text.
 pub(crate) fn rouge_words(text: &str) -> usize {
     RougeWords::of(text, false).len()
 }
 
-/// The lines of an output, with which those of a reference are compared one by one.
+/// The lines of an output, to be compared with each line of a reference.
 struct OtherLines<'a> {
     lines: Vec<&'a [usize]>,
-    /// The lines that each number is in, so that lines are only compared where they share a word.
+    /// The lines that contain each number, so that only lines that share a word are compared.
     lines_with: Vec<Vec<usize>>,
-    /// The round in which each line was compared last. A line of the reference is a round, counted from 1.
+    /// The round in which each line was last compared. Each line of the reference is a round, counted from 1.
     compared: Vec<usize>,
     round: usize,
     subsequences: Subsequences,
@@ -143,7 +142,7 @@ impl<'a> OtherLines<'a> {
 /// The words of a text, line by line.
 struct Lines {
     words: RougeWords,
-    /// How many words there are up to the end of each line that has any.
+    /// The number of words up to the end of each non-empty line.
     ends: Vec<usize>,
 }
 
@@ -167,10 +166,10 @@ impl Lines {
     }
 }
 
-/// Words up to this length, in letters, are not stemmed.
+/// Words up to this length are not stemmed.
 const LONGEST_WITHOUT_STEM: usize = 3;
 
-/// The words of a text, one after another in one buffer.
+/// The words of a text, concatenated in one buffer.
 #[derive(Default)]
 pub struct RougeWords {
     letters: Vec<u8>,
@@ -185,13 +184,13 @@ impl RougeWords {
         words
     }
 
-    /// Adds the words of a text. All else parts words, letters of other alphabets too.
+    /// Adds the words of a text. All other characters separate words, including letters of other alphabets.
     pub fn add(&mut self, text: &str, stem: bool) {
         for letter in text.chars() {
             if letter.is_ascii() {
                 self.add_letter(letter.to_ascii_lowercase(), stem);
             } else {
-                // The lower case of a few letters is in ASCII, such as that of the sign for kelvin.
+                // The lower case of a few non-ASCII letters is ASCII, such as that of the kelvin sign.
                 letter.to_lowercase().for_each(|letter| self.add_letter(letter, stem));
             }
         }

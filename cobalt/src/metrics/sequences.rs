@@ -1,30 +1,29 @@
-//! The longest common subsequence and the alignment of two sequences, 64 cells of a table at a time.
+//! The longest common subsequence and the alignment of two sequences, with bit-parallel operations on 64 table cells.
 //!
-//! A sequence is a list of [`Numbers`]: equal parts have the same number, counted from 0.
+//! A sequence is a list of [`Numbers`]: equal elements have the same number, counted from 0.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 
 use super::word_errors::{Block, advance, start, without_common_ends};
 
-/// What is done with a part to make one sequence of the other.
+/// An edit of an element.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Edit {
     /// Kept.
     Hit,
-    /// Another one put in its place.
+    /// Replaced by another.
     Substitution,
-    /// Left out.
+    /// Removed.
     Deletion,
-    /// Put in.
+    /// Added.
     Insertion,
 }
 
-/// Gives the edits that make `to` of `from`, in no particular order, as few as can be. All numbers are below `numbers`.
+/// Calls `each` with the minimal edits from `from` to `to`, in no particular order. All numbers are below `numbers`.
 ///
-/// Where there are several ways, takes the one that is found from the end, once the common start and end are set apart: a
-/// deletion before an insertion, and a substitution before an insertion that is no better. Takes time in proportion to the
-/// product of both lengths, divided by 64.
+/// If there are several ways, uses the one found from the end, after removing the common prefix and suffix: a deletion before an insertion,
+/// and a substitution before an insertion that is no better. Runs in time proportional to the product of both lengths, divided by 64.
 pub fn align(from: &[usize], to: &[usize], numbers: usize, mut each: impl FnMut(Edit)) {
     let (rows, columns) = without_common_ends(from, to);
     (rows.len()..from.len()).for_each(|_| each(Edit::Hit));
@@ -53,29 +52,29 @@ pub fn align(from: &[usize], to: &[usize], numbers: usize, mut each: impl FnMut(
     (0..column).for_each(|_| each(Edit::Insertion));
 }
 
-/// How many cells are held at least, before any column is made twice.
+/// The minimum number of cells to keep before columns are recomputed.
 const HELD: usize = 1 << 14;
 
-/// Columns of cells of type `C`, each made of the one before by `advance`.
+/// Columns of cells of type `C`, each computed from the previous one by `advance`.
 ///
-/// Holds a stretch of them, and the column before each stretch: with stretches as long as the square root of their number,
-/// a long table takes little room, and each column is made at most twice.
+/// Keeps one block of columns, and the column before each block. With blocks as long as the square root of their number, a long table needs
+/// little memory, and each column is computed at most twice.
 pub struct Columns<C, F> {
     columns: usize,
-    /// The cells of a column.
+    /// The number of cells per column.
     cells: usize,
-    /// The columns of a stretch.
+    /// The number of columns per block.
     length: usize,
-    /// The column before each stretch.
+    /// The column before each block.
     starts: Vec<C>,
-    /// The columns of the stretch that is held.
+    /// The columns of the current block.
     held: Vec<C>,
     stretch: usize,
     advance: F,
 }
 
 impl<C: Clone, F: FnMut(usize, &mut [C])> Columns<C, F> {
-    /// `columns` columns that follow on `start`. `advance` makes the column of an index, counted from 0, of the one before.
+    /// `columns` columns after `start`. `advance` computes the column with an index, counted from 0, from the previous one.
     pub fn new(start: Vec<C>, columns: usize, mut advance: F) -> Self {
         let cells = start.len();
         let length = columns.isqrt().max(HELD / cells.max(1)).max(1);
@@ -94,7 +93,7 @@ impl<C: Clone, F: FnMut(usize, &mut [C])> Columns<C, F> {
         table
     }
 
-    /// The column of an index, which is not above those asked for before.
+    /// The column with this index, which must not be above the previously requested ones.
     pub fn get(&mut self, index: usize) -> &[C] {
         let stretch = index / self.length;
         if stretch != self.stretch {
@@ -119,10 +118,10 @@ impl<C: Clone, F: FnMut(usize, &mut [C])> Columns<C, F> {
     }
 }
 
-/// Letters below this are their own number.
+/// Characters below this are their own number.
 const ASCII: usize = 128;
 
-/// Numbers for parts of type `T`, given as the parts come.
+/// Assigns numbers to elements of type `T`, in order of appearance.
 pub struct Numbers<T> {
     known: HashMap<T, usize>,
     first: usize,
@@ -139,14 +138,14 @@ impl<T: Eq + Hash> Numbers<T> {
         *self.known.entry(part).or_insert(next)
     }
 
-    /// How many numbers there are: each is below this.
+    /// The count of assigned numbers; each number is below it.
     pub fn count(&self) -> usize {
         self.first + self.known.len()
     }
 }
 
 impl Numbers<char> {
-    /// The letters of two texts as numbers, and how many numbers there are. Those of ASCII need no look-up.
+    /// The characters of two texts as numbers, and the count of numbers. ASCII needs no look-up.
     pub fn of_letters(texts: [&str; 2]) -> ([Vec<usize>; 2], usize) {
         let mut numbers = Self { known: HashMap::new(), first: ASCII };
         let sequences = texts.map(|text| {
@@ -157,13 +156,13 @@ impl Numbers<char> {
     }
 }
 
-/// How many rows of the table one block holds.
+/// The number of table rows per block.
 pub const ROWS: usize = u64::BITS as usize;
 
-/// Stands where no further entry follows.
+/// Marks that no further entry follows.
 const NONE: usize = usize::MAX;
 
-/// The rows of each number.
+/// The rows in which each number occurs.
 pub struct Places {
     /// The first entry of each number.
     first: Vec<usize>,
@@ -184,20 +183,20 @@ impl Places {
         Self { first: vec![NONE; numbers], entries: Vec::new(), rows: Vec::new() }
     }
 
-    /// The places of the numbers in `rows`.
+    /// The positions of the numbers in `rows`.
     pub fn of_rows(rows: &[usize], numbers: usize) -> Self {
         let mut places = Self::new(numbers);
         places.set_rows(rows);
         places
     }
 
-    /// Puts these rows in place of those before.
+    /// Replaces the rows.
     pub fn set_rows(&mut self, rows: &[usize]) {
         for number in self.rows.drain(..) {
             self.first[number] = NONE;
         }
         self.entries.clear();
-        // From the last row to the first, as an entry is put before the others of its number.
+        // Backwards, because an entry is inserted before the others of its number.
         for (row, number) in rows.iter().enumerate().rev() {
             let block = row / ROWS;
             let first = self.first[*number];
@@ -231,8 +230,8 @@ impl Places {
     }
 }
 
-/// The length of the longest common subsequence. All numbers are below `numbers`. Takes time in proportion to the product of
-/// both lengths, divided by 64.
+/// The length of the longest common subsequence. All numbers are below `numbers`. Runs in time proportional to the product of both lengths,
+/// divided by 64.
 pub fn common_length(a: &[usize], b: &[usize], numbers: usize) -> usize {
     let (rows, columns) = without_common_ends(a, b);
     let ends = a.len() - rows.len();
@@ -247,7 +246,7 @@ pub fn common_length(a: &[usize], b: &[usize], numbers: usize) -> usize {
     ends + column.iter().map(|block| block.count_zeros() as usize).sum::<usize>()
 }
 
-/// Which places of a sequence are in a longest common subsequence with others.
+/// Finds the positions of a sequence that are in a longest common subsequence with others.
 pub struct Subsequences {
     places: Places,
 }
@@ -263,8 +262,8 @@ impl Subsequences {
         self.places.set_rows(sequence);
     }
 
-    /// Marks the places of one longest common subsequence with `other`: of several, the one that is found from the end, where
-    /// what `other` alone has is left out before what the sequence alone has.
+    /// Marks the positions of a longest common subsequence with `other`. If there are several, uses the one found from the end, skipping
+    /// elements of `other` before those of the sequence.
     pub fn mark(&self, other: &[usize], marks: &mut [bool]) {
         let places = &self.places;
         let rows = places.rows();
@@ -290,7 +289,7 @@ fn start_bits(places: &Places) -> Vec<u64> {
     vec![u64::MAX; places.blocks()]
 }
 
-/// Goes on to the next column, in which `same` are the rows with its number.
+/// Advances to the next column, in which `same` are the rows with its number.
 #[inline]
 fn advance_bits(column: &mut [u64], same: impl Iterator<Item = u64>) {
     let mut carry = false;

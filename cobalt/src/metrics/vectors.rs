@@ -1,26 +1,25 @@
-//! How alike two embeddings are, and the means that make one score of several.
+//! Similarity of embeddings, and means that combine several scores.
 
-/// The least cosine that [`embedding_similarity`] gives a score above 0 for, unless another is asked for. Embeddings of texts that have
-/// nothing to do with each other lie around it.
+/// The cosine from which [`embedding_similarity`] is above 0 by default. Embeddings of unrelated texts have a cosine of about this value.
 pub const DEFAULT_EXPECTED_MIN: f64 = 0.7;
 
 /// Why two vectors cannot be compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum VectorError {
-    /// One has more numbers than the other, as those of different models have.
-    #[error("the embeddings have {0} and {1} numbers; two texts have to be embedded by the same model")]
+    /// They have different lengths, like embeddings of different models.
+    #[error("the embeddings have {0} and {1} dimensions; both texts must be embedded with the same model")]
     DifferentLengths(usize, usize),
-    /// They have no numbers at all.
+    /// They are empty.
     #[error("the embeddings are empty")]
     Empty,
     /// A component is NaN or infinite.
-    #[error("an embedding holds a component that is no finite number")]
+    #[error("an embedding contains a component that is not a finite number")]
     NotFinite,
 }
 
-/// The cosine of the angle between two vectors, `a·b / (|a| |b|)`, clamped to 0..=1: opposite directions count as
-/// unrelated ones. A vector of zeros has no direction, and is like nothing: 0.
+/// The cosine of the angle between two vectors, `a·b / (|a| |b|)`, clamped to 0..=1: opposite directions count as unrelated. A zero vector
+/// has no direction; its similarity is 0.
 ///
 /// ```
 /// assert_eq!(cobalt::metrics::cosine(&[3.0, 4.0], &[4.0, 3.0]), Ok(0.96));
@@ -28,12 +27,12 @@ pub enum VectorError {
 ///
 /// # Errors
 ///
-/// Vectors of different lengths, empty ones, and components that are no finite numbers.
+/// The vectors have different lengths, are empty, or have components that are not finite.
 pub fn cosine(a: &[f32], b: &[f32]) -> Result<f64, VectorError> {
     Ok(direction(a, b)?.clamp(0.0, 1.0))
 }
 
-/// The dot product of two vectors, clamped to 0..=1. For vectors of length 1, as most models give, it is the cosine.
+/// The dot product of two vectors, clamped to 0..=1. For vectors of length 1, as most models return, it equals the cosine.
 ///
 /// # Errors
 ///
@@ -42,9 +41,9 @@ pub fn dot(a: &[f32], b: &[f32]) -> Result<f64, VectorError> {
     Ok(inner_product(a, b)?.clamp(0.0, 1.0))
 }
 
-/// The cosine spread over the range that embeddings use: `(cosine - expected_min) / (1 - expected_min)`, clamped to 0..=1,
-/// where the cosine is not clamped before. Autoevals calls this `EmbeddingSimilarity`. From `expected_min` 1 on, only equal
-/// directions score, with 1.
+/// The cosine rescaled to the range that embeddings use: `(cosine - expected_min) / (1 - expected_min)`, clamped to 0..=1; the cosine
+/// itself is not clamped first. Autoevals calls this `EmbeddingSimilarity`. If `expected_min` is 1 or more, only equal directions score,
+/// with 1.
 ///
 /// # Errors
 ///
@@ -58,7 +57,7 @@ pub fn embedding_similarity(a: &[f32], b: &[f32], expected_min: f64) -> Result<f
     })
 }
 
-/// The cosine from -1 to 1; 0 of a vector without a direction.
+/// The cosine from -1 to 1; 0 for a vector without a direction.
 fn direction(a: &[f32], b: &[f32]) -> Result<f64, VectorError> {
     let product = inner_product(a, b)?;
     // Squares of `f32` and their sums are far from the limits of `f64`.
@@ -77,7 +76,7 @@ fn inner_product(a: &[f32], b: &[f32]) -> Result<f64, VectorError> {
     if product.is_finite() { Ok(product) } else { Err(VectorError::NotFinite) }
 }
 
-/// The harmonic mean `n / Σ (1 / value)` of values from 0 to 1; 0 where one of them is 0. `None` of no values.
+/// The harmonic mean `n / Σ (1 / value)` of values from 0 to 1; 0 if one of them is 0. `None` for no values.
 ///
 /// ```
 /// assert_eq!(cobalt::metrics::harmonic_mean(&[0.5, 0.5]), Some(0.5));
@@ -93,8 +92,8 @@ pub fn harmonic_mean(values: &[f64]) -> Option<f64> {
     Some(values.len() as f64 / values.iter().map(|value| value.recip()).sum::<f64>())
 }
 
-/// F-beta of counts: `(1 + β²) tp / ((1 + β²) tp + β² fn + fp)` (van Rijsbergen 1979), which weighs recall β times as much as
-/// precision. 0 where nothing is right, and where there is nothing at all.
+/// F-beta from counts: `(1 + β²) tp / ((1 + β²) tp + β² fn + fp)` (van Rijsbergen 1979), with recall weighted β times as much as
+/// precision. 0 if there are no true positives.
 ///
 /// ```
 /// assert_eq!(cobalt::metrics::f_beta(1, 1, 1, 1.0), 0.5);
@@ -109,8 +108,8 @@ pub fn f_beta(true_positives: usize, false_positives: usize, false_negatives: us
     right / (right + weight * false_negatives as f64 + false_positives as f64)
 }
 
-/// Average precision of a ranking: the mean, over the relevant entries, of the share of relevant ones up to there. 0 where
-/// none is relevant. `relevant` is in the order of the ranking, the best first.
+/// Average precision of a ranking: the mean, over the relevant entries, of the precision at that rank. 0 if none is relevant. `relevant` is
+/// in ranking order, best first.
 ///
 /// ```
 /// assert_eq!(cobalt::metrics::average_precision(&[true, false, true]), (1.0 + 2.0 / 3.0) / 2.0);

@@ -1,44 +1,42 @@
-//! Word and character error rates, and the edit distance that they rest on.
+//! Word and character error rates, and the underlying edit distance.
 
 use std::iter::Sum;
 
 use super::n_grams::{is_white_space, words};
 use super::sequences::{Edit, Numbers, Places, ROWS, align};
 
-/// How the words of an output (or its letters, with [`character_errors`]) differ from those of a reference, where as few as
-/// can be are changed.
+/// The minimal edits between the words of an output (or its characters, with [`character_errors`]) and those of a reference.
 ///
-/// The rates are those of jiwer 4.0: its names of them are in brackets. Several texts are one measurement when their counts
-/// are added up, which `sum()` does.
+/// Rates are as in jiwer 4.0, whose names are in brackets. To measure several texts together, add their counts with `sum()`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WordErrors {
-    /// Words that are right.
+    /// Correct words.
     pub hits: usize,
-    /// Words of the reference in whose place the output has another.
+    /// Words of the reference that the output replaces with others.
     pub substitutions: usize,
-    /// Words of the reference that the output lacks.
+    /// Words of the reference that are missing in the output.
     pub deletions: usize,
-    /// Words that the output has too many.
+    /// Additional words in the output.
     pub insertions: usize,
 }
 
 impl WordErrors {
-    /// The error rate (`wer`, `cer`): `(substitutions + deletions + insertions) / words of the reference`. At least 0, and
-    /// above 1 where the output is longer and wrong. With an empty reference it is the number of insertions, as if the
-    /// reference had one word: 0 for an empty output.
+    /// The error rate (`wer`, `cer`): `(substitutions + deletions + insertions) / words of the reference`. At least 0, and above 1 if the
+    /// output is longer and wrong. With an empty reference it is the number of insertions, as if the reference had one word: 0 for an
+    /// empty output.
     #[must_use]
     pub fn rate(&self) -> f64 {
         self.errors() as f64 / self.reference_words().max(1) as f64
     }
 
-    /// The match error rate (`mer`): `errors / (errors + hits)`, from 0 to 1; 0 of two empty texts (Morris and others 2004).
+    /// The match error rate (`mer`): `errors / (errors + hits)`, from 0 to 1; 0 for two empty texts (Morris et al. 2004).
     #[must_use]
     pub fn match_error_rate(&self) -> f64 {
         self.errors() as f64 / (self.errors() + self.hits).max(1) as f64
     }
 
-    /// The word information preserved (`wip`): `hits / words of the reference · hits / words of the output`, from 0 to 1; 1
-    /// of two empty texts (Morris and others 2004). Its complement `1 - wip` is the word information lost (`wil`).
+    /// The word information preserved (`wip`): `hits / words of the reference · hits / words of the output`, from 0 to 1; 1 for two empty
+    /// texts (Morris et al. 2004). Its complement `1 - wip` is the word information lost (`wil`).
     #[must_use]
     pub fn information_preserved(&self) -> f64 {
         let (reference, output) = (self.reference_words(), self.hits + self.substitutions + self.insertions);
@@ -81,14 +79,13 @@ impl Sum for WordErrors {
     }
 }
 
-/// Aligns the words of an output with those of a reference, so that as few as can be are changed (Levenshtein 1966).
+/// Aligns the words of an output with those of a reference with as few edits as possible (Levenshtein 1966).
 ///
-/// Words are what white space parts. Case and punctuation count. The counts are those of jiwer 4.0 with its default
-/// transforms, with one difference: there, a single line break, tab or other white space than ` ` does not part words, so
-/// that text over several lines has words across them; here it does. Where several alignments change as few words, the
-/// rate is the same, but the counts are not: the one that jiwer takes counts.
+/// Words are separated by whitespace. Case and punctuation count. Counts equal those of jiwer 4.0 with its default transforms, with one
+/// difference: in jiwer, a single line break, tab or other whitespace than ` ` does not separate words, so that words can span lines;
+/// here it does. If several alignments need equally few edits, the rate is the same but the counts differ: then jiwer's choice is used.
 ///
-/// Takes time in proportion to the product of both numbers of words, divided by 64, and little room.
+/// Runs in time proportional to the product of both word counts, divided by 64, with little memory.
 ///
 /// ```
 /// use cobalt::metrics::word_errors;
@@ -105,10 +102,10 @@ pub fn word_errors(output: &str, reference: &str) -> WordErrors {
     WordErrors::of(&output, &reference, numbers.count())
 }
 
-/// Aligns the letters of an output with those of a reference, so that as few as can be are changed.
+/// Aligns the characters of an output with those of a reference with as few edits as possible.
 ///
-/// A letter is a Unicode code point. White space counts, except at both ends. The counts are those of jiwer 4.0 with its
-/// default transforms. Takes time in proportion to the product of both lengths, divided by 64.
+/// A character is a Unicode code point. Whitespace counts, except at both ends. Counts equal those of jiwer 4.0 with its default
+/// transforms. Runs in time proportional to the product of both lengths, divided by 64.
 ///
 /// ```
 /// assert_eq!(cobalt::metrics::character_errors("meadaw", " meadow").substitutions, 1);
@@ -120,7 +117,7 @@ pub fn character_errors(output: &str, reference: &str) -> WordErrors {
     WordErrors::of(&output, &reference, numbers)
 }
 
-/// Word error rate: the [`rate`](WordErrors::rate) of [`word_errors`]. 0 is best, and it may exceed 1.
+/// Word error rate: the [`rate`](WordErrors::rate) of [`word_errors`]. 0 is best; it can exceed 1.
 ///
 /// ```
 /// assert_eq!(cobalt::metrics::wer("the ferry left", "the ferry left early"), 0.25);
@@ -131,7 +128,7 @@ pub fn wer(output: &str, reference: &str) -> f64 {
     word_errors(output, reference).rate()
 }
 
-/// Character error rate: the [`rate`](WordErrors::rate) of [`character_errors`]. 0 is best, and it may exceed 1.
+/// Character error rate: the [`rate`](WordErrors::rate) of [`character_errors`]. 0 is best; it can exceed 1.
 ///
 /// ```
 /// assert_eq!(cobalt::metrics::cer("meadaw", "meadow"), 1.0 / 6.0);
@@ -141,21 +138,20 @@ pub fn cer(output: &str, reference: &str) -> f64 {
     character_errors(output, reference).rate()
 }
 
-/// Outputs and references that are not as many.
+/// The numbers of outputs and references differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{outputs} outputs cannot be compared with {references} references: give one reference for each output"
 )]
 #[non_exhaustive]
 pub struct UnequalTexts {
-    /// How many outputs there are.
+    /// The number of outputs.
     pub outputs: usize,
-    /// How many references there are.
+    /// The number of references.
     pub references: usize,
 }
 
-/// Word error rate of a corpus: the rate of all [`word_errors`] of its outputs together, as jiwer has it for lists of texts. Long
-/// texts count for more than short ones.
+/// Word error rate of a corpus: the rate of all [`word_errors`] together, as in jiwer for lists of texts. Longer texts have more weight.
 ///
 /// # Errors
 ///
@@ -176,7 +172,7 @@ pub fn corpus_wer(outputs: &[impl AsRef<str>], references: &[impl AsRef<str>]) -
     Ok(over_corpus(word_errors, outputs, references)?.rate())
 }
 
-/// Character error rate of a corpus: the same as [`corpus_wer`], of [`character_errors`].
+/// Character error rate of a corpus: like [`corpus_wer`], with [`character_errors`].
 ///
 /// # Errors
 ///
@@ -197,8 +193,8 @@ fn over_corpus(
     Ok(pairs.map(|(output, reference)| errors(output.as_ref(), reference.as_ref())).sum())
 }
 
-/// The least number of parts to insert, delete or replace to make one sequence of the other. All numbers are below
-/// `numbers`. Takes time in proportion to the product of both lengths, divided by 64.
+/// The minimum number of insertions, deletions and substitutions between two sequences. All numbers are below `numbers`. Runs in time
+/// proportional to the product of both lengths, divided by 64.
 pub fn edit_distance(a: &[usize], b: &[usize], numbers: usize) -> usize {
     let (rows, columns) = without_common_ends(a, b);
     if rows.is_empty() || columns.is_empty() {
@@ -221,7 +217,7 @@ pub fn edit_distance(a: &[usize], b: &[usize], numbers: usize) -> usize {
     })
 }
 
-/// What is left of two sequences without the parts that both begin and end with: these need no edit.
+/// Two sequences without their common prefix and suffix, which need no edits.
 pub fn without_common_ends<'a>(mut a: &'a [usize], mut b: &'a [usize]) -> (&'a [usize], &'a [usize]) {
     while let ([first, rest_a @ ..], [other, rest_b @ ..]) = (a, b)
         && first == other
@@ -236,12 +232,12 @@ pub fn without_common_ends<'a>(mut a: &'a [usize], mut b: &'a [usize]) -> (&'a [
     (a, b)
 }
 
-/// The column before the first: the distance grows by 1 from row to row.
+/// The column before the first: the distance grows by 1 per row.
 pub fn start(places: &Places) -> Vec<Block> {
     vec![Block { rises: u64::MAX, falls: 0 }; places.blocks()]
 }
 
-/// Goes on to the next column, in which `same` are the rows with its number.
+/// Advances to the next column, in which `same` are the rows with its number.
 #[inline]
 pub fn advance(column: &mut [Block], same: impl Iterator<Item = u64>) {
     // In the row above the first one, the distance grows by 1 from column to column.
@@ -251,14 +247,14 @@ pub fn advance(column: &mut [Block], same: impl Iterator<Item = u64>) {
     }
 }
 
-/// Whether the distance is higher or lower by 1 than in the column before, in one row: each 1 or 0.
+/// Whether the distance is higher or lower by 1 than in the previous column, in one row: each 1 or 0.
 #[derive(Clone, Copy)]
 struct Step {
     rises: u64,
     falls: u64,
 }
 
-/// By how much the distance differs from the row above, in 64 rows of one column.
+/// The difference of the distance from the row above, in 64 rows of one column.
 #[derive(Clone)]
 pub struct Block {
     rises: u64,
@@ -276,7 +272,7 @@ impl Block {
         self.falls & 1 << (row % ROWS) != 0
     }
 
-    /// Goes on to the next column, in which `same` are the rows with its number. Gives the step in the last of the 64 rows.
+    /// Advances to the next column, in which `same` are the rows with its number. Returns the step in the last of the 64 rows.
     #[inline]
     fn advance(&mut self, same: u64, above: Step) -> Step {
         let Self { rises, falls } = *self;
@@ -291,11 +287,11 @@ impl Block {
     }
 }
 
-/// Levenshtein similarity: `1 - distance / length of the longer text`, both in Unicode code points, where the distance is
-/// the least number of letters to insert, delete or replace (Levenshtein 1966). Two empty texts are alike: 1.
+/// Levenshtein similarity: `1 - distance / length of the longer text`, in Unicode code points. The distance is the minimum number of
+/// insertions, deletions and substitutions (Levenshtein 1966). Two empty texts score 1.
 ///
-/// Letters are compared as they are: case, white space and the normal form of accents count. Takes time in proportion to
-/// the product of both lengths: for two texts of 200,000 letters, seconds.
+/// Characters are compared exactly: case, whitespace and the Unicode normalisation of accents count. Runs in time proportional to the
+/// product of both lengths: for two texts of 200,000 characters, seconds.
 ///
 /// ```
 /// assert_eq!(cobalt::metrics::levenshtein("meadow", "meadaw"), 1.0 - 1.0 / 6.0);

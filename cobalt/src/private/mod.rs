@@ -35,7 +35,7 @@ pub struct ExperimentDefinition {
     pub source_hash: u64,
     /// Whether it is declared in a test or bench target, which has to run it.
     pub in_test_target: bool,
-    /// Reads the data set.
+    /// Loads the dataset.
     pub dataset: fn() -> Result<Dataset, BoxError>,
     /// Adds the settings of the attribute, and the agent.
     pub define: fn(Experiment) -> Result<Prepared, BoxError>,

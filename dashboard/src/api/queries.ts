@@ -16,7 +16,7 @@ import type {
 } from './types';
 
 /** Items or runs per request. */
-export const PAGE = 100;
+export const PAGE_SIZE = 100;
 
 const encode = encodeURIComponent;
 
@@ -35,7 +35,7 @@ export const runPagesQuery = (query: Omit<RunsQuery, 'limit' | 'offset'>) =>
   infiniteQueryOptions({
     queryKey: ['runs', 'pages', query],
     queryFn: ({ signal, pageParam }) =>
-      getJson<Runs>('/api/runs', { ...query, limit: PAGE, offset: pageParam }, signal),
+      getJson<Runs>('/api/runs', { ...query, limit: PAGE_SIZE, offset: pageParam }, signal),
     initialPageParam: 0,
     getNextPageParam: (last: Runs, pages) => {
       const loaded = pages.reduce((count, page) => count + page.runs.length, 0);
@@ -58,7 +58,11 @@ export const itemsQuery = (id: string, query: ItemsFilter, page: number) =>
   queryOptions({
     queryKey: ['run', id, 'items', query, page],
     queryFn: ({ signal }) =>
-      getJson<Items>(`/api/runs/${encode(id)}/items`, { ...query, limit: PAGE, offset: page * PAGE }, signal),
+      getJson<Items>(
+        `/api/runs/${encode(id)}/items`,
+        { ...query, limit: PAGE_SIZE, offset: page * PAGE_SIZE },
+        signal,
+      ),
     // Dropped early: a run may have many thousands of items.
     gcTime: 60_000,
   });
@@ -81,7 +85,11 @@ export const compareQuery = (query: CompareFilter, page: number, item = '') =>
   queryOptions({
     queryKey: ['compare', query, page, item],
     queryFn: ({ signal }) =>
-      getJson<Compared>('/api/compare', { ...query, item, limit: PAGE, offset: page * PAGE }, signal),
+      getJson<Compared>(
+        '/api/compare',
+        { ...query, item, limit: PAGE_SIZE, offset: page * PAGE_SIZE },
+        signal,
+      ),
     gcTime: 60_000,
   });
 

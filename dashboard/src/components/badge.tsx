@@ -1,4 +1,4 @@
-// A word on a coloured ground.
+// Coloured labels.
 import clsx from 'clsx';
 import type { ReactNode } from 'react';
 import { Text } from './text';
@@ -13,7 +13,7 @@ const TONES: Record<Tone, string> = {
   plain: 'bg-sunken text-muted',
 };
 
-/** The word says it all; the colour and the icon repeat it. */
+/** The label carries the meaning; colour and icon repeat it. */
 export function Badge({
   tone = 'plain',
   icon,

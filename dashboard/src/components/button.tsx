@@ -1,4 +1,4 @@
-// Buttons, by how much they ask to be pressed.
+// Buttons, from most to least prominent.
 import clsx from 'clsx';
 import type { ComponentProps } from 'react';
 
@@ -11,7 +11,7 @@ const LOOKS = {
   bare: 'text-muted hover:bg-sunken hover:text-text',
 };
 
-/** How a link looks that is a button to the eye. */
+/** The classes of a link that looks like a button. */
 export const buttonLook = (look: keyof typeof LOOKS = 'plain') => clsx(SHAPE, LOOKS[look], 'h-9 px-3');
 
 type ButtonProps = ComponentProps<'button'> & { look?: keyof typeof LOOKS };
@@ -20,7 +20,7 @@ export function Button({ look = 'plain', className, ...rest }: ButtonProps) {
   return <button type="button" className={clsx(buttonLook(look), className)} {...rest} />;
 }
 
-/** A button with a picture alone; `label` is its name. */
+/** A button with only an icon; `label` is its accessible name. */
 export function IconButton({ label, look = 'bare', className, ...rest }: ButtonProps & { label: string }) {
   const shape = clsx(SHAPE, LOOKS[look], 'size-9', className);
   return <button type="button" aria-label={label} title={label} className={shape} {...rest} />;

@@ -1,4 +1,4 @@
-// Puts a text on the clipboard.
+// Copies text to the clipboard.
 import { Check, Copy as CopyIcon } from 'lucide-react';
 import { type ReactNode, useEffect, useState } from 'react';
 import { IconButton } from './button';
@@ -8,31 +8,31 @@ const FEEDBACK_MS = 1500;
 interface CopyButtonProps {
   text: string;
   label: string;
-  /** What stands for what is copied, where there are several beside each other. */
+  /** Distinguishes several copy buttons next to each other. */
   icon?: ReactNode;
 }
 
 export function CopyButton({ text, label, icon = <CopyIcon /> }: CopyButtonProps) {
-  const [state, setState] = useState<'ready' | 'done' | 'refused'>('ready');
+  const [state, setState] = useState<'idle' | 'copied' | 'failed'>('idle');
   useEffect(() => {
-    if (state === 'ready') return;
-    const timer = setTimeout(() => setState('ready'), FEEDBACK_MS);
+    if (state === 'idle') return;
+    const timer = setTimeout(() => setState('idle'), FEEDBACK_MS);
     return () => clearTimeout(timer);
   }, [state]);
 
   const copy = () =>
     navigator.clipboard.writeText(text).then(
-      () => setState('done'),
-      () => setState('refused'),
+      () => setState('copied'),
+      () => setState('failed'),
     );
   return (
     <>
       <IconButton label={label} onClick={copy}>
-        {state === 'done' ? <Check className="text-good" /> : icon}
+        {state === 'copied' ? <Check className="text-good" /> : icon}
       </IconButton>
       <span role="status" className="sr-only">
-        {state === 'done' && 'Copied'}
-        {state === 'refused' && 'The browser does not let this page copy'}
+        {state === 'copied' && 'Copied'}
+        {state === 'failed' && 'Copy failed: the browser denied access to the clipboard'}
       </span>
     </>
   );

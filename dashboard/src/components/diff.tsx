@@ -1,4 +1,4 @@
-// Two values held against each other: what was taken away and what was added, side by side, or each as it is.
+// The diff of two values: inline, side by side, or both unchanged.
 import clsx from 'clsx';
 import { type ReactNode, useMemo, useState } from 'react';
 import { type DiffPart, diffTexts, type TextDiff } from '../lib/text-diff';
@@ -17,50 +17,46 @@ type View = (typeof VIEWS)[number]['value'];
 interface DiffProps {
   before: unknown;
   after: unknown;
-  /** What the two are called, such as `Expected` and `Output`. */
+  /** The names of the two values, such as `Expected` and `Output`. */
   names: readonly [string, string];
-  /** How they are shown until somebody chooses. */
+  /** The initial view. */
   view?: View;
 }
 
 export function Diff({ before, after, names, view: initialView = 'diff' }: DiffProps) {
-  const found = useMemo(() => diffTexts(before, after), [before, after]);
-  const [chosen, setChosen] = useState<View>(initialView);
+  const diff = useMemo(() => diffTexts(before, after), [before, after]);
+  const [view, setView] = useState<View>(initialView);
   return (
     <div>
       <div className="mb-2 flex flex-wrap items-center justify-between gap-2 text-xs">
-        <Legend found={found} names={names} view={chosen} />
-        <SegmentedControl
-          label="How the difference is shown"
-          value={chosen}
-          options={VIEWS}
-          onChange={setChosen}
-        />
+        <Legend diff={diff} names={names} view={view} />
+        <SegmentedControl label="Diff view" value={view} options={VIEWS} onChange={setView} />
       </div>
-      {chosen === 'diff' && found.unit !== undefined && <InlineDiff found={found} />}
-      {(chosen === 'sides' || (chosen === 'diff' && found.unit === undefined)) && (
-        <SideBySide found={found} names={names} />
+      {view === 'diff' && diff.unit !== undefined && <InlineDiff diff={diff} />}
+      {(view === 'sides' || (view === 'diff' && diff.unit === undefined)) && (
+        <SideBySide diff={diff} names={names} />
       )}
-      {chosen === 'raw' && <RawTexts texts={[toText(before), toText(after)]} names={names} />}
+      {view === 'raw' && <RawTexts texts={[toText(before), toText(after)]} names={names} />}
     </div>
   );
 }
 
-/** What the marks of a difference mean, or that there is none. */
-function Legend({ found, names, view: way }: { found: TextDiff; names: DiffProps['names']; view: View }) {
-  if (found.isEqual) return <p className="text-good">Both are the same.</p>;
-  if (found.unit === undefined) return <p className="text-muted">Too large, or too different, for a diff.</p>;
-  if (way === 'raw') return <span />;
+/** Explains the marks of a diff, or says that there are no differences. */
+function Legend({ diff, names, view }: { diff: TextDiff; names: DiffProps['names']; view: View }) {
+  if (diff.isEqual) return <p className="text-good">No differences</p>;
+  if (diff.unit === undefined) return <p className="text-muted">Too large or too different for a diff</p>;
+  if (view === 'raw') return <span />;
   return (
     <p className="text-muted">
-      <del className={MARKS.removed.look}>only in {inSentence(names[0])}</del>{' '}
-      <ins className={MARKS.added.look}>only in {inSentence(names[1])}</ins>
+      <del className={MARKS.removed.look} title={`Only in: ${names[0]}`}>
+        Removed
+      </del>{' '}
+      <ins className={MARKS.added.look} title={`Only in: ${names[1]}`}>
+        Added
+      </ins>
     </p>
   );
 }
-
-/** A name without its capital. */
-const inSentence = (name: string) => name.charAt(0).toLowerCase() + name.slice(1);
 
 const MARKS = {
   same: { element: 'span', look: undefined },
@@ -74,30 +70,30 @@ const MARKS = {
 const BOX =
   'rounded-md border border-line bg-sunken/50 px-3 py-2 whitespace-pre-wrap [overflow-wrap:anywhere]';
 
-function InlineDiff({ found }: { found: TextDiff }) {
-  // It may be of any length.
-  if (found.isEqual) {
+function InlineDiff({ diff }: { diff: TextDiff }) {
+  // The text may be long, so it is collapsible.
+  if (diff.isEqual) {
     return (
-      <TextBlock isCode={found.isJson} className={BOX}>
-        {found.after}
+      <TextBlock isCode={diff.isJson} className={BOX}>
+        {diff.after}
       </TextBlock>
     );
   }
-  return <DiffParts parts={found.parts} isCode={found.isJson} label="Difference" />;
+  return <DiffParts parts={diff.parts} isCode={diff.isJson} label="Diff" />;
 }
 
-function SideBySide({ found, names }: { found: TextDiff; names: DiffProps['names'] }) {
-  if (found.unit === undefined || found.isEqual) {
-    return <RawTexts texts={[found.before, found.after]} names={names} />;
+function SideBySide({ diff, names }: { diff: TextDiff; names: DiffProps['names'] }) {
+  if (diff.unit === undefined || diff.isEqual) {
+    return <RawTexts texts={[diff.before, diff.after]} names={names} />;
   }
-  const without = (kind: DiffPart['kind']) => found.parts.filter((part) => part.kind !== kind);
+  const without = (kind: DiffPart['kind']) => diff.parts.filter((part) => part.kind !== kind);
   return (
     <div className="grid gap-3 sm:grid-cols-2">
       <Column name={names[0]}>
-        <DiffParts parts={without('added')} isCode={found.isJson} label={names[0]} />
+        <DiffParts parts={without('added')} isCode={diff.isJson} label={names[0]} />
       </Column>
       <Column name={names[1]}>
-        <DiffParts parts={without('removed')} isCode={found.isJson} label={names[1]} />
+        <DiffParts parts={without('removed')} isCode={diff.isJson} label={names[1]} />
       </Column>
     </div>
   );
@@ -112,13 +108,13 @@ function Column({ name, children }: { name: string; children: ReactNode }) {
   );
 }
 
-/** The parts of a difference; long ones scroll in their place. */
+/** The parts of a diff; a long diff scrolls in its own box. */
 function DiffParts({ parts, isCode, label }: { parts: DiffPart[]; isCode: boolean; label: string }) {
   const long = isLong(parts.map((part) => part.text).join(''));
   const text = parts.map((part, place) => {
     const { element: Element, look } = MARKS[part.kind];
     return (
-      // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text have no names but their places
+      // biome-ignore lint/suspicious/noArrayIndexKey: parts are identified by their index
       <Element key={place} className={look}>
         {renderText(part.text)}
       </Element>
@@ -133,7 +129,7 @@ function DiffParts({ parts, isCode, label }: { parts: DiffPart[]; isCode: boolea
     );
   }
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by the keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
     <section dir="auto" className={look} aria-label={label} tabIndex={0}>
       {text}
     </section>

@@ -1,4 +1,4 @@
-// What a difference comes to, in a word with its sign.
+// The verdict on a difference.
 import { ChevronsDown, ChevronsUp, CircleHelp, Equal } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { Difference } from '../api/types';
@@ -6,20 +6,18 @@ import { Badge, type Tone } from './badge';
 
 type Verdict = Difference['verdict'];
 
-/** As `cargo cobalt compare` says them. */
 const LABELS: Record<Verdict, string> = {
-  better: 'better',
-  worse: 'worse',
-  'within-noise': 'within noise',
-  inconclusive: 'inconclusive',
+  better: 'Improved',
+  worse: 'Regressed',
+  'within-noise': 'Within noise',
+  inconclusive: 'Inconclusive',
 };
 
-/** What each verdict means. */
 const MEANINGS: Record<Verdict, string> = {
-  better: 'The other run is better, beyond noise.',
-  worse: 'The other run is worse, beyond noise.',
-  'within-noise': 'No difference was seen, and one that matters would have shown.',
-  inconclusive: 'No difference was shown, and there are too few items to rule one out that matters.',
+  better: 'An improvement beyond noise.',
+  worse: 'A regression beyond noise.',
+  'within-noise': 'No difference seen, and the run had enough power to detect a relevant one.',
+  inconclusive: 'No difference seen, but there are too few items to rule out a relevant one.',
 };
 
 const LOOKS: Record<Verdict, { tone: Tone; icon: ReactNode }> = {
@@ -29,12 +27,12 @@ const LOOKS: Record<Verdict, { tone: Tone; icon: ReactNode }> = {
   inconclusive: { tone: 'warn', icon: <CircleHelp aria-hidden="true" /> },
 };
 
-export function DifferenceVerdict({ verdict: of }: { verdict: Verdict }) {
-  const { tone, icon } = LOOKS[of];
+export function DifferenceVerdict({ verdict }: { verdict: Verdict }) {
+  const { tone, icon } = LOOKS[verdict];
   return (
-    <span title={MEANINGS[of]}>
+    <span title={MEANINGS[verdict]}>
       <Badge tone={tone} icon={icon}>
-        {LABELS[of]}
+        {LABELS[verdict]}
       </Badge>
     </span>
   );

@@ -1,4 +1,4 @@
-// Nothing to see, and what to do about it.
+// An empty state, with what to do next.
 import type { ReactNode } from 'react';
 import { CopyButton } from './copy-button';
 
@@ -11,7 +11,7 @@ export function EmptyState({ title, children }: { title: string; children?: Reac
   );
 }
 
-/** A command to be run next. */
+/** A command that can be copied. */
 export function CommandSnippet({ children }: { children: string }) {
   return (
     <span className="inline-flex max-w-full items-center gap-1 rounded-md border border-line bg-sunken pl-3 text-text">

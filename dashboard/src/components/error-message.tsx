@@ -1,4 +1,4 @@
-// What went wrong, in the server's words where it has some.
+// An error with its message and, optionally, a retry button.
 import { CircleAlert } from 'lucide-react';
 import { Button } from './button';
 

@@ -1,8 +1,7 @@
-// An object as its fields, each with its name: texts as texts, lists as JSON.
+// Lists the fields of an object: strings as text, arrays as JSON.
 import { parseStructure, toText } from '../lib/texts';
 import { Text, TextBlock } from './text';
 
-/** One value of any kind. */
 export function FieldValue({ value }: { value: unknown }) {
   const structure = parseStructure(value);
   if (structure !== undefined) return <TextBlock isCode>{toText(structure)}</TextBlock>;
@@ -11,12 +10,12 @@ export function FieldValue({ value }: { value: unknown }) {
 }
 
 interface Field {
-  /** The names that lead to it. */
+  /** The keys from the root to this field. */
   path: string[];
   value: unknown;
 }
 
-/** How deep objects are taken apart; what lies deeper is JSON. */
+/** Objects nested deeper are shown as JSON. */
 const MAX_DEPTH = 3;
 
 function fieldsOf(record: object, parents: string[] = []): Field[] {
@@ -28,11 +27,11 @@ function fieldsOf(record: object, parents: string[] = []): Field[] {
   });
 }
 
-/** The fields of an object in its order, those of objects in it by names such as `customer.plan`. */
-export function FieldList({ fields: record }: { fields: Record<string, unknown> }) {
+/** The fields of an object in their order; nested ones are named like `customer.plan`. */
+export function FieldList({ fields }: { fields: Record<string, unknown> }) {
   return (
     <dl className="divide-y divide-line overflow-hidden rounded-md border border-line">
-      {fieldsOf(record).map(({ path, value }) => (
+      {fieldsOf(fields).map(({ path, value }) => (
         <div
           key={JSON.stringify(path)}
           className="grid gap-x-4 gap-y-0.5 px-3 py-2 sm:grid-cols-[9rem_minmax(0,1fr)]"

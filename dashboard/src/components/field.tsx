@@ -1,11 +1,11 @@
-// Where something is typed or chosen. Each has its name, seen or not.
+// Form fields. Each has a label, visible or for screen readers.
 import clsx from 'clsx';
 import { Search } from 'lucide-react';
 import { type ComponentProps, type ReactNode, useEffect, useState } from 'react';
 
 const FRAME = 'h-9 rounded-md border border-line bg-surface px-2 text-text placeholder:text-muted';
 
-/** How long typing has to rest before the list follows. */
+/** The pause in typing after which the search starts. */
 const DEBOUNCE_MS = 200;
 
 interface SearchFieldProps {
@@ -15,7 +15,7 @@ interface SearchFieldProps {
   className?: string;
 }
 
-/** A field for a search, which follows what is typed when typing rests. */
+/** A debounced search field. */
 export function SearchField({ label, value, onChange, className }: SearchFieldProps) {
   const [typed, setTyped] = useState(value);
   useEffect(() => setTyped(value), [value]);
@@ -45,7 +45,7 @@ type SelectFieldProps = Omit<ComponentProps<'select'>, 'onChange'> & {
   children: ReactNode;
 };
 
-/** A choice; the options are its children. */
+/** A select field; its options are the children. */
 export function SelectField({ label, onChange, className, children, ...rest }: SelectFieldProps) {
   return (
     <label className={clsx('block', className)}>
@@ -62,7 +62,7 @@ type DateFieldProps = Omit<ComponentProps<'input'>, 'onChange' | 'type'> & {
   onChange: (value: string) => void;
 };
 
-/** A day, as `2026-02-05`; its name stands within its frame. */
+/** A date field (`2026-02-05`) with its label inside the frame. */
 export function DateField({ label, onChange, className, ...rest }: DateFieldProps) {
   return (
     <label className={clsx('relative block min-w-0', className)}>

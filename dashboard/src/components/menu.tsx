@@ -1,15 +1,15 @@
-// A few links behind a button.
+// A menu of links behind a button.
 import { ChevronDown } from 'lucide-react';
 import { type FocusEvent, type KeyboardEvent, type ReactNode, useId, useRef, useState } from 'react';
 import { Button } from './button';
 
 interface MenuProps {
   name: ReactNode;
-  /** The links; each is a list item. */
+  /** The links, as list items. */
   children: ReactNode;
 }
 
-/** Opens below its button; Esc, or going elsewhere, closes it. */
+/** Opens below its button. Esc or losing focus closes it. */
 export function Menu({ name, children }: MenuProps) {
   const [isOpen, setOpen] = useState(false);
   const button = useRef<HTMLButtonElement>(null);
@@ -23,7 +23,7 @@ export function Menu({ name, children }: MenuProps) {
     button.current?.focus();
   };
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: it listens for what its button and links let through
+    // biome-ignore lint/a11y/noStaticElementInteractions: handles bubbling events of its button and links
     <div className="relative" onBlur={leave} onKeyDown={close}>
       <Button ref={button} aria-expanded={isOpen} aria-controls={id} onClick={() => setOpen(!isOpen)}>
         {name}
@@ -41,5 +41,5 @@ export function Menu({ name, children }: MenuProps) {
   );
 }
 
-/** How the links of a menu look. */
+/** The classes of a menu link. */
 export const menuLink = 'flex items-center gap-3 rounded px-3 py-1.5 hover:bg-sunken focus-visible:bg-sunken';

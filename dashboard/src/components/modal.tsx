@@ -1,9 +1,9 @@
-// A dialog over the page: open for as long as it is drawn.
+// A modal dialog; it is open while it is mounted.
 import clsx from 'clsx';
 import { type ReactNode, useEffect, useRef } from 'react';
 
 interface ModalProps {
-  /** Its name, for those who do not see it. */
+  /** The accessible name. */
   label: string;
   onClose: () => void;
   className?: string;
@@ -18,7 +18,7 @@ export function Modal({ label, onClose, className, children }: ModalProps) {
     return () => element?.close();
   }, []);
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes a dialog by itself
+    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes a dialog automatically
     <dialog
       ref={dialog}
       aria-label={label}
@@ -27,7 +27,7 @@ export function Modal({ label, onClose, className, children }: ModalProps) {
         onClose();
       }}
       onClick={(event) => {
-        // What lies behind belongs to the dialog itself, what is in it does not.
+        // A click on the backdrop targets the dialog itself.
         if (event.target === event.currentTarget) onClose();
       }}
       className={clsx(

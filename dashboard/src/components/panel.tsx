@@ -1,10 +1,10 @@
-// A part of a page with its name.
+// A titled section of a page.
 import clsx from 'clsx';
 import { type ReactNode, useId } from 'react';
 
 interface PanelProps {
   title: string;
-  /** What can be done with it, at the end of its title. */
+  /** Controls at the end of the title bar. */
   actions?: ReactNode;
   className?: string;
   children: ReactNode;
@@ -28,7 +28,7 @@ export function Panel({ title, actions, className, children }: PanelProps) {
   );
 }
 
-/** A figure with its name. */
+/** A metric with its name. */
 export function Metric({ name, children, note }: { name: string; children: ReactNode; note?: ReactNode }) {
   return (
     <div className="min-w-0">

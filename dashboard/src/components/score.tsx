@@ -1,11 +1,9 @@
-// A score from 0 to 1, with a bar as long as it is high.
+// A score from 0 to 1 with a bar.
 import clsx from 'clsx';
 import { formatScore } from '../lib/format';
 
 interface ScoreProps {
-  /** Undefined where there is none. */
   value: number | null | undefined;
-  /** Whether it is below its mark. */
   isBelowPassMark?: boolean;
 }
 
@@ -32,7 +30,7 @@ export function Score({ value, isBelowPassMark = false }: ScoreProps) {
           style={{ width: `${100 * value}%` }}
         />
       </span>
-      {isBelowPassMark && <span className="sr-only">, low</span>}
+      {isBelowPassMark && <span className="sr-only">, below pass mark</span>}
     </span>
   );
 }

@@ -1,8 +1,8 @@
-// One of a few ways to see something, as buttons side by side.
+// A choice of one option, as adjacent buttons.
 import clsx from 'clsx';
 
 interface SegmentedControlProps<Value extends string> {
-  /** What is chosen, for those who do not see it. */
+  /** The accessible name. */
   label: string;
   value: Value;
   options: readonly { value: Value; name: string }[];

@@ -1,7 +1,7 @@
-// The place of what is still on its way.
+// A loading placeholder.
 import clsx from 'clsx';
 
-/** Grey bars; `label` tells what is loaded to those who do not see them. */
+/** Grey bars; `label` is for screen readers. */
 export function Skeleton({
   label,
   rows = 1,
@@ -15,7 +15,7 @@ export function Skeleton({
     <div role="status" aria-busy="true" className="flex flex-col gap-2">
       <span className="sr-only">{label}</span>
       {Array.from({ length: rows }, (_, row) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: the bars are all alike
+        // biome-ignore lint/suspicious/noArrayIndexKey: the bars are identical
         <div key={row} className={clsx('animate-pulse rounded-md bg-sunken', className ?? 'h-9')} />
       ))}
     </div>

@@ -1,9 +1,9 @@
-// How a figure went over the last runs, as a small line.
+// A small line chart of a metric over the latest runs.
 
 interface SparklineProps {
-  /** Oldest first; null where there was none. */
+  /** Oldest first; null if a run has no value. */
   values: (number | null)[];
-  /** What it shows, for those who do not see it. */
+  /** The accessible name. */
   label: string;
 }
 
@@ -11,7 +11,7 @@ const WIDTH = 64;
 const HEIGHT = 18;
 const MARGIN = 2.5;
 
-/** The place of each value that is there, from the lowest at the bottom to the highest at the top. */
+/** The position of each known value; the lowest is at the bottom, the highest at the top. */
 function points(values: (number | null)[]): [number, number][] {
   const known = values.filter((value) => value !== null);
   const low = Math.min(...known);

@@ -1,20 +1,20 @@
-// What agents wrote, shown as text alone: apart from the text around it, and with nothing hidden in it.
+// Renders untrusted text: isolated from the surrounding text direction, and with invisible characters escaped.
 import clsx from 'clsx';
 import { useId, useState } from 'react';
 import { formatCount } from '../lib/format';
 import { splitHidden } from '../lib/texts';
 
-/** A text in a line. */
+/** Inline text. */
 export function Text({ children }: { children: string }) {
   return <bdi dir="auto">{renderText(children)}</bdi>;
 }
 
-/** The parts of a text; those that stand for hidden characters are marked. */
+/** Renders a text and marks escaped invisible characters. */
 export function renderText(text: string) {
   return splitHidden(text).map((piece, place) =>
     piece.isEscaped ? (
-      // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text have no names but their places
-      <span key={place} className="rounded-sm bg-warn-soft font-mono text-warn" title="A hidden character">
+      // biome-ignore lint/suspicious/noArrayIndexKey: parts are identified by their index
+      <span key={place} className="rounded-sm bg-warn-soft font-mono text-warn" title="Invisible character">
         {piece.text}
       </span>
     ) : (
@@ -23,10 +23,10 @@ export function renderText(text: string) {
   );
 }
 
-/** From how many characters, or lines, a text is folded. */
+/** Longer texts are collapsed. */
 const COLLAPSED_CHARACTERS = 1200;
 const COLLAPSED_LINES = 16;
-/** The most that is put into the page at a time. */
+/** The maximum number of characters rendered. */
 const MAX_CHARACTERS = 200_000;
 
 export const isLong = (text: string) =>
@@ -34,18 +34,18 @@ export const isLong = (text: string) =>
 
 interface TextBlockProps {
   children: string;
-  /** Whether its letters are all as wide, as those of JSON are. */
+  /** Whether to use a monospaced font. */
   isCode?: boolean;
   className?: string;
 }
 
-/** A text of any length: a long one is folded until it is asked for. */
+/** Text of any length; a long one is collapsed. */
 export function TextBlock({ children: text, isCode = false, className }: TextBlockProps) {
   const [isExpanded, setExpanded] = useState(false);
   const id = useId();
   const long = isLong(text);
   const shown = text.slice(0, isExpanded ? MAX_CHARACTERS : 4 * COLLAPSED_CHARACTERS);
-  if (text === '') return <span className="text-muted italic">empty</span>;
+  if (text === '') return <span className="text-muted italic">Empty</span>;
   return (
     <div className={className}>
       <div
@@ -64,8 +64,8 @@ export function TextBlock({ children: text, isCode = false, className }: TextBlo
       </div>
       {isExpanded && text.length > MAX_CHARACTERS && (
         <p className="mt-1 text-muted text-xs">
-          The first {formatCount(MAX_CHARACTERS)} of {formatCount(text.length)} characters. Copy it to see the
-          rest.
+          Showing the first {formatCount(MAX_CHARACTERS)} of {formatCount(text.length)} characters. Copy it to
+          see the rest.
         </p>
       )}
       {long && (

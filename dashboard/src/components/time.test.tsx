@@ -6,7 +6,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test('a moment grows older while it is shown', () => {
+test('a relative time is updated while it is shown', () => {
   vi.useFakeTimers({ now: Date.parse('2026-02-05T10:00:20Z') });
   render(<Time timestamp="2026-02-05T10:00:00Z" />);
   expect(screen.getByText('just now')).toBeVisible();

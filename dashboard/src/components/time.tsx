@@ -1,11 +1,11 @@
-// A moment, as long ago as it is; its date when pointed at.
+// A relative time, with the date in its tooltip.
 import { formatDateTime, timeAgo } from '../lib/format';
 import { useNow } from '../lib/use-now';
 
-export function Time({ timestamp: of }: { timestamp: string }) {
+export function Time({ timestamp }: { timestamp: string }) {
   return (
-    <time dateTime={of} title={formatDateTime(of)} className="whitespace-nowrap">
-      {timeAgo(of, useNow())}
+    <time dateTime={timestamp} title={formatDateTime(timestamp)} className="whitespace-nowrap">
+      {timeAgo(timestamp, useNow())}
     </time>
   );
 }

@@ -1,8 +1,8 @@
-// More on something, shown while it is pointed at or has the focus.
+// A tooltip, shown on hover and focus.
 import { Tooltip as Radix } from 'radix-ui';
 import type { ReactNode } from 'react';
 
-/** `children` is one element that can have the focus; `content` is what is shown. */
+/** `children` must be one focusable element. */
 export function Tooltip({ content, children }: { content: ReactNode; children: ReactNode }) {
   return (
     <Radix.Provider delayDuration={150}>

@@ -1,4 +1,4 @@
-// What became of a run, or of an item, in a word.
+// The verdict on a run or an item, as a badge.
 import { CircleAlert, CircleCheck, CircleDashed, CircleX, Clock, LoaderCircle, Scissors } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { ItemRow, LiveRun, RunVerdict } from '../api/types';
@@ -16,34 +16,34 @@ const RUNS: Record<RunVerdict | LiveRun['state'], BadgeLook> = {
   error: { tone: 'bad', icon: <CircleAlert />, label: 'Error' },
   partial: { tone: 'plain', icon: <CircleDashed />, label: 'Partial' },
   running: { tone: 'accent', icon: <LoaderCircle className="animate-spin" />, label: 'Running' },
-  'cut-off': { tone: 'warn', icon: <Scissors />, label: 'Cut off' },
+  'cut-off': { tone: 'warn', icon: <Scissors />, label: 'Interrupted' },
   finished: { tone: 'good', icon: <CircleCheck />, label: 'Finished' },
 };
 
-/** The verdict on a run, or that there is none yet. */
-export function Verdict({ verdict: of }: { verdict: RunVerdict | LiveRun['state'] }) {
-  const { tone, icon, label: word } = RUNS[of];
+/** The verdict on a run; the state of an unfinished run. */
+export function Verdict({ verdict }: { verdict: RunVerdict | LiveRun['state'] }) {
+  const { tone, icon, label } = RUNS[verdict];
   return (
     <Badge tone={tone} icon={icon}>
-      {word}
+      {label}
     </Badge>
   );
 }
 
-/** What is to be said of an item: the gravest of it. */
+/** The badge of an item, by the most severe problem. */
 export function itemBadge(row: Pick<ItemRow, 'status' | 'passed' | 'evalErrors'>): BadgeLook {
   if (row.status === 'error') return { tone: 'bad', icon: <CircleAlert />, label: 'Error' };
   if (row.status === 'timeout') return { tone: 'bad', icon: <Clock />, label: 'Timeout' };
-  if (row.evalErrors.length > 0) return { tone: 'bad', icon: <CircleAlert />, label: 'Not scored' };
+  if (row.evalErrors.length > 0) return { tone: 'bad', icon: <CircleAlert />, label: 'Scoring error' };
   if (!row.passed) return { tone: 'warn', icon: <CircleDashed />, label: 'Below pass mark' };
   return { tone: 'good', icon: <CircleCheck />, label: 'Passed' };
 }
 
 export function ItemVerdict({ row }: { row: Parameters<typeof itemBadge>[0] }) {
-  const { tone, icon, label: word } = itemBadge(row);
+  const { tone, icon, label } = itemBadge(row);
   return (
     <Badge tone={tone} icon={icon}>
-      {word}
+      {label}
     </Badge>
   );
 }

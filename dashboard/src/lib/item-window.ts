@@ -1,6 +1,6 @@
 // A list that is loaded page by page while scrolling. The first page has the length of the list.
 import type { UseQueryResult } from '@tanstack/react-query';
-import { PAGE } from '../api/queries';
+import { PAGE_SIZE } from '../api/queries';
 
 /** The loaded part of a list. */
 export interface ItemWindow<Item> {
@@ -14,8 +14,8 @@ type FirstPage = Pick<UseQueryResult, 'isPlaceholderData'>;
 
 /** The numbers of the pages in a range of items, except the first page. None while the previous list is still shown. */
 export function laterPages(start: FirstPage, [first, last]: readonly [number, number]): number[] {
-  const from = Math.max(1, Math.floor(first / PAGE));
-  const until = start.isPlaceholderData ? 0 : Math.floor(last / PAGE);
+  const from = Math.max(1, Math.floor(first / PAGE_SIZE));
+  const until = start.isPlaceholderData ? 0 : Math.floor(last / PAGE_SIZE);
   return Array.from({ length: Math.max(0, until - from + 1) }, (_, index) => from + index);
 }
 
@@ -28,9 +28,9 @@ export function itemWindow<Item>(
   const failed = [start, ...later].find((page) => page.isError);
   return {
     at: (index) => {
-      const page = Math.floor(index / PAGE);
+      const page = Math.floor(index / PAGE_SIZE);
       const { data } = page === 0 ? start : (later[pages.indexOf(page)] ?? {});
-      return data?.items[index % PAGE];
+      return data?.items[index % PAGE_SIZE];
     },
     error: failed?.error ?? null,
     retry: () => void failed?.refetch(),

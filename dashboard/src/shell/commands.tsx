@@ -1,4 +1,4 @@
-// What the palette offers beside runs: pages, experiments, and small things to do.
+// The palette's entries other than runs: pages, experiments and commands.
 import { useQueryClient } from '@tanstack/react-query';
 import { ChartLine, GitCompareArrows, Keyboard, Link, List, Moon, Rows3, Sun } from 'lucide-react';
 import type { ReactNode } from 'react';
@@ -11,7 +11,7 @@ import type { PaletteGroup } from './palette-group';
 import { setTheme, useTheme } from './theme';
 
 interface CommandsProps {
-  typed: string;
+  query: string;
   experiments: Runs['experiments'];
   onDone: () => void;
   onShortcuts: () => void;
@@ -23,11 +23,11 @@ interface Action {
   run: () => void;
 }
 
-/** How many experiments are offered before something is typed. */
+/** The number of experiments listed for an empty query. */
 const MAX_UNFILTERED_EXPERIMENTS = 2;
 
-/** All that matches what is typed, in groups. */
-export function useCommands({ typed, experiments, onDone, onShortcuts }: CommandsProps): PaletteGroup[] {
+/** The entries that match the query, in groups. */
+export function useCommands({ query, experiments, onDone, onShortcuts }: CommandsProps): PaletteGroup[] {
   const navigate = useNavigate();
   const icons = [<List key="runs" />, <GitCompareArrows key="compare" />, <ChartLine key="trends" />];
   const pages = PAGES.map(({ to, name }, place) => ({
@@ -38,21 +38,21 @@ export function useCommands({ typed, experiments, onDone, onShortcuts }: Command
       void navigate(to);
     },
   }));
-  const offered = useExperimentActions(
-    typed === '' ? experiments.slice(0, MAX_UNFILTERED_EXPERIMENTS) : experiments,
+  const experimentActions = useExperimentActions(
+    query === '' ? experiments.slice(0, MAX_UNFILTERED_EXPERIMENTS) : experiments,
     onDone,
   );
   return [
-    matchingGroup('Pages', pages, typed),
-    matchingGroup('Experiments', offered, typed),
-    matchingGroup('Commands', useGeneralActions(onDone, onShortcuts), typed),
+    matchingGroup('Pages', pages, query),
+    matchingGroup('Experiments', experimentActions, query),
+    matchingGroup('Commands', useGeneralActions(onDone, onShortcuts), query),
   ];
 }
 
-/** Those entries that have all the words that are typed. */
-function matchingGroup(group: string, entries: Action[], typed: string): PaletteGroup {
-  const words = typed.toLowerCase().split(/\s+/);
-  const offers = entries
+/** The actions whose names contain all words of the query. */
+function matchingGroup(group: string, actions: Action[], query: string): PaletteGroup {
+  const words = query.toLowerCase().split(/\s+/);
+  const items = actions
     .filter(({ name }) => words.every((word) => name.toLowerCase().includes(word)))
     .map(({ name, icon, run }) => ({
       value: `${group} ${name}`,
@@ -64,7 +64,7 @@ function matchingGroup(group: string, entries: Action[], typed: string): Palette
       ),
       onSelect: run,
     }));
-  return { name: group, items: offers };
+  return { name: group, items: items };
 }
 
 function useExperimentActions(experiments: Runs['experiments'], onDone: () => void): Action[] {
@@ -74,21 +74,21 @@ function useExperimentActions(experiments: Runs['experiments'], onDone: () => vo
     onDone();
     void navigate(`${path}?${new URLSearchParams(query)}`);
   };
-  const compareNewest = async (experiment: string) => {
+  const compareLatest = async (experiment: string) => {
     const { runs } = await client.fetchQuery(runsQuery({ experiment, limit: 2 }));
     const [newer, older] = runs;
     if (newer && older) go('/compare', { a: older.id, b: newer.id });
   };
   return experiments.flatMap(({ name, runs }) => [
-    { name: `Trends of ${name}`, icon: <ChartLine />, run: () => go('/trends', { experiment: name }) },
-    { name: `Runs of ${name}`, icon: <Rows3 />, run: () => go('/', { experiment: name }) },
+    { name: `Trends: ${name}`, icon: <ChartLine />, run: () => go('/trends', { experiment: name }) },
+    { name: `Runs: ${name}`, icon: <Rows3 />, run: () => go('/', { experiment: name }) },
     ...(runs < 2
       ? []
       : [
           {
-            name: `Compare the two newest runs of ${name}`,
+            name: `Compare the latest two runs of ${name}`,
             icon: <GitCompareArrows />,
-            run: () => void compareNewest(name),
+            run: () => void compareLatest(name),
           },
         ]),
   ]);
@@ -102,12 +102,12 @@ function useGeneralActions(onDone: () => void, onShortcuts: () => void): Action[
   };
   return [
     {
-      name: `Switch to the ${other} theme`,
+      name: `Switch to ${other} theme`,
       icon: other === 'dark' ? <Moon /> : <Sun />,
       run: done(() => setTheme(other)),
     },
     {
-      name: 'Copy the link to this page',
+      name: 'Copy link to this page',
       icon: <Link />,
       run: done(() => void navigator.clipboard.writeText(window.location.href)),
     },

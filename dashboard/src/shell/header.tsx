@@ -1,4 +1,4 @@
-// The bar at the top: whose runs these are, the pages, the search, and what goes on.
+// The header: project, pages, search and runs in progress.
 import { useQuery } from '@tanstack/react-query';
 import { Keyboard, Search } from 'lucide-react';
 import { NavLink, useNavigation } from 'react-router';
@@ -16,7 +16,7 @@ export const PAGES = [
   { to: '/trends', name: 'Trends' },
 ];
 
-/** The name of the key that goes with letters on this machine. */
+/** The modifier key for shortcuts on this platform. */
 export const COMMAND_KEY = /Mac|iPhone|iPad/.test(navigator.userAgent) ? '⌘' : 'Ctrl';
 
 const PAGE_LINK = [
@@ -55,7 +55,7 @@ export function Header({ onSearch, onShortcuts }: { onSearch: () => void; onShor
   );
 }
 
-/** The sign and the project's name, which lead to all runs. */
+/** The logo and the project's name; links to all runs. */
 function HomeLink() {
   const project = useQuery(indexQuery()).data?.project;
   return (
@@ -96,18 +96,18 @@ function SearchButton({ onClick }: { onClick: () => void }) {
   );
 }
 
-/** How many runs are going on. */
+/** The number of runs in progress. */
 function RunningCount() {
   const running = useLive().runs.filter((run) => run.state === 'running').length;
   if (running === 0) return null;
   return (
     <NavLink
       to="/"
-      aria-label={`${pluralize(running, 'run')} going on`}
+      aria-label={`${pluralize(running, 'run')} in progress`}
       className="flex items-center gap-2 rounded-full bg-accent-soft px-2.5 py-1 text-accent text-xs whitespace-nowrap"
     >
       <span className="size-2 animate-pulse rounded-full bg-accent" />
-      <span className="max-sm:hidden">{pluralize(running, 'run')} going on</span>
+      <span className="max-sm:hidden">{pluralize(running, 'run')} in progress</span>
       <span className="sm:hidden">{running}</span>
     </NavLink>
   );

@@ -1,4 +1,4 @@
-// The sign of the project.
+// The logo.
 
 export function Logo() {
   return (

@@ -1,12 +1,12 @@
-// An address that is none of the pages.
+// Shown for an unknown URL.
 import { Link } from 'react-router';
 import { EmptyState } from '../components/empty-state';
 
 export function NotFound() {
   return (
-    <EmptyState title="There is no such page">
+    <EmptyState title="Page not found">
       <Link to="/" className="text-accent underline">
-        See all runs
+        Show all runs
       </Link>
     </EmptyState>
   );

@@ -1,4 +1,4 @@
-// The command palette: to any page, run or experiment by typing a part of its name.
+// The command palette: finds pages, runs, experiments and commands by name.
 import { useQuery } from '@tanstack/react-query';
 import { Command } from 'cmdk';
 import { Search } from 'lucide-react';
@@ -10,11 +10,11 @@ import { useCommands } from './commands';
 import { PaletteItems } from './palette-group';
 import { useRunResults } from './run-results';
 
-/** How many runs are asked for; a few of the newest before something is typed. */
+/** The number of runs listed; for an empty query, the latest few. */
 const MAX_RUNS = 20;
 const MAX_UNFILTERED_RUNS = 5;
 
-/** How long typing has to rest before the server is asked. */
+/** The pause in typing after which the server is queried. */
 const DEBOUNCE_MS = 150;
 
 interface PaletteProps {
@@ -23,24 +23,24 @@ interface PaletteProps {
 }
 
 export default function Palette({ onClose, onShortcuts }: PaletteProps) {
-  const [typed, setTyped] = useState('');
-  // A dialog that opens gives the focus to the first that may have it, which is what lies around the field.
+  const [query, setQuery] = useState('');
+  // An opened dialog focuses its first focusable element, which is not the search field.
   const field = useRef<HTMLInputElement>(null);
   useEffect(() => field.current?.focus(), []);
-  const search = useDebounced(typed.trim());
-  const answer = useQuery(
+  const search = useDebounced(query.trim());
+  const runs = useQuery(
     runsQuery({ search: search || undefined, limit: search ? MAX_RUNS : MAX_UNFILTERED_RUNS }),
   );
-  const experiments = answer.data?.experiments ?? [];
-  const commands = useCommands({ typed: typed.trim(), experiments, onDone: onClose, onShortcuts });
-  const groups = [...commands, useRunResults(answer.data?.runs ?? [], onClose)];
+  const experiments = runs.data?.experiments ?? [];
+  const commands = useCommands({ query: query.trim(), experiments, onDone: onClose, onShortcuts });
+  const groups = [...commands, useRunResults(runs.data?.runs ?? [], onClose)];
 
-  // Enter takes the first of what matches now, however soon it comes after the last letter.
+  // Enter selects the first current match, even if it follows the last keystroke immediately.
   const [chosen, setChosen] = useState<string>();
-  const values = groups.flatMap(({ items: offers }) => offers.map(({ value }) => value));
+  const values = groups.flatMap(({ items }) => items.map(({ value }) => value));
   const selected = chosen !== undefined && values.includes(chosen) ? chosen : (values[0] ?? '');
-  const type = (text: string) => {
-    setTyped(text);
+  const onQueryChange = (text: string) => {
+    setQuery(text);
     setChosen(undefined);
   };
   return (
@@ -49,7 +49,7 @@ export default function Palette({ onClose, onShortcuts }: PaletteProps) {
       onClose={onClose}
       className="mt-[12vh] w-xl max-w-[calc(100vw-2rem)] overflow-hidden"
     >
-      {/* What matches is known to the server for runs, and to the groups themselves for the rest. */}
+      {/* Runs are filtered by the server, the other groups by `useCommands`. */}
       <Command
         label="Go to"
         shouldFilter={false}
@@ -62,24 +62,24 @@ export default function Palette({ onClose, onShortcuts }: PaletteProps) {
           <Search className="size-4 shrink-0 text-muted" aria-hidden="true" />
           <Command.Input
             ref={field}
-            value={typed}
-            onValueChange={type}
-            placeholder="A page, a run, an experiment, a command"
+            value={query}
+            onValueChange={onQueryChange}
+            placeholder="Search pages, runs, experiments and commands"
             className="h-12 w-full bg-transparent outline-none placeholder:text-muted"
           />
           <Key>Esc</Key>
         </div>
-        <Command.List label="What matches" className="max-h-[55vh] overflow-y-auto overscroll-contain p-2">
+        <Command.List label="Results" className="max-h-[55vh] overflow-y-auto overscroll-contain p-2">
           {groups.map((group) => (
             <PaletteItems key={group.name} {...group} />
           ))}
           <Command.Empty className="px-3 py-8 text-center text-muted">
-            {answer.isFetching ? 'Searching' : 'Nothing matches'}
+            {runs.isFetching ? 'Searching…' : 'No matches'}
           </Command.Empty>
         </Command.List>
-        {answer.isError && (
+        {runs.isError && (
           <p role="alert" className="border-line border-t px-4 py-2 text-bad text-xs">
-            {answer.error.message}
+            {runs.error.message}
           </p>
         )}
       </Command>
@@ -87,7 +87,7 @@ export default function Palette({ onClose, onShortcuts }: PaletteProps) {
   );
 }
 
-/** A text, as it was when typing rested last. */
+/** The text, updated after a pause in typing. */
 function useDebounced(text: string) {
   const [debounced, setDebounced] = useState(text);
   useEffect(() => {

@@ -1,4 +1,4 @@
-// The runs that the palette offers.
+// The runs in the palette.
 import { useNavigate } from 'react-router';
 import type { RunRow } from '../api/types';
 import { Text } from '../components/text';
@@ -8,7 +8,7 @@ import type { PaletteGroup } from './palette-group';
 
 export function useRunResults(runs: RunRow[], onDone: () => void): PaletteGroup {
   const navigate = useNavigate();
-  const offers = runs.map((run) => ({
+  const items = runs.map((run) => ({
     value: `run ${run.id}`,
     icon: null,
     children: <RunResult run={run} />,
@@ -17,7 +17,7 @@ export function useRunResults(runs: RunRow[], onDone: () => void): PaletteGroup 
       void navigate(`/runs/${encodeURIComponent(run.id)}`);
     },
   }));
-  return { name: 'Runs', items: offers };
+  return { name: 'Runs', items: items };
 }
 
 function RunResult({ run }: { run: RunRow }) {

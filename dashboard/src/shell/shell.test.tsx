@@ -18,14 +18,14 @@ async function showPalette() {
   const shown = show();
   await shown.user.keyboard('{Control>}k{/Control}');
   const palette = within(await screen.findByRole('dialog', { name: 'Go to' }));
-  await palette.findByRole('option', { name: 'Trends of answers' });
+  await palette.findByRole('option', { name: 'Trends: answers' });
   return { ...shown, palette };
 }
 
-test('the header tells the project, and how many runs go on', async () => {
+test('the header has the project and the number of runs in progress', async () => {
   show();
   expect(await screen.findByText('helpdesk')).toBeVisible();
-  expect(screen.getByRole('link', { name: '1 run going on' })).toBeVisible();
+  expect(screen.getByRole('link', { name: '1 run in progress' })).toBeVisible();
 });
 
 test('the palette finds runs on the server and opens one', async () => {
@@ -37,7 +37,7 @@ test('the palette finds runs on the server and opens one', async () => {
   expect(screen.queryByRole('dialog')).not.toBeInTheDocument();
 });
 
-test('the palette goes to pages and trends by keys alone', async () => {
+test('the palette navigates by keyboard', async () => {
   const { user, palette, router } = await showPalette();
   await user.type(palette.getByRole('combobox'), 'trends ans');
   await waitFor(() => expect(palette.queryByRole('option', { name: 'Compare' })).not.toBeInTheDocument());
@@ -45,23 +45,23 @@ test('the palette goes to pages and trends by keys alone', async () => {
   expect(router.state.location.pathname + router.state.location.search).toBe('/trends?experiment=answers');
 });
 
-test('the palette compares the two newest runs of an experiment, the older one as the baseline', async () => {
+test('the palette compares the latest two runs of an experiment, the older one as run A', async () => {
   const { user, palette, router } = await showPalette();
-  await user.click(palette.getByRole('option', { name: 'Compare the two newest runs of answers' }));
+  await user.click(palette.getByRole('option', { name: 'Compare the latest two runs of answers' }));
   await waitFor(() => expect(router.state.location.search).toBe('?a=older&b=newer'));
 });
 
 test('the palette changes the theme', async () => {
   const { user, palette } = await showPalette();
-  await user.click(palette.getByRole('option', { name: /Switch to the dark theme/ }));
+  await user.click(palette.getByRole('option', { name: /Switch to dark theme/ }));
   expect(document.documentElement).toHaveAttribute('data-theme', 'dark');
 });
 
-test('a question mark shows which keys do what', async () => {
+test('a question mark shows the shortcuts', async () => {
   const { user } = show();
   await user.keyboard('?');
   const dialog = within(await screen.findByRole('dialog', { name: 'Keyboard shortcuts' }));
-  expect(dialog.getByText('Pick the run to compare')).toBeVisible();
+  expect(dialog.getByText('Select run to compare')).toBeVisible();
   await user.click(dialog.getByRole('button', { name: 'Close' }));
   expect(screen.queryByRole('dialog')).not.toBeInTheDocument();
 });

@@ -1,4 +1,4 @@
-// What lies around every page: where one can go, the theme, and whether the server is there.
+// The frame of every page: header, shortcuts, and a warning if the server is unreachable.
 import { lazy, Suspense, useEffect, useMemo, useState } from 'react';
 import { Outlet, ScrollRestoration } from 'react-router';
 import { useLive } from '../api/events';
@@ -18,7 +18,7 @@ export function Shell() {
         href="#content"
         className="sr-only z-50 rounded-md bg-accent px-3 py-2 text-on-accent focus:not-sr-only focus:fixed focus:top-2 focus:left-2"
       >
-        Skip to the content
+        Skip to content
       </a>
       <Header onSearch={() => setOpen('palette')} onShortcuts={() => setOpen('shortcuts')} />
       <ConnectionWarning />
@@ -36,13 +36,14 @@ export function Shell() {
   );
 }
 
-/** The keys that work on every page. */
+/** Global keyboard shortcuts. */
 function useShellKeys(open: (what: 'palette' | 'shortcuts') => void) {
   useEffect(() => {
-    // It has to work while somebody types, too.
+    // Must also work while the user types in a field.
     const press = (event: KeyboardEvent) => {
-      const isAsked = event.key.toLowerCase() === 'k' && (event.metaKey || event.ctrlKey) && !event.altKey;
-      if (!isAsked || event.shiftKey) return;
+      const isPaletteKey =
+        event.key.toLowerCase() === 'k' && (event.metaKey || event.ctrlKey) && !event.altKey;
+      if (!isPaletteKey || event.shiftKey) return;
       event.preventDefault();
       open('palette');
     };
@@ -69,7 +70,7 @@ function ConnectionWarning() {
   if (useLive().isConnected) return null;
   return (
     <p role="status" className="bg-warn-soft px-6 py-2 text-center text-warn">
-      The server does not answer; what you see may be old. Run <code>cargo cobalt serve</code> again.
+      Can't reach the server; the page may be outdated. Restart <code>cargo cobalt serve</code>.
     </p>
   );
 }

@@ -1,19 +1,19 @@
-// Which keys do what.
+// The list of keyboard shortcuts.
 import { X } from 'lucide-react';
 import { IconButton } from '../components/button';
 import { Key } from '../components/key';
 import { Modal } from '../components/modal';
 import { COMMAND_KEY } from './header';
 
-/** Each group with its keys; alternatives stand beside each other. */
+/** Groups of shortcuts; `keys` are alternatives. */
 const GROUPS = [
   {
     name: 'Everywhere',
     keys: [
       { action: 'Go to a page, a run or an experiment', keys: [`${COMMAND_KEY} K`] },
-      { action: 'Search on this page', keys: ['/'] },
+      { action: 'Search this page', keys: ['/'] },
       { action: 'Show these shortcuts', keys: ['?'] },
-      { action: 'Close what is open', keys: ['Esc'] },
+      { action: 'Close dialog', keys: ['Esc'] },
     ],
   },
   {
@@ -21,12 +21,12 @@ const GROUPS = [
     keys: [
       { action: 'Next run', keys: ['j', '↓'] },
       { action: 'Previous run', keys: ['k', '↑'] },
-      { action: 'Open the run', keys: ['Enter'] },
-      { action: 'Pick the run to compare', keys: ['x', 'Space'] },
+      { action: 'Open run', keys: ['Enter'] },
+      { action: 'Select run to compare', keys: ['x', 'Space'] },
     ],
   },
   {
-    name: 'An open item',
+    name: 'Open item',
     keys: [
       { action: 'Next item', keys: ['j', '→'] },
       { action: 'Previous item', keys: ['k', '←'] },
@@ -48,9 +48,9 @@ export function Shortcuts({ onClose }: { onClose: () => void }) {
           <section key={group.name}>
             <h3 className="mb-2 text-muted text-xs">{group.name}</h3>
             <dl className="grid grid-cols-[1fr_auto] items-center gap-x-4 gap-y-2">
-              {group.keys.map(({ action: does, keys }) => (
-                <div key={does} className="contents">
-                  <dt>{does}</dt>
+              {group.keys.map(({ action, keys }) => (
+                <div key={action} className="contents">
+                  <dt>{action}</dt>
                   <dd className="flex justify-end gap-1">
                     {keys.map((key) => (
                       <Key key={key}>{key}</Key>

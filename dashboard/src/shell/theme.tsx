@@ -1,4 +1,4 @@
-// Light or dark: as the system has it, until somebody chooses. `public/theme.js` sets it before the page is drawn.
+// The theme: the system's, unless the user chose one. `public/theme.js` sets it before the first paint.
 import { Moon, Sun } from 'lucide-react';
 import { useSyncExternalStore } from 'react';
 import { IconButton } from '../components/button';
@@ -15,25 +15,25 @@ function subscribe(listener: () => void) {
 
 const currentTheme = (): Theme => (root.dataset.theme === 'dark' ? 'dark' : 'light');
 
-/** Chooses, for this browser. */
+/** Sets the theme and remembers it in this browser. */
 export function setTheme(theme: Theme) {
   root.dataset.theme = theme;
   for (const listener of listeners) listener();
   try {
     localStorage.setItem('theme', theme);
   } catch {
-    // A browser that keeps nothing for this page shows the theme until it is left.
+    // Without storage, the theme lasts until the page is closed.
   }
 }
 
-/** The theme that is shown. */
+/** The current theme. */
 export const useTheme = () => useSyncExternalStore(subscribe, currentTheme);
 
 export function ThemeButton() {
   const other = useTheme() === 'dark' ? 'light' : 'dark';
   const Icon = other === 'dark' ? Moon : Sun;
   return (
-    <IconButton label={`Switch to the ${other} theme`} onClick={() => setTheme(other)}>
+    <IconButton label={`Switch to ${other} theme`} onClick={() => setTheme(other)}>
       <Icon />
     </IconButton>
   );

@@ -30,7 +30,7 @@ function outcome(run) {
 function folded(run, index, all, isOpen, evaluators, content) {
   const bad = isBad(run, evaluators);
   const isScored = Object.values(run.evaluations).every((found) => found.score !== undefined);
-  const word = run.status ?? (!isScored ? "no score" : bad ? "below pass mark" : "ok");
+  const word = run.status ?? (!isScored ? "scoring error" : bad ? "below pass mark" : "ok");
   const fold = element("details", { class: "run" },
     element("summary", {}, `Trial ${index + 1} of ${all} `, badge(bad ? "bad" : "good", word), ` ${duration(run.latency)}`));
   fold.addEventListener("toggle", () => {

@@ -56,7 +56,7 @@ fn why(report: &Report) -> String {
     for (number, noun) in [
         (summary.failed_items.saturating_sub(summary.timeouts).max(is(Status::Error)), "item in error"),
         (summary.timeouts.max(is(Status::Timeout)), "timeout"),
-        (summary.eval_errors, "evaluation error"),
+        (summary.eval_errors, "scoring error"),
     ] {
         match (number, noun) {
             (0, _) => {}
@@ -65,7 +65,7 @@ fn why(report: &Report) -> String {
         }
     }
     if report.partial {
-        parts.push("partial run: does not measure the agent".to_owned());
+        parts.push("partial run: not representative of the agent".to_owned());
     }
     parts.join(", ")
 }

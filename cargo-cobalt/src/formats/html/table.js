@@ -33,7 +33,7 @@ function haystack(row) {
 /** The verdict of an item: the worst that applies. */
 function verdict(row) {
   if (row.item.status !== "ok") return ["bad", row.item.status];
-  if (row.item.error) return ["bad", "no score"];
+  if (row.item.error) return ["bad", "scoring error"];
   if (row.item.failed) return ["bad", "failed"];
   return row.low.length > 0 ? ["odd", "below pass mark"] : ["good", "passed"];
 }

@@ -252,7 +252,8 @@ fn a_browser_shows_a_run_without_a_score_as_such_and_not_as_low() {
     let dom = drawn(browser, folder.path(), &html(&results([report])), "#items-of-0/a");
     let runs: Vec<_> = dom.split("<details class=\"run\"").skip(1).collect();
     assert!(
-        runs.len() == 2 && runs.iter().all(|run| between(run, "Trial ", "</summary>").contains("no score")),
+        runs.len() == 2
+            && runs.iter().all(|run| between(run, "Trial ", "</summary>").contains("scoring error")),
         "{dom}"
     );
 }

@@ -54,9 +54,10 @@ function block(value, attributes) {
   return [shown, all];
 }
 
-/** A score, never rounded up. */
+/** A score, with as many decimals as show that it is below 1. */
 function figure(score) {
-  return (Math.floor(score * 1000 + 1e-9) / 1000).toFixed(3);
+  const text = score.toFixed(3);
+  return score < 1 && text === '1.000' ? String(score) : text;
 }
 
 /** A duration in a suitable unit, from milliseconds. */

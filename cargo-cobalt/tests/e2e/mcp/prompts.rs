@@ -243,9 +243,6 @@ fn a_prompt_stays_short_whatever_the_run() {
     project.cobalt(&["run", "--filter", "strict"], 0);
     let mut assistant = Assistant::of(&project);
     let text = ask(&mut assistant, "improve-agent", json!({}));
-    has(
-        &text,
-        &["200 of 200 items need work", "### Item `item-0-xxx", " more not shown", "## What to do"],
-    );
+    has(&text, &["200 of 200 items need work", "### Item `item-0-xxx", " more not shown", "## What to do"]);
     has(&ask(&mut assistant, "regression-check", json!({})), &["No items regressed", "## What to do"]);
 }

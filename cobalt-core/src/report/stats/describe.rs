@@ -111,7 +111,8 @@ pub fn percentile(sorted: &[f64], p: f64) -> Option<f64> {
     if below == above { Some(below) } else { Some(below + (above - below) * position.fract()) }
 }
 
-/// The compensated sum of `values`, whose error does not grow with their number (Neumaier, "Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen", ZAMM 54, 1974).
+/// The compensated sum of `values`, whose error does not grow with their number (Neumaier, "Rundungsfehleranalyse einiger
+/// Verfahren zur Summation endlicher Summen", ZAMM 54, 1974).
 ///
 /// 0 without values; NaN if a value is NaN or the sum overflows.
 pub fn sum(values: impl IntoIterator<Item = f64>) -> f64 {

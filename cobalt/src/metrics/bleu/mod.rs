@@ -1,4 +1,4 @@
-//! BLEU: how many n-grams of a text its references have too, with smoothing for orders without a match.
+//! BLEU: the share of a text's n-grams that occur in its references, with smoothing for orders without a match.
 
 mod tokenizer;
 
@@ -6,16 +6,15 @@ use super::n_grams::{clipped_matches, n_grams};
 use super::sequences::Numbers;
 pub use tokenizer::BleuTokenizer;
 
-/// BLEU (Papineni et al. 2002), as sacrebleu 2.6 works it out; these are its options. The default is that of sacrebleu for
-/// single sentences.
+/// BLEU (Papineni et al. 2002), computed like sacrebleu 2.6, with its options. The defaults are those of sacrebleu for single sentences.
 ///
-/// BLEU = BP · exp(Σ ln pₙ / N) over the orders n from 1 to N, where pₙ is the share of the output's n-grams that a reference
-/// has too, each counted at most as often as in the reference that has it most often, and BP the brevity penalty: 1 for an
-/// output at least as long as the reference, else exp(1 - reference length / output length), in tokens. Of several
-/// references, the length closest to the output's counts, and of two as close the shorter one.
+/// BLEU = BP · exp(Σ ln pₙ / N) over the orders n from 1 to N. pₙ is the share of the output's n-grams that occur in a reference, each
+/// counted at most as often as in the reference that contains it most often. BP is the brevity penalty, in tokens: 1 for an output at least
+/// as long as the reference, else exp(1 - reference length / output length). With several references, the length closest to the output's
+/// counts, or the shorter one if equally close.
 ///
-/// Scores are shares, not percentages, and rounding never takes them above 1. Counts are those before smoothing. Letters have
-/// the case, and for [`BleuTokenizer::Intl`] the class, of the version of Unicode that this library is built with.
+/// Scores are shares, not percentages, and never exceed 1 by rounding. Counts are those before smoothing. Case and, for
+/// [`BleuTokenizer::Intl`], character classes follow the Unicode version that this library is built with.
 ///
 /// ```
 /// use cobalt::metrics::Bleu;
@@ -26,14 +25,14 @@ pub use tokenizer::BleuTokenizer;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bleu {
-    /// How texts become tokens: [`BleuTokenizer::V13a`] by default.
+    /// The tokenizer: [`BleuTokenizer::V13a`] by default.
     pub tokenizer: BleuTokenizer,
-    /// What an order without a match counts as: [`BleuSmoothing::Exponential`] by default.
+    /// The smoothing of orders without a match: [`BleuSmoothing::Exponential`] by default.
     pub smoothing: BleuSmoothing,
     /// The longest n-grams, in tokens: 4 by default. With 0, every score is 0.
     pub max_order: usize,
-    /// Whether orders that the output is too short for are left out, instead of making the score 0: `true` by default.
-    /// sacrebleu has it off for corpora.
+    /// Whether orders for which the output is too short are skipped, instead of making the score 0: `true` by default. In sacrebleu it is
+    /// off for corpora.
     pub effective_order: bool,
     /// Whether case is ignored: `false` by default.
     pub lowercase: bool,
@@ -51,33 +50,33 @@ impl Default for Bleu {
     }
 }
 
-/// A score of [`Bleu`], and what it is made of. The lists are by order, from 1 on.
+/// A score of [`Bleu`] and its components. Lists are by order, from 1.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BleuScore {
     /// From 0 to 1.
     pub score: f64,
-    /// The share of the output's n-grams that match, smoothed. All are 0 where nothing matches.
+    /// The smoothed share of the output's n-grams that match. All are 0 if nothing matches.
     pub precisions: Vec<f64>,
     /// How many n-grams of the output match, before smoothing.
     pub matches: Vec<usize>,
     /// How many n-grams the output has, before smoothing.
     pub totals: Vec<usize>,
-    /// What the mean of the precisions is multiplied by, from 0 to 1.
+    /// The factor for the mean of the precisions, from 0 to 1.
     pub brevity_penalty: f64,
     /// In tokens.
     pub output_length: usize,
-    /// That of the closest reference, in tokens; 0 without one.
+    /// The length of the closest reference, in tokens; 0 without one.
     pub reference_length: usize,
 }
 
 impl Bleu {
-    /// The score of a text by its references. Without one, nothing matches.
+    /// Scores a text against its references. Without one, nothing matches.
     #[must_use]
     pub fn score(&self, output: &str, references: &[impl AsRef<str>]) -> BleuScore {
         self.score_of(self.counts(output, references))
     }
 
-    /// The score of many texts, each with its references: their counts are added up first, so this is no mean of scores.
+    /// Scores a corpus, each text against its references. The counts are summed first, so this is not a mean of scores.
     ///
     /// ```
     /// use cobalt::metrics::Bleu;
@@ -128,14 +127,14 @@ impl Bleu {
             0.0
         } else {
             let logarithms = precisions[..averaged].iter().map(|precision| precision.ln());
-            // Smoothing with large values makes precisions above 1.
+            // Smoothing with large values would make precisions exceed 1.
             (brevity_penalty * (logarithms.sum::<f64>() / averaged as f64).exp()).min(1.0)
         };
         BleuScore { score, precisions, matches, totals, brevity_penalty, output_length, reference_length }
     }
 }
 
-/// What is added up over a corpus. The lists are by order.
+/// The counts that are summed over a corpus. Lists are by order.
 struct Counts {
     matches: Vec<usize>,
     totals: Vec<usize>,
@@ -165,16 +164,15 @@ fn brevity_penalty(output_length: usize, reference_length: usize) -> f64 {
     }
 }
 
-/// What [`Bleu`](Bleu) takes for the precision of an order in which nothing matches. Where nothing matches in any
-/// order, the score is 0 all the same. The methods are those of Chen and Cherry (2014) that sacrebleu has; in place of a value
-/// below 0, 0 is taken.
+/// How [`Bleu`](Bleu) treats an order without a match. If no order has a match, the score is always 0. The methods are those of Chen and
+/// Cherry (2014) in sacrebleu; negative values count as 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum BleuSmoothing {
-    /// 0, so that the score is 0.
+    /// None: the precision is 0, and so is the score.
     None,
-    /// So many matches instead of none (method 1). sacrebleu takes 0.1.
+    /// This many matches instead of none (method 1). sacrebleu's default is 0.1.
     Floor(f64),
-    /// So many more matches and n-grams in each order above 1 (method 2). sacrebleu takes 1.
+    /// Adds this number to matches and n-grams in each order above 1 (method 2). sacrebleu's default is 1.
     AddK(f64),
     /// 1/2 of a match in the first order without one, 1/4 in the second, and so on (method 3, that of NIST).
     #[default]
@@ -182,7 +180,7 @@ pub enum BleuSmoothing {
 }
 
 impl BleuSmoothing {
-    /// The precision of each order: all 0 where nothing matches in any.
+    /// The precision of each order; all 0 if no order has a match.
     pub(super) fn precisions(self, matches: &[usize], totals: &[usize]) -> Vec<f64> {
         if matches.iter().all(|matches| *matches == 0) {
             return vec![0.0; matches.len()];
@@ -209,12 +207,12 @@ impl BleuSmoothing {
         (1..).zip(matches.iter().zip(totals)).map(precision).collect()
     }
 
-    /// How many orders have an n-gram.
+    /// The number of orders with an n-gram.
     pub(super) fn orders(self, totals: &[usize]) -> usize {
         (1..).zip(totals).filter(|(order, total)| **total as f64 + self.added(*order) > 0.0).count()
     }
 
-    /// How many matches and n-grams an order has more.
+    /// How many matches and n-grams smoothing adds to an order.
     fn added(self, order: usize) -> f64 {
         match self {
             Self::AddK(k) if order > 1 => k.max(0.0),

@@ -1,4 +1,4 @@
-//! How BLEU splits a text into tokens, by the classes of letters.
+//! BLEU tokenizers, based on character classes.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -7,29 +7,26 @@ use regex_syntax::hir::{Class as Letters, HirKind};
 
 use crate::metrics::n_grams::{is_white_space, words};
 
-/// How [`Bleu`](super::Bleu) parts a text into tokens: the tokenizers of sacrebleu 2.6 that need no model. White space parts
-/// tokens in all of them, and is in none.
+/// The tokenizers of sacrebleu 2.6 that need no model, for [`Bleu`](super::Bleu). All of them split at whitespace, which is in no token.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BleuTokenizer {
-    /// `13a`, that of mteval-v13a: symbols of ASCII are tokens, and so are full stops and commas but between digits, and hyphens
-    /// after digits. `<skipped>`, hyphens at the end of a line and four entities of HTML (`&quot;` and the like) are resolved
-    /// first.
+    /// `13a`, as in mteval-v13a: ASCII symbols are tokens; so are full stops and commas, except between digits, and hyphens after digits.
+    /// First, `<skipped>`, hyphens at line ends and four HTML entities (such as `&quot;`) are resolved.
     #[default]
     V13a,
-    /// `none`: what white space parts.
+    /// `none`: splits only at whitespace.
     None,
-    /// `char`: each letter (code point) is a token.
+    /// `char`: each character (code point) is a token.
     Char,
-    /// `intl`, that of mteval-v14: symbols of Unicode are tokens, and so is punctuation but between numbers, and after a number
-    /// at the end.
+    /// `intl`, as in mteval-v14: Unicode symbols are tokens; so is punctuation, except between numbers, and after a number at the end.
     Intl,
-    /// `zh`: Chinese letters, punctuation and symbols, of full width too, are tokens by themselves; the rest is parted as by `13a`,
-    /// without what that resolves first.
+    /// `zh`: Chinese characters, punctuation and symbols, including full-width ones, are separate tokens; the rest is split as by `13a`,
+    /// without its resolving.
     Zh,
 }
 
 impl BleuTokenizer {
-    /// A text, ready to be parted.
+    /// Prepares a text for tokenization.
     pub(super) fn line(self, text: &str, lowercase: bool) -> Cow<'_, str> {
         let text = text.trim_end_matches(is_white_space);
         let text = if lowercase { Cow::Owned(text.to_lowercase()) } else { Cow::Borrowed(text) };
@@ -52,7 +49,7 @@ impl BleuTokenizer {
     }
 }
 
-/// A text without what mteval-v13a resolves, one after the other: `&amp;lt;` becomes `<`.
+/// Resolves what mteval-v13a resolves, one after the other: `&amp;lt;` becomes `<`.
 fn resolved(text: Cow<'_, str>) -> Cow<'_, str> {
     const RESOLVED: [(&str, &str); 7] = [
         ("<skipped>", ""),
@@ -74,12 +71,11 @@ fn resolved(text: Cow<'_, str>) -> Cow<'_, str> {
     )
 }
 
-/// Parts a line at white space, and makes tokens of single letters by their class and those beside them. `outside` is what
-/// counts as the class of what is before and after the line.
+/// Splits a line at whitespace, and makes separate tokens of characters depending on their class and their neighbours. `outside` is the
+/// class before and after the line.
 ///
-/// mteval parts by regular expressions, one after the other. The first that parts marks, `([^0-9])([.,])` or the like, takes two
-/// letters at a time and so passes over every other mark of a run; the second, `([.,])([^0-9])`, parts all of those but
-/// the last one where a number follows it.
+/// mteval uses regular expressions, one after the other. The first one for marks, such as `([^0-9])([.,])`, consumes two characters and so
+/// skips every other mark of a run; the second one, `([.,])([^0-9])`, splits all of those except the last one if a number follows it.
 fn part<'a>(
     line: &'a str,
     class_of: impl Fn(char) -> Class,
@@ -117,16 +113,16 @@ fn part<'a>(
     }
 }
 
-/// What a letter is to a tokenizer.
+/// The class of a character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     Space,
     Number,
-    /// A token by itself, but for numbers beside it.
+    /// A separate token, except next to numbers.
     Mark,
-    /// A token by itself.
+    /// A separate token.
     Symbol,
-    /// A token by itself after a number.
+    /// A separate token after a number.
     Dash,
     Other,
 }
@@ -144,11 +140,11 @@ pub fn western(letter: char) -> Class {
     }
 }
 
-/// The classes of sacrebleu's tokenizer for Chinese: what it takes for Chinese is a token by itself, and the rest has the classes
-/// of mteval-v13a.
+/// The classes of sacrebleu's Chinese tokenizer: characters that it considers Chinese are separate tokens, the rest has the classes of
+/// mteval-v13a.
 pub fn chinese(letter: char) -> Class {
-    /// From the first to the last letter of each stretch. The first is not of Chinese letters, but of punctuation and symbols:
-    /// sacrebleu writes the five digits of rarer letters with an escape that reads four of them.
+    /// The first and last character of each range. The first range contains punctuation and symbols, not Chinese: sacrebleu writes the
+    /// five digits of rarer characters with an escape that reads four of them.
     const STRETCHES: [(char, char); 19] = [
         ('\u{2001}', '\u{2a6d}'),
         ('\u{2e80}', '\u{2eff}'),
@@ -190,7 +186,7 @@ pub fn international(letter: char) -> Class {
     }
 }
 
-/// Classes with the first and the last letter of each stretch, in the order of letters.
+/// Classes with the first and the last character of each range, in order.
 static STRETCHES: LazyLock<Vec<(char, char, Class)>> = LazyLock::new(|| {
     let classes = [(r"\p{N}", Class::Number), (r"\p{P}", Class::Mark), (r"\p{S}", Class::Symbol)];
     let mut stretches: Vec<_> =
@@ -207,7 +203,7 @@ fn by_unicode(letter: char) -> Class {
     }
 }
 
-/// The stretches of letters that a pattern names.
+/// The ranges of characters that match a pattern.
 fn stretches(pattern: &str, class: Class) -> Vec<(char, char, Class)> {
     let parsed = regex_syntax::parse(pattern).expect("the name of a class that the feature `unicode` knows");
     match parsed.into_kind() {

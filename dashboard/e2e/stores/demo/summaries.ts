@@ -47,7 +47,7 @@ const subjects: Subject[] = Array.from({ length: 30 }, (_, number) => {
   const incident = {
     service: random.pick(SERVICES),
     cause: random.pick(CAUSES),
-    mend: random.pick(FIXES),
+    fix: random.pick(FIXES),
     minutes: random.whole(7, 190),
     customers: random.whole(40, 9000),
   };
@@ -66,18 +66,18 @@ const subjects: Subject[] = Array.from({ length: 30 }, (_, number) => {
   };
 });
 
-function report({ service, cause, fix: mend, minutes, customers }: Incident): string {
+function report({ service, cause, fix, minutes, customers }: Incident): string {
   return [
     `At 09:${String(minutes % 60).padStart(2, '0')} the on-call engineer was paged because ${service} answered with errors.`,
     `First suspicion fell on the load balancer, which was ruled out after a quarter of an hour.`,
     `The cause was ${cause}. About ${customers} customers saw an error page at least once.`,
-    `Service came back after ${minutes} minutes by ${mend}.`,
+    `Service came back after ${minutes} minutes by ${fix}.`,
     `Follow-ups: a runbook, a dashboard for the queue, and a review of the alert that came late.`,
   ].join('\n\n');
 }
 
-function summary({ service, cause, fix: mend, minutes, customers }: Incident): string {
-  return `For ${minutes} minutes ${service} failed for about ${customers} customers because of ${cause}. It was mended by ${mend}.`;
+function summary({ service, cause, fix, minutes, customers }: Incident): string {
+  return `For ${minutes} minutes ${service} failed for about ${customers} customers because of ${cause}. It was fixed by ${fix}.`;
 }
 
 function execute({ subject, grade, random }: Attempt): Execution {
@@ -85,12 +85,12 @@ function execute({ subject, grade, random }: Attempt): Execution {
   if (!incident) throw new Error(`no such item: ${subject.key}`);
   if (random.chance(0.003))
     return failed('error', 'the vendor answered 429 Too Many Requests: rate limit reached', 610);
-  const { service, cause, fix: mend, minutes, customers } = incident;
+  const { service, cause, fix, minutes, customers } = incident;
   const parts = [
     `${service[0]?.toUpperCase()}${service.slice(1)} was down for ${minutes} minutes.`,
     grade > 0.5 ? `The reason was ${cause}.` : 'The reason is being looked into.',
     grade > 0.62 ? `Around ${customers} customers were affected.` : '',
-    grade > 0.74 ? `We mended it by ${mend}.` : '',
+    grade > 0.74 ? `We fixed it by ${fix}.` : '',
     random.chance(0.2) ? 'We are sorry for the trouble.' : '',
   ].filter(Boolean);
   const text = parts.join(' ');

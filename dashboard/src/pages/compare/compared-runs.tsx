@@ -25,10 +25,10 @@ interface ComparedRunsProps {
   onChange: (place: number) => void;
 }
 
-export function ComparedRuns({ runs, onChoose: choose, onChange: onPick }: ComparedRunsProps) {
+export function ComparedRuns({ runs, onChoose, onChange }: ComparedRunsProps) {
   const ids = runs.map((run) => run.id);
   const compareAgainst = (place: number) =>
-    choose([ids[place] ?? '', ...ids.filter((_, other) => other !== place)]);
+    onChoose([ids[place] ?? '', ...ids.filter((_, other) => other !== place)]);
   return (
     <ul
       className={`grid gap-3 ${runs.length > 2 ? 'lg:grid-cols-3' : 'md:grid-cols-2'}`}
@@ -73,13 +73,17 @@ export function ComparedRuns({ runs, onChoose: choose, onChange: onPick }: Compa
                   <ArrowLeftRight />
                 </IconButton>
               )}
-              <Button look="bare" onClick={() => onPick(place)} aria-label={`Change ${runInSentence(place)}`}>
+              <Button
+                look="bare"
+                onClick={() => onChange(place)}
+                aria-label={`Change ${runInSentence(place)}`}
+              >
                 Change
               </Button>
               {runs.length > 2 && (
                 <IconButton
                   label={`Remove ${runInSentence(place)}`}
-                  onClick={() => choose(ids.filter((_, other) => other !== place))}
+                  onClick={() => onChoose(ids.filter((_, other) => other !== place))}
                 >
                   <X />
                 </IconButton>
@@ -108,8 +112,8 @@ const passRate = ({ summary }: ComparedRun) =>
 function Metrics({ run, base }: { run: ComparedRun; base?: ComparedRun }) {
   const { summary } = run;
   const errors = errorCount(run);
-  const change = (of: (run: ComparedRun) => number | null | undefined) => {
-    const [now, before] = [of(run), base && of(base)];
+  const change = (metric: (run: ComparedRun) => number | null | undefined) => {
+    const [now, before] = [metric(run), base && metric(base)];
     if (typeof now !== 'number' || typeof before !== 'number' || before === 0) return undefined;
     return now === before ? 'no change' : `${formatSigned((100 * (now - before)) / before, 1)} %`;
   };

@@ -15,10 +15,10 @@ interface Row {
 }
 
 /** The figures of all comparisons by their names, in the order in which they first occur. */
-function groupByName(comparisons: Comparison[], of: 'evaluators' | 'amounts'): [string, Row[]][] {
+function groupByName(comparisons: Comparison[], kind: 'evaluators' | 'amounts'): [string, Row[]][] {
   const groups = new Map<string, Row[]>();
   for (const [index, comparison] of comparisons.entries()) {
-    for (const difference of comparison[of]) {
+    for (const difference of comparison[kind]) {
       const rows = groups.get(difference.name) ?? [];
       rows.push({ place: index + 1, difference });
       groups.set(difference.name, rows);
@@ -29,21 +29,21 @@ function groupByName(comparisons: Comparison[], of: 'evaluators' | 'amounts'): [
 
 interface DifferenceTableProps {
   comparisons: Comparison[];
-  of: 'evaluators' | 'amounts';
+  kind: 'evaluators' | 'amounts';
 }
 
 /** A table of them; nothing, where the runs have no such figure in common. */
-export function DifferenceTable({ comparisons, of }: DifferenceTableProps) {
-  const groups = groupByName(comparisons, of);
+export function DifferenceTable({ comparisons, kind }: DifferenceTableProps) {
+  const groups = groupByName(comparisons, kind);
   const all = groups.flatMap(([, rows]) => rows.map((row) => row.difference));
   const first = all[0];
   if (first === undefined) return null;
-  const wide = scaleLimit(all);
-  const title = of === 'evaluators' ? 'Score' : 'Amount';
+  const limit = scaleLimit(all);
+  const title = kind === 'evaluators' ? 'Score' : 'Amount';
   return (
     <table className="w-full table-fixed border-line border-t text-left max-lg:block">
       <caption className="sr-only">
-        {of === 'evaluators'
+        {kind === 'evaluators'
           ? 'Scores against the baseline'
           : 'Latency, tokens, cost and errors against the baseline'}
       </caption>
@@ -54,7 +54,7 @@ export function DifferenceTable({ comparisons, of }: DifferenceTableProps) {
           <Head className="w-24 text-right max-lg:hidden">Other</Head>
           <Head className="w-26 text-right max-lg:hidden">Change</Head>
           <Head className="lg:px-4" name="95 % interval">
-            <Scale reach={wide} quantity={first.quantity} />
+            <Scale limit={limit} quantity={first.quantity} />
           </Head>
           <Head className="w-44 max-lg:hidden">95 % interval</Head>
           <Head className="w-16 text-right max-lg:hidden">
@@ -72,7 +72,7 @@ export function DifferenceTable({ comparisons, of }: DifferenceTableProps) {
               key={row.place}
               name={name}
               row={row}
-              reach={wide}
+              limit={limit}
               isFirst={index === 0}
               hasSeveralRuns={comparisons.length > 1}
             />
@@ -106,7 +106,7 @@ function Head({
 interface DifferenceRowProps {
   name: string;
   row: Row;
-  reach: number;
+  limit: number;
   isFirst: boolean;
   hasSeveralRuns: boolean;
 }
@@ -116,7 +116,7 @@ const NUMBER = 'px-2 py-2.5 text-right tabular-nums whitespace-nowrap';
 function DifferenceRow({
   name,
   row: { place, difference },
-  reach,
+  limit: reach,
   isFirst,
   hasSeveralRuns: isOneOfTwo,
 }: DifferenceRowProps) {
@@ -145,7 +145,7 @@ function DifferenceRow({
         {formatSignedValue(difference, difference.difference)}
       </td>
       <td className="py-2 max-lg:order-3 max-lg:col-span-3 lg:px-4">
-        <Interval difference={difference} reach={reach} />
+        <Interval difference={difference} limit={reach} />
       </td>
       <td
         className={clsx(

@@ -37,46 +37,51 @@ const HEIGHT = 24;
 const MIDDLE = HEIGHT / 2;
 const CAP = 4;
 
-export function Interval({ difference: of, reach }: { difference: Difference; reach: number }) {
-  const by = divisor(of);
+export function Interval({ difference, limit }: { difference: Difference; limit: number }) {
+  const by = divisor(difference);
   if (by === undefined) return null;
-  const x = (value: number) => `${(50 + (50 * value) / by / reach).toFixed(2)}%`;
-  const margin = (isShare(of.quantity) ? MARGINS.share : MARGINS.relative) * by;
-  const colour = COLOURS[of.verdict];
-  const interval = formatInterval(of);
+  const x = (value: number) => `${(50 + (50 * value) / by / limit).toFixed(2)}%`;
+  const margin = (isShare(difference.quantity) ? MARGINS.share : MARGINS.relative) * by;
+  const colour = COLOURS[difference.verdict];
+  const interval = formatInterval(difference);
   const label = interval === undefined ? 'no interval' : `95 % interval ${interval}`;
   return (
     <svg width="100%" height={HEIGHT} role="img" aria-label={label} className="block overflow-visible">
       <rect
         x={x(-margin)}
-        width={`${((100 * margin) / by / reach).toFixed(2)}%`}
+        width={`${((100 * margin) / by / limit).toFixed(2)}%`}
         y="0"
         height={HEIGHT}
         fill="var(--sunken)"
       />
       <line x1="50%" x2="50%" y1="-6" y2={HEIGHT + 6} stroke="var(--muted)" strokeDasharray="2 2" />
-      {of.ci95 !== null && (
+      {difference.ci95 !== null && (
         <g stroke={colour} strokeWidth="2">
-          <line x1={x(of.ci95.low)} x2={x(of.ci95.high)} y1={MIDDLE} y2={MIDDLE} />
-          <line x1={x(of.ci95.low)} x2={x(of.ci95.low)} y1={MIDDLE - CAP} y2={MIDDLE + CAP} />
-          <line x1={x(of.ci95.high)} x2={x(of.ci95.high)} y1={MIDDLE - CAP} y2={MIDDLE + CAP} />
+          <line x1={x(difference.ci95.low)} x2={x(difference.ci95.high)} y1={MIDDLE} y2={MIDDLE} />
+          <line x1={x(difference.ci95.low)} x2={x(difference.ci95.low)} y1={MIDDLE - CAP} y2={MIDDLE + CAP} />
+          <line
+            x1={x(difference.ci95.high)}
+            x2={x(difference.ci95.high)}
+            y1={MIDDLE - CAP}
+            y2={MIDDLE + CAP}
+          />
         </g>
       )}
-      <circle cx={x(of.difference)} cy={MIDDLE} r="4" fill={colour} />
+      <circle cx={x(difference.difference)} cy={MIDDLE} r="4" fill={colour} />
     </svg>
   );
 }
 
 /** The ends of the scale, and which of its sides is the better one. */
-export function Scale({ reach, quantity }: { reach: number; quantity: Difference['quantity'] }) {
+export function Scale({ limit, quantity }: { limit: number; quantity: Difference['quantity'] }) {
   const end = (value: number) =>
     quantity === 'score' ? formatSigned(value, 2) : `${formatSigned(100 * value, 0)} %`;
   const [left, right] = isHigherBetter(quantity) ? ['worse', 'better'] : ['better', 'worse'];
   return (
     <span className="grid grid-cols-[1fr_auto_1fr] gap-x-2 whitespace-nowrap font-normal text-xs tabular-nums">
-      <span>{end(-reach)}</span>
+      <span>{end(-limit)}</span>
       <span>0</span>
-      <span className="text-right">{end(reach)}</span>
+      <span className="text-right">{end(limit)}</span>
       <span aria-hidden="true">← {left}</span>
       <span />
       <span aria-hidden="true" className="text-right">

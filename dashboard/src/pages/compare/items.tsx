@@ -18,7 +18,7 @@ export interface ItemsProps {
 }
 
 export function Items({ compared, start, choice, chosen }: ItemsProps) {
-  const { search, evaluator, sort, defaultSort: usualSort, only, set } = chosen;
+  const { search, evaluator, sort, defaultSort, only, set } = chosen;
   const isFiltered = search !== '' || only !== 'all';
   return (
     <Panel
@@ -60,7 +60,7 @@ export function Items({ compared, start, choice, chosen }: ItemsProps) {
         <SelectField
           label="Order of the items"
           value={sort}
-          onChange={(value) => set({ sort: value === usualSort ? '' : value })}
+          onChange={(value) => set({ sort: value === defaultSort ? '' : value })}
           className="max-sm:grow"
         >
           {SORTS.map(({ value, name }) => (

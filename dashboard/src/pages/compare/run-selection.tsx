@@ -27,7 +27,7 @@ interface RunSelectionProps {
   onChoose: (ids: string[]) => void;
 }
 
-export function RunSelection({ first, onChoose: choose }: RunSelectionProps) {
+export function RunSelection({ first, onChoose }: RunSelectionProps) {
   const known = useQuery(runsQuery({ limit: 1 }));
   if (known.isPending) return <Skeleton label="Loading runs" rows={4} className="h-16" />;
   if (known.isError) {
@@ -45,23 +45,23 @@ export function RunSelection({ first, onChoose: choose }: RunSelectionProps) {
   }
   return (
     <div className="grid items-start gap-4 lg:grid-cols-2">
-      <SelectRuns first={first} onChoose={choose} />
+      <SelectRuns first={first} onChoose={onChoose} />
       <LatestRuns experiments={known.data.experiments} />
     </div>
   );
 }
 
 /** The places of the runs, each a button that opens the choice. */
-function SelectRuns({ first, onChoose: choose }: RunSelectionProps) {
+function SelectRuns({ first, onChoose }: RunSelectionProps) {
   const [ids, setIds] = useState<string[]>(first === undefined ? [] : [first]);
-  const [place, setPlace] = useState<number>();
+  const [openPlace, setOpenPlace] = useState<number>();
   const [experiment, setExperiment] = useState<string>();
   const select = (run: RunRow) => {
     const chosen = [...ids];
-    chosen[place ?? 0] = run.id;
+    chosen[openPlace ?? 0] = run.id;
     setIds(chosen);
     setExperiment(run.name);
-    setPlace(undefined);
+    setOpenPlace(undefined);
   };
   return (
     <Panel title="Choose the runs">
@@ -72,7 +72,7 @@ function SelectRuns({ first, onChoose: choose }: RunSelectionProps) {
             <Button
               className="min-w-0 grow justify-start!"
               disabled={index > ids.length}
-              onClick={() => setPlace(index)}
+              onClick={() => setOpenPlace(index)}
             >
               {ids[index] === undefined ? (
                 <span className="text-muted">
@@ -88,16 +88,16 @@ function SelectRuns({ first, onChoose: choose }: RunSelectionProps) {
           </li>
         ))}
       </ol>
-      <Button look="main" className="mt-4" disabled={ids.length < 2} onClick={() => choose(ids)}>
+      <Button look="main" className="mt-4" disabled={ids.length < 2} onClick={() => onChoose(ids)}>
         Compare
       </Button>
-      {place !== undefined && (
+      {openPlace !== undefined && (
         <RunPicker
-          title={`Choose ${runInSentence(place)}`}
+          title={`Choose ${runInSentence(openPlace)}`}
           experiment={experiment}
           selected={ids}
           onSelect={select}
-          onClose={() => setPlace(undefined)}
+          onClose={() => setOpenPlace(undefined)}
         />
       )}
     </Panel>
@@ -159,11 +159,11 @@ function LatestPair({ name, count, newest }: { name: string; count: number; newe
   );
 }
 
-function RunTime({ run: of }: { run: RunRow }) {
+function RunTime({ run }: { run: RunRow }) {
   return (
     <span className="inline-flex gap-1.5">
-      <Time timestamp={of.timestamp} />
-      {typeof of.gitCommit === 'string' && <code className="font-mono">{shortCommit(of.gitCommit)}</code>}
+      <Time timestamp={run.timestamp} />
+      {typeof run.gitCommit === 'string' && <code className="font-mono">{shortCommit(run.gitCommit)}</code>}
     </span>
   );
 }

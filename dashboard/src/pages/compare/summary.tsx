@@ -15,13 +15,13 @@ export function Summary({ comparisons }: { comparisons: Comparison[] }) {
         {comparisons.map((comparison, index) => (
           <li key={LETTERS[index + 1]} className="flex gap-2">
             {comparisons.length > 1 && <RunLetter place={index + 1} />}
-            <ComparisonSummary of={comparison} />
+            <ComparisonSummary comparison={comparison} />
           </li>
         ))}
       </ul>
-      <DifferenceTable comparisons={comparisons} of="evaluators" />
+      <DifferenceTable comparisons={comparisons} kind="evaluators" />
       <div className="h-4" />
-      <DifferenceTable comparisons={comparisons} of="amounts" />
+      <DifferenceTable comparisons={comparisons} kind="amounts" />
       {hasAdjustedPValues(comparisons) && (
         <p className="mt-3 text-muted text-xs">
           p-values are corrected by Holm’s method, for all scores and for all amounts. Grey ground: what is
@@ -32,7 +32,7 @@ export function Summary({ comparisons }: { comparisons: Comparison[] }) {
   );
 }
 
-function ComparisonSummary({ of: comparison }: { of: Comparison }) {
+function ComparisonSummary({ comparison }: { comparison: Comparison }) {
   const nothing = noChangeText(comparison);
   return (
     <div className="min-w-0 grow">

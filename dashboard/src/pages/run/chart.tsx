@@ -31,8 +31,8 @@ function shortName(name: string): string {
   return shown.length > MAX_NAME_LENGTH ? `${shown.slice(0, MAX_NAME_LENGTH - 1)}…` : shown;
 }
 
-export default function Chart({ means, kind: shape }: ChartProps) {
-  return shape === 'radar' ? <RadarView means={means} /> : <BarsView means={means} />;
+export default function Chart({ means, kind }: ChartProps) {
+  return kind === 'radar' ? <RadarView means={means} /> : <BarsView means={means} />;
 }
 
 function RadarView({ means }: Pick<ChartProps, 'means'>) {

@@ -21,16 +21,16 @@ const HEIGHT = 36;
 /** The least height of a bar that is not empty, so that it is seen, and can be hit. */
 const MIN_BAR_HEIGHT = 3;
 
-export function Histogram({ name, bins: parts, passMark: mark, onRange }: HistogramProps) {
-  const most = Math.max(...parts, 1);
+export function Histogram({ name, bins, passMark, onRange }: HistogramProps) {
+  const most = Math.max(...bins, 1);
   return (
     <ul
       aria-label={`Spread of ${name}`}
       className="flex items-end border-line border-b"
       style={{ height: HEIGHT }}
     >
-      {parts.map((items, part) => {
-        const range = { low: part / parts.length, high: (part + 1) / parts.length };
+      {bins.map((items, part) => {
+        const range = { low: part / bins.length, high: (part + 1) / bins.length };
         return (
           // biome-ignore lint/suspicious/noArrayIndexKey: a part is its place
           <li key={part} className="flex h-full flex-1 items-end">
@@ -39,7 +39,7 @@ export function Histogram({ name, bins: parts, passMark: mark, onRange }: Histog
                 items={items}
                 range={range}
                 height={Math.max(MIN_BAR_HEIGHT, (items / most) * HEIGHT)}
-                isBelowPassMark={mark !== undefined && range.high <= mark + Number.EPSILON}
+                isBelowPassMark={passMark !== undefined && range.high <= passMark + Number.EPSILON}
                 onClick={() => onRange(range)}
               />
             )}
@@ -58,20 +58,20 @@ interface BarProps {
   onClick: () => void;
 }
 
-function Bar({ items, range, height, isBelowPassMark: isLow, onClick: onChoose }: BarProps) {
+function Bar({ items, range, height, isBelowPassMark, onClick }: BarProps) {
   const bounds = `${range.low.toFixed(2)} to ${range.high.toFixed(2)}`;
   return (
     <button
       type="button"
       title={`${bounds}: ${pluralize(items, 'item')}`}
-      aria-label={`${pluralize(items, 'item')} from ${bounds}${isLow ? ', below the mark' : ''}: show them`}
-      onClick={onChoose}
+      aria-label={`${pluralize(items, 'item')} from ${bounds}${isBelowPassMark ? ', below the mark' : ''}: show them`}
+      onClick={onClick}
       className="group flex h-full w-full items-end px-px"
     >
       <span
         className={clsx(
           'block w-full rounded-t-xs group-hover:brightness-90',
-          isLow ? 'bg-bad/70' : 'bg-accent/70',
+          isBelowPassMark ? 'bg-bad/70' : 'bg-accent/70',
         )}
         style={{ height }}
       />

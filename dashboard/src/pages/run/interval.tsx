@@ -10,18 +10,18 @@ interface IntervalProps {
 const place = (value: number) => `${100 * Math.min(Math.max(value, 0), 1)}%`;
 
 /** The figures stand beside it as text, so it is hidden from those who do not see it. */
-export function Interval({ ci95: bounds, mean, passMark: mark }: IntervalProps) {
+export function Interval({ ci95, mean, passMark }: IntervalProps) {
   return (
     <div className="relative h-2.5" aria-hidden="true">
       <div className="absolute inset-x-0 top-1 h-0.5 rounded-full bg-line" />
-      {bounds && (
+      {ci95 && (
         <div
           className="absolute top-0.5 h-1.5 rounded-full bg-accent/35"
-          style={{ left: place(bounds.low), width: place(bounds.high - bounds.low) }}
+          style={{ left: place(ci95.low), width: place(ci95.high - ci95.low) }}
         />
       )}
-      {mark !== undefined && (
-        <div className="absolute inset-y-0 w-px bg-muted" style={{ left: place(mark) }} />
+      {passMark !== undefined && (
+        <div className="absolute inset-y-0 w-px bg-muted" style={{ left: place(passMark) }} />
       )}
       <div
         className="absolute top-0 size-2.5 -translate-x-1/2 rounded-full border-2 border-surface bg-accent"

@@ -61,9 +61,9 @@ interface RowProps {
   onRange: (range: ScoreRange) => void;
 }
 
-function Row({ name, run, bins: parts, onRange }: RowProps) {
+function Row({ name, run, bins, onRange }: RowProps) {
   const stats = getOwn(run.summary.scores, name);
-  const mark = passMarkOf(run, name);
+  const passMark = passMarkOf(run, name);
   return (
     <tr className="[&>*]:py-2.5">
       <th scope="row" className="max-w-48 text-left font-medium [overflow-wrap:anywhere]">
@@ -76,24 +76,24 @@ function Row({ name, run, bins: parts, onRange }: RowProps) {
       ) : (
         <>
           <td className="px-3">
-            <Mean stats={stats} mark={mark} />
+            <Mean stats={stats} passMark={passMark} />
           </td>
           <td className="px-3 text-right">
-            <PassRate stats={stats} mark={mark} runs={run.config.runs} />
+            <PassRate stats={stats} passMark={passMark} trials={run.config.runs} />
           </td>
-          <td>{parts && <Histogram name={name} bins={parts} passMark={mark} onRange={onRange} />}</td>
+          <td>{bins && <Histogram name={name} bins={bins} passMark={passMark} onRange={onRange} />}</td>
         </>
       )}
     </tr>
   );
 }
 
-function Mean({ stats, mark }: { stats: ScoreStats; mark: number | undefined }) {
+function Mean({ stats, passMark }: { stats: ScoreStats; passMark: number | undefined }) {
   return (
     <div className="flex items-center gap-3 tabular-nums">
       <span className="font-semibold">{formatScore(stats.avg)}</span>
       <div className="w-32">
-        <Interval ci95={stats.ci95 ?? undefined} mean={stats.avg} passMark={mark} />
+        <Interval ci95={stats.ci95 ?? undefined} mean={stats.avg} passMark={passMark} />
         <p className="mt-1 text-muted text-xs">
           {stats.ci95 ? `${formatScore(stats.ci95.low)} to ${formatScore(stats.ci95.high)}` : 'no interval'}
         </p>
@@ -102,7 +102,15 @@ function Mean({ stats, mark }: { stats: ScoreStats; mark: number | undefined }) 
   );
 }
 
-function PassRate({ stats, mark, runs }: { stats: ScoreStats; mark: number | undefined; runs: number }) {
+function PassRate({
+  stats,
+  passMark,
+  trials,
+}: {
+  stats: ScoreStats;
+  passMark: number | undefined;
+  trials: number;
+}) {
   const always = stats.passHatK?.at(-1);
   return (
     <>
@@ -110,11 +118,11 @@ function PassRate({ stats, mark, runs }: { stats: ScoreStats; mark: number | und
         {stats.passRate == null ? '–' : formatPercent(stats.passRate)}
       </span>
       <span className="block whitespace-nowrap text-muted text-xs">
-        {mark === undefined ? `of ${formatCount(stats.count)}` : `mark ${Number(mark.toFixed(3))}`}
+        {passMark === undefined ? `of ${formatCount(stats.count)}` : `mark ${Number(passMark.toFixed(3))}`}
       </span>
-      {runs > 1 && always !== undefined && (
+      {trials > 1 && always !== undefined && (
         <span className="block whitespace-nowrap text-muted text-xs">
-          all {runs} runs {formatPercent(always)}
+          all {trials} runs {formatPercent(always)}
         </span>
       )}
     </>

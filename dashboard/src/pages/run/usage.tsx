@@ -25,9 +25,9 @@ export function Usage({ overview }: { overview: Overview }) {
           </tr>
         </thead>
         <tbody className="divide-y divide-line">
-          <Percentiles name="Latency" of={summary.latency} as={formatDuration} />
-          <Percentiles name="Tokens" of={overview.tokens} as={formatCount} />
-          <Percentiles name="Cost" of={overview.cost} as={formatCost} />
+          <Percentiles name="Latency" stats={summary.latency} format={formatDuration} />
+          <Percentiles name="Tokens" stats={overview.tokens} format={formatCount} />
+          <Percentiles name="Cost" stats={overview.cost} format={formatCost} />
         </tbody>
       </table>
       <dl className="mt-3 flex flex-col gap-1 border-line border-t pt-3">
@@ -56,11 +56,11 @@ export function Usage({ overview }: { overview: Overview }) {
 
 interface PercentilesProps {
   name: string;
-  of: Amounts | LatencyStats | null | undefined;
-  as: (value: number) => string;
+  stats: Amounts | LatencyStats | null | undefined;
+  format: (value: number) => string;
 }
 
-function Percentiles({ name, of: stats, as }: PercentilesProps) {
+function Percentiles({ name, stats, format }: PercentilesProps) {
   return (
     <tr className="[&>*]:py-1.5">
       <th scope="row" className="text-left font-normal">
@@ -68,7 +68,7 @@ function Percentiles({ name, of: stats, as }: PercentilesProps) {
       </th>
       {COLUMNS.map((column) => (
         <td key={column} className="pl-2 text-right">
-          {stats ? as(stats[column]) : <span className="text-muted">–</span>}
+          {stats ? format(stats[column]) : <span className="text-muted">–</span>}
         </td>
       ))}
     </tr>

@@ -1,4 +1,4 @@
-// The runs as cards, for a narrow window.
+// The runs as cards, for narrow windows.
 import { Coins, ListChecks, Timer } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useNavigate } from 'react-router';
@@ -13,15 +13,16 @@ import { EvaluatorScore } from './scores';
 import { useRowKeys } from './use-row-keys';
 import { useVirtualRows } from './use-virtual-rows';
 
-/** The height of a card in pixels, with its line. */
+/** The height of a card in pixels, including its border. */
 const CARD_HEIGHT = 141;
 
+/** The height of the sticky page header in pixels. */
 const HEADER_HEIGHT = 60;
 
-/** How many evaluators have a place in a card. */
+/** The number of scores on a card. */
 const MAX_SCORES = 3;
 
-export function RunCards({ runs, selection: picks, onEnd }: ListProps) {
+export function RunCards({ runs, selection, onEnd }: ListProps) {
   const navigate = useNavigate();
   const { list, items, before, after, scrollTo } = useVirtualRows<HTMLUListElement>({
     count: runs.length,
@@ -29,7 +30,7 @@ export function RunCards({ runs, selection: picks, onEnd }: ListProps) {
     headerHeight: HEADER_HEIGHT,
     onEnd,
   });
-  useRowKeys(runs, scrollTo, picks.toggle);
+  useRowKeys(runs, scrollTo, selection.toggle);
   return (
     <ul ref={list} aria-label="Runs">
       <li aria-hidden="true" style={{ height: before }} />
@@ -37,14 +38,14 @@ export function RunCards({ runs, selection: picks, onEnd }: ListProps) {
         const run = runs[index];
         return (
           run && (
-            // biome-ignore lint/a11y/useKeyWithClickEvents: the card has a link, which keys reach
+            // biome-ignore lint/a11y/useKeyWithClickEvents: the card contains a link for keyboard users
             <li
               key={run.id}
               aria-posinset={index + 1}
               onClick={(event) => openRun(event, run.id, navigate)}
               className="h-[141px] cursor-pointer border-line border-t p-3 first-of-type:border-t-0"
             >
-              <Card run={run} pick={<SelectCheckbox run={run} picks={picks} />} />
+              <Card run={run} checkbox={<SelectCheckbox run={run} selection={selection} />} />
             </li>
           )
         );
@@ -54,12 +55,12 @@ export function RunCards({ runs, selection: picks, onEnd }: ListProps) {
   );
 }
 
-function Card({ run, pick }: { run: RunRow; pick: ReactNode }) {
+function Card({ run, checkbox }: { run: RunRow; checkbox: ReactNode }) {
   const names = Object.keys(run.avgScores);
   return (
     <div className="flex flex-col gap-2 overflow-hidden">
       <div className="flex min-w-0 items-center gap-3">
-        {pick}
+        {checkbox}
         <RunLink run={run} />
         <span className="ml-auto">
           <Verdict verdict={run.verdict} />
@@ -67,7 +68,7 @@ function Card({ run, pick }: { run: RunRow; pick: ReactNode }) {
       </div>
       <div className="flex h-9 gap-3 overflow-hidden">
         {names.slice(0, MAX_SCORES).map((name) => (
-          <EvaluatorScore key={name} name={name} of={run} />
+          <EvaluatorScore key={name} name={name} run={run} />
         ))}
         {names.length === 0 && <span className="text-muted text-xs">No scores</span>}
       </div>
@@ -75,7 +76,7 @@ function Card({ run, pick }: { run: RunRow; pick: ReactNode }) {
         <Fact icon={<ListChecks />}>{pluralize(run.totalItems, 'item')}</Fact>
         {run.failedItems + run.evalErrors > 0 && (
           <span>
-            <Errors run={run} /> in error
+            Errors: <Errors run={run} />
           </span>
         )}
         <Fact icon={<Timer />}>{formatDuration(run.durationMs)}</Fact>

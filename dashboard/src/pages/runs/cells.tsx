@@ -1,4 +1,4 @@
-// What the table and the cards show of a run, figure by figure.
+// The values of a run in the table and the cards.
 import { GitCommitHorizontal } from 'lucide-react';
 import { Link } from 'react-router';
 import type { RunRow } from '../../api/types';
@@ -8,7 +8,7 @@ import { Verdict } from '../../components/verdict';
 import { formatCost, formatCount, pluralize, shortCommit } from '../../lib/format';
 import { escapeHidden } from '../../lib/texts';
 
-/** A link to the run by its experiment's name. Keys move from one of these links to the next. */
+/** A link to the run, with the experiment's name. Shortcut keys move between these links. */
 export function RunLink({ run }: { run: RunRow }) {
   return (
     <Link
@@ -22,15 +22,15 @@ export function RunLink({ run }: { run: RunRow }) {
   );
 }
 
-/** How many tags have a place in a row. */
+/** The number of tags in a row. */
 const MAX_TAGS = 3;
 
-export function Tags({ tags: of }: { tags: string[] }) {
-  if (of.length === 0) return null;
-  const rest = of.slice(MAX_TAGS);
+export function Tags({ tags }: { tags: string[] }) {
+  if (tags.length === 0) return null;
+  const rest = tags.slice(MAX_TAGS);
   return (
     <span className="flex min-w-0 items-center gap-1 overflow-hidden">
-      {of.slice(0, MAX_TAGS).map((tag) => (
+      {tags.slice(0, MAX_TAGS).map((tag) => (
         <Tag key={tag}>{tag}</Tag>
       ))}
       {rest.length > 0 && (
@@ -49,7 +49,7 @@ const STATUS_LABELS: Record<RunRow['status'], string> = {
   error: 'error',
 };
 
-/** The verdict; of a partial run, what became of the items that were run, too. */
+/** The verdict; for a partial run, also the outcome of the items that were run. */
 export function VerdictCell({ run }: { run: RunRow }) {
   return (
     <span className="flex flex-col items-start gap-0.5">
@@ -66,7 +66,7 @@ export function Errors({ run }: { run: RunRow }) {
   if (errors === 0) return <span className="text-muted">0</span>;
   const parts = [
     run.failedItems > 0 && `${pluralize(run.failedItems, 'item')} failed or timed out`,
-    run.evalErrors > 0 && `${pluralize(run.evalErrors, 'evaluation')} without a score`,
+    run.evalErrors > 0 && `${pluralize(run.evalErrors, 'scoring error')}`,
   ];
   return (
     <span className="font-medium text-bad" title={parts.filter(Boolean).join(', ')}>
@@ -75,20 +75,20 @@ export function Errors({ run }: { run: RunRow }) {
   );
 }
 
-/** What the agent and the judges cost together; what each did, in the title. */
+/** The total cost; agent cost and judge cost are in the tooltip. */
 export function Cost({ run }: { run: RunRow }) {
-  const { cost: agent, judgeCost: judges } = run;
-  if (typeof agent !== 'number' && typeof judges !== 'number') return <MissingValue label="not known" />;
+  const { cost: agent, judgeCost: judge } = run;
+  if (typeof agent !== 'number' && typeof judge !== 'number') return <MissingValue label="unknown" />;
   const part = (name: string, usd: number | null | undefined) =>
-    `${name} ${typeof usd === 'number' ? formatCost(usd) : 'not known'}`;
+    `${name} ${typeof usd === 'number' ? formatCost(usd) : 'unknown'}`;
   return (
-    <span title={`${part('Agent', agent)}, ${part('judges', judges)}`}>
-      {formatCost((agent ?? 0) + (judges ?? 0))}
+    <span title={`${part('Agent cost', agent)}, ${part('judge cost', judge)}`}>
+      {formatCost((agent ?? 0) + (judge ?? 0))}
     </span>
   );
 }
 
-/** The commit, with a mark where the sources differed from it. */
+/** The commit, marked if there were uncommitted changes. */
 export function Commit({ run }: { run: RunRow }) {
   if (!run.gitCommit) return <MissingValue label="no commit" />;
   return (
@@ -99,45 +99,45 @@ export function Commit({ run }: { run: RunRow }) {
       <GitCommitHorizontal className="size-3.5" aria-hidden="true" />
       {shortCommit(run.gitCommit)}
       {run.gitDirty && (
-        <span className="font-semibold text-warn" title="There were changes that were not committed">
+        <span className="font-semibold text-warn" title="Uncommitted changes">
           <span aria-hidden="true">*</span>
-          <span className="sr-only">with changes that were not committed</span>
+          <span className="sr-only">uncommitted changes</span>
         </span>
       )}
     </span>
   );
 }
 
-function MissingValue({ label: said }: { label: string }) {
+function MissingValue({ label }: { label: string }) {
   return (
     <span className="text-muted">
       <span aria-hidden="true">–</span>
-      <span className="sr-only">{said}</span>
+      <span className="sr-only">{label}</span>
     </span>
   );
 }
 
-/** Picks the run to be compared. */
+/** Selects the run for comparison. */
 export function SelectCheckbox({
   run,
-  picks,
+  selection,
 }: {
   run: RunRow;
-  picks: { ids: string[]; isFull: boolean; toggle: (id: string) => void };
+  selection: { ids: string[]; isFull: boolean; toggle: (id: string) => void };
 }) {
-  const isPicked = picks.ids.includes(run.id);
-  const isRefused = picks.isFull && !isPicked;
+  const isSelected = selection.ids.includes(run.id);
+  const isDisabled = selection.isFull && !isSelected;
   return (
     <label
       className="-m-2 flex cursor-pointer p-2"
-      title={isRefused ? 'Three runs at most can be compared' : undefined}
+      title={isDisabled ? 'You can compare up to three runs' : undefined}
     >
       <input
         type="checkbox"
-        checked={isPicked}
-        disabled={isRefused}
-        onChange={() => picks.toggle(run.id)}
-        aria-label={`Pick ${escapeHidden(run.name)}, ${run.id}, to compare`}
+        checked={isSelected}
+        disabled={isDisabled}
+        onChange={() => selection.toggle(run.id)}
+        aria-label={`Select ${escapeHidden(run.name)} (${run.id}) to compare`}
         className="size-4 accent-accent disabled:opacity-40"
       />
     </label>

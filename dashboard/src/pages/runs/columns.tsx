@@ -1,4 +1,4 @@
-// The columns of the table of runs.
+// The columns of the runs table.
 import { createColumnHelper, metaHelper, tableFeatures } from '@tanstack/react-table';
 import type { RunRow } from '../../api/types';
 import { Time } from '../../components/time';
@@ -8,11 +8,11 @@ import { Scores } from './scores';
 import type { Sort } from './use-filters';
 
 interface ColumnMeta {
-  /** What the server can sort by. */
+  /** The server's sort key. */
   sort?: Sort;
-  /** Its width, and from which width of the window on it is shown. */
+  /** The classes for its width and for the window widths that hide it. */
   width: string;
-  /** Figures stand at the end. */
+  /** Numbers are right-aligned. */
   isNumber?: boolean;
 }
 
@@ -65,9 +65,9 @@ export const columns = column.columns([
   }),
   column.display({
     id: 'cost',
-    header: 'Cost',
+    header: 'Total cost',
     cell: ({ row }) => <Cost run={row.original} />,
-    meta: { sort: 'cost', width: 'w-24 max-lg:hidden', isNumber: true },
+    meta: { sort: 'cost', width: 'w-28 max-lg:hidden', isNumber: true },
   }),
   column.display({
     id: 'commit',

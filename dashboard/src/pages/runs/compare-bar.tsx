@@ -1,15 +1,15 @@
-// The runs that are picked, and the way to their comparison.
+// The selected runs, with a link to their comparison.
 import { GitCompareArrows, X } from 'lucide-react';
 import { Link } from 'react-router';
 import { Button, buttonLook } from '../../components/button';
 import { Text } from '../../components/text';
 import { formatDateTime } from '../../lib/format';
 import { escapeHidden } from '../../lib/texts';
-import { compareAddress, type SelectedRun, type SelectedRuns } from './use-selected-runs';
+import { compareUrl, type SelectedRun, type SelectedRuns } from './use-selected-runs';
 
-export function CompareBar({ selection: picks }: { selection: SelectedRuns }) {
-  const { runs } = picks;
-  if (picks.ids.length === 0) return null;
+export function CompareBar({ selection }: { selection: SelectedRuns }) {
+  const { runs } = selection;
+  if (selection.ids.length === 0) return null;
   const isMixed = new Set(runs.map((run) => run.name)).size > 1;
   return (
     <section
@@ -18,20 +18,25 @@ export function CompareBar({ selection: picks }: { selection: SelectedRuns }) {
     >
       <ul className="flex min-w-0 flex-wrap gap-2">
         {runs.map((run, place) => (
-          <RunChip key={run.id} run={run} isRunA={place === 0 && runs.length > 1} onRemove={picks.toggle} />
+          <RunChip
+            key={run.id}
+            run={run}
+            isRunA={place === 0 && runs.length > 1}
+            onRemove={selection.toggle}
+          />
         ))}
       </ul>
-      {isMixed && <p className="px-1 text-warn text-xs">Of different experiments</p>}
+      {isMixed && <p className="px-1 text-warn text-xs">Different experiments</p>}
       <div className="ml-auto flex items-center gap-2">
         {runs.length > 1 ? (
-          <Link to={compareAddress(runs)} className={buttonLook('main')}>
+          <Link to={compareUrl(runs)} className={buttonLook('main')}>
             <GitCompareArrows aria-hidden="true" />
             Compare {runs.length} runs
           </Link>
         ) : (
-          <p className="px-2 text-muted text-xs">Pick another run to compare</p>
+          <p className="px-2 text-muted text-xs">Select another run to compare</p>
         )}
-        <Button look="bare" onClick={picks.clear}>
+        <Button look="bare" onClick={selection.clear}>
           Clear
         </Button>
       </div>
@@ -45,7 +50,7 @@ interface RunChipProps {
   onRemove: (id: string) => void;
 }
 
-function RunChip({ run, isRunA: isBaseline, onRemove }: RunChipProps) {
+function RunChip({ run, isRunA, onRemove }: RunChipProps) {
   return (
     <li className="flex min-w-0 items-center rounded-lg bg-sunken py-0.5 pl-3">
       <span className="min-w-0">
@@ -54,12 +59,12 @@ function RunChip({ run, isRunA: isBaseline, onRemove }: RunChipProps) {
         </span>
         <span className="block text-muted text-xs tabular-nums">
           {formatDateTime(run.timestamp)}
-          {isBaseline && ', baseline'}
+          {isRunA && ', run A'}
         </span>
       </span>
       <button
         type="button"
-        aria-label={`Do not compare ${escapeHidden(run.name)}, ${run.id}`}
+        aria-label={`Deselect ${escapeHidden(run.name)} (${run.id})`}
         onClick={() => onRemove(run.id)}
         className="grid size-8 shrink-0 place-items-center rounded text-muted hover:text-text"
       >

@@ -1,4 +1,4 @@
-// How many runs there are to see, and what the others were filtered out by.
+// The number of matching runs, and the active filters.
 import { X } from 'lucide-react';
 import { Text } from '../../components/text';
 import { formatCount, pluralize } from '../../lib/format';
@@ -55,7 +55,7 @@ function Chip({ text, onRemove }: { text: string; onRemove: () => void }) {
       </span>
       <button
         type="button"
-        aria-label={`Remove the filter ${escapeHidden(text)}`}
+        aria-label={`Remove filter ${escapeHidden(text)}`}
         onClick={onRemove}
         className="grid size-6 shrink-0 place-items-center rounded-full text-muted hover:text-text"
       >

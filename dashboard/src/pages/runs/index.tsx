@@ -1,4 +1,4 @@
-// The first page: the runs that there are, and those that go on.
+// The runs page: all runs, including unfinished ones.
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useCallback, useMemo } from 'react';
 import { useLive } from '../../api/events';
@@ -20,14 +20,14 @@ import { useSelectedRuns } from './use-selected-runs';
 export function Component() {
   useTitle('Runs');
   const filters = useFilters();
-  const answer = useInfiniteQuery(runPagesQuery(filters.apiQuery));
-  const runs = useMemo(() => answer.data?.pages.flatMap((page) => page.runs) ?? [], [answer.data]);
-  const picks = useSelectedRuns(runs);
-  // All pages tell the same of the whole; the last one is the newest.
-  const known = answer.data?.pages.at(-1);
+  const query = useInfiniteQuery(runPagesQuery(filters.apiQuery));
+  const runs = useMemo(() => query.data?.pages.flatMap((page) => page.runs) ?? [], [query.data]);
+  const selection = useSelectedRuns(runs);
+  // Totals are in every page; the last one has the latest.
+  const known = query.data?.pages.at(-1);
 
-  const { hasNextPage, isFetching, isError, fetchNextPage } = answer;
-  const more = useCallback(() => void fetchNextPage(), [fetchNextPage]);
+  const { hasNextPage, isFetching, isError, fetchNextPage } = query;
+  const loadMore = useCallback(() => void fetchNextPage(), [fetchNextPage]);
 
   return (
     <div className="flex flex-col gap-3">
@@ -35,12 +35,12 @@ export function Component() {
       <UnfinishedRuns listed={known?.live ?? []} />
       {known?.known !== 0 && <Toolbar filters={filters} known={known} />}
       {known && <SkippedFiles files={known.skipped} />}
-      {answer.isPending && <Skeleton label="Loading runs" rows={10} className="h-14" />}
+      {query.isPending && <Skeleton label="Loading runs" rows={10} className="h-14" />}
       {isError && (
         <ErrorMessage
-          title="The runs could not be loaded"
-          error={answer.error}
-          onRetry={() => void answer.refetch()}
+          title="Failed to load the runs"
+          error={query.error}
+          onRetry={() => void query.refetch()}
         />
       )}
       {known && known.known > 0 && (
@@ -51,14 +51,14 @@ export function Component() {
           runs={runs}
           matching={known.matching}
           filters={filters}
-          selection={picks}
-          onEnd={hasNextPage && !isFetching && !isError ? more : undefined}
-          isStale={answer.isPlaceholderData}
-          isLoadingMore={answer.isFetchingNextPage}
+          selection={selection}
+          onEnd={hasNextPage && !isFetching && !isError ? loadMore : undefined}
+          isStale={query.isPlaceholderData}
+          isLoadingMore={query.isFetchingNextPage}
         />
       )}
       {known && runs.length === 0 && <NoResults known={known} onClear={filters.clear} />}
-      <CompareBar selection={picks} />
+      <CompareBar selection={selection} />
     </div>
   );
 }

@@ -1,4 +1,4 @@
-// The list of runs: a table, or cards where the window is narrow.
+// The list of runs: a table, or cards in a narrow window.
 import clsx from 'clsx';
 import type { RunRow } from '../../api/types';
 import { useMediaQuery } from '../../lib/use-media-query';
@@ -9,24 +9,24 @@ import type { SelectedRuns } from './use-selected-runs';
 
 export interface ListProps {
   runs: RunRow[];
-  /** How many there are, also of those that are not loaded. */
+  /** The number of matching runs, loaded or not. */
   matching: number;
   filters: Filters;
   selection: SelectedRuns;
-  /** Asks for more; undefined where there are no more, or they are on their way. */
+  /** Loads more runs; undefined if there are none or they are already loading. */
   onEnd?: () => void;
 }
 
 export function RunList({
-  isStale: isOld,
+  isStale,
   isLoadingMore,
   ...list
 }: ListProps & { isStale: boolean; isLoadingMore: boolean }) {
   const isNarrow = useMediaQuery('(max-width: 767px)');
   return (
     <div
-      aria-busy={isOld}
-      className={clsx('rounded-lg border border-line bg-surface transition-opacity', isOld && 'opacity-60')}
+      aria-busy={isStale}
+      className={clsx('rounded-lg border border-line bg-surface transition-opacity', isStale && 'opacity-60')}
     >
       {isNarrow ? <RunCards {...list} /> : <RunTable {...list} />}
       {isLoadingMore && (

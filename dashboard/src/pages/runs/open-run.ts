@@ -1,14 +1,14 @@
-// Opens a run where its row is clicked, as a link would.
+// Opens a run on a click on its row, like a link.
 import type { MouseEvent } from 'react';
 import type { NavigateFunction } from 'react-router';
 
-/** What does something itself when it is clicked. */
+/** Elements with their own click behaviour. */
 const INTERACTIVE = 'a, button, input, label, summary';
 
 export function openRun(event: MouseEvent, id: string, navigate: NavigateFunction) {
-  const isOnAction = event.target instanceof Element && event.target.closest(INTERACTIVE) !== null;
+  const isInteractive = event.target instanceof Element && event.target.closest(INTERACTIVE) !== null;
   const isSelecting = window.getSelection()?.isCollapsed === false;
-  if (isOnAction || isSelecting) return;
+  if (isInteractive || isSelecting) return;
   const to = `/runs/${encodeURIComponent(id)}`;
   if (event.ctrlKey || event.metaKey) window.open(to, '_blank', 'noopener');
   else void navigate(to);

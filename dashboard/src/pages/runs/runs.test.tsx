@@ -13,7 +13,7 @@ const OTHER = runRow({ id: 'oth1', name: 'summaries', timestamp: '2026-02-03T10:
 const show = (at = '/', live = [] as ReturnType<typeof liveRun>[]) =>
   renderPage(RunsPage, { at, path: '/', live });
 
-/** What was asked of the list last. */
+/** The parameters of the latest request. */
 const lastAsked = (asked: URL[]) => Object.fromEntries(asked.at(-1)?.searchParams ?? []);
 
 const row = async (id: string) => {
@@ -26,7 +26,7 @@ beforeEach(() => {
 });
 
 describe('the table', () => {
-  test('shows what is known of a run', async () => {
+  test('shows the values of a run', async () => {
     mockServer({
       '/api/runs': runs([
         runRow({
@@ -44,22 +44,20 @@ describe('the table', () => {
     expect(run.getByRole('link', { name: 'answers' })).toHaveAttribute('href', '/runs/a1b2c3');
     expect(run.getByText('Passed')).toBeVisible();
     expect(run.getByText('0.900')).toBeVisible();
-    expect(run.getByRole('img', { name: 'correctness over the last runs' })).toBeVisible();
-    expect(run.getByTitle('2 items failed or timed out, 1 evaluation without a score')).toHaveTextContent(
-      '3',
-    );
-    expect(run.getByTitle('Agent $0.020, judges $0.030')).toHaveTextContent('$0.050');
-    expect(run.getByText('with changes that were not committed')).toBeInTheDocument();
+    expect(run.getByRole('img', { name: 'correctness over the latest runs' })).toBeVisible();
+    expect(run.getByTitle('2 items failed or timed out, 1 scoring error')).toHaveTextContent('3');
+    expect(run.getByTitle('Agent cost $0.020, judge cost $0.030')).toHaveTextContent('$0.050');
+    expect(run.getByText('uncommitted changes')).toBeInTheDocument();
   });
 
-  test('keeps the evaluators that have no place behind a button', async () => {
+  test('shows the scores without a column in a tooltip', async () => {
     mockServer({ '/api/runs': runs([runRow({ avgScores: { a: 0.1, b: 0.2, c: 0.3, d: 0.4, e: 0.5 } })]) });
     const { user } = show();
     await user.hover(await screen.findByRole('button', { name: '2 more scores' }));
     expect(await screen.findByRole('tooltip')).toHaveTextContent('d0.400e0.500');
   });
 
-  test('is sorted by what a header says, and turned round by the same', async () => {
+  test('is sorted by a header, which also reverses the order', async () => {
     const asked = mockServer({ '/api/runs': runs([NEW, OLD]) });
     const { user, router } = show();
     await user.click(await screen.findByRole('button', { name: 'Duration' }));
@@ -72,14 +70,14 @@ describe('the table', () => {
     expect(screen.getByRole('columnheader', { name: 'Duration' })).toHaveAttribute('aria-sort', 'ascending');
   });
 
-  test('opens a run where its row is clicked', async () => {
+  test('opens a run on a click on its row', async () => {
     mockServer({ '/api/runs': runs([NEW]) });
     const { user, router } = show();
     await user.click(await screen.findByText('Failed', { selector: 'td *' }));
     expect(router.state.location.pathname).toBe('/runs/new1');
   });
 
-  test('is moved through, picked from and opened by keys', async () => {
+  test('supports moving, selecting and opening by keyboard', async () => {
     mockServer({ '/api/runs': runs([NEW, OLD]) });
     const { user, router } = show();
     await screen.findByText('new1');
@@ -88,12 +86,12 @@ describe('the table', () => {
     await user.keyboard('j');
     await waitFor(() => expect(document.activeElement).toHaveAttribute('href', '/runs/old1'));
     await user.keyboard('x');
-    expect(screen.getByRole('checkbox', { name: 'Pick answers, old1, to compare' })).toBeChecked();
+    expect(screen.getByRole('checkbox', { name: 'Select answers (old1) to compare' })).toBeChecked();
     await user.keyboard('{Enter}');
     expect(router.state.location.pathname).toBe('/runs/old1');
   });
 
-  test('draws only some of a thousand runs', async () => {
+  test('renders only some of a thousand runs', async () => {
     const many = Array.from({ length: 1000 }, (_, index) => runRow({ id: `run${index}` }));
     mockServer({ '/api/runs': runs(many) });
     show();
@@ -104,7 +102,7 @@ describe('the table', () => {
 });
 
 describe('filters', () => {
-  test('come from the address, and are asked of the server', async () => {
+  test('are read from the URL and sent to the server', async () => {
     const asked = mockServer({ '/api/runs': runs([OLD], { known: 3 }) });
     show('/?experiment=answers&verdict=passed&tag=nightly&since=2026-02-01&search=main&sort=nonsense');
     expect(await screen.findByText('1 of 3 runs')).toBeVisible();
@@ -123,7 +121,7 @@ describe('filters', () => {
     expect(screen.getByRole('combobox', { name: 'Verdict' })).toHaveValue('passed');
   });
 
-  test('go into the address', async () => {
+  test('are written to the URL', async () => {
     mockServer({ '/api/runs': runs([NEW, OLD, OTHER]) });
     const { user, router } = show();
     await screen.findByRole('option', { name: 'summaries (1)' });
@@ -132,48 +130,50 @@ describe('filters', () => {
     await waitFor(() => expect(router.state.location.search).toBe('?experiment=summaries&search=abc'));
   });
 
-  test('are taken back one by one', async () => {
+  test('can be removed one by one', async () => {
     mockServer({ '/api/runs': runs([NEW]) });
     const { user, router } = show('/?verdict=failed&tag=nightly');
-    await user.click(await screen.findByRole('button', { name: 'Remove the filter Failed' }));
+    await user.click(await screen.findByRole('button', { name: 'Remove filter Failed' }));
     expect(router.state.location.search).toBe('?tag=nightly');
   });
 
-  test('that leave nothing can be cleared at once', async () => {
+  test('that match no run can be cleared together', async () => {
     mockServer({ '/api/runs': runs([], { known: 3 }) });
     const { user, router } = show('/?search=zzz&sort=cost');
-    await user.click(await screen.findByRole('button', { name: 'Clear all filters' }));
+    expect(await screen.findByText('No runs match these filters')).toBeVisible();
+    await user.click(screen.getByRole('button', { name: 'Clear all filters' }));
     expect(router.state.location.search).toBe('?sort=cost');
   });
 });
 
-describe('picked runs', () => {
-  test('are compared with the oldest as the baseline', async () => {
+describe('selected runs', () => {
+  test('are compared with the oldest as run A', async () => {
     mockServer({ '/api/runs': runs([NEW, OTHER, OLD]) });
     const { user } = show();
-    await user.click(await screen.findByRole('checkbox', { name: 'Pick answers, new1, to compare' }));
-    expect(screen.getByText('Pick another run to compare')).toBeVisible();
-    await user.click(screen.getByRole('checkbox', { name: 'Pick answers, old1, to compare' }));
+    await user.click(await screen.findByRole('checkbox', { name: 'Select answers (new1) to compare' }));
+    expect(screen.getByText('Select another run to compare')).toBeVisible();
+    await user.click(screen.getByRole('checkbox', { name: 'Select answers (old1) to compare' }));
     const link = screen.getByRole('link', { name: 'Compare 2 runs' });
     expect(link).toHaveAttribute('href', '/compare?a=old1&b=new1');
-    expect(screen.queryByText('Of different experiments')).not.toBeInTheDocument();
+    expect(screen.getByText(/, run A$/)).toBeVisible();
+    expect(screen.queryByText('Different experiments')).not.toBeInTheDocument();
 
-    await user.click(screen.getByRole('checkbox', { name: 'Pick summaries, oth1, to compare' }));
+    await user.click(screen.getByRole('checkbox', { name: 'Select summaries (oth1) to compare' }));
     expect(screen.getByRole('link', { name: 'Compare 3 runs' })).toHaveAttribute(
       'href',
       '/compare?a=old1&b=oth1&c=new1',
     );
-    expect(screen.getByText('Of different experiments')).toBeVisible();
+    expect(screen.getByText('Different experiments')).toBeVisible();
   });
 
-  test('are three at most', async () => {
+  test('are at most three', async () => {
     const four = runRow({ id: 'four' });
     mockServer({ '/api/runs': runs([NEW, OTHER, OLD, four]) });
     show('/?picked=new1,oth1,old1');
-    expect(await screen.findByRole('checkbox', { name: 'Pick answers, four, to compare' })).toBeDisabled();
+    expect(await screen.findByRole('checkbox', { name: 'Select answers (four) to compare' })).toBeDisabled();
   });
 
-  test('that the list does not show are asked for', async () => {
+  test('that are not in the list are loaded', async () => {
     mockServer({ '/api/runs': runs([NEW]), '/api/runs/old1/overview': { run: { ...OLD } } });
     show('/?picked=new1,old1');
     const link = await screen.findByRole('link', { name: 'Compare 2 runs' });
@@ -181,28 +181,29 @@ describe('picked runs', () => {
   });
 });
 
-describe('runs that have not ended', () => {
-  test('show how far they are', async () => {
+describe('unfinished runs', () => {
+  test('show their progress', async () => {
     mockServer({ '/api/runs': runs([NEW]) });
     show('/', [liveRun()]);
     const progress = await screen.findByRole('progressbar', { name: 'Progress of answers' });
     expect(progress).toHaveAttribute('aria-valuenow', '10');
-    const live = within(screen.getByRole('region', { name: 'Runs that have not ended' }));
+    const live = within(screen.getByRole('region', { name: 'Unfinished runs' }));
     expect(live.getByText('10 of 40 items')).toBeVisible();
     expect(live.getByText('0.750')).toBeVisible();
     expect(live.getByText('12.0 s')).toBeVisible();
   });
 
-  test('say how to take them up again where they were cut off', async () => {
+  test('that were interrupted show how to resume them', async () => {
     mockServer({ '/api/runs': runs([NEW]) });
     show('/', [liveRun({ id: 'cut1', state: 'cut-off' })]);
     expect(await screen.findByText('cargo cobalt run --resume cut1')).toBeVisible();
+    expect(screen.getByText('Interrupted')).toBeVisible();
     expect(screen.getByRole('button', { name: 'Copy the command' })).toBeVisible();
   });
 });
 
-describe('where there is nothing to list', () => {
-  test('an empty store says what to run', async () => {
+describe('without runs to list', () => {
+  test('an empty store shows the commands to start with', async () => {
     mockServer({ '/api/runs': runs([]) });
     show();
     expect(await screen.findByText('cargo cobalt init')).toBeVisible();
@@ -210,7 +211,7 @@ describe('where there is nothing to list', () => {
     expect(screen.queryByRole('searchbox')).not.toBeInTheDocument();
   });
 
-  test('an error is told, and can be tried again', async () => {
+  test('an error is shown and can be retried', async () => {
     mockServer({ '/api/runs': errorResponse(500, 'the results folder cannot be read') });
     const { user } = show();
     expect(await screen.findByRole('alert')).toHaveTextContent('the results folder cannot be read');
@@ -219,23 +220,23 @@ describe('where there is nothing to list', () => {
     expect(await screen.findByText('new1')).toBeVisible();
   });
 
-  test('a server that is not there is told', async () => {
+  test('an unreachable server is reported', async () => {
     mockServerDown();
     show();
-    expect(await screen.findByRole('alert')).toHaveTextContent('The server does not answer');
+    expect(await screen.findByRole('alert')).toHaveTextContent("Can't reach the server");
   });
 
-  test('files that could not be read are named with their reasons', async () => {
+  test('unreadable files are listed with the reasons', async () => {
     mockServer({
       '/api/runs': runs([NEW], { skipped: [{ file: 'broken.json', reason: 'it ends too early' }] }),
     });
     show();
-    expect(await screen.findByText('1 file could not be read and is left out')).toBeVisible();
+    expect(await screen.findByText('Skipped 1 unreadable file')).toBeVisible();
     expect(screen.getByText('it ends too early')).toBeInTheDocument();
   });
 });
 
-test('a narrow window has cards instead of a table', async () => {
+test('a narrow window shows cards instead of a table', async () => {
   setWidth(390);
   mockServer({ '/api/runs': runs([NEW]) });
   show();

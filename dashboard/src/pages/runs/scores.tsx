@@ -1,4 +1,4 @@
-// The averages of a run's evaluators, with how they went over the runs before.
+// The mean scores of a run, with sparklines over the latest runs.
 import type { RunRow } from '../../api/types';
 import { Sparkline } from '../../components/sparkline';
 import { Text } from '../../components/text';
@@ -10,30 +10,30 @@ import { useMediaQuery } from '../../lib/use-media-query';
 
 type RunScores = Pick<RunRow, 'avgScores' | 'recentScores'>;
 
-/** How many evaluators have a place in a row of the table, by the width of the window. */
+/** The number of scores in a table row, by window width. */
 function useColumnCount(): number {
   const isWide = useMediaQuery('(min-width: 87.5rem)');
-  const isMiddling = useMediaQuery('(min-width: 80rem)');
-  return isWide ? 3 : isMiddling ? 2 : 1;
+  const isMedium = useMediaQuery('(min-width: 80rem)');
+  return isWide ? 3 : isMedium ? 2 : 1;
 }
 
-/** The first evaluators side by side, the rest when asked for. */
-export function Scores({ run: of }: { run: RunScores }) {
-  const places = useColumnCount();
-  const names = Object.keys(of.avgScores);
+/** The first scores side by side; the rest in a tooltip. */
+export function Scores({ run }: { run: RunScores }) {
+  const columns = useColumnCount();
+  const names = Object.keys(run.avgScores);
   if (names.length === 0) return <span className="text-muted text-xs">No scores</span>;
   return (
     <div className="flex items-center gap-3">
-      {names.slice(0, places).map((name) => (
-        <EvaluatorScore key={name} name={name} of={of} />
+      {names.slice(0, columns).map((name) => (
+        <EvaluatorScore key={name} name={name} run={run} />
       ))}
-      {names.length > places && <MoreScores names={names.slice(places)} of={of} />}
+      {names.length > columns && <MoreScores names={names.slice(columns)} run={run} />}
     </div>
   );
 }
 
-export function EvaluatorScore({ name, of }: { name: string; of: RunScores }) {
-  const value = getOwn(of.avgScores, name);
+export function EvaluatorScore({ name, run }: { name: string; run: RunScores }) {
+  const value = getOwn(run.avgScores, name);
   return (
     <div className="w-25 min-w-0">
       <div className="truncate text-muted text-xs" title={escapeHidden(name)}>
@@ -42,15 +42,15 @@ export function EvaluatorScore({ name, of }: { name: string; of: RunScores }) {
       <div className="flex h-5 items-center gap-2 tabular-nums">
         {value === undefined ? '–' : formatScore(value)}
         <Sparkline
-          values={getOwn(of.recentScores, name) ?? []}
-          label={`${escapeHidden(name)} over the last runs`}
+          values={getOwn(run.recentScores, name) ?? []}
+          label={`${escapeHidden(name)} over the latest runs`}
         />
       </div>
     </div>
   );
 }
 
-function MoreScores({ names, of }: { names: string[]; of: RunScores }) {
+function MoreScores({ names, run }: { names: string[]; run: RunScores }) {
   const list = (
     <dl className="grid grid-cols-[1fr_auto] gap-x-4 gap-y-1">
       {names.map((name) => (
@@ -58,7 +58,7 @@ function MoreScores({ names, of }: { names: string[]; of: RunScores }) {
           <dt className="min-w-0 truncate text-muted">
             <Text>{name}</Text>
           </dt>
-          <dd className="tabular-nums">{formatScore(getOwn(of.avgScores, name) ?? Number.NaN)}</dd>
+          <dd className="tabular-nums">{formatScore(getOwn(run.avgScores, name) ?? Number.NaN)}</dd>
         </div>
       ))}
     </dl>

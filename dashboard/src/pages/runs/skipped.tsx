@@ -1,4 +1,4 @@
-// The files among the results that could not be read.
+// The result files that could not be read.
 import { TriangleAlert } from 'lucide-react';
 import type { Runs } from '../../api/types';
 import { pluralize } from '../../lib/format';
@@ -9,7 +9,7 @@ export function SkippedFiles({ files }: { files: Runs['skipped'] }) {
     <details className="rounded-lg border border-line bg-warn-soft text-warn">
       <summary className="flex cursor-pointer items-center gap-2 px-4 py-2 font-medium">
         <TriangleAlert className="size-4 shrink-0" aria-hidden="true" />
-        {pluralize(files.length, 'file')} could not be read and {files.length === 1 ? 'is' : 'are'} left out
+        Skipped {pluralize(files.length, 'unreadable file')}
       </summary>
       <ul className="max-h-72 overflow-y-auto border-line border-t bg-surface px-4 py-2 text-text">
         {files.map(({ file, reason }) => (

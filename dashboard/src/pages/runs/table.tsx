@@ -1,4 +1,4 @@
-// The runs as a table, of which only the rows in sight are drawn.
+// The runs as a virtualized table.
 import { type Header, useTable } from '@tanstack/react-table';
 import clsx from 'clsx';
 import { ArrowDown, ArrowUp, ChevronsUpDown } from 'lucide-react';
@@ -12,13 +12,13 @@ import type { Filters } from './use-filters';
 import { useRowKeys } from './use-row-keys';
 import { useVirtualRows } from './use-virtual-rows';
 
-/** The height of a row in pixels, with its line. */
+/** The height of a row in pixels, including its border. */
 const ROW_HEIGHT = 57;
 
-/** The header of the page and of the table, which stay in sight. */
+/** The height of the sticky page and table headers in pixels. */
 const HEADER_HEIGHT = 100;
 
-export function RunTable({ runs, matching, filters, selection: picks, onEnd }: ListProps) {
+export function RunTable({ runs, matching, filters, selection, onEnd }: ListProps) {
   const navigate = useNavigate();
   const table = useTable({ features, columns, data: runs, getRowId: (run: RunRow) => run.id });
   const { rows } = table.getRowModel();
@@ -28,14 +28,14 @@ export function RunTable({ runs, matching, filters, selection: picks, onEnd }: L
     headerHeight: HEADER_HEIGHT,
     onEnd,
   });
-  useRowKeys(runs, scrollTo, picks.toggle);
+  useRowKeys(runs, scrollTo, selection.toggle);
 
   return (
     <table ref={list} aria-label="Runs" aria-rowcount={matching + 1} className="w-full table-fixed">
       <thead>
         <tr aria-rowindex={1}>
           <th scope="col" className={clsx(HEADER_CELL, 'w-11 rounded-tl-lg pl-4')}>
-            <span className="sr-only">Pick</span>
+            <span className="sr-only">Select</span>
           </th>
           {table.getFlatHeaders().map((header) => (
             <Head key={header.id} header={header} filters={filters} />
@@ -47,7 +47,7 @@ export function RunTable({ runs, matching, filters, selection: picks, onEnd }: L
         {items.map((item) => {
           const row = rows[item.index];
           if (row === undefined) return null;
-          const isPicked = picks.ids.includes(row.id);
+          const isSelected = selection.ids.includes(row.id);
           return (
             <tr
               key={row.id}
@@ -55,11 +55,11 @@ export function RunTable({ runs, matching, filters, selection: picks, onEnd }: L
               onClick={(event) => openRun(event, row.id, navigate)}
               className={clsx(
                 'h-[57px] cursor-pointer border-line border-t has-[[data-run]:focus-visible]:bg-accent-soft/60',
-                isPicked ? 'bg-accent-soft/60' : 'hover:bg-sunken/60',
+                isSelected ? 'bg-accent-soft/60' : 'hover:bg-sunken/60',
               )}
             >
               <td className="py-0 pr-0 pl-4 align-middle">
-                <SelectCheckbox run={row.original} picks={picks} />
+                <SelectCheckbox run={row.original} selection={selection} />
               </td>
               {row.getAllCells().map((cell) => (
                 <td
@@ -81,9 +81,9 @@ export function RunTable({ runs, matching, filters, selection: picks, onEnd }: L
 const HEADER_CELL =
   'sticky top-13 z-10 h-9 last:rounded-tr-lg bg-surface px-3 font-medium text-muted text-xs shadow-[inset_0_-1px_var(--line)]';
 
-type Meta = { width: string; isFigure?: boolean } | undefined;
+type Meta = { width: string; isNumber?: boolean } | undefined;
 
-const cellClass = (meta: Meta) => clsx(meta?.width, meta?.isFigure ? 'text-right tabular-nums' : 'text-left');
+const cellClass = (meta: Meta) => clsx(meta?.width, meta?.isNumber ? 'text-right tabular-nums' : 'text-left');
 
 function Head({ header, filters }: { header: Header<typeof features, RunRow>; filters: Filters }) {
   const { meta, header: name } = header.column.columnDef;
@@ -123,7 +123,7 @@ function Head({ header, filters }: { header: Header<typeof features, RunRow>; fi
   );
 }
 
-/** The place of rows that are not drawn. */
+/** Reserves the space of rows that are not rendered. */
 function Gap({ height }: { height: number }) {
   if (height <= 0) return null;
   return (

@@ -1,4 +1,4 @@
-// What the runs are searched for, filtered by and sorted by.
+// Search, filters and sort order of the runs.
 import { ArrowDownNarrowWide, ArrowUpNarrowWide, SlidersHorizontal } from 'lucide-react';
 import { useCallback, useState } from 'react';
 import type { Runs } from '../../api/types';
@@ -8,7 +8,7 @@ import { escapeHidden } from '../../lib/texts';
 import { useMediaQuery } from '../../lib/use-media-query';
 import { type Filters, SORTS, type Sort, VERDICTS } from './use-filters';
 
-/** The sorts that a narrow window offers; a wide one has the headers of the table. */
+/** The sort keys in a narrow window; a wide one has the table headers. */
 const NARROW_SORTS: Sort[] = ['timestamp', 'name', 'verdict', 'score', 'items', 'errors', 'duration', 'cost'];
 
 export function Toolbar({
@@ -48,7 +48,7 @@ export function Toolbar({
 
 function Fields({ filters: { query, set }, known }: Parameters<typeof Toolbar>[0]) {
   const names = (counted: Runs['tags'] | undefined, chosen: string | undefined) =>
-    // What was chosen stays to be seen, also where no run has it any more.
+    // Keep the selected value in the list, even if no run has it any more.
     chosen === undefined || counted?.some(({ name }) => name === chosen)
       ? (counted ?? [])
       : [{ name: chosen, runs: 0 }, ...(counted ?? [])];
@@ -67,9 +67,9 @@ function Fields({ filters: { query, set }, known }: Parameters<typeof Toolbar>[0
       </SelectField>
       <SelectField label="Verdict" value={query.verdict ?? ''} onChange={(verdict) => set({ verdict })}>
         <option value="">All verdicts</option>
-        {Object.entries(VERDICTS).map(([verdict, word]) => (
+        {Object.entries(VERDICTS).map(([verdict, label]) => (
           <option key={verdict} value={verdict}>
-            {word}
+            {label}
           </option>
         ))}
       </SelectField>
@@ -116,7 +116,7 @@ function SortFields({ filters }: { filters: Filters }) {
       </SelectField>
       <IconButton
         look="plain"
-        label={filters.order === 'asc' ? 'Ascending; turn round' : 'Descending; turn round'}
+        label={filters.order === 'asc' ? 'Ascending; reverse order' : 'Descending; reverse order'}
         onClick={filters.reverseOrder}
       >
         <Arrow />

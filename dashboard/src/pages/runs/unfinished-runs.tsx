@@ -1,4 +1,4 @@
-// The runs that have not ended: how far they are, or how to take them up again.
+// Unfinished runs: their progress, or how to resume them.
 import { useEffect, useState } from 'react';
 import { Link } from 'react-router';
 import { useLive } from '../../api/events';
@@ -10,20 +10,20 @@ import { Verdict } from '../../components/verdict';
 import { formatCount, formatDuration, formatScore, pluralize } from '../../lib/format';
 import { escapeHidden } from '../../lib/texts';
 
-/** How many runs that were cut off are shown before the others are asked for. */
+/** The number of interrupted runs shown initially. */
 const INITIALLY_SHOWN = 2;
 
-/** As events tell them; until the first one, as the list of runs had them. */
+/** Shows the runs of the latest event; before the first event, those of the runs list. */
 export function UnfinishedRuns({ listed }: { listed: LiveRun[] }) {
-  const { hasReceived: hasHeard, runs: heard } = useLive();
+  const { hasReceived, runs: liveRuns } = useLive();
   const [isOpen, setIsOpen] = useState(false);
-  const runs = hasHeard ? heard : listed;
+  const runs = hasReceived ? liveRuns : listed;
   const running = runs.filter((run) => run.state === 'running');
   const interrupted = runs.filter((run) => run.state === 'cut-off');
   const shown = isOpen ? interrupted : interrupted.slice(0, INITIALLY_SHOWN);
   if (running.length + interrupted.length === 0) return null;
   return (
-    <section aria-label="Runs that have not ended" className="rounded-lg border border-line bg-surface">
+    <section aria-label="Unfinished runs" className="rounded-lg border border-line bg-surface">
       <ul className="divide-y divide-line">
         {running.map((run) => (
           <Running key={run.id} run={run} />
@@ -38,7 +38,7 @@ export function UnfinishedRuns({ listed }: { listed: LiveRun[] }) {
           onClick={() => setIsOpen(true)}
           className="w-full border-line border-t py-2 text-accent text-xs hover:underline"
         >
-          Show {formatCount(interrupted.length - shown.length)} more that were cut off
+          Show {formatCount(interrupted.length - shown.length)} more interrupted runs
         </button>
       )}
     </section>
@@ -70,7 +70,7 @@ function Running({ run }: { run: LiveRun }) {
       <span className="text-muted tabular-nums">
         {formatCount(run.finishedItems)} of {pluralize(run.totalItems, 'item')}
       </span>
-      {run.errorItems > 0 && <span className="text-bad">{formatCount(run.errorItems)} in error</span>}
+      {run.errorItems > 0 && <span className="text-bad">{pluralize(run.errorItems, 'error')}</span>}
       <ScoresSoFar run={run} />
       <span className="text-muted tabular-nums md:ml-auto">
         <Elapsed ms={run.elapsedMs} />
@@ -109,7 +109,7 @@ function ScoresSoFar({ run }: { run: LiveRun }) {
   ));
 }
 
-/** The time that a run has gone on for; it goes on between events, too. */
+/** The elapsed time of a run; it also advances between events. */
 function Elapsed({ ms }: { ms: number }) {
   const [since, setSince] = useState({ ms, receivedAt: Date.now() });
   const [now, setNow] = useState(since.receivedAt);
@@ -130,7 +130,7 @@ function Interrupted({ run }: { run: LiveRun }) {
         <Time timestamp={run.timestamp} />
       </span>
       <span className="flex min-w-0 items-center gap-2 md:ml-auto">
-        <span className="text-muted max-lg:sr-only">Run what is missing:</span>
+        <span className="text-muted max-lg:sr-only">Resume:</span>
         <CommandSnippet>{`cargo cobalt run --resume ${run.id}`}</CommandSnippet>
       </span>
     </li>

@@ -1,4 +1,4 @@
-// What is asked for on the page of runs, as its address says.
+// The filters and sort order of the runs page, kept in the URL.
 import { useCallback, useMemo } from 'react';
 import type { RunsQuery, RunVerdict } from '../../api/types';
 import { dayBoundary } from '../../lib/format';
@@ -7,7 +7,7 @@ import { useUrlParameters } from '../../lib/use-url-parameters';
 export type Sort = NonNullable<RunsQuery['sort']>;
 export type Order = NonNullable<RunsQuery['order']>;
 
-/** What runs are filtered by, in the order in which it is shown. */
+/** The filters in display order. */
 const FILTERS = ['search', 'experiment', 'verdict', 'tag', 'since', 'until'] as const;
 export type Filter = (typeof FILTERS)[number];
 
@@ -21,7 +21,7 @@ export const SORTS: Record<Sort, string> = {
   duration: 'Duration',
   latency: 'Latency',
   tokens: 'Tokens',
-  cost: 'Cost',
+  cost: 'Total cost',
 };
 
 export const VERDICTS: Record<RunVerdict, string> = {
@@ -31,21 +31,21 @@ export const VERDICTS: Record<RunVerdict, string> = {
   partial: 'Partial',
 };
 
-/** How many runs the small lines are drawn of. */
+/** The number of runs in a sparkline. */
 const RECENT = 12;
 
-/** Which way a list is sorted where nothing else is chosen: names from A, all else from the top. */
+/** The default order of a sort key: names ascending, all others descending. */
 const defaultOrder = (sort: Sort): Order => (sort === 'name' ? 'asc' : 'desc');
 
 const keyOf = <Known extends string>(known: Record<Known, unknown>, given: string): Known | undefined =>
   Object.hasOwn(known, given) ? (given as Known) : undefined;
 
 export function useFilters() {
-  const { get, set, search: address } = useUrlParameters();
+  const { get, set, search: parameters } = useUrlParameters();
   const sort = keyOf(SORTS, get('sort')) ?? 'timestamp';
   const order = keyOf({ asc: 0, desc: 0 }, get('order')) ?? defaultOrder(sort);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `get` reads the address
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `get` reads the URL
   const query = useMemo(
     (): RunsQuery => ({
       search: get('search') || undefined,
@@ -58,10 +58,10 @@ export function useFilters() {
       order,
       recent: RECENT,
     }),
-    [address, sort, order],
+    [parameters, sort, order],
   );
 
-  // The days are those of the times that the list shows: where the browser is, not in UTC.
+  // Dates are in the browser's time zone, like the times in the list.
   const apiQuery = useMemo(
     (): RunsQuery => ({
       ...query,
@@ -71,9 +71,8 @@ export function useFilters() {
     [query],
   );
 
-  /** Sorts by something, from where it usually begins. */
-  const sortBy = (chosen: Sort) =>
-    set({ sort: chosen === 'timestamp' ? undefined : chosen, order: undefined });
+  /** Sorts by a key in its default order. */
+  const sortBy = (key: Sort) => set({ sort: key === 'timestamp' ? undefined : key, order: undefined });
   const reverseOrder = () => {
     const other = order === 'asc' ? 'desc' : 'asc';
     set({ order: other === defaultOrder(sort) ? undefined : other });
@@ -85,14 +84,14 @@ export function useFilters() {
 
   return {
     query,
-    apiQuery: apiQuery,
+    apiQuery,
     sort,
     order,
     sortBy,
-    reverseOrder: reverseOrder,
+    reverseOrder,
     set,
     clear,
-    active: FILTERS.filter((it) => query[it]),
+    active: FILTERS.filter((filter) => query[filter]),
   };
 }
 

@@ -1,14 +1,14 @@
-// Moves from run to run by keys, as in an editor: the link of the run that one is at has the focus.
+// Moves between runs by keyboard. The link of the current run has the focus.
 import { useEffect, useMemo, useRef, useState } from 'react';
 import type { RunRow } from '../../api/types';
 import { type KeyHandlers, useKeys } from '../../lib/use-keys';
 
-/** The id of the run whose link has the focus. */
+/** The ID of the run whose link has the focus. */
 const focusedRun = () =>
   document.activeElement instanceof HTMLElement ? document.activeElement.dataset.run : undefined;
 
 export function useRowKeys(runs: RunRow[], scrollTo: (index: number) => void, toggle: (id: string) => void) {
-  // Rows out of sight are not there; the one to go to takes the focus as soon as it is.
+  // Rows outside the viewport are not rendered: focus the target as soon as it is.
   const [pending, setPending] = useState<string>();
   const lastFocused = useRef<string>(undefined);
   useEffect(() => {

@@ -1,11 +1,11 @@
-// The runs that are picked to be compared, kept in the page's address.
+// The runs selected for comparison, kept in the URL.
 import { useQueries } from '@tanstack/react-query';
 import { useCallback, useMemo } from 'react';
 import { overviewQuery } from '../../api/queries';
 import type { RunRow } from '../../api/types';
 import { useUrlParameters } from '../../lib/use-url-parameters';
 
-/** How many runs can be compared. */
+/** The maximum number of runs to compare. */
 const MAX_RUNS = 3;
 
 export type SelectedRun = Pick<RunRow, 'id' | 'name' | 'timestamp'>;
@@ -15,7 +15,7 @@ export function useSelectedRuns(rows: RunRow[]) {
   const text = get('picked');
   const ids = useMemo(() => text.split(',').filter(Boolean).slice(0, MAX_RUNS), [text]);
 
-  // Those that the list does not show at present are asked for by themselves.
+  // Selected runs that are not in the list are loaded separately.
   const listed = new Map(rows.map((row) => [row.id, row]));
   const others = useQueries({
     queries: ids.filter((id) => !listed.has(id)).map((id) => overviewQuery(id)),
@@ -30,8 +30,8 @@ export function useSelectedRuns(rows: RunRow[]) {
     (id: string) => {
       const rest = ids.filter((other) => other !== id);
       if (rest.length === ids.length && ids.length === MAX_RUNS) return;
-      const picked = rest.length < ids.length ? rest : [...ids, id];
-      set({ picked: picked.join(',') });
+      const selected = rest.length < ids.length ? rest : [...ids, id];
+      set({ picked: selected.join(',') });
     },
     [ids, set],
   );
@@ -41,8 +41,8 @@ export function useSelectedRuns(rows: RunRow[]) {
 
 export type SelectedRuns = ReturnType<typeof useSelectedRuns>;
 
-/** Where runs are compared, given oldest first: the oldest is what the others are held against. */
-export function compareAddress(runs: SelectedRun[]): string {
+/** The URL of the comparison. Runs are given oldest first; the oldest becomes run A. */
+export function compareUrl(runs: SelectedRun[]): string {
   const names = ['a', 'b', 'c'];
   const query = new URLSearchParams(runs.map((run, place) => [names[place] ?? '', run.id]));
   return `/compare?${query}`;

@@ -1,24 +1,24 @@
-// Draws only those rows of a long list that are in sight, and asks for more before its end is reached.
+// Virtualizes a long list, and loads more rows near its end.
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react';
 
-/** So many rows before the end, the next ones are asked for. */
+/** Loads more when this many rows are left. */
 const PREFETCH_ROWS = 20;
 
 interface VirtualRowsOptions {
   count: number;
-  /** The height of a row in pixels; all have the same. */
+  /** The height of every row in pixels. */
   height: number;
-  /** What lies over the list while it is scrolled, in pixels. */
+  /** The height of the sticky headers over the list, in pixels. */
   headerHeight: number;
-  /** Asks for more; undefined where there are no more, or they are on their way. */
+  /** Loads more rows; undefined if there are none or they are already loading. */
   onEnd?: () => void;
 }
 
 export function useVirtualRows<Element extends HTMLElement>({
   count,
   height,
-  headerHeight: covered,
+  headerHeight,
   onEnd,
 }: VirtualRowsOptions) {
   const list = useRef<Element>(null);
@@ -27,7 +27,7 @@ export function useVirtualRows<Element extends HTMLElement>({
     estimateSize: () => height,
     overscan: 8,
     scrollMargin: useTop(list),
-    scrollPaddingStart: covered,
+    scrollPaddingStart: headerHeight,
     scrollPaddingEnd: height,
   });
   const items = virtualizer.getVirtualItems();
@@ -46,7 +46,7 @@ export function useVirtualRows<Element extends HTMLElement>({
   };
 }
 
-/** How far from the top of the page an element is, whatever comes and goes above it. */
+/** The distance of an element from the top of the page, kept up to date. */
 function useTop(element: RefObject<HTMLElement | null>): number {
   const [top, setTop] = useState(0);
   useLayoutEffect(() => {

@@ -47,20 +47,10 @@ const MAX_POINTS = 80;
 const AXIS = { stroke: 'var(--line)', tick: { fill: 'var(--muted)', fontSize: 11 }, tickLine: false };
 
 export default function Chart(props: ChartProps) {
-  const {
-    label,
-    runs: places,
-    series,
-    thresholds,
-    format,
-    formatChange,
-    domain,
-    ticks: marks,
-    height,
-  } = props;
+  const { label, runs, series, thresholds, format, formatChange, domain, ticks, height } = props;
   const { axis, isCount = false, active, onActive, onOpen } = props;
-  const byX = new Map(places.map((place) => [place.x, place]));
-  const activeX = places.find(({ point }) => point.id === active)?.x;
+  const runsByX = new Map(runs.map((place) => [place.x, place]));
+  const activeX = runs.find(({ point }) => point.id === active)?.x;
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the chart in it takes the focus, and moves through its points by arrows
     <div
@@ -69,11 +59,11 @@ export default function Chart(props: ChartProps) {
     >
       <ResponsiveContainer width="100%" height={height}>
         <LineChart
-          data={places}
+          data={runs}
           margin={{ top: 14, right: 16, bottom: 4, left: 0 }}
           title={label}
           onClick={({ activeLabel }) => {
-            const id = byX.get(Number(activeLabel))?.point.id;
+            const id = runsByX.get(Number(activeLabel))?.point.id;
             if (id !== undefined) onOpen(id);
           }}
         >
@@ -83,28 +73,28 @@ export default function Chart(props: ChartProps) {
             dataKey="x"
             type="number"
             domain={['dataMin', 'dataMax']}
-            ticks={places.map(({ x }) => x)}
+            ticks={runs.map(({ x }) => x)}
             interval={axis === 'time' ? 'preserveStart' : 'equidistantPreserveStart'}
             minTickGap={16}
             height={38}
             padding={{ left: 16, right: 16 }}
             tickFormatter={() => '00000000'}
             tick={({ x, y, payload }) => (
-              <Tick x={Number(x)} y={Number(y)} place={byX.get(Number(payload.value))} />
+              <Tick x={Number(x)} y={Number(y)} place={runsByX.get(Number(payload.value))} />
             )}
           />
           <YAxis
             {...AXIS}
             domain={domain}
-            ticks={marks}
+            ticks={ticks}
             allowDecimals={!isCount}
             width={56}
             axisLine={false}
             tickFormatter={format}
           />
-          {places.map(
-            ({ x, datasetChanged: isOtherData }) =>
-              isOtherData && (
+          {runs.map(
+            ({ x, datasetChanged }) =>
+              datasetChanged && (
                 <ReferenceLine
                   key={x}
                   x={x}
@@ -130,11 +120,11 @@ export default function Chart(props: ChartProps) {
             />
           ))}
           {activeX !== undefined && <ReferenceLine x={activeX} stroke="var(--muted)" />}
-          {series.map(({ name, colour, dash, value: of }) => (
+          {series.map(({ name, colour, dash, value }) => (
             <Line
               key={name}
               name={name}
-              dataKey={(place: PlottedRun) => of(place.point) ?? null}
+              dataKey={(place: PlottedRun) => value(place.point) ?? null}
               stroke={colour}
               strokeDasharray={dash}
               strokeWidth={1.75}
@@ -145,9 +135,9 @@ export default function Chart(props: ChartProps) {
                   key={payload?.point.id}
                   x={cx}
                   y={cy}
-                  place={payload}
+                  run={payload}
                   colour={colour}
-                  isMany={places.length > MAX_POINTS}
+                  isMany={runs.length > MAX_POINTS}
                 />
               )}
               activeDot={{ r: 5, fill: colour, stroke: 'var(--surface)' }}
@@ -157,12 +147,12 @@ export default function Chart(props: ChartProps) {
             isAnimationActive={false}
             cursor={false}
             content={({ active, label }) => {
-              const place = byX.get(Number(label));
+              const place = runsByX.get(Number(label));
               if (!active || place === undefined) return null;
               return <PointTooltip {...{ place, series, format, formatChange }} />;
             }}
           />
-          <ActiveRunTracker byX={byX} onActive={onActive} />
+          <ActiveRunTracker byX={runsByX} onActive={onActive} />
         </LineChart>
       </ResponsiveContainer>
     </div>
@@ -189,12 +179,12 @@ function ActiveRunTracker({
 interface PointProps {
   x: number | undefined;
   y: number | undefined;
-  place: PlottedRun | undefined;
+  run: PlottedRun | undefined;
   colour: string;
   isMany: boolean;
 }
 
-function Point({ x, y, place, colour, isMany }: PointProps) {
+function Point({ x, y, run: place, colour, isMany }: PointProps) {
   if (x === undefined || y === undefined || place === undefined || Number.isNaN(y)) return null;
   const { verdict } = place.point;
   if (isMany && verdict === 'passed') return null;

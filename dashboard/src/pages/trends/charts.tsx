@@ -12,7 +12,7 @@ import { lineStyle, type PlottedRun, type Series, scoreThresholds } from './seri
 // Recharts is as large as all the rest of the page.
 const Chart = lazy(() => import('./chart'));
 
-type Shared = Pick<ChartProps, 'axis' | 'places' | 'active' | 'onActive' | 'onOpen'>;
+type Shared = Pick<ChartProps, 'axis' | 'runs' | 'active' | 'onActive' | 'onOpen'>;
 
 interface ChartsProps extends Shared {
   scores: Series[];

@@ -14,7 +14,7 @@ interface PointTooltipProps {
 }
 
 export function PointTooltip({ place, series, format, formatChange }: PointTooltipProps) {
-  const { point, datasetChanged: isOtherData } = place;
+  const { point, datasetChanged } = place;
   return (
     <div className="min-w-52 max-w-80 rounded-md border border-line bg-surface p-3 text-xs shadow-lg">
       <p className="flex items-center justify-between gap-3">
@@ -27,7 +27,7 @@ export function PointTooltip({ place, series, format, formatChange }: PointToolt
           {point.gitDirty === true && ' with changes'}
         </p>
       )}
-      {isOtherData && <p className="mt-1 text-warn">other data than the run before</p>}
+      {datasetChanged && <p className="mt-1 text-warn">other data than the run before</p>}
       <dl className="mt-2 grid grid-cols-[auto_auto_auto] items-baseline gap-x-3 gap-y-0.5 tabular-nums">
         {series.map((one) => {
           const value = one.value(point);

@@ -38,8 +38,8 @@ export const plotRuns = (points: TrendPoint[], axis: Axis): PlottedRun[] =>
     return {
       x: axis === 'time' ? Date.parse(point.timestamp) : index,
       point,
-      before: previous,
-      isOtherData: hashes.every((hash) => typeof hash === 'string') && hashes[0] !== hashes[1],
+      previous,
+      datasetChanged: hashes.every((hash) => typeof hash === 'string') && hashes[0] !== hashes[1],
     };
   });
 
@@ -49,7 +49,7 @@ export const evaluatorNames = (points: TrendPoint[]) =>
 
 /** A line for each evaluator; its look is the same whichever others are shown. */
 export const scoreSeries = (names: string[]): Series[] =>
-  names.map((name, place) => ({ name, ...lineStyle(place), of: (point) => getOwn(point.scores, name) }));
+  names.map((name, place) => ({ name, ...lineStyle(place), value: (point) => getOwn(point.scores, name) }));
 
 /** The lines that may be drawn with these evaluators' scores; those that bound all scores are always. */
 export const scoreThresholds = (lines: ThresholdLine[], names: string[]) =>
@@ -60,8 +60,8 @@ export const scoreThresholds = (lines: ThresholdLine[], names: string[]) =>
 /** How a figure differs from that of the run before; undefined where one of the two has none. */
 export function changeFromPrevious(
   series: Series,
-  { point, previous: before }: Pick<PlottedRun, 'point' | 'before'>,
+  { point, previous }: Pick<PlottedRun, 'point' | 'previous'>,
 ): number | undefined {
-  const [now, then] = [series.value(point), before && series.value(before)];
+  const [now, then] = [series.value(point), previous && series.value(previous)];
   return typeof now === 'number' && typeof then === 'number' ? now - then : undefined;
 }

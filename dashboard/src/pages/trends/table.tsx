@@ -95,7 +95,7 @@ interface RowProps {
 const NUMBER = 'px-2 py-1.5 text-right';
 
 function Row({ place, scores, isActive, onActive }: RowProps) {
-  const { point, datasetChanged: isOtherData } = place;
+  const { point, datasetChanged } = place;
   return (
     <tr
       data-active={isActive || undefined}
@@ -109,7 +109,7 @@ function Row({ place, scores, isActive, onActive }: RowProps) {
         <Link to={`/runs/${encodeURIComponent(point.id)}`} className="font-medium hover:underline">
           {formatDateTime(point.timestamp)}
         </Link>
-        {isOtherData && (
+        {datasetChanged && (
           <span className="ml-2">
             <Badge tone="warn">other data</Badge>
           </span>

@@ -40,7 +40,7 @@ export function Content({ run, whole, shown, onShow }: ContentProps) {
       </Section>
       {executions.length > 1 && (
         <Section title={`${executions.length} runs`}>
-          <Trials run={run} item={item} executions={executions} shown={place} onShow={onShow} />
+          <Trials run={run} item={item} trials={executions} shown={place} onShow={onShow} />
         </Section>
       )}
       <Section
@@ -50,7 +50,7 @@ export function Content({ run, whole, shown, onShow }: ContentProps) {
         <Output execution={execution} expected={expected === undefined ? undefined : item.input[expected]} />
       </Section>
       <Section title="Scores">
-        <Evaluations run={run} of={execution.evaluations} />
+        <Evaluations run={run} evaluations={execution.evaluations} />
       </Section>
       {tools !== undefined && (
         <Section title="Tool calls">

@@ -4,7 +4,7 @@ interface DotPlotProps {
   /** One for each run that has a score. */
   scores: number[];
   mean: number;
-  mark: number | undefined;
+  passMark: number | undefined;
 }
 
 const WIDTH = 160;
@@ -17,12 +17,19 @@ const OVERLAP = 0.04;
 const x = (score: number) => MARGIN + score * (WIDTH - 2 * MARGIN);
 
 /** The figures stand beside it as text, so it is hidden from those who do not see it. */
-export function DotPlot({ scores, mean, mark }: DotPlotProps) {
+export function DotPlot({ scores, mean, passMark }: DotPlotProps) {
   return (
     <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} width={WIDTH} height={HEIGHT} aria-hidden="true">
       <line x1={x(0)} x2={x(1)} y1={HEIGHT / 2} y2={HEIGHT / 2} stroke="var(--line)" strokeWidth="2" />
-      {mark !== undefined && (
-        <line x1={x(mark)} x2={x(mark)} y1="2" y2={HEIGHT - 2} stroke="var(--muted)" strokeDasharray="2 2" />
+      {passMark !== undefined && (
+        <line
+          x1={x(passMark)}
+          x2={x(passMark)}
+          y1="2"
+          y2={HEIGHT - 2}
+          stroke="var(--muted)"
+          strokeDasharray="2 2"
+        />
       )}
       <line x1={x(mean)} x2={x(mean)} y1="3" y2={HEIGHT - 3} stroke="var(--text)" strokeWidth="1.5" />
       {scores.map((score, run) => (
@@ -32,7 +39,7 @@ export function DotPlot({ scores, mean, mark }: DotPlotProps) {
           cx={x(score)}
           cy={HEIGHT / 2 + offset(scores, run)}
           r={RADIUS}
-          fill={mark !== undefined && score < mark ? 'var(--bad)' : 'var(--accent)'}
+          fill={passMark !== undefined && score < passMark ? 'var(--bad)' : 'var(--accent)'}
           fillOpacity="0.65"
         />
       ))}

@@ -9,17 +9,19 @@ import { formatCost, pluralize } from '../../../lib/format';
 import { getOwn } from '../../../lib/get-own';
 import { evaluatorsOf, passMarkOf } from '../verdict';
 
-export function Evaluations({ run, of: found }: { run: Report; of: Record<string, Evaluation> }) {
-  const names = [...new Set([...evaluatorsOf(run), ...Object.keys(found)])].filter((name) =>
-    Object.hasOwn(found, name),
+export function Evaluations({ run, evaluations }: { run: Report; evaluations: Record<string, Evaluation> }) {
+  const names = [...new Set([...evaluatorsOf(run), ...Object.keys(evaluations)])].filter((name) =>
+    Object.hasOwn(evaluations, name),
   );
   if (names.length === 0) return <p className="text-muted">No evaluator saw this output.</p>;
   return (
     <ul className="divide-y divide-line rounded-md border border-line">
       {names.map((name) => {
-        const evaluation = getOwn(found, name);
+        const evaluation = getOwn(evaluations, name);
         return (
-          evaluation && <Row key={name} name={name} mark={passMarkOf(run, name)} evaluation={evaluation} />
+          evaluation && (
+            <Row key={name} name={name} passMark={passMarkOf(run, name)} evaluation={evaluation} />
+          )
         );
       })}
     </ul>
@@ -28,13 +30,13 @@ export function Evaluations({ run, of: found }: { run: Report; of: Record<string
 
 interface RowProps {
   name: string;
-  mark: number | undefined;
+  passMark: number | undefined;
   evaluation: Evaluation;
 }
 
-function Row({ name, mark, evaluation }: RowProps) {
+function Row({ name, passMark, evaluation }: RowProps) {
   const { score, error, reason, chainOfThought, metadata, judge } = evaluation;
-  const isBelowPassMark = mark !== undefined && score != null && score < mark;
+  const isBelowPassMark = passMark !== undefined && score != null && score < passMark;
   return (
     <li className="px-3 py-2.5">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
@@ -46,9 +48,9 @@ function Row({ name, mark, evaluation }: RowProps) {
         ) : (
           <Score value={score} isBelowPassMark={isBelowPassMark} />
         )}
-        {mark !== undefined && (
+        {passMark !== undefined && (
           <span className="text-muted text-xs tabular-nums">
-            {isBelowPassMark ? 'below the mark' : 'mark'} {Number(mark.toFixed(3))}
+            {isBelowPassMark ? 'below the mark' : 'mark'} {Number(passMark.toFixed(3))}
           </span>
         )}
         {judge != null && (

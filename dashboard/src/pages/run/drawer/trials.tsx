@@ -11,13 +11,13 @@ import { DotPlot } from './dot-plot';
 interface TrialsProps {
   run: Report;
   item: Item;
-  executions: Execution[];
+  trials: Execution[];
   /** The place of the execution that is shown. */
   shown: number;
   onShow: (place: number) => void;
 }
 
-export function Trials({ run, item, executions, shown, onShow }: TrialsProps) {
+export function Trials({ run, item, trials, shown, onShow }: TrialsProps) {
   const aggregated = item.aggregated?.evaluations ?? {};
   return (
     <div className="flex flex-col gap-3">
@@ -41,14 +41,16 @@ export function Trials({ run, item, executions, shown, onShow }: TrialsProps) {
           <tbody className="divide-y divide-line">
             {evaluatorsOf(run).map((name) => {
               const spread = getOwn(aggregated, name);
-              return spread && <Row key={name} name={name} spread={spread} mark={passMarkOf(run, name)} />;
+              return (
+                spread && <Row key={name} name={name} spread={spread} passMark={passMarkOf(run, name)} />
+              );
             })}
           </tbody>
         </table>
       </div>
       <fieldset className="flex flex-wrap gap-1.5">
         <legend className="mb-1.5 text-muted text-xs">Show the run</legend>
-        {executions.map((execution, place) => (
+        {trials.map((execution, place) => (
           <TrialButton
             // biome-ignore lint/suspicious/noArrayIndexKey: a run is its place
             key={place}
@@ -63,7 +65,15 @@ export function Trials({ run, item, executions, shown, onShow }: TrialsProps) {
   );
 }
 
-function Row({ name, spread, mark }: { name: string; spread: RunAggregation; mark: number | undefined }) {
+function Row({
+  name,
+  spread,
+  passMark,
+}: {
+  name: string;
+  spread: RunAggregation;
+  passMark: number | undefined;
+}) {
   return (
     <tr className="[&>*]:py-1.5">
       <th scope="row" className="text-left font-normal [overflow-wrap:anywhere]">
@@ -76,7 +86,7 @@ function Row({ name, spread, mark }: { name: string; spread: RunAggregation; mar
         {formatScore(spread.min)} to {formatScore(spread.max)}
       </td>
       <td>
-        <DotPlot scores={spread.scores} mean={spread.mean} mark={mark} />
+        <DotPlot scores={spread.scores} mean={spread.mean} passMark={passMark} />
       </td>
     </tr>
   );

@@ -81,13 +81,13 @@ export function columnsOf(evaluators: string[], itemAt: (key: string) => string)
       id: 'tokens',
       header: 'Tokens',
       meta: { sort: 'tokens', width: 86, isNumber: true },
-      cell: ({ row: { original } }) => <OptionalNumber of={original.item?.tokens} as={formatCount} />,
+      cell: ({ row: { original } }) => <OptionalNumber value={original.item?.tokens} format={formatCount} />,
     }),
     helper.display({
       id: 'cost',
       header: 'Cost',
       meta: { sort: 'cost', width: 92, isNumber: true },
-      cell: ({ row: { original } }) => <OptionalNumber of={original.item?.cost} as={formatCost} />,
+      cell: ({ row: { original } }) => <OptionalNumber value={original.item?.cost} format={formatCost} />,
     }),
   ];
 }
@@ -127,6 +127,12 @@ function ScoreCell({ item, evaluator }: { item: ItemRow; evaluator: string }) {
   return <Score value={value} isBelowPassMark={item.low.includes(evaluator)} />;
 }
 
-function OptionalNumber({ of: value, as }: { of: number | null | undefined; as: (value: number) => string }) {
-  return value == null ? <span className="text-muted">–</span> : as(value);
+function OptionalNumber({
+  value,
+  format,
+}: {
+  value: number | null | undefined;
+  format: (value: number) => string;
+}) {
+  return value == null ? <span className="text-muted">–</span> : format(value);
 }
