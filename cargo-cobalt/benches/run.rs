@@ -1,7 +1,7 @@
 //! Whole-process benchmark of `cargo cobalt run`: the overhead of the command over the test binary, when nothing needs to be built.
 //!
-//! `cargo bench -p cargo-cobalt --bench run` builds a package with an experiment of 10,000 trivial items and prints a table; `--
-//! <items>` sets another number. CPU time includes all child processes. Results differ between machines: compare only those of
+//! `cargo bench -p cargo-cobalt --bench run` builds a package with an experiment of 10,000 trivial items and prints a table;
+//! `-- <items>` sets another number. CPU time includes all child processes. Results differ between machines: compare only those of
 //! one invocation.
 //!
 //! | case | meaning |

@@ -31,8 +31,8 @@ pub fn completions(arguments: &Completions) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Bash and zsh complete `cargo` with cargo's own scripts, which call the script of `cargo-cobalt` for what follows `cargo
-/// cobalt`. For shells without such scripts, the generated script completes `cargo` itself.
+/// Bash and zsh complete `cargo` with cargo's own scripts, which call the script of `cargo-cobalt` for what follows
+/// `cargo cobalt`. For shells without such scripts, the generated script completes `cargo` itself.
 fn script(shell: Shell) -> String {
     match shell {
         Shell::Bash => bash(),

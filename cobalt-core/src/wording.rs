@@ -27,7 +27,7 @@ pub fn thousands(number: u64) -> String {
 pub fn grouped(number: &str) -> String {
     let (sign, number) = number.strip_prefix('-').map_or(("", number), |number| ("-", number));
     let (whole, fraction) = number.split_at(number.find('.').unwrap_or(number.len()));
-    let whole = whole.parse().map_or_else(|_| whole.to_owned(), thousands);
+    let whole = whole.parse::<u64>().map_or_else(|_| whole.to_owned(), thousands);
     format!("{sign}{whole}{fraction}")
 }
 

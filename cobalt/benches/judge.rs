@@ -1,15 +1,15 @@
-//! What judging costs beyond the models' own time: a server on loopback answers after 10 ms.
+//! The overhead of judging beyond the models' own time: a loopback server answers after 10 ms.
 //!
-//! `cargo bench -p cobalt --bench judge` prints a table. Every case runs this binary anew, as a process starts with an
-//! empty memory; figures differ from machine to machine: compare those of one call.
+//! `cargo bench -p cobalt --bench judge` prints a table. Every case runs this binary as a new process, with empty memory. Times differ
+//! between machines: compare only those of one call.
 //!
-//! | case | what it is |
+//! | case | description |
 //! |---|---|
-//! | `asked` | 1,000 judged items, 50 at a time: 0.2 s are the server's |
+//! | `asked` | 1,000 judged items, 50 in parallel: the server takes 0.2 s |
 //! | `known` | the same again, from the cache |
-//! | `large` | 1,000 judged items, from a cache with 100,000 answers |
-//! | `similar` | 1,000 similarity items whose texts are 20 in all |
-//! | `shared` | 1,000 judged items in each of 8 processes at the same time, on one cache |
+//! | `large` | 1,000 judged items, from a cache with 100,000 responses |
+//! | `similar` | 1,000 similarity items with 20 distinct texts |
+//! | `shared` | 1,000 judged items in each of 8 parallel processes, with one cache |
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -23,15 +23,15 @@ use std::time::{Duration, Instant};
 use cobalt::{Dataset, Experiment, Item, LlmJudge, Similarity};
 use serde_json::{Value, json};
 
-/// How many items an experiment has.
+/// Items per experiment.
 const ITEMS: usize = 1_000;
-/// How many answers a large cache has.
+/// Responses in a large cache.
 const MANY: usize = 100_000;
-/// How many processes share a cache.
+/// Processes that share a cache.
 const PROCESSES: usize = 8;
-/// How long a model takes.
+/// The latency of the model.
 const LATENCY: Duration = Duration::from_millis(10);
-/// How often each case runs; the median is shown.
+/// Runs per case; the median is printed.
 const ROUNDS: usize = 5;
 
 fn main() {
@@ -42,7 +42,7 @@ fn main() {
     }
 }
 
-/// An experiment whose items are numbered from one on.
+/// An experiment whose items are numbered from this one.
 fn judged(from: usize) -> Experiment {
     let items = (from..from + ITEMS).map(|n| cobalt::item! { "input": format!("question {n}") });
     Experiment::new("judged", Dataset::from_items(items))
@@ -90,7 +90,7 @@ fn table() {
     rounds("large", &server, |round| vec![process(&server, &large, &(round * ITEMS * 7).to_string())]);
     let shared = folder.path().join("shared");
     rounds("shared", &server, |round| {
-        // Each has half of its items in common with the next one.
+        // Each shares half of its items with the next one.
         let firsts: Vec<_> =
             (0..PROCESSES).map(|number| (round * 100_000 + number * ITEMS / 2).to_string()).collect();
         let all = || {
@@ -108,7 +108,7 @@ fn table() {
     });
 }
 
-/// Prints a line: what was asked in a round, the median of the times, the longest.
+/// Prints a line: the requests per round, the median and the longest time.
 fn rounds(case: &str, server: &Server, round: impl Fn(usize) -> Vec<f64>) {
     let before = server.requests();
     let mut times: Vec<f64> = (0..ROUNDS).flat_map(round).collect();
@@ -117,7 +117,7 @@ fn rounds(case: &str, server: &Server, round: impl Fn(usize) -> Vec<f64>) {
     println!("{case:<10} {requests:>8}  {:>8.3}  {:>8.3}", times[times.len() / 2], times[times.len() - 1]);
 }
 
-/// Runs a case in a process of its own, and gives how long it took by itself.
+/// Runs a case in its own process, and returns its own time.
 fn process(server: &Server, folder: &Path, case: &str) -> f64 {
     let mut command = Command::new(std::env::current_exe().expect("this binary"));
     command
@@ -130,7 +130,7 @@ fn process(server: &Server, folder: &Path, case: &str) -> f64 {
     String::from_utf8_lossy(&output.stdout).trim().parse().expect("seconds")
 }
 
-/// A server that answers questions and embeds texts, a thread for each connection.
+/// A server that answers prompts and embeds texts, with a thread per connection.
 struct Server {
     url: String,
     requests: Arc<AtomicUsize>,
@@ -168,7 +168,7 @@ impl Server {
     }
 }
 
-/// How much a request asks for: a question, or so many texts.
+/// The content of a request: a prompt, or a number of texts.
 fn units(body: &Value) -> usize {
     body["input"].as_array().map_or(1, Vec::len)
 }

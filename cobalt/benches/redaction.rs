@@ -1,9 +1,9 @@
-//! How long secrets are looked for in 10 MB of text.
+//! The time to search 10 MB of text for secrets.
 //!
-//! `cargo bench -p cobalt --bench redaction` prints a table and fails where a text takes longer than [`MOST`]. The texts are
-//! those that were slow: base64, one long word, many addresses, many headers.
+//! `cargo bench -p cobalt --bench redaction` prints a table and fails if a text takes longer than [`MOST`]. The texts are those that were
+//! slow: base64, one long word, many URLs, many headers.
 //!
-//! Three secrets are known, as in a project with some keys.
+//! Three secrets are registered, as in a project with some keys.
 
 use std::borrow::Cow;
 use std::hint::black_box;
@@ -15,16 +15,16 @@ use cobalt_core::redact::{redacted, register_secret};
 
 /// The length of each text, in bytes.
 const SIZE: usize = 10_000_000;
-/// How often each text is searched; the fastest is shown.
+/// Runs per text; the fastest is printed.
 const ROUNDS: usize = 5;
-/// How long a text may take.
+/// The time limit per text.
 const MOST: Duration = Duration::from_millis(100);
 
 fn main() -> ExitCode {
     for number in 1..=3 {
         register_secret("BENCH_KEY", &format!("s3cret-of-the-bench-{number}"));
     }
-    // The automaton is made when it is used first.
+    // The automaton is built at its first use.
     let started = Instant::now();
     black_box(redacted("a text"));
     println!("{:<28}{:>10.1} ms", "first use", milliseconds(started.elapsed()));
@@ -50,7 +50,7 @@ fn time(text: &str) -> Duration {
     processor_time() - started
 }
 
-/// How long this thread has had a processor, where the system tells, as the machine may have other work; else the time of day.
+/// The CPU time of this thread if the system provides it, as the machine may be busy; else the wall time.
 fn processor_time() -> Duration {
     static STARTED: LazyLock<Instant> = LazyLock::new(Instant::now);
     let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
@@ -89,7 +89,7 @@ fn texts() -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Random characters of an alphabet, by a generator that is the same each time.
+/// Random characters of an alphabet, with a fixed seed.
 fn base64(alphabet: &str) -> String {
     let alphabet = alphabet.as_bytes();
     let mut random = fastrand::Rng::with_seed(7);

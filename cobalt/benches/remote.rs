@@ -1,16 +1,16 @@
-//! What it takes to fetch 100,000 rows of JSONL, of about 300 bytes each, over HTTP from a server on this machine.
+//! The cost of fetching 100,000 rows of JSONL, of about 300 bytes each, over HTTP from a local server.
 //!
-//! `cargo bench -p cobalt --bench remote` prints a table, with ratios to reading the same file from disk and to the size of the
-//! file. Each case runs in a process of its own, which says how much memory it had at most; the server is not in it. Figures
-//! differ from machine to machine: compare those of one call. Memory is measured on Linux alone.
+//! `cargo bench -p cobalt --bench remote` prints a table, with ratios to reading the same file from disk and to the file size. Each case
+//! runs in its own process, without the server, which reports its peak memory. Times differ between machines: compare only those of one
+//! call. Memory is measured on Linux only.
 //!
-//! | case | what it is |
+//! | case | description |
 //! |---|---|
-//! | `nothing` | the process by itself |
+//! | `nothing` | only the process |
 //! | `disk` | `Dataset::from_jsonl` |
-//! | `url` | `Dataset::from_url`, nothing kept before |
-//! | `gzip` | the same, compressed on the way |
-//! | `copy` | `Dataset::from_url`, the copy there already |
+//! | `url` | `Dataset::from_url`, without a cached copy |
+//! | `gzip` | the same, with compressed transfer |
+//! | `copy` | `Dataset::from_url`, with a cached copy |
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
@@ -25,7 +25,7 @@ use flate2::write::GzEncoder;
 
 const ROWS: usize = 100_000;
 const CASES: [&str; 5] = ["nothing", "disk", "url", "gzip", "copy"];
-/// How often each case runs; the median is shown.
+/// Runs per case; the median is printed.
 const ROUNDS: usize = 5;
 
 fn main() {
@@ -40,7 +40,7 @@ fn main() {
     }
 }
 
-/// Loads a data set, and prints the seconds and the mebibytes that it took.
+/// Loads a dataset, and prints the time in seconds and the memory in MiB.
 fn run(case: &str, from: &str) {
     let started = Instant::now();
     let dataset = match case {
@@ -50,12 +50,12 @@ fn run(case: &str, from: &str) {
     };
     let seconds = started.elapsed().as_secs_f64();
     if let Some(dataset) = dataset {
-        assert_eq!(dataset.expect("a data set").len(), ROWS);
+        assert_eq!(dataset.expect("a dataset").len(), ROWS);
     }
     println!("{seconds} {}", peak());
 }
 
-/// The most memory that this process had, in MiB.
+/// The peak memory of this process, in MiB.
 fn peak() -> f64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -91,7 +91,7 @@ fn table() {
     }
 }
 
-/// The seconds and the mebibytes of a case in a process of its own.
+/// The time and memory of a case in its own process.
 fn measure(case: &str, from: &str, folder: &Path) -> (f64, f64) {
     let cobalt = folder.join(".cobalt");
     if case != "copy" {
@@ -116,7 +116,7 @@ fn rows() -> String {
         .collect()
 }
 
-/// Serves the rows for as long as this process lives; below `/gzip/` compressed.
+/// Serves the rows until this process exits; compressed below `/gzip/`.
 fn serve(rows: &str) -> String {
     let mut gzip = GzEncoder::new(Vec::new(), Compression::default());
     gzip.write_all(rows.as_bytes()).and_then(|()| gzip.flush()).expect("memory");
@@ -132,7 +132,7 @@ fn serve(rows: &str) -> String {
     url
 }
 
-/// Answers one request; a client that has gone is none of our business.
+/// Answers one request; a closed connection is ignored.
 fn answer(mut stream: &TcpStream, plain: &[u8], gzip: &[u8]) {
     let lines: Vec<_> =
         BufReader::new(stream).lines().map_while(Result::ok).take_while(|line| !line.is_empty()).collect();

@@ -1,14 +1,14 @@
-//! Whole-process benchmarks: each case runs this binary anew and reads its CPU time and peak memory.
+//! Whole-process benchmarks: each case runs this binary as a new process, and measures its CPU time and peak memory.
 //!
-//! `cargo bench -p cobalt --bench run` prints a table; `-- <case> <items>` runs one case in this process, for a
-//! profiler. Figures differ from machine to machine: compare those of one call.
+//! `cargo bench -p cobalt --bench run` prints a table; `-- <case> <items>` runs one case in this process, for a profiler. Times differ
+//! between machines: compare only those of one call.
 //!
-//! | case | what it is |
+//! | case | description |
 //! |---|---|
 //! | `trivial` | items of two short fields, an agent that returns one of them, one evaluator, files written, no harness |
 //! | `harness` | the same as test cases |
-//! | `mimic` | as many libtest-mimic trials that do nothing and keep nothing: what a test binary costs by itself |
-//! | `waits` | items that wait 10 ms, 50 at a time |
+//! | `mimic` | as many libtest-mimic trials that do nothing: the cost of a bare test binary |
+//! | `waits` | items that wait 10 ms, 50 in parallel |
 //! | `tokio` | the same waits in a bare tokio loop |
 //! | `jsonl` | items of 1 kB from a JSONL file; the agent returns their text, files written |
 
@@ -25,7 +25,7 @@ const CASES: [(&str, &[usize]); 6] = [
     ("waits", &[1_000]),
     ("jsonl", &[10_000, 100_000]),
 ];
-/// How often each case runs; the median is shown.
+/// Runs per case; the median is printed.
 const ROUNDS: usize = 7;
 
 fn main() {
@@ -57,7 +57,7 @@ fn same() -> FnEvaluator {
     FnEvaluator::new("same", |cx| cx.item().get("expectedOutput") == Some(cx.output()))
 }
 
-/// How many items the experiment of the harness has.
+/// Items of the harness's experiment.
 fn harness_items() -> usize {
     std::env::var("BENCH_ITEMS").ok().and_then(|items| items.parse().ok()).unwrap_or(1)
 }
@@ -143,7 +143,7 @@ struct Figures {
     peak: f64,
 }
 
-/// Runs a case in a process of its own and asks the shell's `time` for what it took.
+/// Runs a case in its own process, measured by the shell's `time`.
 fn measure(case: &str, items: usize, folder: &std::path::Path, file: &std::path::Path) -> Figures {
     let me = std::env::current_exe().expect("this binary");
     let mut command = Command::new("/usr/bin/time");

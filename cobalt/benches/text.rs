@@ -1,17 +1,17 @@
-//! What ten metrics of text cost over 10,000 items, beside the reference libraries in Python.
+//! The cost of ten text metrics over 10,000 items, compared with the Python reference libraries.
 //!
-//! `cargo bench -p cobalt --bench text` prints a table. Where `COBALT_BENCH_PYTHON` names a Python that has rouge-score,
-//! sacrebleu and jiwer, `text.py` works out the same metrics of the same texts, and the table ends with how much more CPU
-//! time that takes and how far the scores differ. Figures differ from machine to machine: compare those of one call.
+//! `cargo bench -p cobalt --bench text` prints a table. If `COBALT_BENCH_PYTHON` names a Python with rouge-score, sacrebleu and jiwer,
+//! `text.py` computes the same metrics for the same texts, and the table ends with the ratio of CPU times and the differences of the
+//! scores. Times differ between machines: compare only those of one call.
 //!
-//! | case | what it is |
+//! | case | description |
 //! |---|---|
 //! | `functions` | the functions of `cobalt::metrics`, one after the other |
 //! | `experiment` | an experiment with ten evaluators and an agent that returns a text of its item, files written |
 //! | `python` | the reference libraries |
-//! | `computing` | the same without the start of Python and what it imports |
+//! | `computing` | the same without Python's start and imports |
 //!
-//! Each case runs in a process of its own, which reads the texts from a file and writes the scores to another.
+//! Each case runs in its own process, which reads the texts from a file and writes the scores to another.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -26,15 +26,15 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-/// How many items there are.
+/// The number of items.
 const ITEMS: usize = 10_000;
-/// How often each case runs; the median is shown.
+/// Runs per case; the median is printed.
 const ROUNDS: usize = 3;
 /// The metrics, in the order of the scores.
 const METRICS: [&str; 10] =
     ["rouge-1", "rouge-2", "rouge-l", "bleu", "chrf", "chrf++", "wer", "token-f1", "squad-em", "contains"];
 
-/// The scores of an item by all metrics.
+/// The scores of an item for all metrics.
 type Scores = [f64; METRICS.len()];
 
 fn main() {
@@ -91,7 +91,7 @@ fn experiment(texts: &str) -> Vec<Scores> {
     report.items.iter().map(|item| scores(&item.runs[0].evaluations)).collect()
 }
 
-/// An item for each pair of texts: the output is the reference with some of its words changed, or by chance the same.
+/// One item per pair of texts: the output is the reference with some words changed, or by chance the same.
 fn items() -> impl Iterator<Item = Value> {
     const WORDS: &str = "the a of and to in is was that harbour ferries walked repairing lantern quietly station \
         relational engines winter's caf\u{e9} M\u{fc}hle na\u{ef}ve costs $1,250.50 3.5 42% (mostly) well-known \u{2014} \
@@ -155,11 +155,11 @@ fn table() {
 struct Figures {
     cpu: f64,
     wall: f64,
-    /// The CPU time that the case itself prints, if it does.
+    /// The CPU time printed by the case itself, if any.
     computing: Option<f64>,
 }
 
-/// Runs a case several times, asks `time` for what it took, and prints a line.
+/// Runs a case several times, measured by `time`, and prints a line.
 fn median(case: &str, mut command: Command) -> Figures {
     let mut rounds: Vec<Figures> = (0..ROUNDS)
         .map(|_| {
@@ -189,7 +189,7 @@ fn median(case: &str, mut command: Command) -> Figures {
     figures
 }
 
-/// The JSON values of a file, a line for each.
+/// The JSON values of a file, one per line.
 fn read<T: DeserializeOwned>(path: impl AsRef<Path>) -> Vec<T> {
     let text = fs::read_to_string(path).expect("a file");
     text.lines().map(|line| serde_json::from_str(line).expect("a value")).collect()

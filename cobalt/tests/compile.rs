@@ -1,7 +1,7 @@
-//! What the attributes say about code that they refuse.
+//! Compile errors of the attributes.
 //!
-//! The messages beside the programs in `compile/` are snapshots of what the current stable compiler prints. After a change, look at
-//! each with `cargo insta review`.
+//! The snapshots next to the programs in `compile/` contain the output of the current stable compiler. After a change, review them with
+//! `cargo insta review`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -12,7 +12,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-/// The folder of the library.
+/// The directory of the library.
 const LIBRARY: &str = env!("CARGO_MANIFEST_DIR");
 
 /// A file whose name starts with `many_` holds several mistakes, each marked `// mistake`; any other file holds one.
@@ -25,7 +25,7 @@ fn mistakes_are_explained_in_their_place_with_one_error_each() {
     settings.set_snapshot_path("compile");
     settings.set_prepend_module_to_snapshot(false);
     settings.set_omit_expression(true);
-    // How many types implement a trait follows from the features of other crates.
+    // The number of types that implement a trait depends on the features of other crates.
     settings.add_filter(r"and \d+ others", "and [n] others");
     settings.add_filter(r"written to '.*'", "written to '[file]'");
     let mut unlike = Vec::new();
@@ -37,7 +37,7 @@ fn mistakes_are_explained_in_their_place_with_one_error_each() {
             let _ = writeln!(shown, "{}", in_any_place(&message.rendered));
             shown
         });
-        // To the end, so that one call shows everything that differs.
+        // Continues after a failure, to show all differences in one run.
         let compared = AssertUnwindSafe(|| {
             assert_eq!(
                 (of_level("error"), of_level("warning")),
@@ -53,7 +53,7 @@ fn mistakes_are_explained_in_their_place_with_one_error_each() {
     assert!(unlike.is_empty(), "the compiler says something else of these, see above: {unlike:?}");
 }
 
-/// The programs with mistakes, by their names.
+/// The programs with mistakes, by name.
 fn programs() -> BTreeMap<String, PathBuf> {
     let files =
         fs::read_dir(Path::new(LIBRARY).join("tests/compile")).unwrap().map(|file| file.unwrap().path());
@@ -61,14 +61,14 @@ fn programs() -> BTreeMap<String, PathBuf> {
     programs.map(|file| (file.file_stem().unwrap().to_str().unwrap().to_owned(), file)).collect()
 }
 
-/// What the compiler says of one mistake.
+/// The compiler's output for one mistake.
 struct Message {
     level: String,
     rendered: String,
 }
 
-/// What the compiler says of each program. They are the binaries of one package, in which the library has the features that it has in
-/// the workspace, so that cargo checks little else.
+/// The compiler's output for each program. They are the binaries of one package, which uses the library with the same features as the
+/// workspace, so that Cargo has little else to check.
 fn messages(programs: &BTreeMap<String, PathBuf>) -> BTreeMap<String, Vec<Message>> {
     let package = Path::new(env!("CARGO_TARGET_TMPDIR")).join("compile");
     let workspace = Path::new(LIBRARY).parent().unwrap();
@@ -88,7 +88,7 @@ fn messages(programs: &BTreeMap<String, PathBuf>) -> BTreeMap<String, Vec<Messag
     let mut command = Command::new(env!("CARGO"));
     command.current_dir(&package).args(["check", "--offline", "--keep-going", "--message-format", "json"]);
     command.env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap());
-    // What is built for the workspace is debugged no more than this.
+    // The same debug setting as the workspace.
     command.env("CARGO_PROFILE_DEV_DEBUG", "0").env_remove("RUSTFLAGS");
     let output = command.output().unwrap();
     let mut messages: BTreeMap<String, Vec<Message>> = BTreeMap::new();
@@ -101,7 +101,7 @@ fn messages(programs: &BTreeMap<String, PathBuf>) -> BTreeMap<String, Vec<Messag
         };
         if programs.contains_key(name) && !rendered.starts_with("error: aborting") {
             let level = line["message"]["level"].as_str().unwrap().to_owned();
-            // What it says of all errors together comes last, and has no level.
+            // The final summary of all errors has no level.
             if level != "failure-note" {
                 messages
                     .entry(name.to_owned())
@@ -114,7 +114,7 @@ fn messages(programs: &BTreeMap<String, PathBuf>) -> BTreeMap<String, Vec<Messag
     messages
 }
 
-/// A message without the folders of the workspace and the library, and without the numbers of the library's own lines, which any change moves.
+/// A message without the directories of the workspace and the library, and without the library's line numbers, which change often.
 fn in_any_place(message: &str) -> String {
     let workspace = Path::new(LIBRARY).parent().unwrap().display();
     let message = message.replace(&format!("{LIBRARY}/"), "").replace(&format!("{workspace}/"), "");

@@ -1,4 +1,4 @@
-//! Data sets from real files: found relative to the package, told apart, refused with file and line.
+//! Datasets from real files: found relative to the package, with detected formats, and errors with file and line.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ fn write(name: &str, content: impl AsRef<[u8]>) -> (TempDir, PathBuf) {
     (folder, path)
 }
 
-/// Loads a file of this name and content; in errors its folder is called `datasets`.
+/// Loads a file with this name and content. In errors, its directory is called `datasets`.
 fn load(name: &str, content: impl AsRef<[u8]>) -> Result<Dataset, String> {
     let (folder, path) = write(name, content);
     let folder = folder.path().display().to_string();
@@ -131,7 +131,7 @@ fn an_item_that_does_not_fit_its_type_is_named_by_file_index_and_key() {
     assert_eq!(message, format!("{}: {reason}", path.display()));
 }
 
-/// Each a fault of the original; that of the biased sample is among the properties.
+/// Regression tests for faults of the original; that of the biased sample is among the properties.
 mod faults_not_repeated {
     use super::*;
 

@@ -1,4 +1,4 @@
-//! What holds for every text and every data set, tried on random ones.
+//! Property tests for datasets.
 
 use std::collections::HashSet;
 use std::io::{BufReader, Read};
@@ -9,7 +9,7 @@ use proptest::collection::{btree_map, hash_set, vec};
 use proptest::prelude::*;
 use serde_json::Value;
 
-/// Texts rich in what the formats treat specially.
+/// Texts with many characters that are special in the formats.
 fn text() -> impl Strategy<Value = String> {
     let part = prop_oneof![
         4 => any::<char>().prop_map(String::from),
@@ -20,7 +20,7 @@ fn text() -> impl Strategy<Value = String> {
     vec(part, 0..8).prop_map(|parts| parts.concat())
 }
 
-/// Bytes that look like one of the formats more often than not.
+/// Bytes that often resemble one of the formats.
 fn bytes() -> impl Strategy<Value = Vec<u8>> {
     let token = proptest::sample::select(vec![
         "{\"a\":",
@@ -65,7 +65,7 @@ fn items() -> impl Strategy<Value = Vec<Item>> {
     vec(btree_map(text(), value(), 0..4).prop_map(|fields| fields.into_iter().collect()), 1..8)
 }
 
-/// A header of different names, rows of as many fields, and how fields and lines are written.
+/// A header with unique names, rows with as many fields, and how fields and lines are written.
 #[derive(Clone, Debug)]
 struct Table {
     names: Vec<String>,
@@ -110,7 +110,7 @@ impl Table {
     }
 
     fn write_field(&self, field: &str, columns: usize) -> String {
-        // A mark at the very start would be the file's, and an empty field by itself a blank line.
+        // A byte order mark at the start would belong to the file, and a single empty field would be a blank line.
         let special =
             |character| matches!(character, '"' | '\r' | '\n' | '\u{feff}') || character == self.delimiter;
         if self.always_quote || field.contains(special) || (field.is_empty() && columns == 1) {
@@ -126,7 +126,7 @@ impl Table {
     }
 }
 
-/// A reader that hands over one byte at a time.
+/// A reader that returns one byte at a time.
 struct Trickle<'b>(&'b [u8]);
 
 impl Read for Trickle<'_> {
@@ -140,7 +140,7 @@ fn trickle(bytes: &[u8]) -> BufReader<Trickle<'_>> {
     BufReader::with_capacity(1, Trickle(bytes))
 }
 
-/// The outcome with errors as text, so that they compare too.
+/// The outcome with errors as text, for comparison.
 fn outcome(parsed: Result<Vec<Item>, DatasetError>) -> Result<Vec<Item>, String> {
     parsed.map_err(|error| error.to_string())
 }
@@ -262,7 +262,7 @@ fn a_text_is_read_no_further_than_its_first_fault() {
     assert!(parse_csv(without_end("a,b\n1\n"), "f", b',').unwrap_err().to_string().starts_with("f:2: "));
 }
 
-/// The original shuffled by sorting with a random comparison, which favours some items and places.
+/// The original sorted with a random comparison, which favours some items and positions.
 #[test]
 fn every_item_is_drawn_as_often_at_every_place() {
     const ITEMS: usize = 10;
@@ -278,7 +278,7 @@ fn every_item_is_drawn_as_often_at_every_place() {
         }
         pairs[drawn[0] * ITEMS + drawn[1]] += 1;
     }
-    // The 99.9 % point of the chi-square distribution is 27.9 with 9 degrees of freedom and 135 with 89.
+    // The 99.9% quantile of the chi-square distribution is 27.9 with 9 degrees of freedom and 135 with 89.
     for (place, counts) in places.iter().enumerate() {
         let statistic = chi_square(counts, ROUNDS);
         assert!(statistic < 27.9, "place {place}: {statistic}, {counts:?}");

@@ -1,4 +1,4 @@
-//! The reader of journals takes any bytes, and any beginning of a real journal gives the beginning of its items.
+//! The journal reader accepts any bytes; any prefix of a real journal yields a prefix of its items.
 
 use std::sync::OnceLock;
 
@@ -7,7 +7,7 @@ use cobalt_core::store::{JournalContents, JournalError, read_journal};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// A journal as the library writes it: its header, and items with all that items can have.
+/// A journal as the library writes it: a header, and items with all possible fields.
 fn journal() -> String {
     let header = json!({
         "journal": 1, "id": "0123456789ab", "name": "質問", "timestamp": "2026-02-05T14:30:00.000Z", "tags": ["a"],
@@ -39,7 +39,7 @@ fn journal() -> String {
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
-/// The same with a checksum in each line, as this version writes it.
+/// The same with a checksum per line, as in this version.
 fn journal_with_checksums() -> String {
     let header = journal().replacen("{", "{\"checksums\":true,", 1);
     let with_checksum = |line: &str| {
@@ -59,7 +59,7 @@ fn whole() -> &'static (String, JournalContents) {
     })
 }
 
-/// A small change of a text: what a disk, an editor or a merge of files does to it.
+/// A small change, as made by a disk, an editor or a merge.
 #[derive(Clone, Debug)]
 enum Change {
     Flip(prop::sample::Index, u8),
@@ -153,7 +153,7 @@ proptest! {
 
     #[test]
     fn a_line_torn_off_by_a_kill_and_gone_on_from_costs_one_item(cut in any::<prop::sample::Index>()) {
-        // Another process appends to a line that was never ended, where nobody cut it off.
+        // Another process appends to an incomplete line that was not truncated.
         let (text, all) = whole();
         let lines: Vec<_> = text.split_inclusive('\n').collect();
         let torn = &lines[2].as_bytes()[..cut.index(lines[2].len())];

@@ -1,4 +1,4 @@
-//! Keys in what agents and evaluators say: they are seen by evaluators, and kept nowhere.
+//! Keys in the output of agents and evaluators: visible to evaluators, but stored nowhere.
 
 use cobalt::{Dataset, Experiment, FnEvaluator, Item, Output, Score};
 use serde_json::json;

@@ -41,7 +41,7 @@ fn without_any_evaluator_the_case_says_what_to_do() {
     let sandbox = Sandbox::with_items(numbered(2, 0));
     let finished = sandbox.program(fixture!("silent")).run().code(101);
     assert_eq!(finished.cases_that("FAILED"), ["silent::definition"]);
-    finished.says(&["it has no evaluator", "add one", "`evaluators` in cobalt.toml"]);
+    finished.says(&["it has no evaluator", "add one", "set `evaluators` for all experiments in cobalt.toml"]);
     sandbox.write("cobalt.toml", "\nevaluators = [\"grade\"]");
     let finished = sandbox.program(fixture!("silent")).run().code(101);
     finished.says(&["cobalt.toml:2:15: unknown evaluator `grade`; did you mean `graded`?"]);
@@ -224,8 +224,8 @@ fn numbers_that_no_machine_can_run_are_refused_with_the_most_that_it_can() {
             "999999999999",
             "COBALT_RUNS is `999999999999`; expected a whole number from 1 to 10,000",
         ),
-        ("E2E_RUNS", "999999999999", "`runs` is 999999999999; make it 10000 at most"),
-        ("E2E_TIMEOUT_MS", "18446744073709551615", "; make it 720h at most"),
+        ("E2E_RUNS", "999999999999", "`runs` is 999999999999, but the maximum is 10,000"),
+        ("E2E_TIMEOUT_MS", "18446744073709551615", "h, but the maximum is 720h"),
     ] {
         let finished = sandbox.program(fixture!("steered")).env(variable, value).run();
         assert!(matches!(finished.status.code(), Some(3 | 101)), "{finished}");

@@ -197,9 +197,7 @@ fn the_note_of_gitlab_is_left_once_and_then_updated() {
     );
     fs::remove_dir_all(job.path("out")).unwrap();
     assert!(job.note().contains("PUT"));
-    assert!(
-        job.read("out/note.md").contains("did not finish\n\n[The log](https://gitlab.com/jobs/42)")
-    );
+    assert!(job.read("out/note.md").contains("did not finish\n\n[The log](https://gitlab.com/jobs/42)"));
 }
 
 #[test]

@@ -97,10 +97,7 @@ fn whatever_ends_a_call_is_an_error_in_the_job() {
     assert!(errors(&project, &["--filter", "nothing"], 4).starts_with("::error title=cobalt::no experiment"));
     project.answers(&[("paris", "Paris"), ("rome", "exit")]);
     let crashed = errors(&project, &["--filter", "strict"], 3);
-    assert!(
-        crashed.contains("tests/evals.rs,line=") && crashed.contains("was interrupted"),
-        "{crashed}"
-    );
+    assert!(crashed.contains("tests/evals.rs,line=") && crashed.contains("was interrupted"), "{crashed}");
     project.write("data/items.jsonl", "{");
     let broken = errors(&project, &[], 3);
     assert!(broken.contains("tests/evals.rs,line=") && broken.contains("gated could not be run"), "{broken}");

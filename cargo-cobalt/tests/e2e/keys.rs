@@ -93,9 +93,7 @@ fn an_experiment_without_its_variable_is_shown_as_ignored_and_fails_nothing() {
     said.tells("spared: ignored because TRIAL_KEY is not set\n")
         .tells("unread: ignored because TRIAL_KEY is not set\n")
         .says("\n4 experiments: 2 passed, 2 ignored\n");
-    project
-        .cobalt(&["run", "--ci", "--filter", "spared"], 0)
-        .says("Nothing to run: 2 experiments ignored");
+    project.cobalt(&["run", "--ci", "--filter", "spared"], 0).says("Nothing to run: 2 experiments ignored");
     project.cobalt(&["run", "--", "spared::one"], 0).tells("spared: ignored because TRIAL_KEY is not set\n");
     assert_eq!(project.results(), ["free", "free_too"]);
 

@@ -19,8 +19,8 @@ pub(crate) fn project(says: &str) -> Project {
     project
 }
 
-const COUNTS: &str =
-    "warning: `native_exit/native_exit` exited (exit status: 0), but had reported failures, which takes precedence";
+const COUNTS: &str = "warning: `native_exit/native_exit` exited (exit status: 0), but had reported failures, which \
+                      takes precedence";
 
 #[test]
 fn a_native_exit_handler_that_ends_the_process_with_0_hides_no_failure() {

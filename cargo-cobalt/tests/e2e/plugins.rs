@@ -63,7 +63,7 @@ fn an_evaluator_of_a_crate_that_is_linked_is_found_by_its_name() {
 #[test]
 fn one_of_a_crate_that_is_not_linked_is_told_how_it_would_be() {
     let said = project("unlinked", &["brief"], "[\"says_please\"]").cobalt(&["run"], 3);
-    said.tells("cobalt.toml:1:15: unknown evaluator `says_please`; the functions with `#[cobalt::evaluator]` here are `few_words`, `twin`")
+    said.tells("cobalt.toml:1:15: unknown evaluator `says_please`; available functions with `#[cobalt::evaluator]`: `few_words`, `twin`")
         .tells("If it is in another crate, add `use that_crate as _;` to the test target");
 }
 
@@ -71,7 +71,7 @@ fn one_of_a_crate_that_is_not_linked_is_told_how_it_would_be() {
 fn two_crates_with_an_evaluator_of_one_name_are_both_named() {
     let said = project("twins", &["polite", "brief"], "[\"twin\"]").cobalt(&["run"], 3);
     let said =
-        said.tells("two evaluators are named `twin`: that of `").tells("give one of them another `name`");
+        said.tells("two evaluators are named `twin`: one in `").tells("give one of them another `name`");
     said.tells("`polite` at ").tells("`brief` at ");
     // Unused names do not matter.
     project("twins", &["polite", "brief"], "[\"few_words\"]").cobalt(&["run", "--ci"], 0);

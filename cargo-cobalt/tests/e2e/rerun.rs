@@ -151,7 +151,9 @@ fn another_bound_makes_no_threshold_pass_until_all_items_are_run() {
     project.write("cobalt.toml", "thresholds = [\"right.pass_rate >= 0.2\"]\n");
     for only in ["--changed", "--rerun-failed"] {
         let said = project.cobalt(&["run", "--filter", "strict", only, "--ci"], 1);
-        said.says("strict: still FAILED because of earlier results: `right.pass_rate>=0.5` did not pass in run `");
+        said.says(
+            "strict: still FAILED because of earlier results: `right.pass_rate>=0.5` did not pass in run `",
+        );
     }
     project.cobalt(&["run", "--filter", "strict", "--ci"], 0);
     project.cobalt(&["run", "--filter", "strict", "--changed", "--ci"], 0);

@@ -6,8 +6,7 @@ use serde_json::Value;
 
 use crate::project::{Project, Said};
 
-const TOLD: &str =
-    "unknown environment variable COBALT_TIMOUT has no effect; did you mean `COBALT_TIMEOUT`?";
+const TOLD: &str = "unknown environment variable COBALT_TIMOUT has no effect; did you mean `COBALT_TIMEOUT`?";
 
 /// Two test targets, each with its own warning.
 fn two_targets() -> Project {

@@ -335,7 +335,7 @@ mod tests {
             assert!(judged(&threshold, reporting(10, 10)).passed, "{threshold}");
         }
         let cost = judged("cost.total <= 1", reporting(10, 2));
-        assert!(cost.message.contains("only 2 of 10 items report what it cost"), "{}", cost.message);
+        assert!(cost.message.contains("only 2 of 10 items report a cost"), "{}", cost.message);
         assert!(cost.message.contains("`Output::cost(usd)`") && cost.message.contains("`Context::record`"));
         assert!(judged("cost.total <= 1", reporting(2, 2)).passed);
     }

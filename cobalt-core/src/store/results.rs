@@ -297,7 +297,7 @@ mod tests {
     #[test]
     fn a_damaged_item_is_named_with_what_is_wrong() {
         let score = json!({ "evaluations": { "exact": { "score": 9.0 } } });
-        let expected = "item 4 (`k4`) is damaged: the score of `exact` is 9, and must be from 0 to 1";
+        let expected = "item 4 (`k4`) is damaged: the score of `exact` is 9, expected a number from 0 to 1";
         assert_eq!(problem(1, &score).as_deref(), Some(expected));
         assert_eq!(problem(0, &score).as_deref(), Some(expected), "in a file of the original, too");
     }
@@ -309,7 +309,7 @@ mod tests {
         assert!(problem(1, &without_score).unwrap().contains("marked as passed, although it has an error"));
         let run = json!({ "output": { "output": "a" }, "latencyMs": 1, "status": "ok", "evaluations": { "exact": { "score": 1 } } });
         let other_status = json!({ "status": "timeout", "passed": false, "runs": [run] });
-        assert!(problem(1, &other_status).unwrap().contains("its status `timeout` does not fit"));
+        assert!(problem(1, &other_status).unwrap().contains("its status `timeout` does not match"));
     }
 
     #[test]

@@ -73,7 +73,8 @@ impl Definition {
         }
         // A concurrency above the number of items is harmless.
         if self.runs > MOST_RUNS {
-            return Err(format!("`runs` is {}, but the maximum is {MOST_RUNS}", self.runs));
+            let most = wording::thousands(MOST_RUNS as u64);
+            return Err(format!("`runs` is {}, but the maximum is {most}", self.runs));
         }
         if self.timeout.is_zero() {
             return Err("`timeout` must be longer than zero".to_owned());

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use cobalt_core::item::usage::{self, ModelUsage};
 use cobalt_core::item::{Item, ModelCall};
 use cobalt_core::nesting::{dismantle, is_too_deep, too_deep};
+use cobalt_core::wording::thousands;
 use serde_json::{Value, json};
 
 use crate::evaluators::{ToolCall, has_calls, has_no_calls, reports_calls};
@@ -164,7 +165,8 @@ fn said(message: Value) -> Value {
 fn keep(kept: &mut Vec<Value>, value: Value, what: &str) -> Result<(), String> {
     let value = checked(value, &format!("a recorded {what}"))?;
     if kept.len() >= MOST {
-        return Err(format!("the agent recorded more than {MOST} {what}s; record fewer, or aggregate them"));
+        let most = thousands(MOST as u64);
+        return Err(format!("the agent recorded more than {most} {what}s; record fewer, or aggregate them"));
     }
     kept.push(value);
     Ok(())
@@ -455,7 +457,7 @@ mod tests {
         let mut recorded = recorded((0..=MOST).map(|_| ToolCall::new("again").into()));
         assert_eq!(
             recorded.problem().unwrap(),
-            "the agent recorded more than 10000 tool calls; record fewer, or aggregate them"
+            "the agent recorded more than 10,000 tool calls; record fewer, or aggregate them"
         );
         assert_eq!(recorded.calls.map(|calls| calls.len()), Some(MOST));
     }

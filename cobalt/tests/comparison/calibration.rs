@@ -1,9 +1,9 @@
-//! Whether what is said of two runs holds as often as it says: noisy agents of many kinds are compared with themselves and
-//! with one that dropped, again and again.
+//! Checks that the statistics hold as often as they claim: noisy agents of many kinds are repeatedly compared with themselves and with one
+//! that dropped.
 //!
-//! `cargo test -p cobalt --test comparison calibration -- --nocapture` prints the shares. `CALIBRATION_TRIALS=2000` (and `--release`)
-//! draws as many trials for each cell, which takes hours; without it a few are drawn of up to 50 items, which catch a method
-//! that is far off.
+//! `cargo test -p cobalt --test comparison calibration -- --nocapture` prints the shares. `CALIBRATION_TRIALS=2000` (and `--release`) draws
+//! that many trials per cell, which takes hours; without it, a few trials of up to 50 items are drawn, which detect a method that is far
+//! off.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -21,25 +21,25 @@ use cobalt::report::{
 use crate::gates::drop;
 use crate::runs::{Random, compared, item, run};
 
-/// The drop of the agents that dropped: the margin of scores.
+/// The drop of the worse agents: the margin of scores.
 const DROPPED: f64 = 0.05;
 
 /// How an agent answers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Noise {
-    /// Right by this chance in each run of each item.
+    /// Correct with this probability in each trial of each item.
     Right(f64),
-    /// Right by a chance that is another for each item, and this one on average.
+    /// Correct with a probability that differs per item, with this mean.
     RightAbout(f64),
-    /// Scores with this standard deviation around the item's mean, which lies from 0.4 to 0.7.
+    /// Scores with this standard deviation around the item's mean, which is from 0.4 to 0.7.
     Graded(f64),
-    /// Scores of 0, 0.25, … 1, of which many are equal.
+    /// Scores of 0, 0.25, … 1, many of them equal.
     Quarters,
-    /// Right by this chance; of so many items that make a cluster, half of the answers agree.
+    /// Correct with this probability; half of the answers agree within a cluster of this many items.
     Clustered(f64, usize),
-    /// Scores around 0.5, half of whose variance five items of a cluster share.
+    /// Scores around 0.5; five items of a cluster share half of the variance.
     GradedClusters,
-    /// Latencies: the items' own are spread by a factor of e, and the runs of an item by this power of it.
+    /// Latencies: items are spread by a factor of e, and the trials of an item by this power of it.
     Latency(f64),
 }
 
@@ -47,7 +47,7 @@ enum Noise {
 struct Cell {
     noise: Noise,
     items: usize,
-    /// Runs of each item in the base and in the other run.
+    /// Trials per item in the baseline and in the candidate.
     runs: (usize, usize),
 }
 
@@ -65,7 +65,7 @@ struct Answers {
 }
 
 impl Cell {
-    /// The base and another run whose agent dropped by so much; of latency it rose by this share.
+    /// The baseline and a candidate whose agent dropped by this much; latency rose by this share.
     fn pair(self, trial: u64, drop: f64) -> (Answers, Answers) {
         let items = Random(trial.wrapping_mul(7_919) << 24);
         let mut random = Random((trial << 25) + (1 << 23) + self.items as u64);
@@ -74,7 +74,7 @@ impl Cell {
         (base, other)
     }
 
-    /// `of_items` draws what the items are, the same in both runs, and `random` what the agent makes of them.
+    /// `of_items` draws the items, the same in both runs, and `random` the agent's results.
     fn answers(self, id: &str, runs: usize, drop: f64, mut of_items: Random, random: &mut Random) -> Answers {
         let mut items = Vec::with_capacity(self.items);
         let (mut truth, mut of_cluster) = (0.0, (0.0, 0.0));
@@ -167,18 +167,18 @@ impl Cell {
         if self.is_latency() { amounts.remove(0) } else { evaluators.remove(0) }
     }
 
-    /// The gate of which an agent that dropped by [`DROPPED`] is too much, by three hundredths.
+    /// The gate that an agent that dropped by [`DROPPED`] exceeds by three hundredths.
     fn gate(self) -> Threshold {
         if self.is_latency() { "vs_baseline.latency.ratio <= 1.02".parse().unwrap() } else { drop(0.02) }
     }
 }
 
-/// A number from 0 to 1 for each item that does not hang on chance.
+/// A deterministic number from 0 to 1 for each item.
 fn place_of(key: usize) -> f64 {
     (key as f64 * 0.618_034).fract()
 }
 
-/// How often something held in how many trials.
+/// How often something was true, in how many trials.
 #[derive(Clone, Copy, Debug, Default)]
 struct Share {
     hits: u64,
@@ -212,23 +212,23 @@ impl fmt::Display for Share {
     }
 }
 
-/// What was found of a cell.
+/// The results of a cell.
 #[derive(Clone, Copy, Debug, Default)]
 struct Found {
-    /// The interval of the difference holds the true one: of an unchanged agent, and of one that dropped.
+    /// The interval of the difference contains the true one: for an unchanged agent, and for one that dropped.
     covered: Share,
     covered_drop: Share,
-    /// The same of the typical ratio.
+    /// The same for the typical ratio.
     ratio_covered: Share,
-    /// An unchanged agent is called worse.
+    /// An unchanged agent is reported as worse.
     worse: Share,
-    /// The agent that dropped meets a gate that does not allow that.
+    /// The agent that dropped meets a gate that should fail.
     met: Share,
-    /// A difference that matters is called none.
+    /// A relevant difference is reported as none.
     within: Share,
-    /// A drop of the smallest detectable difference is seen.
+    /// A drop of the minimum detectable difference is detected.
     power: Share,
-    /// The mean smallest detectable difference.
+    /// The mean minimum detectable difference.
     detectable: f64,
 }
 
@@ -257,13 +257,13 @@ impl Found {
                 found.ratio_covered.count(holds(Some(ratio.ci95), 1.0 + DROPPED));
             }
             found.met.count(judge_against(&base.run, &other.run, &[&gate])[0].finding == Finding::Met);
-            // Of latency a tenth matters.
+            // For latency, 10% matters.
             if !cell.is_latency() && cell.noise != Noise::Quarters {
                 found.within.count(less.verdict == Verdict::WithinNoise);
             }
         }
         found.detectable = detectable.iter().sum::<f64>() / detectable.len() as f64;
-        // An agent that is seldom wrong cannot drop by more than it is right, nor a graded one below 0.
+        // An agent that is rarely correct cannot drop by more than it is correct, nor a graded one below 0.
         let can_drop = !matches!(cell.noise, Noise::Quarters)
             && found.detectable < 0.4
             && detectable.len() as u64 == trials;
@@ -314,22 +314,22 @@ fn cells() -> Vec<Cell> {
     cells
 }
 
-/// How many trials of each cell are asked for.
+/// The number of trials per cell.
 fn asked() -> Option<u64> {
     env::var("CALIBRATION_TRIALS").ok()?.parse().ok()
 }
 
-/// The numbers of items; the large ones take long.
+/// The numbers of items; large ones take long.
 fn sizes() -> &'static [usize] {
     if asked().is_some() { &[10, 20, 50, 200, 1000] } else { &[10, 20, 50] }
 }
 
-/// How many trials of a cell of so many items are drawn.
+/// How many trials to draw for a cell with this many items.
 fn trials(items: usize) -> u64 {
     asked().unwrap_or(if items <= 20 { 12 } else { 3 })
 }
 
-/// Works through the cells on all processors.
+/// Processes the cells on all CPUs.
 fn each_cell<C: Copy + Send + Sync, T: Send>(cells: &[C], work: impl Fn(&C) -> T + Sync) -> Vec<(C, T)> {
     let next = AtomicUsize::new(0);
     let worker = || {
@@ -347,12 +347,12 @@ fn each_cell<C: Copy + Send + Sync, T: Send>(cells: &[C], work: impl Fn(&C) -> T
 }
 
 impl Cell {
-    /// Whether the means are of figures so skewed that few items say little of them.
+    /// Whether the values are so skewed that a few items say little about the mean.
     fn is_skewed(self) -> bool {
         self.noise == Noise::Latency(1.0)
     }
 
-    /// Whether so few answers are wrong, or so few clusters are there, that an interval can only be too wide.
+    /// Whether so few answers are incorrect, or there are so few clusters, that an interval can only be too wide.
     fn is_cautious(self) -> bool {
         let clusters = self.items / self.cluster_size().unwrap_or(1);
         match self.noise {
@@ -363,7 +363,7 @@ impl Cell {
         }
     }
 
-    /// What of the cell is not as it should be, with a margin for chance.
+    /// What is wrong with the cell, with a margin for chance.
     fn faults(self, found: &Found) -> Vec<String> {
         let least = if self.is_skewed() { 0.90 } else { 0.925 };
         let most = if self.is_cautious() { 1.0 } else { 0.98 };
@@ -409,7 +409,7 @@ fn assert_none<C: fmt::Display>(faults: &[(C, Vec<String>)]) {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-/// What the summary says of one run.
+/// The summary of one run.
 #[derive(Clone, Copy, Debug)]
 struct Summed {
     cell: Cell,
@@ -443,7 +443,7 @@ impl Summed {
         all
     }
 
-    /// How often the interval of the mean and that of the pass rate hold the true ones. Half of the graded scores pass.
+    /// How often the intervals of the mean and the pass rate contain the true ones. Half of the graded scores pass.
     fn coverage(self, trials: u64) -> (Share, Share) {
         let (mut of_mean, mut of_rate) = (Share::default(), Share::default());
         for trial in 0..trials {
@@ -491,7 +491,7 @@ fn the_intervals_of_a_summary_hold_the_truth_as_often_as_they_say() {
     let faults = each_cell(&Summed::all(), |summed| {
         let (of_mean, of_rate) = summed.coverage(4 * trials(summed.cell.items));
         println!("{summed}: coverage of the mean {of_mean}, of the pass rate {of_rate}");
-        // Four documents whose items are mostly all right or all wrong do not tell how many are.
+        // Four documents whose items are mostly all correct or all incorrect do not determine the share.
         let clusters = summed.cell.items / summed.cell.cluster_size().unwrap_or(1);
         let least = if clusters < 5 { 0.88 } else { 0.925 };
         let is_off = |share: &Share| share.of > 0 && !share.may_be_at_least(least);

@@ -10,13 +10,13 @@ use crate::runs::{difference, scored};
 
 const SYSTEMS: [&str; 4] = ["6b_finetuning", "6b_verification", "175b_finetuning", "175b_verification"];
 
-/// What follows the last `A: `, without commas and dollar signs.
+/// The text after the last `A: `, without commas and dollar signs.
 fn answer(solution: &str) -> Option<String> {
     let line = solution.lines().rev().find_map(|line| line.strip_prefix("A: "))?;
     Some(line.trim().replace([',', '$'], ""))
 }
 
-/// Each system's run; `None` where the solutions are not there.
+/// Each system's run; `None` if the solutions are missing.
 fn systems() -> Option<Vec<Measurements>> {
     let shared = std::env::var_os("COBALT_SHARED").map(PathBuf::from);
     let shared = shared.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared"));
@@ -36,8 +36,8 @@ fn systems() -> Option<Vec<Measurements>> {
     Some(SYSTEMS.map(run).to_vec())
 }
 
-/// McNemar's mid-p-value from the binomial coefficients themselves: the sum of `C(n, k) / 2^n` up to the smaller count,
-/// twice, less that of the smaller count itself. The coefficients are built up by Pascal's rule, halved in each row, so that none overflows.
+/// McNemar's mid-p-value from the binomial coefficients themselves: the sum of `C(n, k) / 2^n` up to the smaller count, twice, less that
+/// of the smaller count itself. The coefficients are built up by Pascal's rule, halved in each row, so that none overflows.
 fn by_pascals_triangle(only_first: usize, only_second: usize) -> f64 {
     let tosses = only_first + only_second;
     let mut row = vec![1.0_f64];

@@ -1,4 +1,4 @@
-//! Comparisons of runs and gates against a baseline, from numbers that are known.
+//! Comparisons of runs and baseline gates, from known numbers.
 
 mod calibration;
 mod figures;

@@ -1,4 +1,4 @@
-//! Runs made of numbers, to be compared.
+//! Synthetic runs for comparisons.
 
 use std::time::{Duration, SystemTime};
 
@@ -28,7 +28,7 @@ pub(crate) fn evaluator(name: &str) -> EvaluatorSettings {
     EvaluatorSettings { name: name.to_owned(), pass_mark: Some(0.5), hash: Some("1".to_owned()) }
 }
 
-/// An item with these scores of `correct`, one for each run.
+/// An item with these scores of `correct`, one per trial.
 pub(crate) fn item(key: impl ToString, scores: &[f64]) -> MeasuredItem {
     let scores =
         [("correct".to_owned(), scores.to_vec())].into_iter().filter(|(_, scores)| !scores.is_empty());
@@ -50,13 +50,13 @@ pub(crate) fn scored(id: &str, scores: &[f64]) -> Measurements {
     run(id, scores.iter().enumerate().map(|(key, score)| item(key, &[*score])).collect())
 }
 
-/// The same run with other figures for some items.
+/// The same run with other values for some items.
 pub(crate) fn with(mut run: Measurements, change: impl Fn(usize, &mut MeasuredItem)) -> Measurements {
     run.items.iter_mut().enumerate().for_each(|(index, item)| change(index, item));
     run
 }
 
-/// `yes` items that are right, and `no` that are wrong.
+/// `yes` correct items, and `no` incorrect ones.
 pub(crate) fn right(yes: usize, no: usize) -> Vec<f64> {
     [vec![1.0; yes], vec![0.0; no]].concat()
 }
@@ -65,7 +65,7 @@ pub(crate) fn compared(base: &Measurements, other: &Measurements) -> Comparison 
     compare(base, &[other]).remove(0)
 }
 
-/// How the scores of `correct` differ.
+/// The difference of the scores of `correct`.
 pub(crate) fn difference(base: &Measurements, other: &Measurements) -> Difference {
     compared(base, other).evaluators.remove(0)
 }

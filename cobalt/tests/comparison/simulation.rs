@@ -1,5 +1,5 @@
-//! Noisy agents, held against their own baseline 2,000 times at each size and noise: what an unchanged one is charged
-//! with, and what a real drop is let through.
+//! Compares noisy agents with their own baseline 2,000 times for each size and noise: the false alarms of an unchanged agent, and the
+//! missed drops.
 //!
 //! `cargo test -p cobalt --test comparison simulation -- --nocapture` prints the shares.
 
@@ -14,20 +14,20 @@ use crate::gates::drop;
 use crate::runs::{Random, difference, item, run};
 
 const TRIALS: u64 = 2000;
-/// Fewer of those whose every test has to be worked out.
+/// Fewer trials for cases whose every test must be computed.
 const TRIALS_OF_A_DROP: u64 = 200;
-/// The drop that the gate allows in the second test. The first allows none, which is harder to keep: what misses a gate
-/// misses a narrower one, too.
+/// The drop allowed by the gate in the second test. The first allows none, which is stricter: what misses a gate also misses a narrower
+/// one.
 const ALLOWED: f64 = 0.02;
 
-/// How an agent answers. Each item has a mean score of its own.
+/// How an agent answers. Each item has its own mean score.
 #[derive(Clone, Copy, Debug)]
 enum Noise {
-    /// Right or wrong; the items' chances lie evenly within so much of 0.65.
+    /// Correct or incorrect; the items' probabilities are uniform within this distance of 0.65.
     Wrong(f64),
-    /// Scores with this standard deviation around the item's mean, which lies from 0.5 to 0.8, in so many runs.
+    /// Scores with this standard deviation around the item's mean, which is from 0.5 to 0.8, in this many trials.
     Spread(f64, usize),
-    /// The same in one run, but each two items share a part of the noise as large.
+    /// The same in one trial, but each pair of items shares part of the noise.
     Clustered(f64),
 }
 
@@ -41,7 +41,7 @@ impl Setting {
     fn answers(self, id: &str, drop: f64, random: &mut Random) -> Measurements {
         let mut shared = 0.0;
         let answer = |key: usize| {
-            // The same in each run: the items' own places, in no order.
+            // The same in each run: the items' own values, in no order.
             let place = (key as f64 * 0.618_034).fract();
             if key.is_multiple_of(2) {
                 shared = random.normal();
@@ -65,7 +65,7 @@ impl Setting {
         run(id, (0..self.items).map(answer).collect())
     }
 
-    /// The share of the trials in which an agent that dropped by so much misses the gate.
+    /// The share of the trials in which an agent that dropped by this much misses the gate.
     fn missed(self, gate: &Threshold, dropped: f64, trials: u64, seed: u64) -> f64 {
         let missed = |trial: &u64| {
             let mut random = Random(seed.wrapping_mul(TRIALS).wrapping_add(*trial) << 20);
@@ -75,7 +75,7 @@ impl Setting {
         (0..trials).filter(missed).count() as f64 / trials as f64
     }
 
-    /// The smallest detectable difference, as the mean over some comparisons of an unchanged agent.
+    /// The minimum detectable difference, averaged over some comparisons of an unchanged agent.
     fn smallest_detectable(self) -> f64 {
         let mut random = Random(7);
         let mut one = || {
@@ -135,7 +135,7 @@ fn a_drop_of_twice_the_smallest_detectable_one_is_caught_in_over_95_percent_of_t
     });
 }
 
-/// An agent that is right with this chance, and was run so often.
+/// An agent that is correct with this probability, with this many trials.
 fn of_runs(id: &str, items: usize, chance: f64, runs: usize, random: &mut Random) -> Measurements {
     let mut answer = |_| f64::from(u8::from(random.uniform() < chance));
     let scores = |_: usize| -> Vec<f64> { (0..runs).map(&mut answer).collect() };
@@ -162,7 +162,7 @@ fn a_baseline_of_fewer_runs_neither_fails_an_unchanged_agent_nor_hides_a_drop() 
         );
         assert!(share < 0.02, "{setting:?}: {share}");
     }
-    // About twice the smallest detectable difference.
+    // About twice the minimum detectable difference.
     let share = missed((60, 0.9), ALLOWED, ALLOWED + 0.25, 20);
     assert!(share > 0.9, "{share}");
 }
@@ -176,7 +176,7 @@ fn an_unchanged_agent_with_few_items_seldom_looks_like_a_collapse() {
         let wrong = share(Noise::Wrong(0.0));
         println!("{items} items: graded {graded:.4}, right or wrong {wrong:.4}");
         assert!(graded <= 0.001, "{items} items: {graded}");
-        // All are right by the chance p in the one run and wrong in the other: (p (1 - p))ⁿ is at most 1 in 4ⁿ.
+        // All are correct in one run and incorrect in the other, with probability p: (p (1 - p))ⁿ is at most 1 in 4ⁿ.
         assert!(wrong <= 0.25_f64.powi(i32::try_from(items).unwrap()) + 0.01, "{items} items: {wrong}");
     }
 }

@@ -1,4 +1,4 @@
-//! What is said of a difference, and what would settle an open question.
+//! The verdict on a difference, and the data needed for an inconclusive one.
 
 use cobalt::report::Measurements;
 use cobalt::report::comparison::{SampleSize, Verdict};

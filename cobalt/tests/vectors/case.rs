@@ -1,8 +1,8 @@
-//! One line of a vector file, and how an outcome is compared with it.
+//! One line of a vector file, and its comparison with an outcome.
 
 use serde_json::Value;
 
-/// What a scripted server answers where it is asked for more than its script has: no error that a case expects.
+/// The response of a scripted server after the end of its script; no case expects it.
 pub(crate) const OUT_OF_SCRIPT: &str = "out of script";
 
 /// One line of a vector file.
@@ -10,7 +10,7 @@ pub(crate) struct Case {
     fields: Value,
 }
 
-/// The outcome of a check: why the case does not hold.
+/// The outcome of a check: why the case fails.
 pub(crate) type Checked = Result<(), String>;
 
 impl Case {
@@ -31,7 +31,7 @@ impl Case {
         self.fields["assert"] == Value::Bool(true)
     }
 
-    /// Whether something is recommended where the line cannot be asserted. `recommended` alone may be `null`: no value.
+    /// Whether the line recommends something although it cannot be asserted. `recommended` itself may be `null`: no value.
     pub(crate) fn is_recommended(&self) -> bool {
         let some = |field: &str| !self.fields[field].is_null();
         self.fields.get("recommended").is_some() || some("recommended_score") || some("recommended_error")
@@ -49,17 +49,17 @@ impl Case {
         &self.fields["expected_metadata"]
     }
 
-    /// The values expected beside a score, or in place of one.
+    /// The values expected in addition to a score, or instead of one.
     pub(crate) fn expected(&self) -> &Value {
         if self.is_asserted() { &self.fields["expected"] } else { &self.fields["recommended"] }
     }
 
-    /// The scores that a combined one is made of.
+    /// The scores that are combined into one.
     pub(crate) fn components(&self) -> &Value {
         &self.fields["expected"]["components"]
     }
 
-    /// Whether the case expects an error in place of a value.
+    /// Whether the case expects an error instead of a value.
     pub(crate) fn expects_error(&self) -> bool {
         let error = if self.is_asserted() { "expected_error" } else { "recommended_error" };
         !self.fields[error].is_null()
@@ -70,7 +70,7 @@ impl Case {
         numbers(&self.input()[field])
     }
 
-    /// Compares the score of an evaluator, or that there is none: an error, or a score that is skipped.
+    /// Compares the score of an evaluator, or that there is none: an error, or a skipped score.
     pub(crate) fn check_score(&self, ours: Result<f64, String>) -> Checked {
         let score = if self.is_asserted() { "expected_score" } else { "recommended_score" };
         let expected = &self.fields[score];
@@ -83,13 +83,13 @@ impl Case {
         self.close("score", ours.map_err(|error| format!("{error}; expected {expected}"))?, expected)
     }
 
-    /// Compares what an error is about. The wording is ours.
+    /// Compares the subject of an error. The wording is ours.
     fn check_error(&self, error: &str) -> Checked {
         if error.contains(OUT_OF_SCRIPT) {
             return Err(error.to_owned());
         }
         let about: &[&str] = match self.fields["error_kind"].as_str() {
-            // The original takes what is missing to the model, and sees no other error than that of the answer.
+            // The original sends missing inputs to the model, and only reports an error of its response.
             Some("invalid_judge_answer") if error.contains("is missing") => &[""],
             Some(
                 "unknown_choice"
@@ -104,7 +104,7 @@ impl Case {
             Some("invalid_input") => &["no list", "no number"],
             Some("vector_length_mismatch") => &["differ in length", "numbers"],
             Some("missing_api_key") => &["needs a key"],
-            // Of several that are missing, one is told.
+            // If several are missing, one is reported.
             Some(kind) if kind.starts_with("missing_") && self.input().get("output").is_none() => {
                 &["output is null", "is missing"]
             }
@@ -125,7 +125,7 @@ impl Case {
         let expected =
             expected.as_f64().ok_or_else(|| format!("{what}: expected value is {expected}, not a number"))?;
         let tolerance = self.fields["tolerance"].as_f64().ok_or("the case has no tolerance")?;
-        // A NaN is close to nothing.
+        // NaN is close to nothing.
         if (actual - expected).abs() <= tolerance * expected.abs().max(1.0) {
             Ok(())
         } else {
@@ -133,7 +133,7 @@ impl Case {
         }
     }
 
-    /// Compares a figure that is not always defined; where it is not, the case says `null`.
+    /// Compares a value that may be undefined; then the case says `null`.
     pub(crate) fn close_if_any(&self, what: &str, actual: Option<f64>, expected: &Value) -> Checked {
         match actual {
             Some(actual) => self.close(what, actual, expected),
@@ -142,7 +142,7 @@ impl Case {
         }
     }
 
-    /// Compares a value that is text or the like.
+    /// Compares a value of another type, such as text.
     pub(crate) fn same(&self, ours: &Value) -> Checked {
         if self.expected() == ours { Ok(()) } else { Err(format!("{ours}, expected {}", self.expected())) }
     }

@@ -9,11 +9,11 @@ use serde_json::Value;
 use crate::case::{Case, Checked};
 use crate::folder::folder;
 
-/// The models whose price in the original is not the vendor's. Anthropic's price page has 5 and 25 USD for Claude Opus 4.6
-/// (the original has those of Opus 4.1), and 1 and 5 USD for Claude Haiku 4.5 (the original has those of Haiku 3.5).
+/// Models with a wrong price in the original. Anthropic's price page lists 5 and 25 USD for Claude Opus 4.6 (the original has those of
+/// Opus 4.1), and 1 and 5 USD for Claude Haiku 4.5 (the original has those of Haiku 3.5).
 const WRONG_IN_THE_ORIGINAL: [&str; 2] = ["claude-opus-4-6", "claude-haiku-4-5-20251001"];
 
-/// The original's table; `None` where the folder has none.
+/// The original's table; `None` if the directory has none.
 pub(crate) fn originals_prices(folder: &Path) -> Option<Vec<(String, Price)>> {
     let text = fs::read_to_string(folder.join("model_prices.json")).ok()?;
     let file: Value = serde_json::from_str(&text).expect("model_prices.json is JSON");
@@ -23,7 +23,7 @@ pub(crate) fn originals_prices(folder: &Path) -> Option<Vec<(String, Price)>> {
     Some(models.iter().map(|(name, at)| (name.clone(), price(at))).collect())
 }
 
-/// Our prices differ from the original's only where the vendor's do.
+/// Our prices differ from the original's only where the provider's do.
 pub(crate) fn prices_differ_where_known(models: &[(String, Price)]) -> Checked {
     for (model, original) in models {
         let ours = price(model).ok_or_else(|| format!("`{model}` has no price"))?;
@@ -40,7 +40,7 @@ pub(crate) fn prices_differ_where_known(models: &[(String, Price)]) -> Checked {
 pub(crate) fn check(case: &Case) -> Checked {
     match case.input()["fn"].as_str() {
         Some("estimateCost") => check_estimate(case),
-        // The recommended `null` leaves open how a cost below 0 is written.
+        // The recommended `null` does not say how to format a cost below 0.
         Some("formatCost") if case.expected().is_null() => Ok(()),
         Some("formatCost") => {
             case.same(&format_cost(case.input()["cost"].as_f64().ok_or("the cost is not a number")?).into())
@@ -60,7 +60,7 @@ fn check_estimate(case: &Case) -> Checked {
     let input = case.input();
     let model = input["model"].as_str().ok_or("no model")?;
     if !case.is_asserted() && !known && prices.price(model).is_some() {
-        // One that the original does not know, and we do.
+        // Unknown to the original, known to us.
         return Ok(());
     }
     let count = |field: &str| input["tokens"][field].as_u64().ok_or("no count");

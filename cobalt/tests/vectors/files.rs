@@ -1,4 +1,4 @@
-//! What each file of the vectors is checked by.
+//! The check for each vector file.
 
 use std::fs;
 use std::path::Path;
@@ -8,15 +8,15 @@ use serde_json::Value;
 use crate::case::{Case, Checked};
 use crate::{cost, judged, metrics, similarity, stats, template, text, translations};
 
-/// What is done with the lines of a file.
+/// How to treat the lines of a file.
 enum Row {
-    /// Each asserted line, and each for which something is recommended, is checked.
+    /// Checks each asserted line, and each with a recommendation.
     Checked(fn(&Case) -> Checked),
-    /// How the original behaves where we do not follow it.
+    /// Behaviour of the original that we do not follow.
     Information,
 }
 
-/// The files, with the evaluator that their lines name.
+/// The files, with the evaluator named in their lines.
 const FILES: [(&str, &str, Row); 47] = [
     ("answer_correctness", "AnswerCorrectness", Row::Checked(judged::check)),
     ("answer_relevancy", "AnswerRelevancy", Row::Checked(judged::check)),
@@ -67,7 +67,7 @@ const FILES: [(&str, &str, Row); 47] = [
     ("wer", "Wer", Row::Checked(text::check_word_errors)),
 ];
 
-/// The names of the vector files in a folder, sorted.
+/// The names of the vector files in a directory, sorted.
 pub(crate) fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     let names = entries.map(|entry| entry.expect("an entry of the folder").file_name());
@@ -78,7 +78,7 @@ pub(crate) fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Checks a file, and says how many of its lines ran and how many failed.
+/// Checks a file, and returns how many of its lines ran and failed.
 pub(crate) fn check(name: &str, path: &Path) -> Checked {
     let known = FILES.iter().find(|(file, ..)| name.strip_suffix(".jsonl") == Some(*file));
     let (_, evaluator, row) = known.ok_or("there is no row for this file in `files.rs`")?;

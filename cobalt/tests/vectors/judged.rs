@@ -1,4 +1,4 @@
-//! The evaluators of autoevals against its own scores, with the models' answers from a server of the test.
+//! Autoevals against the original scores, with model responses from a test server.
 
 use cobalt::{Autoeval, AutoevalKind, EvalContext, Evaluator, Item, Output, Score};
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ pub(crate) fn evaluated(evaluator: &dyn Evaluator, cx: &EvalContext) -> Result<S
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| error.to_string())?;
     let score = runtime.block_on(evaluator.evaluate(cx)).map_err(|error| error.to_string())?;
-    // What the engine does not take for a score is none.
+    // A value that the engine rejects is not a score.
     if (0.0..=1.0).contains(&score.value()) {
         Ok(score)
     } else {
@@ -41,7 +41,7 @@ fn evaluator(case: &Case) -> Result<Autoeval, String> {
     }
 }
 
-/// Whether the script is that of a model.
+/// Whether the script contains model responses.
 fn asks_models(case: &Case) -> bool {
     case.scripted().is_object()
 }
@@ -75,8 +75,8 @@ fn configured(mut evaluator: Autoeval, case: &Case) -> Autoeval {
     evaluator
 }
 
-/// The item and the output of a case. A missing input is an error with us. Where the case expects a score all the same, what
-/// the library makes of it is passed: an empty text to a judge, `null` to a comparison of JSON.
+/// The item and the output of a case. We treat a missing input as an error. If the case expects a score anyway, this passes what the
+/// library produces: an empty string for a judge, `null` for a comparison of JSON.
 fn context(case: &Case) -> Result<EvalContext, String> {
     let given = case.input().as_object().ok_or("no input")?;
     let compares_json = ["ExactMatch", "JsonDiff", "ValidJSON"].contains(&case.evaluator());
@@ -126,7 +126,7 @@ fn check_metadata(case: &Case, score: &Score) -> Checked {
         return Err(format!("the reason is {:?}, expected {rationale:?}", score.why()));
     }
     for field in ["factualityScore", "answerSimilarityScore"] {
-        // What does not count is not asked for.
+        // Unused inputs are not requested.
         if let (Some(ours), true) = (ours.get(field), expected[field].is_number()) {
             case.close(field, ours.as_f64().ok_or("no number")?, &expected[field])?;
         }

@@ -1,8 +1,8 @@
-//! The shared vectors: what other implementations answer to the same questions.
+//! Shared test vectors: the results of other implementations for the same inputs.
 //!
-//! The folder is the one that `COBALT_VECTORS` names, else `vectors` in the one that `COBALT_SHARED` names, else
-//! `shared/vectors` beside the workspace; without one, all is skipped. Each file is one test case; its row in [`files`] says
-//! what its lines are checked by. A file or an evaluator without a row, and an asserted line that is not run, fail.
+//! The directory is `COBALT_VECTORS`, else `vectors` in `COBALT_SHARED`, else `shared/vectors` next to the workspace; without one, all
+//! tests are skipped. Each file is one test case; its row in [`files`] names the check for its lines. A file or an evaluator without a
+//! row, or an asserted line that is not run, fails.
 
 mod case;
 mod cost;
@@ -28,7 +28,7 @@ use std::process::ExitCode;
 
 use libtest_mimic::{Arguments, Trial};
 
-/// The server, where it is in the library.
+/// The library's test server.
 mod http {
     pub(crate) use crate::scripted_server as test_server;
 }

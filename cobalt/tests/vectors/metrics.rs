@@ -1,4 +1,4 @@
-//! Metrics that no evaluator stands for, against RAGAS.
+//! Metrics without an evaluator, against RAGAS.
 
 use cobalt::metrics::{average_precision, f_beta, harmonic_mean};
 
@@ -25,7 +25,7 @@ pub(crate) fn check_f_beta(case: &Case) -> Checked {
 
 pub(crate) fn check_harmonic_mean(case: &Case) -> Checked {
     let means = case.numbers("metric_means");
-    // RAGAS makes no score of a single metric.
+    // RAGAS returns no score for a single metric.
     let ours = harmonic_mean(&means).filter(|_| means.len() > 1);
     case.close_if_any("harmonic mean", ours, &case.expected()["ragas_score"])
 }

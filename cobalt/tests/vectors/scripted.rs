@@ -1,4 +1,4 @@
-//! A server that answers as a vector's script says, by the form that is asked for.
+//! A server that responds as a vector's script says, depending on the requested schema.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -24,11 +24,11 @@ fn out_of_script(problem: &str) -> Answer {
 
 struct Script {
     scripted: Value,
-    /// The text whose entities are those of what is expected, and not of the context.
+    /// The text whose entities are the expected ones, not those of the context.
     expected: String,
-    /// Whether the case is one of a classifier.
+    /// Whether the case is a classifier.
     is_choice: bool,
-    /// How many generated questions were told.
+    /// How many generated questions were returned.
     questions: AtomicUsize,
 }
 
@@ -59,7 +59,7 @@ impl Script {
             Some("malformed_json" | "wrong_shape") => Answer::chat(raw()),
             Some("no_tool_call") => Answer::chat(self.scripted["content"].as_str().unwrap_or_default()),
             Some("empty_choices") => Answer::json(200, &json!({ "choices": [] })),
-            // The name of a tool is compared for classifiers only; elsewhere its arguments count.
+            // Tool names are compared for classifiers only; otherwise the arguments count.
             Some("wrong_tool") if self.is_choice => {
                 called(&json!("something_else"), &[self.scripted["answer"].clone()])
             }
@@ -70,7 +70,7 @@ impl Script {
         }
     }
 
-    /// The answer in the form of the schema that is asked for.
+    /// The response in the requested schema.
     fn meant(&self, body: &Value) -> Result<String, String> {
         let properties = &body["response_format"]["json_schema"]["schema"]["properties"];
         let properties = properties.as_object().ok_or("no schema is asked for")?;
@@ -130,7 +130,7 @@ impl Script {
     }
 }
 
-/// Calls of a tool, one for each answer.
+/// Tool calls, one per response.
 fn called(tool: &Value, answers: &[Value]) -> Answer {
     let call = |answer: &Value| json!({"function": {"name": tool, "arguments": answer.to_string()}});
     let calls: Vec<_> = answers.iter().map(call).collect();

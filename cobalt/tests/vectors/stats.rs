@@ -1,4 +1,4 @@
-//! Statistics against the original's own figures, numpy, scipy and exact rationals.
+//! Statistics against the original's results, numpy, scipy and exact rationals.
 
 use cobalt::report::stats::{
     Describe, Interval, bootstrap_mean, describe, mcnemar, normal_quantile, paired_t, pass_at_k, pass_hat_k,
@@ -27,7 +27,7 @@ pub(crate) fn check_original(case: &Case) -> Checked {
             let values = case.numbers("values");
             let mean = case.input()["mean"].as_f64();
             let mean = mean.or_else(|| describe(&values).map(|figures| figures.mean));
-            // The original gives 0 for fewer than two values, whatever the mean.
+            // The original returns 0 for fewer than two values, whatever the mean.
             let deviation =
                 mean.filter(|_| values.len() > 1).and_then(|mean| root_mean_square_deviation(&values, mean));
             case.close("standard deviation", deviation.unwrap_or(0.0), case.expected())
@@ -36,7 +36,7 @@ pub(crate) fn check_original(case: &Case) -> Checked {
     }
 }
 
-/// The original reports zeros where there are no scores.
+/// The original reports zeros if there are no scores.
 fn check_stats(case: &Case, mean: &str, figures: Option<Describe>, more: &[(&str, f64)]) -> Checked {
     let mut ours = match figures {
         Some(Describe { mean, min, max, p50, p95, p99, .. }) => [mean, min, max, p50, p95, p99],
@@ -68,7 +68,7 @@ pub(crate) fn check_description(case: &Case) -> Checked {
     ] {
         case.close(field, ours, &expected[field])?;
     }
-    // Left out: `pNN_nearest_rank`, as our percentiles interpolate.
+    // Skipped: `pNN_nearest_rank`, because our percentiles interpolate.
     for (p, field) in [(25.0, "p25_linear"), (75.0, "p75_linear"), (90.0, "p90_linear")] {
         case.close_if_any(field, percentile(&scores, p), &expected[field])?;
     }
@@ -101,7 +101,7 @@ pub(crate) fn check_wilson(case: &Case) -> Checked {
     let passes = count(case.input(), "passes")?;
     let n = count(case.input(), "n")?;
     case.close("rate", passes as f64 / n as f64, &case.expected()["rate"])?;
-    // Left out: `wilsoncc_…` (with continuity correction) and `exact_…` (Clopper-Pearson), which we do not offer.
+    // Skipped: `wilsoncc_…` (with continuity correction) and `exact_…` (Clopper-Pearson), which we do not offer.
     for (field, confidence) in [("wilson_90", 0.90), ("wilson_95", 0.95), ("wilson_99", 0.99)] {
         check_interval(case, field, wilson(passes, n, confidence))?;
     }
@@ -114,7 +114,7 @@ pub(crate) fn check_pass_at_k(case: &Case) -> Checked {
         Some(tasks) => tasks.clone(),
         None => vec![json!({"n": case.input()["n"], "c": case.input()["c"]})],
     };
-    // Left out: the plug-in estimates `…_plugin` and `…_plugin_biased`, which are biased.
+    // Skipped: the plug-in estimates `…_plugin` and `…_plugin_biased`, which are biased.
     for (field, estimate) in [("pass_at_k", pass_at_k as fn(u64, u64, u64) -> _), ("pass_hat_k", pass_hat_k)]
     {
         let ours = tasks
@@ -149,17 +149,17 @@ pub(crate) fn check_paired(case: &Case) -> Checked {
     ] {
         case.close(field, ours, &expected[field])?;
     }
-    // Of pairs of 0 and 1 only.
+    // Only for pairs of 0 and 1.
     if let Some(p) = expected.get("mcnemar_exact_p") {
         case.close("mcnemar_exact_p", mcnemar(a_better as u64, b_better as u64).p, p)?;
     }
-    // Left out: `scipy_permutation_p`, the same figure; and Wilcoxon, Welch and Mann-Whitney, which we do not offer.
+    // Skipped: `scipy_permutation_p`, the same value; and Wilcoxon, Welch and Mann-Whitney, which we do not offer.
     let p = sign_flip(&differences).map(|test| test.p);
     case.close_if_any("permutation_sign_flip_p", p, &expected["permutation_sign_flip_p"])?;
     check_paired_t(case, &differences, figures.ci95)
 }
 
-/// What is `null` where the differences have no spread.
+/// Values that are `null` if the differences have no spread.
 fn check_paired_t(case: &Case, differences: &[f64], interval: Option<Interval>) -> Checked {
     let expected = case.expected();
     let ours = paired_t(differences);
@@ -180,7 +180,7 @@ pub(crate) fn check_bootstrap(case: &Case) -> Checked {
     let expected = case.expected();
     case.close("mean", describe(&scores).ok_or("no description")?.mean, &expected["mean"])?;
     case.close("bootstrap_se_exact", resampled.std_error(), &expected["bootstrap_se_exact"])?;
-    // Of a few scores all resamples are enumerated, of more some are drawn.
+    // For a few scores all resamples are enumerated, for more they are drawn.
     for (field, ours) in [
         ("percentile_ci95_exact", resampled.percentile_interval(0.95)),
         ("percentile_ci90_exact", resampled.percentile_interval(0.90)),

@@ -1,21 +1,21 @@
-//! Surroundings of its own: neither the machine's keys, nor its configuration, nor its cache make a difference.
+//! An isolated environment, independent of the machine's keys, configuration and cache.
 
 use std::env;
 use std::fs;
 use std::process::{Command, ExitCode};
 
-/// Set in the process that has surroundings of its own.
+/// Set in the isolated process.
 const OURS: &str = "VECTORS_SURROUNDINGS";
-/// Answers are asked for anew, and nothing is waited for long.
+/// No cache, and short timeouts.
 const CONFIG: &str = "[judge]\nmodel = \"gpt-scripted\"\nprovider = \"openai\"\nretries = 0\ntimeout = \"20s\"\n\n\
     [embedding]\nmodel = \"embedding-scripted\"\nprovider = \"openai\"\n\n[cache]\nenabled = false\n";
 
-/// Whether this process has them.
+/// Whether this process is isolated.
 pub(crate) fn are_ours() -> bool {
     env::var_os(OURS).is_some()
 }
 
-/// Starts this test again with surroundings of its own, and ends as it does.
+/// Runs this test again in an isolated environment, and exits with its result.
 pub(crate) fn again() -> ExitCode {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let config = folder.path().join("cobalt.toml");

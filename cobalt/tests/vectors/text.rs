@@ -1,4 +1,4 @@
-//! Metrics of texts against rouge-score, jiwer and the official functions of SQuAD.
+//! Text metrics against rouge-score, jiwer and the official functions of SQuAD.
 
 use cobalt::metrics::{
     Overlap, WordErrors, cer, character_errors, rouge_l, rouge_lsum, rouge_n, squad_exact_match,
@@ -50,7 +50,7 @@ pub(crate) fn check_word_errors(case: &Case) -> Checked {
         case.close("wer by itself", wer(output, reference), &expected["wer"])?;
         case.close("cer by itself", cer(output, reference), &expected["cer"])?;
     }
-    // Where several alignments change as few words, ours are those of jiwer too, so that all counts can be compared.
+    // If several alignments need equally few edits, ours are those of jiwer, so all counts can be compared.
     case.close("mer", words.match_error_rate(), &expected["mer"])?;
     case.close("wip", words.information_preserved(), &expected["wip"])?;
     case.close("wil", 1.0 - words.information_preserved(), &expected["wil"])?;
@@ -99,7 +99,7 @@ fn text<'a>(fields: &'a Value, field: &str) -> Result<&'a str, String> {
     fields[field].as_str().ok_or_else(|| format!("{field} is {}, not a text", fields[field]))
 }
 
-/// The texts of a list, or the one in another field.
+/// The texts of a list, or the text in another field.
 fn texts<'a>(fields: &'a Value, one: &str, several: &str) -> Result<Vec<&'a str>, String> {
     match &fields[several] {
         Value::Array(list) => list

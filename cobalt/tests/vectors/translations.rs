@@ -1,4 +1,4 @@
-//! BLEU and chrF, the metrics of translations, against sacrebleu.
+//! BLEU and chrF against sacrebleu.
 
 use cobalt::metrics::{Bleu, BleuSmoothing, BleuTokenizer, ChrF};
 use serde_json::Value;
@@ -18,7 +18,7 @@ pub(crate) fn check_bleu(case: &Case) -> Checked {
     case.close("BLEU", 100.0 * score.score, &expected["bleu"])?;
     let precisions: Vec<f64> = score.precisions.iter().map(|precision| 100.0 * precision).collect();
     check_list(case, "precisions", &precisions)?;
-    // sacrebleu gives the counts after smoothing.
+    // sacrebleu returns the counts after smoothing.
     let k = match bleu.smoothing {
         BleuSmoothing::AddK(k) if score.matches[0] > 0 => k,
         _ => 0.0,

@@ -1,8 +1,10 @@
 // The verdict on a difference.
+import clsx from 'clsx';
 import { ChevronsDown, ChevronsUp, CircleHelp, Equal } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { Difference } from '../api/types';
 import { Badge, type Tone } from './badge';
+import { Text } from './text';
 
 type Verdict = Difference['verdict'];
 
@@ -35,5 +37,28 @@ export function DifferenceVerdict({ verdict }: { verdict: Verdict }) {
         {LABELS[verdict]}
       </Badge>
     </span>
+  );
+}
+
+const COLOURS: Record<Verdict, string> = {
+  better: 'text-good',
+  worse: 'text-bad',
+  'within-noise': 'text-muted',
+  inconclusive: 'text-warn',
+};
+
+/** The scores and metrics with a verdict, in one line: `Improved: tone, latency`. */
+export function VerdictNames({ verdict, names }: { verdict: Verdict; names: string[] }) {
+  return (
+    <p className="[overflow-wrap:anywhere]">
+      <span
+        title={MEANINGS[verdict]}
+        className={clsx('font-medium [&_svg]:mr-1 [&_svg]:inline [&_svg]:size-4', COLOURS[verdict])}
+      >
+        {LOOKS[verdict].icon}
+        {LABELS[verdict]}:
+      </span>{' '}
+      <Text>{names.join(', ')}</Text>
+    </p>
   );
 }

@@ -1,5 +1,13 @@
 // The verdict on a run or an item, as a badge.
-import { CircleAlert, CircleCheck, CircleDashed, CircleX, Clock, LoaderCircle, Scissors } from 'lucide-react';
+import {
+  CircleAlert,
+  CircleCheck,
+  CircleDashed,
+  CirclePause,
+  CircleX,
+  Clock,
+  LoaderCircle,
+} from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { ItemRow, LiveRun, RunVerdict } from '../api/types';
 import { Badge, type Tone } from './badge';
@@ -16,7 +24,7 @@ const RUNS: Record<RunVerdict | LiveRun['state'], BadgeLook> = {
   error: { tone: 'bad', icon: <CircleAlert />, label: 'Error' },
   partial: { tone: 'plain', icon: <CircleDashed />, label: 'Partial' },
   running: { tone: 'accent', icon: <LoaderCircle className="animate-spin" />, label: 'Running' },
-  'cut-off': { tone: 'warn', icon: <Scissors />, label: 'Interrupted' },
+  'cut-off': { tone: 'warn', icon: <CirclePause />, label: 'Interrupted' },
   finished: { tone: 'good', icon: <CircleCheck />, label: 'Finished' },
 };
 

@@ -68,7 +68,7 @@ export function timeAgo(timestamp: string, now = Date.now()): string {
 const twoDigits = (value: number) => String(value).padStart(2, '0');
 
 /** The date in the browser's time zone: `2026-02-05`. */
-function formatDate(timestamp: string): string {
+export function formatDate(timestamp: string): string {
   const time = new Date(timestamp);
   return `${time.getFullYear()}-${twoDigits(time.getMonth() + 1)}-${twoDigits(time.getDate())}`;
 }

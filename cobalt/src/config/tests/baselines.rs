@@ -1,4 +1,4 @@
-//! What runs are held against, and what becomes of what noise hides.
+//! Baseline settings: files, age, and inconclusive thresholds.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! Data sets by their names: what their tables may hold, and what is had by them.
+//! Named datasets: the keys of their tables, and loading.
 
 use std::ffi::OsString;
 
@@ -13,12 +13,12 @@ use crate::error::Error;
 #[cfg(feature = "remote")]
 use crate::http::test_server::{Answer, TestServer};
 
-/// The data set of a name, as of a project without variables.
+/// Loads a named dataset in a project without variables.
 fn load(project: &Project, name: &str) -> Result<Dataset, Error> {
     project.load().load_dataset(name, |_| None::<OsString>)
 }
 
-/// What is wrong with a data set, with the folder left out of its paths.
+/// The error of loading a dataset, without the directory in its paths.
 fn error(project: &Project, name: &str) -> String {
     let message = load(project, name).expect_err("there is a mistake").to_string();
     let root = project.folder.path().display().to_string();
@@ -49,9 +49,7 @@ fn a_file_that_is_missing_is_told_where_it_is_looked_for() {
     let error = error(&project, "support");
     assert!(error.starts_with("cannot read data/support.jsonl: "), "{error}");
     assert!(
-        error.ends_with(
-            "did you mean `supprt.jsonl`? (relative paths start at the workspace root, ROOT)"
-        ),
+        error.ends_with("did you mean `supprt.jsonl`? (relative paths start at the workspace root, ROOT)"),
         "{error}"
     );
 }
@@ -71,10 +69,7 @@ fn a_name_that_is_not_there_is_told_which_are() {
         error(&project, "suport"),
         "no dataset `suport` in `cobalt.toml`; did you mean `support`? available: `support`"
     );
-    assert_eq!(
-        error(&project, "questions"),
-        "no dataset `questions` in `cobalt.toml`; available: `support`"
-    );
+    assert_eq!(error(&project, "questions"), "no dataset `questions` in `cobalt.toml`; available: `support`");
     assert_eq!(
         error(&Project::with("concurrency = 2"), "support"),
         "no dataset `support` in `cobalt.toml`; add a table [datasets.support]"
@@ -92,10 +87,7 @@ fn a_type_is_needed_and_a_strange_one_is_told_which_there_are() {
         refused_table("path = \"a.json\""),
         format!("1:1: the key `type` is missing; valid dataset types: {all}")
     );
-    assert_eq!(
-        refused_table("type = \"s3\""),
-        format!("2:8: unknown dataset type `s3`; valid types: {all}")
-    );
+    assert_eq!(refused_table("type = \"s3\""), format!("2:8: unknown dataset type `s3`; valid types: {all}"));
     assert_eq!(
         refused_table("type = \"lang-fuse\""),
         "2:8: unknown dataset type `lang-fuse`; did you mean `langfuse`?"

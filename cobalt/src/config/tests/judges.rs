@@ -1,4 +1,4 @@
-//! Evaluators of the file that ask models.
+//! Evaluators in the file that call models.
 
 use super::Project;
 use super::mistakes::refused;

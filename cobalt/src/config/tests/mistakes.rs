@@ -1,4 +1,4 @@
-//! What is wrong is told in its place, with what to write instead.
+//! Errors name the location and say what to write instead.
 
 use super::Project;
 
@@ -9,7 +9,7 @@ pub fn refused(text: &str) -> String {
     error.strip_prefix("cobalt.toml:").unwrap_or_else(|| panic!("no place: {error}")).to_owned()
 }
 
-/// Checks what is said of each of these files: a snapshot has each with its error.
+/// Snapshots the error of each of these files.
 #[track_caller]
 fn assert_refused(name: &str, files: &[&str]) {
     let shown: String =
@@ -20,7 +20,7 @@ fn assert_refused(name: &str, files: &[&str]) {
     settings.bind(|| insta::assert_snapshot!(name, shown));
 }
 
-/// A wrong value for every key, so that each says in its own words what it expects.
+/// An invalid value for every key, to show the expected one.
 #[test]
 fn every_key_says_what_it_expects() {
     assert_refused(
@@ -88,7 +88,7 @@ fn every_key_says_what_it_expects() {
     );
 }
 
-/// A table of every type without what it needs, and with a key of no type.
+/// For every type, a table without its required keys, and one with an unknown key.
 #[cfg(feature = "json-schema")]
 #[test]
 fn every_type_of_evaluator_says_what_it_lacks() {

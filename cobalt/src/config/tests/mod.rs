@@ -1,4 +1,4 @@
-//! A folder with files and variables, as the tests of the settings need them.
+//! Tests of the configuration, in a temporary project with files and variables.
 
 mod baselines;
 mod datasets;
@@ -36,7 +36,7 @@ impl Project {
         project
     }
 
-    /// A project whose `cobalt.toml` at the root of the workspace is this.
+    /// A project with this `cobalt.toml` at the workspace root.
     fn with(text: &str) -> Self {
         let project = Self::new();
         project.file("cobalt.toml", text);
@@ -74,7 +74,7 @@ impl Project {
         self.try_load().unwrap()
     }
 
-    /// The error, with the folder left out of its paths.
+    /// The error, without the directory in its paths.
     fn error(&self) -> String {
         let message = self.try_load().expect_err("there is a mistake").to_string();
         message.replace(&format!("{}/", self.folder.path().display()), "")

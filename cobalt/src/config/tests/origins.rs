@@ -1,4 +1,4 @@
-//! What comes before what, and what the list of settings tells of it.
+//! Precedence, and the origins in the list of settings.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Evaluators of the file become evaluators of the program.
+//! Function, command and tool call evaluators in the file.
 
 use std::time::Duration;
 
@@ -41,8 +41,8 @@ fn an_evaluator_that_is_not_registered_is_told_which_are() {
     assert_eq!(
         error("evaluators = [\"ters\"]"),
         "cobalt.toml:1:15: unknown evaluator `ters`; did you mean `terse`? available functions with \
-         `#[cobalt::evaluator]`: `my_function`, `polite`, `terse`, `twin`. If it is in another crate, add `use that_crate as _;` to the test target: a \
-         crate that nothing refers to is not linked"
+         `#[cobalt::evaluator]`: `my_function`, `polite`, `terse`, `twin`. If it is in another crate, add \
+         `use that_crate as _;` to the test target: a crate that nothing refers to is not linked"
     );
     for table in ["type = \"function\"\nname = \"unheard-of\"", "type = \"unheard-of\""] {
         let error = error(&format!("[[evaluators]]\n{table}\n"));
@@ -174,7 +174,7 @@ fn settings_that_do_not_go_together_are_told_where_they_stand() {
     }
 }
 
-/// An editor tells what is missing as the file's reader does.
+/// The schema requires the same keys as the parser.
 #[cfg(all(feature = "json-schema", feature = "schema"))]
 #[test]
 fn the_schema_knows_what_each_check_needs() {

@@ -1,4 +1,4 @@
-//! Which file counts.
+//! Which file is used, flags as variables, and webhooks.
 
 use std::path::Path;
 use std::time::{Duration, SystemTime};
@@ -9,7 +9,7 @@ use super::Project;
 use super::mistakes::refused;
 use crate::config::{Config, Flags, OnInconclusive, Only, Reporter, ReporterKind, UnsetVariable, WebhookOn};
 
-/// The file that the settings were read from.
+/// The file that was read.
 fn file(config: &Config) -> &Value {
     let setting = config.settings().iter().find(|setting| setting.key == "config");
     &setting.unwrap().value
@@ -243,10 +243,7 @@ fn what_is_no_address_is_refused_in_its_place_and_not_repeated() {
 #[test]
 fn other_values_are_told_what_is_right() {
     let hook = |line: &str| refused(&format!("[[webhooks]]\nurl = \"https://a.example\"\n{line}\n"));
-    assert_eq!(
-        hook("timeout = \"2m\""),
-        "3:11: `2m` is too long: a run waits at most 1m for its webhooks"
-    );
+    assert_eq!(hook("timeout = \"2m\""), "3:11: `2m` is too long: a run waits at most 1m for its webhooks");
     assert!(hook("timeout = 10").ends_with("expected a duration in quotes, such as \"10s\""));
     assert!(hook("retries = -1").ends_with("expected a whole number from 0 to 20"));
     assert_eq!(

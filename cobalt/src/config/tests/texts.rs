@@ -1,11 +1,11 @@
-//! Evaluators of text from the file.
+//! Text evaluators in the file.
 
 use super::Project;
 use super::mistakes::refused;
 use crate::metrics::BleuTokenizer;
 use crate::{Bleu, ChrF, Contains, Evaluator, ExactMatch, RegexMatch, Rouge, SquadExactMatch, TokenF1, Wer};
 
-/// A file whose only evaluator this is.
+/// Checks that this table creates the expected evaluator.
 #[track_caller]
 fn makes(table: &str, expected: &dyn Evaluator) {
     let made = Project::with(&format!("[[evaluators]]\n{table}")).load().evaluators().unwrap();

@@ -1,4 +1,4 @@
-//! Evaluators of the file that ask models, in a program that cannot.
+//! Evaluators in the file that call models, without the feature `judge`.
 
 use super::Project;
 

@@ -13,37 +13,39 @@ const draw = (answer: object, address = at) => {
   return { asked, ...renderPage(Component, { at: address, path: '/compare' }) };
 };
 
-test('each evaluator has its change, its interval and its verdict', async () => {
+test('each evaluator has its change, CI and verdict', async () => {
   draw(compared());
-  const table = await screen.findByRole('table', { name: 'Scores against the baseline' });
+  expect(await screen.findByRole('heading', { name: 'Change vs. run A (aaa, 2026-02-05)' })).toBeVisible();
+  expect(screen.getByText('Regressed:').closest('p')).toHaveTextContent('Regressed: correctness');
+  const table = screen.getByRole('table', { name: 'Scores vs. run A' });
   const row = within(table).getByRole('row', { name: /correctness/ });
   expect(row).toHaveTextContent('−0.200');
   expect(row).toHaveTextContent('−0.310 to −0.090');
   expect(row).toHaveTextContent('<0.001');
-  expect(row).toHaveTextContent('worse12 items: 1 better, 8 worse, 3 equal');
-  expect(within(row).getByRole('img', { name: '95 % interval −0.310 to −0.090' })).toBeVisible();
+  expect(row).toHaveTextContent('Regressed12 items: 1 better, 8 worse, 3 equal');
+  expect(within(row).getByRole('img', { name: '95% CI −0.310 to −0.090' })).toBeVisible();
 });
 
-test('latency, tokens and cost are compared in a table of their own', async () => {
+test('latency, tokens, agent cost and errors are compared in a separate table', async () => {
   const latency = difference({ name: 'latency', quantity: 'latency', base: 120, other: 84, difference: -36 });
   draw(compared({ comparisons: [comparison({ amounts: [{ ...latency, verdict: 'better' }] })] }));
   const table = await screen.findByRole('table', {
-    name: 'Latency, tokens, cost and errors against the baseline',
+    name: 'Latency, tokens, agent cost and errors vs. run A',
   });
-  expect(within(table).getByRole('row', { name: /latency/ })).toHaveTextContent(/−36 ms.*better/);
+  expect(within(table).getByRole('row', { name: /latency/ })).toHaveTextContent(/−36 ms.*Improved/);
 });
 
-test('what makes runs hard to compare is said', async () => {
+test('problems with the comparison are listed', async () => {
   draw(
     compared({
-      comparisons: [comparison({ notes: ['the base is partial: only some of its items were run'] })],
+      comparisons: [comparison({ notes: ['run A is partial: only some of its items were run'] })],
     }),
   );
-  const notes = await screen.findByRole('list', { name: 'What makes these runs hard to compare' });
-  expect(notes).toHaveTextContent('the base is partial');
+  const notes = await screen.findByRole('list', { name: 'Comparison warnings' });
+  expect(notes).toHaveTextContent('run A is partial');
 });
 
-test('items that became worse come first, and the tabs ask the server', async () => {
+test('regressions come first, and the tabs query the server', async () => {
   const { asked, user, router } = draw(compared());
   await user.click(await screen.findByRole('button', { name: 'Regressed 8' }));
   expect(router.state.location.search).toContain('only=regressed');
@@ -52,7 +54,7 @@ test('items that became worse come first, and the tabs ask the server', async ()
   expect(screen.getByRole('button', { name: 'Changed 9' })).toBeVisible();
 });
 
-test('the tabs count what the search finds', async () => {
+test('the tabs count the items that match the search', async () => {
   draw(compared({ found: 4, changed: 3, regressed: 2, improved: 1 }), `${at}&search=paris`);
   for (const name of ['All 4', 'Changed 3', 'Regressed 2', 'Improved 1']) {
     expect(await screen.findByRole('button', { name })).toBeVisible();
@@ -63,18 +65,18 @@ test('the largest gains come first among the improved items', async () => {
   const { asked, user, router } = draw(compared());
   await user.click(await screen.findByRole('button', { name: 'Improved 1' }));
   await waitFor(() => expect(asked.at(-1)?.searchParams.get('sort')).toBe('best'));
-  const order = screen.getByRole('combobox', { name: 'Order of the items' });
+  const order = screen.getByRole('combobox', { name: 'Sort items' });
   await user.selectOptions(order, 'Largest drop first');
   expect(router.state.location.search).toContain('sort=worst');
 });
 
-test('other runs may have other evaluators', async () => {
+test('a change of the runs resets the evaluator', async () => {
   const { user, router } = draw(compared(), `${at}&evaluator=correctness&search=x`);
-  await user.click(await screen.findByRole('button', { name: 'Make run B the baseline' }));
+  await user.click(await screen.findByRole('button', { name: 'Compare against run B' }));
   expect(router.state.location.search).toBe('?a=bbb&b=aaa&search=x');
 });
 
-test('an evaluator that no run has can be left', async () => {
+test('an unknown evaluator can be removed', async () => {
   const { user, router } = draw(
     errorResponse(400, 'run `bbb` has no evaluator `tone`'),
     `${at}&evaluator=tone`,
@@ -83,24 +85,24 @@ test('an evaluator that no run has can be left', async () => {
   expect(router.state.location.search).toBe('?a=aaa&b=bbb');
 });
 
-test('an item in which an evaluator came to fail says so', async () => {
+test('an item with a new scoring error shows it', async () => {
   const item = comparedItem({
     outputs: [output(), output({ failedRuns: 1, scores: {} })],
     scoreChanges: [[{ evaluator: 'correctness', base: 1, other: null }]],
   });
   draw(compared({ items: [item] }));
   const row = (await screen.findByRole('rowheader', { name: /france/ })).closest('tr');
-  expect(row).toHaveTextContent('an evaluator fails now');
+  expect(row).toHaveTextContent('Now has a scoring error');
   expect(row).toHaveTextContent('1.000 → no score');
 });
 
-test('a score that has nothing to be held against is neither better nor worse', async () => {
+test('a score without a counterpart is not comparable', async () => {
   const item = comparedItem({ scoreChanges: [[{ evaluator: 'correctness', base: null, other: 0.9 }]] });
   draw(compared({ items: [item] }));
-  expect(await screen.findByLabelText('neither better nor worse:')).toBeVisible();
+  expect(await screen.findByLabelText('not comparable:')).toBeVisible();
 });
 
-test('an evaluator may be called what every object has', async () => {
+test('an evaluator may have the name of an object property', async () => {
   const item = comparedItem({
     outputs: [
       output({ scores: { constructor: 0.5 } as never, evaluations: {} }),
@@ -109,23 +111,23 @@ test('an evaluator may be called what every object has', async () => {
     scoreChanges: [[]],
   });
   draw(compared({ items: [item] }), `${at}&item=france`);
-  const scores = await screen.findByRole('table', { name: 'What evaluators said' });
+  const scores = await screen.findByRole('table', { name: 'Evaluations' });
   expect(within(scores).getByRole('row', { name: /^constructor/ })).toHaveTextContent(
     'constructorA0.500Bno score',
   );
 });
 
-test('search, evaluator and order are those of the address', async () => {
+test('search, evaluator and order are read from the URL', async () => {
   const { asked } = draw(compared(), `${at}&search=paris&evaluator=correctness&sort=best&only=improved`);
   expect(await screen.findByRole('searchbox', { name: 'Search keys, inputs and outputs' })).toHaveValue(
     'paris',
   );
-  expect(screen.getByRole('combobox', { name: 'Changes of which evaluator' })).toHaveValue('correctness');
+  expect(screen.getByRole('combobox', { name: 'Changes by evaluator' })).toHaveValue('correctness');
   const query = Object.fromEntries(asked[0]?.searchParams ?? []);
   expect(query).toMatchObject({ search: 'paris', evaluator: 'correctness', sort: 'best', only: 'improved' });
 });
 
-test('an item opens with both outputs, their scores and the way to each run', async () => {
+test('an item opens with both outputs, their scores and links to the runs', async () => {
   const { user, router } = draw(compared());
   const item = await screen.findByRole('button', { name: /france/ });
   expect(item).toHaveAttribute('aria-expanded', 'false');
@@ -134,11 +136,11 @@ test('an item opens with both outputs, their scores and the way to each run', as
   expect(router.state.location.search).toContain('item=france');
   expect(screen.getByText('Paris')).toBeVisible();
   expect(screen.getByText('Lyon')).toBeVisible();
-  const scores = screen.getByRole('table', { name: 'What evaluators said' });
+  const scores = screen.getByRole('table', { name: 'Evaluations' });
   expect(within(scores).getByRole('row', { name: /^correctness/ })).toHaveTextContent(
     /1\.000.*0\.000.*−1\.000/,
   );
-  expect(screen.getByRole('link', { name: 'Open in the baseline' })).toHaveAttribute(
+  expect(screen.getByRole('link', { name: 'Open in run A' })).toHaveAttribute(
     'href',
     '/runs/aaa?item=france',
   );
@@ -148,7 +150,7 @@ test('an item opens with both outputs, their scores and the way to each run', as
   );
 });
 
-test('an item that came to fail shows why', async () => {
+test('an item that now fails shows the error', async () => {
   const failed = output({
     output: null,
     status: 'error',
@@ -160,25 +162,25 @@ test('an item that came to fail shows why', async () => {
   const item = comparedItem({ outputs: [output(), failed], scoreChanges: [[]] });
   draw(compared({ items: [item] }), `${at}&item=france`);
   expect(await screen.findByText('the model is gone')).toBeVisible();
-  expect(screen.getByText('fails now')).toBeVisible();
+  expect(screen.getByText('Now fails')).toBeVisible();
 });
 
-test('an item of one run alone, or with other content, says so', async () => {
+test('an item in only one run, or with a changed input, is marked', async () => {
   const gone = comparedItem({ key: 'gone', outputs: [output(), null], changes: [null], scoreChanges: [[]] });
   draw(compared({ items: [gone, comparedItem({ contentChanged: true })], matching: 2 }));
   const row = (await screen.findByRole('rowheader', { name: /gone/ })).closest('tr');
-  expect(row).toHaveTextContent('only in A');
-  expect(row).toHaveTextContent('not in this run');
-  expect(screen.getByRole('rowheader', { name: /france/ })).toHaveTextContent('other content');
+  expect(row).toHaveTextContent('Only in A');
+  expect(row).toHaveTextContent('Not in this run');
+  expect(screen.getByRole('rowheader', { name: /france/ })).toHaveTextContent('Input changed');
 });
 
-test('another run can be made the baseline', async () => {
+test('another run can become run A', async () => {
   const { user, router } = draw(compared());
-  await user.click(await screen.findByRole('button', { name: 'Make run B the baseline' }));
+  await user.click(await screen.findByRole('button', { name: 'Compare against run B' }));
   expect(router.state.location.search).toBe('?a=bbb&b=aaa');
 });
 
-test('of three runs, each has its differences, and can be left out', async () => {
+test('of three runs, each has its differences and can be removed', async () => {
   const three = compared({
     runs: ['aaa', 'bbb', 'ccc'].map((id) => comparedRun({ id })),
     comparisons: [
@@ -189,46 +191,47 @@ test('of three runs, each has its differences, and can be left out', async () =>
     matching: 0,
   });
   const { user, router } = draw(three, `${at}&c=ccc`);
-  const table = await screen.findByRole('table', { name: 'Scores against the baseline' });
+  const table = await screen.findByRole('table', { name: 'Scores vs. run A' });
   expect(within(table).getAllByRole('rowheader')).toHaveLength(2);
   await user.click(screen.getByRole('button', { name: 'Remove run B' }));
   expect(router.state.location.search).toBe('?a=aaa&b=ccc');
 });
 
-test('a run that is not there is named, and others can be chosen', async () => {
-  draw(errorResponse(404, 'there is no run `aaa`'));
-  expect(await screen.findByRole('alert')).toHaveTextContent('there is no run `aaa`');
-  expect(screen.getByRole('link', { name: 'Choose other runs' })).toHaveAttribute('href', '/compare');
+test('an unknown run is reported, and others can be selected', async () => {
+  draw(errorResponse(404, 'run `aaa` not found'));
+  expect(await screen.findByRole('alert')).toHaveTextContent(/Run not found.*run `aaa` not found/);
+  expect(screen.getByRole('link', { name: 'Select other runs' })).toHaveAttribute('href', '/compare');
 });
 
-test('no item that matches offers all of them', async () => {
+test('without matching items, all can be shown', async () => {
   const { user, router } = draw(compared({ items: [], matching: 0 }), `${at}&only=improved&search=x`);
   await user.click(await screen.findByRole('button', { name: 'Show all items' }));
   expect(router.state.location.search).toBe('?a=aaa&b=bbb');
 });
 
-test('without runs in the address, the newest two of each experiment are offered', async () => {
+test('without runs in the URL, the latest two of each experiment are suggested', async () => {
   const rows = [runRow({ id: 'new' }), runRow({ id: 'old' })];
   mockServer({ '/api/runs': runs(rows, { known: 2 }) });
   renderPage(Component, { at: '/compare' });
-  const link = await screen.findByRole('link', { name: 'Compare the newest two runs of answers' });
+  const link = await screen.findByRole('link', { name: 'Compare the latest two runs of answers' });
   expect(link).toHaveAttribute('href', '/compare?a=old&b=new');
 });
 
-test('runs are chosen one after the other', async () => {
+test('runs are selected one after the other', async () => {
   mockServer({
     '/api/runs': runs([runRow({ id: 'new' }), runRow({ id: 'old', name: 'others' })], { known: 2 }),
   });
   const { user, router } = renderPage(Component, { at: '/compare', path: '/compare' });
-  await user.click(await screen.findByRole('button', { name: 'Baseline' }));
+  await user.click(await screen.findByRole('button', { name: 'Run A' }));
   await user.click(await screen.findByRole('button', { name: /others/ }));
+  expect(screen.getByRole('button', { name: 'Run C (optional)' })).toBeDisabled();
   await user.click(screen.getByRole('button', { name: 'Run B' }));
   await user.click(await screen.findByRole('button', { name: /answers/ }));
   await user.click(screen.getByRole('button', { name: 'Compare' }));
   expect(router.state.location.search).toBe('?a=old&b=new');
 });
 
-test('where there are no runs, the command that makes one is told', async () => {
+test('without any runs, the command to create one is shown', async () => {
   mockServer({ '/api/runs': runs([]) });
   renderPage(Component, { at: '/compare' });
   expect(await screen.findByText('cargo cobalt run')).toBeVisible();

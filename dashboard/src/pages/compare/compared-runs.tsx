@@ -1,8 +1,8 @@
-// The runs that are compared, each with what it comes to as a whole, the baseline first.
+// The compared runs with their key metrics.
 import { ArrowLeftRight, X } from 'lucide-react';
 import { Link } from 'react-router';
 import type { ComparedRun } from '../../api/types';
-import { Badge, Tag } from '../../components/badge';
+import { Tag } from '../../components/badge';
 import { Button, IconButton } from '../../components/button';
 import { Metric } from '../../components/panel';
 import { Text } from '../../components/text';
@@ -21,7 +21,7 @@ import { LETTERS, RunLetter, runInSentence } from './run-letter';
 interface ComparedRunsProps {
   runs: ComparedRun[];
   onChoose: (ids: string[]) => void;
-  /** Opens the choice of a run for a place. */
+  /** Opens the run picker for a place. */
   onChange: (place: number) => void;
 }
 
@@ -32,11 +32,11 @@ export function ComparedRuns({ runs, onChoose, onChange }: ComparedRunsProps) {
   return (
     <ul
       className={`grid gap-3 ${runs.length > 2 ? 'lg:grid-cols-3' : 'md:grid-cols-2'}`}
-      aria-label="The runs"
+      aria-label="Compared runs"
     >
       {runs.map((run, place) => (
         <li
-          // biome-ignore lint/suspicious/noArrayIndexKey: a run may be held against itself
+          // biome-ignore lint/suspicious/noArrayIndexKey: a run may be compared with itself
           key={`${run.id} ${place}`}
           className="@container min-w-0 rounded-lg border border-line bg-surface p-4"
         >
@@ -52,7 +52,6 @@ export function ComparedRuns({ runs, onChoose, onChange }: ComparedRunsProps) {
                   <code className="font-mono font-normal text-muted text-xs">{run.id.slice(0, 12)}</code>
                 </Link>
                 <Verdict verdict={verdictOf(run)} />
-                {place === 0 && <Badge>Baseline</Badge>}
               </p>
               <p className="mt-1 flex flex-wrap items-center gap-x-2 gap-y-1 text-muted text-xs">
                 <Time timestamp={run.timestamp} />
@@ -67,7 +66,7 @@ export function ComparedRuns({ runs, onChoose, onChange }: ComparedRunsProps) {
             <div className="-my-1.5 -mr-2 flex shrink-0">
               {place > 0 && (
                 <IconButton
-                  label={`Make run ${LETTERS[place]} the baseline`}
+                  label={`Compare against run ${LETTERS[place]}`}
                   onClick={() => compareAgainst(place)}
                 >
                   <ArrowLeftRight />
@@ -108,14 +107,14 @@ const errorCount = ({ summary }: Pick<ComparedRun, 'summary'>) => summary.failed
 const passRate = ({ summary }: ComparedRun) =>
   summary.totalItems === 0 ? 0 : summary.passedItems / summary.totalItems;
 
-/** What the run comes to, and how that differs from the baseline. */
+/** The key metrics of a run, and their change vs. run A. */
 function Metrics({ run, base }: { run: ComparedRun; base?: ComparedRun }) {
   const { summary } = run;
   const errors = errorCount(run);
   const change = (metric: (run: ComparedRun) => number | null | undefined) => {
     const [now, before] = [metric(run), base && metric(base)];
     if (typeof now !== 'number' || typeof before !== 'number' || before === 0) return undefined;
-    return now === before ? 'no change' : `${formatSigned((100 * (now - before)) / before, 1)} %`;
+    return now === before ? 'no change' : `${formatSigned((100 * (now - before)) / before, 1)}%`;
   };
   return (
     <dl className="mt-3 grid grid-cols-3 gap-x-4 gap-y-3 @lg:grid-cols-6">
@@ -137,7 +136,7 @@ function Metrics({ run, base }: { run: ComparedRun; base?: ComparedRun }) {
       <Metric name="Tokens" note={change((one) => one.summary.totalTokens)}>
         {typeof summary.totalTokens === 'number' ? formatCount(summary.totalTokens) : '–'}
       </Metric>
-      <Metric name="Cost" note={change((one) => one.summary.estimatedCost)}>
+      <Metric name="Agent cost" note={change((one) => one.summary.estimatedCost)}>
         {typeof summary.estimatedCost === 'number' ? formatCost(summary.estimatedCost) : '–'}
       </Metric>
     </dl>

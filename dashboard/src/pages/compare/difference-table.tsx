@@ -1,27 +1,28 @@
-// How each figure of the other runs differs from the baseline's: the change, its interval, and the verdict.
+// The differences of scores or metrics vs. run A: change, CI, p-value and verdict.
 import clsx from 'clsx';
 import type { Comparison, Difference } from '../../api/types';
 import { DifferenceVerdict } from '../../components/difference-verdict';
 import { Text } from '../../components/text';
 import { explainDifference } from './explain';
-import { formatInterval, formatPValue, formatSignedValue, formatValue } from './format';
+import { formatInterval, formatPValue, formatSignedValue, formatValue, metricName } from './format';
 import { Interval, Scale, scaleLimit } from './interval';
 import { RunLetter } from './run-letter';
 
-/** A figure of one of the other runs; `place` is the run's, the baseline's being 0. */
+/** A difference of another run; `place` is the run's place, that of run A is 0. */
 interface Row {
   place: number;
   difference: Difference;
 }
 
-/** The figures of all comparisons by their names, in the order in which they first occur. */
+/** Groups the differences of all comparisons by name, in order of first occurrence. */
 function groupByName(comparisons: Comparison[], kind: 'evaluators' | 'amounts'): [string, Row[]][] {
   const groups = new Map<string, Row[]>();
   for (const [index, comparison] of comparisons.entries()) {
     for (const difference of comparison[kind]) {
-      const rows = groups.get(difference.name) ?? [];
+      const name = metricName(difference);
+      const rows = groups.get(name) ?? [];
       rows.push({ place: index + 1, difference });
-      groups.set(difference.name, rows);
+      groups.set(name, rows);
     }
   }
   return [...groups];
@@ -32,33 +33,33 @@ interface DifferenceTableProps {
   kind: 'evaluators' | 'amounts';
 }
 
-/** A table of them; nothing, where the runs have no such figure in common. */
+/** Renders nothing if the runs have no score or metric in common. */
 export function DifferenceTable({ comparisons, kind }: DifferenceTableProps) {
   const groups = groupByName(comparisons, kind);
   const all = groups.flatMap(([, rows]) => rows.map((row) => row.difference));
   const first = all[0];
   if (first === undefined) return null;
   const limit = scaleLimit(all);
-  const title = kind === 'evaluators' ? 'Score' : 'Amount';
+  const title = kind === 'evaluators' ? 'Score' : 'Metric';
   return (
     <table className="w-full table-fixed border-line border-t text-left max-lg:block">
       <caption className="sr-only">
         {kind === 'evaluators'
-          ? 'Scores against the baseline'
-          : 'Latency, tokens, cost and errors against the baseline'}
+          ? 'Scores vs. run A'
+          : 'Latency, tokens, agent cost and errors vs. run A'}
       </caption>
       <thead className="text-muted text-xs max-lg:block">
         <tr className="max-lg:grid max-lg:grid-cols-1 max-lg:py-2">
           <Head className="w-[12%] max-lg:hidden">{title}</Head>
-          <Head className="w-24 text-right max-lg:hidden">Baseline</Head>
-          <Head className="w-24 text-right max-lg:hidden">Other</Head>
+          <Head className="w-24 text-right max-lg:hidden">Run A</Head>
+          <Head className="w-24 text-right max-lg:hidden">{comparisons.length === 1 ? 'Run B' : 'Other run'}</Head>
           <Head className="w-26 text-right max-lg:hidden">Change</Head>
-          <Head className="lg:px-4" name="95 % interval">
+          <Head className="lg:px-4" name="95% CI">
             <Scale limit={limit} quantity={first.quantity} />
           </Head>
-          <Head className="w-44 max-lg:hidden">95 % interval</Head>
+          <Head className="w-44 max-lg:hidden">95% CI</Head>
           <Head className="w-16 text-right max-lg:hidden">
-            <abbr title="The chance of such a difference if nothing had changed" className="no-underline">
+            <abbr title="The probability of such a difference if nothing had changed" className="no-underline">
               p
             </abbr>
           </Head>
@@ -116,16 +117,16 @@ const NUMBER = 'px-2 py-2.5 text-right tabular-nums whitespace-nowrap';
 function DifferenceRow({
   name,
   row: { place, difference },
-  limit: reach,
+  limit,
   isFirst,
-  hasSeveralRuns: isOneOfTwo,
+  hasSeveralRuns,
 }: DifferenceRowProps) {
   const isClear = difference.verdict === 'better' || difference.verdict === 'worse';
   return (
     <tr className="align-top max-lg:grid max-lg:grid-cols-[1fr_auto_auto] max-lg:items-baseline max-lg:gap-x-3 max-lg:py-3">
       <th scope="row" className="py-2.5 pr-2 font-medium max-lg:py-0">
         <span className="flex items-center gap-2">
-          {isOneOfTwo && <RunLetter place={place} />}
+          {hasSeveralRuns && <RunLetter place={place} />}
           <span className={clsx('[overflow-wrap:anywhere]', !isFirst && 'lg:sr-only')}>
             <Text>{name}</Text>
           </span>
@@ -145,7 +146,7 @@ function DifferenceRow({
         {formatSignedValue(difference, difference.difference)}
       </td>
       <td className="py-2 max-lg:order-3 max-lg:col-span-3 lg:px-4">
-        <Interval difference={difference} limit={reach} />
+        <Interval difference={difference} limit={limit} />
       </td>
       <td
         className={clsx(
@@ -154,8 +155,7 @@ function DifferenceRow({
         )}
       >
         <span className="lg:hidden">
-          {formatValue(difference, difference.base)} → {formatValue(difference, difference.other)}, 95 %
-          interval{' '}
+          {formatValue(difference, difference.base)} → {formatValue(difference, difference.other)}, 95% CI{' '}
         </span>
         {formatInterval(difference) ?? '–'}
       </td>

@@ -1,10 +1,10 @@
-// The figures of a difference in the unit that suits them, as `cargo cobalt compare` writes them.
+// Formats the values of a difference in a suitable unit, like `cargo cobalt compare`.
 import type { Difference } from '../../api/types';
 import { formatCount, formatFixed } from '../../lib/format';
 
 type MetricPair = Pick<Difference, 'base' | 'other' | 'quantity'>;
 
-/** How figures of one kind and size are written. */
+/** The format for a metric and order of magnitude. */
 interface Unit {
   factor: number;
   decimals: number;
@@ -12,15 +12,15 @@ interface Unit {
   suffix: string;
 }
 
-/** The fewest and the most decimals of an amount in dollars. */
-const COST_DECIMALS = { fewest: 2, most: 12, small: 5 };
+/** The decimals of a cost. */
+const COST_DECIMALS = { min: 2, max: 12, small: 5 };
 
-/** The decimals that show three digits of an amount in dollars, and two of one so small that they need more than five. */
+/** The decimals for three significant digits of a cost; two digits if these need more than five decimals. */
 function costDecimals(usd: number): number {
-  if (usd <= 0) return COST_DECIMALS.fewest;
+  if (usd <= 0) return COST_DECIMALS.min;
   const first = -Math.floor(Math.log10(usd));
   const wanted = Math.min(first + 2, Math.max(first + 1, COST_DECIMALS.small));
-  return Math.min(Math.max(wanted, COST_DECIMALS.fewest), COST_DECIMALS.most);
+  return Math.min(Math.max(wanted, COST_DECIMALS.min), COST_DECIMALS.max);
 }
 
 function unitOf(difference: MetricPair): Unit {
@@ -35,7 +35,7 @@ function unitOf(difference: MetricPair): Unit {
     case 'score':
       return unit(1, 3, '');
     case 'errors':
-      return unit(100, 1, ' %');
+      return unit(100, 1, '%');
     case 'tokens':
       return unit(1, size < 100 ? 1 : 0, '');
     case 'latency':
@@ -51,7 +51,7 @@ const isNonZero = (text: string) => /[1-9]/.test(text);
 function format(unit: Unit, value: number): string {
   const [whole = '', fraction] = formatFixed(Math.abs(value * unit.factor), unit.decimals).split('.');
   const number = formatCount(Number(whole)) + (fraction === undefined ? '' : `.${fraction}`);
-  // What is rounded to nothing has no sign.
+  // A value that rounds to 0 has no sign.
   const sign = value < 0 && isNonZero(number) ? '−' : '';
   return `${sign}${unit.prefix}${number}${unit.suffix}`;
 }
@@ -61,7 +61,7 @@ function formatWithSign(unit: Unit, value: number): string {
   return value > 0 && isNonZero(text) ? `+${text}` : text;
 }
 
-/** A p-value, never shown as one that reaches a level which it does not. */
+/** A p-value. Below 0.05 it is rounded down, so that it never appears as 0.050. */
 export function formatPValue(p: number): string {
   if (p < 0.001) return '<0.001';
   return formatFixed(p < 0.05 ? Math.floor(p * 1000) / 1000 : p, 3);
@@ -70,11 +70,11 @@ export function formatPValue(p: number): string {
 /** A value in the unit of a difference. */
 export const formatValue = (difference: MetricPair, value: number) => format(unitOf(difference), value);
 
-/** A value with its sign in the unit of a difference. */
+/** A signed value in the unit of a difference. */
 export const formatSignedValue = (difference: MetricPair, value: number) =>
   formatWithSign(unitOf(difference), value);
 
-/** The interval, its unit said once: `−0.12 to +0.02`. */
+/** The CI, with its unit at the end: `−0.12 to +0.02`. */
 export function formatInterval(difference: Difference): string | undefined {
   if (difference.ci95 === null) return undefined;
   const unit = unitOf(difference);
@@ -82,13 +82,16 @@ export function formatInterval(difference: Difference): string | undefined {
   return `${formatWithSign(number, difference.ci95.low)} to ${formatWithSign(number, difference.ci95.high)}${unit.suffix}`;
 }
 
-/** The smallest detectable difference, or `none` where it is larger than scores and shares can differ. */
-export function minDetectable(difference: Difference, none: string): string | undefined {
+/** The min detectable difference; `none` if it exceeds the range of the metric. */
+export function minDetectable(difference: Difference): string | undefined {
   const smallest = difference.smallestDetectable;
   if (smallest === null) return undefined;
   const isShare = difference.quantity === 'score' || difference.quantity === 'errors';
-  return isShare && smallest > 1 ? none : formatValue(difference, smallest);
+  return isShare && smallest > 1 ? 'none' : formatValue(difference, smallest);
 }
 
-/** Whether more of a figure is better. */
+/** The displayed name of a score or metric. The cost is that of the agent. */
+export const metricName = ({ name, quantity }: Difference) => (quantity === 'cost' ? 'agent cost' : name);
+
+/** Whether a higher value is better. */
 export const isHigherBetter = (quantity: Difference['quantity']) => quantity === 'score';

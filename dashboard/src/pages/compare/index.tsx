@@ -1,4 +1,4 @@
-// The page that holds two or three runs against each other.
+// The page that compares two or three runs.
 import clsx from 'clsx';
 import { useState } from 'react';
 import { Link } from 'react-router';
@@ -28,10 +28,10 @@ export function Component() {
         {isChosen && (
           <div className="flex items-center gap-2">
             {chosen.ids.length < SIDES.length && (
-              <Button onClick={() => setPlace(chosen.ids.length)}>Add a third run</Button>
+              <Button onClick={() => setPlace(chosen.ids.length)}>Add third run</Button>
             )}
             <Link to="/compare" className="px-2 text-accent hover:underline">
-              Other runs
+              New comparison
             </Link>
           </div>
         )}
@@ -47,7 +47,7 @@ export function Component() {
 
 interface ComparisonViewProps {
   chosen: CompareParameters;
-  /** The place whose run is being chosen. */
+  /** The place whose run is being selected. */
   place: number | undefined;
   setPlace: (place: number | undefined) => void;
 }
@@ -56,12 +56,12 @@ function ComparisonView({ chosen, place, setPlace }: ComparisonViewProps) {
   const { ids, search, evaluator, sort, only } = chosen;
   const [a = '', b = '', c] = ids;
   const choice = { a, b, c, search, evaluator, sort, only };
-  // The item that a shared link opens; those that are opened later are in sight.
+  // The item of a shared link. Items that are opened later are already visible.
   const [linked] = useState(chosen.item);
   const found = useComparison(choice, linked);
   const compared = found.data;
   const shown = compared?.runs.map((run) => run.id).join();
-  const pick = (id: string) => {
+  const select = (id: string) => {
     const next = [...ids];
     next[place ?? 0] = id;
     setPlace(undefined);
@@ -80,10 +80,10 @@ function ComparisonView({ chosen, place, setPlace }: ComparisonViewProps) {
       )}
       {place !== undefined && (
         <RunPicker
-          title={`Choose ${runInSentence(place)}`}
+          title={`Select ${runInSentence(place)}`}
           experiment={compared?.runs[0]?.name}
           selected={ids}
-          onSelect={(run) => pick(run.id)}
+          onSelect={(run) => select(run.id)}
           onClose={() => setPlace(undefined)}
         />
       )}
@@ -102,7 +102,7 @@ function CompareError({ error, onRetry, chosen: { evaluator, set } }: CompareErr
   return (
     <>
       <ErrorMessage
-        title={isMissing ? 'One of these runs is not there' : 'These runs could not be compared'}
+        title={isMissing ? 'Run not found' : 'Failed to compare the runs'}
         error={error}
         onRetry={isMissing ? undefined : onRetry}
       />
@@ -113,7 +113,7 @@ function CompareError({ error, onRetry, chosen: { evaluator, set } }: CompareErr
           </button>
         )}
         <Link to="/compare" className="text-accent underline">
-          Choose other runs
+          Select other runs
         </Link>
       </p>
     </>

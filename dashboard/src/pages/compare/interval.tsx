@@ -1,20 +1,20 @@
-// The 95 % interval of a difference around zero, drawn on a scale that all rows of a table share.
+// The 95% CI of a difference, drawn on a scale around zero that all rows of a table share.
 import type { Difference } from '../../api/types';
 import { formatSigned } from '../../lib/format';
 import { formatInterval, isHigherBetter } from './format';
 
-/** What a difference has to reach to matter, as `cobalt` judges it: of scores and errors, and as a share of the base. */
+/** The relevant difference, as in `cobalt`: absolute for scores and errors, relative to run A for other metrics. */
 const MARGINS = { share: 0.05, relative: 0.1 };
 
 const isShare = (quantity: Difference['quantity']) => quantity === 'score' || quantity === 'errors';
 
-/** By what figures are divided: amounts are drawn as shares of the base's mean. Undefined where that is 0. */
+/** The divisor of a difference: metrics are drawn relative to the mean of run A. Undefined if that is 0. */
 function divisor(difference: Difference): number | undefined {
   if (isShare(difference.quantity)) return 1;
   return difference.base === 0 ? undefined : Math.abs(difference.base);
 }
 
-/** How far from zero a scale has to reach for these differences. */
+/** The end of a scale that fits these differences. */
 export function scaleLimit(differences: Difference[]): number {
   const farthest = differences.map((difference) => {
     const by = divisor(difference);
@@ -44,7 +44,7 @@ export function Interval({ difference, limit }: { difference: Difference; limit:
   const margin = (isShare(difference.quantity) ? MARGINS.share : MARGINS.relative) * by;
   const colour = COLOURS[difference.verdict];
   const interval = formatInterval(difference);
-  const label = interval === undefined ? 'no interval' : `95 % interval ${interval}`;
+  const label = interval === undefined ? 'no CI' : `95% CI ${interval}`;
   return (
     <svg width="100%" height={HEIGHT} role="img" aria-label={label} className="block overflow-visible">
       <rect
@@ -72,10 +72,10 @@ export function Interval({ difference, limit }: { difference: Difference; limit:
   );
 }
 
-/** The ends of the scale, and which of its sides is the better one. */
+/** The ends of the scale, and which side is better. */
 export function Scale({ limit, quantity }: { limit: number; quantity: Difference['quantity'] }) {
   const end = (value: number) =>
-    quantity === 'score' ? formatSigned(value, 2) : `${formatSigned(100 * value, 0)} %`;
+    quantity === 'score' ? formatSigned(value, 2) : `${formatSigned(100 * value, 0)}%`;
   const [left, right] = isHigherBetter(quantity) ? ['worse', 'better'] : ['better', 'worse'];
   return (
     <span className="grid grid-cols-[1fr_auto_1fr] gap-x-2 whitespace-nowrap font-normal text-xs tabular-nums">

@@ -1,4 +1,4 @@
-// How an item changed from the baseline to another run: its scores, and whether it came to fail.
+// How an item changed from run A to another run: its scores and failures.
 import clsx from 'clsx';
 import { ArrowDown, ArrowUp, Minus } from 'lucide-react';
 import type { ComparedItem, ComparedOutput } from '../../api/types';
@@ -7,29 +7,29 @@ import { formatScore } from '../../lib/format';
 
 interface ItemChangesProps {
   item: ComparedItem;
-  /** Which of the other runs, from 0. */
+  /** The index of the other run, from 0. */
   other: number;
-  /** The one evaluator that counts, all where it is empty: with one, it is no change that the item came to fail. */
+  /** The evaluator to show, empty for all. With one evaluator, failures are not shown. */
   evaluator: string;
 }
 
-/** The most scores that are named in a line. */
+/** The maximum number of scores to list. */
 const MAX_SCORES = 4;
 
 export function ItemChanges({ item, other, evaluator }: ItemChangesProps) {
   const [base, run] = [item.outputs[0], item.outputs[other + 1]];
-  if (base === null || base === undefined) return <NoChange>not in the baseline</NoChange>;
-  if (run === null || run === undefined) return <NoChange>not in this run</NoChange>;
+  if (base === null || base === undefined) return <NoChange>Not in run A</NoChange>;
+  if (run === null || run === undefined) return <NoChange>Not in this run</NoChange>;
   const scores = item.scoreChanges[other] ?? [];
   const [failedBefore, failsNow] = [base.failedRuns > 0, run.failedRuns > 0];
   const failure = evaluator === '' ? Number(failedBefore) - Number(failsNow) : 0;
   if (scores.length === 0 && failure === 0) {
-    return <NoChange>{failsNow && failedBefore ? 'fails in both' : 'no change'}</NoChange>;
+    return <NoChange>{failsNow && failedBefore ? 'Fails in both' : 'No change'}</NoChange>;
   }
   return (
     <ul className="flex min-w-0 flex-wrap gap-x-3 gap-y-1 text-xs/5">
-      {failure < 0 && <Change sign={-1}>{failureText(run)} now</Change>}
-      {failure > 0 && <Change sign={1}>{failureText(base)} no longer</Change>}
+      {failure < 0 && <Change sign={-1}>Now {failureText(run)}</Change>}
+      {failure > 0 && <Change sign={1}>No longer {failureText(base)}</Change>}
       {scores.slice(0, MAX_SCORES).map(({ evaluator, base, other }) => (
         <Change key={evaluator} sign={base === null || other === null ? 0 : Math.sign(other - base)}>
           <span className="text-text [overflow-wrap:anywhere]">
@@ -45,8 +45,8 @@ export function ItemChanges({ item, other, evaluator }: ItemChangesProps) {
   );
 }
 
-/** What failed in some run of an item. */
-const failureText = ({ status }: ComparedOutput) => (status === 'ok' ? 'an evaluator fails' : 'fails');
+/** Describes the failure of an item: the agent or an evaluator failed. */
+const failureText = ({ status }: ComparedOutput) => (status === 'ok' ? 'has a scoring error' : 'fails');
 
 const scoreText = (value: number | null) => (value === null ? 'no score' : formatScore(value));
 
@@ -59,11 +59,11 @@ function NoChange({ children }: { children: string }) {
   );
 }
 
-const WORSE = { look: 'text-bad', Icon: ArrowDown, name: 'worse:' };
-const BETTER = { look: 'text-good', Icon: ArrowUp, name: 'better:' };
-const NEITHER = { look: 'text-muted', Icon: Minus, name: 'neither better nor worse:' };
+const WORSE = { look: 'text-bad', Icon: ArrowDown, name: 'regressed:' };
+const BETTER = { look: 'text-good', Icon: ArrowUp, name: 'improved:' };
+const NEITHER = { look: 'text-muted', Icon: Minus, name: 'not comparable:' };
 
-/** A change for the better or the worse, by its sign; neither, where there is nothing to compare with. */
+/** An improvement or regression, by its sign; 0 if the scores are not comparable. */
 function Change({ sign, children }: { sign: number; children: React.ReactNode }) {
   const { look, Icon, name } = sign < 0 ? WORSE : sign > 0 ? BETTER : NEITHER;
   return (

@@ -1,4 +1,4 @@
-// What the runs made of an item: its outputs held against each other, and what each evaluator said of them.
+// The details of a compared item: output diffs and evaluations.
 import { ExternalLink } from 'lucide-react';
 import { Link } from 'react-router';
 import type { ComparedItem, ComparedOutput, ComparedRun } from '../../api/types';
@@ -20,13 +20,12 @@ export function ItemDetail({ item, runs }: ItemDetailProps) {
         <OutputDiffs item={item} runs={runs} />
         <Scores item={item} runs={runs} />
       </div>
-      <section className="min-w-0" aria-label="The item">
+      <section className="min-w-0" aria-label="Item">
         <h3 className="mb-2 font-medium text-muted text-xs">Item</h3>
         <FieldList fields={item.input} />
         {item.contentChanged && (
           <p className="mt-2 text-warn text-xs">
-            The item itself is another in one of the runs, so that they answered different questions. This is
-            how the last of them has it.
+            Input changed: the runs processed different inputs. This is the input of the last run.
           </p>
         )}
         <p className="mt-3 flex flex-wrap gap-x-4 gap-y-1">
@@ -47,40 +46,40 @@ function ItemLink({ run, item, place }: { run: ComparedRun; item: ComparedItem; 
       className="inline-flex items-center gap-1.5 text-accent text-xs hover:underline"
     >
       <ExternalLink className="size-3.5" aria-hidden="true" />
-      Open in {runInSentence(place).replace(/ .$/, (letter) => letter.toUpperCase())}
+      Open in {runInSentence(place)}
     </Link>
   );
 }
 
-/** Each of the other outputs against the baseline's. */
+/** The outputs of the other runs, each diffed with that of run A. */
 function OutputDiffs({ item, runs }: ItemDetailProps) {
-  const there = item.outputs.flatMap((output, place) => (output === null ? [] : [{ output, place }]));
+  const present = item.outputs.flatMap((output, place) => (output === null ? [] : [{ output, place }]));
   const base = item.outputs[0];
-  if (base == null || there.length < 2) {
-    return there.map(({ output, place }) => (
+  if (base == null || present.length < 2) {
+    return present.map(({ output, place }) => (
       <section key={place} aria-label={`Output of ${runLabel(place)}`}>
         <OutputHeading
           place={place}
-          note={there.length < 2 ? 'No other run has this item.' : 'The baseline does not have this item.'}
+          note={present.length < 2 ? `Only in ${LETTERS[place]}` : 'Not in A'}
         />
         <SingleOutput output={output} />
       </section>
     ));
   }
-  const others = there.slice(1);
+  const others = present.slice(1);
   return others.map(({ output, place }) => (
     <section
       key={place}
-      aria-label={runs.length > 2 ? `Outputs of the baseline and of run ${LETTERS[place]}` : 'Outputs'}
+      aria-label={runs.length > 2 ? `Outputs of run A and run ${LETTERS[place]}` : 'Outputs'}
     >
-      {others.length > 1 && <OutputHeading place={place} note="against the baseline" />}
+      {others.length > 1 && <OutputHeading place={place} note="vs. run A" />}
       <OutputPair base={base} other={output} place={place} />
     </section>
   ));
 }
 
 function OutputPair({ base, other, place }: { base: ComparedOutput; other: ComparedOutput; place: number }) {
-  const names = ['Baseline', runLabel(place)] as const;
+  const names = [runLabel(0), runLabel(place)] as const;
   if (base.output != null && other.output != null) {
     return <Diff before={base.output.output} after={other.output.output} names={names} view="sides" />;
   }
@@ -106,7 +105,7 @@ function OutputHeading({ place, note }: { place: number; note: string }) {
 
 const BOX = 'rounded-md border px-3 py-2';
 
-/** One output, or why there is none. */
+/** An output, or the error. */
 function SingleOutput({ output }: { output: ComparedOutput }) {
   if (output.output != null) {
     return (
@@ -120,7 +119,7 @@ function SingleOutput({ output }: { output: ComparedOutput }) {
       <p className="font-medium">
         <Text>{output.status}</Text>
       </p>
-      <TextBlock>{output.error ?? 'no reason is known'}</TextBlock>
+      <TextBlock>{output.error ?? 'No error message'}</TextBlock>
     </div>
   );
 }

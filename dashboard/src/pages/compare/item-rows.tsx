@@ -1,4 +1,4 @@
-// An item in a line: how each of the other runs changed it; opened, what the runs made of it.
+// The row of an item with its changes, and its details when expanded.
 import clsx from 'clsx';
 import { ChevronRight } from 'lucide-react';
 import type { Ref } from 'react';
@@ -50,7 +50,7 @@ export function ItemRows({ ref, index, item, runs, evaluator, isOpen, onToggle }
             <span className="min-w-0 grow">
               <span className="flex items-center gap-2">
                 <span className="truncate font-medium font-mono text-xs/5">
-                  {item.key.trim() === '' ? <em>an empty key</em> : <Text>{item.key}</Text>}
+                  {item.key.trim() === '' ? <em>empty key</em> : <Text>{item.key}</Text>}
                 </span>
                 <ItemBadges item={item} />
               </span>
@@ -88,20 +88,20 @@ export function ItemRows({ ref, index, item, runs, evaluator, isOpen, onToggle }
   );
 }
 
-/** What is unusual of the item as such. */
+/** Marks an item that is missing in a run or whose input changed. */
 function ItemBadges({ item }: { item: ComparedItem }) {
-  const there = item.outputs.flatMap((output, place) => (output === null ? [] : [LETTERS[place]]));
+  const present = item.outputs.flatMap((output, place) => (output === null ? [] : [LETTERS[place]]));
   return (
     <>
-      {there.length < item.outputs.length && <Badge tone="warn">only in {there.join(' and ')}</Badge>}
-      {item.contentChanged && <Badge tone="warn">other content</Badge>}
+      {present.length < item.outputs.length && <Badge tone="warn">Only in {present.join(' and ')}</Badge>}
+      {item.contentChanged && <Badge tone="warn">Input changed</Badge>}
     </>
   );
 }
 
 function Latencies({ item: { outputs } }: { item: ComparedItem }) {
   return outputs.map((output, place) => (
-    // biome-ignore lint/suspicious/noArrayIndexKey: the runs have their places
+    // biome-ignore lint/suspicious/noArrayIndexKey: runs are identified by their place
     <span key={place} className="whitespace-nowrap">
       {place > 0 && ' → '}
       {output === null ? '–' : formatDuration(output.latencyMs)}

@@ -1,4 +1,4 @@
-// The list of items; only those in sight are drawn, and further ones are asked for as it is scrolled.
+// The virtualized list of items, loaded page by page while scrolling.
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { type Ref, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { ErrorMessage } from '../../components/error-message';
@@ -8,19 +8,19 @@ import type { ItemsProps } from './items';
 import { LETTERS, RunLetter } from './run-letter';
 import { useVisibleItems } from './use-items';
 
-/** About how high an item is, in pixels. */
-const HEIGHT = 61;
-/** How high the bar is that stays at the top of the page, in pixels. */
-const HEADER = 64;
+/** The estimated height of an item in pixels. */
+const ITEM_HEIGHT = 61;
+/** The height of the sticky page header in pixels. */
+const HEADER_HEIGHT = 64;
 
 export function ItemTable({ compared, start, choice, chosen }: ItemsProps) {
   const table = useRef<HTMLTableElement>(null);
   const top = useTop(table);
   const virtual = useWindowVirtualizer({
     count: compared.matching,
-    estimateSize: () => HEIGHT,
+    estimateSize: () => ITEM_HEIGHT,
     scrollMargin: top,
-    scrollPaddingStart: HEADER,
+    scrollPaddingStart: HEADER_HEIGHT,
     overscan: 8,
   });
   const drawn = virtual.getVirtualItems();
@@ -28,7 +28,7 @@ export function ItemTable({ compared, start, choice, chosen }: ItemsProps) {
   const isShown = useRef(false);
   const place = compared.itemAt ?? undefined;
   useEffect(() => {
-    // A shared link leads to its item, once it is known where that lies.
+    // Scroll to the item of a shared link once its position is known.
     if (place === undefined || top === 0 || isShown.current) return;
     isShown.current = true;
     virtual.scrollToIndex(place, { align: 'start' });
@@ -54,7 +54,7 @@ export function ItemTable({ compared, start, choice, chosen }: ItemsProps) {
             {others.map((_, index) => (
               <th key={LETTERS[index + 1]} scope="col" className="px-2 py-2 font-medium">
                 <span className="flex items-center gap-2">
-                  {others.length > 1 && <RunLetter place={index + 1} />} Change against the baseline
+                  {others.length > 1 && <RunLetter place={index + 1} />} Change vs. run A
                 </span>
               </th>
             ))}
@@ -83,7 +83,7 @@ export function ItemTable({ compared, start, choice, chosen }: ItemsProps) {
         <Spacer height={after} />
       </table>
       {items.error !== null && (
-        <ErrorMessage title="The items could not be loaded" error={items.error} onRetry={items.retry} />
+        <ErrorMessage title="Failed to load the items" error={items.error} onRetry={items.retry} />
       )}
     </>
   );
@@ -95,7 +95,7 @@ interface PlaceholderRowProps {
   columns: number;
 }
 
-/** An item that has not come yet. */
+/** An item that is not loaded yet. */
 function PlaceholderRow({ ref, index, columns }: PlaceholderRowProps) {
   return (
     <tbody ref={ref} data-index={index} className="border-line border-t max-lg:block">
@@ -108,7 +108,7 @@ function PlaceholderRow({ ref, index, columns }: PlaceholderRowProps) {
   );
 }
 
-/** The room of the items that are not drawn. */
+/** Reserves the space of items that are not rendered. */
 function Spacer({ height }: { height: number }) {
   if (height <= 0) return null;
   return (
@@ -120,7 +120,7 @@ function Spacer({ height }: { height: number }) {
   );
 }
 
-/** How far from the top of the page an element lies. What is above it may change with the width of the window, or as it is loaded. */
+/** The distance of an element from the top of the page. It is kept up to date: content above may resize or load later. */
 function useTop(element: React.RefObject<HTMLElement | null>): number {
   const [top, setTop] = useState(0);
   useLayoutEffect(() => {

@@ -1,4 +1,4 @@
-// The items of the runs, matched by their keys: which are shown, and the list of them.
+// The items of the runs, matched by key, with filters.
 import type { CompareFilter } from '../../api/queries';
 import type { Compared } from '../../api/types';
 import { EmptyState } from '../../components/empty-state';
@@ -33,7 +33,7 @@ export function Items({ compared, start, choice, chosen }: ItemsProps) {
     >
       <div className="mb-3 flex flex-wrap items-center gap-2">
         <SegmentedControl
-          label="Which items"
+          label="Filter items"
           value={only}
           options={tabs(compared)}
           onChange={(value) => set({ only: value === 'all' ? '' : value })}
@@ -45,7 +45,7 @@ export function Items({ compared, start, choice, chosen }: ItemsProps) {
           className="min-w-56 grow sm:max-w-80"
         />
         <SelectField
-          label="Changes of which evaluator"
+          label="Changes by evaluator"
           value={evaluator}
           onChange={(value) => set({ evaluator: value })}
           className="max-w-full max-sm:grow sm:max-w-56"
@@ -58,7 +58,7 @@ export function Items({ compared, start, choice, chosen }: ItemsProps) {
           ))}
         </SelectField>
         <SelectField
-          label="Order of the items"
+          label="Sort items"
           value={sort}
           onChange={(value) => set({ sort: value === defaultSort ? '' : value })}
           className="max-sm:grow"
@@ -79,7 +79,7 @@ export function Items({ compared, start, choice, chosen }: ItemsProps) {
   );
 }
 
-/** The tabs, with how many of the items that the search finds each has. */
+/** The tabs with the number of items that match the search. */
 const tabs = ({ found, changed, regressed, improved }: Compared) =>
   [
     { value: 'all', name: `All ${formatCount(found)}` },
@@ -89,17 +89,17 @@ const tabs = ({ found, changed, regressed, improved }: Compared) =>
   ] as const;
 
 const EMPTY_TITLES: Record<Only, string> = {
-  all: 'No item matches',
-  changed: 'No item changed',
-  regressed: 'No item became worse',
-  improved: 'No item became better',
+  all: 'No items match',
+  changed: 'No items changed',
+  regressed: 'No regressions',
+  improved: 'No improvements',
 };
 
 function NoItems({ chosen: { only, search, evaluator, set } }: { chosen: CompareParameters }) {
-  const isNarrowed = search !== '' || evaluator !== '' || only !== 'all';
+  const isFiltered = search !== '' || evaluator !== '' || only !== 'all';
   return (
-    <EmptyState title={search === '' ? EMPTY_TITLES[only] : `${EMPTY_TITLES[only]} with “${search}”`}>
-      {isNarrowed && (
+    <EmptyState title={search === '' ? EMPTY_TITLES[only] : `${EMPTY_TITLES[only]} for “${search}”`}>
+      {isFiltered && (
         <button
           type="button"
           className="text-accent underline"

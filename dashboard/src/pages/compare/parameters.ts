@@ -1,4 +1,4 @@
-// Which runs are compared and which of their items are shown, as the address says it.
+// The compared runs, and the filters and order of their items, kept in the URL.
 import { useCallback, useMemo } from 'react';
 import type { CompareQuery } from '../../api/types';
 import { useUrlParameters } from '../../lib/use-url-parameters';
@@ -7,23 +7,23 @@ export const SORTS = [
   { value: 'worst', name: 'Largest drop first' },
   { value: 'best', name: 'Largest gain first' },
   { value: 'change', name: 'Largest change first' },
-  { value: 'index', name: 'In the order of the data' },
+  { value: 'index', name: 'Dataset order' },
 ] as const;
 
 export type Only = NonNullable<CompareQuery['only']>;
 
-/** The parameters that name runs, the baseline first. */
+/** The URL parameters of the runs, run A first. */
 export const SIDES = ['a', 'b', 'c'] as const;
 
-/** What is left of the chosen runs without an empty place between them. */
+/** Removes unset runs. */
 const nonEmpty = (ids: string[]) => ids.filter((id) => id !== '');
 
-/** The parameters for these runs. */
+/** The URL parameters for these runs. */
 const runParameters = (ids: string[]) =>
   Object.fromEntries(SIDES.map((side, place) => [side, nonEmpty(ids)[place]]));
 
-/** The address that compares these runs. */
-export function compareAddress(ids: string[]): string {
+/** The URL of the comparison of these runs. */
+export function compareUrl(ids: string[]): string {
   const names = Object.entries(runParameters(ids)).filter(
     (entry): entry is [string, string] => entry[1] !== undefined,
   );
@@ -35,7 +35,7 @@ const oneOf = <Value extends string>(value: string, values: readonly Value[], ot
 
 const ONLY: readonly Only[] = ['all', 'changed', 'regressed', 'improved'];
 
-/** What is chosen, and how to choose. */
+/** The state of the page, and how to change it. */
 export function useCompareParameters() {
   const { get, set } = useUrlParameters();
   const [a, b, c] = [get('a'), get('b'), get('c')];
@@ -49,12 +49,12 @@ export function useCompareParameters() {
     defaultSort,
   );
   const chooseRuns = useCallback(
-    // Another comparison is another place, to which one can go back. Its runs may have other evaluators.
-    (chosen: string[]) =>
-      set({ a: '', b: '', c: '', item: '', evaluator: '', ...runParameters(chosen) }, { replace: false }),
+    // A new history entry. The evaluator is reset, since the runs may have other evaluators.
+    (runs: string[]) =>
+      set({ a: '', b: '', c: '', item: '', evaluator: '', ...runParameters(runs) }, { replace: false }),
     [set],
   );
-  return { ids, chooseRuns: chooseRuns, search, evaluator, sort, defaultSort: defaultSort, only, item, set };
+  return { ids, chooseRuns, search, evaluator, sort, defaultSort, only, item, set };
 }
 
 export type CompareParameters = ReturnType<typeof useCompareParameters>;

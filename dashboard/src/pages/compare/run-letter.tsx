@@ -1,14 +1,13 @@
-// The letter by which a run is known on the page of a comparison: A is the baseline.
+// The letters of the compared runs. Runs B and C are compared with run A.
 import clsx from 'clsx';
 
 export const LETTERS = ['A', 'B', 'C'] as const;
 
-/** What a run is called in sentences: `Baseline`, `Run B`. */
-export const runLabel = (place: number) => (place === 0 ? 'Baseline' : `Run ${LETTERS[place] ?? place}`);
+/** `Run A` */
+export const runLabel = (place: number) => `Run ${LETTERS[place] ?? place}`;
 
-/** The same within a sentence: `the baseline`, `run B`. */
-export const runInSentence = (place: number) =>
-  place === 0 ? 'the baseline' : `run ${LETTERS[place] ?? place}`;
+/** `run A`, for use within a sentence. */
+export const runInSentence = (place: number) => `run ${LETTERS[place] ?? place}`;
 
 const LOOKS = [
   'bg-sunken text-muted ring-1 ring-line ring-inset',

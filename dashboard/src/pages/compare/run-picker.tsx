@@ -1,4 +1,4 @@
-// A dialog in which a run is chosen: searched for, or by its experiment, the newest first.
+// A dialog to select a run by search or experiment, latest first.
 import { useQuery } from '@tanstack/react-query';
 import { X } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
@@ -13,14 +13,14 @@ import { Time } from '../../components/time';
 import { Verdict } from '../../components/verdict';
 import { formatScore, pluralize, shortCommit } from '../../lib/format';
 
-/** The most runs that are offered at a time; a search finds the others. */
+/** The maximum number of runs listed; the search finds the others. */
 const MAX_RUNS = 50;
 
 interface RunPickerProps {
   title: string;
-  /** The experiment whose runs are offered first. */
+  /** The experiment that is selected initially. */
   experiment?: string;
-  /** Runs that are chosen already. */
+  /** The runs that are already selected. */
   selected: string[];
   onSelect: (run: RunRow) => void;
   onClose: () => void;
@@ -28,18 +28,18 @@ interface RunPickerProps {
 
 export function RunPicker({
   title,
-  experiment: first = '',
-  selected: taken,
-  onSelect: onPick,
+  experiment: initialExperiment = '',
+  selected,
+  onSelect,
   onClose,
 }: RunPickerProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [search, setSearch] = useState('');
-  const [experiment, setExperiment] = useState(first);
+  const [experiment, setExperiment] = useState(initialExperiment);
   useEffect(() => {
-    const shown = dialog.current;
-    // Drawn anew, as after a change of this file, it is open already.
-    if (shown !== null && !shown.open) shown.showModal();
+    const element = dialog.current;
+    // Already open after a hot reload.
+    if (element !== null && !element.open) element.showModal();
   }, []);
   const found = useQuery(runsQuery({ search, experiment, limit: MAX_RUNS }));
   return (
@@ -69,18 +69,18 @@ export function RunPicker({
         </div>
         <div className="grow overflow-y-auto p-2">
           {found.isPending && <Skeleton label="Loading runs" rows={6} className="h-12" />}
-          {found.isError && <ErrorMessage title="The runs could not be read" error={found.error} />}
-          {found.data?.runs.length === 0 && <p className="p-6 text-center text-muted">No run matches.</p>}
+          {found.isError && <ErrorMessage title="Failed to load the runs" error={found.error} />}
+          {found.data?.runs.length === 0 && <p className="p-6 text-center text-muted">No runs match</p>}
           <ul>
             {found.data?.runs.map((run) => (
               <li key={run.id}>
-                <RunButton run={run} isSelected={taken.includes(run.id)} onSelect={() => onPick(run)} />
+                <RunButton run={run} isSelected={selected.includes(run.id)} onSelect={() => onSelect(run)} />
               </li>
             ))}
           </ul>
           {found.data !== undefined && found.data.matching > MAX_RUNS && (
             <p className="p-3 text-center text-muted text-xs">
-              {pluralize(found.data.matching - MAX_RUNS, 'older run')}: search to find them.
+              Search to find {pluralize(found.data.matching - MAX_RUNS, 'older run')}.
             </p>
           )}
         </div>
@@ -92,7 +92,7 @@ export function RunPicker({
 function RunButton({
   run,
   isSelected,
-  onSelect: onPick,
+  onSelect,
 }: {
   run: RunRow;
   isSelected: boolean;
@@ -102,7 +102,7 @@ function RunButton({
   return (
     <button
       type="button"
-      onClick={onPick}
+      onClick={onSelect}
       className="flex w-full flex-wrap items-center gap-x-3 gap-y-1 rounded-md px-3 py-2 text-left hover:bg-sunken"
     >
       <span className="min-w-0 grow">
@@ -111,7 +111,7 @@ function RunButton({
             <Text>{run.name}</Text>
           </span>
           <code className="font-mono text-muted text-xs">{run.id.slice(0, 12)}</code>
-          {isSelected && <span className="text-accent text-xs">chosen</span>}
+          {isSelected && <span className="text-accent text-xs">selected</span>}
         </span>
         <span className="flex flex-wrap gap-x-3 text-muted text-xs">
           <Time timestamp={run.timestamp} />

@@ -1,4 +1,4 @@
-// What is shown before runs are chosen: the newest two of each experiment, and how to choose others.
+// Selects the runs to compare, with the latest two of each experiment as suggestions.
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { ArrowRight } from 'lucide-react';
 import { useState } from 'react';
@@ -14,15 +14,15 @@ import { Text } from '../../components/text';
 import { Time } from '../../components/time';
 import { Verdict } from '../../components/verdict';
 import { pluralize, shortCommit } from '../../lib/format';
-import { compareAddress } from './parameters';
+import { compareUrl } from './parameters';
 import { RunLetter, runInSentence, runLabel } from './run-letter';
 import { RunPicker } from './run-picker';
 
-/** The most experiments whose newest runs are offered. */
+/** The maximum number of experiments listed. */
 const MAX_EXPERIMENTS = 8;
 
 interface RunSelectionProps {
-  /** The run that is chosen already, to be held against another. */
+  /** The run that is already selected. */
   first: string | undefined;
   onChoose: (ids: string[]) => void;
 }
@@ -32,13 +32,13 @@ export function RunSelection({ first, onChoose }: RunSelectionProps) {
   if (known.isPending) return <Skeleton label="Loading runs" rows={4} className="h-16" />;
   if (known.isError) {
     return (
-      <ErrorMessage title="The runs could not be read" error={known.error} onRetry={() => known.refetch()} />
+      <ErrorMessage title="Failed to load the runs" error={known.error} onRetry={() => known.refetch()} />
     );
   }
   if (known.data.known === 0) {
     return (
-      <EmptyState title="There are no runs to compare yet">
-        <p>Run your experiments, change something, and run them again.</p>
+      <EmptyState title="No runs to compare yet">
+        <p>Run your experiments, make a change, and run them again.</p>
         <CommandSnippet>cargo cobalt run</CommandSnippet>
       </EmptyState>
     );
@@ -51,7 +51,7 @@ export function RunSelection({ first, onChoose }: RunSelectionProps) {
   );
 }
 
-/** The places of the runs, each a button that opens the choice. */
+/** A button for each run, which opens the run picker. */
 function SelectRuns({ first, onChoose }: RunSelectionProps) {
   const [ids, setIds] = useState<string[]>(first === undefined ? [] : [first]);
   const [openPlace, setOpenPlace] = useState<number>();
@@ -64,7 +64,7 @@ function SelectRuns({ first, onChoose }: RunSelectionProps) {
     setOpenPlace(undefined);
   };
   return (
-    <Panel title="Choose the runs">
+    <Panel title="Select runs">
       <ol className="flex flex-col gap-2">
         {[0, 1, 2].map((index) => (
           <li key={index} className="flex items-center gap-3">
@@ -77,7 +77,7 @@ function SelectRuns({ first, onChoose }: RunSelectionProps) {
               {ids[index] === undefined ? (
                 <span className="text-muted">
                   {runLabel(index)}
-                  {index === 2 && ', if wanted'}
+                  {index === 2 && ' (optional)'}
                 </span>
               ) : (
                 <>
@@ -93,7 +93,7 @@ function SelectRuns({ first, onChoose }: RunSelectionProps) {
       </Button>
       {openPlace !== undefined && (
         <RunPicker
-          title={`Choose ${runInSentence(openPlace)}`}
+          title={`Select ${runInSentence(openPlace)}`}
           experiment={experiment}
           selected={ids}
           onSelect={select}
@@ -106,21 +106,21 @@ function SelectRuns({ first, onChoose }: RunSelectionProps) {
 
 function LatestRuns({ experiments }: Pick<Runs, 'experiments'>) {
   const several = experiments.filter(({ runs }) => runs > 1).slice(0, MAX_EXPERIMENTS);
-  const found = useQueries({
+  const latest = useQueries({
     queries: several.map(({ name }) => runsQuery({ experiment: name, limit: 2 })),
   });
   return (
-    <Panel title="The newest two runs">
+    <Panel title="Latest two runs">
       {several.length === 0 && (
         <EmptyState title="No experiment has two runs yet">
-          <p>Change something, and run it again.</p>
+          <p>Make a change and run it again.</p>
           <CommandSnippet>cargo cobalt run</CommandSnippet>
         </EmptyState>
       )}
       <ul className="divide-y divide-line">
         {several.map(({ name, runs }, index) => (
           <li key={name}>
-            <LatestPair name={name} count={runs} newest={found[index]?.data?.runs} />
+            <LatestPair name={name} count={runs} latest={latest[index]?.data?.runs} />
           </li>
         ))}
       </ul>
@@ -128,8 +128,8 @@ function LatestRuns({ experiments }: Pick<Runs, 'experiments'>) {
   );
 }
 
-function LatestPair({ name, count, newest }: { name: string; count: number; newest: RunRow[] | undefined }) {
-  const [other, base] = newest ?? [];
+function LatestPair({ name, count, latest }: { name: string; count: number; latest: RunRow[] | undefined }) {
+  const [other, base] = latest ?? [];
   return (
     <div className="flex flex-wrap items-center gap-x-4 gap-y-2 py-3">
       <div className="min-w-0 grow">
@@ -148,9 +148,9 @@ function LatestPair({ name, count, newest }: { name: string; count: number; newe
       </div>
       {base !== undefined && other !== undefined && (
         <Link
-          to={compareAddress([base.id, other.id])}
+          to={compareUrl([base.id, other.id])}
           className={buttonLook()}
-          aria-label={`Compare the newest two runs of ${name}`}
+          aria-label={`Compare the latest two runs of ${name}`}
         >
           Compare
         </Link>

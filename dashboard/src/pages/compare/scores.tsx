@@ -1,4 +1,4 @@
-// What each evaluator gave an item in each run, and why.
+// The evaluations of an item in each run, with reasons.
 import clsx from 'clsx';
 import type { ComparedItem, ComparedOutput, ComparedRun } from '../../api/types';
 import { Text, TextBlock } from '../../components/text';
@@ -11,7 +11,7 @@ export function Scores({ item, runs }: { item: ComparedItem; runs: ComparedRun[]
   const names = [...new Set(places.flatMap((place) => evaluators(item.outputs[place])))].sort();
   return (
     <table className="w-full table-fixed text-left max-md:block">
-      <caption className="sr-only">What evaluators said</caption>
+      <caption className="sr-only">Evaluations</caption>
       <thead className="text-muted text-xs max-md:sr-only">
         <tr>
           <th scope="col" className="w-40 pb-1 font-medium">
@@ -59,7 +59,7 @@ export function Scores({ item, runs }: { item: ComparedItem; runs: ComparedRun[]
               className="px-2 py-2 text-muted text-xs/5 tabular-nums max-md:inline-block max-md:px-0"
             >
               {formatDuration(item.outputs[place]?.latencyMs ?? 0)}
-              {(item.outputs[place]?.runs ?? 1) > 1 && `, mean of ${item.outputs[place]?.runs} runs`}
+              {(item.outputs[place]?.runs ?? 1) > 1 && `, mean of ${item.outputs[place]?.runs} trials`}
             </td>
           ))}
         </tr>

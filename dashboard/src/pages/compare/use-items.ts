@@ -1,20 +1,20 @@
-// The items of a comparison, asked for page by page as the list is scrolled to them.
+// The items of a comparison, loaded page by page while scrolling.
 import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query';
 import { type CompareFilter, compareQuery } from '../../api/queries';
 import type { ComparedItem } from '../../api/types';
 import { type ItemWindow, itemWindow, laterPages } from '../../lib/item-window';
 
-/** The comparison with the first page of its items, which stays until that of another choice has come; `item` is one whose place is wanted. */
+/** The comparison with the first page of its items, and the index of `item`. The previous one is shown until a new one is loaded. */
 export const useComparison = (choice: CompareFilter, item: string) =>
   useQuery({ ...compareQuery(choice, 0, item), placeholderData: keepPreviousData });
 
-/** The items from one place to another. */
+/** The items in a range. */
 export function useVisibleItems(
   choice: CompareFilter,
   start: ReturnType<typeof useComparison>,
-  places: readonly [number, number],
+  range: readonly [number, number],
 ): ItemWindow<ComparedItem> {
-  const pages = laterPages(start, places);
-  const further = useQueries({ queries: pages.map((page) => compareQuery(choice, page)) });
-  return itemWindow(start, pages, further);
+  const pages = laterPages(start, range);
+  const later = useQueries({ queries: pages.map((page) => compareQuery(choice, page)) });
+  return itemWindow(start, pages, later);
 }

@@ -1,19 +1,19 @@
-// What became better or worse since the run that this one was held against.
+// The change vs. the baseline.
 import { Link } from 'react-router';
 import { buildUrl } from '../../api/client';
 import type { Comparison, Difference } from '../../api/types';
 import { DifferenceVerdict } from '../../components/difference-verdict';
 import { Panel } from '../../components/panel';
 import { Text } from '../../components/text';
-import { formatScore, formatSigned, pluralize } from '../../lib/format';
+import { formatDate, formatScore, formatSigned, pluralize } from '../../lib/format';
 import { escapeHidden } from '../../lib/texts';
 
-/** The most items that are named here; the comparison has all. */
+/** The maximum number of items listed here; the comparison has all. */
 const MAX_ITEMS = 6;
 
 interface BaselineChangeProps {
   comparison: Comparison;
-  /** The address of an item of this run. */
+  /** The URL of an item of this run. */
   itemAt: (key: string) => string;
 }
 
@@ -21,7 +21,7 @@ export function BaselineChange({ comparison, itemAt }: BaselineChangeProps) {
   const { base, other, evaluators, regressed = [], notes } = comparison;
   return (
     <Panel
-      title="Since the baseline"
+      title={`Change vs. baseline (${base.id}, ${formatDate(base.timestamp)})`}
       actions={
         <Link
           to={buildUrl('/compare', { a: base.id, b: other.id })}
@@ -38,7 +38,7 @@ export function BaselineChange({ comparison, itemAt }: BaselineChangeProps) {
       </ul>
       {regressed.length > 0 && (
         <>
-          <h3 className="mt-3 mb-1 border-line border-t pt-3 text-muted text-xs">Items that became worse</h3>
+          <h3 className="mt-3 mb-1 border-line border-t pt-3 text-muted text-xs">Regressions</h3>
           <ul className="flex flex-col gap-1">
             {regressed.slice(0, MAX_ITEMS).map(({ key, failed, scores }) => (
               <li key={key} className="flex items-baseline justify-between gap-3">

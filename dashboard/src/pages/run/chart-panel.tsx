@@ -1,4 +1,4 @@
-// The means of the evaluators as a picture: a radar for three and more, else bars.
+// A chart of the mean scores: a radar for three or more evaluators, otherwise bars.
 import { useState } from 'react';
 import type { Report } from '../../api/types';
 import { Panel } from '../../components/panel';
@@ -8,7 +8,7 @@ import { getOwn } from '../../lib/get-own';
 import { useImport } from '../../lib/use-import';
 import { evaluatorsOf } from './verdict';
 
-// The library for charts is as heavy as all the rest of the page, which does not wait for it.
+// Loaded on demand: the chart library is as large as the rest of the page.
 const loadChart = () => import('./chart');
 
 const KINDS = [
@@ -23,23 +23,21 @@ export function ChartPanel({ run }: { run: Report }) {
     const stats = getOwn(run.summary.scores, name);
     return stats === undefined ? [] : [{ name, mean: stats.avg }];
   });
-  const mayBeRadar = means.length >= 3;
+  const allowsRadar = means.length >= 3;
   const [kind, setKind] = useState<ChartKind>('radar');
   const Chart = useImport(loadChart)?.default;
   return (
     <Panel
-      title="Averages"
+      title="Mean scores"
       actions={
-        mayBeRadar && (
-          <SegmentedControl label="Kind of chart" value={kind} options={KINDS} onChange={setKind} />
-        )
+        allowsRadar && <SegmentedControl label="Chart type" value={kind} options={KINDS} onChange={setKind} />
       }
     >
-      <figure aria-label="Average of each evaluator; the table of scores has the same figures">
+      <figure aria-label="Mean score of each evaluator; the scores table has the same values">
         {Chart === undefined ? (
-          <Skeleton label="Loading the chart" className="h-56" />
+          <Skeleton label="Loading chart" className="h-56" />
         ) : (
-          <Chart means={means} kind={mayBeRadar ? kind : 'bars'} />
+          <Chart means={means} kind={allowsRadar ? kind : 'bars'} />
         )}
       </figure>
     </Panel>

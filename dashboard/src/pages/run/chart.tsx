@@ -1,4 +1,4 @@
-// Draws means from 0 to 1. It is loaded by itself, since Recharts is large.
+// Draws mean scores from 0 to 1. Loaded on demand, since Recharts is large.
 import {
   Bar,
   BarChart,
@@ -23,7 +23,7 @@ interface ChartProps {
 
 const HEIGHT = 220;
 const LABEL = { fill: 'var(--muted)', fontSize: 12 };
-/** The most characters of a name that a chart has room for. */
+/** Longer names are truncated. */
 const MAX_NAME_LENGTH = 16;
 
 function shortName(name: string): string {

@@ -1,4 +1,4 @@
-// How the items' mean scores by an evaluator are spread over 0 to 1. Each bar leads to its items.
+// The distribution of the items' mean scores from 0 to 1. Each bar links to its items.
 import clsx from 'clsx';
 import { pluralize } from '../../lib/format';
 
@@ -8,32 +8,31 @@ export interface ScoreRange {
 }
 
 interface HistogramProps {
-  /** The evaluator. */
+  /** The name of the evaluator. */
   name: string;
-  /** How many items have their mean score in each of the equal parts. */
+  /** The number of items per bin; all bins have the same width. */
   bins: number[];
-  /** The score from which an output passes. */
   passMark?: number | undefined;
   onRange: (range: ScoreRange) => void;
 }
 
 const HEIGHT = 36;
-/** The least height of a bar that is not empty, so that it is seen, and can be hit. */
+/** The minimum height of a non-empty bar: it must be visible and clickable. */
 const MIN_BAR_HEIGHT = 3;
 
 export function Histogram({ name, bins, passMark, onRange }: HistogramProps) {
   const most = Math.max(...bins, 1);
   return (
     <ul
-      aria-label={`Spread of ${name}`}
+      aria-label={`Distribution of ${name}`}
       className="flex items-end border-line border-b"
       style={{ height: HEIGHT }}
     >
-      {bins.map((items, part) => {
-        const range = { low: part / bins.length, high: (part + 1) / bins.length };
+      {bins.map((items, bin) => {
+        const range = { low: bin / bins.length, high: (bin + 1) / bins.length };
         return (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a part is its place
-          <li key={part} className="flex h-full flex-1 items-end">
+          // biome-ignore lint/suspicious/noArrayIndexKey: bins are identified by their index
+          <li key={bin} className="flex h-full flex-1 items-end">
             {items > 0 && (
               <Bar
                 items={items}
@@ -64,7 +63,7 @@ function Bar({ items, range, height, isBelowPassMark, onClick }: BarProps) {
     <button
       type="button"
       title={`${bounds}: ${pluralize(items, 'item')}`}
-      aria-label={`${pluralize(items, 'item')} from ${bounds}${isBelowPassMark ? ', below the mark' : ''}: show them`}
+      aria-label={`${pluralize(items, 'item')} from ${bounds}${isBelowPassMark ? ', below pass mark' : ''}: show items`}
       onClick={onClick}
       className="group flex h-full w-full items-end px-px"
     >

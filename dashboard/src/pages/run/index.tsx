@@ -1,4 +1,4 @@
-// One run: its verdict, its figures, and its items.
+// The page of a run: verdict, metrics and items.
 import { usePrefetchQuery, useQuery } from '@tanstack/react-query';
 import { useCallback, useRef } from 'react';
 import { Link, useLocation, useParams } from 'react-router';
@@ -28,15 +28,15 @@ export function Component() {
   const { id = '' } = useParams();
   const { search } = useUrlParameters();
   const { data, error, refetch } = useQuery(overviewQuery(id));
-  // The items need not wait for what is told of all of them.
+  // Load the items in parallel with the overview.
   usePrefetchQuery(itemsQuery(id, parseFilter(search), 0));
   useTitle(data === undefined ? `Run ${id}` : escapeHidden(data.run.name));
   if (error instanceof ApiError && error.status === 404) return <RunNotFound message={error.message} />;
   if (error !== null && data === undefined) {
-    return <ErrorMessage title="The run could not be loaded" error={error} onRetry={refetch} />;
+    return <ErrorMessage title="Failed to load the run" error={error} onRetry={refetch} />;
   }
   if (data === undefined) return <LoadingRun />;
-  // What is open on the page belongs to one run.
+  // Reset the page's state for another run.
   return <Run key={data.run.id} overview={data} />;
 }
 
@@ -71,7 +71,7 @@ function Run({ overview }: { overview: Overview }) {
   );
 }
 
-/** The address of an item of this run, without what is filtered. */
+/** The URL of an item of this run, without filters. */
 function useItemLink() {
   const { pathname } = useLocation();
   return (key: string) => `${pathname}?${new URLSearchParams({ item: key })}`;
@@ -79,11 +79,11 @@ function useItemLink() {
 
 function RunNotFound({ message }: { message: string }) {
   return (
-    <EmptyState title="This run is not there">
+    <EmptyState title="Run not found">
       <p className="max-w-xl [overflow-wrap:anywhere]">{message}</p>
-      <p>It may have been removed, or its id is another. These are the runs that there are:</p>
+      <p>It may have been deleted, or the ID is wrong.</p>
       <Link to="/" className={buttonLook()}>
-        See all runs
+        Show all runs
       </Link>
     </EmptyState>
   );
@@ -93,8 +93,8 @@ function LoadingRun() {
   return (
     <div className="flex flex-col gap-4">
       <Skeleton label="Loading the run" className="h-16" />
-      <Skeleton label="Loading its figures" className="h-20" />
-      <Skeleton label="Loading its scores" className="h-64" />
+      <Skeleton label="Loading metrics" className="h-20" />
+      <Skeleton label="Loading scores" className="h-64" />
     </div>
   );
 }

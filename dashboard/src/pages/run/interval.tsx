@@ -1,4 +1,4 @@
-// A mean on the way from 0 to 1, with its interval and the mark from which an output passes.
+// A mean on a scale from 0 to 1, with its CI and the pass mark.
 import type { Interval as Bounds } from '../../api/types';
 
 interface IntervalProps {
@@ -7,9 +7,9 @@ interface IntervalProps {
   passMark?: number | undefined;
 }
 
-const place = (value: number) => `${100 * Math.min(Math.max(value, 0), 1)}%`;
+const percentage = (value: number) => `${100 * Math.min(Math.max(value, 0), 1)}%`;
 
-/** The figures stand beside it as text, so it is hidden from those who do not see it. */
+/** Hidden from screen readers: the values are in the text next to it. */
 export function Interval({ ci95, mean, passMark }: IntervalProps) {
   return (
     <div className="relative h-2.5" aria-hidden="true">
@@ -17,15 +17,15 @@ export function Interval({ ci95, mean, passMark }: IntervalProps) {
       {ci95 && (
         <div
           className="absolute top-0.5 h-1.5 rounded-full bg-accent/35"
-          style={{ left: place(ci95.low), width: place(ci95.high - ci95.low) }}
+          style={{ left: percentage(ci95.low), width: percentage(ci95.high - ci95.low) }}
         />
       )}
       {passMark !== undefined && (
-        <div className="absolute inset-y-0 w-px bg-muted" style={{ left: place(passMark) }} />
+        <div className="absolute inset-y-0 w-px bg-muted" style={{ left: percentage(passMark) }} />
       )}
       <div
         className="absolute top-0 size-2.5 -translate-x-1/2 rounded-full border-2 border-surface bg-accent"
-        style={{ left: place(mean) }}
+        style={{ left: percentage(mean) }}
       />
     </div>
   );

@@ -1,4 +1,4 @@
-// The figures by which a run is known, in a line.
+// The key metrics of a run in one row.
 import clsx from 'clsx';
 import type { ReactNode } from 'react';
 import type { Overview } from '../../api/types';
@@ -44,12 +44,12 @@ export function Metrics({ overview }: { overview: Overview }) {
         {formatCount(overview.states.low)}
       </MetricCell>
       <MetricCell
-        name="Latency, median"
-        note={summary.latency ? `p95 ${formatDuration(summary.latency.p95)}` : 'of the agent'}
+        name={summary.latency ? 'Median latency' : 'Mean latency'}
+        note={summary.latency ? `p95 ${formatDuration(summary.latency.p95)}` : 'per item'}
       >
         {formatDuration(summary.latency?.p50 ?? summary.avgLatencyMs)}
       </MetricCell>
-      <MetricCell name="Cost of the agent" note={costNote(overview)}>
+      <MetricCell name="Agent cost" note={costNote(overview)}>
         {summary.estimatedCost != null ? formatCost(summary.estimatedCost) : '–'}
       </MetricCell>
     </dl>
@@ -75,22 +75,22 @@ function MetricCell({ name, note, tone, children }: MetricCellProps) {
   );
 }
 
-/** Items whose agent failed, and evaluations without a score: another thing than low scores. */
+/** Items whose agent failed, and scoring errors. Items below the pass mark are not errors. */
 const errorCount = ({ run: { summary } }: Overview) => summary.failedItems + summary.evalErrors;
 
 function errorsNote({ run: { summary } }: Overview): string {
   const failed = summary.failedItems - summary.timeouts;
   const parts = [
-    failed > 0 && `${formatCount(failed)} of the agent`,
+    failed > 0 && pluralize(failed, 'agent error'),
     summary.timeouts > 0 && pluralize(summary.timeouts, 'timeout'),
-    summary.evalErrors > 0 && `${formatCount(summary.evalErrors)} of evaluators`,
+    summary.evalErrors > 0 && pluralize(summary.evalErrors, 'scoring error'),
   ].filter((part) => part !== false);
-  return parts.length > 0 ? parts.join(', ') : 'agent and evaluators';
+  return parts.length > 0 ? parts.join(', ') : 'agent and scoring';
 }
 
 function costNote({ run: { summary } }: Overview): string {
-  if (summary.judgeCost != null) return `judges ${formatCost(summary.judgeCost)}`;
+  if (summary.judgeCost != null) return `judge cost ${formatCost(summary.judgeCost)}`;
   if (summary.estimatedCost == null)
-    return summary.totalTokens == null ? 'no tokens reported' : 'no price known';
-  return 'no judges';
+    return summary.totalTokens == null ? 'no tokens reported' : 'price unknown';
+  return 'no judge calls';
 }

@@ -1,4 +1,4 @@
-// Which run it is: its experiment, its verdict, where it came from, and where one can go from it.
+// The header of a run: experiment, verdict, origin and links.
 import { ChevronLeft, ChevronRight, Download, GitCompareArrows, TrendingUp } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Link } from 'react-router';
@@ -11,7 +11,8 @@ import { Menu, menuLink } from '../../components/menu';
 import { Text } from '../../components/text';
 import { Time } from '../../components/time';
 import { Verdict } from '../../components/verdict';
-import { formatDuration, pluralize, shortCommit } from '../../lib/format';
+import { formatDuration, shortCommit } from '../../lib/format';
+import { escapeHidden } from '../../lib/texts';
 import { comparisonTarget, verdictOf } from './verdict';
 
 export function RunHeader({ overview }: { overview: Overview }) {
@@ -73,7 +74,7 @@ interface RunStepLinkProps {
   side: string;
 }
 
-/** A link to a run beside this one; without one, its place. */
+/** A link to the previous or next run; an inactive icon if there is none. */
 function RunStepLink({ to, label, icon, side }: RunStepLinkProps) {
   const look = `flex size-9 items-center justify-center border border-line bg-surface [&_svg]:size-4 ${side}`;
   if (to === undefined) {
@@ -92,8 +93,8 @@ function RunStepLink({ to, label, icon, side }: RunStepLinkProps) {
 
 const FORMATS: { format: ExportQuery['format']; name: string; use: string }[] = [
   { format: 'csv', name: 'CSV', use: 'for a spreadsheet' },
-  { format: 'html', name: 'HTML', use: 'one page to send' },
-  { format: 'json', name: 'JSON', use: 'the whole report' },
+  { format: 'html', name: 'HTML', use: 'a single page to share' },
+  { format: 'json', name: 'JSON', use: 'the full report' },
   { format: 'junit', name: 'JUnit', use: 'for CI' },
   { format: 'markdown', name: 'Markdown', use: 'for a comment' },
 ];
@@ -120,29 +121,29 @@ function Export({ id }: { id: string }) {
   );
 }
 
-/** Where the run came from, in a line. */
+/** The origin of the run in one row. */
 function Facts({ overview: { run } }: { overview: Overview }) {
   return (
     <dl className="flex flex-wrap items-center gap-x-5 gap-y-1 text-muted [&_dd]:text-text">
       <Fact name="Started">
         <Time timestamp={run.timestamp} />
       </Fact>
-      <Fact name="Took">{formatDuration(run.summary.totalDurationMs)}</Fact>
+      <Fact name="Duration">{formatDuration(run.summary.totalDurationMs)}</Fact>
       {run.git && (
         <Fact name="Commit">
           <code className="font-mono text-xs" title={run.git.commit}>
             {shortCommit(run.git.commit)}
           </code>
-          {run.git.dirty && <span className="ml-1 text-warn">with changes</span>}
+          {run.git.dirty && <span className="ml-1 text-warn">uncommitted changes</span>}
         </Fact>
       )}
       {run.dataset && (
-        <Fact name="Data set">
+        <Fact name="Dataset">
           <code
-            className="font-mono text-xs"
-            title={`SHA-256 ${run.dataset.hash}, from ${run.dataset.source}`}
+            className="max-w-56 truncate font-mono text-xs"
+            title={`${escapeHidden(run.dataset.source)}, SHA-256 ${run.dataset.hash}`}
           >
-            {run.dataset.hash.slice(0, 8)}
+            <Text>{run.dataset.source}</Text>
           </code>
           {run.dataset.fetched && (
             <span className="ml-1 text-muted">
@@ -151,7 +152,9 @@ function Facts({ overview: { run } }: { overview: Overview }) {
           )}
         </Fact>
       )}
-      {run.config.runs > 1 && <Fact name="Each item">{pluralize(run.config.runs, 'time')}</Fact>}
+      {run.config.runs > 1 && (
+        <Fact name={<span className="sr-only">Trials</span>}>{run.config.runs} trials per item</Fact>
+      )}
       {run.shard && (
         <Fact name="Shard">
           {run.shard.index} of {run.shard.of}
@@ -159,13 +162,13 @@ function Facts({ overview: { run } }: { overview: Overview }) {
       )}
       <Fact name="Run">
         <code className="font-mono text-xs">{run.id}</code>
-        <CopyButton text={run.id} label="Copy the run's id" />
+        <CopyButton text={run.id} label="Copy run ID" />
       </Fact>
     </dl>
   );
 }
 
-function Fact({ name, children }: { name: string; children: ReactNode }) {
+function Fact({ name, children }: { name: ReactNode; children: ReactNode }) {
   return (
     <div className="flex h-7 items-center gap-1.5">
       <dt>{name}</dt>

@@ -33,7 +33,7 @@ const threshold = (given: Partial<ThresholdOutcome>): ThresholdOutcome => ({
 });
 
 describe('a run', () => {
-  test('each threshold has its figure, its bound and what was found', async () => {
+  test('each threshold has its bound, actual value and result', async () => {
     const thresholds = [
       threshold({}),
       threshold({ name: 'cost.total<=1', finding: 'missed', passed: false, figure: '$2', actual: 2 }),
@@ -54,8 +54,10 @@ describe('a run', () => {
     ];
     const ciStatus = { passed: false, summary: '2 missed', violations: [], thresholds };
     open({ run: report({ passed: false, ciStatus, pooled: ['aaaaaaaaaaaa', 'bbbbbbbbbbbb'] }) });
-    expect(await screen.findByText(/^With 2 earlier runs of this commit/)).toBeVisible();
+    expect(await screen.findByText(/^Pooled with 2 earlier runs of this commit/)).toBeVisible();
     const table = await screen.findByRole('table', { name: 'Thresholds' });
+    for (const name of ['Threshold', 'Actual', 'Result'])
+      expect(within(table).getByRole('columnheader', { name })).toBeVisible();
     const row = (name: RegExp) => within(table).getByRole('row', { name });
     expect(row(/score.avg ≥ 0.8 0.900/)).toHaveTextContent('Met');
     expect(row(/cost.total ≤ 1 \$2/)).toHaveTextContent('Missed');
@@ -64,21 +66,21 @@ describe('a run', () => {
     expect(within(table).getByText('noise')).toBeVisible();
   });
 
-  test('a strict experiment is said to need every item at its pass marks, and not that scores cannot fail it', async () => {
+  test('a strict experiment needs every item at its pass marks', async () => {
     const config = { ...report().config, strict: true };
     open({ run: report({ passed: false, verdict: 'failed', config }) });
     const thresholds = await screen.findByRole('region', { name: 'Thresholds' });
-    expect(thresholds).toHaveTextContent('it is strict, so every item has to reach its pass marks');
+    expect(thresholds).toHaveTextContent('the experiment is strict, so every item must reach its pass marks');
     expect(thresholds).not.toHaveTextContent('cannot fail');
   });
 
   test('an experiment without thresholds that is not strict cannot fail by scores', async () => {
     open({ run: report() });
     const thresholds = await screen.findByRole('region', { name: 'Thresholds' });
-    expect(thresholds).toHaveTextContent('is not strict, so scores alone cannot fail it');
+    expect(thresholds).toHaveTextContent('is not strict: scores alone cannot fail it');
   });
 
-  test('thresholds that a run of some items was not held against are named, and called so', async () => {
+  test('a partial run lists its thresholds as not evaluated', async () => {
     const config = { ...report().config, thresholds: ['latency.p95<=3s'] };
     open({ run: report({ partial: true, config }) });
     const thresholds = await screen.findByRole('region', { name: 'Thresholds' });
@@ -87,22 +89,24 @@ describe('a run', () => {
     expect(screen.getByText('not evaluated')).toBeVisible();
   });
 
-  test('its items are asked for along with its figures', async () => {
+  test('its items and metrics are loaded in parallel', async () => {
     const { asked } = open();
     await screen.findByRole('table', { name: 'Items' });
     const paths = asked.map((url) => url.pathname).filter((path) => path.startsWith(RUN));
     expect(paths.slice(0, 2).sort()).toEqual([`${RUN}/items`, `${RUN}/overview`]);
   });
 
-  test('an evaluator has its average, interval, pass rate and mark', async () => {
+  test('an evaluator has its mean, CI, pass rate and pass mark', async () => {
     open();
     const table = await screen.findByRole('table', { name: 'Scores by evaluator' });
+    for (const name of ['Mean (95% CI)', 'Distribution'])
+      expect(within(table).getByRole('columnheader', { name })).toBeVisible();
     const row = within(table).getByRole('row', { name: /correctness/ });
-    for (const figure of ['0.900', '0.850 to 0.950', '75.0 %', 'mark 0.5'])
-      expect(row).toHaveTextContent(figure);
+    for (const text of ['0.900', '0.850 to 0.950', '75%', 'Pass mark 0.5'])
+      expect(row).toHaveTextContent(text);
   });
 
-  test('it leads to its neighbours, its comparison, its trends and its exports', async () => {
+  test('it links to its neighbours, comparison, trends and exports', async () => {
     const { user } = open({ previous: { id: 'before', timestamp: '2026-02-04T10:00:00Z' } });
     expect(await screen.findByRole('link', { name: 'Previous run' })).toHaveAttribute('href', '/runs/before');
     expect(screen.queryByRole('link', { name: 'Next run' })).toBeNull();
@@ -120,7 +124,7 @@ describe('a run', () => {
     expect(screen.getByRole('button', { name: 'Export' })).toHaveFocus();
   });
 
-  test('while it goes on, it says how far it is by the latest event', async () => {
+  test('while it is in progress, it shows the progress of the latest event', async () => {
     const live = [liveRun({ id: 'a1b2c3', finishedItems: 20, totalItems: 40 })];
     open({ state: 'running', finishedItems: 12, plannedItems: 40 }, { live });
     const progress = await screen.findByRole('progressbar', { name: 'Finished items' });
@@ -129,21 +133,23 @@ describe('a run', () => {
     expect(screen.queryByRole('button', { name: 'Export' })).toBeNull();
   });
 
-  test('one that was cut off says how it is taken up again', async () => {
+  test('an interrupted one shows how to resume it', async () => {
     open({ state: 'cut-off', finishedItems: 12, plannedItems: 40 });
     expect(await screen.findByText('cargo cobalt run --resume a1b2c3')).toBeVisible();
+    expect(screen.getByText('Interrupted after 12 of 40 items.')).toBeVisible();
   });
 
-  test('one that is not there says so and what to do', async () => {
-    mockServer({ [`${RUN}/overview`]: errorResponse(404, 'there is no run `a1b2c3`') });
+  test('an unknown one is reported, with a link to all runs', async () => {
+    mockServer({ [`${RUN}/overview`]: errorResponse(404, 'run `a1b2c3` not found') });
     renderPage(Component, { at: '/runs/a1b2c3', path: '/runs/:id' });
-    expect(await screen.findByText('there is no run `a1b2c3`')).toBeVisible();
-    expect(screen.getByRole('link', { name: 'See all runs' })).toHaveAttribute('href', '/');
+    expect(await screen.findByText('run `a1b2c3` not found')).toBeVisible();
+    expect(screen.getByText('Run not found')).toBeVisible();
+    expect(screen.getByRole('link', { name: 'Show all runs' })).toHaveAttribute('href', '/');
   });
 });
 
 describe('the items', () => {
-  test('of thousands, only those in sight are drawn and asked for', async () => {
+  test('of thousands, only the visible ones are rendered and loaded', async () => {
     const { asked } = open({}, { matching: 10_000 });
     const table = await screen.findByRole('table', { name: 'Items' });
     await waitFor(() => expect(table).toHaveAttribute('aria-rowcount', '10001'));
@@ -151,7 +157,7 @@ describe('the items', () => {
     expect(asked.filter((url) => url.pathname.endsWith('/items')).length).toBeLessThan(3);
   });
 
-  test('what is filtered goes to the address, and from there to the server', async () => {
+  test('filters are written to the URL and sent to the server', async () => {
     const { router, user, asked } = open({}, { at: '?minScore=0.2&sort=cost' });
     await user.click(await screen.findByRole('button', { name: /Below pass mark 2/ }));
     await user.selectOptions(screen.getByLabelText('Evaluator'), 'correctness');
@@ -162,7 +168,7 @@ describe('the items', () => {
     expect(router.state.location.search).toBe('?sort=cost');
   });
 
-  test('a column sorts the worst first, then the other way', async () => {
+  test('a column sorts worst first, then reversed', async () => {
     const { router, user } = open();
     const column = await screen.findByRole('columnheader', { name: 'Latency' });
     await user.click(within(column).getByRole('button'));
@@ -172,16 +178,16 @@ describe('the items', () => {
     expect(router.state.location.search).toBe('?sort=latency&order=desc');
   });
 
-  test('a bar of a histogram leads to its items', async () => {
+  test('a bar of a histogram shows its items', async () => {
     const { router, user } = open();
     await user.click(
-      await screen.findByRole('button', { name: /2 items from 0.20 to 0.25, below the mark/ }),
+      await screen.findByRole('button', { name: /2 items from 0.20 to 0.25, below pass mark/ }),
     );
     expect(router.state.location.search).toBe('?evaluator=correctness&minScore=0.2&maxScore=0.249999999');
-    expect(screen.getByLabelText('Highest score')).toHaveValue(0.25);
+    expect(screen.getByLabelText('Max score')).toHaveValue(0.25);
   });
 
-  test('an item opens by Enter, and the keys go to its neighbours', async () => {
+  test('Enter opens an item, and keys go to its neighbours', async () => {
     const { router, user } = open();
     (await screen.findByRole('link', { name: 'item 0' })).focus();
     await user.keyboard('{Enter}');
@@ -193,13 +199,13 @@ describe('the items', () => {
     expect(router.state.location.search).toBe('?item=key-1');
   });
 
-  test('the neighbours of an open item are there before somebody goes to them', async () => {
+  test('the neighbours of an open item are prefetched', async () => {
     const { asked } = open({}, { at: '?item=key-0' });
     await screen.findByRole('dialog');
     await waitFor(() => expect(asked.map((url) => url.pathname)).toContain(`${RUN}/items/key-1`));
   });
 
-  test('a drawer that is closed leads back to the row of its item', async () => {
+  test('closing a drawer focuses the row of its item', async () => {
     const { router, user } = open({}, { at: '?item=key-1' });
     const drawer = await screen.findByRole('dialog');
     await within(drawer).findByText('2 of 57');
@@ -209,8 +215,8 @@ describe('the items', () => {
     await waitFor(() => expect(screen.getByRole('link', { name: 'item 1' })).toHaveFocus());
   });
 
-  test('an item that is not there says so', async () => {
+  test('an unknown item is reported', async () => {
     open({}, { at: '?item=gone' });
-    expect(await screen.findByText('This item is not there')).toBeVisible();
+    expect(await screen.findByText('Item not found')).toBeVisible();
   });
 });

@@ -1,4 +1,4 @@
-// What each evaluator found over all items: its mean with the interval, how much passed, and how the scores are spread.
+// The scores of each evaluator: mean, CI, pass rate and distribution.
 import type { Overview, Report, ScoreStats } from '../../api/types';
 import { Panel } from '../../components/panel';
 import { Text } from '../../components/text';
@@ -10,7 +10,7 @@ import { evaluatorsOf, passMarkOf } from './verdict';
 
 interface ScoresProps {
   overview: Overview;
-  /** Called with the part of a histogram whose items are wanted. */
+  /** Called with the clicked bin of a histogram. */
   onRange: (evaluator: string, range: ScoreRange) => void;
 }
 
@@ -26,13 +26,17 @@ export function Scores({ overview, onRange }: ScoresProps) {
             <tr className="border-line border-b text-left text-muted text-xs [&>th]:pb-1.5 [&>th]:font-medium">
               <th scope="col">Evaluator</th>
               <th scope="col" className="px-3">
-                Average, with its 95 % interval
+                Mean (95% CI)
               </th>
               <th scope="col" className="px-3 text-right">
-                Passed
+                Pass rate
               </th>
-              <th scope="col" className="w-52">
-                {run.config.runs > 1 ? 'Items by mean score, 0 to 1' : 'Items by score, 0 to 1'}
+              <th
+                scope="col"
+                className="w-52"
+                title={`Items by ${run.config.runs > 1 ? 'mean score' : 'score'}, from 0 to 1`}
+              >
+                Distribution
               </th>
             </tr>
           </thead>
@@ -71,7 +75,7 @@ function Row({ name, run, bins, onRange }: RowProps) {
       </th>
       {stats === undefined ? (
         <td colSpan={3} className="px-3 text-muted">
-          No score yet, or its evaluations failed
+          No scores yet, or all evaluations failed
         </td>
       ) : (
         <>
@@ -95,7 +99,7 @@ function Mean({ stats, passMark }: { stats: ScoreStats; passMark: number | undef
       <div className="w-32">
         <Interval ci95={stats.ci95 ?? undefined} mean={stats.avg} passMark={passMark} />
         <p className="mt-1 text-muted text-xs">
-          {stats.ci95 ? `${formatScore(stats.ci95.low)} to ${formatScore(stats.ci95.high)}` : 'no interval'}
+          {stats.ci95 ? `${formatScore(stats.ci95.low)} to ${formatScore(stats.ci95.high)}` : 'no CI'}
         </p>
       </div>
     </div>
@@ -118,11 +122,13 @@ function PassRate({
         {stats.passRate == null ? '–' : formatPercent(stats.passRate)}
       </span>
       <span className="block whitespace-nowrap text-muted text-xs">
-        {passMark === undefined ? `of ${formatCount(stats.count)}` : `mark ${Number(passMark.toFixed(3))}`}
+        {passMark === undefined
+          ? `of ${formatCount(stats.count)}`
+          : `Pass mark ${Number(passMark.toFixed(3))}`}
       </span>
       {trials > 1 && always !== undefined && (
         <span className="block whitespace-nowrap text-muted text-xs">
-          all {trials} runs {formatPercent(always)}
+          all {trials} trials: {formatPercent(always)}
         </span>
       )}
     </>

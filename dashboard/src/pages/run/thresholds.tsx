@@ -1,4 +1,4 @@
-// What was asked of the run, and what was found.
+// The thresholds of a run, with actual values and results.
 import { CircleCheck, CircleDashed, CircleX, Unplug } from 'lucide-react';
 import type { Report, ThresholdOutcome } from '../../api/types';
 import { Badge } from '../../components/badge';
@@ -8,10 +8,10 @@ import { pluralize } from '../../lib/format';
 
 const SIGNS: Record<string, string> = { '>=': '≥', '<=': '≤', '>': '>', '<': '<' };
 
-/** A threshold's name in its two halves: `score.avg` and `≥ 0.8`. */
-function splitThreshold(name: string): [figure: string, bound: string] {
-  const parted = /^(.*\S)\s*(>=|<=|>|<)\s*([^<>=]+)$/.exec(name);
-  return parted === null ? [name, ''] : [parted[1] ?? '', `${SIGNS[parted[2] ?? '']} ${parted[3]}`];
+/** Splits the name of a threshold into metric and bound: `score.avg` and `≥ 0.8`. */
+function splitThreshold(name: string): [metric: string, bound: string] {
+  const match = /^(.*\S)\s*(>=|<=|>|<)\s*([^<>=]+)$/.exec(name);
+  return match === null ? [name, ''] : [match[1] ?? '', `${SIGNS[match[2] ?? '']} ${match[3]}`];
 }
 
 export function Thresholds({ run }: { run: Report }) {
@@ -21,7 +21,7 @@ export function Thresholds({ run }: { run: Report }) {
     <Panel title="Thresholds">
       {pooled > 0 && (
         <p className="mb-2 text-muted text-xs">
-          With {pluralize(pooled, 'earlier run')} of this commit, as further runs of the items.
+          Pooled with {pluralize(pooled, 'earlier run')} of this commit, as additional trials.
         </p>
       )}
       {outcomes.length === 0 ? (
@@ -31,12 +31,12 @@ export function Thresholds({ run }: { run: Report }) {
           <caption className="sr-only">Thresholds</caption>
           <thead>
             <tr className="text-left text-muted text-xs [&>th]:pb-1.5 [&>th]:font-medium">
-              <th scope="col">Figure</th>
+              <th scope="col">Threshold</th>
               <th scope="col" className="px-3 text-right">
-                Found
+                Actual
               </th>
               <th scope="col" className="text-right">
-                Finding
+                Result
               </th>
             </tr>
           </thead>
@@ -51,20 +51,20 @@ export function Thresholds({ run }: { run: Report }) {
   );
 }
 
-/** Why there is nothing to be said of thresholds, and those that the run was not held against. */
+/** Explains why there are no results, and lists the thresholds that were not evaluated. */
 function NotEvaluated({ run: { ciStatus, config, partial } }: { run: Report }) {
   const { strict, thresholds = [] } = config;
   if (thresholds.length === 0) {
     const none = strict
-      ? 'This experiment has none: it is strict, so every item has to reach its pass marks.'
-      : 'This experiment has none and is not strict, so scores alone cannot fail it.';
+      ? 'No thresholds: the experiment is strict, so every item must reach its pass marks.'
+      : 'No thresholds, and the experiment is not strict: scores alone cannot fail it.';
     return <p className="text-muted">{ciStatus?.summary ?? none}</p>;
   }
   return (
     <>
       <p className="text-muted">
         {partial === true
-          ? 'They are about all items, so a run of some of them is not evaluated:'
+          ? 'Thresholds cover all items, so a partial run is not evaluated:'
           : 'Evaluated when the run finishes:'}
       </p>
       <ul className="mt-2 divide-y divide-line">
@@ -79,16 +79,16 @@ function NotEvaluated({ run: { ciStatus, config, partial } }: { run: Report }) {
 }
 
 function ThresholdName({ name }: { name: string }) {
-  const [figure, bound] = splitThreshold(name);
+  const [metric, bound] = splitThreshold(name);
   return (
     <span className="font-mono text-xs/5 [overflow-wrap:anywhere]">
-      {figure} <span className="whitespace-nowrap text-muted">{bound}</span>
+      {metric} <span className="whitespace-nowrap text-muted">{bound}</span>
     </span>
   );
 }
 
 function Row({ outcome }: { outcome: ThresholdOutcome }) {
-  // Of the others, the figure and the bound tell all.
+  // For other results, the actual value and the bound are enough.
   const needsMessage = outcome.finding === 'inconclusive' || outcome.actual == null;
   return (
     <>
@@ -103,11 +103,7 @@ function Row({ outcome }: { outcome: ThresholdOutcome }) {
       </tr>
       <tr>
         <td colSpan={3} className="pb-1 text-muted text-xs [overflow-wrap:anywhere]">
-          {needsMessage ? (
-            <Text>{outcome.message}</Text>
-          ) : (
-            outcome.againstBaseline === true && 'against the baseline'
-          )}
+          {needsMessage ? <Text>{outcome.message}</Text> : outcome.againstBaseline === true && 'vs. baseline'}
         </td>
       </tr>
     </>

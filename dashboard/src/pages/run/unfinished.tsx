@@ -1,5 +1,5 @@
-// How far a run is that has not ended, and how one that was cut off is taken up again.
-import { Scissors } from 'lucide-react';
+// The progress of an unfinished run, or how to resume an interrupted one.
+import { CirclePause } from 'lucide-react';
 import { useLive } from '../../api/events';
 import type { Overview } from '../../api/types';
 import { CommandSnippet } from '../../components/empty-state';
@@ -13,7 +13,7 @@ export function Unfinished({ overview }: { overview: Overview }) {
 
 function Running({ overview }: { overview: Overview }) {
   const live = useLive().runs.find((run) => run.id === overview.run.id);
-  // Events are ahead of what was asked for last.
+  // Events may be newer than the overview.
   const finished = Math.max(live?.finishedItems ?? 0, overview.finishedItems);
   const planned = live?.totalItems ?? overview.plannedItems;
   const left = finished > 0 && live ? (live.elapsedMs / finished) * (planned - finished) : undefined;
@@ -24,7 +24,7 @@ function Running({ overview }: { overview: Overview }) {
           {formatCount(finished)} of {formatCount(planned)} items
         </p>
         <p className="text-muted">
-          {live && `for ${formatDuration(live.elapsedMs)}`}
+          {live && `${formatDuration(live.elapsedMs)} elapsed`}
           {left !== undefined && left > 0 && `, about ${formatDuration(left)} left`}
         </p>
       </div>
@@ -32,7 +32,7 @@ function Running({ overview }: { overview: Overview }) {
       <div className="h-2 overflow-hidden rounded-full bg-surface" aria-hidden="true">
         <div
           className="h-full rounded-full bg-accent transition-[width] duration-500"
-          style={{ width: formatPercent(finished / Math.max(planned, 1)).replace(' ', '') }}
+          style={{ width: formatPercent(finished / Math.max(planned, 1)) }}
         />
       </div>
     </section>
@@ -43,16 +43,16 @@ function Interrupted({ overview }: { overview: Overview }) {
   const { finishedItems, plannedItems, run } = overview;
   return (
     <section
-      aria-label="Cut off"
+      aria-label="Interrupted"
       className="flex flex-wrap items-center gap-x-6 gap-y-3 rounded-lg border border-warn bg-warn-soft px-4 py-3"
     >
       <p className="flex min-w-60 flex-1 gap-3">
-        <Scissors className="mt-0.5 size-4 shrink-0 text-warn" aria-hidden="true" />
+        <CirclePause className="mt-0.5 size-4 shrink-0 text-warn" aria-hidden="true" />
         <span>
           <span className="font-medium text-warn">
-            This run was cut off after {formatCount(finishedItems)} of {formatCount(plannedItems)} items.
+            Interrupted after {formatCount(finishedItems)} of {formatCount(plannedItems)} items.
           </span>{' '}
-          What it has is kept; the items that are missing can be run.
+          Finished items are saved. Resume with:
         </span>
       </p>
       <CommandSnippet>{`cargo cobalt run --resume ${run.id}`}</CommandSnippet>

@@ -1,4 +1,4 @@
-// How long items took and what they used, and what the agent and the judges cost apart from each other.
+// Latency, tokens, agent cost and judge cost.
 import type { ReactNode } from 'react';
 import type { Amounts, LatencyStats, Overview } from '../../api/types';
 import { Panel } from '../../components/panel';
@@ -9,13 +9,13 @@ const COLUMNS = ['p50', 'p95', 'p99', 'max'] as const;
 export function Usage({ overview }: { overview: Overview }) {
   const { summary } = overview.run;
   return (
-    <Panel title="Latency, tokens and cost">
+    <Panel title="Latency, tokens and costs">
       <table className="w-full tabular-nums">
-        <caption className="sr-only">Percentiles over the items</caption>
+        <caption className="sr-only">Percentiles per item</caption>
         <thead>
           <tr className="border-line border-b text-right text-muted text-xs [&>th]:pb-1.5 [&>th]:font-medium">
             <th scope="col" className="text-left">
-              An item's
+              Per item
             </th>
             {COLUMNS.map((name) => (
               <th key={name} scope="col" className="pl-2">
@@ -27,27 +27,27 @@ export function Usage({ overview }: { overview: Overview }) {
         <tbody className="divide-y divide-line">
           <Percentiles name="Latency" stats={summary.latency} format={formatDuration} />
           <Percentiles name="Tokens" stats={overview.tokens} format={formatCount} />
-          <Percentiles name="Cost" stats={overview.cost} format={formatCost} />
+          <Percentiles name="Agent cost" stats={overview.cost} format={formatCost} />
         </tbody>
       </table>
       <dl className="mt-3 flex flex-col gap-1 border-line border-t pt-3">
-        <TotalRow name="Agent in all">
-          {summary.estimatedCost == null ? 'cost not known' : formatCost(summary.estimatedCost)}
+        <TotalRow name="Agent total">
+          {summary.estimatedCost == null ? 'cost unknown' : formatCost(summary.estimatedCost)}
           <Note>
             {summary.totalTokens == null ? 'no tokens reported' : pluralize(summary.totalTokens, 'token')}
           </Note>
         </TotalRow>
         {summary.judgeCalls != null && (
-          <TotalRow name="Judges in all">
-            {summary.judgeCost == null ? 'cost not known' : formatCost(summary.judgeCost)}
+          <TotalRow name="Judge total">
+            {summary.judgeCost == null ? 'cost unknown' : formatCost(summary.judgeCost)}
             <Note>{judgeNote(overview)}</Note>
           </TotalRow>
         )}
       </dl>
       {summary.unpricedModels !== undefined && summary.unpricedModels.length > 0 && (
         <p className="mt-2 text-warn text-xs [overflow-wrap:anywhere]">
-          Without a price: {summary.unpricedModels.join(', ')}. Costs leave them out; give prices in
-          cobalt.toml.
+          No price for {summary.unpricedModels.join(', ')}; costs exclude these models. Add prices under
+          [prices] in cobalt.toml.
         </p>
       )}
     </Panel>
@@ -90,8 +90,8 @@ const Note = ({ children }: { children: ReactNode }) => (
 
 function judgeNote({ run: { summary } }: Overview): string {
   const parts = [
-    pluralize(summary.judgeCalls ?? 0, 'request'),
-    summary.judgeCached ? `${formatCount(summary.judgeCached)} from the cache` : undefined,
+    pluralize(summary.judgeCalls ?? 0, 'call'),
+    summary.judgeCached ? `${formatCount(summary.judgeCached)} cached` : undefined,
     summary.judgeTokens ? pluralize(summary.judgeTokens, 'token') : undefined,
     summary.judgeModels?.join(', '),
   ];

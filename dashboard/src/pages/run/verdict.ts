@@ -1,7 +1,7 @@
-// What became of a run, from its report.
+// The verdict and other values derived from a report.
 import type { Overview, Report, RunState, RunVerdict } from '../../api/types';
 
-/** The same as the list of runs has it: errors weigh more than scores. */
+/** The same verdict as in the list of runs: errors take precedence over scores. */
 export function verdictOf({ state, run }: Overview): RunVerdict | RunState {
   if (state !== 'finished') return state;
   if (run.partial === true) return 'partial';
@@ -13,19 +13,19 @@ function outcomeOf({ passed, summary }: Report): RunVerdict {
   return passed ? 'passed' : 'failed';
 }
 
-/** The run that it is best compared with: its baseline or, without one, the run before it. */
+/** The run to compare with: the baseline or, without one, the previous run. */
 export function comparisonTarget({ run, previous }: Overview): { id: string; name: string } | undefined {
   const base = run.baseline?.base.id;
   if (base !== undefined) return { id: base, name: 'baseline' };
   return previous ? { id: previous.id, name: 'previous run' } : undefined;
 }
 
-/** The score from which an output passes an evaluator; undefined where the file does not say it. */
+/** The pass mark of an evaluator; undefined if the result file has none. */
 export function passMarkOf({ config }: Report, evaluator: string): number | undefined {
   return config.passMarks?.[config.evaluators.indexOf(evaluator)];
 }
 
-/** The evaluators of a run in their order, those too that gave no score. */
+/** The evaluators of a run in their order, including those without a score. */
 export function evaluatorsOf({ config, summary }: Report): string[] {
   const others = Object.keys(summary.scores).filter((name) => !config.evaluators.includes(name));
   return [...config.evaluators, ...others];

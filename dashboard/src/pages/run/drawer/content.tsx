@@ -1,4 +1,4 @@
-// All that is known of an item, from its input to the agent's metadata.
+// The details of an item, from its input to the agent's metadata.
 import type { ReactNode } from 'react';
 import type { Execution, Report, WholeItem } from '../../../api/types';
 import { CopyButton } from '../../../components/copy-button';
@@ -18,7 +18,7 @@ import { Trials } from './trials';
 interface ContentProps {
   run: Report;
   whole: WholeItem;
-  /** The place of the execution that is looked at. */
+  /** The index of the selected trial. */
   shown: number;
   onShow: (place: number) => void;
 }
@@ -34,17 +34,17 @@ export function Content({ run, whole, shown, onShow }: ContentProps) {
   const rest = omit(metadata, [tools?.field, 'model', 'tokens']);
   return (
     <div className="divide-y divide-line">
-      <Facts execution={execution} metadata={metadata} spent={row.cost} runs={executions.length} />
+      <Facts execution={execution} metadata={metadata} cost={row.cost} trials={executions.length} />
       <Section title="Input" actions={<CopyButton text={toText(item.input)} label="Copy the input" />}>
         <FieldList fields={inputOf(item)} />
       </Section>
       {executions.length > 1 && (
-        <Section title={`${executions.length} runs`}>
+        <Section title={`${executions.length} trials`}>
           <Trials run={run} item={item} trials={executions} shown={place} onShow={onShow} />
         </Section>
       )}
       <Section
-        title={executions.length > 1 ? `Output of run ${place + 1}` : 'Output'}
+        title={executions.length > 1 ? `Output (trial ${place + 1})` : 'Output'}
         actions={<CopyButton text={toText(execution.output.output)} label="Copy the output" />}
       >
         <Output execution={execution} expected={expected === undefined ? undefined : item.input[expected]} />
@@ -69,13 +69,13 @@ export function Content({ run, whole, shown, onShow }: ContentProps) {
 interface FactsProps {
   execution: Execution;
   metadata: Record<string, unknown>;
-  /** On all runs. */
-  spent: number | null | undefined;
-  runs: number;
+  /** The agent cost of all trials. */
+  cost: number | null | undefined;
+  trials: number;
 }
 
-/** What an execution took. */
-function Facts({ execution, metadata, spent, runs }: FactsProps) {
+/** Latency, model, tokens and cost of a trial. */
+function Facts({ execution, metadata, cost, trials }: FactsProps) {
   const { input, output, total } = tokensOf(metadata);
   return (
     <dl className="flex flex-wrap gap-x-8 gap-y-2 px-5 py-3">
@@ -88,7 +88,9 @@ function Facts({ execution, metadata, spent, runs }: FactsProps) {
       {total !== undefined && <Fact name="Tokens">{formatCount(total)}</Fact>}
       {input !== undefined && <Fact name="Tokens in">{formatCount(input)}</Fact>}
       {output !== undefined && <Fact name="Tokens out">{formatCount(output)}</Fact>}
-      {spent != null && <Fact name={runs > 1 ? `Cost of ${runs} runs` : 'Cost'}>{formatCost(spent)}</Fact>}
+      {cost != null && (
+        <Fact name={trials > 1 ? `Agent cost (${trials} trials)` : 'Agent cost'}>{formatCost(cost)}</Fact>
+      )}
     </dl>
   );
 }

@@ -1,7 +1,7 @@
-// The scores of an item's runs as dots from 0 to 1.
+// The scores of an item's trials as dots from 0 to 1.
 
 interface DotPlotProps {
-  /** One for each run that has a score. */
+  /** One for each trial with a score. */
   scores: number[];
   mean: number;
   passMark: number | undefined;
@@ -11,12 +11,12 @@ const WIDTH = 160;
 const HEIGHT = 22;
 const MARGIN = 5;
 const RADIUS = 3.5;
-/** Dots nearer to each other than this share of the way are put at other heights. */
+/** Dots closer than this are offset vertically. */
 const OVERLAP = 0.04;
 
 const x = (score: number) => MARGIN + score * (WIDTH - 2 * MARGIN);
 
-/** The figures stand beside it as text, so it is hidden from those who do not see it. */
+/** Hidden from screen readers: the values are in the text next to it. */
 export function DotPlot({ scores, mean, passMark }: DotPlotProps) {
   return (
     <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} width={WIDTH} height={HEIGHT} aria-hidden="true">
@@ -32,12 +32,12 @@ export function DotPlot({ scores, mean, passMark }: DotPlotProps) {
         />
       )}
       <line x1={x(mean)} x2={x(mean)} y1="3" y2={HEIGHT - 3} stroke="var(--text)" strokeWidth="1.5" />
-      {scores.map((score, run) => (
+      {scores.map((score, trial) => (
         <circle
-          // biome-ignore lint/suspicious/noArrayIndexKey: a run is its place
-          key={run}
+          // biome-ignore lint/suspicious/noArrayIndexKey: trials are identified by their index
+          key={trial}
           cx={x(score)}
-          cy={HEIGHT / 2 + offset(scores, run)}
+          cy={HEIGHT / 2 + offset(scores, trial)}
           r={RADIUS}
           fill={passMark !== undefined && score < passMark ? 'var(--bad)' : 'var(--accent)'}
           fillOpacity="0.65"
@@ -47,10 +47,10 @@ export function DotPlot({ scores, mean, passMark }: DotPlotProps) {
   );
 }
 
-/** How far a dot is moved so that those of earlier runs beside it are seen, too. */
-function offset(scores: number[], run: number): number {
-  const score = scores[run] ?? 0;
-  const near = scores.slice(0, run).filter((other) => Math.abs(other - score) < OVERLAP).length;
+/** The vertical offset of a dot, to keep overlapping dots of earlier trials visible. */
+function offset(scores: number[], trial: number): number {
+  const score = scores[trial] ?? 0;
+  const near = scores.slice(0, trial).filter((other) => Math.abs(other - score) < OVERLAP).length;
   const step = Math.ceil(near / 2) * 3;
   return near % 2 === 0 ? step : -step;
 }

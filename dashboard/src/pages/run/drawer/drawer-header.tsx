@@ -1,4 +1,4 @@
-// Which item it is, and how one gets to the others.
+// The header of the drawer: the item and the navigation.
 import { Braces, ChevronDown, ChevronUp, Link as LinkIcon, X } from 'lucide-react';
 import type { WholeItem } from '../../../api/types';
 import { IconButton } from '../../../components/button';

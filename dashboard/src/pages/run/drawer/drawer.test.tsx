@@ -29,7 +29,7 @@ const execution = (score: number, output: string): Execution => ({
 });
 
 describe('the drawer of an item', () => {
-  test('shows the input as fields, and what differs from what was expected', async () => {
+  test('shows the input as fields, and the diff with the expected output', async () => {
     const { drawer } = await open({});
     const input = within(drawer.getByRole('region', { name: 'Input' }));
     expect(input.getByRole('term')).toHaveTextContent('question');
@@ -38,45 +38,47 @@ describe('the drawer of an item', () => {
     expect(output.getByText('grey').tagName).toBe('INS');
   });
 
-  test('shows a score with its mark and its reason, and the reasoning when it is asked for', async () => {
+  test('shows a score with its pass mark and reason, and the reasoning on demand', async () => {
     const found = evaluation({ score: 0.2, reason: 'it is red', chainOfThought: 'first, the fox' });
     const { drawer, user } = await open({ evaluations: { correctness: found } });
     const scores = within(drawer.getByRole('region', { name: 'Scores' }));
-    expect(scores.getByText('below the mark 0.5')).toBeVisible();
+    expect(scores.getByText('Below pass mark 0.5')).toBeVisible();
     expect(scores.getByText('it is red')).toBeVisible();
     expect(scores.queryByText('first, the fox')).toBeNull();
     await user.click(scores.getByRole('button', { name: 'Show reasoning' }));
     expect(scores.getByText('first, the fox')).toBeVisible();
   });
 
-  test('tells an evaluator that failed from a low score', async () => {
-    const { drawer } = await open({ evaluations: { correctness: { error: 'the judge is away' } } });
-    expect(drawer.getByText('No score')).toBeVisible();
-    expect(drawer.getByText('the judge is away')).toBeVisible();
+  test('distinguishes a scoring error from a low score', async () => {
+    const { drawer } = await open({ evaluations: { correctness: { error: 'the judge is unavailable' } } });
+    expect(drawer.getByText('Scoring error')).toBeVisible();
+    expect(drawer.getByText('the judge is unavailable')).toBeVisible();
   });
 
-  test('shows why the agent failed beside what was expected', async () => {
+  test('shows the agent error and the expected output', async () => {
     const { drawer } = await open({ status: 'error', error: 'connection reset', output: { output: null } });
     expect(drawer.getByText('The agent failed')).toBeVisible();
     expect(drawer.getByText('connection reset')).toBeVisible();
     expect(drawer.getByText('the red fox')).toBeVisible();
   });
 
-  test('lets each run of a repeated item be looked at, and shows their spread', async () => {
+  test('shows each trial of an item, and their mean, SD and range', async () => {
     const runs = [execution(1, 'the red fox'), execution(0.2, 'no fox')];
     const spread = { mean: 0.6, stddev: 0.4, min: 0.2, max: 1, p50: 0.6, p95: 1, p99: 1, scores: [1, 0.2] };
     const aggregated = { avgLatencyMs: 310, evaluations: { correctness: spread } };
     const { drawer, router, user } = await open({ runs, aggregated });
+    for (const name of ['Mean ± SD', 'Range'])
+      expect(drawer.getByRole('columnheader', { name })).toBeVisible();
     const row = drawer.getByRole('row', { name: /correctness/ });
     expect(row).toHaveTextContent('0.600 ± 0.400');
     expect(row).toHaveTextContent('0.200 to 1.000');
-    expect(drawer.getByText('Both are the same.')).toBeVisible();
-    await user.click(drawer.getByRole('button', { name: /Run 2/ }));
-    expect(drawer.getByRole('region', { name: 'Output of run 2' })).toHaveTextContent('no');
+    expect(drawer.getByText('No differences')).toBeVisible();
+    await user.click(drawer.getByRole('button', { name: /Trial 2/ }));
+    expect(drawer.getByRole('region', { name: 'Output (trial 2)' })).toHaveTextContent('no');
     expect(router.state.location.search).toBe('?item=key-0&execution=2');
   });
 
-  test('lists the calls of tools with their arguments and results', async () => {
+  test('lists the tool calls with their arguments and results', async () => {
     const metadata = {
       model: 'small-1',
       attempt: 3,
@@ -93,7 +95,7 @@ describe('the drawer of an item', () => {
     expect(drawer.getByText('small-1')).toBeVisible();
   });
 
-  test('shows what an agent wrote as text, and what would be hidden in it', async () => {
+  test('shows hostile output as text, with invisible characters escaped', async () => {
     const hostile = '<img src=x onerror=alert(1)>\u202egnp.exe\u0007';
     const { drawer, container } = await open({
       input: { constructor: hostile },

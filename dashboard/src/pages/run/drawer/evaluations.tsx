@@ -1,4 +1,4 @@
-// What each evaluator found for an output: its score beside the mark, why, and what led to it.
+// The evaluations of an output: score, pass mark, reason and reasoning.
 import { type ReactNode, useId, useState } from 'react';
 import type { Evaluation, Report } from '../../../api/types';
 import { Badge } from '../../../components/badge';
@@ -13,7 +13,7 @@ export function Evaluations({ run, evaluations }: { run: Report; evaluations: Re
   const names = [...new Set([...evaluatorsOf(run), ...Object.keys(evaluations)])].filter((name) =>
     Object.hasOwn(evaluations, name),
   );
-  if (names.length === 0) return <p className="text-muted">No evaluator saw this output.</p>;
+  if (names.length === 0) return <p className="text-muted">Not evaluated</p>;
   return (
     <ul className="divide-y divide-line rounded-md border border-line">
       {names.map((name) => {
@@ -44,20 +44,22 @@ function Row({ name, passMark, evaluation }: RowProps) {
           <Text>{name}</Text>
         </h4>
         {score == null ? (
-          <Badge tone="bad">No score</Badge>
+          <Badge tone="bad">Scoring error</Badge>
         ) : (
           <Score value={score} isBelowPassMark={isBelowPassMark} />
         )}
         {passMark !== undefined && (
           <span className="text-muted text-xs tabular-nums">
-            {isBelowPassMark ? 'below the mark' : 'mark'} {Number(passMark.toFixed(3))}
+            {isBelowPassMark ? 'Below pass mark' : 'Pass mark'} {Number(passMark.toFixed(3))}
           </span>
         )}
         {judge != null && (
           <span className="ml-auto text-muted text-xs [overflow-wrap:anywhere]">
             {[
               judge.models?.join(', '),
-              judge.calls > 0 ? formatCost(judge.cost) : pluralize(judge.cached, 'cached answer'),
+              judge.calls > 0
+                ? `judge cost ${formatCost(judge.cost)}`
+                : pluralize(judge.cached, 'cached response'),
             ]
               .filter(Boolean)
               .join(' · ')}
@@ -72,7 +74,7 @@ function Row({ name, passMark, evaluation }: RowProps) {
         </Collapsible>
       )}
       {metadata !== undefined && Object.keys(metadata).length > 0 && (
-        <Collapsible name="Figures">
+        <Collapsible name="Details">
           <FieldList fields={metadata} />
         </Collapsible>
       )}
@@ -80,7 +82,7 @@ function Row({ name, passMark, evaluation }: RowProps) {
   );
 }
 
-/** What is shown when it is asked for. */
+/** Content behind a toggle button. */
 function Collapsible({ name, children }: { name: string; children: ReactNode }) {
   const [isOpen, setOpen] = useState(false);
   const id = useId();

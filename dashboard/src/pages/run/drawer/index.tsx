@@ -1,4 +1,4 @@
-// One item, in a drawer over the page. Its address can be shared; the keys j and k, or the arrows, go to its neighbours.
+// The drawer of an item. Its URL can be shared; j and k or the arrow keys go to the neighbours.
 import type { UseQueryResult } from '@tanstack/react-query';
 import { type KeyboardEvent, type MouseEvent, useEffect, useId, useRef } from 'react';
 import { useNavigate } from 'react-router';
@@ -28,28 +28,28 @@ export function Drawer({ run, itemKey, query, itemAt, onClose }: DrawerProps) {
   useEffect(() => {
     const element = dialog.current;
     if (element !== null && !element.open) element.showModal();
-    // So the keys that scroll do so at once.
+    // Lets the scroll keys work immediately.
     body.current?.focus();
     return () => element?.close();
   }, []);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each item is read from its beginning
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each item starts at the top
   useEffect(() => {
-    // Newer browsers answer by a promise, which is no cleanup.
+    // In newer browsers `scrollTo` returns a promise, which must not become the cleanup.
     body.current?.scrollTo({ top: 0 });
   }, [itemKey]);
 
-  // Drawn at once, since the next key goes on from there.
+  // Synchronous: the next key press starts from the new item.
   const go = (key: string) =>
     navigate(itemAt(key), { replace: true, preventScrollReset: true, flushSync: true });
   const onKeyDown = (event: KeyboardEvent) => {
-    const wanted = targetKey(event, query.data);
-    if (wanted === undefined) return;
+    const key = targetKey(event, query.data);
+    if (key === undefined) return;
     event.preventDefault();
-    void go(wanted);
+    void go(key);
   };
   const onBackdropClick = (event: MouseEvent) => event.target === event.currentTarget && onClose();
   const shown = Number.parseInt(get('execution'), 10);
-  // While the next item is on its way, the one before stays.
+  // The previous item is shown while the next one is loading.
   const whole = query.data;
   return (
     <dialog
@@ -94,11 +94,9 @@ export function Drawer({ run, itemKey, query, itemAt, onClose }: DrawerProps) {
 }
 
 const problem = (error: Error) =>
-  error instanceof ApiError && error.status === 404
-    ? 'This item is not there'
-    : 'The item could not be loaded';
+  error instanceof ApiError && error.status === 404 ? 'Item not found' : 'Failed to load the item';
 
-/** The item that a key asks for. */
+/** The item that a pressed key navigates to. */
 function targetKey(event: KeyboardEvent, whole: WholeItem | undefined): string | undefined {
   const isTyping = event.target instanceof Element && event.target.matches('input, select, textarea');
   if (isTyping || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return undefined;

@@ -1,23 +1,23 @@
-// What is known of an item, from its parts.
+// Accessors for the parts of an item.
 import type { Execution, Item } from '../../../api/types';
 import { expectedField, promptField } from '../../../lib/item-input';
 
-/** The fields of an item's input, first what the agent is asked, without what is expected of it. */
+/** The fields of the input without the expected output; the prompt comes first. */
 export function inputOf({ input }: Item): Record<string, unknown> {
   const field = promptField(input);
   const others = omit(input, [field, expectedField(input)]);
   return field === undefined ? others : { [field]: input[field], ...others };
 }
 
-/** All runs of the item; one that was not repeated has one. */
+/** The trials of an item, at least one. */
 export const trialsOf = (item: Item): Execution[] => (item.runs?.length ? item.runs : [item]);
 
-/** The metadata of an output apart from what has a place of its own. */
+/** The metadata of an output. */
 export function metadataOf({ output }: Execution): Record<string, unknown> {
   return output.metadata ?? {};
 }
 
-/** The tokens of an execution, as its agent reported them: `1,266 in, 127 out`. */
+/** The tokens that the agent reported for a trial. */
 export function tokensOf(metadata: Record<string, unknown>): {
   input?: number;
   output?: number;

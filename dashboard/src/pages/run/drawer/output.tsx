@@ -1,4 +1,4 @@
-// What the agent answered, held against what was expected; or why there is no answer.
+// The agent's output, diffed with the expected output; or the agent's error.
 import { CircleAlert, Clock } from 'lucide-react';
 import type { Execution } from '../../../api/types';
 import { Diff } from '../../../components/diff';
@@ -9,7 +9,7 @@ const NAMES = ['Expected', 'Output'] as const;
 
 interface OutputProps {
   execution: Execution;
-  /** Undefined where the data set has none. */
+  /** Undefined if the dataset has no expected output. */
   expected: unknown;
 }
 
@@ -45,7 +45,7 @@ function Failure({ execution }: { execution: Execution }) {
       <Icon className="mt-0.5 size-4 shrink-0" aria-hidden="true" />
       <div className="min-w-0">
         <p className="font-medium">
-          {execution.status === 'timeout' ? 'The agent took too long' : 'The agent failed'}
+          {execution.status === 'timeout' ? 'The agent timed out' : 'The agent failed'}
         </p>
         <TextBlock isCode>{execution.error ?? ''}</TextBlock>
       </div>

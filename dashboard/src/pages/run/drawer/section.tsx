@@ -1,4 +1,4 @@
-// A part of what is told of an item.
+// A titled section of the drawer.
 import { type ReactNode, useId } from 'react';
 
 interface SectionProps {

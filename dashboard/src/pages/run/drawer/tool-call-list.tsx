@@ -1,4 +1,4 @@
-// Calls of tools, in the order in which they were made.
+// The tool calls in their order.
 import { Wrench } from 'lucide-react';
 import { Badge } from '../../../components/badge';
 import { FieldValue } from '../../../components/field-list';
@@ -9,7 +9,7 @@ export function ToolCalls({ calls }: { calls: ToolCall[] }) {
   return (
     <ol className="flex flex-col gap-2">
       {calls.map((call, place) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a call is known by its place
+        // biome-ignore lint/suspicious/noArrayIndexKey: calls are identified by their index
         <li key={place} className="overflow-hidden rounded-md border border-line">
           <div className="flex items-center gap-2 bg-sunken/60 px-3 py-1.5">
             <Wrench className="size-3.5 text-muted" aria-hidden="true" />

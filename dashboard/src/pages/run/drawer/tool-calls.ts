@@ -1,9 +1,9 @@
-// The calls of tools that an agent reported, read from the common shapes.
+// Parses the tool calls that an agent reported, in common formats.
 import { parseStructure } from '../../../lib/texts';
 
 export interface ToolCall {
   name: string;
-  /** Undefined where nothing is said of them. */
+  /** Undefined if not reported. */
   arguments: unknown;
   result: unknown;
   error: unknown;
@@ -16,13 +16,13 @@ const NAMES = ['name', 'tool', 'tool_name', 'toolName'];
 const ARGUMENTS = ['arguments', 'args', 'parameters', 'input', 'tool_input', 'toolInput', 'input_parameters'];
 const RESULTS = ['result', 'output', 'content'];
 
-/** The calls in the metadata of an output, with the field that holds them; undefined where it holds none that are known. */
+/** The tool calls in an output's metadata and the name of their field; undefined if there are none in a known format. */
 export function toolCalls(metadata: Fields): { field: string; calls: ToolCall[] } | undefined {
   for (const field of CALLS) {
     const entries = parseStructure(metadata[field]);
     if (!Array.isArray(entries) || entries.length === 0) continue;
     const calls = entries.map(parseCall);
-    // One that cannot be read makes all of it be shown as it is.
+    // If any call has an unknown format, the field is shown as metadata.
     if (calls.every((call) => call !== undefined)) return { field, calls };
   }
   return undefined;
@@ -30,7 +30,7 @@ export function toolCalls(metadata: Fields): { field: string; calls: ToolCall[] 
 
 function parseCall(entry: unknown): ToolCall | undefined {
   if (!isFields(entry)) return undefined;
-  // The shape of chat completions: the call is in `function`, its result beside it.
+  // The chat completions format: the call is in `function`, the result next to it.
   const call = isFields(entry.function) ? entry.function : entry;
   const name = first(call, NAMES);
   if (typeof name !== 'string') return undefined;
@@ -45,6 +45,6 @@ function parseCall(entry: unknown): ToolCall | undefined {
 const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The first of the fields that is there. */
+/** The value of the first field that exists. */
 const first = (fields: Fields, names: string[]): unknown =>
   names.map((name) => fields[name]).find((value) => value !== undefined && value !== null);

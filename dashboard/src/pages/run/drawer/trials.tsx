@@ -1,4 +1,4 @@
-// Every run of a repeated item: how its scores are spread, and which of the runs is looked at.
+// The trials of an item: their scores, and buttons to select one.
 import clsx from 'clsx';
 import { CircleAlert, Clock } from 'lucide-react';
 import type { Execution, Item, Report, RunAggregation } from '../../../api/types';
@@ -12,7 +12,7 @@ interface TrialsProps {
   run: Report;
   item: Item;
   trials: Execution[];
-  /** The place of the execution that is shown. */
+  /** The index of the selected trial. */
   shown: number;
   onShow: (place: number) => void;
 }
@@ -23,18 +23,18 @@ export function Trials({ run, item, trials, shown, onShow }: TrialsProps) {
     <div className="flex flex-col gap-3">
       <div className="overflow-x-auto">
         <table className="w-full tabular-nums">
-          <caption className="sr-only">Spread over the runs</caption>
+          <caption className="sr-only">Scores over all trials</caption>
           <thead>
             <tr className="border-line border-b text-left text-muted text-xs [&>th]:pb-1 [&>th]:font-medium">
               <th scope="col">Evaluator</th>
               <th scope="col" className="px-3">
-                Mean ± deviation
+                Mean ± SD
               </th>
               <th scope="col" className="px-3">
-                Lowest to highest
+                Range
               </th>
-              <th scope="col" className="w-40">
-                Runs from 0 to 1
+              <th scope="col" className="w-40" title="Trials by score, from 0 to 1">
+                Distribution
               </th>
             </tr>
           </thead>
@@ -49,10 +49,10 @@ export function Trials({ run, item, trials, shown, onShow }: TrialsProps) {
         </table>
       </div>
       <fieldset className="flex flex-wrap gap-1.5">
-        <legend className="mb-1.5 text-muted text-xs">Show the run</legend>
+        <legend className="mb-1.5 text-muted text-xs">Show trial</legend>
         {trials.map((execution, place) => (
           <TrialButton
-            // biome-ignore lint/suspicious/noArrayIndexKey: a run is its place
+            // biome-ignore lint/suspicious/noArrayIndexKey: trials are identified by their index
             key={place}
             number={place + 1}
             execution={execution}
@@ -114,7 +114,7 @@ function TrialButton({ number, execution, isShown, onPick }: TrialButtonProps) {
     >
       {execution.status === 'error' && <CircleAlert aria-label="failed" />}
       {execution.status === 'timeout' && <Clock aria-label="timed out" />}
-      Run {number}
+      Trial {number}
       <span className="text-muted tabular-nums">{formatDuration(execution.latencyMs)}</span>
     </button>
   );

@@ -1,4 +1,4 @@
-// The columns of the items' table.
+// The columns of the items table.
 import { createColumnHelper, tableFeatures } from '@tanstack/react-table';
 import { Link } from 'react-router';
 import type { ItemRow } from '../../../api/types';
@@ -8,20 +8,20 @@ import { ItemVerdict } from '../../../components/verdict';
 import { formatCost, formatCount, formatDuration } from '../../../lib/format';
 import { getOwn } from '../../../lib/get-own';
 
-/** The most evaluators with a column of their own; the drawer has all. */
+/** The maximum number of score columns; the drawer has all scores. */
 const MAX_SCORE_COLUMNS = 4;
 
 export interface TableRow {
-  /** Its place among the items that match, from 0. */
+  /** The index among the matching items, from 0. */
   place: number;
-  /** Undefined while it is on its way. */
+  /** Undefined while loading. */
   item: ItemRow | undefined;
 }
 
 interface ColumnMeta {
-  /** What the server calls the order by this column; absent where there is none. */
+  /** The server's sort key; absent if the column is not sortable. */
   sort?: string;
-  /** In pixels, at the least; the texts share what is left. */
+  /** The minimum width in pixels; the text columns share the remaining space. */
   width: number;
   isNumber?: boolean;
 }
@@ -29,7 +29,7 @@ interface ColumnMeta {
 export const features = tableFeatures({ columnMeta: {} as ColumnMeta });
 const helper = createColumnHelper<typeof features, TableRow>();
 
-/** `itemAt` is the address of an item's drawer. */
+/** `itemAt` returns the URL of an item's drawer. */
 export function columnsOf(evaluators: string[], itemAt: (key: string) => string) {
   return [
     helper.display({
@@ -48,7 +48,7 @@ export function columnsOf(evaluators: string[], itemAt: (key: string) => string)
     helper.display({
       id: 'status',
       header: 'Status',
-      meta: { sort: 'status', width: 140 },
+      meta: { sort: 'status', width: 184 },
       cell: ({ row: { original } }) => original.item && <ItemVerdict row={original.item} />,
     }),
     helper.display({
@@ -85,14 +85,14 @@ export function columnsOf(evaluators: string[], itemAt: (key: string) => string)
     }),
     helper.display({
       id: 'cost',
-      header: 'Cost',
-      meta: { sort: 'cost', width: 92, isNumber: true },
+      header: 'Agent cost',
+      meta: { sort: 'cost', width: 120, isNumber: true },
       cell: ({ row: { original } }) => <OptionalNumber value={original.item?.cost} format={formatCost} />,
     }),
   ];
 }
 
-/** A link as large as its row. */
+/** A link that covers its row. */
 function ItemLink({ item, to }: { item: ItemRow; to: string }) {
   return (
     <Link
@@ -102,7 +102,11 @@ function ItemLink({ item, to }: { item: ItemRow; to: string }) {
       className="block scroll-mt-12 scroll-mb-4 truncate font-medium outline-none after:absolute after:inset-0 focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-accent"
     >
       <Text>{item.name}</Text>
-      {item.runs > 1 && <span className="ml-1 font-normal text-muted text-xs">×{item.runs}</span>}
+      {item.runs > 1 && (
+        <span className="ml-1 font-normal text-muted text-xs" title={`${item.runs} trials`}>
+          ×{item.runs}
+        </span>
+      )}
     </Link>
   );
 }

@@ -1,24 +1,23 @@
-// Which items are wanted and in which order, as the page's address has it.
+// Filters and sort order of the items, kept in the URL.
 import type { ItemsFilter } from '../../../api/queries';
 
 type State = NonNullable<ItemsFilter['state']>;
 
-/** The states by which items are filtered, in words. */
+/** The labels of the item states. */
 export const STATE_LABELS: Record<State, string> = {
   passed: 'Passed',
-  failing: 'Not passed',
+  failing: 'Failed',
   low: 'Below pass mark',
   error: 'Error',
   timeout: 'Timeout',
-  evalError: 'Not scored',
+  evalError: 'Scoring error',
 };
 
 export const stateNames = Object.keys(STATE_LABELS) as State[];
 
-/** What makes items fewer. */
 const FILTERS = ['search', 'state', 'evaluator', 'minScore', 'maxScore'] as const;
 
-/** Reads an address; what it cannot mean is left out. */
+/** Parses URL parameters; invalid values are ignored. */
 export function parseFilter(search: URLSearchParams): ItemsFilter {
   const text = (name: string) => search.get(name) || undefined;
   const share = (name: string) => {
@@ -39,23 +38,23 @@ export function parseFilter(search: URLSearchParams): ItemsFilter {
 
 export const isFiltered = (choice: ItemsFilter) => FILTERS.some((name) => choice[name] !== undefined);
 
-/** An address without any filter. */
+/** URL parameters that remove all filters. */
 export const UNFILTERED: Record<string, undefined> = Object.fromEntries(
   FILTERS.map((name) => [name, undefined]),
 );
 
-/** The next order of a column: the smallest or the worst first, then the other way, then as in the data set. */
+/** The next sort order of a column: smallest or worst first, then reversed, then dataset order. */
 export function nextSort(column: string, choice: ItemsFilter): Record<string, string | undefined> {
-  const now = choice.sort ?? 'index';
-  if (now !== column) return { sort: column === 'index' ? undefined : column, order: undefined };
+  const current = choice.sort ?? 'index';
+  if (current !== column) return { sort: column === 'index' ? undefined : column, order: undefined };
   if (choice.order !== 'desc') return { order: 'desc' };
   return { sort: undefined, order: undefined };
 }
 
-/** By how much a part of a histogram ends before its upper bound: less than any two scores differ by. */
+/** Excludes a bin's upper bound. Smaller than the difference of any two scores. */
 const BIN_EDGE = 1e-9;
 
-/** The filter for the items in one part of a histogram; a part ends before its upper bound, the last one with it. */
+/** The filter for a bin of a histogram. Bins exclude their upper bound, except the last. */
 export function rangeFilter(evaluator: string, { low, high }: { low: number; high: number }) {
   const last = high >= 1 ? undefined : (high - BIN_EDGE).toFixed(9);
   return { evaluator, minScore: low > 0 ? String(Number(low.toFixed(4))) : undefined, maxScore: last };

@@ -1,4 +1,4 @@
-// What makes the items fewer: a text, a state, an evaluator and its scores.
+// The item filters: search, state, evaluator and score range.
 import clsx from 'clsx';
 import { X } from 'lucide-react';
 import { useCallback, useEffect, useState } from 'react';
@@ -63,7 +63,7 @@ export function Filters({ choice, evaluators, states, total, onChange }: Filters
           ))}
         </SelectField>
         <ScoreField
-          label="Lowest score"
+          label="Min score"
           empty="0"
           value={choice.minScore}
           onChange={(minScore) => onChange({ minScore })}
@@ -72,7 +72,7 @@ export function Filters({ choice, evaluators, states, total, onChange }: Filters
           to
         </span>
         <ScoreField
-          label="Highest score"
+          label="Max score"
           empty="1"
           value={choice.maxScore}
           onChange={(maxScore) => onChange({ maxScore })}
@@ -121,7 +121,7 @@ interface ScoreFieldProps {
   onChange: (value: string) => void;
 }
 
-/** One end of a range of scores; it counts when it is left, or at Enter. */
+/** One end of the score range, applied on blur or Enter. */
 function ScoreField({ label, empty, value, onChange }: ScoreFieldProps) {
   const shown = value === undefined ? '' : String(Number(value.toFixed(4)));
   const [typed, setTyped] = useState(shown);

@@ -1,4 +1,4 @@
-// The name of a column, and how items are sorted by it.
+// A column header that sorts the items.
 import clsx from 'clsx';
 import { ArrowDown, ArrowUp, ChevronsUpDown } from 'lucide-react';
 import type { ReactNode } from 'react';
@@ -6,7 +6,7 @@ import type { ItemsFilter } from '../../../api/queries';
 
 interface HeadingProps {
   children: ReactNode;
-  /** What the server calls the order by it; undefined where there is none. */
+  /** The server's sort key; undefined if the column is not sortable. */
   sort: string | undefined;
   choice: ItemsFilter;
   isNumber: boolean;

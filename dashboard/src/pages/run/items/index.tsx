@@ -1,4 +1,4 @@
-// All items of a run: what of them is wanted, the table, and the one that is looked at.
+// The items of a run: filters, table and the drawer of the open item.
 import { type RefObject, useCallback, useMemo } from 'react';
 import { useLocation } from 'react-router';
 import type { Overview } from '../../../api/types';
@@ -55,7 +55,7 @@ export function Items({
         onChange={set}
       />
       {start.isError && start.data === undefined ? (
-        <ErrorMessage title="The items could not be loaded" error={start.error} onRetry={start.refetch} />
+        <ErrorMessage title="Failed to load the items" error={start.error} onRetry={start.refetch} />
       ) : matching === 0 && start.data !== undefined ? (
         <NoItems isFiltered={isFiltered(choice)} onClear={() => set(UNFILTERED)} />
       ) : (
@@ -78,18 +78,18 @@ export function Items({
 }
 
 function NoItems({ isFiltered, onClear }: { isFiltered: boolean; onClear: () => void }) {
-  if (!isFiltered) return <EmptyState title="No item has come yet" />;
+  if (!isFiltered) return <EmptyState title="No results yet" />;
   return (
-    <EmptyState title="No item matches">
-      <Button onClick={onClear}>Clear the filters</Button>
+    <EmptyState title="No items match these filters">
+      <Button onClick={onClear}>Clear filters</Button>
     </EmptyState>
   );
 }
 
-/** The address of an item's drawer beside what is chosen now. */
+/** The URL of an item's drawer; keeps the filters. */
 function useItemAddress() {
   const { search } = useLocation();
-  const around = useMemo(() => {
+  const filters = useMemo(() => {
     const parameters = new URLSearchParams(search);
     parameters.delete('item');
     parameters.delete('execution');
@@ -97,10 +97,10 @@ function useItemAddress() {
   }, [search]);
   return useCallback(
     (key: string) => {
-      const parameters = new URLSearchParams(around);
+      const parameters = new URLSearchParams(filters);
       parameters.set('item', key);
       return `?${parameters}`;
     },
-    [around],
+    [filters],
   );
 }

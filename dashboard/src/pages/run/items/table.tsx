@@ -1,4 +1,4 @@
-// The items of a run in a table that draws only what can be seen, however many there are.
+// The items of a run as a virtualized table.
 import { useTable } from '@tanstack/react-table';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import clsx from 'clsx';
@@ -13,9 +13,9 @@ import { useRowKeys } from './use-row-keys';
 /** In pixels. */
 const ROW_HEIGHT = 40;
 const HEADER_HEIGHT = 36;
-/** How many rows are drawn beyond those that can be seen. */
+/** The number of extra rows rendered outside the viewport. */
 const OVERSCAN = 10;
-/** The place of a table that has not been measured yet. */
+/** The size of the table until it is measured. */
 const INITIAL_SIZE = { width: 1200, height: 640 };
 
 interface ItemTableProps {
@@ -23,9 +23,9 @@ interface ItemTableProps {
   evaluators: string[];
   choice: ItemsFilter;
   start: ReturnType<typeof useFirstPage>;
-  /** How many items match, as far as that is known. */
+  /** The number of matching items; an estimate until the first page is loaded. */
   matching: number;
-  /** The item whose drawer is open, and its place among those that match. */
+  /** The item whose drawer is open, and its index among the matching items. */
   open: { key: string; place: number | undefined } | undefined;
   itemAt: (key: string) => string;
   onSort: (sort: string) => void;
@@ -61,9 +61,9 @@ export function ItemTable(props: ItemTableProps) {
   return (
     <>
       {items.error !== null && (
-        <ErrorMessage title="The items could not be loaded" error={items.error} onRetry={items.retry} />
+        <ErrorMessage title="Failed to load the items" error={items.error} onRetry={items.retry} />
       )}
-      {/* biome-ignore lint/a11y/noStaticElementInteractions: it listens for the keys that its rows' links let through */}
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: handles keys that bubble from the links in its rows */}
       <div
         ref={box}
         onKeyDown={keys.onKeyDown}
@@ -128,11 +128,11 @@ export function ItemTable(props: ItemTableProps) {
   );
 }
 
-/** The place of the rows that are not drawn. */
+/** Reserves the space of rows that are not rendered. */
 function Gap({ height, columns }: { height: number; columns: number }) {
   if (height <= 0) return null;
   return (
-    // biome-ignore lint/a11y/noAriaHiddenOnFocusable: it holds nothing that could have the focus
+    // biome-ignore lint/a11y/noAriaHiddenOnFocusable: it contains nothing focusable
     <tr aria-hidden="true">
       <td colSpan={columns} className="p-0" style={{ height }} />
     </tr>
@@ -141,7 +141,7 @@ function Gap({ height, columns }: { height: number; columns: number }) {
 
 const PlaceholderCell = () => <span className="block h-3 w-2/3 rounded-sm bg-sunken" />;
 
-/** Keeps the open item in sight, comes back to it when its drawer is closed, and begins anew with another choice. */
+/** Scrolls to the open item, focuses it when its drawer closes, and scrolls to the top when the filter changes. */
 function useScrollSync(
   open: ItemTableProps['open'],
   choice: ItemsFilter,

@@ -1,9 +1,9 @@
-// The item that is looked at. Its neighbours are asked for along with it, so that the keys that go to them never wait.
+// The open item. Its neighbours are prefetched for instant navigation.
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { type ItemsFilter, itemQuery } from '../../../api/queries';
 
-/** `key` is empty where none is looked at. */
+/** `key` is empty if no item is open. */
 export function useItem(id: string, key: string, choice: ItemsFilter) {
   const client = useQueryClient();
   const item = useQuery({ ...itemQuery(id, key, choice), enabled: key !== '' });

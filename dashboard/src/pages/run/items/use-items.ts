@@ -1,21 +1,21 @@
-// The items that a table shows, asked for page by page as it is scrolled to them.
+// The items of the table, loaded page by page while scrolling.
 import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query';
 import { type ItemsFilter, itemsQuery } from '../../../api/queries';
 import type { ItemRow } from '../../../api/types';
 import { type ItemWindow, itemWindow, laterPages } from '../../../lib/item-window';
 
-/** The first page. It tells how many items match, and stays until that of another choice has come. */
+/** The first page, which has the number of matching items. The previous one is shown until a new filter is loaded. */
 export const useFirstPage = (id: string, choice: ItemsFilter) =>
   useQuery({ ...itemsQuery(id, choice, 0), placeholderData: keepPreviousData });
 
-/** The items from one place to another; what was scrolled past before it came is no longer asked for. */
+/** The items in a range. Requests for pages that were scrolled past are cancelled. */
 export function useVisibleItems(
   id: string,
   choice: ItemsFilter,
   start: ReturnType<typeof useFirstPage>,
-  places: readonly [number, number],
+  range: readonly [number, number],
 ): ItemWindow<ItemRow> {
-  const pages = laterPages(start, places);
-  const further = useQueries({ queries: pages.map((page) => itemsQuery(id, choice, page)) });
-  return itemWindow(start, pages, further);
+  const pages = laterPages(start, range);
+  const later = useQueries({ queries: pages.map((page) => itemsQuery(id, choice, page)) });
+  return itemWindow(start, pages, later);
 }

@@ -1,26 +1,26 @@
-// Goes through the rows of a table by the keyboard, also to those that are not drawn yet.
+// Moves between table rows by keyboard, including rows that are not rendered yet.
 import { type KeyboardEvent, type RefObject, useEffect, useState } from 'react';
 
 interface RowKeys {
   box: RefObject<HTMLDivElement | null>;
   count: number;
-  /** How many rows can be seen. */
+  /** The number of visible rows. */
   page: () => number;
   scrollTo: (place: number) => void;
 }
 
-/** The row that the tabulator key leads to, and what moves it. */
+/** The row in the tab order, and the handlers that move it. */
 export function useRowKeys({ box, count, page, scrollTo }: RowKeys) {
   const [active, setActive] = useState(0);
   const [pending, setPending] = useState<number>();
 
-  // The row is drawn, and its item comes, some time after it was asked for; each of these draws the table again.
+  // The row is rendered and its item loaded later; both re-render the table and run this effect again.
   useEffect(() => {
     if (pending === undefined) return;
     const link = box.current?.querySelector<HTMLElement>(`[data-place="${pending}"] a`);
     if (link == null || isElsewhere(box.current)) return;
     link.focus({ preventScroll: true });
-    // The table itself may be partly out of sight.
+    // The table itself may be partly outside the viewport.
     link.scrollIntoView({ block: 'nearest' });
     setPending(undefined);
   });
@@ -50,7 +50,7 @@ export function useRowKeys({ box, count, page, scrollTo }: RowKeys) {
   return { active: Math.min(active, Math.max(count - 1, 0)), setActive, goTo, onKeyDown };
 }
 
-/** Whether somebody has gone on to another part of the page. */
+/** Whether the focus has moved to another part of the page. */
 function isElsewhere(box: HTMLElement | null): boolean {
   const { activeElement, body } = document;
   return activeElement !== null && activeElement !== body && box?.contains(activeElement) === false;
