@@ -71,7 +71,7 @@ mod tests {
         source: Option<Box<Self>>,
     }
 
-    /// Errors of these texts, each the cause of the one before it.
+    /// A chain of errors with these texts, each caused by the next.
     fn chain(texts: &[&'static str]) -> String {
         let link = texts.iter().rev().fold(None, |source, text| Some(Box::new(Link { text, source })));
         with_causes(&*link.unwrap())

@@ -154,7 +154,7 @@ mod tests {
         assert_eq!(resolve(&absolute), absolute);
     }
 
-    /// Manifests in a folder, each by the name of its own.
+    /// Manifests by their folders.
     struct Tree(TempDir);
 
     impl Tree {
@@ -167,7 +167,7 @@ mod tests {
             tree
         }
 
-        /// The root for a folder, as seen from the tree's.
+        /// The root for a folder, relative to the tree.
         fn root_of(&self, folder: &str) -> String {
             let root = workspace_root(&self.0.path().join(folder));
             root.strip_prefix(self.0.path()).unwrap().to_str().unwrap().replace('\\', "/")

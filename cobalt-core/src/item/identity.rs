@@ -245,7 +245,7 @@ mod tests {
 
     #[test]
     fn the_hash_is_the_same_in_every_version() {
-        // Result files of earlier versions hold these hashes as keys.
+        // Result files of earlier versions contain these hashes as keys.
         assert_eq!(
             hash(json!({"input": ["2 + 2", 1, -1.5, null, true]})),
             "cf5dc84bf8e458080c32a3e0c2514a50d48fa1d457df816a959b516ad83d3d0c"

@@ -326,12 +326,12 @@ fn sixteen_times_the_text_takes_some_sixteen_times_as_long() {
         };
         // A quadratic search takes 256 times as long for 16 times the text.
         let (short, long) = (took(1000), took(16_000));
-        // The system tells of short times coarsely.
+        // The clock is coarse for short times.
         assert!(long < short.max(std::time::Duration::from_millis(5)) * 80, "{text}: {short:?}, {long:?}");
     }
 }
 
-/// How long this thread has had a processor, where the system tells; on others the time of day.
+/// The CPU time of this thread if the system provides it, or else the wall-clock time.
 fn processor_time() -> std::time::Duration {
     static STARTED: std::sync::LazyLock<std::time::Instant> =
         std::sync::LazyLock::new(std::time::Instant::now);
@@ -351,7 +351,7 @@ fn a_mark_is_told_from_what_is_none() {
     }
 }
 
-/// Pieces of which secrets and what looks like them are made.
+/// Pieces of secrets and of similar texts.
 fn piece() -> impl Strategy<Value = String> {
     let piece = (0..u64::MAX).prop_map(|seed| {
         let keys = keys::forms();
@@ -366,7 +366,7 @@ fn piece() -> impl Strategy<Value = String> {
     ]
 }
 
-/// A text with its marks split off.
+/// The parts of a text between its marks.
 fn unmarked(shown: &str) -> Vec<&str> {
     let (mut parts, mut from) = (Vec::new(), 0);
     for (start, _) in shown.match_indices("[redacted") {
@@ -387,7 +387,7 @@ proptest! {
         let text = pieces.concat();
         let shown = redacted(&text).into_owned();
         prop_assert_eq!(&redacted(&shown), &shown);
-        // What stands between the marks stands in the text, in this order.
+        // The parts between the marks occur in the text, in this order.
         let mut from = 0;
         for part in unmarked(&shown) {
             let at = text[from..].find(part);
@@ -403,7 +403,7 @@ proptest! {
         after in "[ -~]{0,9}",
     ) {
         prop_assume!(known::is_telling(&secret) && !before.contains('[') && !after.contains('['));
-        // Not for the whole process: the other tests would look for each of them.
+        // Not registered for the whole process, which would affect the other tests.
         let scanner = Scanner::new(known::patterns(&("A_KEY".into(), secret.clone())), false);
         let redacted = |text: &str| without_secrets(&scanner, text).into_owned();
         let text = format!("{before}{secret}{after}");

@@ -143,7 +143,7 @@ mod tests {
         RunConfig { runs, evaluators: vec!["exact".to_owned(), "tone".to_owned()], ..RunConfig::default() }
     }
 
-    /// What is said of an item with these fields in the place of those of one that is whole.
+    /// The problem of a valid item with these fields replaced.
     fn problem(fields: &Value) -> Option<String> {
         let mut item = json!({
             "index": 0, "key": "k", "input": {}, "output": { "output": "a" }, "latencyMs": 1.5, "status": "ok", "passed": true,

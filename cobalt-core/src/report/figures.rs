@@ -391,7 +391,7 @@ mod tests {
     fn runs_of_one_item_are_no_independent_trials() {
         let (low, high) = ([Some(0.2), Some(0.4)], [Some(0.8), Some(1.0)]);
         let stats = stats(&[scored(&low), scored(&high)]);
-        // Two means of 0.3 and 0.9: a deviation of 0.6 / sqrt(2), over sqrt(2).
+        // Two means of 0.3 and 0.9: an SD of 0.6 / sqrt(2), divided by sqrt(2).
         assert!(is_close(stats.avg, 0.6) && is_close(stats.std_error.unwrap(), 0.3));
     }
 
@@ -409,7 +409,7 @@ mod tests {
         assert!(is_close(half.std_error.unwrap(), 0.5 / 3.0_f64.sqrt()), "{half:?}");
         let (ci95, of_rate) = (half.ci95.unwrap(), half.pass_rate_ci95.unwrap());
         assert!(ci95 == of_rate && ci95.low < 0.15 && ci95.high > 0.85, "{ci95:?}");
-        // Nothing is known of how far they agree: four are right.
+        // The correlation is unknown: all four are right.
         let all = stats(&right(4)).ci95.unwrap();
         assert!(all.high == 1.0 && all.low < 0.51, "{all:?}");
 

@@ -221,7 +221,7 @@ mod tests {
 
     use super::*;
 
-    /// A file of the original with an item for each error, and what it says of its thresholds.
+    /// A file of the original tool with an item for each error, and its stored threshold results.
     fn original(errors: &[Option<&str>], ci_status: Option<Value>) -> Report {
         let item = |(index, error): (usize, &Option<&str>)| {
             let mut item = json!({ "index": index, "input": { "input": "a" }, "latencyMs": 1,
@@ -253,7 +253,7 @@ mod tests {
         assert!(!original(&[None, Some("no network")], Some(status(true))).passed);
     }
 
-    /// A file of ours with an item for each score, that says that all passed.
+    /// A file of ours with an item for each score, in which all are marked as passed.
     fn ours(scores: &[f64], strict: bool, more: &Value) -> Report {
         let item = |(index, score): (usize, &f64)| {
             json!({ "index": index, "key": index.to_string(), "input": {}, "status": "ok", "passed": true, "latencyMs": 1,

@@ -126,7 +126,7 @@ mod tests {
         RunConfig { strict, thresholds, ..RunConfig::default() }
     }
 
-    /// Ten items, of which so many passed, are below a pass mark, or are in error.
+    /// Ten items, with the numbers of passed items, items below a pass mark, and items in error.
     fn summary(passed_items: usize, low_items: usize, failed_items: usize) -> Summary {
         Summary { total_items: 10, passed_items, low_items, failed_items, ..Summary::default() }
     }

@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn a_key_is_in_the_same_shard_on_every_machine() {
-        // Worked out with `printf %s rome | sha256sum`, of which the first 16 digits are taken.
+        // The first 16 digits of `printf %s rome | sha256sum`.
         for (key, shard) in [("paris", 350), ("rome", 289), ("質問", 984)] {
             let of_key: Vec<_> =
                 (1..=1009).filter(|index| Shard { index: *index, of: 1009 }.has(key)).collect();

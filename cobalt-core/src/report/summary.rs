@@ -258,7 +258,7 @@ mod tests {
         }
     }
 
-    /// An item of which each inner list is a run, with the usage of each of its evaluators.
+    /// An item: each inner list is a trial, with the usage of each evaluator.
     fn item(runs: Vec<Vec<Option<JudgeUsage>>>) -> ItemResult {
         let evaluation = |(place, judge): (usize, Option<JudgeUsage>)| {
             let judge = judge.map(Box::new);

@@ -261,7 +261,7 @@ fn threshold(text: &mut String, gate: &ThresholdOutcome, paint: Paint) -> fmt::R
 mod tests {
     use super::*;
 
-    /// The summary of a run with a threshold, one of whose two items is below its pass mark.
+    /// The summary of a run with a threshold and two items, one of them below its pass mark.
     fn gated(more: serde_json::Value) -> String {
         let mut report = serde_json::json!({
             "schema": 1, "id": "0123456789ab", "name": "desk", "timestamp": "2026-02-05T14:30:00.000Z",

@@ -157,7 +157,7 @@ mod tests {
 
     use super::*;
 
-    /// What is read of a text, with each item's own text.
+    /// The parsed report, with each item's own text.
     fn read(text: &str) -> Result<(Report, Vec<(String, ItemResult)>)> {
         let mut items = Vec::new();
         let head = ReportText::of(text.as_bytes())?.read(|place, item| {
@@ -178,7 +178,7 @@ mod tests {
         })
     }
 
-    /// The text, with the items before everything else.
+    /// The text with the items moved to the front.
     fn items_first(file: &Value) -> String {
         let rest = file.as_object().unwrap().iter().filter(|(name, _)| *name != "items");
         let fields: Vec<_> = rest.map(|(name, value)| format!("{}: {value}", json!(name))).collect();
@@ -196,7 +196,7 @@ mod tests {
             assert_eq!(items.iter().map(|(_, item)| item.clone()).collect::<Vec<_>>(), whole.items);
             for (text, item) in items {
                 let own: ItemResult = serde_json::from_str(&text).unwrap();
-                // Its own text does not have the pass marks.
+                // The item's own text lacks the pass marks.
                 let own = ItemResult { passed: item.passed, ..own };
                 assert_eq!(own, item, "the place is the item's");
             }

@@ -498,7 +498,7 @@ pub fn verify(line: &[u8]) -> Checksum {
 mod tests {
     use super::*;
 
-    /// Takes a few bytes, then none, then all.
+    /// Accepts a few bytes, then none, then all.
     struct FullForAWhile {
         written: Vec<u8>,
         calls: usize,

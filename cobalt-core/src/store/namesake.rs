@@ -163,7 +163,7 @@ mod tests {
             fs::write(path, text).unwrap();
         }
 
-        /// Keeps a result file that is damaged among its items.
+        /// Stores a result file with damaged items.
         fn ran(&self, second: u32, name: &str, file: &str) {
             let head = json!({ "schema": 1, "id": "0123456789ab", "name": name,
                 "declaredAt": { "file": file, "line": 3 }, "config": {} });

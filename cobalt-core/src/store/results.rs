@@ -277,7 +277,7 @@ mod tests {
         assert_eq!(fs::read(&path).unwrap(), bytes);
     }
 
-    /// What is said of a file with one item that has these fields in the place of those of one that is whole.
+    /// The problem of a file with one valid item with these fields replaced.
     fn problem(schema: u32, fields: &Value) -> Option<String> {
         let mut item = json!({
             "index": 4, "key": "k4", "input": {}, "output": { "output": "a" }, "latencyMs": 1, "status": "ok", "passed": true,

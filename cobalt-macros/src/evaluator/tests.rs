@@ -9,7 +9,7 @@ fn errors(attribute: TokenStream, function: TokenStream) -> Vec<String> {
     errors.messages()
 }
 
-/// How each parameter is filled, without spaces.
+/// The argument expressions, without spaces.
 fn arguments(function: TokenStream) -> Vec<String> {
     let mut errors = Errors::default();
     let function: ItemFn = syn::parse2(function).unwrap();

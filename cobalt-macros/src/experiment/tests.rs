@@ -3,7 +3,7 @@ use quote::quote;
 use super::*;
 use crate::snapshot::{assert_expansion, assert_messages};
 
-/// The messages of the errors in an expansion, and whether the function is still there.
+/// The error messages of an expansion.
 fn errors(attribute: TokenStream, function: TokenStream) -> Vec<String> {
     let mut errors = Errors::default();
     Experiment::parse(attribute, function, &mut errors);

@@ -1,4 +1,4 @@
-// Comparisons for tests: each helper makes a whole one, of which a test names what it is about.
+// Comparison fixtures: each helper returns a complete object, and a test overrides what it is about.
 import type {
   Compared,
   ComparedItem,

@@ -1,4 +1,4 @@
-// A layout for tests, since there is none: every element is as large as a window, so that tables draw their first rows.
+// A fake layout: every element has the size of a window, which makes virtualized tables render their first rows.
 import { vi } from 'vitest';
 
 export function mockLayout(width = 1200, height = 640) {
@@ -7,7 +7,7 @@ export function mockLayout(width = 1200, height = 640) {
   vi.spyOn(owner, 'clientWidth', 'get').mockReturnValue(width);
 }
 
-/** The prototype that has a property itself. */
+/** The prototype with an own property of this name. */
 function ownerOf(element: Element, property: string): Element {
   let owner: Element = element;
   while (!Object.hasOwn(owner, property)) owner = Object.getPrototypeOf(owner);

@@ -1,4 +1,4 @@
-// Draws a page as the browser does, with what pages rely on around it.
+// Renders a page with its router and providers.
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { render } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
@@ -9,26 +9,26 @@ import type { LiveRun } from '../api/types';
 import { renderSync } from '../lib/render-sync';
 
 interface PageOptions {
-  /** The address that is open. */
+  /** The initial URL. */
   at: string;
-  /** The pattern of the page's addresses, as in the router; every address, where it is not given. */
+  /** The route pattern of the page; matches every URL by default. */
   path?: string;
-  /** The runs that have not ended, as events tell them; undefined where none were heard yet. */
+  /** The unfinished runs of the latest event; undefined before the first event. */
   live?: LiveRun[];
   isConnected?: boolean;
 }
 
-/** Draws `Page`; other addresses show an empty page. `router.state.location` is where one is. */
+/** Renders `Page`. Other URLs show an empty page; `router.state.location` has the current URL. */
 export function renderPage(Page: ComponentType, { at, path = '*', live, isConnected = true }: PageOptions) {
   const pages = path === '*' ? [] : [{ path: '*', element: null }];
   const router = createMemoryRouter([{ path, element: <Page /> }, ...pages], { initialEntries: [at] });
   const client = new QueryClient({ defaultOptions: { queries: { retry: false } } });
-  const drawn = render(
+  const rendered = render(
     <QueryClientProvider client={client}>
       <LiveContext value={{ isConnected, hasReceived: live !== undefined, runs: live ?? [] }}>
         <RouterProvider router={router} flushSync={renderSync} />
       </LiveContext>
     </QueryClientProvider>,
   );
-  return { ...drawn, router, client, user: userEvent.setup() };
+  return { ...rendered, router, client, user: userEvent.setup() };
 }

@@ -1,4 +1,4 @@
-// A run and its items for tests: each helper makes a whole one, of which a test names what it is about.
+// Run and item fixtures: each helper returns a complete object, and a test overrides what it is about.
 import type { Evaluation, Item, ItemRow, Items, Overview, Report, ScoreStats, WholeItem } from '../api/types';
 
 const stats = (given: Partial<ScoreStats> = {}): ScoreStats => ({
@@ -76,12 +76,12 @@ const itemRow = (index: number, given: Partial<ItemRow> = {}): ItemRow => ({
   ...given,
 });
 
-/** An answer of the items' endpoint: as many as are asked for, of `matching`. */
+/** A response of the items endpoint: the requested page of `matching` items. */
 export const items =
   (matching: number) =>
-  (asked: URLSearchParams): Items => {
-    const offset = Number(asked.get('offset'));
-    const length = Math.max(0, Math.min(Number(asked.get('limit')), matching - offset));
+  (parameters: URLSearchParams): Items => {
+    const offset = Number(parameters.get('offset'));
+    const length = Math.max(0, Math.min(Number(parameters.get('limit')), matching - offset));
     return {
       matching,
       total: matching,
@@ -103,7 +103,7 @@ const item = (index: number, given: Partial<Item> = {}): Item => ({
   ...given,
 });
 
-/** An answer of an item's endpoint, with its neighbours among 57. */
+/** A response of the item endpoint, with the neighbours among 57 items. */
 export const wholeItem = (index: number, given: Partial<Item> = {}): WholeItem => ({
   item: item(index, given),
   row: itemRow(index),

@@ -1,4 +1,4 @@
-// Runs for tests: each helper makes a whole one, of which a test names what it is about.
+// Run list fixtures: each helper returns a complete object, and a test overrides what it is about.
 import type { LiveRun, RunRow, Runs } from '../api/types';
 
 export const runRow = (given: Partial<RunRow> = {}): RunRow => ({
@@ -36,7 +36,7 @@ export const liveRun = (given: Partial<LiveRun> = {}): LiveRun => ({
   ...given,
 });
 
-/** An answer of `/api/runs` with these runs and no others. */
+/** A response of `/api/runs` with exactly these runs. */
 export const runs = (rows: RunRow[], given: Partial<Runs> = {}): Runs => ({
   runs: rows,
   matching: rows.length,

@@ -1,10 +1,10 @@
-// A server for tests: it answers what is asked of the API from a table, and keeps what was asked.
+// A fake server: responds to API requests from a table and records the requests.
 import { vi } from 'vitest';
 
-/** What is answered at a path: a body, or what makes one of the parameters that were asked for. */
-type MockResponse = object | ((asked: URLSearchParams) => object);
+/** The response for a path: a body, or a function of the query parameters. */
+type MockResponse = object | ((parameters: URLSearchParams) => object);
 
-/** An answer that tells what went wrong. */
+/** An error response with a message. */
 class ErrorResponse {
   constructor(
     readonly status: number,
@@ -14,22 +14,22 @@ class ErrorResponse {
 
 export const errorResponse = (status: number, error: string) => new ErrorResponse(status, error);
 
-/** Stands in for `fetch`: paths without an answer are not found. Returns the addresses that were asked for, in order. */
-export function mockServer(answers: Record<string, MockResponse>): URL[] {
-  const asked: URL[] = [];
+/** Replaces `fetch`. Paths without a response are not found. Returns the requested URLs in order. */
+export function mockServer(responses: Record<string, MockResponse>): URL[] {
+  const requests: URL[] = [];
   vi.stubGlobal('fetch', async (input: string) => {
     const url = new URL(input, 'http://127.0.0.1');
-    asked.push(url);
-    const found = answers[url.pathname] ?? errorResponse(404, `nothing is at ${url.pathname}`);
-    const body = typeof found === 'function' ? found(url.searchParams) : found;
+    requests.push(url);
+    const response = responses[url.pathname] ?? errorResponse(404, `${url.pathname} not found`);
+    const body = typeof response === 'function' ? response(url.searchParams) : response;
     return body instanceof ErrorResponse
       ? Response.json({ error: body.error }, { status: body.status })
       : Response.json(body);
   });
-  return asked;
+  return requests;
 }
 
-/** Stands in for a server that is not there. */
+/** Simulates an unreachable server. */
 export function mockServerDown() {
   vi.stubGlobal('fetch', () => Promise.reject(new TypeError('connection refused')));
 }

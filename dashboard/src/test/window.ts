@@ -1,4 +1,4 @@
-// The window in which tests draw: `happy-dom` lets them say how wide it is, which a browser does not.
+// Sets the window width in tests, which `happy-dom` supports.
 
 interface Simulated {
   happyDOM: { setViewport: (size: { width: number; height: number }) => void };

@@ -1,4 +1,4 @@
-//! Keys in the forms of vendors, made here, so that no key stands in a file.
+//! Generated keys in vendor formats, so no key is stored in a file.
 
 pub const HEX: &str = "0123456789abcdef";
 pub const CAPITALS: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
@@ -14,14 +14,14 @@ pub fn random(seed: u64, alphabet: &str, length: usize) -> String {
     let mut random = fastrand::Rng::with_seed(seed);
     let mut text: String =
         (0..length).map(|_| char::from(alphabet[random.usize(..alphabet.len())])).collect();
-    // No key ends with a separator that a sentence would follow.
+    // No key ends with a separator.
     if text.ends_with(['-', '_', '.', '+', '/']) {
         text.replace_range(length - 1.., "a");
     }
     text
 }
 
-/// Beginnings with alphabet and length of what follows.
+/// Prefixes, with the alphabet and length of the rest.
 const BEGINNINGS: [(&str, &str, usize); 73] = [
     ("sk-", ALNUM, 48),
     ("sk-", HEX, 32),
@@ -98,7 +98,7 @@ const BEGINNINGS: [(&str, &str, usize); 73] = [
     ("HRKU-AA", ALNUM, 58),
 ];
 
-/// Names, operators and quotes around keys that have no form of their own.
+/// Names, operators and quotes around keys without a format of their own.
 const NAMED: [&str; 18] = [
     "https://api.test/v1/models?api_key=%",
     "https://api.test/v1/models?page=1&key=%",
@@ -120,7 +120,7 @@ const NAMED: [&str; 18] = [
     "Authorization: Bearer %",
 ];
 
-/// Every form: its name, a text with a key of it, and the key.
+/// Every format: its name, a text with a key, and the key.
 pub fn forms() -> Vec<(String, String, String)> {
     let mut forms = Vec::new();
     for (seed, (beginning, alphabet, length)) in (1_u64..).zip(BEGINNINGS) {

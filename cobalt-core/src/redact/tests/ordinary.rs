@@ -1,4 +1,4 @@
-//! Ordinary texts of many kinds, the same each time: what a run keeps, and what must stay as evidence.
+//! Ordinary texts of many kinds, reproducible: contents of runs that must not be redacted.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
@@ -6,7 +6,7 @@ use fastrand::Rng;
 
 use super::keys::{ALNUM, HEX};
 
-/// Texts that were damaged once, and some that are near to a rule.
+/// Texts that were redacted by mistake once, and some that are close to a rule.
 const SEEN: [&str; 71] = [
     "PWD=/tmp/tmp1a2b3c",
     "OLDPWD=/home/u1s2e3r4/p1r2o3j4e5c6t",
@@ -95,7 +95,7 @@ const BEGINNINGS: [&str; 16] = [
     "sk-", "sk_", "pk_", "rk_", "hf_", "gsk_", "xai-", "npm_", "key-", "SK", "cio", "SG.", "pa-", "re_",
     "fw_", "ghp_",
 ];
-/// Sentences in six languages, with places for a word, a number and an address.
+/// Sentences in six languages, with placeholders for a word, a number and a URL.
 const PROSE: [&str; 18] = [
     "The basic responsibilities of the {w} team changed in {n}, see {u}.",
     "A bearer of this {w} may ask for {n} more; the password is required at login.",
@@ -180,7 +180,7 @@ fn data(random: &mut Rng) -> String {
         0 => STANDARD.encode(&bytes),
         1 => URL_SAFE_NO_PAD.encode(&bytes),
         2 => format!("data:image/png;base64,{}", STANDARD.encode(&bytes)),
-        // Base64 of JSON begins as signed tokens do.
+        // Base64 of JSON starts like a JWT.
         3 => STANDARD.encode(format!("{{\"{}\":\"{}\"}}", word(random), words(random, " "))),
         4 => format!("sha{}-{}", [256, 384, 512][random.usize(..3)], STANDARD.encode(&bytes)),
         5 => format!("eyJ{}", STANDARD.encode(&bytes)),
@@ -217,7 +217,7 @@ fn structured(random: &mut Rng) -> String {
     }
 }
 
-/// So many texts: those that were seen, then generated ones.
+/// The given number of texts: known ones first, then generated ones.
 pub fn texts(count: usize) -> Vec<String> {
     let mut random = Rng::with_seed(13);
     let kinds = [prose, identifier, data, hash, address, structured];

@@ -256,7 +256,7 @@ mod tests {
     use crate::report::Measurements;
     use crate::report::comparison::compare;
 
-    /// A run of items, each with the scores of its executions by `right`; `null` where the agent failed.
+    /// A run of items, each with the scores of its trials by `right`; `None` if the agent failed.
     fn report(items: &[(&str, &[Option<f64>])]) -> Report {
         let item = |(index, (key, scores)): (usize, &(&str, &[Option<f64>]))| {
             let run = |score: &Option<f64>| match score {

@@ -316,13 +316,13 @@ mod tests {
             let (half, apart) = (EXACT_UP_TO as u64 / 2, (z * EXACT_UP_TO.sqrt() / 2.0) as u64);
             let summed = mcnemar(half - apart, half + apart);
             let normal = mcnemar(half - apart, half + apart + 1);
-            // One pair more moves z by one in the root of all.
+            // One more pair changes z by one over the square root of the total.
             assert!(relative_error(summed.p, normal.p) < 1e-4, "{z}: {summed:?} {normal:?}");
             assert!(relative_error(summed.mid_p, normal.mid_p) < 1e-4, "{z}: {summed:?} {normal:?}");
         }
     }
 
-    /// As many differences of -1, 1 and 0.
+    /// The given numbers of differences of -1, 1 and 0.
     fn pairs(only_first: usize, only_second: usize, same: usize) -> Vec<f64> {
         [vec![-1.0; only_first], vec![1.0; only_second], vec![0.0; same]].concat()
     }
@@ -333,7 +333,7 @@ mod tests {
         let survey = matched_shares(&pairs(150, 86, 1_364), 1.0, 0.95).unwrap();
         assert!((survey.middle + 64.0 / 1_602.0).abs() < 1e-15);
         assert!((survey.std_error - 0.009_557_764_046_565_36).abs() < 1e-15);
-        // By the normal quantile it is -0.058683 to -0.021217; that of 1,599 degrees of freedom is larger by 0.08 %.
+        // By the normal quantile it is -0.058683 to -0.021217; that of 1,599 degrees of freedom is larger by 0.08%.
         assert!((survey.interval.low + 0.058_697_6).abs() < 1e-6, "{survey:?}");
         assert!((survey.interval.high + 0.021_202_6).abs() < 1e-6, "{survey:?}");
     }
@@ -375,7 +375,7 @@ mod tests {
             let pairs = spread.pairs_to_show(least, TAIL).unwrap();
             assert!((pairs / n - 1.0).abs() < 1e-9, "{n} {spread:?}: {least} by {pairs}");
         }
-        // 25 % and 10 % of the pairs fall to the two sides: (1.96 * √0.35 + 0.8416 * √0.3275)² / 0.0225.
+        // 25% and 10% of the pairs fall to the two sides: (1.96 * √0.35 + 0.8416 * √0.3275)² / 0.0225.
         let (half, all) = (0.5, 0.35);
         let known = ShareSpread { of_unchanged: all, share: half, weights: weights(1.0, 1.0) };
         assert_eq!(known.pairs_to_show(0.15, TAIL).unwrap().ceil(), 120.0);

@@ -133,7 +133,7 @@ mod tests {
 
     use super::*;
 
-    /// Lower probability and quantile, worked out with 40 digits.
+    /// Lower probability and quantile, calculated with 40 digits.
     const NORMAL: [(f64, f64); 9] = [
         (0.4, -0.253_347_103_135_799_7),
         (0.1, -1.281_551_565_544_600_4),

@@ -151,7 +151,7 @@ mod tests {
         assert_eq!(paired_t(&[0.2]), None);
         assert_eq!(paired_t(&[0.25; 9]), None);
         assert_eq!(paired_t(&[0.0; 9]), None);
-        // Both are 0.1, but for rounding.
+        // Both are 0.1 apart from rounding.
         assert_eq!(paired_t(&[0.6 - 0.5, 0.7 - 0.6]), None);
     }
 

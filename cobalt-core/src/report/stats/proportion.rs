@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn a_rare_pass_keeps_its_digits() {
-        // 1 in 10^12 at 95 %: (2 + z² - z sqrt(z² + 4 - 4e-12)) / (2 (1e12 + z²)), worked out with 40 digits.
+        // 1 in 10^12 at 95%: (2 + z² - z sqrt(z² + 4 - 4e-12)) / (2 (1e12 + z²)), calculated with 40 digits.
         let low = wilson(1, 1_000_000_000_000, 0.95).unwrap().low;
         assert!((low / 1.765_245_549_351_75e-13 - 1.0).abs() < 1e-9, "{low}");
     }

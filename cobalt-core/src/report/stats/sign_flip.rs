@@ -237,7 +237,7 @@ mod tests {
     use super::*;
     use crate::report::stats::normal_cdf;
 
-    /// Counts all flips one by one.
+    /// Enumerates all flips.
     fn counted(differences: &[f64]) -> SignFlip {
         let observed: f64 = differences.iter().sum();
         let flips = 1_u32 << differences.len();
@@ -260,7 +260,7 @@ mod tests {
         }
     }
 
-    /// `n` differences of 0 to 1 that lean to the positive side by `shift`.
+    /// `n` differences from 0 to 1, shifted to the positive side by `shift`.
     fn noisy(n: usize, shift: f64) -> Vec<f64> {
         let mut random = fastrand::Rng::with_seed(3);
         (0..n).map(|_| random.f64() - random.f64() + shift).collect()
@@ -330,7 +330,7 @@ mod tests {
 
     #[test]
     fn many_differences_follow_the_normal_distribution() {
-        // Counts that fill the tables, and that do not.
+        // Sizes that fill the tables, and that do not.
         for n in [63, 64, 65, 71, 1_000] {
             let differences: Vec<f64> = (0..n).map(|i| if i % 8 < 5 { 1.0 } else { -1.0 }).collect();
             let z = sum(differences.iter().copied()) / (n as f64).sqrt();
@@ -386,7 +386,7 @@ mod tests {
 
     #[test]
     fn each_observation_is_as_often_on_either_side() {
-        // In one of five cases the 1 is on the first side, alone, and in four on the second.
+        // In one of five permutations, the 1 is alone on the first side; in four, it is on the second.
         for (first, second, p_greater) in [
             (&[0.0][..], &[1.0, 0.0, 0.0, 0.0][..], 0.8),
             (&[1.0], &[0.0, 0.0, 0.0, 0.0], 1.0),

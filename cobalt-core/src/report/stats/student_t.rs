@@ -209,7 +209,7 @@ mod tests {
 
     use super::*;
 
-    /// Upper probability, degrees of freedom and quantile, worked out with 40 digits.
+    /// Upper probability, degrees of freedom and quantile, calculated with 40 digits.
     const STUDENT: [(f64, f64, f64); 63] = [
         (0.499_9, 1.0, 0.000_314_159_275_694_370_7),
         (0.3, 1.0, 0.726_542_528_005_360_9),
@@ -276,7 +276,7 @@ mod tests {
         (1e-09, 1_000_000.0, 5.997_862_455_710_895),
     ];
 
-    /// `t`, degrees of freedom and the chance above `t`, worked out with 40 digits.
+    /// `t`, degrees of freedom and the probability above `t`, calculated with 40 digits.
     const BEYOND: [(f64, f64, f64); 18] = [
         (1e-9, 1.0, 0.499_999_999_681_690_1),
         (0.7, 1.0, 0.305_599_887_785_785_22),

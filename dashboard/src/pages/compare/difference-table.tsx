@@ -44,22 +44,25 @@ export function DifferenceTable({ comparisons, kind }: DifferenceTableProps) {
   return (
     <table className="w-full table-fixed border-line border-t text-left max-lg:block">
       <caption className="sr-only">
-        {kind === 'evaluators'
-          ? 'Scores vs. run A'
-          : 'Latency, tokens, agent cost and errors vs. run A'}
+        {kind === 'evaluators' ? 'Scores vs. run A' : 'Latency, tokens, agent cost and errors vs. run A'}
       </caption>
       <thead className="text-muted text-xs max-lg:block">
         <tr className="max-lg:grid max-lg:grid-cols-1 max-lg:py-2">
           <Head className="w-[12%] max-lg:hidden">{title}</Head>
           <Head className="w-24 text-right max-lg:hidden">Run A</Head>
-          <Head className="w-24 text-right max-lg:hidden">{comparisons.length === 1 ? 'Run B' : 'Other run'}</Head>
+          <Head className="w-24 text-right max-lg:hidden">
+            {comparisons.length === 1 ? 'Run B' : 'Other run'}
+          </Head>
           <Head className="w-26 text-right max-lg:hidden">Change</Head>
           <Head className="lg:px-4" name="95% CI">
             <Scale limit={limit} quantity={first.quantity} />
           </Head>
           <Head className="w-44 max-lg:hidden">95% CI</Head>
           <Head className="w-16 text-right max-lg:hidden">
-            <abbr title="The probability of such a difference if nothing had changed" className="no-underline">
+            <abbr
+              title="The probability of such a difference if nothing had changed"
+              className="no-underline"
+            >
               p
             </abbr>
           </Head>

@@ -44,8 +44,7 @@ export function explainDifference(difference: Difference): string {
   }
   const needed = difference.settledBy;
   if (needed !== null) {
-    const trials =
-      typeof needed.runs === 'number' ? ` (or ${formatCount(needed.runs)} trials per item)` : '';
+    const trials = typeof needed.runs === 'number' ? ` (or ${formatCount(needed.runs)} trials per item)` : '';
     parts.push(`about ${formatCount(needed.items)} items${trials} needed`);
   }
   return parts.join('; ');
@@ -63,7 +62,8 @@ export function notableVerdicts(comparison: Comparison): { verdict: Verdict; nam
 
 /** The text if there are no notable verdicts. */
 export function noChangeText(comparison: Comparison): string | undefined {
-  if (allDifferences(comparison).length === 0) return 'Nothing to compare: no score or metric is in both runs.';
+  if (allDifferences(comparison).length === 0)
+    return 'Nothing to compare: no score or metric is in both runs.';
   return notableVerdicts(comparison).length === 0 ? 'No significant difference (within noise).' : undefined;
 }
 
@@ -81,9 +81,7 @@ export function matchedItems(
     [removed, 'Only in A'],
     [added, `Only in ${other}`],
   ] as const;
-  const lists = parts
-    .filter(([keys]) => keys.length > 0)
-    .map(([keys, title]) => `${title}: ${named(keys)}`);
+  const lists = parts.filter(([keys]) => keys.length > 0).map(([keys, title]) => `${title}: ${named(keys)}`);
   return [`${formatCount(matched)} in both runs`, ...lists].join('. ');
 }
 

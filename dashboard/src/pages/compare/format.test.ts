@@ -26,7 +26,10 @@ test('ties are rounded as in the terminal', () => {
 });
 
 test('a value that rounds to 0 has no sign', () => {
-  expect([formatted('score', 0.5, 0.49999)[2], formatted('score', 0.5, 0.50001)[2]]).toEqual(['0.000', '0.000']);
+  expect([formatted('score', 0.5, 0.49999)[2], formatted('score', 0.5, 0.50001)[2]]).toEqual([
+    '0.000',
+    '0.000',
+  ]);
 });
 
 test('a CI has its unit once', () => {

@@ -1,4 +1,4 @@
-// Figures of runs as lines over time, drawn by Recharts.
+// Metrics of runs as lines over time, drawn with Recharts.
 import { useEffect } from 'react';
 import {
   CartesianGrid,
@@ -20,28 +20,28 @@ import { PointTooltip } from './point-tooltip';
 import type { PlottedRun, Series } from './series';
 
 export interface ChartProps {
-  /** What it shows, for those who do not see it. */
+  /** The accessible name. */
   label: string;
   runs: PlottedRun[];
   series: Series[];
   thresholds: ThresholdLine[];
   format: (value: number) => string;
   formatChange: (value: number) => string;
-  /** The least and the most that the axis has, where the figures do not say. */
+  /** The domain of the axis; `auto` follows the data. */
   domain: [number | 'auto', number | 'auto'];
-  /** Whether its figures are whole numbers. */
+  /** Whether the values are integers. */
   isCount?: boolean;
   axis: Axis;
-  /** Where the axis is marked; evenly, where it is not given. */
+  /** The ticks of the axis; evenly spaced by default. */
   ticks?: number[];
   height: number;
-  /** The run that is pointed at, here or elsewhere. */
+  /** The highlighted run, selected in any chart or the table. */
   active: string | undefined;
   onActive: (id: string | undefined) => void;
   onOpen: (id: string) => void;
 }
 
-/** With more runs than this, only those are marked by a point that did not pass. */
+/** With more runs, only runs that did not pass are drawn as points. */
 const MAX_POINTS = 80;
 
 const AXIS = { stroke: 'var(--line)', tick: { fill: 'var(--muted)', fontSize: 11 }, tickLine: false };
@@ -49,10 +49,10 @@ const AXIS = { stroke: 'var(--line)', tick: { fill: 'var(--muted)', fontSize: 11
 export default function Chart(props: ChartProps) {
   const { label, runs, series, thresholds, format, formatChange, domain, ticks, height } = props;
   const { axis, isCount = false, active, onActive, onOpen } = props;
-  const runsByX = new Map(runs.map((place) => [place.x, place]));
+  const runsByX = new Map(runs.map((run) => [run.x, run]));
   const activeX = runs.find(({ point }) => point.id === active)?.x;
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: the chart in it takes the focus, and moves through its points by arrows
+    // biome-ignore lint/a11y/noStaticElementInteractions: the chart inside is focusable and handles the arrow keys
     <div
       className="cursor-pointer [&_.recharts-surface]:outline-offset-2"
       onKeyDown={(event) => event.key === 'Enter' && active !== undefined && onOpen(active)}
@@ -80,7 +80,7 @@ export default function Chart(props: ChartProps) {
             padding={{ left: 16, right: 16 }}
             tickFormatter={() => '00000000'}
             tick={({ x, y, payload }) => (
-              <Tick x={Number(x)} y={Number(y)} place={runsByX.get(Number(payload.value))} />
+              <Tick x={Number(x)} y={Number(y)} run={runsByX.get(Number(payload.value))} />
             )}
           />
           <YAxis
@@ -101,7 +101,7 @@ export default function Chart(props: ChartProps) {
                   stroke="var(--warn)"
                   strokeDasharray="1 3"
                   label={{
-                    value: 'other data',
+                    value: 'dataset changed',
                     position: 'insideTopLeft',
                     fill: 'var(--warn)',
                     fontSize: 10,
@@ -124,7 +124,7 @@ export default function Chart(props: ChartProps) {
             <Line
               key={name}
               name={name}
-              dataKey={(place: PlottedRun) => value(place.point) ?? null}
+              dataKey={(run: PlottedRun) => value(run.point) ?? null}
               stroke={colour}
               strokeDasharray={dash}
               strokeWidth={1.75}
@@ -147,9 +147,9 @@ export default function Chart(props: ChartProps) {
             isAnimationActive={false}
             cursor={false}
             content={({ active, label }) => {
-              const place = runsByX.get(Number(label));
-              if (!active || place === undefined) return null;
-              return <PointTooltip {...{ place, series, format, formatChange }} />;
+              const run = runsByX.get(Number(label));
+              if (!active || run === undefined) return null;
+              return <PointTooltip {...{ run: run, series, format, formatChange }} />;
             }}
           />
           <ActiveRunTracker byX={runsByX} onActive={onActive} />
@@ -159,7 +159,7 @@ export default function Chart(props: ChartProps) {
   );
 }
 
-/** Tells which run is pointed at, by the mouse or by the keyboard. */
+/** Reports the run selected by mouse or keyboard. */
 function ActiveRunTracker({
   byX,
   onActive,
@@ -184,17 +184,17 @@ interface PointProps {
   isMany: boolean;
 }
 
-function Point({ x, y, run: place, colour, isMany }: PointProps) {
-  if (x === undefined || y === undefined || place === undefined || Number.isNaN(y)) return null;
-  const { verdict } = place.point;
+function Point({ x, y, run, colour, isMany }: PointProps) {
+  if (x === undefined || y === undefined || run === undefined || Number.isNaN(y)) return null;
+  const { verdict } = run.point;
   if (isMany && verdict === 'passed') return null;
   return <PointShape verdict={verdict} x={x} y={y} colour={colour} />;
 }
 
-/** The day of a run, and below it its commit. */
-function Tick({ x, y, place }: { x: number; y: number; place: PlottedRun | undefined }) {
-  if (place === undefined) return null;
-  const { timestamp, gitCommit } = place.point;
+/** The date of a run, with its commit below. */
+function Tick({ x, y, run }: { x: number; y: number; run: PlottedRun | undefined }) {
+  if (run === undefined) return null;
+  const { timestamp, gitCommit } = run.point;
   const day = new Date(timestamp).toLocaleDateString('en-GB', { day: 'numeric', month: 'short' });
   return (
     <text x={x} y={y + 8} textAnchor="middle" fontSize="11" fill="var(--muted)">

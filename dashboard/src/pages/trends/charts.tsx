@@ -1,4 +1,4 @@
-// The charts of an experiment: its scores, and what its runs took.
+// The charts of an experiment: scores, latency, tokens, costs and errors.
 import { lazy, Suspense } from 'react';
 import type { Trends } from '../../api/types';
 import { Panel } from '../../components/panel';
@@ -9,7 +9,7 @@ import { Legend, LineNames, Thresholds } from './legend';
 import type { TrendsParameters } from './parameters';
 import { lineStyle, type PlottedRun, type Series, scoreThresholds } from './series';
 
-// Recharts is as large as all the rest of the page.
+// Loaded on demand: Recharts is as large as the rest of the page.
 const Chart = lazy(() => import('./chart'));
 
 type Shared = Pick<ChartProps, 'axis' | 'runs' | 'active' | 'onActive' | 'onOpen'>;
@@ -20,7 +20,7 @@ interface ChartsProps extends Shared {
   chosen: TrendsParameters;
 }
 
-/** A difference with its sign, in the words of a figure. */
+/** Formats a difference with its sign, in the format of the metric. */
 const signedFormat = (format: (value: number) => string) => (value: number) =>
   `${value > 0 ? '+' : value < 0 ? '−' : ''}${format(Math.abs(value))}`;
 
@@ -42,7 +42,7 @@ export function Charts({ scores, thresholds, chosen, ...shared }: ChartsProps) {
         <ChartFrame height={SCORES_HEIGHT}>
           <Chart
             {...shared}
-            label="Mean scores of each run"
+            label="Mean scores per run"
             series={shown}
             thresholds={lines}
             format={formatScore}
@@ -54,17 +54,17 @@ export function Charts({ scores, thresholds, chosen, ...shared }: ChartsProps) {
         </ChartFrame>
       </Panel>
       <div className="grid gap-4 lg:grid-cols-2">
-        {METRICS.map((amount) => (
-          <MetricChart key={amount.title} {...amount} {...shared} thresholds={thresholds} />
+        {METRICS.map((metric) => (
+          <MetricChart key={metric.title} {...metric} {...shared} thresholds={thresholds} />
         ))}
       </div>
     </>
   );
 }
 
-/** The marks of the axis of scores: tenths, from below what is drawn, so that small changes are seen. */
-export function scoreTicks(places: PlottedRun[], series: Series[], lines: Trends['thresholds']): number[] {
-  const values = places.flatMap(({ point }) => series.map((one) => one.value(point)));
+/** The ticks of the score axis: tenths. The axis starts just below the lowest value to make small changes visible. */
+export function scoreTicks(runs: PlottedRun[], series: Series[], lines: Trends['thresholds']): number[] {
+  const values = runs.flatMap(({ point }) => series.map((one) => one.value(point)));
   const known = [...values, ...lines.map((line) => line.bound)].filter((value) => typeof value === 'number');
   const first = Math.max(0, Math.floor(10 * Math.min(0.9, ...known) - 0.2));
   return Array.from({ length: 11 - first }, (_, index) => (first + index) / 10);
@@ -83,22 +83,22 @@ const METRICS: Metric[] = [
     title: 'Latency',
     quantity: 'latency',
     format: formatDuration,
-    series: [{ name: 'mean of an item', ...lineStyle(0), value: (point) => point.avgLatencyMs }],
+    series: [{ name: 'mean per item', ...lineStyle(0), value: (point) => point.avgLatencyMs }],
   },
   {
     title: 'Tokens',
     quantity: 'tokens',
     isCount: true,
     format: formatCount,
-    series: [{ name: 'of the agent', ...lineStyle(2), value: (point) => point.totalTokens }],
+    series: [{ name: 'agent tokens', ...lineStyle(2), value: (point) => point.totalTokens }],
   },
   {
-    title: 'Cost',
+    title: 'Agent and judge cost',
     quantity: 'cost',
     format: formatCost,
     series: [
-      { name: 'of the agent', ...lineStyle(3), value: (point) => point.cost },
-      { name: 'of the judges', ...lineStyle(4), dash: '6 3', value: (point) => point.judgeCost },
+      { name: 'agent cost', ...lineStyle(3), value: (point) => point.cost },
+      { name: 'judge cost', ...lineStyle(4), dash: '6 3', value: (point) => point.judgeCost },
     ],
   },
   {
@@ -106,13 +106,13 @@ const METRICS: Metric[] = [
     quantity: undefined,
     isCount: true,
     format: formatCount,
-    series: [{ name: 'items and evaluations', ...lineStyle(1), value: (point) => point.errors }],
+    series: [{ name: 'agent and scoring errors', ...lineStyle(1), value: (point) => point.errors }],
   },
 ];
 
 type MetricChartProps = Metric & Shared & Pick<ChartsProps, 'thresholds'>;
 
-/** A chart of an amount, where any run has it. */
+/** The chart of a metric. Renders nothing if no run has a value. */
 function MetricChart({ title, series, quantity, isCount, format, thresholds, ...shared }: MetricChartProps) {
   const known = series.filter((one) => shared.runs.some(({ point }) => typeof one.value(point) === 'number'));
   if (known.length === 0) return null;
@@ -130,7 +130,7 @@ function MetricChart({ title, series, quantity, isCount, format, thresholds, ...
       <ChartFrame height={METRIC_HEIGHT}>
         <Chart
           {...shared}
-          label={`${title} of each run`}
+          label={`${title} per run`}
           series={known}
           thresholds={lines}
           format={format}
@@ -146,7 +146,9 @@ function MetricChart({ title, series, quantity, isCount, format, thresholds, ...
 
 function ChartFrame({ height, children }: { height: number; children: React.ReactNode }) {
   return (
-    <Suspense fallback={<Skeleton label="Drawing" className={height === SCORES_HEIGHT ? 'h-80' : 'h-50'} />}>
+    <Suspense
+      fallback={<Skeleton label="Loading chart" className={height === SCORES_HEIGHT ? 'h-80' : 'h-50'} />}
+    >
       {children}
     </Suspense>
   );

@@ -1,4 +1,4 @@
-// What may be chosen of the runs that are drawn.
+// The controls that select the runs to draw.
 import type { Runs } from '../../api/types';
 import { SelectField } from '../../components/field';
 import { SegmentedControl } from '../../components/segmented-control';
@@ -59,7 +59,7 @@ export function Controls({ known, experiment, evaluators, chosen }: ControlsProp
           </option>
         ))}
       </SelectField>
-      <SelectField label="How many runs" value={runs} onChange={(value) => set({ runs: value })}>
+      <SelectField label="Number of runs" value={runs} onChange={(value) => set({ runs: value })}>
         {LIMITS.map(({ value, name }) => (
           <option key={value} value={value}>
             {name}
@@ -67,7 +67,7 @@ export function Controls({ known, experiment, evaluators, chosen }: ControlsProp
         ))}
       </SelectField>
       <SegmentedControl
-        label="How runs are spaced"
+        label="X axis"
         value={axis}
         options={AXES}
         onChange={(value) => set({ axis: value === 'runs' ? '' : value })}

@@ -1,4 +1,4 @@
-// The page that shows how the runs of an experiment went over time.
+// The trends page: the runs of an experiment over time.
 import { useQuery } from '@tanstack/react-query';
 import { useCallback, useMemo, useState } from 'react';
 import { useNavigate } from 'react-router';
@@ -23,7 +23,7 @@ export function Component() {
   return (
     <div className="flex flex-col gap-4">
       <h1 className="font-semibold text-xl">Trends</h1>
-      {known.isPending && <Skeleton label="Loading the experiments" />}
+      {known.isPending && <Skeleton label="Loading experiments" />}
       {known.isError && (
         <ErrorMessage
           title="The runs could not be read"
@@ -32,8 +32,8 @@ export function Component() {
         />
       )}
       {known.isSuccess && experiment === undefined && (
-        <EmptyState title="There are no runs yet">
-          <p>Run your experiments; each run is a point here.</p>
+        <EmptyState title="No runs yet">
+          <p>Run your experiments; each run becomes a point here.</p>
           <CommandSnippet>cargo cobalt run</CommandSnippet>
         </EmptyState>
       )}
@@ -57,7 +57,7 @@ function Experiment({ known, experiment, chosen }: ExperimentProps) {
   return (
     <div className="flex flex-col gap-4" aria-busy={found.isPending}>
       <Controls known={known} experiment={experiment} evaluators={evaluatorNames(points)} chosen={chosen} />
-      {found.isPending && <Skeleton label="Loading the runs" className="h-96" />}
+      {found.isPending && <Skeleton label="Loading runs" className="h-96" />}
       {found.isError && (
         <ErrorMessage
           title="The runs could not be read"
@@ -74,14 +74,14 @@ function Experiment({ known, experiment, chosen }: ExperimentProps) {
 function NoRuns({ chosen: { tag, range, set } }: { chosen: TrendsParameters }) {
   if (tag !== '' || range !== '') {
     return (
-      <EmptyState title="No run matches">
-        <Button onClick={() => set({ tag: '', range: '' })}>Show runs of any tag and time</Button>
+      <EmptyState title="No runs match these filters">
+        <Button onClick={() => set({ tag: '', range: '' })}>Clear filters</Button>
       </EmptyState>
     );
   }
   return (
-    <EmptyState title="This experiment has no whole run yet">
-      <p>Runs of some of the items are not drawn.</p>
+    <EmptyState title="No complete runs of this experiment yet">
+      <p>Partial runs are not shown.</p>
       <CommandSnippet>cargo cobalt run</CommandSnippet>
     </EmptyState>
   );
@@ -91,19 +91,19 @@ function TrendsView({ trends, chosen }: { trends: Trends; chosen: TrendsParamete
   const { axis, evaluator } = chosen;
   const navigate = useNavigate();
   const [active, setActive] = useState<string>();
-  const inPlaces = useMemo(() => plotRuns(trends.trends, axis), [trends, axis]);
+  const runs = useMemo(() => plotRuns(trends.trends, axis), [trends, axis]);
   const scores = useMemo(() => {
     const all = scoreSeries(evaluatorNames(trends.trends));
     const one = all.filter(({ name }) => name === evaluator);
     return one.length === 0 ? all : one;
   }, [trends, evaluator]);
   const open = useCallback((id: string) => navigate(`/runs/${encodeURIComponent(id)}`), [navigate]);
-  const shared = { places: inPlaces, active, onActive: setActive };
+  const shared = { runs, active, onActive: setActive };
   return (
     <>
       {trends.trends.length === 1 && (
         <div className="flex flex-wrap items-center gap-3 rounded-lg border border-line bg-surface px-4 py-3">
-          <p className="grow">One run makes no trend yet. Change something, and run it again.</p>
+          <p className="grow">A trend needs at least two runs. Make a change and run it again.</p>
           <CommandSnippet>cargo cobalt run</CommandSnippet>
         </div>
       )}

@@ -1,4 +1,4 @@
-// The lines of a chart by their names, which can be hidden; the thresholds; and what the shapes of points mean.
+// The legend of a chart: lines that can be hidden, thresholds, and point shapes.
 import clsx from 'clsx';
 import type { ThresholdLine } from '../../api/types';
 import { Text } from '../../components/text';
@@ -44,7 +44,7 @@ export function Legend({ series, hidden, onToggle, thresholds }: LegendProps) {
   );
 }
 
-/** The lines by their names. */
+/** The names of the lines. */
 export function LineNames({ series }: { series: Series[] }) {
   return (
     <ul aria-label="Lines" className="flex flex-wrap gap-x-4 gap-y-1 text-muted text-xs">
@@ -58,7 +58,7 @@ export function LineNames({ series }: { series: Series[] }) {
   );
 }
 
-/** The thresholds that are drawn, as they are named elsewhere. */
+/** The thresholds in the chart. */
 export function Thresholds({ thresholds }: { thresholds: ThresholdLine[] }) {
   if (thresholds.length === 0) return null;
   return (

@@ -1,4 +1,4 @@
-// Which runs are drawn and how, as the address says it.
+// Which runs are drawn and how, kept in the URL.
 import { useUrlParameters } from '../../lib/use-url-parameters';
 
 const DAY = 86_400_000;
@@ -11,19 +11,19 @@ export const RANGES = [
 ] as const;
 
 export const LIMITS = [
-  { value: '30', name: 'Newest 30 runs', limit: 30 },
-  { value: '', name: 'Newest 100 runs', limit: 100 },
-  { value: '300', name: 'Newest 300 runs', limit: 300 },
+  { value: '30', name: 'Latest 30 runs', limit: 30 },
+  { value: '', name: 'Latest 100 runs', limit: 100 },
+  { value: '300', name: 'Latest 300 runs', limit: 300 },
   { value: 'all', name: 'All runs', limit: undefined },
 ] as const;
 
-/** How runs stand beside each other: evenly, or as they lie in time. */
+/** The spacing of runs: even, or by time. */
 export type Axis = 'runs' | 'time';
 
-/** The day so many days ago, which is the same all day long. */
+/** The date some days ago. It is constant during a day, so queries are not repeated. */
 const since = (days: number) => new Date(Date.now() - days * DAY).toISOString().slice(0, 10);
 
-/** A name out of the address, which anybody may have written. */
+/** Decodes a name from the URL, which may be malformed. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -32,7 +32,7 @@ function decoded(text: string): string {
   }
 }
 
-/** What is chosen, and how to choose. */
+/** The state of the page, and how to change it. */
 export function useTrendsParameters() {
   const { get, set } = useUrlParameters();
   const days = RANGES.find((range) => range.value === get('range'))?.days;

@@ -1,4 +1,4 @@
-// The point of a run: a circle where it passed, a diamond where it failed, a triangle where something was in error.
+// The point of a run: a circle if it passed, a diamond if it failed, a triangle if it had errors.
 import type { RunVerdict } from '../../api/types';
 
 interface PointShapeProps {
@@ -9,8 +9,8 @@ interface PointShapeProps {
 }
 
 export function PointShape({ verdict, x, y, colour }: PointShapeProps) {
-  const at = (places: [number, number][]) =>
-    places.map(([right, down]) => `${x + right},${y + down}`).join(' ');
+  const at = (offsets: [number, number][]) =>
+    offsets.map(([right, down]) => `${x + right},${y + down}`).join(' ');
   switch (verdict) {
     case 'failed':
       return (

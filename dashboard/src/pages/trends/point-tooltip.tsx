@@ -1,4 +1,4 @@
-// What is said of a run when its point is pointed at.
+// The tooltip of a point.
 import clsx from 'clsx';
 import { Text } from '../../components/text';
 import { Verdict } from '../../components/verdict';
@@ -6,15 +6,15 @@ import { formatDateTime, shortCommit } from '../../lib/format';
 import { changeFromPrevious, type PlottedRun, type Series } from './series';
 
 interface PointTooltipProps {
-  place: PlottedRun;
+  run: PlottedRun;
   series: Series[];
   format: (value: number) => string;
-  /** How a difference is written, with its sign. */
+  /** Formats a signed difference. */
   formatChange: (value: number) => string;
 }
 
-export function PointTooltip({ place, series, format, formatChange }: PointTooltipProps) {
-  const { point, datasetChanged } = place;
+export function PointTooltip({ run, series, format, formatChange }: PointTooltipProps) {
+  const { point, datasetChanged } = run;
   return (
     <div className="min-w-52 max-w-80 rounded-md border border-line bg-surface p-3 text-xs shadow-lg">
       <p className="flex items-center justify-between gap-3">
@@ -24,14 +24,14 @@ export function PointTooltip({ place, series, format, formatChange }: PointToolt
       {typeof point.gitCommit === 'string' && (
         <p className="mt-1 text-muted">
           commit <code className="font-mono">{shortCommit(point.gitCommit)}</code>
-          {point.gitDirty === true && ' with changes'}
+          {point.gitDirty === true && ', uncommitted changes'}
         </p>
       )}
-      {datasetChanged && <p className="mt-1 text-warn">other data than the run before</p>}
+      {datasetChanged && <p className="mt-1 text-warn">Dataset changed since the previous run</p>}
       <dl className="mt-2 grid grid-cols-[auto_auto_auto] items-baseline gap-x-3 gap-y-0.5 tabular-nums">
         {series.map((one) => {
           const value = one.value(point);
-          const difference = changeFromPrevious(one, place);
+          const difference = changeFromPrevious(one, run);
           return (
             <div key={one.name} className="contents">
               <dt className="flex min-w-0 items-center gap-1.5">
@@ -48,7 +48,7 @@ export function PointTooltip({ place, series, format, formatChange }: PointToolt
           );
         })}
       </dl>
-      <p className="mt-2 text-muted">Click, or press Enter, to open the run</p>
+      <p className="mt-2 text-muted">Click or press Enter to open the run</p>
     </div>
   );
 }

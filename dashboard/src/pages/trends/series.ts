@@ -1,15 +1,15 @@
-// What is drawn: the runs in their places, and the figures of each as lines.
+// The chart data: plotted runs, and metrics as series.
 import type { ThresholdLine, TrendPoint } from '../../api/types';
 import { getOwn } from '../../lib/get-own';
 import type { Axis } from './parameters';
 
-/** A run in its place on the axis. */
+/** A run with its position on the x axis. */
 export interface PlottedRun {
   x: number;
   point: TrendPoint;
-  /** The run before it. */
+  /** The previous run. */
   previous: TrendPoint | undefined;
-  /** Whether it was made on other data than the run before. */
+  /** Whether its dataset differs from that of the previous run. */
   datasetChanged: boolean;
 }
 
@@ -17,20 +17,20 @@ export interface PlottedRun {
 export interface Series {
   name: string;
   colour: string;
-  /** How the line is dashed, where colours alone do not tell. */
+  /** The dash pattern, if the colour is not unique. */
   dash: string | undefined;
   value: (point: TrendPoint) => number | null | undefined;
 }
 
 const COLOURS = 6;
 
-/** The look of the line at a place, other for each of the first eighteen. */
-export const lineStyle = (place: number) => ({
-  colour: `var(--series-${(place % COLOURS) + 1})`,
-  dash: [undefined, '6 3', '2 3'][Math.floor(place / COLOURS) % 3],
+/** The style of a line by its index; unique for the first 18 lines. */
+export const lineStyle = (index: number) => ({
+  colour: `var(--series-${(index % COLOURS) + 1})`,
+  dash: [undefined, '6 3', '2 3'][Math.floor(index / COLOURS) % 3],
 });
 
-/** The runs in their places, oldest first. */
+/** The runs with their positions, oldest first. */
 export const plotRuns = (points: TrendPoint[], axis: Axis): PlottedRun[] =>
   points.map((point, index) => {
     const previous = points[index - 1];
@@ -47,17 +47,17 @@ export const plotRuns = (points: TrendPoint[], axis: Axis): PlottedRun[] =>
 export const evaluatorNames = (points: TrendPoint[]) =>
   [...new Set(points.flatMap((point) => Object.keys(point.scores)))].sort();
 
-/** A line for each evaluator; its look is the same whichever others are shown. */
+/** One line per evaluator. Its style does not depend on which lines are hidden. */
 export const scoreSeries = (names: string[]): Series[] =>
-  names.map((name, place) => ({ name, ...lineStyle(place), value: (point) => getOwn(point.scores, name) }));
+  names.map((name, index) => ({ name, ...lineStyle(index), value: (point) => getOwn(point.scores, name) }));
 
-/** The lines that may be drawn with these evaluators' scores; those that bound all scores are always. */
+/** The thresholds for the scores of these evaluators, and for all scores. */
 export const scoreThresholds = (lines: ThresholdLine[], names: string[]) =>
   lines.filter(
     ({ quantity, evaluator }) => quantity === 'score' && (evaluator == null || names.includes(evaluator)),
   );
 
-/** How a figure differs from that of the run before; undefined where one of the two has none. */
+/** The change of a value since the previous run; undefined if either value is missing. */
 export function changeFromPrevious(
   series: Series,
   { point, previous }: Pick<PlottedRun, 'point' | 'previous'>,

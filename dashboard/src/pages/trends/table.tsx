@@ -1,4 +1,4 @@
-// The runs of the charts as a table, the newest first.
+// The runs in the charts as a table, latest first.
 import clsx from 'clsx';
 import { useState } from 'react';
 import { Link } from 'react-router';
@@ -18,32 +18,32 @@ import {
 } from '../../lib/format';
 import { changeFromPrevious, type PlottedRun, type Series } from './series';
 
-/** So many runs are in the table until all are asked for. */
+/** The number of rows shown initially. */
 const INITIAL_ROWS = 30;
 
 interface TrendTableProps {
-  places: PlottedRun[];
+  runs: PlottedRun[];
   scores: Series[];
   active: string | undefined;
   onActive: (id: string | undefined) => void;
 }
 
-export function TrendTable({ places, scores, active, onActive }: TrendTableProps) {
+export function TrendTable({ runs, scores, active, onActive }: TrendTableProps) {
   const [isExpanded, setExpanded] = useState(false);
-  const newest = places.toReversed();
+  const newest = runs.toReversed();
   const shown = isExpanded ? newest : newest.slice(0, INITIAL_ROWS);
   return (
     <Panel title="Runs">
       <section
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by the keyboard
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
         tabIndex={0}
-        aria-label="The runs of the charts"
+        aria-label="Runs in the charts"
         className="relative overflow-x-auto"
       >
         <table className="w-full text-left whitespace-nowrap tabular-nums">
           <thead className="text-muted text-xs">
             <tr>
-              <Head>Start</Head>
+              <Head>Started</Head>
               <Head>Verdict</Head>
               <Head>Commit</Head>
               {scores.map(({ name }) => (
@@ -53,24 +53,20 @@ export function TrendTable({ places, scores, active, onActive }: TrendTableProps
               ))}
               <Head isNumber>Latency</Head>
               <Head isNumber>Tokens</Head>
-              <Head isNumber>Cost</Head>
+              <Head isNumber>Agent cost</Head>
               <Head isNumber>Errors</Head>
             </tr>
           </thead>
           <tbody>
-            {shown.map((place) => (
-              <Row
-                key={place.point.id}
-                {...{ place, scores, onActive }}
-                isActive={place.point.id === active}
-              />
+            {shown.map((run) => (
+              <Row key={run.point.id} {...{ run, scores, onActive }} isActive={run.point.id === active} />
             ))}
           </tbody>
         </table>
       </section>
-      {shown.length < places.length && (
+      {shown.length < runs.length && (
         <Button className="mt-3" onClick={() => setExpanded(true)}>
-          Show all {formatCount(places.length)} runs
+          Show all {formatCount(runs.length)} runs
         </Button>
       )}
     </Panel>
@@ -86,7 +82,7 @@ function Head({ children, isNumber = false }: { children: React.ReactNode; isNum
 }
 
 interface RowProps {
-  place: PlottedRun;
+  run: PlottedRun;
   scores: Series[];
   isActive: boolean;
   onActive: (id: string | undefined) => void;
@@ -94,8 +90,8 @@ interface RowProps {
 
 const NUMBER = 'px-2 py-1.5 text-right';
 
-function Row({ place, scores, isActive, onActive }: RowProps) {
-  const { point, datasetChanged } = place;
+function Row({ run, scores, isActive, onActive }: RowProps) {
+  const { point, datasetChanged } = run;
   return (
     <tr
       data-active={isActive || undefined}
@@ -111,7 +107,7 @@ function Row({ place, scores, isActive, onActive }: RowProps) {
         </Link>
         {datasetChanged && (
           <span className="ml-2">
-            <Badge tone="warn">other data</Badge>
+            <Badge tone="warn">Dataset changed</Badge>
           </span>
         )}
       </th>
@@ -122,10 +118,10 @@ function Row({ place, scores, isActive, onActive }: RowProps) {
         {typeof point.gitCommit === 'string' && (
           <code className="font-mono">{shortCommit(point.gitCommit)}</code>
         )}
-        {point.gitDirty === true && ' with changes'}
+        {point.gitDirty === true && ', uncommitted changes'}
       </td>
       {scores.map((series) => (
-        <ScoreCell key={series.name} series={series} place={place} />
+        <ScoreCell key={series.name} series={series} run={run} />
       ))}
       <td className={NUMBER}>{formatDuration(point.avgLatencyMs)}</td>
       <td className={NUMBER}>
@@ -139,10 +135,10 @@ function Row({ place, scores, isActive, onActive }: RowProps) {
   );
 }
 
-/** A score, and how it differs from that of the run before. */
-function ScoreCell({ series, place }: { series: Series; place: PlottedRun }) {
-  const value = series.value(place.point);
-  const difference = changeFromPrevious(series, place);
+/** A score and its change since the previous run. */
+function ScoreCell({ series, run }: { series: Series; run: PlottedRun }) {
+  const value = series.value(run.point);
+  const difference = changeFromPrevious(series, run);
   if (typeof value !== 'number') return <td className={clsx(NUMBER, 'text-muted')}>–</td>;
   return (
     <td className={NUMBER}>

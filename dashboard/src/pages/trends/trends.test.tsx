@@ -49,12 +49,12 @@ const draw = (given: Partial<Trends> = {}, at = '/trends') => {
   return { asked, ...renderPage(Component, { at, path: '/trends' }) };
 };
 
-// Charts are drawn where there is room alone.
+// Charts are only drawn if they have a size.
 beforeEach(() => {
   vi.spyOn(HTMLElement.prototype, 'getBoundingClientRect').mockReturnValue(new DOMRect(0, 0, 800, 320));
 });
 
-test('the experiment of the newest run is shown until another is chosen', async () => {
+test('the experiment of the latest run is shown until another is selected', async () => {
   const { asked, user, router } = draw();
   const field = await screen.findByRole('combobox', { name: 'Experiment' });
   await waitFor(() => expect(asked.at(-1)?.searchParams.get('experiment')).toBe('answers'));
@@ -63,7 +63,7 @@ test('the experiment of the newest run is shown until another is chosen', async 
   await waitFor(() => expect(asked.at(-1)?.searchParams.get('experiment')).toBe('others'));
 });
 
-test('the table has all runs, the newest first, with changes and marks', async () => {
+test('the table has all runs, latest first, with changes and badges', async () => {
   draw();
   const table = within(await screen.findByRole('region', { name: 'The runs of the charts' }));
   const rows = table.getAllByRole('row').slice(1);
@@ -74,12 +74,12 @@ test('the table has all runs, the newest first, with changes and marks', async (
   ]);
   expect(rows[0]).toHaveTextContent('0.750+0.050');
   expect(rows[1]).toHaveTextContent('0.700−0.200');
-  expect(rows[1]).toHaveTextContent('other data');
+  expect(rows[1]).toHaveTextContent('Dataset changed');
   expect(rows[1]).toHaveTextContent('Failed');
-  expect(rows[2]).not.toHaveTextContent('other data');
+  expect(rows[2]).not.toHaveTextContent('Dataset changed');
 });
 
-test('the table of many runs begins with the newest thirty', async () => {
+test('the table of many runs initially shows the latest thirty', async () => {
   const many = Array.from({ length: 45 }, (_, index) => point({ id: `run${index}` }));
   const { user } = draw({ trends: many });
   const table = within(await screen.findByRole('region', { name: 'The runs of the charts' }));
@@ -88,7 +88,7 @@ test('the table of many runs begins with the newest thirty', async () => {
   expect(table.getAllByRole('row')).toHaveLength(46);
 });
 
-test('lines are hidden and shown by their names, which the address keeps', async () => {
+test('lines can be hidden, and the URL keeps the hidden ones', async () => {
   const { user, router } = draw();
   const tone = await screen.findByRole('button', { name: 'tone' });
   expect(tone).toHaveAttribute('aria-pressed', 'true');
@@ -99,22 +99,22 @@ test('lines are hidden and shown by their names, which the address keeps', async
   expect(router.state.location.search).toBe('');
 });
 
-test('an address that nobody could have made hides nothing', async () => {
+test('a malformed URL hides nothing', async () => {
   draw({}, '/trends?hide=%25');
   expect(await screen.findByRole('button', { name: 'tone' })).toHaveAttribute('aria-pressed', 'true');
 });
 
-test('an evaluator that no run has leaves all of them', async () => {
+test('an unknown evaluator shows all evaluators', async () => {
   draw({}, '/trends?evaluator=gone');
   expect(await screen.findByRole('columnheader', { name: 'tone' })).toBeVisible();
 });
 
-test('an evaluator may be called what every object has', () => {
+test('an evaluator may have the name of an object property', () => {
   const [series] = scoreSeries(['constructor']);
   expect(series?.value(point())).toBeUndefined();
 });
 
-test('thresholds are drawn and named, those of hidden lines are not', async () => {
+test('thresholds are drawn and named, except those of hidden lines', async () => {
   const { container, user } = draw();
   const named = await screen.findByRole('list', { name: 'Thresholds' });
   expect(named).toHaveTextContent('correctness.avg>=0.6');
@@ -123,11 +123,11 @@ test('thresholds are drawn and named, those of hidden lines are not', async () =
   expect(screen.queryByRole('list', { name: 'Thresholds' })).toBeNull();
 });
 
-test('an evaluator, a tag, a range and a number of runs can be chosen', async () => {
+test('an evaluator, a tag, a time range and a number of runs can be selected', async () => {
   const { asked, user, router } = draw({}, '/trends?tag=main&range=7d');
   await screen.findByRole('option', { name: 'tone' });
   await user.selectOptions(screen.getByRole('combobox', { name: 'Evaluator' }), 'tone');
-  await user.selectOptions(screen.getByRole('combobox', { name: 'How many runs' }), 'Newest 300 runs');
+  await user.selectOptions(screen.getByRole('combobox', { name: 'Number of runs' }), 'Latest 300 runs');
   expect(router.state.location.search).toBe('?tag=main&range=7d&evaluator=tone&runs=300');
   expect(screen.queryByRole('columnheader', { name: 'correctness' })).toBeNull();
   await waitFor(() => expect(asked.at(-1)?.searchParams.get('limit')).toBe('300'));
@@ -135,31 +135,31 @@ test('an evaluator, a tag, a range and a number of runs can be chosen', async ()
   expect(asked.at(-1)?.searchParams.get('since')).toMatch(/^\d{4}-\d\d-\d\d$/);
 });
 
-test('one run makes no trend, and the next command is told', async () => {
+test('a single run shows that a trend needs two, and the next command', async () => {
   draw({ trends: POINTS.slice(0, 1) });
-  expect(await screen.findByText(/One run makes no trend yet/)).toBeVisible();
+  expect(await screen.findByText(/A trend needs at least two runs/)).toBeVisible();
   expect(screen.getByText('cargo cobalt run')).toBeVisible();
 });
 
-test('where no run matches, the choice can be undone', async () => {
+test('without matching runs, the filters can be cleared', async () => {
   const { user, router } = draw({ trends: [] }, '/trends?tag=main');
-  await user.click(await screen.findByRole('button', { name: 'Show runs of any tag and time' }));
+  await user.click(await screen.findByRole('button', { name: 'Clear filters' }));
   expect(router.state.location.search).toBe('');
 });
 
-test('without any run, the command that makes one is told', async () => {
+test('without any runs, the command to create one is shown', async () => {
   mockServer({ '/api/runs': runs([]) });
   renderPage(Component, { at: '/trends' });
-  expect(await screen.findByText('There are no runs yet')).toBeVisible();
+  expect(await screen.findByText('No runs yet')).toBeVisible();
   expect(screen.getByText('cargo cobalt run')).toBeVisible();
 });
 
-test('runs stand evenly, or as they lie in time', () => {
+test('runs are spaced evenly or by time', () => {
   expect(plotRuns(POINTS, 'runs').map(({ x }) => x)).toEqual([0, 1, 2]);
   expect(plotRuns(POINTS, 'time')[0]?.x).toBe(Date.parse('2026-02-05T10:00:00.000Z'));
 });
 
-test('other data is marked where both runs tell theirs', () => {
+test('a changed dataset is marked if both runs have a hash', () => {
   const unknown = [point({ datasetHash: undefined }), ...POINTS];
   expect(plotRuns(unknown, 'runs').map(({ datasetChanged: isOtherData }) => isOtherData)).toEqual([
     false,
@@ -169,19 +169,19 @@ test('other data is marked where both runs tell theirs', () => {
   ]);
 });
 
-test('a change needs both figures', () => {
+test('a change needs both values', () => {
   const [first, second] = plotRuns([point({ scores: {} }), point()], 'runs');
   const [series] = scoreSeries(['correctness']);
   expect(series && first && changeFromPrevious(series, first)).toBeUndefined();
   expect(series && second && changeFromPrevious(series, second)).toBeUndefined();
 });
 
-test('thresholds of all scores are drawn with any evaluator', () => {
+test('thresholds for all scores are drawn with any evaluator', () => {
   const all = { ...THRESHOLD, evaluator: undefined };
   expect(scoreThresholds([THRESHOLD, all], ['tone'])).toEqual([all]);
 });
 
-test('the axis of scores begins below the lowest of them, and of the thresholds', () => {
+test('the score axis starts below the lowest score and threshold', () => {
   const drawn = plotRuns([point()], 'runs');
   expect(scoreTicks(drawn, scoreSeries(['tone']), [])[0]).toBe(0.7);
   expect(scoreTicks(drawn, scoreSeries(['tone']), [THRESHOLD])).toEqual([0.5, 0.6, 0.7, 0.8, 0.9, 1]);
