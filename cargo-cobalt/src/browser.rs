@@ -10,7 +10,7 @@ pub fn open(address: &str) -> Result<(), String> {
 }
 
 /// Whether stderr is a terminal.
-pub fn has_reader() -> bool {
+pub fn is_interactive() -> bool {
     io::stderr().is_terminal()
 }
 

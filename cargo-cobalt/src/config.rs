@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use cobalt::command::config::{Config, Flags, Setting, project_root, schema};
 use cobalt_core::paths::workspace_root;
 use cobalt_core::redact::set_forms;
-use cobalt_core::reporters::Paint;
+use cobalt_core::reporters::Style;
 use serde_json::Value;
 
 use crate::cli;
@@ -49,28 +49,28 @@ pub fn config(arguments: &cli::Config, flags: &Flags) -> Result<ExitCode, Error>
 const WIDEST: usize = 40;
 
 /// A line per setting: its key, its value as in the file, and its origin. A list of tables has a line per table.
-fn lines(settings: &[Setting], paint: Paint) -> String {
+fn lines(settings: &[Setting], paint: Style) -> String {
     let titles = ["key", "value", "origin"].map(|title| (title, Align::Left));
     table_up_to(WIDEST, titles, settings.iter().flat_map(rows), paint)
 }
 
 fn rows(Setting { key, value, origin, .. }: &Setting) -> Vec<[String; 3]> {
     let elements = value.as_array().filter(|elements| elements.iter().any(Value::is_object));
-    let Some(elements) = elements else { return vec![[key.clone(), written(value), origin.to_string()]] };
+    let Some(elements) = elements else { return vec![[key.clone(), to_toml(value), origin.to_string()]] };
     let row = |(index, element)| match index {
-        0 => [key.clone(), written(element), origin.to_string()],
-        _ => [String::new(), written(element), String::new()],
+        0 => [key.clone(), to_toml(element), origin.to_string()],
+        _ => [String::new(), to_toml(element), String::new()],
     };
     elements.iter().enumerate().map(row).collect()
 }
 
 /// A value in TOML syntax; `none` if there is none.
-pub fn written(value: &Value) -> String {
+pub fn to_toml(value: &Value) -> String {
     match value {
         Value::Null => "none".to_owned(),
-        Value::Array(list) => format!("[{}]", list.iter().map(written).collect::<Vec<_>>().join(", ")),
+        Value::Array(list) => format!("[{}]", list.iter().map(to_toml).collect::<Vec<_>>().join(", ")),
         Value::Object(fields) => {
-            let fields = fields.iter().map(|(key, value)| format!("{key} = {}", written(value)));
+            let fields = fields.iter().map(|(key, value)| format!("{key} = {}", to_toml(value)));
             format!("{{ {} }}", fields.collect::<Vec<_>>().join(", "))
         }
         // Strings, numbers and booleans are written as in JSON.

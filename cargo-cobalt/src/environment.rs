@@ -11,7 +11,7 @@ use cobalt_core::redact::register_variables;
 use crate::error::CommandError;
 
 /// The file name.
-pub const FILE: &str = ".env";
+pub const DOTENV_FILE: &str = ".env";
 
 /// An unreadable file. The line is not shown, as it can contain a secret.
 #[derive(Debug, thiserror::Error)]
@@ -44,7 +44,7 @@ impl Environment {
     pub fn read(folders: &[&Path]) -> Result<Self, EnvFileError> {
         let mut environment = Self::default();
         for folder in folders {
-            let path = folder.join(FILE);
+            let path = folder.join(DOTENV_FILE);
             if !path.is_file() {
                 continue;
             }
@@ -67,7 +67,7 @@ impl Environment {
     }
 
     /// The variables that the files add.
-    pub fn of_files(&self) -> impl Iterator<Item = (&str, &str)> {
+    pub fn file_variables(&self) -> impl Iterator<Item = (&str, &str)> {
         self.from_files.iter().map(|(name, value)| (&**name, &**value))
     }
 }
@@ -77,7 +77,8 @@ fn variables(path: &Path) -> Result<Vec<(String, String)>, EnvFileError> {
     let failed = |line, source| EnvFileError { path: path.to_owned(), line, source };
     let bytes = fs::read(path).map_err(|error| failed(0, dotenvy::Error::Io(error)))?;
     let taken = Cell::new(0);
-    let lines = Lines { left: bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&bytes), taken: &taken };
+    let lines =
+        LineReader { left: bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&bytes), taken: &taken };
     let read = dotenvy::from_read_iter(lines).collect::<Result<_, _>>();
     read.map_err(|error| {
         // A quoted value can span lines; unclosed, it extends to the end of the file.
@@ -92,12 +93,12 @@ fn variables(path: &Path) -> Result<Vec<(String, String)>, EnvFileError> {
 }
 
 /// A reader that returns one line at a time and counts the lines read.
-struct Lines<'a> {
+struct LineReader<'a> {
     left: &'a [u8],
     taken: &'a Cell<usize>,
 }
 
-impl Read for Lines<'_> {
+impl Read for LineReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let line = self.left.iter().position(|byte| *byte == b'\n').map_or(self.left.len(), |end| end + 1);
         let (given, left) = self.left.split_at(line.min(buffer.len()));
@@ -115,11 +116,11 @@ mod tests {
     #[test]
     fn what_is_set_comes_before_files_and_near_files_before_far_ones() {
         let (near, far) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        fs::write(near.path().join(FILE), "PATH=/nowhere\nSHARED=near\nexport QUOTED=\"a b\" # why\n")
+        fs::write(near.path().join(DOTENV_FILE), "PATH=/nowhere\nSHARED=near\nexport QUOTED=\"a b\" # why\n")
             .unwrap();
-        fs::write(far.path().join(FILE), "SHARED=far\nONLY_FAR=1\n").unwrap();
+        fs::write(far.path().join(DOTENV_FILE), "SHARED=far\nONLY_FAR=1\n").unwrap();
         let environment = Environment::read(&[near.path(), far.path()]).unwrap();
-        let read: Vec<_> = environment.of_files().collect();
+        let read: Vec<_> = environment.file_variables().collect();
         assert_eq!(read, [("SHARED", "near"), ("QUOTED", "a b"), ("ONLY_FAR", "1")]);
         assert_eq!(environment.get("PATH"), std::env::var_os("PATH"));
         assert_eq!(environment.get("ONLY_FAR"), Some("1".into()));
@@ -129,7 +130,7 @@ mod tests {
     fn a_line_that_is_no_assignment_is_an_error_that_names_the_file_and_the_line_and_not_its_content() {
         let folder = tempfile::tempdir().unwrap();
         let refused = |text: &str| {
-            fs::write(folder.path().join(FILE), text).unwrap();
+            fs::write(folder.path().join(DOTENV_FILE), text).unwrap();
             Environment::read(&[folder.path()]).unwrap_err().to_string()
         };
         let long = format!("# {}\nKEY=1\nKEY\n", "sk-secret ".repeat(2000));
@@ -151,8 +152,8 @@ mod tests {
     #[test]
     fn a_byte_order_mark_is_dropped() {
         let folder = tempfile::tempdir().unwrap();
-        fs::write(folder.path().join(FILE), "\u{feff}KEY=1\n").unwrap();
+        fs::write(folder.path().join(DOTENV_FILE), "\u{feff}KEY=1\n").unwrap();
         let environment = Environment::read(&[folder.path()]).unwrap();
-        assert_eq!(environment.of_files().collect::<Vec<_>>(), [("KEY", "1")]);
+        assert_eq!(environment.file_variables().collect::<Vec<_>>(), [("KEY", "1")]);
     }
 }

@@ -7,11 +7,11 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use cobalt::command::config::ConfigError;
-use cobalt_core::causes::BoxError;
+use cobalt_core::error_chain::BoxError;
 use cobalt_core::redact::redacted;
-use cobalt_core::reporters::printable;
+use cobalt_core::reporters::escape_control;
 
-use crate::terminal::for_stderr;
+use crate::terminal::wrap_for_stderr;
 
 /// The kind of an error; determines the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +43,7 @@ impl CommandError for ConfigError {}
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("{error}")]
-    Room { kind: ErrorKind, error: BoxError },
+    Module { kind: ErrorKind, error: BoxError },
 
     #[error("{0}")]
     Arguments(String),
@@ -52,7 +52,7 @@ pub enum Error {
     NothingMatched(String),
 
     #[error("{}", .0.join("\nerror: "))]
-    Broken(Vec<String>),
+    Multiple(Vec<String>),
 
     #[error("stopped")]
     Interrupted,
@@ -108,22 +108,22 @@ fn metadata_reason(error: &cargo_metadata::Error) -> String {
 
 impl<E: CommandError> From<E> for Error {
     fn from(error: E) -> Self {
-        Self::Room { kind: error.kind(), error: error.into() }
+        Self::Module { kind: error.kind(), error: error.into() }
     }
 }
 
 impl Error {
     /// The error of a module, if it has this type.
-    pub fn of_room<E: CommandError>(&self) -> Option<&E> {
+    pub fn downcast<E: CommandError>(&self) -> Option<&E> {
         match self {
-            Self::Room { error, .. } => error.downcast_ref(),
+            Self::Module { error, .. } => error.downcast_ref(),
             _ => None,
         }
     }
 
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::Room { kind, .. } => *kind,
+            Self::Module { kind, .. } => *kind,
             Self::Arguments(_) => ErrorKind::Arguments,
             Self::NothingMatched(_) => ErrorKind::NothingMatched,
             Self::Interrupted => ErrorKind::Interrupted,
@@ -132,12 +132,15 @@ impl Error {
     }
 
     /// Prints the error on stderr, except for a broken pipe.
-    pub fn tell(&self) {
+    pub fn eprint(&self) {
         match self {
             // Ctrl-C is not an error; it is how `watch` is stopped.
-            Self::Interrupted => eprintln!("{}", for_stderr(&self.to_string())),
+            Self::Interrupted => eprintln!("{}", wrap_for_stderr(&self.to_string())),
             _ if self.is_broken_pipe() => {}
-            _ => eprintln!("{}", for_stderr(&format!("error: {}", printable(&redacted(&self.to_string()))))),
+            _ => eprintln!(
+                "{}",
+                wrap_for_stderr(&format!("error: {}", escape_control(&redacted(&self.to_string()))))
+            ),
         }
     }
 
@@ -176,6 +179,6 @@ mod tests {
         let error = Error::from(NoBird("dodo"));
         assert_eq!(error.to_string(), "no bird named `dodo`");
         assert_eq!(error.exit_code(), ExitCode::from(4));
-        assert!(error.of_room::<NoBird>().is_some() && error.of_room::<ConfigError>().is_none());
+        assert!(error.downcast::<NoBird>().is_some() && error.downcast::<ConfigError>().is_none());
     }
 }

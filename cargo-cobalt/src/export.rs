@@ -7,14 +7,14 @@ use std::process::ExitCode;
 use clap::ValueEnum as _;
 use cobalt::command::config::{Config, Flags};
 
+use crate::atomic_file::write;
 use crate::cli::{Export, Format};
 use crate::config::settings;
 use crate::error::Error;
 use crate::formats::{csv, html, junit, markdown};
-use crate::results::{Finished, Results};
-use crate::runs::{FoundRun, KnownRuns, report_of};
+use crate::results::{FinishedExperiment, Results};
+use crate::runs::{KnownRuns, ResolvedRun, report_of};
 use crate::terminal::{one_line, print};
-use crate::written::write;
 
 pub fn export(arguments: &Export, flags: &Flags) -> Result<ExitCode, Error> {
     let format = format(arguments)?;
@@ -57,26 +57,26 @@ fn format(arguments: &Export) -> Result<Format, Error> {
     })
 }
 
-fn render(found: Vec<FoundRun>, format: Format, settings: &Config) -> Result<String, Error> {
+fn render(found: Vec<ResolvedRun>, format: Format, settings: &Config) -> Result<String, Error> {
     // In any format, files that are not result files are refused.
-    let finished = found.into_iter().map(|run| finished(run, settings)).collect::<Result<_, Error>>()?;
+    let finished = found.into_iter().map(|run| load_finished(run, settings)).collect::<Result<_, Error>>()?;
     let results = Results::of(finished);
     Ok(match format {
         Format::Csv => csv(&results, settings.prices()),
         Format::Html => html(&results),
-        Format::Json => json(&texts(&results)?),
+        Format::Json => json(&read_contents(&results)?),
         Format::Junit => junit(&results),
         Format::Markdown => markdown::markdown(&results),
     })
 }
 
-fn finished(run: FoundRun, settings: &Config) -> Result<Finished, Error> {
+fn load_finished(run: ResolvedRun, settings: &Config) -> Result<FinishedExperiment, Error> {
     let report = report_of(&run, settings.prices())?;
-    Ok(Finished { report, path: Some(run.path), without_items: None })
+    Ok(FinishedExperiment { report, path: Some(run.path), without_items: None })
 }
 
 /// The contents of the result files.
-fn texts(results: &Results) -> Result<Vec<String>, Error> {
+fn read_contents(results: &Results) -> Result<Vec<String>, Error> {
     let files = results.experiments.iter().filter_map(|finished| finished.path.as_ref());
     let text = |path: &PathBuf| {
         fs::read_to_string(path)

@@ -5,15 +5,15 @@ use std::process::{Command, Stdio};
 
 /// Whether git ignores files.
 #[derive(Debug)]
-pub enum Kept {
+pub enum IgnoreStatus {
     /// It ignores none of them.
-    All,
+    NotIgnored,
     /// It ignores at least one, by this rule: `<file>:<line>:<pattern>`.
-    LeftOut { rule: String },
+    Ignored { rule: String },
 }
 
 /// Asks git about files of one folder; `None` without git.
-pub fn kept(files: &[PathBuf]) -> Option<Kept> {
+pub fn check_ignored(files: &[PathBuf]) -> Option<IgnoreStatus> {
     let output = Command::new("git")
         .args(["check-ignore", "--verbose", "--"])
         .args(files)
@@ -28,8 +28,8 @@ pub fn kept(files: &[PathBuf]) -> Option<Kept> {
     let leaves_out =
         |rule: &&str| !rule.splitn(3, ':').nth(2).is_some_and(|pattern| pattern.starts_with('!'));
     match (output.status.code()?, rules.find(leaves_out)) {
-        (0, Some(rule)) => Some(Kept::LeftOut { rule: rule.to_owned() }),
-        (0 | 1, _) => Some(Kept::All),
+        (0, Some(rule)) => Some(IgnoreStatus::Ignored { rule: rule.to_owned() }),
+        (0 | 1, _) => Some(IgnoreStatus::NotIgnored),
         _ => None,
     }
 }

@@ -7,28 +7,28 @@ use std::{fs, io};
 
 use cobalt::command::config::Flags;
 use cobalt_core::report::Report;
-use cobalt_core::store::{Layout, ResultFileName, check_report, keep_report, read_journal, without_mark};
+use cobalt_core::store::{Layout, ResultFileName, import_report, read_journal, strip_bom, validate_report};
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::cli::Import;
 use crate::config::settings;
 use crate::error::Error;
-use crate::index::{Filter, Index, IndexError};
+use crate::index::{Index, IndexError, RunFilter};
 use crate::terminal::{one_line, print};
 
 /// What happened to a file.
-enum Outcome {
+enum ImportOutcome {
     Imported(PathBuf),
     /// The run already exists with the same content, in this file.
-    There(PathBuf),
+    AlreadyExists(PathBuf),
 }
 
 pub fn import(arguments: &Import, flags: &Flags) -> Result<ExitCode, Error> {
     let settings = settings(flags)?;
     let root = [settings.workspace_root().to_owned()];
     let paths = if arguments.paths.is_empty() { &root[..] } else { &arguments.paths };
-    let (mut files, mut refused) = files(paths);
+    let (mut files, mut refused) = collect_files(paths);
     let is_named = !arguments.paths.is_empty();
     if !is_named {
         files.retain(|file| is_result(file) && !file.starts_with(settings.layout().results()));
@@ -39,33 +39,37 @@ pub fn import(arguments: &Import, flags: &Flags) -> Result<ExitCode, Error> {
         } else {
             "no result files of another project or of the original tool"
         };
-        let paths: Vec<_> = paths.iter().map(|path| format!("`{}`", shown(path))).collect();
+        let paths: Vec<_> = paths.iter().map(|path| format!("`{}`", display_path(path))).collect();
         return Err(Error::NothingMatched(format!("{what} in {}", paths.join(", "))));
     }
-    let mut there = There::read(settings.layout())?;
+    let mut there = ExistingRuns::read(settings.layout())?;
     let (mut imported, mut known) = (0, 0);
     for path in &files {
-        match take(path, settings.layout(), &mut there) {
-            Ok((run, Outcome::Imported(to))) => {
+        match import_file(path, settings.layout(), &mut there) {
+            Ok((run, ImportOutcome::Imported(to))) => {
                 imported += 1;
-                print(&format!("imported {run} from `{}` as `{}`\n", shown(path), shown(&to)))
+                print(&format!("imported {run} from `{}` as `{}`\n", display_path(path), display_path(&to)))
                     .map_err(Error::Print)?;
             }
-            Ok((run, Outcome::There(at))) => {
+            Ok((run, ImportOutcome::AlreadyExists(at))) => {
                 known += 1;
-                print(&format!("skipped  {run}, which already exists as `{}`\n", shown(&at)))
+                print(&format!("skipped  {run}, which already exists as `{}`\n", display_path(&at)))
                     .map_err(Error::Print)?;
             }
-            Err(reason) => refused.push(format!("`{}` refused: {}", shown(path), one_line(&reason))),
+            Err(reason) => refused.push(format!("`{}` refused: {}", display_path(path), one_line(&reason))),
         }
     }
     print(&format!("{imported} imported, {known} skipped, {} refused\n", refused.len()))
         .map_err(Error::Print)?;
-    if refused.is_empty() { Ok(ExitCode::SUCCESS) } else { Err(Error::Broken(refused)) }
+    if refused.is_empty() { Ok(ExitCode::SUCCESS) } else { Err(Error::Multiple(refused)) }
 }
 
 /// Imports a file, unless its run exists. Returns a description of the run, or why the file is refused.
-fn take(path: &Path, layout: &Layout, there: &mut There) -> Result<(String, Outcome), String> {
+fn import_file(
+    path: &Path,
+    layout: &Layout,
+    there: &mut ExistingRuns,
+) -> Result<(String, ImportOutcome), String> {
     let file = ResultFile::read(path)?;
     let report = &file.report;
     let items = report.items.len();
@@ -73,33 +77,34 @@ fn take(path: &Path, layout: &Layout, there: &mut There) -> Result<(String, Outc
     let run = format!("run {} of `{}` ({items} {noun})", report.id, one_line(&report.name));
     if let Some(at) = there.find(&report.id) {
         return match file.is_same_as(at) {
-            true => Ok((run, Outcome::There(at.to_owned()))),
+            true => Ok((run, ImportOutcome::AlreadyExists(at.to_owned()))),
             false => Err(format!(
                 "{run} already exists with different content as `{}`; keep one of the two and delete the other",
-                shown(at)
+                display_path(at)
             )),
         };
     }
-    let to = keep_report(layout, report, &file.bytes).map_err(|error| error.to_string())?;
+    let to = import_report(layout, report, &file.bytes).map_err(|error| error.to_string())?;
     there.add(&report.id, &to);
-    Ok((run, Outcome::Imported(to)))
+    Ok((run, ImportOutcome::Imported(to)))
 }
 
 /// A path on one line, relative to the current folder.
-fn shown(path: &Path) -> String {
+fn display_path(path: &Path) -> String {
     let folder = std::env::current_dir().unwrap_or_default();
     one_line(&path.strip_prefix(&folder).unwrap_or(path).display().to_string())
 }
 
 /// Folders with results below a given folder: Cobalt's and those of the original tool.
-const BELOW: [&str; 5] = ["results", "data/results", ".cobalt/results", ".cobalt/data/results", "data"];
+const RESULT_FOLDERS: [&str; 5] =
+    ["results", "data/results", ".cobalt/results", ".cobalt/data/results", "data"];
 
 /// The given files and, for folders, the `*.json` files in them and in the results folders below, sorted and without duplicates;
 /// and errors for unreadable paths.
-fn files(paths: &[PathBuf]) -> (Vec<PathBuf>, Vec<String>) {
+fn collect_files(paths: &[PathBuf]) -> (Vec<PathBuf>, Vec<String>) {
     let (mut files, mut refused, mut seen) = (Vec::new(), Vec::new(), HashSet::new());
     for path in paths {
-        match of_path(path) {
+        match json_files_of(path) {
             Ok(found) => files.extend(found.into_iter().filter(|file| seen.insert(file.clone()))),
             Err(error) => {
                 let path = one_line(&path.display().to_string());
@@ -112,12 +117,12 @@ fn files(paths: &[PathBuf]) -> (Vec<PathBuf>, Vec<String>) {
     (files, refused)
 }
 
-fn of_path(path: &Path) -> io::Result<Vec<PathBuf>> {
+fn json_files_of(path: &Path) -> io::Result<Vec<PathBuf>> {
     if !fs::metadata(path)?.is_dir() {
         return Ok(vec![path.to_owned()]);
     }
     let below: Vec<_> =
-        BELOW.iter().map(|folder| path.join(folder)).filter(|folder| folder.is_dir()).collect();
+        RESULT_FOLDERS.iter().map(|folder| path.join(folder)).filter(|folder| folder.is_dir()).collect();
     let beside = in_folder(path)?;
     let mut files = Vec::new();
     for folder in below {
@@ -166,22 +171,22 @@ impl ResultFile {
     /// Reads a file, or says what is wrong with it.
     fn read(path: &Path) -> Result<Self, String> {
         let bytes = fs::read(path).map_err(|error| format!("failed to read it: {error}"))?;
-        let report = serde_json::from_slice::<Report>(without_mark(&bytes));
-        let report = report.map_err(|error| other(&bytes, &error))?;
-        check(&report)?;
-        check_report(&bytes, &report).map_err(|damage| damage.to_string())?;
+        let report = serde_json::from_slice::<Report>(strip_bom(&bytes));
+        let report = report.map_err(|error| explain_invalid(&bytes, &error))?;
+        validate(&report)?;
+        validate_report(&bytes, &report).map_err(|damage| damage.to_string())?;
         Ok(Self { report, bytes })
     }
 
     /// Whether another file has the same content, regardless of formatting.
     fn is_same_as(&self, other: &Path) -> bool {
-        let value = |bytes: &[u8]| serde_json::from_slice::<Value>(without_mark(bytes)).ok();
+        let value = |bytes: &[u8]| serde_json::from_slice::<Value>(strip_bom(bytes)).ok();
         fs::read(other).is_ok_and(|other| other == self.bytes || value(&other) == value(&self.bytes))
     }
 }
 
 /// Refuses reports without a valid ID or name.
-fn check(report: &Report) -> Result<(), String> {
+fn validate(report: &Report) -> Result<(), String> {
     let id = &report.id;
     // The ID follows the last `_` of a file name.
     let fits = |character: char| character.is_ascii_alphanumeric() || character == '-';
@@ -195,7 +200,7 @@ fn check(report: &Report) -> Result<(), String> {
 }
 
 /// Explains what a file is that is not a result file.
-fn other(bytes: &[u8], error: &serde_json::Error) -> String {
+fn explain_invalid(bytes: &[u8], error: &serde_json::Error) -> String {
     #[derive(Deserialize)]
     struct Baseline {
         measurements: u32,
@@ -209,7 +214,7 @@ fn other(bytes: &[u8], error: &serde_json::Error) -> String {
              `cargo cobalt run --resume {id}`"
         );
     }
-    match serde_json::from_slice::<Baseline>(without_mark(bytes)) {
+    match serde_json::from_slice::<Baseline>(strip_bom(bytes)) {
         Ok(Baseline { measurements: 1.., name }) => format!(
             "it is a baseline of `{name}`, which contains only metrics; compare runs with it with `--baseline PATH`, or put it \
              into `.cobalt/baselines`"
@@ -219,14 +224,14 @@ fn other(bytes: &[u8], error: &serde_json::Error) -> String {
 }
 
 /// The existing result files by run ID.
-struct There(HashMap<String, PathBuf>);
+struct ExistingRuns(HashMap<String, PathBuf>);
 
-impl There {
+impl ExistingRuns {
     /// Complete runs come from the index, whatever their file names; partial runs from file names.
     fn read(layout: &Layout) -> Result<Self, IndexError> {
         let results = layout.results();
-        let all = Filter::ALL;
-        let (found, _) = Index::open(layout)?.runs(&all)?;
+        let all = RunFilter::ALL;
+        let (found, _) = Index::open(layout)?.query(&all)?;
         let mut files =
             by_name(results).map_err(|source| IndexError::Results { path: results.to_owned(), source })?;
         files.extend(found.runs.into_iter().map(|run| (run.id, results.join(run.file))));

@@ -8,12 +8,12 @@ use tokio::sync::Notify;
 
 use crate::error::CommandError;
 
-static LISTENING: AtomicBool = AtomicBool::new(false);
-static HEARD: AtomicBool = AtomicBool::new(false);
+static INSTALLED: AtomicBool = AtomicBool::new(false);
+static RECEIVED: AtomicBool = AtomicBool::new(false);
 /// Notifies waiters.
-static WAITING: Notify = Notify::const_new();
+static NOTIFY: Notify = Notify::const_new();
 /// The process ID of the child, or 0.
-static BELOW: AtomicU32 = AtomicU32::new(0);
+static CHILD_ID: AtomicU32 = AtomicU32::new(0);
 
 #[derive(Debug, thiserror::Error)]
 #[error("failed to catch Ctrl-C: {0}")]
@@ -22,49 +22,49 @@ pub struct SignalError(ctrlc::Error);
 impl CommandError for SignalError {}
 
 /// Installs the handler: from now on, signals are recorded and forwarded and do not terminate this process. Idempotent.
-pub fn pass_on() -> Result<(), SignalError> {
-    if LISTENING.swap(true, Ordering::SeqCst) {
+pub fn install_handler() -> Result<(), SignalError> {
+    if INSTALLED.swap(true, Ordering::SeqCst) {
         return Ok(());
     }
     let hear = || {
-        HEARD.store(true, Ordering::SeqCst);
-        WAITING.notify_waiters();
-        interrupt(BELOW.load(Ordering::SeqCst));
+        RECEIVED.store(true, Ordering::SeqCst);
+        NOTIFY.notify_waiters();
+        interrupt(CHILD_ID.load(Ordering::SeqCst));
     };
     ctrlc::set_handler(hear).map_err(SignalError)
 }
 
 /// Whether a signal was received.
-pub fn was_heard() -> bool {
-    HEARD.load(Ordering::SeqCst)
+pub fn was_received() -> bool {
+    RECEIVED.load(Ordering::SeqCst)
 }
 
 /// Waits for a signal.
-pub async fn heard() {
+pub async fn received() {
     // Register before checking, so that no signal is missed.
-    let woken = WAITING.notified();
-    if !was_heard() {
+    let woken = NOTIFY.notified();
+    if !was_received() {
         woken.await;
     }
 }
 
 /// Registers a child process to forward signals to, until dropped.
 #[derive(Debug)]
-pub struct Below;
+pub struct ForwardGuard;
 
-impl Below {
-    pub fn runs(child: &Child) -> Self {
-        BELOW.store(child.id(), Ordering::SeqCst);
-        if was_heard() {
+impl ForwardGuard {
+    pub fn new(child: &Child) -> Self {
+        CHILD_ID.store(child.id(), Ordering::SeqCst);
+        if was_received() {
             interrupt(child.id());
         }
         Self
     }
 }
 
-impl Drop for Below {
+impl Drop for ForwardGuard {
     fn drop(&mut self) {
-        BELOW.store(0, Ordering::SeqCst);
+        CHILD_ID.store(0, Ordering::SeqCst);
     }
 }
 

@@ -5,17 +5,17 @@ use std::ffi::OsString;
 use std::io;
 use std::process::ExitCode;
 
-use cobalt::command::Wanted;
+use cobalt::command::RequestKind;
 use cobalt::command::config::Flags;
-use cobalt_core::reporters::{Event, Listed, fetched, printable};
+use cobalt_core::reporters::{Event, Listed, escape_control, format_fetch};
 use cobalt_core::wording::{self, count};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::cli::{Color, List};
 use crate::error::Error;
-use crate::project::{Binary, Built, Project, compile};
-use crate::run::{Asked, Message, check_names, run_binary, unnamed, variables};
+use crate::project::{Binary, BuildOutput, Project, compile};
+use crate::run::{BinaryRequest, Message, check_names, listing_failed, run_binary, variables};
 use crate::terminal::{Align, paint, print, print_json, table};
 
 /// An experiment with its package and test target.
@@ -47,7 +47,7 @@ pub fn list(arguments: &List, flags: &Flags, color: Color) -> Result<ExitCode, E
     let binaries = built.binaries.iter().map(with_variables).collect::<Result<Vec<_>, Error>>()?;
     let clashes = check_names(&binaries, &arguments.selection.experiment)?;
     for (binary, variables) in &binaries {
-        ask(binary, arguments, variables, &mut rows, &mut errors)?;
+        query_binary(binary, arguments, variables, &mut rows, &mut errors)?;
     }
     errors.extend(clashes);
     errors.extend(rows.iter().filter_map(|row| row.experiment.error.clone()));
@@ -55,28 +55,28 @@ pub fn list(arguments: &List, flags: &Flags, color: Color) -> Result<ExitCode, E
         print_json(&rows).map_err(Error::Print)?;
     } else if !rows.is_empty() {
         print(&table(TITLES, rows.iter().map(cells), paint(&io::stdout()))).map_err(Error::Print)?;
-        print(&data(&rows)).map_err(Error::Print)?;
+        print(&fetched_lines(&rows)).map_err(Error::Print)?;
     }
     if !errors.is_empty() {
-        return Err(Error::Broken(errors));
+        return Err(Error::Multiple(errors));
     }
     if rows.is_empty() {
-        return Err(Error::NothingMatched(none(arguments, &built)));
+        return Err(Error::NothingMatched(no_experiments_message(arguments, &built)));
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// The message if there is no experiment to list.
-fn none(arguments: &List, built: &Built) -> String {
+fn no_experiments_message(arguments: &List, built: &BuildOutput) -> String {
     if built.binaries.is_empty() {
-        return format!("no experiments found: {}", built.foreign.join("; "));
+        return format!("no experiments found: {}", built.skipped.join("; "));
     }
     let filters: Vec<_> = arguments.selection.filter.iter().map(ToString::to_string).collect();
-    let filters = wording::list(filters.iter().map(String::as_str));
+    let filters = wording::join_quoted(filters.iter().map(String::as_str));
     format!("no experiment matches {filters}; `cargo cobalt list` shows all experiments")
 }
 
-fn ask(
+fn query_binary(
     binary: &Binary,
     arguments: &List,
     variables: &[(String, OsString)],
@@ -84,7 +84,7 @@ fn ask(
     errors: &mut Vec<String>,
 ) -> Result<(), Error> {
     let selection = &arguments.selection;
-    let asked = Asked { selection, wanted: Wanted::List, arguments: &[], variables };
+    let asked = BinaryRequest { selection, wanted: RequestKind::List, arguments: &[], variables };
     let (mut said, mut greeted) = (Vec::new(), false);
     let ended = run_binary(binary, asked, |message| match message {
         Message::Event(event, _) => match *event {
@@ -98,23 +98,25 @@ fn ask(
             _ => {}
         },
         // Progress of a long fetch.
-        Message::Stderr(line) if line.starts_with("fetching ") => eprintln!("{}", printable(line.trim_end())),
+        Message::Stderr(line) if line.starts_with("fetching ") => {
+            eprintln!("{}", escape_control(line.trim_end()))
+        }
         // Shown only if the binary fails.
         Message::Stderr(line) => said.push(line),
         Message::Stdout(_) => {}
     })?;
     if !(ended.is_success() && greeted) && errors.is_empty() {
-        errors.push(unnamed(binary, ended.status, &said));
+        errors.push(listing_failed(binary, ended.status, &said));
     }
     Ok(())
 }
 
 /// The fetched datasets, one line each.
-fn data(rows: &[Row]) -> String {
+fn fetched_lines(rows: &[Row]) -> String {
     let of_row = |row: &Row| {
         let Listed { dataset, fetched: fetch, items, .. } = &row.experiment;
         let items = count(items.unwrap_or_default(), "item");
-        Some(format!("data: {} ({items})\n", fetched(dataset.as_deref()?, fetch.as_ref()?)))
+        Some(format!("data: {} ({items})\n", format_fetch(dataset.as_deref()?, fetch.as_ref()?)))
     };
     let lines: BTreeSet<_> = rows.iter().filter_map(of_row).collect();
     lines.into_iter().collect()

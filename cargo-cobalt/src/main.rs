@@ -1,6 +1,7 @@
 //! The `cargo cobalt` command.
 
 mod assistants;
+mod atomic_file;
 mod baseline;
 mod browser;
 mod clean;
@@ -14,6 +15,7 @@ mod export;
 mod formats;
 mod git_ignored;
 mod history;
+mod http_client;
 mod import;
 mod index;
 mod init;
@@ -23,28 +25,26 @@ mod markdown;
 mod mcp;
 mod merge;
 mod project;
-mod recent;
 mod reference;
 mod reporters;
-mod requests;
 mod results;
 mod run;
 mod runs;
 mod serve;
 mod show;
+mod sized_cache;
 mod terminal;
 mod watch;
 mod webhooks;
-mod written;
 
 use std::process::ExitCode;
 use std::time::SystemTime;
 
 use clap::Parser;
-use cobalt::command::config::{Flags, Only};
+use cobalt::command::config::{Flags, RerunMode};
 use cobalt_core::redact::register_environment;
 
-use cli::{Build, Cargo, Command, Data, Outcome, Run, RunOptions, Settings};
+use cli::{BuildOptions, Cargo, Command, DataOptions, OutcomeOptions, Run, RunOptions, Settings};
 use reporters::github;
 
 fn main() -> ExitCode {
@@ -76,31 +76,31 @@ fn main() -> ExitCode {
     };
     result.unwrap_or_else(|error| {
         if matches!(arguments.command, Command::Run(_) | Command::Merge(_))
-            && github::is_wanted(&flags.reporters)
+            && github::is_enabled(&flags.reporters)
         {
-            github::tell(&error);
+            github::report_error(&error);
         } else {
-            error.tell();
+            error.eprint();
         }
         error.exit_code()
     })
 }
 
 /// The subset of items to run, if not all.
-fn only(run: &Run) -> Option<Only> {
-    let failed = run.rerun_failed.then_some(Only::Failed);
-    failed.or_else(|| run.changed.then_some(Only::Changed))
+fn item_subset(run: &Run) -> Option<RerunMode> {
+    let failed = run.rerun_failed.then_some(RerunMode::Failed);
+    failed.or_else(|| run.changed.then_some(RerunMode::Changed))
 }
 
 /// The settings given by flags.
 fn flags(command: &Command) -> Flags {
     let of_file = |settings: &Settings| Flags { config: settings.config.clone(), ..Flags::default() };
-    let of_outcome = |outcome: &Outcome, settings: &Settings| Flags {
+    let of_outcome = |outcome: &OutcomeOptions, settings: &Settings| Flags {
         reporters: outcome.reporter.clone(),
         on_inconclusive: outcome.on_inconclusive,
         ..of_file(settings)
     };
-    let of_data = |data: &Data, build: &Build, flags: Flags| Flags {
+    let of_data = |data: &DataOptions, build: &BuildOptions, flags: Flags| Flags {
         offline: build.is_offline(),
         refresh: data.refresh.then(SystemTime::now),
         ..flags
@@ -114,11 +114,11 @@ fn flags(command: &Command) -> Flags {
         Command::Run(run) => Flags {
             ci: run.ci,
             resume: run.resume.clone(),
-            only: only(run),
+            rerun: item_subset(run),
             shard: run.shard,
             ..of_run(&run.options)
         },
-        Command::Watch(watch) => Flags { only: Some(Only::Changed), ..of_run(&watch.options) },
+        Command::Watch(watch) => Flags { rerun: Some(RerunMode::Changed), ..of_run(&watch.options) },
         Command::Merge(merge) => Flags { ci: merge.ci, ..of_outcome(&merge.outcome, &merge.settings) },
         Command::List(list) => of_data(&list.data, &list.build, of_file(&list.settings)),
         Command::History(history) => of_file(&history.settings),
@@ -128,7 +128,7 @@ fn flags(command: &Command) -> Flags {
         Command::Import(import) => of_file(&import.settings),
         Command::Baseline(baseline) => of_file(baseline.command.settings()),
         Command::Dataset(dataset) => {
-            let fetching = dataset.command.fetching();
+            let fetching = dataset.command.fetch_options();
             Flags {
                 offline: fetching.is_some_and(|fetching| fetching.offline),
                 refresh: fetching.filter(|fetching| fetching.refresh).map(|_| SystemTime::now()),

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use cobalt_core::reporters::printable;
-use cobalt_core::wording::cut;
+use cobalt_core::reporters::escape_control;
+use cobalt_core::wording::truncate;
 
 use crate::terminal::one_line;
 
@@ -12,12 +12,12 @@ pub const LONGEST_TEXT: usize = 600;
 
 /// Appends a labelled code block, truncated to [`LONGEST_TEXT`].
 pub fn block(text: &mut String, label: &str, content: &str) {
-    let _ = write!(text, "\n{label}:\n\n{}", fenced(&cut(content, LONGEST_TEXT)));
+    let _ = write!(text, "\n{label}:\n\n{}", fenced(&truncate(content, LONGEST_TEXT)));
 }
 
 /// A code block.
 pub fn fenced(content: &str) -> String {
-    let content = printable(content);
+    let content = escape_control(content);
     let fence = "`".repeat(longest_run(&content).max(2) + 1);
     format!("{fence}text\n{content}\n{fence}\n")
 }
@@ -35,7 +35,7 @@ pub fn code(text: &str) -> String {
 }
 
 /// The text of a table cell: a bar would end the cell even in a code span.
-pub fn cell(text: &str) -> String {
+pub fn escape_cell(text: &str) -> String {
     text.replace('|', "\\|")
 }
 
@@ -69,7 +69,7 @@ mod tests {
         assert_eq!(code("`a"), "`` `a ``");
         assert_eq!(code(" "), "(empty)");
         assert_eq!(code("a\n# b"), "`a\\n# b`");
-        assert_eq!(cell(&code("a|b")), "`a\\|b`");
+        assert_eq!(escape_cell(&code("a|b")), "`a\\|b`");
     }
 
     #[test]

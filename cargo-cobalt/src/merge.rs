@@ -8,40 +8,40 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use cobalt::command::config::{Config, Flags, unknown_variable};
+use cobalt::command::config::{Config, Flags, unknown_variable_warning};
 use cobalt::command::shards::{ShardFile, merge as join};
-use cobalt_core::report::{Report, Shard, SourcePlace, Timestamp};
+use cobalt_core::report::{Report, Shard, SourceLocation, Timestamp};
 use cobalt_core::reporters::{Event, ExperimentFinished, Warning};
 use cobalt_core::store::{
-    JournalHeader, ResultFileName, check_report, read_report, without_mark, write_report,
+    JournalHeader, ResultFileName, read_report, strip_bom, validate_report, write_report,
 };
 use serde::Deserialize;
 use walkdir::WalkDir;
 
-use crate::baseline::Given;
+use crate::baseline::BaselineSource;
 use crate::cli::Merge;
 use crate::config::settings;
 use crate::error::Error;
 use crate::reporters::Reporters;
-use crate::results::{Finished, Output as _};
-use crate::run::{Call, FAILS_WITH_CI, Screen};
+use crate::results::{FinishedExperiment, Output as _};
+use crate::run::{CI_HINT, Invocation, Screen};
 
 pub fn merge(arguments: &Merge, flags: &Flags) -> Result<ExitCode, Error> {
     let given = match &arguments.outcome.baseline {
-        Some(name) => Some(Given::by(name, settings(flags)?.layout())?),
+        Some(name) => Some(BaselineSource::resolve(name, settings(flags)?.layout())?),
         None => None,
     };
     let files = given.as_ref().map_or_else(Vec::new, |given| given.files.clone());
     let settings = settings(&Flags { baseline: files, ..flags.clone() })?;
     let folder = env::current_dir().map_err(Error::CurrentFolder)?;
     let (whole, groups): (Vec<_>, Vec<_>) =
-        groups(find(&arguments.paths)?).into_iter().partition(|group| group.shards.is_empty());
+        group_by_experiment(find(&arguments.paths)?).into_iter().partition(|group| group.shards.is_empty());
     let reporters = Reporters::with_webhooks(&settings)?;
-    let call = Call::new(Screen::of(&settings, false, folder), reporters);
-    let mut teller = Teller { call, merged: Vec::new() };
-    whole.iter().for_each(|group| teller.note(&group.passed_over()));
+    let call = Invocation::new(Screen::of(&settings, false, folder), reporters);
+    let mut teller = Merger { call, merged: Vec::new() };
+    whole.iter().for_each(|group| teller.note(&group.skip_note()));
     if groups.is_empty() {
-        return Err(nothing(arguments));
+        return Err(no_shards_error(arguments));
     }
     if let Some(given) = &given {
         let names: Vec<_> = groups.iter().map(|group| &*group.name).collect();
@@ -54,7 +54,7 @@ pub fn merge(arguments: &Merge, flags: &Flags) -> Result<ExitCode, Error> {
     teller.conclude(settings.is_ci())
 }
 
-fn nothing(arguments: &Merge) -> Error {
+fn no_shards_error(arguments: &Merge) -> Error {
     let paths: Vec<_> = arguments.paths.iter().map(|path| format!("`{}`", path.display())).collect();
     Error::NothingMatched(format!(
         "no shards found in {}; create them with `cargo cobalt run --shard 1/2` and `2/2`, and pass their result files \
@@ -64,19 +64,19 @@ fn nothing(arguments: &Merge) -> Error {
 }
 
 /// Merges shards and reports the results.
-struct Teller {
-    call: Call,
-    merged: Vec<Finished>,
+struct Merger {
+    call: Invocation,
+    merged: Vec<FinishedExperiment>,
 }
 
-impl Teller {
+impl Merger {
     /// Merges the shards of one experiment. A failure does not affect other experiments.
-    fn merge(&mut self, number: usize, group: Group, settings: &Config) -> Result<(), Error> {
+    fn merge(&mut self, number: usize, group: ExperimentRuns, settings: &Config) -> Result<(), Error> {
         let (name, declared_at) = (group.name.clone(), group.declared_at.clone());
         for note in group.notes() {
             self.note(&note);
         }
-        match merged(group, settings) {
+        match merge_group(group, settings) {
             Ok(report) => self.keep(number, report, settings),
             Err(reason) => {
                 let error = format!("experiment `{name}` cannot be merged: {reason}");
@@ -91,22 +91,22 @@ impl Teller {
         let path = written.as_ref().ok().map(|path| &**path);
         let finished = ExperimentFinished::of(number, &report, &report.case_names(), path);
         let path = path.map(ToOwned::to_owned);
-        if let Some(warning) = Warning::of_report(&report) {
+        if let Some(warning) = Warning::for_report(&report) {
             self.call.emit(&Event::Warning(warning))?;
         }
         let finished = ExperimentFinished { unsaved: written.err(), ..finished };
         self.call.emit(&Event::ExperimentFinished(Box::new(finished)))?;
-        self.merged.push(Finished { report, path, without_items: None });
+        self.merged.push(FinishedExperiment { report, path, without_items: None });
         Ok(())
     }
 
     /// Warns of variables whose names look misspelt. Others can belong to the agents.
     fn warn_of_variables(&mut self, settings: &Config) -> Result<(), Error> {
         let names = env::vars_os().filter_map(|(name, _)| name.into_string().ok());
-        let names: BTreeSet<_> = names.filter(|name| !settings.names_variable(name)).collect();
-        let warnings = names.iter().filter_map(|name| unknown_variable(name));
+        let names: BTreeSet<_> = names.filter(|name| !settings.mentions_variable(name)).collect();
+        let warnings = names.iter().filter_map(|name| unknown_variable_warning(name));
         let likely: Vec<_> = warnings.filter(|warning| warning.contains("did you mean")).collect();
-        likely.into_iter().try_for_each(|warning| self.call.emit(&Event::Warning(Warning::of_call(warning))))
+        likely.into_iter().try_for_each(|warning| self.call.emit(&Event::Warning(Warning::global(warning))))
     }
 
     fn note(&self, note: &str) {
@@ -125,7 +125,7 @@ impl Teller {
             ExitCode::SUCCESS
         } else {
             if !ci {
-                call.screen.eprintln(FAILS_WITH_CI);
+                call.screen.eprintln(CI_HINT);
             }
             ExitCode::from(u8::from(ci))
         };
@@ -135,17 +135,17 @@ impl Teller {
 }
 
 /// Merges the latest runs of an experiment's shards into a report.
-fn merged(group: Group, settings: &Config) -> Result<Report, String> {
+fn merge_group(group: ExperimentRuns, settings: &Config) -> Result<Report, String> {
     let paths = group.newest()?;
-    let files = paths.into_iter().map(shard).collect::<Result<Vec<_>, _>>()?;
+    let files = paths.into_iter().map(load_shard).collect::<Result<Vec<_>, _>>()?;
     join(files, settings).map_err(|error| error.to_string())
 }
 
 /// Reads the report of a shard. A damaged one is refused, as its errors would end up in the merged run.
-fn shard(path: PathBuf) -> Result<ShardFile, String> {
+fn load_shard(path: PathBuf) -> Result<ShardFile, String> {
     let report = read_report(&path).map_err(|error| error.to_string())?;
     let bytes = fs::read(&path).map_err(|error| format!("failed to read `{}`: {error}", path.display()))?;
-    match check_report(&bytes, &report) {
+    match validate_report(&bytes, &report) {
         Ok(()) => Ok(ShardFile { path, report }),
         Err(damage) => Err(format!(
             "`{}` cannot be used: {damage}; copy the file again from the machine that ran the shard, or rerun the shard",
@@ -156,31 +156,32 @@ fn shard(path: PathBuf) -> Result<ShardFile, String> {
 
 /// The runs found for one experiment.
 #[derive(Debug)]
-struct Group {
+struct ExperimentRuns {
     name: String,
     /// Where the experiment is declared, according to its latest run.
-    declared_at: Option<SourcePlace>,
+    declared_at: Option<SourceLocation>,
     /// The runs of each shard, latest first.
-    shards: BTreeMap<Shard, Vec<Found>>,
+    shards: BTreeMap<Shard, Vec<RunFile>>,
     /// The number of runs that are not shards.
     others: usize,
 }
 
 /// Groups runs by experiment, in source order. Experiments with the same name in different files are separate.
-fn groups(found: Vec<Found>) -> Vec<Group> {
-    let mut by_place = BTreeMap::<_, Vec<Found>>::new();
+fn group_by_experiment(found: Vec<RunFile>) -> Vec<ExperimentRuns> {
+    let mut by_place = BTreeMap::<_, Vec<RunFile>>::new();
     for run in found {
         let file = run.head.declared_at.as_ref().map(|place| place.file.clone());
         by_place.entry((file, run.head.name.clone())).or_default().push(run);
     }
-    let mut groups: Vec<_> = by_place.into_iter().map(|((_, name), runs)| Group::of(name, runs)).collect();
+    let mut groups: Vec<_> =
+        by_place.into_iter().map(|((_, name), runs)| ExperimentRuns::of(name, runs)).collect();
     groups
         .sort_by_cached_key(|group| group.declared_at.as_ref().map(|place| (place.file.clone(), place.line)));
     groups
 }
 
-impl Group {
-    fn of(name: String, mut runs: Vec<Found>) -> Self {
+impl ExperimentRuns {
+    fn of(name: String, mut runs: Vec<RunFile>) -> Self {
         // If a run has both, its result file comes before its journal.
         runs.sort_by_key(|run| Reverse((run.head.timestamp, run.is_finished)));
         let declared_at = runs.first().and_then(|run| run.head.declared_at.clone());
@@ -199,7 +200,7 @@ impl Group {
     }
 
     /// The note that none of its runs is a shard.
-    fn passed_over(&self) -> String {
+    fn skip_note(&self) -> String {
         let are = if self.others == 1 {
             "its only run is not a shard".to_owned()
         } else {
@@ -211,7 +212,7 @@ impl Group {
     /// Notes on shards with several runs.
     fn notes(&self) -> Vec<String> {
         let several = self.shards.iter().filter(|(_, runs)| runs.len() > 1);
-        let note = |(shard, runs): (&Shard, &Vec<Found>)| {
+        let note = |(shard, runs): (&Shard, &Vec<RunFile>)| {
             format!(
                 "{}: using the latest of {} runs of shard {shard}: `{}`",
                 self.name,
@@ -228,7 +229,7 @@ impl Group {
         for (shard, runs) in self.shards {
             let Some(newest) = runs.into_iter().next() else { continue };
             if !newest.is_finished {
-                let Found { path, head, .. } = newest;
+                let RunFile { path, head, .. } = newest;
                 return Err(format!(
                     "run {} of shard {shard} is not finished: there is only its journal `{}`; on the machine that ran it, \
                      resume with `cargo cobalt run --resume {}` or rerun the shard",
@@ -245,9 +246,9 @@ impl Group {
 
 /// A file of a run.
 #[derive(Debug)]
-struct Found {
+struct RunFile {
     path: PathBuf,
-    head: Head,
+    head: RunHead,
     /// Whether the run finished: the file is a result file, not a journal.
     is_finished: bool,
 }
@@ -255,12 +256,12 @@ struct Found {
 /// The head of a result file, without metrics and items.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Head {
+struct RunHead {
     id: String,
     name: String,
     timestamp: Timestamp,
     #[serde(default)]
-    declared_at: Option<SourcePlace>,
+    declared_at: Option<SourceLocation>,
     #[serde(default)]
     shard: Option<Shard>,
     /// Fields that every result file has, and few other files.
@@ -271,17 +272,17 @@ struct Head {
 }
 
 /// The runs in these files and, recursively, in these folders, sorted by path.
-fn find(paths: &[PathBuf]) -> Result<Vec<Found>, Error> {
+fn find(paths: &[PathBuf]) -> Result<Vec<RunFile>, Error> {
     let mut found = Vec::new();
     for path in paths {
         if !path.is_dir() {
-            found.extend(journal(path).map_or_else(|| result(path), Ok)?);
+            found.extend(read_journal_head(path).map_or_else(|| read_result(path), Ok)?);
             continue;
         }
         for entry in WalkDir::new(path).sort_by_file_name() {
-            let entry = entry.map_err(|error| unfit(error.path().unwrap_or(path), &error))?;
+            let entry = entry.map_err(|error| file_error(error.path().unwrap_or(path), &error))?;
             if entry.file_type().is_file() {
-                found.extend(below(entry.path())?);
+                found.extend(read_in_folder(entry.path())?);
             }
         }
     }
@@ -289,26 +290,26 @@ fn find(paths: &[PathBuf]) -> Result<Vec<Found>, Error> {
 }
 
 /// The run in a file of a folder. A file named like a result file must be one.
-fn below(path: &Path) -> Result<Option<Found>, Error> {
+fn read_in_folder(path: &Path) -> Result<Option<RunFile>, Error> {
     match path.extension().and_then(|extension| extension.to_str()) {
-        Some("json") => match result(path) {
+        Some("json") => match read_result(path) {
             Err(error) if is_named_as_result(path) => Err(error),
             found => Ok(found.ok().flatten()),
         },
-        _ => Ok(journal(path).flatten()),
+        _ => Ok(read_journal_head(path).flatten()),
     }
 }
 
-fn result(path: &Path) -> Result<Option<Found>, Error> {
-    let bytes = fs::read(path).map_err(|error| unfit(path, &error))?;
-    let head = serde_json::from_slice(without_mark(&bytes));
-    let head = head.map_err(|error| unfit(path, &format!("not a result file: {error}")))?;
-    Ok(Some(Found { path: path.to_owned(), head, is_finished: true }))
+fn read_result(path: &Path) -> Result<Option<RunFile>, Error> {
+    let bytes = fs::read(path).map_err(|error| file_error(path, &error))?;
+    let head = serde_json::from_slice(strip_bom(&bytes));
+    let head = head.map_err(|error| file_error(path, &format!("not a result file: {error}")))?;
+    Ok(Some(RunFile { path: path.to_owned(), head, is_finished: true }))
 }
 
 /// The run in the journal of an interrupted or running run; the inner value is `None` if the journal is unusable. The outer one
 /// is `None` if the file is not named like a journal.
-fn journal(path: &Path) -> Option<Option<Found>> {
+fn read_journal_head(path: &Path) -> Option<Option<RunFile>> {
     path.extension().filter(|extension| *extension == "jsonl")?;
     let read = || {
         let mut line = String::new();
@@ -316,8 +317,8 @@ fn journal(path: &Path) -> Option<Option<Found>> {
         let JournalHeader { id, name, timestamp, declared_at, shard, .. } =
             serde_json::from_str(&line).ok()?;
         let (_config, _summary) = (serde::de::IgnoredAny, serde::de::IgnoredAny);
-        let head = Head { id, name, timestamp, declared_at, shard, _config, _summary };
-        Some(Found { path: path.to_owned(), head, is_finished: false })
+        let head = RunHead { id, name, timestamp, declared_at, shard, _config, _summary };
+        Some(RunFile { path: path.to_owned(), head, is_finished: false })
     };
     Some(read())
 }
@@ -326,7 +327,7 @@ fn is_named_as_result(path: &Path) -> bool {
     path.file_name().is_some_and(|name| ResultFileName::parse(&name.to_string_lossy()).is_some())
 }
 
-fn unfit(path: &Path, reason: &impl ToString) -> Error {
+fn file_error(path: &Path, reason: &impl ToString) -> Error {
     let reason = format!("{}; pass result files of shards, or folders that contain them", reason.to_string());
     Error::RunFile { path: path.to_owned(), reason }
 }

@@ -4,13 +4,13 @@ use std::env;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
-use cobalt_core::reporters::Paint;
+use cobalt_core::reporters::Style;
 use serde::Serialize;
 use terminal_size::{Height, Width, terminal_size_of};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// The width if the terminal does not report one.
-const USUAL: usize = 80;
+const DEFAULT_WIDTH: usize = 80;
 
 /// The width of the terminal on stdout, in columns; `None` if stdout is not a terminal.
 pub fn stdout_width() -> Option<usize> {
@@ -24,14 +24,14 @@ pub fn stderr_width() -> Option<usize> {
 
 fn width(is_terminal: bool, told: Option<(Width, Height)>) -> Option<usize> {
     let told = told.map(|(width, _)| usize::from(width.0)).filter(|width| *width > 0);
-    is_terminal.then(|| told.unwrap_or(USUAL))
+    is_terminal.then(|| told.unwrap_or(DEFAULT_WIDTH))
 }
 
 /// Whether a stream is coloured, by `--color`, the usual variables, and the kind of stream.
-pub fn paint(stream: &impl anstream::stream::RawStream) -> Paint {
+pub fn paint(stream: &impl anstream::stream::RawStream) -> Style {
     match anstream::AutoStream::choice(stream) {
-        anstream::ColorChoice::Never => Paint::Plain,
-        _ => Paint::Coloured,
+        anstream::ColorChoice::Never => Style::Plain,
+        _ => Style::Ansi,
     }
 }
 
@@ -59,7 +59,7 @@ pub enum Align {
 pub fn table<const N: usize>(
     titles: [(&str, Align); N],
     rows: impl IntoIterator<Item = [String; N]>,
-    paint: Paint,
+    paint: Style,
 ) -> String {
     table_up_to(usize::MAX, titles, rows, paint)
 }
@@ -69,7 +69,7 @@ pub fn table_up_to<const N: usize>(
     widest: usize,
     titles: [(&str, Align); N],
     rows: impl IntoIterator<Item = [String; N]>,
-    paint: Paint,
+    paint: Style,
 ) -> String {
     let head = titles.map(|(title, _)| title.to_owned());
     let rows: Vec<_> = std::iter::once(head).chain(rows).map(|row| row.map(|cell| one_line(&cell))).collect();
@@ -90,11 +90,11 @@ pub fn table_up_to<const N: usize>(
 
 /// Makes any text safe for a terminal, on one line: control characters are escaped.
 pub fn one_line(text: &str) -> String {
-    cobalt_core::reporters::printable(text).replace('\n', "\\n").replace('\t', "\\t")
+    cobalt_core::reporters::escape_control(text).replace('\n', "\\n").replace('\t', "\\t")
 }
 
 /// A path relative to the current folder.
-pub fn seen(path: &Path) -> String {
+pub fn relative_path(path: &Path) -> String {
     let folder = env::current_dir().unwrap_or_default();
     one_line(&path.strip_prefix(&folder).unwrap_or(path).display().to_string())
 }
@@ -105,7 +105,7 @@ pub fn columns(text: &str) -> usize {
 }
 
 /// Truncates a text to `most` columns, with `…`.
-pub fn fit(text: &str, most: usize) -> String {
+pub fn truncate_to_width(text: &str, most: usize) -> String {
     if columns(text) <= most {
         return text.to_owned();
     }
@@ -124,14 +124,14 @@ pub fn fit(text: &str, most: usize) -> String {
 /// Wraps a text at words into at most `most` lines of `width` columns; truncation is marked with `…`. Words wider than a line are broken.
 pub fn wrap(text: &str, width: usize, most: usize) -> Vec<String> {
     let (mut lines, mut line) = (Vec::new(), String::new());
-    for piece in text.split_whitespace().flat_map(|word| pieces(word, width)) {
+    for piece in text.split_whitespace().flat_map(|word| split_word(word, width)) {
         if line.is_empty() {
             line.push_str(piece);
         } else if columns(&line) + 1 + columns(piece) <= width {
             line.push(' ');
             line.push_str(piece);
         } else if lines.len() + 1 == most {
-            line = fit(&format!("{line}…"), width);
+            line = truncate_to_width(&format!("{line}…"), width);
             break;
         } else {
             lines.push(std::mem::replace(&mut line, piece.to_owned()));
@@ -142,22 +142,22 @@ pub fn wrap(text: &str, width: usize, most: usize) -> Vec<String> {
 }
 
 /// Wraps lines at words if stdout is a terminal.
-pub fn for_stdout(text: &str) -> String {
-    stdout_width().map_or_else(|| text.to_owned(), |width| folded(text, width))
+pub fn wrap_for_stdout(text: &str) -> String {
+    stdout_width().map_or_else(|| text.to_owned(), |width| wrap_lines(text, width))
 }
 
 /// The same for stderr.
-pub fn for_stderr(text: &str) -> String {
-    stderr_width().map_or_else(|| text.to_owned(), |width| folded(text, width))
+pub fn wrap_for_stderr(text: &str) -> String {
+    stderr_width().map_or_else(|| text.to_owned(), |width| wrap_lines(text, width))
 }
 
 /// Prints a text on stderr, wrapped at words if it is a terminal.
-pub fn eprint_folded(text: &str) {
-    eprintln!("{}", for_stderr(text));
+pub fn eprint_wrapped(text: &str) {
+    eprintln!("{}", wrap_for_stderr(text));
 }
 
 /// Wraps lines at words, with continuation lines indented; terminals would break within words. Colour codes have no width.
-fn folded(text: &str, width: usize) -> String {
+fn wrap_lines(text: &str, width: usize) -> String {
     /// Additional indent of continuation lines.
     const OFF: usize = 4;
     let mut folded = String::with_capacity(text.len());
@@ -187,7 +187,7 @@ fn folded(text: &str, width: usize) -> String {
 }
 
 /// Splits a word into parts of at most `width` columns and at least one character.
-fn pieces(word: &str, width: usize) -> impl Iterator<Item = &str> {
+fn split_word(word: &str, width: usize) -> impl Iterator<Item = &str> {
     let mut rest = word;
     std::iter::from_fn(move || {
         let mut taken = 0;
@@ -217,15 +217,15 @@ mod tests {
     fn a_line_that_is_too_wide_ends_between_words_and_goes_on_set_off() {
         let text = "  MISSED  the drop is 0.2, which is too much\n  met     x  (1)\n";
         let expected = "  MISSED  the drop\n      is 0.2, which\n      is too much\n  met     x  (1)\n";
-        assert_eq!(folded(text, 20), expected);
-        assert_eq!(folded(text, 200), text);
+        assert_eq!(wrap_lines(text, 20), expected);
+        assert_eq!(wrap_lines(text, 200), text);
         assert_eq!(
-            folded("a-word-that-is-wider-than-the-line and more", 12),
+            wrap_lines("a-word-that-is-wider-than-the-line and more", 12),
             "a-word-that-is-wider-than-the-line\n    and more"
         );
         let red = "\u{1b}[31mone\u{1b}[0m two";
-        assert_eq!(folded(red, 7), red, "colours take no room");
-        assert_eq!(folded("", 7), "");
+        assert_eq!(wrap_lines(red, 7), red, "colours take no room");
+        assert_eq!(wrap_lines("", 7), "");
     }
 
     #[test]
@@ -237,12 +237,12 @@ mod tests {
 
     #[test]
     fn a_text_is_cut_to_the_columns_that_it_takes() {
-        assert_eq!(fit("help-desk", 9), "help-desk");
-        assert_eq!(fit("help-desk", 8), "help-de…");
-        assert_eq!(fit("質問質問", 8), "質問質問");
-        assert_eq!(fit("質問質問", 6), "質問…");
-        assert_eq!(fit("cafe\u{301}", 4), "cafe\u{301}");
-        assert_eq!(fit("two words", 5), "two…");
+        assert_eq!(truncate_to_width("help-desk", 9), "help-desk");
+        assert_eq!(truncate_to_width("help-desk", 8), "help-de…");
+        assert_eq!(truncate_to_width("質問質問", 8), "質問質問");
+        assert_eq!(truncate_to_width("質問質問", 6), "質問…");
+        assert_eq!(truncate_to_width("cafe\u{301}", 4), "cafe\u{301}");
+        assert_eq!(truncate_to_width("two words", 5), "two…");
     }
 
     #[test]
@@ -250,7 +250,7 @@ mod tests {
         let rows = [["質問", "45", "v1, smoke"], ["sums", "?", ""]].map(|row| row.map(str::to_owned));
         let titles = [("name", Align::Left), ("items", Align::Right), ("tags", Align::Left)];
         let expected = "name  items  tags\n質問     45  v1, smoke\nsums      ?\n";
-        assert_eq!(table(titles, rows, Paint::Plain), expected);
+        assert_eq!(table(titles, rows, Style::Plain), expected);
     }
 
     #[test]

@@ -8,12 +8,12 @@ pub struct BackOff {
     /// The first wait; half of it is random.
     pub first: Duration,
     /// The maximum wait.
-    pub most: Duration,
+    pub max: Duration,
 }
 
 impl Default for BackOff {
     fn default() -> Self {
-        Self { first: Duration::from_millis(500), most: Duration::from_secs(8) }
+        Self { first: Duration::from_millis(500), max: Duration::from_secs(8) }
     }
 }
 
@@ -26,7 +26,7 @@ impl BackOff {
             // A server may ask for any duration.
             Some(asked) => asked.saturating_add(self.first.mul_f64(fastrand::f64() / 2.0)),
             None => {
-                let whole = self.first.saturating_mul(2_u32.saturating_pow(attempt)).min(self.most);
+                let whole = self.first.saturating_mul(2_u32.saturating_pow(attempt)).min(self.max);
                 whole.mul_f64(0.5 + fastrand::f64() / 2.0)
             }
         }

@@ -15,13 +15,13 @@ pub fn sha256_hex(parts: &[impl AsRef<[u8]>]) -> String {
 }
 
 /// The first eight bytes of a text's hash, as a big-endian number.
-pub(crate) fn sha256_beginning(text: &str) -> u64 {
+pub(crate) fn sha256_prefix(text: &str) -> u64 {
     let hash = Sha256::digest(text);
     hash[..8].iter().fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
 /// Whether a text can be an unambiguous prefix of such a hash: 8 to 64 hexadecimal digits.
-pub fn begins_hash(text: &str) -> bool {
+pub fn is_hash_prefix(text: &str) -> bool {
     (8..=64).contains(&text.len()) && text.bytes().all(|digit| digit.is_ascii_hexdigit())
 }
 

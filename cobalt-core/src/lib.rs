@@ -4,10 +4,10 @@
 //! It is independent of models, terminals and settings files. Use it through `cobalt`: this crate has no stable API.
 
 pub mod back_off;
-pub mod causes;
+pub mod error_chain;
+pub mod experiment_name;
 pub mod hash;
 pub mod item;
-pub mod names;
 pub mod nesting;
 pub mod paths;
 pub mod pattern;

@@ -4,16 +4,16 @@ use serde_json::Value;
 
 /// The maximum depth of lists and objects in an item's field, an agent's output or an evaluation's metadata. The JSON parser
 /// stops at 128, and a result file adds a few levels.
-pub const DEEPEST: usize = 100;
+pub const MAX_DEPTH: usize = 100;
 
 /// Whether a value is nested too deeply to be stored. Does not recurse.
 pub fn is_too_deep(value: &Value) -> bool {
-    if !has_levels(value) {
+    if !is_container(value) {
         return false;
     }
     let mut level: Vec<&Value> = vec![value];
-    for _ in 0..=DEEPEST {
-        level = level.into_iter().filter(|value| has_levels(value)).flat_map(inside).collect();
+    for _ in 0..=MAX_DEPTH {
+        level = level.into_iter().filter(|value| is_container(value)).flat_map(children).collect();
         if level.is_empty() {
             return false;
         }
@@ -22,18 +22,18 @@ pub fn is_too_deep(value: &Value) -> bool {
 }
 
 /// The error message if `what` is nested too deeply.
-pub fn too_deep(what: &str) -> String {
+pub fn too_deep_message(what: &str) -> String {
     format!(
-        "{what} is nested more than {DEEPEST} levels deep, the limit of result files; flatten it, or return the deep part \
+        "{what} is nested more than {MAX_DEPTH} levels deep, the limit of result files; flatten it, or return the deep part \
          as text"
     )
 }
 
-fn has_levels(value: &Value) -> bool {
+fn is_container(value: &Value) -> bool {
     matches!(value, Value::Array(_) | Value::Object(_))
 }
 
-fn inside(value: &Value) -> Box<dyn Iterator<Item = &Value> + '_> {
+fn children(value: &Value) -> Box<dyn Iterator<Item = &Value> + '_> {
     match value {
         Value::Array(values) => Box::new(values.iter()),
         Value::Object(fields) => Box::new(fields.values()),
@@ -42,7 +42,7 @@ fn inside(value: &Value) -> Box<dyn Iterator<Item = &Value> + '_> {
 }
 
 /// Drops a value level by level: the default recursive drop could overflow the stack.
-pub fn dismantle(value: Value) {
+pub fn drop_iteratively(value: Value) {
     let mut left = vec![value];
     while let Some(value) = left.pop() {
         match value {
@@ -67,15 +67,15 @@ mod tests {
     #[test]
     fn lists_and_objects_count_as_levels() {
         assert!(!is_too_deep(&json!("flat")));
-        assert!(!is_too_deep(&nested(DEEPEST)));
-        assert!(is_too_deep(&nested(DEEPEST + 1)));
-        assert!(is_too_deep(&json!(["flat", { "beside": nested(DEEPEST) }])));
+        assert!(!is_too_deep(&nested(MAX_DEPTH)));
+        assert!(is_too_deep(&nested(MAX_DEPTH + 1)));
+        assert!(is_too_deep(&json!(["flat", { "beside": nested(MAX_DEPTH) }])));
     }
 
     #[test]
     fn no_depth_overflows_the_stack() {
         let abyss = (0..500_000).fold(Value::Null, |inner, _| Value::Array(vec![inner]));
         assert!(is_too_deep(&abyss));
-        dismantle(abyss);
+        drop_iteratively(abyss);
     }
 }

@@ -99,7 +99,7 @@ impl Manifest {
             return (here == folder || !workspace.excludes(here, folder)).then(|| here.to_owned());
         }
         let named = self.package.as_ref()?.workspace.as_ref()?;
-        Some(normalized(&here.join(named)))
+        Some(normalize(&here.join(named)))
     }
 }
 
@@ -112,7 +112,7 @@ impl Workspace {
 }
 
 /// The path without `.` and `..`. Like cargo, it does not follow symlinks.
-pub(crate) fn normalized(path: &Path) -> PathBuf {
+pub(crate) fn normalize(path: &Path) -> PathBuf {
     let mut normalized = PathBuf::new();
     for component in path.components() {
         match component {
@@ -262,6 +262,6 @@ mod tests {
 
     #[test]
     fn a_path_that_begins_above_stays_there() {
-        assert_eq!(normalized(Path::new("./a/../../b/./c")), Path::new("../b/c"));
+        assert_eq!(normalize(Path::new("./a/../../b/./c")), Path::new("../b/c"));
     }
 }

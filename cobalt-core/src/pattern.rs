@@ -18,12 +18,12 @@ use serde::{Deserialize, Serialize};
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct Pattern(Kind);
+pub struct Pattern(PatternKind);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Kind {
+enum PatternKind {
     /// A substring of the name.
-    Part(String),
+    Substring(String),
     /// A glob for the whole name.
     Glob(glob::Pattern),
 }
@@ -41,8 +41,8 @@ impl Pattern {
     #[must_use]
     pub fn matches(&self, name: &str) -> bool {
         match &self.0 {
-            Kind::Part(part) => name.contains(part),
-            Kind::Glob(glob) => glob.matches(name),
+            PatternKind::Substring(part) => name.contains(part),
+            PatternKind::Glob(glob) => glob.matches(name),
         }
     }
 }
@@ -53,9 +53,9 @@ impl FromStr for Pattern {
     fn from_str(text: &str) -> Result<Self, PatternError> {
         if text.contains(['*', '?', '[']) {
             let refused = |source| PatternError { text: text.to_owned(), source };
-            glob::Pattern::new(text).map(|glob| Self(Kind::Glob(glob))).map_err(refused)
+            glob::Pattern::new(text).map(|glob| Self(PatternKind::Glob(glob))).map_err(refused)
         } else {
-            Ok(Self(Kind::Part(text.to_owned())))
+            Ok(Self(PatternKind::Substring(text.to_owned())))
         }
     }
 }
@@ -77,8 +77,8 @@ impl From<Pattern> for String {
 impl fmt::Display for Pattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Kind::Part(part) => f.write_str(part),
-            Kind::Glob(glob) => f.write_str(glob.as_str()),
+            PatternKind::Substring(part) => f.write_str(part),
+            PatternKind::Glob(glob) => f.write_str(glob.as_str()),
         }
     }
 }

@@ -5,12 +5,12 @@ use std::borrow::Cow;
 /// A number with its noun: `1 item`, `12,400 items`.
 #[must_use]
 pub fn count(number: usize, noun: &str) -> String {
-    format!("{} {noun}{}", thousands(number as u64), if number == 1 { "" } else { "s" })
+    format!("{} {noun}{}", group_thousands(number as u64), if number == 1 { "" } else { "s" })
 }
 
 /// A number with thousands separators: `12,400`.
 #[must_use]
-pub fn thousands(number: u64) -> String {
+pub fn group_thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
     for (place, digit) in digits.chars().enumerate() {
@@ -24,22 +24,22 @@ pub fn thousands(number: u64) -> String {
 
 /// A formatted number with thousands separators: `-12,400.5`.
 #[must_use]
-pub fn grouped(number: &str) -> String {
+pub fn group_decimal(number: &str) -> String {
     let (sign, number) = number.strip_prefix('-').map_or(("", number), |number| ("-", number));
     let (whole, fraction) = number.split_at(number.find('.').unwrap_or(number.len()));
-    let whole = whole.parse::<u64>().map_or_else(|_| whole.to_owned(), thousands);
+    let whole = whole.parse::<u64>().map_or_else(|_| whole.to_owned(), group_thousands);
     format!("{sign}{whole}{fraction}")
 }
 
 /// A share from 0 to 1 as a percentage with at most one decimal: `95%`, `66.7%`.
 #[must_use]
 pub fn percent(share: f64) -> String {
-    format!("{}%", decimal(share * 100.0, 1))
+    format!("{}%", format_decimal(share * 100.0, 1))
 }
 
 /// Rounds a number to at most `most` decimals (at least one) and drops trailing zeros. A zero has no sign.
 #[must_use]
-pub fn decimal(number: f64, most: usize) -> String {
+pub fn format_decimal(number: f64, most: usize) -> String {
     let text = format!("{number:.0$}", most.max(1));
     match text.trim_end_matches('0').trim_end_matches('.') {
         "-0" => "0".to_owned(),
@@ -49,7 +49,7 @@ pub fn decimal(number: f64, most: usize) -> String {
 
 /// Truncates a text to at most `most` characters and marks the cut with `…`.
 #[must_use]
-pub fn cut(text: &str, most: usize) -> Cow<'_, str> {
+pub fn truncate(text: &str, most: usize) -> Cow<'_, str> {
     match text.char_indices().nth(most) {
         Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
         None => Cow::Borrowed(text),
@@ -59,7 +59,7 @@ pub fn cut(text: &str, most: usize) -> Cow<'_, str> {
 /// Escapes control characters other than line breaks and tabs, and characters that change the writing direction: they
 /// could control a terminal.
 #[must_use]
-pub fn printable(text: &str) -> Cow<'_, str> {
+pub fn escape_control(text: &str) -> Cow<'_, str> {
     let steers = |character: char| match character {
         '\n' | '\t' => false,
         // Changes the writing direction.
@@ -81,11 +81,11 @@ pub fn printable(text: &str) -> Cow<'_, str> {
 }
 
 /// The shortest prefix that identifies a name.
-const SHORTEST_BEGINNING: usize = 4;
+const MIN_PREFIX: usize = 4;
 
 /// Joins names in backticks; names at most twelve.
 #[must_use]
-pub fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+pub fn join_quoted<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     const SHOWN: usize = 12;
     let names: Vec<_> = names.into_iter().map(|name| format!("`{name}`")).collect();
     match names.len().checked_sub(SHOWN) {
@@ -97,12 +97,12 @@ pub fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
 /// The candidate closest to `wanted`: it differs only in style or in a few letters, or starts with it.
 #[must_use]
 pub fn closest<'a>(wanted: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let wanted = folded(wanted);
+    let wanted = normalize_name(wanted);
     let length = wanted.chars().count();
     let near = |candidate| {
-        let folded = folded(candidate);
+        let folded = normalize_name(candidate);
         let distance = strsim::damerau_levenshtein(&wanted, &folded);
-        let is_near = distance <= length / 3 || (length >= SHORTEST_BEGINNING && folded.starts_with(&wanted));
+        let is_near = distance <= length / 3 || (length >= MIN_PREFIX && folded.starts_with(&wanted));
         is_near.then_some((distance, candidate))
     };
     candidates
@@ -114,22 +114,22 @@ pub fn closest<'a>(wanted: &str, candidates: impl IntoIterator<Item = &'a str>) 
 
 /// Suggests a name and lists the known ones: "did you mean `input`? available: `id`, `input`".
 #[must_use]
-pub fn instead<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str> + Clone) -> String {
+pub fn suggest_or_list<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str> + Clone) -> String {
     let meant = closest(wanted, names.clone()).map(|meant| format!("did you mean `{meant}`? "));
-    format!("{}available: {}", meant.unwrap_or_default(), list(names))
+    format!("{}available: {}", meant.unwrap_or_default(), join_quoted(names))
 }
 
 /// The letters and digits in lower case; equal for `expectedOutput`, `expected_output` and `Expected Output`.
-pub fn folded(name: &str) -> String {
+pub fn normalize_name(name: &str) -> String {
     name.chars().filter(|character| character.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
 /// The message for an unknown name, with the closest known name or all of them.
-pub fn unknown_name(noun: &str, plural: &str, name: &str, known: &[&str]) -> String {
+pub fn unknown_name_message(noun: &str, plural: &str, name: &str, known: &[&str]) -> String {
     match closest(name, known.iter().copied()) {
         Some(meant) => format!("unknown {noun} `{name}`; did you mean `{meant}`?"),
         None => {
-            format!("unknown {noun} `{name}`; valid {plural}: {}", list(known.iter().copied()))
+            format!("unknown {noun} `{name}`; valid {plural}: {}", join_quoted(known.iter().copied()))
         }
     }
 }
@@ -137,12 +137,12 @@ pub fn unknown_name(noun: &str, plural: &str, name: &str, known: &[&str]) -> Str
 /// The line and the column (in characters) of the byte `at`. A byte order mark has no column.
 #[must_use]
 pub fn line_and_column(text: &str, at: usize) -> (usize, usize) {
-    Cursor::new(text).go_to(at)
+    TextCursor::new(text).advance_to(at)
 }
 
 /// A position in a text that only moves forward: finds many positions in one pass.
 #[derive(Debug)]
-pub struct Cursor<'t> {
+pub struct TextCursor<'t> {
     /// The text after the position.
     rest: &'t str,
     /// The number of bytes before it.
@@ -151,14 +151,14 @@ pub struct Cursor<'t> {
     column: usize,
 }
 
-impl<'t> Cursor<'t> {
+impl<'t> TextCursor<'t> {
     /// Starts at the beginning of a text.
     pub fn new(text: &'t str) -> Self {
         Self { rest: text, at: 0, line: 1, column: 1 }
     }
 
     /// Moves to the byte `at`, which must not be before the current position, and returns its line and column.
-    pub fn go_to(&mut self, at: usize) -> (usize, usize) {
+    pub fn advance_to(&mut self, at: usize) -> (usize, usize) {
         let (passed, rest) =
             self.rest.split_at_checked(at.saturating_sub(self.at)).unwrap_or((self.rest, ""));
         for character in passed.chars() {
@@ -188,10 +188,10 @@ mod tests {
     #[test]
     fn thousands_are_set_off() {
         assert_eq!(
-            [0, 999, 1000, 12_400, 1_234_567].map(thousands),
+            [0, 999, 1000, 12_400, 1_234_567].map(group_thousands),
             ["0", "999", "1,000", "12,400", "1,234,567"]
         );
-        assert_eq!(["-12400.5", "0.1234", "10"].map(grouped), ["-12,400.5", "0.1234", "10"]);
+        assert_eq!(["-12400.5", "0.1234", "10"].map(group_decimal), ["-12,400.5", "0.1234", "10"]);
     }
 
     #[test]
@@ -201,23 +201,26 @@ mod tests {
 
     #[test]
     fn a_number_has_no_zeros_at_its_end() {
-        assert_eq!([0.0, 10.0, 0.5, 1.0 / 3.0].map(|number| decimal(number, 3)), ["0", "10", "0.5", "0.333"]);
+        assert_eq!(
+            [0.0, 10.0, 0.5, 1.0 / 3.0].map(|number| format_decimal(number, 3)),
+            ["0", "10", "0.5", "0.333"]
+        );
     }
 
     #[test]
     fn what_is_rounded_to_nothing_has_no_sign() {
-        assert_eq!([-0.0, -0.0001, -0.001].map(|number| decimal(number, 3)), ["0", "0", "-0.001"]);
+        assert_eq!([-0.0, -0.0001, -0.001].map(|number| format_decimal(number, 3)), ["0", "0", "-0.001"]);
     }
 
     #[test]
     fn a_text_is_cut_between_characters() {
-        assert_eq!(cut("質問質問", 4), "質問質問");
-        assert_eq!(cut("質問質問", 3), "質問質…");
+        assert_eq!(truncate("質問質問", 4), "質問質問");
+        assert_eq!(truncate("質問質問", 3), "質問質…");
     }
 
     #[test]
     fn what_could_steer_a_terminal_is_written_out() {
-        assert_eq!(printable("a\x1b[2Jb\tc\n\u{202e}"), "a\\u{1b}[2Jb\tc\n\\u{202e}");
+        assert_eq!(escape_control("a\x1b[2Jb\tc\n\u{202e}"), "a\\u{1b}[2Jb\tc\n\\u{202e}");
     }
 
     #[test]
@@ -244,7 +247,7 @@ mod tests {
     #[test]
     fn a_long_list_is_cut() {
         let names: Vec<_> = (0..14).map(|number| number.to_string()).collect();
-        let list = list(names.iter().map(String::as_str));
+        let list = join_quoted(names.iter().map(String::as_str));
         assert!(list.ends_with("`10`, `11` and 2 more"), "{list}");
     }
 
@@ -254,8 +257,8 @@ mod tests {
         let place = |part| line_and_column(text, text.find(part).unwrap());
         assert_eq!([place("é"), place("1"), place("b"), place("2")], [(1, 1), (1, 5), (3, 1), (3, 5)]);
         assert_eq!(line_and_column(text, usize::MAX), (3, 6), "the end");
-        let mut cursor = Cursor::new(text);
-        let place = |part| cursor.go_to(text.find(part).unwrap());
+        let mut cursor = TextCursor::new(text);
+        let place = |part| cursor.advance_to(text.find(part).unwrap());
         assert_eq!(["é", "1", "b", "b", "2"].map(place), [(1, 1), (1, 5), (3, 1), (3, 1), (3, 5)]);
     }
 }

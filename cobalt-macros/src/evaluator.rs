@@ -7,7 +7,7 @@ use syn::spanned::Spanned as _;
 use syn::{Expr, ItemFn, PatType, Type};
 
 use crate::errors::Errors;
-use crate::function::{self, at};
+use crate::function::{self, generated_span};
 use crate::library::Library;
 use crate::literal::{Number, is_literal};
 use crate::settings::Settings;
@@ -28,14 +28,14 @@ struct Evaluator {
 
 /// The argument for a parameter.
 struct Argument {
-    source: Source,
+    source: ArgumentSource,
     /// The parameter's type, without `&`.
     ty: Type,
     by_reference: bool,
 }
 
 #[derive(PartialEq)]
-enum Source {
+enum ArgumentSource {
     Context,
     Output,
     Metadata,
@@ -65,7 +65,7 @@ impl Evaluator {
         let function = function?;
         let name = name.unwrap_or_else(|| function::name(&function).to_token_stream());
         let advice = "return a `bool`, a number from 0 to 1, or a `Score`";
-        let output = function::returned(&function, advice, errors);
+        let output = function::return_span(&function, advice, errors);
         let arguments = Argument::of_all(&function, &library, errors);
         Some(Self { library, function, name, pass_mark, arguments, output })
     }
@@ -117,9 +117,9 @@ impl Evaluator {
     /// An expression of type `cobalt::FnEvaluator`.
     fn make(&self, hash: u64) -> TokenStream {
         let function = &self.function.sig.ident;
-        let span = at(function.span());
+        let span = generated_span(function.span());
         let context = Ident::new("__cobalt_context", span);
-        let output = at(self.output);
+        let output = generated_span(self.output);
         let result = Ident::new("__cobalt_result", output);
         let is_async = function::is_async(&self.function);
         let arguments = self.arguments.iter().map(|argument| argument.expand(is_async, &self.library));
@@ -166,10 +166,10 @@ impl Argument {
             ty => (ty, false),
         };
         let source = match function::parameter_name(parameter).as_deref() {
-            _ if function::is_named(ty, "EvalContext", library) => Source::Context,
-            Some("output") => Source::Output,
-            Some("metadata") => Source::Metadata,
-            _ => Source::Item,
+            _ if function::is_named(ty, "EvalContext", library) => ArgumentSource::Context,
+            Some("output") => ArgumentSource::Output,
+            Some("metadata") => ArgumentSource::Metadata,
+            _ => ArgumentSource::Item,
         };
         Self { source, ty: ty.clone(), by_reference }
     }
@@ -179,13 +179,13 @@ impl Argument {
     }
 
     fn check(&self, parameter: &PatType, others: &[Self], errors: &mut Errors) {
-        if self.source != Source::Item {
+        if self.source != ArgumentSource::Item {
             return;
         }
         let pattern = &parameter.pat;
         let names_output = function::parameter_name(parameter)
             .is_some_and(|name| rules::closest(&name, &["output", "metadata"]).is_some());
-        if others.iter().any(|other| other.source == Source::Item) || names_output {
+        if others.iter().any(|other| other.source == ArgumentSource::Item) || names_output {
             let message = "an evaluator takes one item: name a parameter `output` to receive the agent's output, \
                            `metadata` to receive its metadata";
             errors.at(pattern, message);
@@ -200,38 +200,42 @@ impl Argument {
     /// The expression to pass to the function.
     fn expand(&self, is_async: bool, library: &Library) -> TokenStream {
         let ty = &self.ty;
-        let span = at(ty.span());
+        let span = generated_span(ty.span());
         let library = library.at(span);
         let context = Ident::new("__cobalt_context", span);
         // An async evaluator owns its context, a plain one borrows it.
         let borrowed = if is_async { quote_spanned!(span=> &#context) } else { context.to_token_stream() };
         match (&self.source, self.by_reference) {
-            (Source::Context, true) => borrowed,
-            (Source::Context, false) => quote_spanned!(span=> ::core::clone::Clone::clone(#borrowed)),
-            (Source::Metadata, true) => quote_spanned!(span=> #context.metadata()),
-            (Source::Metadata, false) => {
+            (ArgumentSource::Context, true) => borrowed,
+            (ArgumentSource::Context, false) => quote_spanned!(span=> ::core::clone::Clone::clone(#borrowed)),
+            (ArgumentSource::Metadata, true) => quote_spanned!(span=> #context.metadata()),
+            (ArgumentSource::Metadata, false) => {
                 quote_spanned!(span=> ::core::clone::Clone::clone(#context.metadata()))
             }
-            (Source::Output, true) if self.is_str() => quote_spanned!(span=> #context.output_text()),
-            (Source::Output, true) => {
+            (ArgumentSource::Output, true) if self.is_str() => quote_spanned!(span=> #context.output_text()),
+            (ArgumentSource::Output, true) => {
                 quote_spanned!(span=> &*#library::private::output_ref::<#ty>(#borrowed)?)
             }
-            (Source::Output, false) => {
+            (ArgumentSource::Output, false) => {
                 quote_spanned!(span=> #library::private::output_owned::<#ty>(#borrowed)?)
             }
-            (Source::Item, true) => quote_spanned!(span=> &*#library::private::item_ref::<#ty>(#borrowed)?),
-            (Source::Item, false) => quote_spanned!(span=> #library::private::item_owned::<#ty>(#borrowed)?),
+            (ArgumentSource::Item, true) => {
+                quote_spanned!(span=> &*#library::private::item_ref::<#ty>(#borrowed)?)
+            }
+            (ArgumentSource::Item, false) => {
+                quote_spanned!(span=> #library::private::item_owned::<#ty>(#borrowed)?)
+            }
         }
     }
 }
 
 fn check_pass_mark(value: &Expr, errors: &mut Errors) -> TokenStream {
-    let span = at(value.span());
+    let span = generated_span(value.span());
     match Number::of(value) {
         Some(number) if !number.has_unit() => {
             let mark = number.value;
             if !(0.0..=1.0).contains(&mark) {
-                errors.at(value, format!("pass marks {}", rules::not_from_zero_to_one(mark)));
+                errors.at(value, format!("pass marks {}", rules::out_of_range_message(mark)));
             }
             quote_spanned!(span=> .pass_mark(#mark))
         }

@@ -12,7 +12,7 @@ use syn::visit::{self, Visit};
 use syn::{Attribute, Expr, ExprLit, ItemFn, Lit, UseName, UseRename, UseTree};
 
 use crate::errors::Errors;
-use crate::function::{at, listed};
+use crate::function::{function_name_of, generated_span};
 use crate::library::Library;
 
 /// The list of an experiment's evaluators.
@@ -54,7 +54,7 @@ impl Evaluators {
     }
 
     /// The evaluators of an experiment without a list, which are not known at compile time.
-    pub fn of_the_configuration(library: &Library) -> Self {
+    pub fn from_config(library: &Library) -> Self {
         Self { library: library.clone(), entries: Vec::new(), unlisted: true }
     }
 
@@ -90,7 +90,7 @@ impl Evaluators {
     ///
     /// A function is also found by its Rust name. If all evaluators are functions, an unknown name does not compile.
     pub fn name_expression(&self, name: &str, bare: bool, span: Span) -> TokenStream {
-        let span = at(span);
+        let span = generated_span(span);
         let library = self.library.at(span);
         if let Some(alias) = self.alias_of(name).filter(|_| bare) {
             return quote_spanned!(span=> <#alias as #library::private::ListedEvaluator>::NAME);
@@ -108,7 +108,7 @@ impl Evaluators {
             .unzip();
         let message = match rules::closest(name, &names) {
             Some(meant) => format!("`{name}` is not in `evaluators`: did you mean `{meant}`?"),
-            None => format!("`{name}` is not in `evaluators`, which has {}", rules::listing(&names)),
+            None => format!("`{name}` is not in `evaluators`, which has {}", rules::join_quoted(&names)),
         };
         quote_spanned! {span=> {
             const _: () = ::core::assert!(
@@ -134,11 +134,12 @@ impl Entry {
     fn parse(expression: &Expr, index: usize, errors: &mut Errors) -> Self {
         match expression {
             Expr::Path(path) if path.qself.is_none() && path.attrs.is_empty() => {
-                if let Some(name) = listed(&path.path) {
-                    let alias = format_ident!("__CobaltEvaluator{index}", span = at(expression.span()));
+                if let Some(name) = function_name_of(&path.path) {
+                    let alias =
+                        format_ident!("__CobaltEvaluator{index}", span = generated_span(expression.span()));
                     let name = name.unraw().to_string();
                     if let Some(problem) =
-                        path.path.get_ident().and_then(|_| problem(&name, expression.span()))
+                        path.path.get_ident().and_then(|_| plain_function_error(&name, expression.span()))
                     {
                         errors.at(expression, problem);
                     }
@@ -162,7 +163,7 @@ impl Entry {
     fn expand(&self, experiment: &Ident, library: &Library) -> TokenStream {
         match self {
             Self::Function { path, alias, .. } => {
-                let span = at(path.span());
+                let span = generated_span(path.span());
                 let library = library.at(span);
                 quote_spanned! {span=>
                     type #alias = #path;
@@ -170,7 +171,7 @@ impl Entry {
                 }
             }
             Self::Value(expression) => {
-                let span = at(expression.span());
+                let span = generated_span(expression.span());
                 quote_spanned!(span=> let #experiment = #experiment.evaluator(#expression);)
             }
         }
@@ -200,7 +201,7 @@ fn tokens_mention(tokens: TokenStream, name: &str) -> bool {
 
 /// The error for a listed name, if the file of `span` has a plain function of that name at its top level and nothing else
 /// that could be meant.
-pub fn problem(name: &str, span: Span) -> Option<String> {
+pub fn plain_function_error(name: &str, span: Span) -> Option<String> {
     // Only a real expansion has a file.
     if !proc_macro::is_available() {
         return None;
@@ -214,7 +215,7 @@ fn problem_in(name: &str, text: &str) -> Option<String> {
         return None;
     }
     let file = syn::parse_file(text).ok()?;
-    let mut named = Named { name, plain: 0, others: 0 };
+    let mut named = NameCounts { name, plain: 0, others: 0 };
     named.visit_file(&file);
     let is_at_top = file.items.iter().any(|item| matches!(item, syn::Item::Fn(it) if it.sig.ident == name));
     (is_at_top && named.plain == 1 && named.others == 0)
@@ -222,7 +223,7 @@ fn problem_in(name: &str, text: &str) -> Option<String> {
 }
 
 /// Counts what has a given name in a file.
-struct Named<'a> {
+struct NameCounts<'a> {
     name: &'a str,
     /// Functions whose attributes do not transform them.
     plain: usize,
@@ -230,10 +231,10 @@ struct Named<'a> {
     others: usize,
 }
 
-impl<'ast> Visit<'ast> for Named<'_> {
+impl<'ast> Visit<'ast> for NameCounts<'_> {
     fn visit_item_fn(&mut self, function: &'ast ItemFn) {
         if function.sig.ident == self.name {
-            let is_plain = function.attrs.iter().all(changes_nothing);
+            let is_plain = function.attrs.iter().all(is_harmless);
             *(if is_plain { &mut self.plain } else { &mut self.others }) += 1;
         }
         visit::visit_item_fn(self, function);
@@ -289,7 +290,7 @@ fn imports_unknown(tree: &UseTree, path: &mut Vec<String>) -> bool {
 }
 
 /// Whether an attribute does not transform a function.
-fn changes_nothing(attribute: &Attribute) -> bool {
+fn is_harmless(attribute: &Attribute) -> bool {
     const HARMLESS: [&str; 6] = ["doc", "allow", "expect", "must_use", "inline", "cfg"];
     HARMLESS.iter().any(|name| attribute.path().is_ident(name))
 }
@@ -304,17 +305,17 @@ fn mentions(tokens: proc_macro2::TokenStream, name: &str) -> bool {
 
 /// The elements of a list in brackets. Anything else is an error that shows the right form.
 pub fn elements<'a>(key: &Ident, value: &'a Expr, errors: &mut Errors) -> Option<Vec<&'a Expr>> {
-    if let Expr::Array(list) = bare(value) {
-        return Some(list.elems.iter().map(bare).collect());
+    if let Expr::Array(list) = ungroup(value) {
+        return Some(list.elems.iter().map(ungroup).collect());
     }
     errors.at(value, format!("`{key}` must be a list: write `{key} = […]`"));
     None
 }
 
 /// An expression without the invisible group that a `macro_rules!` macro adds.
-pub fn bare(expression: &Expr) -> &Expr {
+pub fn ungroup(expression: &Expr) -> &Expr {
     match expression {
-        Expr::Group(group) => bare(&group.expr),
+        Expr::Group(group) => ungroup(&group.expr),
         expression => expression,
     }
 }

@@ -11,7 +11,7 @@ use syn::{Expr, ExprLit, ItemFn, Lit, PatType, Type};
 
 use crate::errors::Errors;
 use crate::evaluators::{self, Evaluators};
-use crate::function::{self, at};
+use crate::function::{self, generated_span};
 use crate::library::Library;
 use crate::literal::{self, Number};
 use crate::settings::Settings;
@@ -42,11 +42,11 @@ struct Experiment {
     thresholds: Vec<Threshold>,
     /// Builder calls, each with its span: `.runs(3)`.
     calls: Vec<TokenStream>,
-    form: Form,
+    form: AgentSignature,
 }
 
 /// The agent's signature.
-struct Form {
+struct AgentSignature {
     item: Option<Type>,
     /// The span of the context parameter.
     context: Option<Span>,
@@ -89,7 +89,7 @@ impl Experiment {
         let calls = builder_calls(&settings, errors);
         let name = settings.name("an experiment", errors);
         let function = function?;
-        let form = Form::parse(&function, &library, errors);
+        let form = AgentSignature::parse(&function, &library, errors);
         let name = name.unwrap_or_else(|| function::name(&function).to_token_stream());
         let dataset = settings.get("dataset")?.1.clone();
         Some(Self { library, function, name, dataset, evaluators, thresholds, calls, form })
@@ -97,15 +97,14 @@ impl Experiment {
 
     fn registration(&self, hash: u64, in_test_target: bool) -> TokenStream {
         let name = &self.name;
-        let name =
-            quote_spanned!(at(name.span())=> ::core::convert::Into::<::std::string::String>::into(#name));
+        let name = quote_spanned!(generated_span(name.span())=> ::core::convert::Into::<::std::string::String>::into(#name));
         let dataset = &self.dataset;
-        let span = at(dataset.span());
+        let span = generated_span(dataset.span());
         let library = self.library.at(span);
         let dataset = quote_spanned! {span=>
             #library::private::IntoDataset::into_dataset(#dataset)
         };
-        let experiment = Ident::new("__cobalt_experiment", at(Span::call_site()));
+        let experiment = Ident::new("__cobalt_experiment", generated_span(Span::call_site()));
         let define = self.define(&experiment);
         let library = self.library.at(Span::call_site());
         // The attribute's span, for `line!()`.
@@ -147,7 +146,10 @@ impl Experiment {
     /// would pass without running the experiment.
     fn failure_under_libtest(&self) -> TokenStream {
         let function = self.function.sig.ident.unraw();
-        let name = Ident::new(&format!("__cobalt_{function}_needs_harness_false"), at(Span::call_site()));
+        let name = Ident::new(
+            &format!("__cobalt_{function}_needs_harness_false"),
+            generated_span(Span::call_site()),
+        );
         let function = function.to_string();
         let library = self.library.at(Span::call_site());
         quote! {
@@ -175,16 +177,18 @@ impl Experiment {
     /// Binds the agent to the builder; each conversion has the span of its type.
     fn bind(&self, experiment: &Ident) -> TokenStream {
         let name = &self.function.sig.ident;
-        let span = at(name.span());
+        let span = generated_span(name.span());
         let context = Ident::new("__cobalt_context", span);
         let item = self.form.item.as_ref().map(|ty| {
             let library = self.library.at(ty.span());
-            quote_spanned!(at(ty.span())=> #library::private::item::<#ty>(&#context)?)
+            quote_spanned!(generated_span(ty.span())=> #library::private::item::<#ty>(&#context)?)
         });
-        let taken =
-            self.form.context.map(|place| Ident::new("__cobalt_context", at(place)).to_token_stream());
+        let taken = self
+            .form
+            .context
+            .map(|place| Ident::new("__cobalt_context", generated_span(place)).to_token_stream());
         let arguments = item.into_iter().chain(taken);
-        let output = at(self.form.output);
+        let output = generated_span(self.form.output);
         let awaited = function::is_async(&self.function).then(|| quote_spanned!(span=> .await));
         let result = Ident::new("__cobalt_result", output);
         let body = quote_spanned! {span=>
@@ -212,10 +216,10 @@ impl Experiment {
     }
 }
 
-impl Form {
+impl AgentSignature {
     fn parse(function: &ItemFn, library: &Library, errors: &mut Errors) -> Self {
         let output =
-            function::returned(function, "return the agent's output, for example `-> String`", errors);
+            function::return_span(function, "return the agent's output, for example `-> String`", errors);
         let parameters: Vec<&PatType> = function::parameters(function).collect();
         for parameter in &parameters {
             check_owned(&parameter.ty, errors);
@@ -264,7 +268,7 @@ fn check_owned(ty: &Type, errors: &mut Errors) {
 
 fn parse_evaluators(settings: &Settings, library: &Library, errors: &mut Errors) -> Evaluators {
     let Some((key, value)) = settings.get("evaluators") else {
-        return Evaluators::of_the_configuration(library);
+        return Evaluators::from_config(library);
     };
     let list = evaluators::elements(key, value, errors);
     if list.as_ref().is_some_and(Vec::is_empty) {
@@ -283,22 +287,22 @@ fn builder_calls(settings: &Settings, errors: &mut Errors) -> Vec<TokenStream> {
             if Number::of(value).is_some_and(|number| number.value == 0.0) {
                 errors.at(value, format!("`{key}` must be at least 1"));
             }
-            calls.push(call(key, value, value.to_token_stream()));
+            calls.push(builder_call(key, value, value.to_token_stream()));
         }
     }
     if let Some((key, value)) = settings.get("timeout") {
         match literal::duration("timeout", value) {
-            Ok(duration) => calls.push(call(key, value, duration)),
+            Ok(duration) => calls.push(builder_call(key, value, duration)),
             Err(message) => errors.at(value, message),
         }
     }
     if let Some((key, value)) = settings.get("tags") {
         let method = Ident::new("tag", key.span());
         let tags = evaluators::elements(key, value, errors).unwrap_or_default();
-        calls.extend(tags.iter().map(|tag| call(&method, tag, tag.to_token_stream())));
+        calls.extend(tags.iter().map(|tag| builder_call(&method, tag, tag.to_token_stream())));
     }
     if let Some((key, value)) = settings.get("strict") {
-        calls.push(call(key, value, value.to_token_stream()));
+        calls.push(builder_call(key, value, value.to_token_stream()));
     }
     if let Some((key, value)) = settings.get("ignore_without") {
         let variables = match value {
@@ -306,7 +310,8 @@ fn builder_calls(settings: &Settings, errors: &mut Errors) -> Vec<TokenStream> {
             one => vec![one],
         };
         variables.iter().for_each(|variable| check_variable(variable, errors));
-        calls.extend(variables.iter().map(|variable| call(key, variable, variable.to_token_stream())));
+        calls
+            .extend(variables.iter().map(|variable| builder_call(key, variable, variable.to_token_stream())));
     }
     calls
 }
@@ -340,8 +345,8 @@ fn is_variable(name: &str) -> bool {
         && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
 }
 
-fn call(method: &Ident, value: &Expr, argument: TokenStream) -> TokenStream {
-    let span = at(value.span());
+fn builder_call(method: &Ident, value: &Expr, argument: TokenStream) -> TokenStream {
+    let span = generated_span(value.span());
     let method = Ident::new(&method.to_string(), span);
     quote_spanned!(span=> .#method(#argument))
 }

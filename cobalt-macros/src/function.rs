@@ -9,7 +9,7 @@ use crate::errors::Errors;
 use crate::library::Library;
 
 /// A span for generated code: its names do not clash with local names, and lints ignore it.
-pub fn at(span: Span) -> Span {
+pub fn generated_span(span: Span) -> Span {
     Span::mixed_site().located_at(span)
 }
 
@@ -114,7 +114,7 @@ fn returned_future(output: &ReturnType) -> Option<()> {
 }
 
 /// The span of the return type; an error if there is none.
-pub fn returned(function: &ItemFn, advice: &str, errors: &mut Errors) -> Span {
+pub fn return_span(function: &ItemFn, advice: &str, errors: &mut Errors) -> Span {
     match &function.sig.output {
         ReturnType::Type(_, ty) => syn::spanned::Spanned::span(ty),
         ReturnType::Default => {
@@ -146,7 +146,7 @@ pub fn is_named(ty: &Type, name: &str, library: &Library) -> bool {
 }
 
 /// The last segment of a path that looks like a function: `concise`, `evals::concise`.
-pub fn listed(path: &Path) -> Option<&Ident> {
+pub fn function_name_of(path: &Path) -> Option<&Ident> {
     let last = path.segments.last()?;
     let bare = path.segments.iter().all(|segment| segment.arguments.is_none());
     let lower =

@@ -5,7 +5,7 @@ use quote::{ToTokens as _, quote};
 use syn::{Expr, Path};
 
 use crate::errors::Errors;
-use crate::function::at;
+use crate::function::generated_span;
 use crate::settings::Settings;
 
 /// The library's path: `::cobalt`, unless the attribute sets another.
@@ -34,7 +34,7 @@ impl Library {
     /// The path with the given span: errors then point at the user's code.
     pub fn at(&self, span: Span) -> TokenStream {
         let placed = |mut token: TokenTree| {
-            token.set_span(at(span));
+            token.set_span(generated_span(span));
             token
         };
         self.0.clone().into_iter().map(placed).collect()

@@ -9,7 +9,7 @@ use syn::parse::{ParseStream, Parser as _};
 use syn::{Expr, ExprLit, Ident, Lit, Token};
 
 use crate::errors::Errors;
-use crate::evaluators::bare;
+use crate::evaluators::ungroup;
 
 /// The settings of one attribute.
 pub struct Settings {
@@ -17,21 +17,25 @@ pub struct Settings {
     /// Keys that were written, or probably meant, even if their values are invalid.
     mentioned: Vec<String>,
     /// Whether something could not be parsed as a setting.
-    garbled: bool,
+    has_syntax_errors: bool,
 }
 
 impl Settings {
     /// Parses an attribute with these known keys. On a syntax error, it continues at the next setting.
     pub fn parse(tokens: TokenStream, known: &[&str], errors: &mut Errors) -> Self {
         let parser = |input: ParseStream<'_>| {
-            let mut settings = Self { settings: Vec::new(), mentioned: Vec::new(), garbled: false };
+            let mut settings = Self { settings: Vec::new(), mentioned: Vec::new(), has_syntax_errors: false };
             while !input.is_empty() {
                 settings.parse_one(input, known, errors);
             }
             Ok(settings)
         };
         // The parser above always reads to the end and returns no errors.
-        parser.parse2(tokens).unwrap_or(Self { settings: Vec::new(), mentioned: Vec::new(), garbled: true })
+        parser.parse2(tokens).unwrap_or(Self {
+            settings: Vec::new(),
+            mentioned: Vec::new(),
+            has_syntax_errors: true,
+        })
     }
 
     fn parse_one(&mut self, input: ParseStream<'_>, known: &[&str], errors: &mut Errors) {
@@ -39,7 +43,7 @@ impl Settings {
             errors.push(input.error(format!("expected `key = value` with the key {}", any_of(known))));
             return self.skip_to_next(input);
         };
-        let is_known = self.enter(&key, known, errors);
+        let is_known = self.record_key(&key, known, errors);
         if let Err(error) = parse_equals(&key, input) {
             if is_known {
                 errors.push(error);
@@ -69,7 +73,7 @@ impl Settings {
 
     /// Skips tokens up to the start of the next setting. Some of them may have been meant as a setting.
     fn skip_to_next(&mut self, input: ParseStream<'_>) {
-        self.garbled = true;
+        self.has_syntax_errors = true;
         while !input.is_empty() {
             let comma = input.peek(Token![,]);
             if input.parse::<TokenTree>().is_err() || (comma && at_setting(input)) {
@@ -79,7 +83,7 @@ impl Settings {
     }
 
     /// Records a key. Reports an unknown or repeated key.
-    fn enter(&mut self, key: &Ident, known: &[&str], errors: &mut Errors) -> bool {
+    fn record_key(&mut self, key: &Ident, known: &[&str], errors: &mut Errors) -> bool {
         let name = key.to_string();
         if !known.contains(&name.as_str()) {
             match rules::closest(&name, known) {
@@ -89,7 +93,7 @@ impl Settings {
                 }
                 None => {
                     errors.at(key, format!("unknown setting `{name}`: expected {}", any_of(known)));
-                    self.garbled = true;
+                    self.has_syntax_errors = true;
                 }
             }
             return false;
@@ -104,7 +108,7 @@ impl Settings {
 
     /// A key's value, with the key for error spans.
     pub fn get(&self, name: &str) -> Option<(&Ident, &Expr)> {
-        self.settings.iter().find(|(key, _)| key == name).map(|(key, value)| (key, bare(value)))
+        self.settings.iter().find(|(key, _)| key == name).map(|(key, value)| (key, ungroup(value)))
     }
 
     /// The `name`, if set: a string or an expression. `what` names its owner, such as "an experiment".
@@ -123,7 +127,7 @@ impl Settings {
 
     /// The required keys that are certainly missing.
     pub fn missing<'a>(&self, required: &[&'a str]) -> Vec<&'a str> {
-        if self.garbled {
+        if self.has_syntax_errors {
             return Vec::new();
         }
         required.iter().copied().filter(|name| !self.mentioned.iter().any(|key| key == name)).collect()
@@ -131,7 +135,7 @@ impl Settings {
 }
 
 fn any_of(known: &[&str]) -> String {
-    rules::listing(known).replace(" and `", " or `")
+    rules::join_quoted(known).replace(" and `", " or `")
 }
 
 fn parse_equals(key: &Ident, input: ParseStream<'_>) -> syn::Result<()> {

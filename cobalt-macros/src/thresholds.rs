@@ -12,8 +12,8 @@ use syn::spanned::Spanned as _;
 use syn::{BinOp, Expr, ExprBinary, ExprField, ExprIndex, ExprLit, ExprMethodCall, Lit, Member, Path};
 
 use crate::errors::Errors;
-use crate::evaluators::{Evaluators, bare};
-use crate::function::at;
+use crate::evaluators::{Evaluators, ungroup};
+use crate::function::generated_span;
 use crate::library::Library;
 use crate::literal::{Number, is_literal};
 
@@ -21,13 +21,13 @@ const EXAMPLE: &str = "expected a threshold such as `score.avg >= 0.8`";
 
 /// A threshold that is valid as far as its syntax shows.
 pub struct Threshold {
-    figure: Figure,
+    figure: MetricPath,
     comparison: Comparison,
-    bound: Bound,
+    bound: ThresholdBound,
     span: Span,
 }
 
-enum Bound {
+enum ThresholdBound {
     /// The value in the category's unit, and its source text.
     Literal(f64, String),
     Computed(Expr),
@@ -40,7 +40,7 @@ pub fn parse(list: &[&Expr], evaluators: &Evaluators, errors: &mut Errors) -> Ve
     for expression in list {
         match Threshold::parse(expression, evaluators) {
             Ok(threshold) => {
-                let text = squeezed(expression);
+                let text = source_text(expression);
                 if seen.contains(&text) {
                     errors.at(expression, "this threshold is listed twice");
                 }
@@ -56,32 +56,33 @@ pub fn parse(list: &[&Expr], evaluators: &Evaluators, errors: &mut Errors) -> Ve
 impl Threshold {
     fn parse(expression: &Expr, evaluators: &Evaluators) -> syn::Result<Self> {
         let sides = Sides::of(expression)?;
-        let figure = Figure::parse(&sides, evaluators)?;
+        let figure = MetricPath::parse(&sides, evaluators)?;
         let category = &figure.category;
-        let shown = squeezed(sides.right);
+        let shown = source_text(sides.right);
         let comparison = Comparison::from_symbol(&sides.symbol()).ok_or_else(|| {
-            let message = rules::not_a_comparison(&sides.symbol(), category, figure.metric, &shown);
-            refuse(sides.operator, message)
+            let message = rules::invalid_operator_message(&sides.symbol(), category, figure.metric, &shown);
+            error_at(sides.operator, message)
         })?;
-        let bound = Bound::parse(sides.right, category, figure.metric)?;
+        let bound = ThresholdBound::parse(sides.right, category, figure.metric)?;
         category
             .check_comparison(figure.metric, comparison, &shown)
-            .map_err(|message| refuse(sides.operator, message))?;
+            .map_err(|message| error_at(sides.operator, message))?;
         Ok(Self { figure, comparison, bound, span: expression.span() })
     }
 }
 
 /// An error of the grammar at these tokens.
-fn refuse(tokens: impl ToTokens, message: String) -> syn::Error {
+fn error_at(tokens: impl ToTokens, message: String) -> syn::Error {
     syn::Error::new_spanned(tokens, message)
 }
 
-impl Bound {
+impl ThresholdBound {
     fn parse(expression: &Expr, category: &Category, metric: Metric) -> syn::Result<Self> {
-        let wrong = |text: &str| syn::Error::new_spanned(expression, category.wrong_bound(metric, text));
+        let wrong =
+            |text: &str| syn::Error::new_spanned(expression, category.invalid_bound_message(metric, text));
         let Some(number) = Number::of(expression) else {
             return match expression {
-                Expr::Lit(_) => Err(wrong(&squeezed(expression))),
+                Expr::Lit(_) => Err(wrong(&source_text(expression))),
                 _ => Ok(Self::Computed(expression.clone())),
             };
         };
@@ -93,7 +94,7 @@ impl Bound {
             }
             (true, _) => return Err(wrong(&number.text)),
         };
-        category.check_bound(value).map_err(|message| refuse(expression, message))?;
+        category.check_bound(value).map_err(|message| error_at(expression, message))?;
         Ok(Self::Literal(value, number.text))
     }
 }
@@ -118,16 +119,16 @@ impl<'a> Sides<'a> {
                 return Err(syn::Error::new_spanned(op, "all thresholds must hold: `||` is not supported"));
             }
             Expr::Binary(ExprBinary { left, op, right, .. }) if is_comparison(op) => {
-                Self { left: bare(left), operator: op, right: bare(right) }
+                Self { left: ungroup(left), operator: op, right: ungroup(right) }
             }
             Expr::Assign(assignment) => Self {
-                left: bare(&assignment.left),
+                left: ungroup(&assignment.left),
                 operator: &assignment.eq_token,
-                right: bare(&assignment.right),
+                right: ungroup(&assignment.right),
             },
-            Expr::Paren(inner) => return Self::of(bare(&inner.expr)),
+            Expr::Paren(inner) => return Self::of(ungroup(&inner.expr)),
             Expr::Field(_) | Expr::MethodCall(_) => {
-                let message = format!("`{}` needs a bound: {EXAMPLE}", squeezed(expression));
+                let message = format!("`{}` needs a bound: {EXAMPLE}", source_text(expression));
                 return Err(syn::Error::new_spanned(expression, message));
             }
             _ => return Err(syn::Error::new_spanned(expression, EXAMPLE)),
@@ -151,7 +152,7 @@ impl<'a> Sides<'a> {
         }
         let symbol = self.symbol();
         let turned = Comparison::from_symbol(&symbol).map_or(&*symbol, |symbol| symbol.mirrored().symbol());
-        let (left, right) = (squeezed(self.left), squeezed(self.right));
+        let (left, right) = (source_text(self.left), source_text(self.right));
         let message = format!("the bound goes on the right: write `{right} {turned} {left}`");
         Err(syn::Error::new_spanned(expression, message))
     }
@@ -169,7 +170,7 @@ fn is_comparison(op: &BinOp) -> bool {
 }
 
 /// An expression's source text with approximately the usual spacing, for messages.
-fn squeezed(expression: &impl ToTokens) -> String {
+fn source_text(expression: &impl ToTokens) -> String {
     fn write(tokens: TokenStream, text: &mut String) {
         for token in tokens {
             let after_word = text.ends_with(|letter: char| letter.is_alphanumeric() || letter == '_');
@@ -199,7 +200,7 @@ fn squeezed(expression: &impl ToTokens) -> String {
 }
 
 /// A threshold's left-hand side.
-pub struct Figure {
+pub struct MetricPath {
     pub category: Category,
     /// The evaluator's name, if it is computed.
     pub computed_name: Option<Expr>,
@@ -211,7 +212,7 @@ pub struct Figure {
     pub metric_span: Span,
 }
 
-impl Figure {
+impl MetricPath {
     fn parse(sides: &Sides<'_>, evaluators: &Evaluators) -> syn::Result<Self> {
         let (base, metric, call) = match sides.left {
             Expr::Field(field) => match &field.member {
@@ -221,7 +222,7 @@ impl Figure {
                 }
             },
             Expr::MethodCall(call) => (&call.receiver, &call.method, Some(call)),
-            Expr::Path(path) => return Err(without_metric(&path.path, sides)),
+            Expr::Path(path) => return Err(missing_metric(&path.path, sides)),
             other => return Err(syn::Error::new_spanned(other, EXAMPLE)),
         };
         let subject = Subject::parse(base)?;
@@ -233,7 +234,7 @@ impl Figure {
             false => category.metric(&name),
         };
         let mut figure = Self {
-            metric: known.map_err(|message| refuse(metric, message))?,
+            metric: known.map_err(|message| error_at(metric, message))?,
             category,
             computed_name: subject.computed,
             bare: subject.bare,
@@ -242,25 +243,26 @@ impl Figure {
             metric_span: metric.span(),
         };
         if let Some(call) = call {
-            figure.read_mark(call)?;
+            figure.parse_pass_mark(call)?;
         }
         Ok(figure)
     }
 
-    fn read_mark(&mut self, call: &ExprMethodCall) -> syn::Result<()> {
+    fn parse_pass_mark(&mut self, call: &ExprMethodCall) -> syn::Result<()> {
         if !matches!(self.metric, Metric::PassRate(_)) {
-            let text = self.category.figure(self.metric);
+            let text = self.category.metric_text(self.metric);
             let message = format!("only `pass_rate` takes a pass mark: write `{text}` without parentheses");
             return Err(syn::Error::new_spanned(call, message));
         }
         let [mark] = Vec::from_iter(&call.args)[..] else {
-            let text = self.category.figure(self.metric);
+            let text = self.category.metric_text(self.metric);
             let message = format!("`pass_rate` takes at most one pass mark: write `{text}(0.6)` or `{text}`");
             return Err(syn::Error::new_spanned(call, message));
         };
         match Number::of(mark) {
             Some(number) if !number.has_unit() => {
-                self.metric = self.metric.with_mark(number.value).map_err(|message| refuse(mark, message))?;
+                self.metric =
+                    self.metric.with_pass_mark(number.value).map_err(|message| error_at(mark, message))?;
             }
             None if !is_literal(mark) => self.computed_mark = Some(mark.clone()),
             _ => return Err(syn::Error::new_spanned(mark, "a pass mark is a number from 0 to 1")),
@@ -280,13 +282,13 @@ struct Subject {
 
 impl Subject {
     fn parse(base: &Expr) -> syn::Result<Self> {
-        match bare(base) {
+        match ungroup(base) {
             Expr::Path(path) => Self::of_path(&path.path),
             Expr::Index(index) => Self::of_index(index),
             Expr::Field(ExprField { base, member: Member::Named(name), .. }) if is_vs_baseline(base) => {
                 Ok(Self { against_baseline: true, ..Self::of_name(name)? })
             }
-            Expr::Field(field) => Err(refuse(field, not_a_category(&field.base))),
+            Expr::Field(field) => Err(error_at(field, not_a_category(&field.base))),
             _ => Err(syn::Error::new_spanned(base, format!("not a category or an evaluator: {EXAMPLE}"))),
         }
     }
@@ -303,10 +305,13 @@ impl Subject {
     fn of_name(name: &Ident) -> syn::Result<Self> {
         let text = name.unraw().to_string();
         if text == EVALUATORS {
-            return Err(refuse(name, format!("missing evaluator name: write `{EVALUATORS}[\"any name\"]`")));
+            return Err(error_at(
+                name,
+                format!("missing evaluator name: write `{EVALUATORS}[\"any name\"]`"),
+            ));
         }
         if text == VS_BASELINE {
-            return Err(refuse(name, which_figure_of_two()));
+            return Err(error_at(name, missing_baseline_metric()));
         }
         let category = Category::from_name(&text).unwrap_or(Category::Evaluator(text));
         let tokens = name.to_token_stream();
@@ -314,21 +319,21 @@ impl Subject {
     }
 
     fn of_index(index: &ExprIndex) -> syn::Result<Self> {
-        let against_baseline = match bare(&index.expr) {
-            Expr::Field(field) => is_vs_baseline(&field.base) && squeezed(&field.member) == EVALUATORS,
+        let against_baseline = match ungroup(&index.expr) {
+            Expr::Field(field) => is_vs_baseline(&field.base) && source_text(&field.member) == EVALUATORS,
             _ => false,
         };
-        if !against_baseline && squeezed(&index.expr) != EVALUATORS {
+        if !against_baseline && source_text(&index.expr) != EVALUATORS {
             let message = format!("to name an evaluator, write `{EVALUATORS}[\"any name\"]`");
             return Err(syn::Error::new_spanned(&index.expr, message));
         }
-        let (name, computed) = match bare(&index.index) {
+        let (name, computed) = match ungroup(&index.index) {
             Expr::Lit(ExprLit { lit: Lit::Str(name), .. }) => (name.value(), None),
             Expr::Lit(literal) => {
                 let message = format!("an evaluator's name is a string: write `{EVALUATORS}[\"any name\"]`");
                 return Err(syn::Error::new_spanned(literal, message));
             }
-            computed => (squeezed(computed), Some(computed.clone())),
+            computed => (source_text(computed), Some(computed.clone())),
         };
         let tokens = index.index.to_token_stream();
         Ok(Self { category: Category::Evaluator(name), computed, bare: false, against_baseline, tokens })
@@ -337,34 +342,34 @@ impl Subject {
 
 /// Whether this is the `vs_baseline` of `vs_baseline.score.drop`.
 fn is_vs_baseline(expression: &Expr) -> bool {
-    path_of(bare(expression)).is_some_and(|path| path.is_ident(VS_BASELINE))
+    path_of(ungroup(expression)).is_some_and(|path| path.is_ident(VS_BASELINE))
 }
 
-fn which_figure_of_two() -> String {
+fn missing_baseline_metric() -> String {
     format!("missing metric: write, for example, `{VS_BASELINE_EXAMPLE}`")
 }
 
 /// `base.score.drop`
 fn not_a_category(base: &Expr) -> String {
-    match rules::closest(&squeezed(base), &[VS_BASELINE, "baseline"]) {
+    match rules::closest(&source_text(base), &[VS_BASELINE, "baseline"]) {
         Some(_) => format!("to compare with the baseline write, for example, `{VS_BASELINE_EXAMPLE}`"),
         None => format!("not a category or an evaluator: {EXAMPLE}"),
     }
 }
 
 /// `score >= 0.8`
-fn without_metric(path: &Path, sides: &Sides<'_>) -> syn::Error {
+fn missing_metric(path: &Path, sides: &Sides<'_>) -> syn::Error {
     let text = path
         .segments
         .last()
         .map(|segment: &syn::PathSegment| Ident::to_string(&segment.ident))
         .unwrap_or_default();
     if text == VS_BASELINE {
-        return refuse(path, which_figure_of_two());
+        return error_at(path, missing_baseline_metric());
     }
     let name = rules::closest(&text, &Category::NAMES).unwrap_or(&text);
     let metric = Category::from_name(name).map_or("avg", |category| category.metrics()[0]);
-    let (symbol, bound) = (sides.symbol(), squeezed(sides.right));
+    let (symbol, bound) = (sides.symbol(), source_text(sides.right));
     let message = format!("missing metric: write, for example, `{name}.{metric} {symbol} {bound}`");
     syn::Error::new_spanned(path, message)
 }
@@ -372,17 +377,17 @@ fn without_metric(path: &Path, sides: &Sides<'_>) -> syn::Error {
 impl Threshold {
     /// An expression of type `cobalt::Threshold`.
     pub fn expand(&self, evaluators: &Evaluators) -> TokenStream {
-        let span = at(self.span);
+        let span = generated_span(self.span);
         let category = self.figure.expand_category(evaluators);
         let metric = self.figure.expand_metric(evaluators.library());
         let library = evaluators.library();
         let comparison = Ident::new(&format!("{:?}", self.comparison), span);
         let (bound, label) = match &self.bound {
-            Bound::Literal(value, text) => {
-                (quote_spanned!(span=> #value), quote_spanned!(span=> .labelled(#text)))
+            ThresholdBound::Literal(value, text) => {
+                (quote_spanned!(span=> #value), quote_spanned!(span=> .with_bound_text(#text)))
             }
-            Bound::Computed(expression) => {
-                let place = at(expression.span());
+            ThresholdBound::Computed(expression) => {
+                let place = generated_span(expression.span());
                 let convert = match self.figure.category {
                     Category::Latency if self.figure.metric != Metric::Ratio => {
                         quote_spanned!(place=> LatencyBound::latency_bound)
@@ -406,9 +411,9 @@ impl Threshold {
     }
 }
 
-impl Figure {
+impl MetricPath {
     fn expand_category(&self, evaluators: &Evaluators) -> TokenStream {
-        let span = at(self.category_span);
+        let span = generated_span(self.category_span);
         let library = evaluators.library().at(span);
         let category = quote_spanned!(span=> #library::private::threshold::Category);
         match (&self.category, &self.computed_name) {
@@ -427,12 +432,12 @@ impl Figure {
     }
 
     fn expand_metric(&self, library: &Library) -> TokenStream {
-        let span = at(self.metric_span);
+        let span = generated_span(self.metric_span);
         let path = library.at(span);
         let metric = quote_spanned!(span=> #path::private::threshold::Metric);
         let mark = match (self.metric, &self.computed_mark) {
             (Metric::PassRate(_), Some(mark)) => {
-                let place = at(mark.span());
+                let place = generated_span(mark.span());
                 let library = library.at(place);
                 let mark =
                     quote_spanned!(place=> #library::private::threshold::NumberBound::number_bound(#mark));

@@ -3,11 +3,11 @@
 //! `cobalt` and its attributes share it, so they report the same errors at run time and at compile time. Use it through `cobalt`;
 //! do not depend on this crate directly.
 
-mod words;
+mod messages;
 
 use std::fmt;
 
-pub use words::{DURATION_UNITS, closest, duration_nanos, listing, not_from_zero_to_one};
+pub use messages::{DURATION_UNITS, closest, duration_nanos, join_quoted, out_of_range_message};
 
 /// The prefix for an evaluator whose name is not an identifier: `evaluators["any name"]`.
 pub const EVALUATORS: &str = "evaluators";
@@ -90,7 +90,7 @@ impl Category {
     pub fn metric(&self, name: &str) -> Result<Metric, String> {
         match Metric::from_name(name) {
             Some(metric) if self.metrics().contains(&name) => Ok(metric),
-            _ => Err(self.no_such_metric(name)),
+            _ => Err(self.unknown_metric_message(name)),
         }
     }
 
@@ -106,8 +106,8 @@ impl Category {
             }
             _ => {}
         }
-        let listed = metrics_in_words(known);
-        Err(match Metric::meant_by(name, known).filter(|meant| known.contains(meant)) {
+        let listed = list_metrics(known);
+        Err(match Metric::suggest(name, known).filter(|meant| known.contains(meant)) {
             Some(meant) => {
                 format!("`{VS_BASELINE}.{self}` has no metric `{name}`: did you mean `{meant}`? ({listed})")
             }
@@ -115,7 +115,7 @@ impl Category {
         })
     }
 
-    fn no_such_metric(&self, name: &str) -> String {
+    fn unknown_metric_message(&self, name: &str) -> String {
         let category = self;
         if self.baseline_metrics().contains(&name) {
             return format!(
@@ -126,8 +126,8 @@ impl Category {
         if name == "max" && self.metrics().contains(&"total") {
             return format!("`{category}` has no `max`: for the sum over all items write `{category}.total`");
         }
-        let known = metrics_in_words(self.metrics());
-        match Metric::meant_by(name, self.metrics()).filter(|meant| self.metrics().contains(meant)) {
+        let known = list_metrics(self.metrics());
+        match Metric::suggest(name, self.metrics()).filter(|meant| self.metrics().contains(meant)) {
             Some(meant) => {
                 format!("`{category}` has no metric `{name}`: did you mean `{meant}`? ({known})")
             }
@@ -163,29 +163,29 @@ impl Category {
             Direction::Lower => "needs a lower bound",
             Direction::Upper => "needs an upper bound",
         };
-        let figure = self.figure(metric);
+        let figure = self.metric_text(metric);
         let message = format!("`{figure}` {side}: write `{figure} {right} {bound}`");
         Err(message)
     }
 
     /// The left-hand side of a threshold: `score.avg`, `vs_baseline.score.drop`.
     #[doc(hidden)]
-    pub fn figure(&self, metric: Metric) -> String {
-        metric.of(&self.to_string())
+    pub fn metric_text(&self, metric: Metric) -> String {
+        metric.text_for(&self.to_string())
     }
 
     /// The message for a bound of the wrong kind.
     #[doc(hidden)]
-    pub fn wrong_bound(&self, metric: Metric, bound: &str) -> String {
-        let subject = if metric.is_against_baseline() { self.figure(metric) } else { self.to_string() };
-        format!("the bound of `{subject}` must be {}, not `{bound}`", self.unit(metric))
+    pub fn invalid_bound_message(&self, metric: Metric, bound: &str) -> String {
+        let subject = if metric.is_against_baseline() { self.metric_text(metric) } else { self.to_string() };
+        format!("the bound of `{subject}` must be {}, not `{bound}`", self.bound_kind(metric))
     }
 
     /// Rejects a bound that is out of range.
     #[doc(hidden)]
     pub fn check_bound(&self, bound: f64) -> Result<(), String> {
         if self.is_score() && !(0.0..=1.0).contains(&bound) {
-            return Err(format!("scores {}", not_from_zero_to_one(bound)));
+            return Err(format!("scores {}", out_of_range_message(bound)));
         }
         if !bound.is_finite() || bound < 0.0 {
             let message = format!("the bound of `{self}` must be a number of at least 0, not {bound}");
@@ -195,7 +195,7 @@ impl Category {
     }
 
     /// Describes a bound of this category in messages.
-    fn unit(&self, metric: Metric) -> &'static str {
+    fn bound_kind(&self, metric: Metric) -> &'static str {
         match self {
             _ if metric == Metric::Ratio => "a number such as `1.1`, for 10% more than the baseline",
             Self::Score | Self::Evaluator(_) => "a number from 0 to 1",
@@ -207,10 +207,10 @@ impl Category {
 }
 
 /// Lists a category's metrics for messages.
-fn metrics_in_words(metrics: &[&str]) -> String {
+fn list_metrics(metrics: &[&str]) -> String {
     match metrics {
         [only] => format!("its only metric is `{only}`"),
-        _ => format!("its metrics are {}", listing(metrics)),
+        _ => format!("its metrics are {}", join_quoted(metrics)),
     }
 }
 
@@ -218,7 +218,7 @@ fn metrics_in_words(metrics: &[&str]) -> String {
 impl fmt::Display for Category {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Evaluator(name) if !is_plain(name) => {
+            Self::Evaluator(name) if !is_plain_name(name) => {
                 let escaped = name.replace('\\', r"\\").replace('"', r#"\""#);
                 write!(formatter, r#"{EVALUATORS}["{escaped}"]"#)
             }
@@ -228,7 +228,7 @@ impl fmt::Display for Category {
 }
 
 /// Whether an evaluator's name needs no quotes: an identifier that is not reserved.
-pub fn is_plain(name: &str) -> bool {
+pub fn is_plain_name(name: &str) -> bool {
     let identifier = name.chars().all(|letter| letter.is_alphanumeric() || letter == '_')
         && name.starts_with(|letter: char| letter.is_alphabetic() || letter == '_');
     identifier && ![EVALUATORS, VS_BASELINE].contains(&name) && Category::from_name(name).is_none()
@@ -311,7 +311,7 @@ impl Metric {
 
     /// The metric of a category or evaluator, as written in a threshold.
     #[doc(hidden)]
-    pub fn of(self, subject: &str) -> String {
+    pub fn text_for(self, subject: &str) -> String {
         match self.is_against_baseline() {
             true => format!("{VS_BASELINE}.{subject}.{self}"),
             false => format!("{subject}.{self}"),
@@ -337,7 +337,7 @@ impl Metric {
     ];
 
     /// The known metric closest to `word`, also by synonyms.
-    fn meant_by(word: &str, known: &[&'static str]) -> Option<&'static str> {
+    fn suggest(word: &str, known: &[&'static str]) -> Option<&'static str> {
         let synonyms = Self::SYNONYMS.map(|(synonym, _)| synonym);
         closest(word, known).or_else(|| {
             let synonym = closest(word, &synonyms)?;
@@ -347,10 +347,10 @@ impl Metric {
 
     /// Sets the pass mark, as in `pass_rate(0.6)`; only a pass rate takes one.
     #[doc(hidden)]
-    pub fn with_mark(self, mark: f64) -> Result<Self, String> {
+    pub fn with_pass_mark(self, mark: f64) -> Result<Self, String> {
         match self {
             Self::PassRate(_) if (0.0..=1.0).contains(&mark) => Ok(Self::PassRate(Some(mark))),
-            Self::PassRate(_) => Err(format!("pass marks {}", not_from_zero_to_one(mark))),
+            Self::PassRate(_) => Err(format!("pass marks {}", out_of_range_message(mark))),
             _ => Err(format!("only `pass_rate` takes a pass mark: write `{self}` without parentheses")),
         }
     }
@@ -436,7 +436,7 @@ impl Comparison {
     /// Whether a measured value satisfies the bound; NaN never does.
     ///
     /// Values that differ only by rounding errors are equal: the calculated mean of 0.7, 0.8 and 0.9 is slightly below 0.8.
-    pub fn holds(self, value: f64, bound: f64) -> bool {
+    pub fn is_met_by(self, value: f64, bound: f64) -> bool {
         let equal = (value - bound).abs() <= ROUNDING * value.abs().max(bound.abs());
         match self {
             Self::AtLeast => equal || value > bound,
@@ -454,12 +454,12 @@ impl fmt::Display for Comparison {
 }
 
 /// The message for `=`, `==` and `!=`.
-pub fn not_a_comparison(symbol: &str, category: &Category, metric: Metric, bound: &str) -> String {
+pub fn invalid_operator_message(symbol: &str, category: &Category, metric: Metric, bound: &str) -> String {
     let right = match category.direction(metric) {
         Direction::Lower => Comparison::AtLeast,
         Direction::Upper => Comparison::AtMost,
     };
-    let figure = category.figure(metric);
+    let figure = category.metric_text(metric);
     format!("`{symbol}` cannot be used in a threshold: write `{figure} {right} {bound}`")
 }
 
@@ -471,10 +471,10 @@ mod tests {
     fn rounding_decides_no_threshold() {
         let mean = (0.7 + 0.8 + 0.9) / 3.0;
         assert!(mean < 0.8, "the case that this is about");
-        assert!(Comparison::AtLeast.holds(mean, 0.8) && !Comparison::Below.holds(mean, 0.8));
-        assert!(Comparison::AtMost.holds(0.1 + 0.2, 0.3) && !Comparison::Above.holds(0.1 + 0.2, 0.3));
-        assert!(!Comparison::AtLeast.holds(0.799_999, 0.8));
-        assert!(!Comparison::AtMost.holds(2e-13, 1e-13), "small amounts are told apart");
+        assert!(Comparison::AtLeast.is_met_by(mean, 0.8) && !Comparison::Below.is_met_by(mean, 0.8));
+        assert!(Comparison::AtMost.is_met_by(0.1 + 0.2, 0.3) && !Comparison::Above.is_met_by(0.1 + 0.2, 0.3));
+        assert!(!Comparison::AtLeast.is_met_by(0.799_999, 0.8));
+        assert!(!Comparison::AtMost.is_met_by(2e-13, 1e-13), "small amounts are told apart");
     }
 
     #[test]

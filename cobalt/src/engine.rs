@@ -16,18 +16,18 @@ use tokio::time::timeout;
 
 use crate::dataset::Dataset;
 use crate::evaluators::{EvalContext, Evaluator};
-use crate::experiment::{AgentFn, Context, Definition, Recorded};
-use crate::llm::{Asking, Models};
-use crate::threads::{self, AbortOnDrop, catch_panic, join_all};
+use crate::experiment::{AgentFn, Context, Records, ResolvedDefinition};
+use crate::llm::{LlmHandle, Models};
+use crate::thread_pool::{self, AbortOnDrop, catch_panic, join_all};
 
 /// How long all evaluators together may take to release resources.
-const FINISHING: Duration = Duration::from_secs(10);
+const FINISH_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// An experiment's work: the items to run, and everything needed to run them.
 pub struct Work {
     /// The experiment's number in events.
     pub(crate) experiment: usize,
-    pub(crate) definition: Arc<Definition>,
+    pub(crate) definition: Arc<ResolvedDefinition>,
     /// The evaluators' names, shared by all results.
     pub(crate) names: Vec<Arc<str>>,
     pub(crate) agent: AgentFn,
@@ -47,7 +47,7 @@ pub struct Work {
 #[derive(Debug)]
 pub enum Event {
     /// A trial is done: the agent's output was evaluated, or the agent failed.
-    ExecutionFinished { experiment: usize, index: usize, run: usize },
+    TrialFinished { experiment: usize, index: usize, run: usize },
     /// All trials of an item are done.
     ItemFinished { experiment: usize, item: ItemResult },
     /// All items of an experiment are done, or no more will be.
@@ -60,7 +60,7 @@ impl Event {
     /// The experiment that it concerns; `None` if it concerns all.
     pub fn experiment(&self) -> Option<usize> {
         match self {
-            Self::ExecutionFinished { experiment, .. }
+            Self::TrialFinished { experiment, .. }
             | Self::ItemFinished { experiment, .. }
             | Self::ExperimentFinished { experiment } => Some(*experiment),
             Self::Interrupted => None,
@@ -71,7 +71,7 @@ impl Event {
 /// Runs the items, up to `concurrency` in parallel. Dropping the future cancels running items.
 pub async fn run(work: Work, events: Sender<Event>) {
     // Sent however this ends, so that nothing waits for items that will not come.
-    let _told_at_the_end = TellsAtTheEnd { experiment: work.experiment, events: events.clone() };
+    let _told_at_the_end = FinishedOnDrop { experiment: work.experiment, events: events.clone() };
     let work = Arc::new(work);
     let next = Arc::new(AtomicUsize::new(0));
     let mut workers = JoinSet::new();
@@ -86,24 +86,24 @@ pub async fn run(work: Work, events: Sender<Event>) {
             std::panic::resume_unwind(error.into_panic());
         }
     }
-    finish(work.definition.evaluators.clone()).await;
+    finish_evaluators(work.definition.evaluators.clone()).await;
 }
 
 /// Lets the evaluators release resources, each on a thread where it may block. One that hangs is abandoned.
-async fn finish(evaluators: Vec<Arc<dyn Evaluator>>) {
+async fn finish_evaluators(evaluators: Vec<Arc<dyn Evaluator>>) {
     let finishing = evaluators.into_iter().map(|evaluator| -> Pin<Box<dyn Future<Output = _> + Send>> {
-        Box::pin(threads::run(move || evaluator.finish()))
+        Box::pin(thread_pool::run(move || evaluator.finish()))
     });
     // The scores stay valid, whatever happens here.
-    let _ = timeout(FINISHING, join_all(finishing.collect())).await;
+    let _ = timeout(FINISH_TIMEOUT, join_all(finishing.collect())).await;
 }
 
-struct TellsAtTheEnd {
+struct FinishedOnDrop {
     experiment: usize,
     events: Sender<Event>,
 }
 
-impl Drop for TellsAtTheEnd {
+impl Drop for FinishedOnDrop {
     fn drop(&mut self) {
         send(&self.events, Event::ExperimentFinished { experiment: self.experiment });
     }
@@ -115,7 +115,7 @@ async fn run_items(work: Arc<Work>, next: Arc<AtomicUsize>, events: Sender<Event
         && let Some(&index) = work.items.get(next.fetch_add(1, Ordering::Relaxed))
     {
         let item = run_item(&work, index, |run| {
-            send(&events, Event::ExecutionFinished { experiment: work.experiment, index, run });
+            send(&events, Event::TrialFinished { experiment: work.experiment, index, run });
         });
         let item = item.await;
         slot.forget();
@@ -134,7 +134,7 @@ pub async fn run_item(work: &Work, index: usize, executed: impl Fn(usize)) -> It
     let mut runs = Vec::with_capacity(work.definition.runs);
     for run_index in 0..work.definition.runs {
         let context = Context::new(work.dataset.clone(), index, Arc::clone(key), run_index);
-        let mut execution = execute(work, context).await;
+        let mut execution = run_trial(work, context).await;
         // Agents and evaluators have seen everything; what is saved and displayed must not contain keys.
         execution.redact();
         runs.push(execution);
@@ -155,46 +155,47 @@ fn passes(work: &Work, run_item: &Execution) -> bool {
 }
 
 /// Why there is no output of an agent.
-struct Failure {
+struct AgentFailure {
     status: Status,
     error: String,
     /// The metadata of a refused output.
     reported: Item,
 }
 
-impl Failure {
+impl AgentFailure {
     fn error(error: String) -> Self {
         Self { status: Status::Error, error, reported: Item::new() }
     }
 }
 
-async fn execute(work: &Work, context: Context) -> Execution {
+async fn run_trial(work: &Work, context: Context) -> Execution {
     let (answer, took) = call_agent(work, context.clone()).await;
     let latency_ms = milliseconds(took);
     // From here on, tasks left behind by the agent cannot add records to this execution or to the next.
     let mut recorded = context.recorder().close();
-    match answer.and_then(|output| accepted(output, &mut recorded)) {
+    match answer.and_then(|output| validate_output(output, &mut recorded)) {
         Ok(mut output) => {
-            recorded.add_to(output.metadata_mut());
+            recorded.merge_into(output.metadata_mut());
             let output = Arc::new(output);
             let (item, key) = (Arc::clone(context.shared_item()), Arc::clone(context.shared_key()));
-            let cx = EvalContext::of(item, key, context.index(), context.run_index(), Arc::clone(&output));
+            let cx =
+                EvalContext::for_trial(item, key, context.index(), context.run_index(), Arc::clone(&output));
             let evaluations = evaluate(work, &cx).await;
             let output = Some(Arc::unwrap_or_clone(output));
             Execution { output, latency_ms, evaluations, ..Execution::default() }
         }
-        Err(Failure { status, error, mut reported }) => {
-            recorded.add_to(&mut reported);
+        Err(AgentFailure { status, error, mut reported }) => {
+            recorded.merge_into(&mut reported);
             Execution { status, latency_ms, error: Some(error), recorded: reported, ..Execution::default() }
         }
     }
 }
 
 /// Refuses the output if it or the agent's records are invalid.
-fn accepted(mut output: Output, recorded: &mut Recorded) -> Result<Output, Failure> {
-    match output.problem().or_else(|| recorded.problem()) {
+fn validate_output(mut output: Output, recorded: &mut Records) -> Result<Output, AgentFailure> {
+    match output.take_problem().or_else(|| recorded.problem()) {
         None => Ok(output),
-        Some(error) => Err(Failure { reported: output.into_metadata(), ..Failure::error(error) }),
+        Some(error) => Err(AgentFailure { reported: output.into_metadata(), ..AgentFailure::error(error) }),
     }
 }
 
@@ -204,38 +205,43 @@ fn milliseconds(duration: Duration) -> f64 {
 }
 
 /// Calls the agent in its own task, so that a panic or a blocking call stays isolated.
-async fn call_agent(work: &Work, context: Context) -> (Result<Output, Failure>, Duration) {
+async fn call_agent(work: &Work, context: Context) -> (Result<Output, AgentFailure>, Duration) {
     let limit = work.definition.timeout;
     let agent = Arc::clone(&work.agent);
     let called = Instant::now();
     // Caught in the task, on whose thread the panic's location is known.
-    let answer = async move { catch_panic(agent(context)).await.map_err(|panic| threads::describe(&*panic)) };
+    let answer = async move {
+        catch_panic(agent(context)).await.map_err(|panic| thread_pool::describe_panic(&*panic))
+    };
     let mut task = AbortOnDrop::new(tokio::spawn(answer));
-    let failed = |error: String| Err(Failure::error(error));
+    let failed = |error: String| Err(AgentFailure::error(error));
     match timeout(limit, task.join()).await {
-        Ok(Ok(Ok((Ok(output), took)))) => (output.checked().or_else(|error| failed(error.to_string())), took),
+        Ok(Ok(Ok((Ok(output), took)))) => {
+            (output.check_depth().or_else(|error| failed(error.to_string())), took)
+        }
         Ok(Ok(Ok((Err(error), took)))) => (failed(error.to_string()), took),
         Ok(Ok(Err(panic))) => (failed(panic), called.elapsed()),
         Ok(Err(join)) => (failed(format!("the agent's task ended early: {join}")), called.elapsed()),
         Err(_) => {
-            let failure = Failure { status: Status::Timeout, ..Failure::error(ran_out(limit)) };
+            let failure =
+                AgentFailure { status: Status::Timeout, ..AgentFailure::error(timeout_message(limit)) };
             (Err(failure), called.elapsed())
         }
     }
 }
 
-fn ran_out(limit: Duration) -> String {
+fn timeout_message(limit: Duration) -> String {
     format!("timed out after {}", humantime::format_duration(limit))
 }
 
 /// Runs all evaluators in parallel.
 async fn evaluate(work: &Work, cx: &EvalContext) -> Evaluations {
     let scores = match &work.definition.evaluators[..] {
-        [evaluator] => vec![score(work, &**evaluator, cx).await],
+        [evaluator] => vec![run_evaluator(work, &**evaluator, cx).await],
         evaluators => {
             let scores =
                 evaluators.iter().map(|evaluator| -> std::pin::Pin<Box<dyn Future<Output = _> + Send>> {
-                    Box::pin(score(work, &**evaluator, cx))
+                    Box::pin(run_evaluator(work, &**evaluator, cx))
                 });
             join_all(scores.collect()).await
         }
@@ -243,9 +249,9 @@ async fn evaluate(work: &Work, cx: &EvalContext) -> Evaluations {
     work.names.iter().cloned().zip(scores).collect()
 }
 
-async fn score(work: &Work, evaluator: &dyn Evaluator, cx: &EvalContext) -> ScoredEvaluation {
-    let asking = Asking::new(Arc::clone(&work.models));
-    let cx = cx.asking(asking.clone()).within(work.definition.timeout);
+async fn run_evaluator(work: &Work, evaluator: &dyn Evaluator, cx: &EvalContext) -> ScoredEvaluation {
+    let asking = LlmHandle::new(Arc::clone(&work.models));
+    let cx = cx.with_llm(asking.clone()).with_timeout(work.definition.timeout);
     // The call itself may panic before it returns a future.
     let mut evaluation = Box::pin(async { evaluator.evaluate(&cx).await });
     let outcome = match evaluator.time_limit(work.definition.timeout) {
@@ -256,14 +262,14 @@ async fn score(work: &Work, evaluator: &dyn Evaluator, cx: &EvalContext) -> Scor
     let _ = catch_unwind(AssertUnwindSafe(|| drop(evaluation)));
     let scored = match outcome {
         Ok(Ok(Ok(score))) => score.into_evaluation(),
-        Ok(Ok(Err(error))) => without_score(error.to_string()),
-        Ok(Err(panic)) => without_score(threads::describe(&*panic)),
-        Err(limit) => without_score(ran_out(limit)),
+        Ok(Ok(Err(error))) => evaluation_error(error.to_string()),
+        Ok(Err(panic)) => evaluation_error(thread_pool::describe_panic(&*panic)),
+        Err(limit) => evaluation_error(timeout_message(limit)),
     };
     ScoredEvaluation { judge: asking.usage().map(Box::new), ..scored }
 }
 
-fn without_score(error: String) -> ScoredEvaluation {
+fn evaluation_error(error: String) -> ScoredEvaluation {
     ScoredEvaluation { error: Some(error), ..ScoredEvaluation::default() }
 }
 
@@ -315,7 +321,7 @@ mod tests {
     #[tokio::test]
     async fn an_evaluator_that_panics_at_the_end_keeps_no_other_from_finishing() {
         let notes = Arc::new(Notes::default());
-        finish(vec![Arc::new(Panics), Arc::clone(&notes) as Arc<dyn Evaluator>]).await;
+        finish_evaluators(vec![Arc::new(Panics), Arc::clone(&notes) as Arc<dyn Evaluator>]).await;
         assert!(notes.0.load(Ordering::SeqCst));
     }
 
@@ -328,7 +334,7 @@ mod tests {
         {
             let recorder = Recorder::new();
             record.into_iter().for_each(|call| recorder.record(call.into()));
-            let failure = accepted(output, &mut recorder.close()).unwrap_err();
+            let failure = validate_output(output, &mut recorder.close()).unwrap_err();
             assert!(failure.error.starts_with("the agent reports a cost of "), "{}", failure.error);
             let expected = json!({ "model": "gpt-4o-mini", "tokens": { "input": 20, "output": 3 } });
             assert_eq!(json!(failure.reported), expected);

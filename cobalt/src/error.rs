@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use cobalt_core::causes::{BoxError, with_causes};
+use cobalt_core::error_chain::{BoxError, format_with_causes};
 use cobalt_core::report::{Report, ReportJsonError};
 use cobalt_core::reporters::MissingKey;
 use cobalt_core::store::StoreError;
@@ -23,8 +23,8 @@ pub enum Error {
     Dataset(#[from] DatasetError),
 
     /// An experiment's dataset could not be created.
-    #[error("the dataset of experiment `{experiment}` cannot be used: {}", with_causes(&**.source))]
-    DatasetOf {
+    #[error("the dataset of experiment `{experiment}` cannot be used: {}", format_with_causes(&**.source))]
+    ExperimentDataset {
         /// The experiment's name.
         experiment: String,
         /// What is wrong with the data.
@@ -41,7 +41,7 @@ pub enum Error {
     },
 
     /// Variables with API keys are not set.
-    #[error("{}", lines(.keys))]
+    #[error("{}", join_lines(.keys))]
     MissingKeys {
         /// The variables and what needs them, one per line of the message.
         keys: Vec<MissingKey>,
@@ -76,7 +76,7 @@ pub enum Error {
 
     /// A result file could not be written, but everything is in the run's journal.
     #[error("{source}; nothing is lost: fix this, then write the results with COBALT_RESUME={id}")]
-    InJournal {
+    SavedInJournal {
         /// The run's id.
         id: String,
         /// Why there is no result file.
@@ -88,7 +88,7 @@ pub enum Error {
         "{source}; items finished before that are saved: fix this, then run the rest and write the results with \
          COBALT_RESUME={id}"
     )]
-    PartlyInJournal {
+    PartlySavedInJournal {
         /// The run's id.
         id: String,
         /// The first error.
@@ -96,8 +96,8 @@ pub enum Error {
     },
 
     /// A journal could no longer be written, so the run was stopped early.
-    #[error("{source}; {}", stopped(.id, *.kept, *.items))]
-    Stopped {
+    #[error("{source}; {}", stopped_message(.id, *.kept, *.items))]
+    JournalFailed {
         /// The run's id.
         id: String,
         /// How many items are in the journal.
@@ -118,7 +118,7 @@ pub enum Error {
     },
 
     /// The run was interrupted before all items were done.
-    #[error("experiment `{experiment}` was interrupted; {}", rest(.id, *.kept))]
+    #[error("experiment `{experiment}` was interrupted; {}", resume_hint(.id, *.kept))]
     Interrupted {
         /// The experiment's name.
         experiment: String,
@@ -130,7 +130,7 @@ pub enum Error {
 }
 
 /// The state of a run whose journal could not be written, and what to do.
-fn stopped(id: &str, kept: usize, items: usize) -> String {
+fn stopped_message(id: &str, kept: usize, items: usize) -> String {
     if kept == 0 {
         return "the run was stopped before any item was saved; fix this, then run it again".to_owned();
     }
@@ -141,7 +141,7 @@ fn stopped(id: &str, kept: usize, items: usize) -> String {
 }
 
 /// What to do about an interrupted run.
-fn rest(id: &str, kept: usize) -> String {
+fn resume_hint(id: &str, kept: usize) -> String {
     match kept {
         0 => "no item was finished; run it again".to_owned(),
         _ => format!("finished items are saved. Resume with COBALT_RESUME={id}"),
@@ -156,7 +156,7 @@ impl fmt::Debug for Error {
     }
 }
 
-fn lines(keys: &[MissingKey]) -> String {
+fn join_lines(keys: &[MissingKey]) -> String {
     let keys: Vec<_> = keys.iter().map(ToString::to_string).collect();
     keys.join("\n")
 }

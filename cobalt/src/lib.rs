@@ -2,6 +2,7 @@
 
 mod config;
 pub mod dataset;
+mod dataset_loading;
 mod engine;
 mod error;
 mod evaluators;
@@ -10,7 +11,6 @@ mod harness;
 #[cfg(feature = "remote")]
 mod http;
 pub mod llm;
-mod load;
 pub mod metrics;
 #[doc(hidden)]
 pub mod private;
@@ -18,10 +18,10 @@ mod session;
 mod settings;
 mod shards;
 pub mod template;
-mod threads;
+mod thread_pool;
 
 #[doc(inline)]
-pub use cobalt_core::causes::BoxError;
+pub use cobalt_core::error_chain::BoxError;
 #[doc(inline)]
 pub use cobalt_core::item::{Item, ModelCall, Output, TokenCount};
 #[doc(inline)]
@@ -79,10 +79,11 @@ pub mod report {
     #[doc(inline)]
     pub use cobalt_core::report::{
         Category, CiStatus, Comparison, DEFAULT_PASS_MARK, DatasetSummary, Evaluations, EvaluatorSettings,
-        Execution, Fetch, Figures, GitState, ItemNames, ItemProblem, ItemResult, LatencyBound, LatencyStats,
-        MeasuredItem, Measurements, Metric, NumberBound, Report, ReportJsonError, RunAggregation, RunConfig,
-        RunVerdict, ScoreStats, ScoredEvaluation, Shard, SourcePlace, Status, Summary, Threshold,
-        ThresholdError, ThresholdOutcome, Timestamp, TrialAmounts, Violation, check_items, judge, stats,
+        Execution, Fetch, GitState, ItemError, ItemNames, ItemResult, LatencyBound, LatencyStats,
+        MeasuredItem, Measurements, Metric, NumberBound, Report, ReportJsonError, RunConfig, RunMetrics,
+        RunVerdict, ScoreStats, ScoredEvaluation, Shard, SourceLocation, Status, Summary, Threshold,
+        ThresholdError, ThresholdOutcome, Timestamp, TrialMeasurements, TrialStats, Violation, evaluate,
+        stats, validate_items,
     };
 
     pub mod comparison {
@@ -101,7 +102,7 @@ pub mod webhooks {}
 /// The library's interface for the command `cargo cobalt`. Not public API; nothing here is stable.
 #[doc(hidden)]
 pub mod command {
-    pub use crate::harness::{Request, Wanted, exit_code};
+    pub use crate::harness::{Request, RequestKind, exit_code};
 
     pub mod config {
         pub use crate::config::*;

@@ -9,15 +9,15 @@ use std::time::Duration;
 
 use cobalt_core::prices::PRICES_AS_OF;
 use cobalt_core::report::{
-    DatasetSummary, GitState, ItemProblem, ItemResult, Report, SCHEMA, Shard, Summary, ThresholdError,
-    check_items,
+    DatasetSummary, GitState, ItemError, ItemResult, Report, SCHEMA, Shard, Summary, ThresholdError,
+    validate_items,
 };
 use cobalt_core::store::new_run_id;
-use cobalt_core::wording::{count, thousands};
+use cobalt_core::wording::{count, group_thousands};
 
 use crate::config::Config;
 use crate::error::Error;
-use crate::session::{Baseline, add_missing, judge};
+use crate::session::{Baseline, add_missing_thresholds, evaluate_run};
 
 /// The report of a shard, and its file.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,24 +36,24 @@ pub struct ShardFile {
 pub fn merge(mut files: Vec<ShardFile>, config: &Config) -> Result<Report, MergeError> {
     files.sort_by_key(|file| file.report.shard);
     check(&files)?;
-    let mut report = joined(&files)?;
-    report.items = items(files)?;
+    let mut report = merge_headers(&files)?;
+    report.items = merge_items(files)?;
     let duration = Duration::from_millis(report.summary.total_duration_ms);
     let mut thresholds = report
         .config
-        .read_thresholds()
+        .parse_thresholds()
         .map_err(|source| MergeError::Thresholds { experiment: report.name.clone(), source })?;
-    add_missing(&mut thresholds, config.additional_thresholds());
+    add_missing_thresholds(&mut thresholds, config.additional_thresholds());
     report.config.set_thresholds(&thresholds);
-    let baseline = Baseline::find(&report.name, config)?;
-    judge(&mut report, &thresholds, &baseline, duration, config);
+    let baseline = Baseline::resolve(&report.name, config)?;
+    evaluate_run(&mut report, &thresholds, &baseline, duration, config);
     Ok(report)
 }
 
 /// The merged report, without items and what depends on them.
-fn joined(files: &[ShardFile]) -> Result<Report, MergeError> {
+fn merge_headers(files: &[ShardFile]) -> Result<Report, MergeError> {
     let reports = || files.iter().map(|file| &file.report);
-    let first = reports().next().ok_or(MergeError::Nothing)?;
+    let first = reports().next().ok_or(MergeError::NoShards)?;
     let git = first.git.as_ref().map(|git| GitState {
         commit: git.commit.clone(),
         dirty: reports().any(|report| report.git.as_ref().is_some_and(|git| git.dirty)),
@@ -71,7 +71,7 @@ fn joined(files: &[ShardFile]) -> Result<Report, MergeError> {
         shard: None,
         shards: reports().map(|report| report.id.clone()).filter(|_| files.len() > 1).collect(),
         git: git.filter(|_| reports().all(|report| report.git.is_some())),
-        sources: common(reports().map(|report| report.sources.as_ref())).cloned(),
+        sources: common_value(reports().map(|report| report.sources.as_ref())).cloned(),
         ci_status: None,
         baseline: None,
         prices_as_of: Some(PRICES_AS_OF.to_owned()),
@@ -83,23 +83,23 @@ fn joined(files: &[ShardFile]) -> Result<Report, MergeError> {
 pub(super) fn check(files: &[ShardFile]) -> Result<(), MergeError> {
     for ShardFile { path, report } in files {
         if report.shard.is_none() {
-            return Err(MergeError::NoShard { path: path.clone() });
+            return Err(MergeError::NotAShard { path: path.clone() });
         }
         if report.dataset.as_ref().is_none_or(|dataset| dataset.items == 0) {
-            return Err(MergeError::NoData { path: path.clone() });
+            return Err(MergeError::NoDataset { path: path.clone() });
         }
-        if let Err((place, problem)) = check_items(report) {
+        if let Err((place, problem)) = validate_items(report) {
             let ItemResult { index, key, .. } = &report.items[place];
             return Err(MergeError::Damaged { path: path.clone(), index: *index, key: key.clone(), problem });
         }
     }
     let mut first_known = BTreeMap::new();
     for file in files {
-        for (what, value) in traits(&file.report) {
+        for (what, value) in required_properties(&file.report) {
             let (first, known) = first_known.entry(what).or_insert_with(|| (file, value.clone()));
             if *known != value {
                 let paths = [first, file].map(|file| file.path.clone());
-                return Err(MergeError::Differ { what, paths, values: [known.clone(), value] });
+                return Err(MergeError::Mismatch { what, paths, values: [known.clone(), value] });
             }
         }
     }
@@ -107,20 +107,20 @@ pub(super) fn check(files: &[ShardFile]) -> Result<(), MergeError> {
 }
 
 /// What must be equal in all shards, as text, if the file contains it.
-fn traits(report: &Report) -> impl Iterator<Item = (&'static str, String)> {
+fn required_properties(report: &Report) -> impl Iterator<Item = (&'static str, String)> {
     let config = &report.config;
     // The same items may have been fetched at different times.
     let data = |DatasetSummary { source, items, hash, fetched: _ }: &DatasetSummary| {
-        format!("{items} items of `{source}` with hash {}", beginning(hash))
+        format!("{items} items of `{source}` with hash {}", short_hash(hash))
     };
     let list = |texts: &[String]| format!("[{}]", texts.join(", "));
     let marks: Vec<_> = config.pass_marks.iter().map(ToString::to_string).collect();
     [
         ("the experiments", Some(format!("`{}`", report.name))),
-        ("the numbers of shards", report.shard.map(|shard| shard.of().to_string())),
+        ("the numbers of shards", report.shard.map(|shard| shard.total().to_string())),
         ("the data", report.dataset.as_ref().map(data)),
-        ("the commits", report.git.as_ref().map(|git| beginning(&git.commit).to_owned())),
-        ("the sources", report.sources.as_ref().map(|hash| format!("hash {}", beginning(hash)))),
+        ("the commits", report.git.as_ref().map(|git| short_hash(&git.commit).to_owned())),
+        ("the sources", report.sources.as_ref().map(|hash| format!("hash {}", short_hash(hash)))),
         ("the numbers of trials", Some(config.runs.to_string())),
         ("the timeouts", Some(format!("{} ms", config.timeout))),
         ("the evaluators", Some(list(&config.evaluators))),
@@ -136,18 +136,20 @@ fn traits(report: &Report) -> impl Iterator<Item = (&'static str, String)> {
 }
 
 /// A short prefix of a hash.
-fn beginning(hash: &str) -> &str {
+fn short_hash(hash: &str) -> &str {
     hash.get(..12).unwrap_or(hash)
 }
 
 /// The common value, if all values are equal.
-pub(super) fn common<'a, T: PartialEq>(mut values: impl Iterator<Item = Option<&'a T>>) -> Option<&'a T> {
+pub(super) fn common_value<'a, T: PartialEq>(
+    mut values: impl Iterator<Item = Option<&'a T>>,
+) -> Option<&'a T> {
     let first = values.next()??;
     values.all(|value| value == Some(first)).then_some(first)
 }
 
 /// All items in dataset order, each from the one file that contains it.
-pub(super) fn items(files: Vec<ShardFile>) -> Result<Vec<ItemResult>, MergeError> {
+pub(super) fn merge_items(files: Vec<ShardFile>) -> Result<Vec<ItemResult>, MergeError> {
     let dataset = files.first().and_then(|file| file.report.dataset.as_ref());
     let expected = dataset.map_or(0, |dataset| dataset.items);
     let shards: Vec<_> = files.iter().filter_map(|file| file.report.shard).collect();
@@ -157,10 +159,10 @@ pub(super) fn items(files: Vec<ShardFile>) -> Result<Vec<ItemResult>, MergeError
         for item in report.items {
             let index = item.index;
             if index >= expected {
-                return Err(MergeError::Foreign { path, index, items: expected });
+                return Err(MergeError::ItemOutOfRange { path, index, items: expected });
             }
             if let Some((item, other)) = items.insert(index, (item, path.clone())) {
-                return Err(MergeError::Twice { index, key: item.key, paths: [other, path] });
+                return Err(MergeError::DuplicateItem { index, key: item.key, paths: [other, path] });
             }
         }
         present.push(path);
@@ -169,18 +171,24 @@ pub(super) fn items(files: Vec<ShardFile>) -> Result<Vec<ItemResult>, MergeError
     if missing == 0 {
         return Ok(items.into_values().map(|(item, _)| item).collect());
     }
-    let first = (0..expected).filter(|index| !items.contains_key(index)).take(MOST_NAMED).collect();
-    Err(MergeError::Missing { first, missing, items: expected, absent: absent(&shards), present })
+    let first = (0..expected).filter(|index| !items.contains_key(index)).take(MAX_NAMED).collect();
+    Err(MergeError::MissingItems {
+        first,
+        missing,
+        items: expected,
+        absent: missing_shards(&shards),
+        present,
+    })
 }
 
 /// The shards that are missing.
-fn absent(present: &[Shard]) -> Vec<Shard> {
+fn missing_shards(present: &[Shard]) -> Vec<Shard> {
     let Some(first) = present.first() else { return Vec::new() };
     first.siblings().filter(|shard| !present.contains(shard)).collect()
 }
 
 /// The maximum number of items in a message.
-pub(super) const MOST_NAMED: usize = 8;
+pub(super) const MAX_NAMED: usize = 8;
 
 /// Why shards cannot be merged.
 #[derive(Debug, thiserror::Error)]
@@ -188,18 +196,18 @@ pub(super) const MOST_NAMED: usize = 8;
 pub enum MergeError {
     /// There are no files.
     #[error("no shard to merge; pass the result files of runs with --shard")]
-    Nothing,
+    NoShards,
 
     /// A file is not from a shard.
     #[error("`{}` is not the result file of a shard; remove it, or run its experiment with --shard", .path.display())]
-    NoShard {
+    NotAShard {
         /// The file.
         path: PathBuf,
     },
 
     /// A file does not contain the dataset of its run.
     #[error("`{}` does not name its dataset; run the shard again", .path.display())]
-    NoData {
+    NoDataset {
         /// The file.
         path: PathBuf,
     },
@@ -218,7 +226,7 @@ pub enum MergeError {
         /// Its key.
         key: String,
         /// What is wrong with it.
-        problem: ItemProblem,
+        problem: ItemError,
     },
 
     /// Two files are not parts of one run.
@@ -227,7 +235,7 @@ pub enum MergeError {
          only files that belong together",
         .paths[0].display(), .paths[1].display(), .values[0], .values[1]
     )]
-    Differ {
+    Mismatch {
         /// What differs.
         what: &'static str,
         /// The two files.
@@ -241,7 +249,7 @@ pub enum MergeError {
         "item {index} (`{key}`) is in both `{}` and `{}`; remove one of the files",
         .paths[0].display(), .paths[1].display()
     )]
-    Twice {
+    DuplicateItem {
         /// The item's index in the dataset, from 0.
         index: usize,
         /// Its key.
@@ -252,7 +260,7 @@ pub enum MergeError {
 
     /// A file contains an item that is not in its dataset.
     #[error("`{}` contains item {index}, but its dataset has {}; run the shard again", .path.display(), count(*.items, "item"))]
-    Foreign {
+    ItemOutOfRange {
         /// The file.
         path: PathBuf,
         /// The item's index, from 0.
@@ -262,8 +270,8 @@ pub enum MergeError {
     },
 
     /// Items are missing from all files.
-    #[error("{}", left_out(.first, *.missing, *.items, .absent, .present))]
-    Missing {
+    #[error("{}", missing_items_message(.first, *.missing, *.items, .absent, .present))]
+    MissingItems {
         /// The indexes of the first ones in the dataset, from 0.
         first: Vec<usize>,
         /// How many are missing.
@@ -298,13 +306,19 @@ impl From<Error> for MergeError {
     }
 }
 
-fn left_out(first: &[usize], missing: usize, items: usize, absent: &[Shard], present: &[PathBuf]) -> String {
+fn missing_items_message(
+    first: &[usize],
+    missing: usize,
+    items: usize,
+    absent: &[Shard],
+    present: &[PathBuf],
+) -> String {
     let are = if missing == 1 { "is" } else { "are" };
     let what = format!(
         "{} of {} {are} missing from all shards (by index from 0: {})",
         count(missing, "item"),
-        thousands(items as u64),
-        listed(first, missing)
+        group_thousands(items as u64),
+        format_list(first, missing)
     );
     let advice = if absent.is_empty() {
         let files: Vec<_> = present.iter().map(|path| format!("`{}`", path.display())).collect();
@@ -316,7 +330,7 @@ fn left_out(first: &[usize], missing: usize, items: usize, absent: &[Shard], pre
         format!(
             "missing shard {}: run it to the end with `cargo cobalt run --shard {}`, then merge again (a shard without items \
              writes no file; if that explains all missing shards, one of the runs covers only part of its shard)",
-            listed(absent, absent.len()),
+            format_list(absent, absent.len()),
             absent[0]
         )
     };
@@ -324,10 +338,10 @@ fn left_out(first: &[usize], missing: usize, items: usize, absent: &[Shard], pre
 }
 
 /// The first entries, and how many more there are.
-fn listed(first: &[impl ToString], all: usize) -> String {
-    let named: Vec<_> = first.iter().take(MOST_NAMED).map(ToString::to_string).collect();
+fn format_list(first: &[impl ToString], all: usize) -> String {
+    let named: Vec<_> = first.iter().take(MAX_NAMED).map(ToString::to_string).collect();
     match all - named.len() {
         0 => named.join(", "),
-        more => format!("{} and {} more", named.join(", "), thousands(more as u64)),
+        more => format!("{} and {} more", named.join(", "), group_thousands(more as u64)),
     }
 }

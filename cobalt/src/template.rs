@@ -64,7 +64,7 @@ impl Template {
         let mut from = 0;
         while let Some(found) = text[from..].find("{{") {
             let open = from + found;
-            match name_at(&text, open + 2) {
+            match parse_name(&text, open + 2) {
                 Ok(name) => {
                     let place = open..name.end + 2;
                     from = place.end;
@@ -118,7 +118,7 @@ impl Template {
 impl Variable {
     /// The variable for a placeholder with this name.
     pub fn new(name: &str) -> Self {
-        Self { name: name.to_owned(), steps: steps_of(name).unwrap_or_default() }
+        Self { name: name.to_owned(), steps: parse_path(name).unwrap_or_default() }
     }
 
     /// The name as written, without surrounding spaces.
@@ -142,33 +142,33 @@ impl Variable {
 
     fn follow<'v>(&self, context: &'v Map<String, Value>) -> Option<&'v Value> {
         let (root, rest) = self.steps.split_first()?;
-        descend(context.get(root)?, rest)
+        follow_path(context.get(root)?, rest)
     }
 
     /// Resolves the rest of the path, with `root` as the value of its first step; `None` if missing or `null`.
     pub(crate) fn resolve_in<'v>(&self, root: &'v Value) -> Option<&'v Value> {
         let rest = self.steps.get(1..).unwrap_or_default();
-        descend(root, rest).filter(|value| !value.is_null())
+        follow_path(root, rest).filter(|value| !value.is_null())
     }
 
     /// The same with an object as root; `None` if the path has no further step.
     pub(crate) fn resolve_below<'v>(&self, root: &'v Map<String, Value>) -> Option<&'v Value> {
         let (field, rest) = self.steps.get(1..)?.split_first()?;
-        descend(root.get(field)?, rest).filter(|value| !value.is_null())
+        follow_path(root.get(field)?, rest).filter(|value| !value.is_null())
     }
 }
 
 /// Follows the steps of a path.
-fn descend<'v>(from: &'v Value, steps: &[String]) -> Option<&'v Value> {
+fn follow_path<'v>(from: &'v Value, steps: &[String]) -> Option<&'v Value> {
     steps.iter().try_fold(from, |value, step| match value {
         Value::Object(fields) => fields.get(step),
-        Value::Array(values) => values.get(index_of(step)?),
+        Value::Array(values) => values.get(list_index(step)?),
         _ => None,
     })
 }
 
 /// The byte range of the name that starts at `start` and ends before `}}`; otherwise where the search stopped.
-fn name_at(text: &str, start: usize) -> Result<Range<usize>, usize> {
+fn parse_name(text: &str, start: usize) -> Result<Range<usize>, usize> {
     let rest = &text[start..];
     let forbidden = |c: char| matches!(c, '{' | '}' | '"') || c.is_control();
     let length = rest.find(forbidden).unwrap_or(rest.len());
@@ -182,7 +182,7 @@ fn name_at(text: &str, start: usize) -> Result<Range<usize>, usize> {
 }
 
 /// The steps of a path such as `a.b[0].c`; `None` if the name is not a path.
-fn steps_of(name: &str) -> Option<Vec<String>> {
+fn parse_path(name: &str) -> Option<Vec<String>> {
     let mut steps = Vec::new();
     for part in name.split('.') {
         let (key, mut brackets) = part.split_at(part.find('[').unwrap_or(part.len()));
@@ -203,7 +203,7 @@ fn steps_of(name: &str) -> Option<Vec<String>> {
 }
 
 /// The list index in a step: digits without a leading zero.
-fn index_of(step: &str) -> Option<usize> {
+fn list_index(step: &str) -> Option<usize> {
     let canonical = step == "0" || step.starts_with(|first: char| ('1'..='9').contains(&first));
     if canonical { step.parse().ok() } else { None }
 }

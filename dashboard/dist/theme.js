@@ -1,10 +1,10 @@
-// Sets the theme before anything is drawn, so that nothing flashes.
-let kept = null;
+// Sets the theme before the first paint, to avoid a flash of the wrong one.
+let stored = null;
 try {
-  kept = localStorage.getItem('theme');
+  stored = localStorage.getItem('theme');
 } catch {
-  // A browser may keep nothing for this page.
+  // Storage may be unavailable.
 }
 const isDark = matchMedia('(prefers-color-scheme: dark)').matches;
 document.documentElement.dataset.theme =
-  kept === 'light' || kept === 'dark' ? kept : isDark ? 'dark' : 'light';
+  stored === 'light' || stored === 'dark' ? stored : isDark ? 'dark' : 'light';

@@ -1,4 +1,4 @@
-// A run that is going on: the test binary of `tests/fixtures/steered.rs`, as `cargo cobalt run` starts one.
+// A run in progress: the test binary of `tests/fixtures/steered.rs`, started like `cargo cobalt run` does.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
@@ -8,11 +8,11 @@ import { STEERED } from './programs';
 export interface SlowRun {
   experiment: string;
   items: number;
-  /** How long the agent takes for each item, one after the other, in milliseconds. */
+  /** The agent's time per item in milliseconds; items run sequentially. */
   msPerItem: number;
 }
 
-/** Starts a run in the folder of a project, whose store is its `.cobalt`. */
+/** Starts a run in a project folder; its store is `.cobalt`. */
 export function start(project: string, { experiment, items, msPerItem }: SlowRun): ChildProcess {
   const lines = Array.from({ length: items }, (_, place) => {
     return JSON.stringify({ id: `question-${place + 1}`, answer: 'Paris', wait_ms: msPerItem });
@@ -31,7 +31,7 @@ export function start(project: string, { experiment, items, msPerItem }: SlowRun
   });
 }
 
-/** Waits for its end, or makes one. */
+/** Waits until the run ends; `signal` kills it. */
 export async function end(run: ChildProcess, signal?: NodeJS.Signals): Promise<void> {
   if (run.exitCode !== null || run.signalCode !== null) return;
   const exit = once(run, 'exit');

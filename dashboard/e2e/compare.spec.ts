@@ -1,33 +1,33 @@
-// Runs are chosen, held against each other, and read down to the item.
+// Runs are selected and compared, down to a single item.
 import type { APIRequestContext } from '@playwright/test';
 import type { Compared, Runs } from '../src/api/types';
 import { axe, expect, NARROW, noSidewaysScroll, settled, test } from './fixtures';
 
-/** The newest runs of an experiment, the newest first. */
+/** The latest runs of an experiment, latest first. */
 async function runsOf(request: APIRequestContext, experiment: string) {
   const { runs } = (await (await request.get(`/api/runs?experiment=${experiment}`)).json()) as Runs;
   return runs.filter((run) => run.verdict !== 'partial').map((run) => run.id);
 }
 
-test('the newest two runs of an experiment are a click away', async ({ page }) => {
+test('the latest two runs of an experiment are one click away', async ({ page }) => {
   await page.goto('/compare');
-  await page.getByRole('link', { name: 'Compare the newest two runs of support-agent' }).click();
+  await page.getByRole('link', { name: 'Compare the latest two runs of support-agent' }).click();
   await expect(page).toHaveURL(/\?a=\w+&b=\w+/);
-  const scores = page.getByRole('table', { name: 'Scores against the baseline' });
+  const scores = page.getByRole('table', { name: 'Scores vs. run A' });
   await expect(scores.getByRole('row', { name: /correctness/ })).toContainText(
-    /better|worse|within noise|inconclusive/,
+    /Improved|Regressed|Within noise|Inconclusive/,
   );
 });
 
-test('runs are chosen in a dialog, by keyboard', async ({ page }) => {
+test('runs are selected in a dialog, by keyboard', async ({ page }) => {
   await page.goto('/compare');
-  await page.getByRole('button', { name: 'Baseline' }).press('Enter');
-  const dialog = page.getByRole('dialog', { name: 'Choose the baseline' });
+  await page.getByRole('button', { name: 'Run A' }).press('Enter');
+  const dialog = page.getByRole('dialog', { name: 'Select run A' });
   await expect(dialog).toBeVisible();
   await axe(page);
   await page.keyboard.press('Escape');
   await expect(dialog).toBeHidden();
-  await page.getByRole('button', { name: 'Baseline' }).press('Enter');
+  await page.getByRole('button', { name: 'Run A' }).press('Enter');
   await dialog
     .getByRole('button', { name: /support-agent/ })
     .first()
@@ -39,12 +39,12 @@ test('runs are chosen in a dialog, by keyboard', async ({ page }) => {
     .nth(1)
     .press('Enter');
   await page.getByRole('button', { name: 'Compare', exact: true }).press('Enter');
-  await expect(page.getByRole('list', { name: 'The runs' }).getByRole('listitem').first()).toContainText(
+  await expect(page.getByRole('list', { name: 'Compared runs' }).getByRole('listitem').first()).toContainText(
     'support-agent',
   );
 });
 
-test('an item opens with both outputs, and leads to its runs', async ({ page, request }) => {
+test('an item opens with both outputs and links to its runs', async ({ page, request }) => {
   const [b, a] = await runsOf(request, 'support-agent');
   await page.goto(`/compare?a=${a}&b=${b}`);
   await page.getByRole('button', { name: /^Regressed/ }).click();
@@ -52,28 +52,25 @@ test('an item opens with both outputs, and leads to its runs', async ({ page, re
   const item = page.getByRole('table', { name: /Items/ }).getByRole('button', { expanded: false }).first();
   await item.click();
   await expect(page).toHaveURL(/item=/);
-  await expect(page.getByRole('table', { name: 'What evaluators said' })).toBeVisible();
+  await expect(page.getByRole('table', { name: 'Evaluations' })).toBeVisible();
   await axe(page);
   await page.reload();
-  await expect(page.getByRole('table', { name: 'What evaluators said' })).toBeVisible();
+  await expect(page.getByRole('table', { name: 'Evaluations' })).toBeVisible();
   await page.getByRole('link', { name: 'Open in run B' }).click();
   await expect(page).toHaveURL(/\/runs\/\w+\?item=/);
 });
 
-test('three runs stand side by side, and one below the other in a narrow window', async ({
-  page,
-  request,
-}) => {
+test('three runs are side by side, and stacked in a narrow window', async ({ page, request }) => {
   const [c, b, a] = await runsOf(request, 'support-agent');
   await page.goto(`/compare?a=${a}&b=${b}&c=${c}`);
   await settled(page);
-  await expect(page.getByRole('list', { name: 'The runs' }).locator(':scope > li')).toHaveCount(3);
+  await expect(page.getByRole('list', { name: 'Compared runs' }).locator(':scope > li')).toHaveCount(3);
   await axe(page);
   await page.setViewportSize(NARROW.viewport);
   await noSidewaysScroll(page);
 });
 
-test('the list of items goes on as it is scrolled', async ({ page, request }) => {
+test('the list of items loads more while scrolling', async ({ page, request }) => {
   const [b, a] = await runsOf(request, 'support-agent');
   await page.goto(`/compare?a=${a}&b=${b}&sort=index`);
   await settled(page);
@@ -83,7 +80,7 @@ test('the list of items goes on as it is scrolled', async ({ page, request }) =>
   ).toHaveAttribute('aria-rowindex', '97');
 });
 
-test('the tabs count what the search finds', async ({ page, request }) => {
+test('the tabs count the items that match the search', async ({ page, request }) => {
   const [b, a] = await runsOf(request, 'support-agent');
   await page.goto(`/compare?a=${a}&b=${b}&search=refund&only=regressed`);
   await settled(page);
@@ -94,18 +91,18 @@ test('the tabs count what the search finds', async ({ page, request }) => {
   await expect(table).toHaveAttribute('aria-rowcount', String(counted + 1));
 });
 
-test('a shared link leads to its item, however far down that is', async ({ page, request }) => {
+test('a shared link scrolls to its item, however far down it is', async ({ page, request }) => {
   const [b, a] = await runsOf(request, 'support-agent');
   const last = await request.get(`/api/compare?a=${a}&b=${b}&sort=worst&limit=1&offset=90`);
   const { items } = (await last.json()) as Compared;
   await page.goto(`/compare?a=${a}&b=${b}&item=${items[0]?.key}`);
-  await expect(page.getByRole('table', { name: 'What evaluators said' })).toBeInViewport();
+  await expect(page.getByRole('table', { name: 'Evaluations' })).toBeInViewport();
 });
 
-test('a run that is not there is said to be missing', async ({ page, faults }) => {
+test('an unknown run is reported', async ({ page, faults }) => {
   faults.expect(/404/);
   await page.goto('/compare?a=nothing&b=nowhere');
-  await expect(page.getByRole('alert')).toContainText('One of these runs is not there');
-  await page.getByRole('link', { name: 'Choose other runs' }).click();
-  await expect(page.getByRole('heading', { name: 'Choose the runs' })).toBeVisible();
+  await expect(page.getByRole('alert')).toContainText('Run not found');
+  await page.getByRole('link', { name: 'Select other runs' }).click();
+  await expect(page.getByRole('heading', { name: 'Select runs' })).toBeVisible();
 });

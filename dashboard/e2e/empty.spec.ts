@@ -1,4 +1,4 @@
-// A store without any run: each page says which command comes next.
+// A store without runs: each page shows the next command.
 import { axe, expect, NARROW, noSidewaysScroll, settled, test } from './fixtures';
 
 test.use({ store: 'empty' });
@@ -6,7 +6,7 @@ test.use({ store: 'empty' });
 for (const address of ['/', '/compare', '/trends']) {
   test.describe(`${address} of an empty store`, () => {
     test.use(NARROW);
-    test('says the next command', async ({ page }) => {
+    test('shows the next command', async ({ page }) => {
       await page.goto(address);
       await settled(page);
       await expect(page.getByRole('main').getByText('cargo cobalt', { exact: false }).first()).toBeVisible();

@@ -1,4 +1,4 @@
-// What holds on each page: nothing for axe to find, in light and dark, and no sideways scrolling of a narrow window.
+// Checks of every page: no axe violations in light and dark, and no horizontal scrolling in a narrow window.
 import { axe, DARK, expect, NARROW, noSidewaysScroll, settled, test } from './fixtures';
 import { PAGES } from './pages';
 

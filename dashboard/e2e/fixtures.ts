@@ -1,4 +1,4 @@
-// What every end-to-end test begins with: a server over the store that it names, and a page that may not complain.
+// The fixtures of every end-to-end test: a server over the named store, and a page that must not report faults.
 import AxeBuilder from '@axe-core/playwright';
 import { test as base, type ConsoleMessage, expect, type Page } from '@playwright/test';
 import { type Server, serve } from './server';
@@ -6,13 +6,13 @@ import type { StoreName } from './stores/write';
 
 export { expect };
 
-/** Settings for `test.use`. */
+/** Options for `test.use`. */
 export const NARROW = { viewport: { width: 390, height: 844 } };
 export const DARK = { colorScheme: 'dark' } as const;
 
-/** What went wrong in a page while a test looked at something else. */
+/** Errors, warnings and policy violations of the page during a test. */
 interface Faults {
-  /** Lets pass what a test provokes, such as the console's line on a 404. */
+  /** Allows a fault that the test provokes, such as the console error of a 404. */
   expect(pattern: RegExp): void;
 }
 
@@ -21,7 +21,7 @@ interface Fixtures {
 }
 
 interface WorkerFixtures {
-  /** The store that is served; `test.use({ store: 'large' })` at the top of a file chooses another. */
+  /** The served store. Select another with `test.use({ store: 'large' })` at the top of a file. */
   store: StoreName;
   server: Server;
 }
@@ -47,7 +47,7 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
       await watch(page, server.url, (fault) => found.push(fault));
       await use({ expect: (pattern) => allowed.push(pattern) });
       const unexpected = found.filter((fault) => !allowed.some((pattern) => pattern.test(fault)));
-      expect(unexpected, 'what the page complained about').toEqual([]);
+      expect(unexpected, 'faults of the page').toEqual([]);
     },
     { auto: true },
   ],
@@ -71,14 +71,14 @@ async function watch(page: Page, server: string, report: (fault: string) => void
   });
 }
 
-/** Holds that the page has nothing that a screen reader or a reader with weak eyes would miss. */
+/** Asserts that axe finds no accessibility violations. */
 export async function axe(page: Page): Promise<void> {
   const { violations } = await new AxeBuilder({ page }).analyze();
   const found = violations.map(({ id, help, nodes }) => ({ id, help, at: nodes.map((node) => node.html) }));
-  expect(found, 'what axe found').toEqual([]);
+  expect(found, 'axe violations').toEqual([]);
 }
 
-/** Holds that the page is no wider than its window; parts of it may scroll by themselves. */
+/** Asserts that the page is not wider than its window. Parts of it may scroll. */
 export async function noSidewaysScroll(page: Page): Promise<void> {
   const beyond = await page.evaluate(() => {
     const { scrollWidth, clientWidth } = document.documentElement;
@@ -87,12 +87,12 @@ export async function noSidewaysScroll(page: Page): Promise<void> {
     const wide = elements.filter((element) => element.getBoundingClientRect().right > clientWidth + 1);
     return wide.slice(0, 5).map((element) => element.outerHTML.slice(0, 200));
   });
-  expect(beyond, 'what reaches beyond the window').toEqual([]);
+  expect(beyond, 'elements beyond the window').toEqual([]);
 }
 
-/** Waits until the page has what it asked for, and has drawn it. */
+/** Waits until the page has loaded and rendered its data. */
 export async function settled(page: Page): Promise<void> {
-  // Before the page is there, nothing is busy either.
+  // Before the page is rendered, nothing is busy either.
   await expect(page.getByRole('main').locator(':scope > *').first()).toBeVisible();
   await expect(page.locator('[aria-busy=true]')).toHaveCount(0, { timeout: 30_000 });
   await page.evaluate(() => document.fonts.ready);

@@ -1,4 +1,4 @@
-// What agents wrote is shown, and never run.
+// Output of agents is shown, never executed.
 import type { Page } from '@playwright/test';
 import type { Items, Runs } from '../src/api/types';
 import { expect, NARROW, noSidewaysScroll, settled, test } from './fixtures';
@@ -7,7 +7,7 @@ import { CAUGHT } from './stores/hostile';
 
 test.use({ store: 'hostile' });
 
-/** Nothing was run, and nothing is there that would be when it is clicked. */
+/** Asserts that no hostile code was executed, and that no link or element would execute it. */
 async function expectHarmless(page: Page): Promise<void> {
   expect(await page.evaluate((name) => Reflect.get(window, name), CAUGHT)).toBeUndefined();
   expect(await page.evaluate(() => Reflect.get({}, 'polluted'))).toBeUndefined();

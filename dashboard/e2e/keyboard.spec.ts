@@ -1,29 +1,29 @@
-// The pages without a mouse: Tab reaches all that can be used, and one sees where one is.
+// Keyboard use of the pages: Tab reaches every control, and the focus is visible.
 import type { Page } from '@playwright/test';
 import { expect, settled, test } from './fixtures';
 import { PAGES } from './pages';
 
-/** More than any page has to press. */
+/** More key presses than any page needs. */
 const MAX_KEYS = 400;
 
-/** What the page notes while Tab goes through it. */
+/** Recorded by the page while Tab moves the focus. */
 interface Notes {
-  /** The controls that the focus has not been on. */
+  /** Controls that were not focused. */
   unreached: Set<Element>;
-  /** Those that had the focus without being seen to. */
+  /** Controls that had no visible focus indicator. */
   unseen: Set<string>;
   isAtEnd: boolean;
 }
 
-/** Notes all that can be used and is seen, and crosses out where the focus comes. Returns how many these are. */
+/** Records all visible controls and removes those that receive focus. Returns their number. */
 async function noteControls(page: Page): Promise<number> {
   return page.evaluate(() => {
-    // Behind a dialog nothing can be used.
-    const room = document.querySelector('dialog:modal') ?? document;
-    const controls = room.querySelectorAll<HTMLElement>(
+    // Controls behind a dialog are inert.
+    const root = document.querySelector('dialog:modal') ?? document;
+    const controls = root.querySelectorAll<HTMLElement>(
       'a[href], button:enabled, input:enabled, select:enabled, summary',
     );
-    // Of a group that the arrow keys go through, one alone is reached by Tab.
+    // In a group with arrow key navigation, Tab reaches only one control.
     const seen = [...controls].filter(
       (control) => control.tabIndex >= 0 && control.checkVisibility({ visibilityProperty: true }),
     );
@@ -32,7 +32,7 @@ async function noteControls(page: Page): Promise<number> {
     document.addEventListener('focusin', ({ target }) => {
       if (!(target instanceof HTMLElement)) return;
       notes.unreached.delete(target);
-      // A ring may be drawn around the whole row that a link spans, or the field that a bare input is in.
+      // The focus ring may be on the row that a link covers, or on the field around an input.
       const rings = [target, target.parentElement ?? target].map((element) => getComputedStyle(element));
       const around = [...rings, getComputedStyle(target, '::after')];
       const hasOutline = around.some(
@@ -48,7 +48,7 @@ async function noteControls(page: Page): Promise<number> {
   });
 }
 
-/** What is left of the notes. */
+/** The recorded faults. */
 async function readNotes(page: Page) {
   return page.evaluate(() => {
     const { unreached, unseen, isAtEnd } = (window as unknown as { notes: Notes }).notes;
@@ -62,7 +62,10 @@ async function readNotes(page: Page) {
 }
 
 for (const [name, addressOf] of Object.entries(PAGES)) {
-  test(`Tab reaches all of the page ${name}, and the focus is seen`, async ({ page, request }) => {
+  test(`Tab reaches every control of the page ${name}, and the focus is visible`, async ({
+    page,
+    request,
+  }) => {
     test.slow();
     await page.goto(await addressOf(request));
     await settled(page);
@@ -74,12 +77,12 @@ for (const [name, addressOf] of Object.entries(PAGES)) {
       if (unreached.length === 0 || isAtEnd) break;
     }
     const { unreached, unseen } = await readNotes(page);
-    expect(unseen, 'focused, but not seen to be').toEqual([]);
+    expect(unseen, 'no visible focus').toEqual([]);
     expect(unreached, 'not reached by Tab').toEqual([]);
   });
 }
 
-test('the first thing that Tab reaches leads past what lies around the page', async ({ page }) => {
+test('the first Tab stop skips to the content', async ({ page }) => {
   await page.goto('/');
   await settled(page);
   await page.keyboard.press('Tab');
@@ -87,7 +90,7 @@ test('the first thing that Tab reaches leads past what lies around the page', as
   await expect(page.getByRole('main')).toBeFocused();
 });
 
-test('the palette opens by keys, finds an experiment, and closes', async ({ page }) => {
+test('the palette opens by keyboard, finds an experiment, and closes', async ({ page }) => {
   await page.goto('/');
   await settled(page);
   await page.keyboard.press('ControlOrMeta+k');
@@ -99,7 +102,7 @@ test('the palette opens by keys, finds an experiment, and closes', async ({ page
   await expect(palette).toBeHidden();
 });
 
-test('Enter takes what is typed in the palette at once, however fast it is typed', async ({ page }) => {
+test('Enter in the palette selects the current match, however fast the query is typed', async ({ page }) => {
   await page.goto('/');
   await settled(page);
   const palette = page.getByRole('dialog', { name: 'Go to' });

@@ -1,4 +1,4 @@
-// A run of 10,000 items and a list of 2,000 runs: opened as fast as small ones, in as little memory.
+// A run of 10,000 items and a list of 2,000 runs: as fast and small in memory as small ones.
 import type { Page } from '@playwright/test';
 import type { Runs } from '../src/api/types';
 import { expect, settled, test } from './fixtures';
@@ -7,11 +7,11 @@ import { LARGE_ITEMS } from './stores/large';
 
 test.use({ store: 'large' });
 
-/** Generous: the tests drive an unoptimised server on machines that do other things, too. */
+/** Generous limits: the server is unoptimized and the machine may be busy. */
 const MAX_SECONDS = 15;
 const MAX_MEBIBYTES = 100;
 
-/** The seconds from the start of the navigation until now, and the memory of the page in MiB after a collection. */
+/** The seconds since the start of the navigation, and the memory of the page in MiB after garbage collection. */
 async function measure(page: Page): Promise<{ seconds: number; mebibytes: number }> {
   const seconds = (await page.evaluate(() => performance.now())) / 1000;
   const devtools = await page.context().newCDPSession(page);
@@ -21,7 +21,7 @@ async function measure(page: Page): Promise<{ seconds: number; mebibytes: number
 }
 
 for (const name of ['runs', 'run', 'compare', 'trends']) {
-  test(`the page ${name} is ready soon`, async ({ page, request }) => {
+  test(`the page ${name} is ready quickly`, async ({ page, request }) => {
     const addressOf = PAGES[name];
     if (!addressOf) throw new Error(`no such page: ${name}`);
     await page.goto(await addressOf(request));
@@ -40,5 +40,5 @@ test('the last of 10,000 items can be scrolled to and opened', async ({ page, re
   await page.goto(`/runs/${runs[0]?.id}?item=${key}`);
   await expect(page.getByText(key).first()).toBeVisible();
   const elements = await page.evaluate(() => document.querySelectorAll('*').length);
-  expect(elements, 'rows out of sight are not drawn').toBeLessThan(6000);
+  expect(elements, 'rows outside the viewport are not rendered').toBeLessThan(6000);
 });

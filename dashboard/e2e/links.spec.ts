@@ -1,9 +1,9 @@
-// Addresses that were kept or sent: they show what they did, or say what is not there.
+// Saved and shared URLs: they show the same page again, or report what was not found.
 import { expect, settled, test } from './fixtures';
 import { PAGES } from './pages';
 
 for (const [name, addressOf] of Object.entries(PAGES)) {
-  test(`the address of the page ${name} can be opened by itself and again`, async ({ page, request }) => {
+  test(`the URL of the page ${name} can be opened directly and reloaded`, async ({ page, request }) => {
     const address = await addressOf(request);
     await page.goto(address);
     await settled(page);
@@ -16,20 +16,20 @@ for (const [name, addressOf] of Object.entries(PAGES)) {
   });
 }
 
-test('an address that there is not says so', async ({ page }) => {
+test('an unknown URL is reported', async ({ page }) => {
   await page.goto('/no/such/page');
-  await expect(page.getByRole('main')).toContainText(/no|not/i);
+  await expect(page.getByRole('main')).toContainText('Page not found');
   await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Runs' }).click();
   await expect(page).toHaveURL('/');
 });
 
-test('a run that there is not is named, and is no error of the page', async ({ page, faults }) => {
+test('an unknown run is reported, without a page error', async ({ page, faults }) => {
   faults.expect(/404/);
   await page.goto('/runs/000000000000');
   await expect(page.getByRole('main')).toContainText('000000000000');
 });
 
-test('back and forward go through the pages', async ({ page }) => {
+test('back and forward navigate between the pages', async ({ page }) => {
   const pages = page.getByRole('navigation', { name: 'Pages' });
   await page.goto('/');
   await pages.getByRole('link', { name: 'Trends' }).click();

@@ -1,4 +1,4 @@
-// A run that goes on while the page is open: it comes by itself, grows, and has its verdict, all without a reload.
+// A run in progress while the page is open: it appears, advances and gets its verdict without a reload.
 import { end, start } from './agent';
 import { expect, settled, test } from './fixtures';
 
@@ -27,7 +27,7 @@ test('a run is followed from its start to its verdict', async ({ page, server })
   }
 });
 
-test('the page of a run that goes on becomes that of the run that has ended', async ({ page, server }) => {
+test('the page of a run in progress updates when the run finishes', async ({ page, server }) => {
   const run = start(server.project, { experiment: 'watched-agent', items: 6, msPerItem: 700 });
   try {
     await page.goto('/');
@@ -41,7 +41,7 @@ test('the page of a run that goes on becomes that of the run that has ended', as
   }
 });
 
-test('a run that was killed is told with the command that goes on with it', async ({ page, server }) => {
+test('a killed run is shown with the command that resumes it', async ({ page, server }) => {
   const run = start(server.project, { experiment: 'killed-agent', items: 50, msPerItem: 300 });
   try {
     await page.goto('/');

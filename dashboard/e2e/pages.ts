@@ -1,10 +1,10 @@
-// The pages of the dashboard, by addresses that hold in any store with runs.
+// The pages of the dashboard, with URLs that are valid in any store with runs.
 import type { APIRequestContext } from '@playwright/test';
 import type { Items, Runs } from '../src/api/types';
 
 type Address = (request: APIRequestContext) => Promise<string>;
 
-/** The pages by their names. */
+/** The pages by name. */
 export const PAGES: Record<string, Address> = {
   runs: async () => '/',
   run: async (request) => `/runs/${(await newest(request))[0].id}`,
@@ -19,12 +19,12 @@ export const PAGES: Record<string, Address> = {
   trends: async (request) => `/trends?experiment=${encodeURIComponent((await newest(request))[0].name)}`,
 };
 
-/** The address of an item within its run. */
+/** The URL of an item within its run. */
 export function itemAddress(run: string, key: string): string {
   return `/runs/${run}?item=${encodeURIComponent(key)}`;
 }
 
-/** The two newest whole runs of the experiment with the most items. */
+/** The two latest complete runs of the experiment with the most items. */
 async function newest(request: APIRequestContext) {
   const { runs } = (await (await request.get('/api/runs?limit=100')).json()) as Runs;
   const largest = Math.max(...runs.map((run) => run.totalItems));

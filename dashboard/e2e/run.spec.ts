@@ -1,4 +1,4 @@
-// One run: its figures, its items in a table of any length, and each item in a drawer that can be linked to.
+// The page of a run: metrics, virtualized items table, and the drawer of an item with its own URL.
 import { readFile } from 'node:fs/promises';
 import type { APIRequestContext, Page } from '@playwright/test';
 import type { Items, Overview, Runs } from '../src/api/types';
@@ -9,11 +9,11 @@ import { itemAddress } from './pages';
 const get = async <T>(request: APIRequestContext, address: string) =>
   (await (await request.get(address)).json()) as T;
 
-/** The newest run of an experiment that is like this. */
-async function runOf(request: APIRequestContext, experiment: string, like = 'sort=timestamp') {
-  const { runs } = await get<Runs>(request, `/api/runs?experiment=${experiment}&limit=100&${like}`);
-  const run = runs.find((run) => like.includes('partial') || run.verdict !== 'partial');
-  if (!run) throw new Error(`the store has no run of ${experiment} with ${like}`);
+/** The latest run of an experiment that matches the query. */
+async function runOf(request: APIRequestContext, experiment: string, query = 'sort=timestamp') {
+  const { runs } = await get<Runs>(request, `/api/runs?experiment=${experiment}&limit=100&${query}`);
+  const run = runs.find((run) => query.includes('partial') || run.verdict !== 'partial');
+  if (!run) throw new Error(`the store has no run of ${experiment} with ${query}`);
   return run;
 }
 
@@ -25,7 +25,7 @@ const table = (page: Page) => page.getByRole('table', { name: 'Items', exact: tr
 const rows = (page: Page) => table(page).locator('tr[data-place]');
 const drawer = (page: Page) => page.getByRole('dialog');
 
-test('thresholds and scores have their figures', async ({ page, request }) => {
+test('thresholds and scores show their values', async ({ page, request }) => {
   const { id } = await runOf(request, 'support-agent');
   const { run } = await get<Overview>(request, `/api/runs/${id}/overview`);
   await page.goto(`/runs/${id}`);
@@ -36,11 +36,11 @@ test('thresholds and scores have their figures', async ({ page, request }) => {
   const scores = page.getByRole('table', { name: 'Scores by evaluator' });
   const tone = scores.getByRole('row', { name: /tone/ });
   await expect(tone).toContainText(run.summary.scores.tone?.avg.toFixed(3) ?? '?');
-  await expect(tone).toContainText('mark 0.6');
+  await expect(tone).toContainText('Pass mark 0.6');
 });
 
 for (const experiment of ['support-agent', 'invoice-extraction']) {
-  test(`each bar of a histogram of ${experiment} has as many items as its filter finds`, async ({
+  test(`the filter of each histogram bar of ${experiment} matches the number of its items`, async ({
     request,
   }) => {
     const { id } = await runOf(request, experiment);
@@ -60,10 +60,10 @@ for (const experiment of ['support-agent', 'invoice-extraction']) {
   });
 }
 
-test('a bar of a histogram leads to its items, and the filter can be cleared', async ({ page, request }) => {
+test('a histogram bar shows its items, and the filter can be cleared', async ({ page, request }) => {
   const { id, totalItems } = await runOf(request, 'invoice-extraction');
   await page.goto(`/runs/${id}`);
-  const bar = page.getByRole('list', { name: 'Spread of fields' }).getByRole('button').first();
+  const bar = page.getByRole('list', { name: 'Distribution of fields' }).getByRole('button').first();
   const items = Number.parseInt((await bar.getAttribute('aria-label')) ?? '', 10);
   await bar.click();
   await expect(page).toHaveURL(/evaluator=fields&minScore=/);
@@ -73,10 +73,7 @@ test('a bar of a histogram leads to its items, and the filter can be cleared', a
   await expect(table(page)).toHaveAttribute('aria-rowcount', String(totalItems + 1));
 });
 
-test('items are searched, filtered by state, and sorted; all of it survives a reload', async ({
-  page,
-  request,
-}) => {
+test('search, state filter and sort order of the items survive a reload', async ({ page, request }) => {
   const { id } = await runOf(request, 'support-agent', 'verdict=failed');
   const slowest = (await itemsOf(request, id, 'search=return-window&sort=latency&order=desc'))[0];
   await page.goto(`/runs/${id}`);
@@ -96,11 +93,11 @@ test('items are searched, filtered by state, and sorted; all of it survives a re
     .click();
   await expect(page).toHaveURL(/state=passed/);
   await page.getByRole('searchbox', { name: 'Search items' }).fill('there is no such item');
-  await page.getByRole('button', { name: 'Clear the filters' }).click();
+  await page.getByRole('button', { name: 'Clear filters' }).click();
   await expect(table(page)).toHaveAttribute('aria-rowcount', '97');
 });
 
-test('a filter that the run cannot have is told, and can be cleared', async ({ page, request, faults }) => {
+test('an invalid filter is reported and can be cleared', async ({ page, request, faults }) => {
   faults.expect(/400/);
   const { id } = await runOf(request, 'support-agent');
   await page.goto(`/runs/${id}?evaluator=__proto__`);
@@ -109,7 +106,7 @@ test('a filter that the run cannot have is told, and can be cleared', async ({ p
   await expect(rows(page).first()).toBeVisible();
 });
 
-test('the table draws what is in sight alone, and goes to its end by keyboard', async ({ page, request }) => {
+test('the table renders only visible rows, and End moves to the last one', async ({ page, request }) => {
   const { id } = await runOf(request, 'support-agent');
   const last = (await itemsOf(request, id)).at(-1);
   await page.goto(`/runs/${id}`);
@@ -123,14 +120,14 @@ test('the table draws what is in sight alone, and goes to its end by keyboard', 
   await expect(drawer(page).getByRole('button', { name: 'Next item' })).toBeDisabled();
 });
 
-test('an item opens by a click on its row, the keys go on, and Escape leads back', async ({
+test('a click on a row opens the item, keys move to others, and Escape returns to the row', async ({
   page,
   request,
 }) => {
   const { id } = await runOf(request, 'support-agent');
   const items = await itemsOf(request, id, 'sort=latency');
   await page.goto(`/runs/${id}?sort=latency`);
-  // Its link covers all of the row.
+  // The link covers the row.
   await rows(page).nth(1).getByRole('cell').nth(4).click({ force: true });
   await expect(drawer(page).getByText('2 of 96')).toBeVisible();
   await page.keyboard.press('j');
@@ -147,7 +144,7 @@ test('an item opens by a click on its row, the keys go on, and Escape leads back
   await expect(page).toHaveURL(`/runs/${id}?sort=latency`);
 });
 
-test('a link to an item opens it, with what was expected against the output', async ({ page, request }) => {
+test('a link to an item opens it with the diff of expected and actual output', async ({ page, request }) => {
   const { id } = await runOf(request, 'handbook-questions');
   const [item] = await itemsOf(request, id, 'sort=score:correctness');
   await page.goto(itemAddress(id, item?.key ?? ''));
@@ -161,26 +158,26 @@ test('a link to an item opens it, with what was expected against the output', as
   await axe(page);
   await page.reload();
   await expect(drawer(page).getByRole('heading', { level: 2 })).toHaveText(item?.name ?? '?');
-  // What is asked stands before what lies around it.
+  // The prompt comes first.
   const input = drawer(page).getByRole('region', { name: 'Input' });
   await expect(input.getByRole('term').first()).toHaveText('question');
 });
 
-test('each run of a repeated item can be looked at, and linked to', async ({ page, request }) => {
+test('each trial of an item can be selected and linked to', async ({ page, request }) => {
   const { id } = await runOf(request, 'invoice-extraction');
   const [item] = await itemsOf(request, id, 'sort=score:fields');
   await page.goto(itemAddress(id, item?.key ?? ''));
-  const spread = drawer(page).getByRole('table', { name: 'Spread over the runs' });
+  const spread = drawer(page).getByRole('table', { name: 'Scores over all trials' });
   await expect(spread.getByRole('row', { name: /^fields/ })).toContainText(
     item?.scores.fields?.toFixed(3) ?? '?',
   );
-  await drawer(page).getByRole('button', { name: 'Run 3' }).click();
+  await drawer(page).getByRole('button', { name: 'Trial 3' }).click();
   await expect(page).toHaveURL(/execution=3/);
   await page.reload();
-  await expect(drawer(page).getByRole('heading', { name: 'Output of run 3' })).toBeVisible();
+  await expect(drawer(page).getByRole('heading', { name: 'Output (trial 3)' })).toBeVisible();
 });
 
-test('calls of tools are listed with what they were given and gave', async ({ page, request }) => {
+test('tool calls are listed with arguments and results', async ({ page, request }) => {
   const { id } = await runOf(request, 'support-agent');
   const [item] = await itemsOf(request, id, 'search=return-window-1&state=passed');
   await page.goto(itemAddress(id, item?.key ?? ''));
@@ -188,7 +185,7 @@ test('calls of tools are listed with what they were given and gave', async ({ pa
   await expect(calls.first()).toContainText(/lookup_order.*Arguments.*order.*Result/s);
 });
 
-test('an item in error says why', async ({ page, request }) => {
+test('an item with an error shows the message', async ({ page, request }) => {
   const { id } = await runOf(request, 'incident-summaries', 'verdict=error');
   const [item] = await itemsOf(request, id, 'state=error');
   await page.goto(itemAddress(id, item?.key ?? ''));
@@ -232,30 +229,30 @@ test('the output, the link and the whole item can be copied', async ({ page, con
   expect(await copied('Copy the output')).toContain(item?.output?.slice(0, 40) ?? '?');
 });
 
-test('an item that is not there says so beside its run', async ({ page, request, faults }) => {
+test('an unknown item is reported, and its run stays usable', async ({ page, request, faults }) => {
   faults.expect(/404/);
   const { id } = await runOf(request, 'support-agent');
   await page.goto(itemAddress(id, 'a/b/../%2e?no=1'));
-  await expect(drawer(page).getByRole('alert')).toContainText('This item is not there');
+  await expect(drawer(page).getByRole('alert')).toContainText('Item not found');
   await page.keyboard.press('Escape');
   await expect(rows(page).first()).toBeVisible();
 });
 
-test('a run that is not there leads to those that are', async ({ page, faults }) => {
+test('an unknown run links to all runs', async ({ page, faults }) => {
   faults.expect(/404/);
   await page.goto('/runs/nothing');
-  await expect(page.getByText('This run is not there')).toBeVisible();
-  await page.getByRole('link', { name: 'See all runs' }).click();
+  await expect(page.getByText('Run not found')).toBeVisible();
+  await page.getByRole('link', { name: 'Show all runs' }).click();
   await expect(page).toHaveURL('/');
 });
 
-test('a partial run says that its thresholds were not evaluated', async ({ page, request }) => {
+test('a partial run shows that its thresholds were not evaluated', async ({ page, request }) => {
   const { id } = await runOf(request, 'handbook-questions', 'verdict=partial');
   await page.goto(`/runs/${id}`);
   await settled(page);
   await expect(page.getByRole('main').getByText('Partial').first()).toBeVisible();
   const thresholds = page.getByRole('region', { name: 'Thresholds' });
-  await expect(thresholds).toContainText('a run of some of them is not evaluated');
+  await expect(thresholds).toContainText('a partial run is not evaluated');
   await expect(thresholds).toContainText('latency.p95 ≤ 3s');
   await axe(page);
 });

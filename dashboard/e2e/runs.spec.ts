@@ -1,13 +1,13 @@
-// The list of runs: what it is filtered by, sorted by, and what is picked from it, all of it in the address.
+// The list of runs: filters, sort order and selection, all kept in the URL.
 import { axe, expect, NARROW, noSidewaysScroll, settled, test } from './fixtures';
 
-test('filters narrow the list, are kept in the address, and survive a reload', async ({ page }) => {
+test('filters narrow the list, are kept in the URL, and survive a reload', async ({ page }) => {
   await page.goto('/');
   await settled(page);
   await page.getByRole('combobox', { name: 'Experiment' }).selectOption('support-agent');
   await page.getByRole('combobox', { name: 'Verdict' }).selectOption('failed');
   await expect(page).toHaveURL(/experiment=support-agent&verdict=failed/);
-  // Until the answer is there, the runs before stay.
+  // The previous runs are shown until the response arrives.
   await expect(page.getByRole('row').getByText('Passed')).toHaveCount(0);
   const found = page.getByText(/^\d+ of \d+ runs$/);
   const text = await found.textContent();
@@ -15,11 +15,11 @@ test('filters narrow the list, are kept in the address, and survive a reload', a
   await expect(found).toHaveText(text ?? '');
   await expect(page.getByRole('row').getByText('Passed')).toHaveCount(0);
 
-  await page.getByRole('button', { name: 'Remove the filter Failed' }).click();
+  await page.getByRole('button', { name: 'Remove filter Failed' }).click();
   await expect(page).not.toHaveURL(/verdict/);
 });
 
-test('a search that finds nothing can be cleared', async ({ page }) => {
+test('a search without matches can be cleared', async ({ page }) => {
   await page.goto('/');
   await page.getByRole('searchbox').fill('no such run');
   await page.getByRole('button', { name: 'Clear all filters' }).click();
@@ -27,7 +27,7 @@ test('a search that finds nothing can be cleared', async ({ page }) => {
   await expect(page.locator('[data-run]').first()).toBeVisible();
 });
 
-test('a header sorts, and turns the order round', async ({ page }) => {
+test('a header sorts and reverses the order', async ({ page }) => {
   await page.goto('/');
   const header = page.getByRole('columnheader', { name: 'Duration' });
   await header.getByRole('button').click();
@@ -37,7 +37,7 @@ test('a header sorts, and turns the order round', async ({ page }) => {
   await expect(page).toHaveURL(/sort=duration&order=asc/);
 });
 
-test('runs are picked by keys and compared, the oldest as the baseline', async ({ page }) => {
+test('runs are selected by keyboard and compared, the oldest as run A', async ({ page }) => {
   await page.goto('/?experiment=support-agent');
   const links = page.locator('[data-run]');
   await expect(links.nth(1)).toBeVisible();
@@ -53,7 +53,7 @@ test('runs are picked by keys and compared, the oldest as the baseline', async (
   await expect(page).toHaveURL(`/compare?a=${older}&b=${newer}`);
 });
 
-test('runs that are picked in quick succession are all kept', async ({ page }) => {
+test('runs that are selected in quick succession are all kept', async ({ page }) => {
   await page.goto('/');
   await settled(page);
   const boxes = await page.getByRole('row').getByRole('checkbox').all();
@@ -62,7 +62,7 @@ test('runs that are picked in quick succession are all kept', async ({ page }) =
   await expect(page.getByRole('link', { name: 'Compare 3 runs' })).toBeVisible();
 });
 
-test('partial runs can be filtered, and names and verdicts sorted, either way', async ({ page }) => {
+test('partial runs can be filtered, and names and verdicts sorted in both orders', async ({ page }) => {
   await page.goto('/?verdict=partial');
   await settled(page);
   await expect(page.getByText(/^[1-9]\d* of \d+ runs$/)).toBeVisible();
@@ -89,7 +89,7 @@ test('a click on a row opens its run', async ({ page }) => {
   await expect(page).toHaveURL(`/runs/${id}`);
 });
 
-test('the dialogs of the keys and of the palette have no faults', async ({ page }) => {
+test('the shortcuts and palette dialogs have no axe violations', async ({ page }) => {
   await page.goto('/');
   await settled(page);
   await page.keyboard.press('?');
@@ -104,7 +104,7 @@ test('the dialogs of the keys and of the palette have no faults', async ({ page 
 test.describe('in a narrow window', () => {
   test.use(NARROW);
 
-  test('runs are cards that can be picked and sorted', async ({ page }) => {
+  test('runs are cards that can be selected and sorted', async ({ page }) => {
     await page.goto('/');
     await settled(page);
     await expect(page.getByRole('list', { name: 'Runs' })).toBeVisible();

@@ -1,4 +1,4 @@
-// `npm run screenshots -- FOLDER`: each page over the store `demo`, light and dark, wide and narrow.
+// `npm run screenshots -- FOLDER`: each page with the store `demo`, light and dark, wide and narrow.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromium, request } from '@playwright/test';
@@ -9,7 +9,7 @@ import { serve } from './server';
 
 const WINDOWS = { 1440: { width: 1440, height: 900 }, 390: { width: 390, height: 844 } };
 
-/** `COBALT_BIN` names the command to be shown. */
+/** `COBALT_BIN` overrides the command. */
 export async function run([folder]: string[]): Promise<void> {
   if (!folder) throw new Error('expected a folder: npm run screenshots -- FOLDER');
   mkdirSync(folder, { recursive: true });

@@ -1,4 +1,4 @@
-// Runs a script that is written in TypeScript: `node e2e/script.mjs FILE [ARGUMENT…]` calls its function `run`.
+// Runs a TypeScript script: `node e2e/script.mjs FILE [ARGUMENT…]` calls its function `run`.
 import { resolve } from 'node:path';
 import { runnerImport } from 'vite';
 

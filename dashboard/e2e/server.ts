@@ -1,4 +1,4 @@
-// A server of the dashboard over a store of its own, on whatever port is free.
+// A dashboard server with its own store, on a free port.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -8,18 +8,18 @@ import { createInterface } from 'node:readline';
 import { COBALT } from './programs';
 import { type StoreName, writeStore } from './stores/write';
 
-/** How long a server may take to say where it is, in milliseconds. */
+/** The time limit for the server to print its address, in milliseconds. */
 const START_TIMEOUT_MS = 30_000;
 
 export interface Server {
   url: string;
-  /** The folder that stands for the user's project; the store is its `.cobalt`. */
+  /** The user's project folder; its store is `.cobalt`. */
   project: string;
   stop(): Promise<void>;
 }
 
 export async function serve(store: StoreName): Promise<Server> {
-  // The page shows the name of the project's folder.
+  // The page shows the name of the project folder.
   const parent = mkdtempSync(join(tmpdir(), 'cobalt-'));
   const project = join(parent, store);
   const folder = writeStore(store, project);
@@ -40,12 +40,12 @@ export async function serve(store: StoreName): Promise<Server> {
   }
 }
 
-/** Waits for the line of stderr that names the address. */
+/** Waits for the line of stderr with the address. */
 async function waitForUrl(server: ChildProcess): Promise<string> {
   if (!server.stderr) throw new Error('the server has no stderr');
   const output: string[] = [];
   const lines = createInterface({ input: server.stderr });
-  const found = new Promise<string>((resolve, reject) => {
+  const url = new Promise<string>((resolve, reject) => {
     lines.on('line', (line) => {
       output.push(line);
       const url = /http:\/\/[^\s;/]+/.exec(line)?.[0];
@@ -57,10 +57,10 @@ async function waitForUrl(server: ChildProcess): Promise<string> {
   const timeout = AbortSignal.timeout(START_TIMEOUT_MS);
   const failure = new Promise<never>((_, reject) => {
     timeout.addEventListener('abort', () =>
-      reject(new Error(`the server says no address: ${output.join('\n')}`)),
+      reject(new Error(`the server printed no address: ${output.join('\n')}`)),
     );
   });
-  return Promise.race([found, failure]);
+  return Promise.race([url, failure]);
 }
 
 async function stopProcess(server: ChildProcess): Promise<void> {

@@ -1,13 +1,13 @@
-// An experiment over time: its lines, its points, and the table that says the same.
+// The trends of an experiment: lines, points, and the table with the same values.
 import { expect, test } from './fixtures';
 
 const AT = '/trends?experiment=handbook-questions';
 
-test('a point opens its run, by the mouse and by the keyboard', async ({ page }) => {
+test('a point opens its run, by mouse and keyboard', async ({ page }) => {
   await page.goto(AT);
   const chart = page.getByRole('region', { name: 'Scores' }).locator('.recharts-surface').first();
   await chart.hover();
-  await expect(page.getByText('Click, or press Enter, to open the run')).toBeVisible();
+  await expect(page.getByText('Click or press Enter to open the run')).toBeVisible();
   await chart.click();
   await expect(page).toHaveURL(/\/runs\/\w+/);
   await page.goBack();
@@ -17,14 +17,14 @@ test('a point opens its run, by the mouse and by the keyboard', async ({ page })
   await expect(page).toHaveURL(/\/runs\/\w+/);
 });
 
-test('the run that is pointed at is marked in the table', async ({ page }) => {
+test('the active run is highlighted in the table', async ({ page }) => {
   await page.goto(AT);
   const chart = page.getByRole('region', { name: 'Latency' }).locator('.recharts-surface').first();
   await chart.hover();
   await expect(page.locator('tr[data-active]')).toHaveCount(1);
 });
 
-test('lines and evaluators are chosen in the address', async ({ page }) => {
+test('hidden lines and the evaluator are kept in the URL', async ({ page }) => {
   await page.goto(AT);
   await page.getByRole('button', { name: 'relevance' }).click();
   await expect(page).toHaveURL(/hide=relevance/);
@@ -36,15 +36,15 @@ test('lines and evaluators are chosen in the address', async ({ page }) => {
   await expect(page.getByRole('combobox', { name: 'Evaluator' })).toHaveValue('correctness');
 });
 
-test('the table leads to the newest run first', async ({ page, request }) => {
+test('the table lists the latest run first', async ({ page, request }) => {
   const { runs } = await (await request.get('/api/runs?experiment=handbook-questions&limit=1')).json();
   await page.goto(AT);
-  const table = page.getByRole('region', { name: 'The runs of the charts' });
+  const table = page.getByRole('region', { name: 'Runs in the charts' });
   await table.getByRole('link').first().click();
   await expect(page).toHaveURL(new RegExp(`/runs/${runs[0].id}`));
 });
 
-test('charts put no styles into the page', async ({ page }) => {
+test('charts add no styles to the page', async ({ page }) => {
   await page.goto(AT);
   await expect(page.locator('.recharts-line').first()).toBeAttached();
   await expect(page.locator('style')).toHaveCount(0);

@@ -185,7 +185,7 @@ fn json_is_one_event_a_line_and_nothing_else_on_stdout() {
     assert_eq!(events.len(), 1 + 2 * 8 + 1);
     assert_eq!(events[0]["event"], "started");
     assert_eq!((&events[17]["event"], &events[17]["passed"]), (&"ok".into(), &8.into()));
-    finished.complains(&["desk: passed, 3 of 3 items passed", "shuffle seed"]);
+    finished.stderr_has(&["desk: passed, 3 of 3 items passed", "shuffle seed"]);
 }
 
 #[test]
@@ -228,7 +228,7 @@ fn after_the_first_failure_nothing_more_is_run_where_that_was_asked() {
     let finished = program.args(["--fail-fast", "--test-threads=1"]).run().code(101);
     let finished = finished.says(&["0 passed; 1 failed; 30 ignored"]);
     assert!(sandbox.starts().len() < 10, "{:?}", sandbox.starts());
-    finished.complains(&[&format!("COBALT_RESUME={}", sandbox.cut_short())]);
+    finished.stderr_has(&[&format!("COBALT_RESUME={}", sandbox.cut_short())]);
 }
 
 #[test]
@@ -236,7 +236,7 @@ fn threads_of_the_environment_count() {
     let run =
         |threads: &str| Sandbox::new().program(fixture!("several")).env("RUST_TEST_THREADS", threads).run();
     assert_eq!(run("1").code(0).masked(), several(&["--test-threads=1"]).masked());
-    run("none").code(2).complains(&["RUST_TEST_THREADS"]);
+    run("none").code(2).stderr_has(&["RUST_TEST_THREADS"]);
 }
 
 #[test]

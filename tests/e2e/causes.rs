@@ -23,7 +23,7 @@ fn an_error_of_an_agent_an_evaluator_or_a_data_set_has_all_its_causes() {
             ("shown", Some("only words: at length")),
         ]
     );
-    for (name, evaluation) in reports[2].items[0].first().evaluations.iter() {
+    for (name, evaluation) in reports[2].items[0].first_trial().evaluations.iter() {
         assert_eq!(evaluation.error.as_deref(), Some(WHOLE), "{name}");
     }
 }

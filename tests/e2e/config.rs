@@ -169,10 +169,10 @@ fn a_mistake_in_the_file_stops_everything_and_is_named() {
     let sandbox = configured(&format!("{EXACT}\nconcurency = 3\n"), 2);
     let expected = "cobalt.toml:3:1: unknown key `concurency`; did you mean `concurrency`?";
     let finished = sandbox.program(fixture!("silent")).run().code(3);
-    let finished = finished.complains(&["error: ", expected]);
+    let finished = finished.stderr_has(&["error: ", expected]);
     assert_eq!(finished.stdout, "");
-    sandbox.program(fixture!("silent")).args(["--list"]).run().code(3).complains(&[expected]);
-    sandbox.program(fixture!("values")).args(["current-thread"]).run().code(1).complains(&[expected]);
+    sandbox.program(fixture!("silent")).args(["--list"]).run().code(3).stderr_has(&[expected]);
+    sandbox.program(fixture!("values")).args(["current-thread"]).run().code(1).stderr_has(&[expected]);
     assert!(sandbox.calls().is_empty() && !sandbox.path(".cobalt").exists());
 }
 
@@ -180,9 +180,9 @@ fn a_mistake_in_the_file_stops_everything_and_is_named() {
 fn a_mistake_in_a_variable_stops_everything_and_is_named() {
     let sandbox = configured(EXACT, 2);
     let finished = sandbox.program(fixture!("silent")).env("COBALT_CONCURRENCY", "many").run().code(3);
-    finished.complains(&["COBALT_CONCURRENCY is `many`; expected a whole number of at least 1"]);
+    finished.stderr_has(&["COBALT_CONCURRENCY is `many`; expected a whole number of at least 1"]);
     let finished = sandbox.program(fixture!("silent")).env("COBALT_CONFIG", "no-such.toml").run().code(3);
-    finished.complains(&["no-such.toml", "requested by COBALT_CONFIG"]);
+    finished.stderr_has(&["no-such.toml", "requested by COBALT_CONFIG"]);
 }
 
 #[test]
@@ -207,7 +207,7 @@ fn a_run_is_not_resumed_where_the_file_has_changed_what_counts() {
     let id = sandbox.cut_short();
     sandbox.write("cobalt.toml", &format!("timeout = \"100ms\"\n{EXACT}"));
     let resume = || sandbox.program(fixture!("silent")).env("COBALT_RESUME", &id);
-    resume().run().code(3).complains(&["has changed since"]);
+    resume().run().code(3).stderr_has(&["has changed since"]);
     sandbox.write("cobalt.toml", &format!("concurrency = 1\n{EXACT}"));
     sandbox.forget_calls();
     let running = sandbox.start_until(resume(), || sandbox.calls() == ["start item-2 0"]);

@@ -49,14 +49,14 @@ fn what_is_not_picked_is_not_read() {
 #[test]
 fn a_target_without_experiments_fails() {
     let finished = Sandbox::new().program(fixture!("none")).run().code(3);
-    finished.complains(&["no experiment is declared", "#[cobalt::experiment(..)]"]);
+    finished.stderr_has(&["no experiment is declared", "#[cobalt::experiment(..)]"]);
 }
 
 #[test]
 fn two_experiments_of_one_name_fail_and_both_places_are_named() {
     let finished = Sandbox::new().program(fixture!("twins")).run().code(3);
-    finished.complains(&["two experiments are named `twin`", "twins.rs:9", "twins.rs:14"]);
+    finished.stderr_has(&["two experiments are named `twin`", "twins.rs:9", "twins.rs:14"]);
     let finished = Sandbox::new().program(fixture!("alike")).run().code(3);
     let both = "the name `twin-one` in test cases and files: `twin/one` at tests/fixtures/alike.rs:9 and `twin one` at";
-    finished.complains(&[both, "alike.rs:14"]);
+    finished.stderr_has(&[both, "alike.rs:14"]);
 }

@@ -131,7 +131,7 @@ fn a_full_disk_stops_the_run_at_once_and_what_is_kept_is_resumed() {
         assert!(started < items / 2, "{started} items were called\n{finished}");
         assert!(kept > 0 && started - kept <= 16, "{kept} of {started} are kept");
         let path = sandbox.journals()[0].display().to_string();
-        finished.complains(&[
+        finished.stderr_has(&[
             &format!("failed to write `{path}`: No space left on device"),
             &format!("stopped with {kept} of {items} items kept"),
             &format!("cargo cobalt run --resume {id}"),
@@ -155,7 +155,7 @@ fn a_disk_that_takes_no_item_leaves_no_journal_behind() {
         sandbox.forget_calls();
         let finished = on_disk(sandbox.program(fixture!("gated")), "DISK_ROOM", room).run().code(3);
         assert!(sandbox.starts().len() <= 4, "{finished}");
-        finished.complains(&["failed to write", ".jsonl`: No space left on device"]);
+        finished.stderr_has(&["failed to write", ".jsonl`: No space left on device"]);
         assert!(sandbox.journals().is_empty(), "{:?}", sandbox.journals());
     }
 }
@@ -164,7 +164,7 @@ fn a_disk_that_takes_no_item_leaves_no_journal_behind() {
 fn an_event_tells_why_a_run_was_stopped() {
     let sandbox = Sandbox::with_items(numbered(100, 2));
     sandbox.write("events", "");
-    let request = cobalt::command::Request::new(sandbox.path("events"), cobalt::command::Wanted::Run);
+    let request = cobalt::command::Request::new(sandbox.path("events"), cobalt::command::RequestKind::Run);
     let (variable, request) = request.variable().unwrap();
     on_disk(sandbox.program(fixture!("gated")).env(variable, request), "DISK_ROOM", 5_000).run().code(3);
     let events = std::fs::read_to_string(sandbox.path("events")).unwrap();
@@ -183,7 +183,7 @@ fn where_files_cannot_be_locked_runs_are_made_and_resumed_with_a_note() {
     running.finish();
     let id = sandbox.cut_short();
     let finished = program().env("COBALT_RESUME", &id).run().code(0);
-    finished.complains(&["cannot be locked", "no other process", "COBALT_DIR"]);
+    finished.stderr_has(&["cannot be locked", "no other process", "COBALT_DIR"]);
     assert_eq!(sandbox.report().items.len(), 30);
     assert!(sandbox.journals().is_empty());
 }

@@ -118,7 +118,7 @@ fn a_test_target_without_harness_false_fails_with_the_remedy() {
     assert_eq!(finished.cases_that("FAILED"), ["__cobalt_shouted_needs_harness_false"]);
     finished.says(&["experiment `shouted` was not run", remedy, "fn main() { cobalt::main(); }"]);
     // A filter excludes the case that would fail.
-    cargo(&sandbox, &["test", "another"], &[]).code(3).complains(&["`harness = false`"]);
+    cargo(&sandbox, &["test", "another"], &[]).code(3).stderr_has(&["`harness = false`"]);
     fails(&sandbox, &[], &["`harness = false`", "cobalt::main()"]);
 }
 

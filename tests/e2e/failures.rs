@@ -64,7 +64,7 @@ fn a_plain_agent_that_hangs_is_left_behind_and_its_slot_freed() {
     assert!(finished.took < Duration::from_secs(5), "{finished}");
     assert_eq!(finished.cases_that("FAILED").len(), 3);
     assert_eq!(finished.cases_that("ok").len(), 20);
-    finished.complains(&["abandoned 3 calls of plain functions that timed out"]);
+    finished.stderr_has(&["abandoned 3 calls of plain functions that timed out"]);
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn only_so_many_threads_are_left_behind_and_the_rest_is_told_so() {
     let called = sandbox.starts().len();
     assert!(called <= timeouts, "{called} {timeouts}");
     assert!((64..64 + 16).contains(&called), "{called}");
-    finished.complains(&[&format!("abandoned {called} calls of plain functions that timed out")]);
+    finished.stderr_has(&[&format!("abandoned {called} calls of plain functions that timed out")]);
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn an_odd_output_costs_nobody_elses_work() {
     let finished = finished.says(&["the output cannot be serialized to JSON: key must be a string"]);
     assert!(finished.stdout.len() < 20_000, "a huge output is cut where it is shown");
     let report = sandbox.report();
-    let item = |key: &str| report.items.iter().find(|item| item.key == key).unwrap().first();
+    let item = |key: &str| report.items.iter().find(|item| item.key == key).unwrap().first_trial();
     let value = |key: &str| item(key).output.as_ref().unwrap().value().clone();
     assert_eq!(value("nan"), json!([null, null]));
     assert_eq!(value("huge").as_str().unwrap().len(), 5 << 20);

@@ -48,7 +48,7 @@ fn processes_that_start_together_fetch_once() {
 #[test]
 fn a_fetch_that_takes_long_is_told_of_and_a_copy_is_not() {
     let (sandbox, source) = (Sandbox::new(), Source::slow(numbered(1, 1)));
-    program(&sandbox, &source).run().code(0).complains(&[&format!("fetching {}…", source.url())]);
+    program(&sandbox, &source).run().code(0).stderr_has(&[&format!("fetching {}…", source.url())]);
     assert_eq!(program(&sandbox, &source).run().code(0).stderr, "");
 }
 
@@ -65,7 +65,7 @@ fn a_refresh_takes_what_there_is_now_and_once_for_all_of_one_start() {
     }
     assert_eq!(source.asked(), 3);
     let refused = program(&sandbox, &source).env("COBALT_REFRESH", "yes").run().code(3);
-    refused.complains(&["COBALT_REFRESH", "2026-11-20T08:00:00Z"]);
+    refused.stderr_has(&["COBALT_REFRESH", "2026-11-20T08:00:00Z"]);
 }
 
 #[test]
@@ -117,5 +117,5 @@ fn a_run_is_not_resumed_on_data_that_was_fetched_since() {
     source.has(numbered(6, 1));
     program(&sandbox, &source).env("COBALT_REFRESH", "1").args(["--list"]).run().code(0);
     let refused = program(&sandbox, &source).env("COBALT_RESUME", &id).run().code(3);
-    refused.complains(&[&id, "has changed since (then 5 items, now 6, fetched at 20", "start a new run"]);
+    refused.stderr_has(&[&id, "has changed since (then 5 items, now 6, fetched at 20", "start a new run"]);
 }

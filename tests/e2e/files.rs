@@ -102,7 +102,7 @@ fn results_that_cannot_be_written_in_the_end_are_in_the_journal_still() {
         assert!(!finished.status.success(), "{finished}");
         let id = sandbox.cut_short();
         let folder = sandbox.path(".cobalt/results").display().to_string();
-        finished.complains(&[
+        finished.stderr_has(&[
             "failed to create the folder",
             &folder,
             "in COBALT_DIR",
@@ -127,7 +127,7 @@ fn where_files_may_not_grow_what_was_written_before_is_kept() {
     let called = sandbox.starts().len();
     assert!(called < 120, "{called}: no item is called any more");
     let id = sandbox.cut_short();
-    finished.complains(&["failed to write", ".jsonl`", "`ulimit -f`", &format!("COBALT_RESUME={id}")]);
+    finished.stderr_has(&["failed to write", ".jsonl`", "`ulimit -f`", &format!("COBALT_RESUME={id}")]);
     sandbox.forget_calls();
     sandbox.program(fixture!("gated")).env("COBALT_RESUME", &id).run().code(0);
     let missing = sandbox.starts().len();
@@ -168,7 +168,7 @@ fn a_folder_that_cannot_be_written_is_named_with_what_to_do() {
                 if fixture.ends_with("values") { program.args(["current-thread"]) } else { program };
             let finished = program.run();
             assert!(!finished.status.success(), "{finished}");
-            finished.complains(&["failed to create the folder `", &format!("{folder}/runs"), "COBALT_DIR"]);
+            finished.stderr_has(&["failed to create the folder `", &format!("{folder}/runs"), "COBALT_DIR"]);
             assert_eq!(sandbox.calls(), [""; 0], "nothing is run whose results cannot be kept");
         }
     }

@@ -33,7 +33,7 @@ fn gated(wrong_if_broken: usize) -> Sandbox {
 fn with_baseline(wrong_if_broken: usize) -> (Sandbox, PathBuf) {
     let sandbox = gated(wrong_if_broken);
     sandbox.program(fixture!("silent")).run().code(0);
-    let numbers = Measurements::of(&sandbox.report(), &PriceTable::default());
+    let numbers = Measurements::from_report(&sandbox.report(), &PriceTable::default());
     let config = Config::load(&sandbox.path(""), |_| None).unwrap();
     let path = write_baseline(config.layout(), &numbers).unwrap();
     std::fs::remove_dir_all(sandbox.path(".cobalt/results")).unwrap();

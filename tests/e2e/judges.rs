@@ -128,7 +128,7 @@ fn without_a_key_nobody_is_asked() {
         let (sandbox, model) = (Sandbox::with_items(numbered(2, 0)), Model::start());
         let program = sandbox.program(fixture!("judged")).env("OPENAI_BASE_URL", model.base_url());
         let program = value.into_iter().fold(program, |program, value| program.env("OPENAI_API_KEY", value));
-        program.run().code(3).complains(&[
+        program.run().code(3).stderr_has(&[
             "error: OPENAI_API_KEY is not set or empty: it is the API key for `gpt-6-luna` of openai, needed by experiment `judged`.",
         ]);
         assert!(model.asked() == 0 && sandbox.calls().is_empty());

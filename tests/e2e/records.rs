@@ -61,10 +61,10 @@ fn what_was_recorded_is_kept_however_the_agent_ends() {
         let report = sandbox.report();
         let ends: Vec<_> = report.items.iter().map(|item| item.status()).collect();
         assert_eq!(ends, [Status::Ok, Status::Error, Status::Error, Status::Timeout]);
-        report.items.iter().for_each(|item| has_all(item.first()));
+        report.items.iter().for_each(|item| has_all(item.first_trial()));
         assert_eq!(report.summary.total_tokens, Some(4 * 23));
         assert!(is_close(report.summary.estimated_cost, 4.0 * COST), "{:?}", report.summary);
-        assert!(report.items[1..].iter().all(|item| item.first().output.is_none()));
+        assert!(report.items[1..].iter().all(|item| item.first_trial().output.is_none()));
         let kept = std::fs::read_to_string(&sandbox.result_files()[0]).unwrap();
         let kept: Value = serde_json::from_str(&kept).unwrap();
         let output = &kept["items"][3]["output"];
@@ -103,7 +103,7 @@ fn what_a_failed_item_recorded_outlives_a_kill() {
     assert_eq!(sandbox.calls(), ["start open 0", "end open 0"]);
     let report = sandbox.report();
     assert_eq!(report.items[0].status(), Status::Error);
-    report.items.iter().for_each(|item| has_all(item.first()));
+    report.items.iter().for_each(|item| has_all(item.first_trial()));
     assert_eq!(report.summary.total_tokens, Some(3 * 23));
 }
 

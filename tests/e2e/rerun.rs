@@ -29,13 +29,13 @@ fn cases_of_items_that_passed_last_time_are_filtered_out() {
     let (items, finished) = called(&sandbox, only(&sandbox, "failed").env("E2E_BROKEN", 1), 101);
     assert_eq!(items, ["item-3"]);
     assert_eq!(finished.cases_that("FAILED"), ["steered::item-3"]);
-    finished.says(&["3 filtered out"]).complains(&["note: steered: items to run: 1 failed last time"]);
+    finished.says(&["3 filtered out"]).stderr_has(&["note: steered: items to run: 1 failed last time"]);
     assert_eq!(called(&sandbox, only(&sandbox, "failed"), 0).0, ["item-3"]);
     let (items, finished) = called(&sandbox, only(&sandbox, "failed"), 0);
     assert!(items.is_empty());
     finished
         .says(&["0 passed", "4 filtered out"])
-        .complains(&["note: steered: nothing to run: no item failed"]);
+        .stderr_has(&["note: steered: nothing to run: no item failed"]);
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn other_runs_and_other_evaluators_are_a_change_and_unknown_sources_may_be_one()
     ] {
         let (items, finished) = called(&sandbox, only(&sandbox, "changed").env(variable, value), 0);
         assert_eq!(items.len(), 4, "{variable}={value}");
-        finished.complains(&[why]);
+        finished.stderr_has(&[why]);
         assert_eq!(sandbox.reports().iter().filter(|report| report.partial).count(), 0);
         called(&sandbox, sandbox.program(fixture!("steered")).env("COBALT_SOURCES", "one"), 0);
         assert_eq!(called(&sandbox, only(&sandbox, "changed"), 0).0.len(), 0, "as it was before {variable}");
@@ -78,7 +78,7 @@ fn what_was_done_before_the_sources_changed_is_not_taken_for_what_they_give() {
     assert_eq!(sandbox.report().sources, None);
     let (items, finished) = called(&sandbox, only(&sandbox, "changed").env("COBALT_SOURCES", "two"), 0);
     assert_eq!(items.len(), 4);
-    finished.complains(&["4 last run with unknown sources"]);
+    finished.stderr_has(&["4 last run with unknown sources"]);
 }
 
 #[test]
@@ -89,10 +89,10 @@ fn items_that_failed_in_an_interrupted_run_are_run_again() {
     let sandbox = killed_after_three(items);
     let (items, finished) = called(&sandbox, only(&sandbox, "failed"), 101);
     assert_eq!(items, ["item-1"], "its failure is in the journal alone");
-    finished.complains(&["note: steered: items to run: 1 failed last time"]);
+    finished.stderr_has(&["note: steered: items to run: 1 failed last time"]);
     let (items, finished) = called(&sandbox, only(&sandbox, "changed"), 101);
     assert_eq!(items, ["item-3"], "the journal has results of the others");
-    finished.complains(&[
+    finished.stderr_has(&[
         "1 without a result",
         "error: steered: still failing because of earlier results: 1 item in error in run `",
     ]);
@@ -104,7 +104,7 @@ fn what_failed_and_is_not_run_again_fails_the_program() {
     called(&sandbox, only(&sandbox, "changed").env("E2E_BROKEN", 1), 101);
     let (items, finished) = called(&sandbox, only(&sandbox, "changed"), 101);
     assert!(items.is_empty());
-    finished.complains(&[
+    finished.stderr_has(&[
         "note: steered: nothing to run: nothing has changed since run `",
         "error: steered: still failing because of earlier results: 1 item in error in run `",
         "` (item-3)",
@@ -138,9 +138,9 @@ fn a_missed_threshold_fails_the_program_until_all_items_are_run_and_each_attempt
             .env("NEXTEST_RUN_ID", "a")
             .env("NEXTEST_ATTEMPT", number)
             .args(["--exact", "silent", "--nocapture"]);
-        attempt.run().code(101).complains(&[why]);
+        attempt.run().code(101).stderr_has(&[why]);
     }
-    silent().env("COBALT_ONLY", "failed").run().code(101).complains(&["nothing to run", why]);
+    silent().env("COBALT_ONLY", "failed").run().code(101).stderr_has(&["nothing to run", why]);
     silent().run().code(0);
     silent().env("COBALT_ONLY", "failed").run().code(0);
 }
@@ -154,7 +154,7 @@ fn a_result_that_cannot_be_read_is_an_error_and_nothing_is_run() {
     assert!(items.is_empty());
     assert_eq!(finished.cases_that("FAILED"), ["steered::results"]);
     finished.says(&["no result file"]);
-    called(&sandbox, only(&sandbox, "change"), 3).1.complains(&["COBALT_ONLY", "`failed` or `changed`"]);
+    called(&sandbox, only(&sandbox, "change"), 3).1.stderr_has(&["COBALT_ONLY", "`failed` or `changed`"]);
 }
 
 #[test]

@@ -56,7 +56,7 @@ fn a_run_is_not_resumed_on_other_data() {
     sandbox.forget_calls();
     sandbox.write_items(items().into_iter().chain([json!({ "id": "late", "input": 9 })]));
     let finished = resume(&sandbox, &id).run().code(3);
-    finished.complains(&[&id, "cannot be resumed", "`items.jsonl` has changed", "then 5 items, now 6"]);
+    finished.stderr_has(&[&id, "cannot be resumed", "`items.jsonl` has changed", "then 5 items, now 6"]);
     is_untouched(&sandbox, &id);
 }
 
@@ -67,7 +67,7 @@ fn a_run_is_not_resumed_with_other_timeouts_evaluators_or_verdicts() {
     for (variable, value) in changes {
         sandbox.forget_calls();
         let finished = resume(&sandbox, &id).env(variable, value).run().code(3);
-        finished.complains(&[&id, "the experiment or one of its evaluators has changed", "start a new run"]);
+        finished.stderr_has(&[&id, "the experiment or one of its evaluators has changed", "start a new run"]);
         is_untouched(&sandbox, &id);
     }
 }
@@ -92,10 +92,10 @@ fn an_unknown_id_is_told_which_runs_can_be_resumed() {
     let (sandbox, id) = cut_short();
     sandbox.forget_calls();
     let finished = resume(&sandbox, "0123456789ab").run().code(3);
-    finished.complains(&["run `0123456789ab` cannot be resumed", "no such run", &id]);
+    finished.stderr_has(&["run `0123456789ab` cannot be resumed", "no such run", &id]);
     is_untouched(&sandbox, &id);
     let finished = resume(&Sandbox::with_items(items()), "0123456789ab").run().code(3);
-    finished.complains(&["runs that can be resumed: none"]);
+    finished.stderr_has(&["runs that can be resumed: none"]);
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn a_finished_run_is_told_its_result_file() {
     let id = sandbox.report().id;
     sandbox.forget_calls();
     let file = sandbox.result_files()[0].display().to_string();
-    resume(&sandbox, &id).run().code(3).complains(&[&id, "it is finished", &file]);
+    resume(&sandbox, &id).run().code(3).stderr_has(&[&id, "it is finished", &file]);
     assert_eq!(sandbox.calls(), [""; 0]);
 }
 
@@ -115,7 +115,7 @@ fn a_run_that_still_goes_on_elsewhere_is_left_alone() {
     let mut running = sandbox.start_until_kept(sandbox.program(fixture!("steered")).env("E2E_BROKEN", 1), 4);
     let id = sandbox.cut_short();
     let calls = sandbox.calls();
-    resume(&sandbox, &id).run().code(3).complains(&[&id, "in progress in another process"]);
+    resume(&sandbox, &id).run().code(3).stderr_has(&[&id, "in progress in another process"]);
     assert_eq!(sandbox.calls(), calls);
     running.kill();
     running.finish();
@@ -161,7 +161,7 @@ fn a_journal_that_is_no_journal_is_refused_with_the_reason() {
     ] {
         sandbox.write(".cobalt/runs/0123456789ab.jsonl", text);
         let finished = resume(&sandbox, "0123456789ab").run().code(3);
-        finished.complains(&["run `0123456789ab` cannot be resumed", reason]);
+        finished.stderr_has(&["run `0123456789ab` cannot be resumed", reason]);
     }
 }
 
@@ -212,7 +212,7 @@ fn of_two_runs_of_one_experiment_the_first_is_resumed_and_the_other_is_said_to_b
     let journal = std::fs::read_to_string(&sandbox.journals()[0]).unwrap();
     sandbox.write(".cobalt/runs/0123456789ab.jsonl", &journal);
     let finished = resume(&sandbox, &format!("{first},0123456789ab")).run().code(0);
-    finished.complains(&["`0123456789ab` belongs to experiment `steered`, of which another run is resumed"]);
+    finished.stderr_has(&["`0123456789ab` belongs to experiment `steered`, of which another run is resumed"]);
     assert_eq!(sandbox.report().id, first);
     assert_eq!(sandbox.cut_short(), "0123456789ab");
 }
@@ -260,7 +260,7 @@ fn damaged_lines_are_named_and_their_items_run_again() {
     sandbox.forget_calls();
     let path = sandbox.journals()[0].display().to_string();
     let finished = resume(&sandbox, &id).run().code(0);
-    finished.complains(&[&format!("skipping 1 damaged line in `{path}` and running its item again")]);
+    finished.stderr_has(&[&format!("skipping 1 damaged line in `{path}` and running its item again")]);
     assert_eq!(sandbox.starts().len(), 2);
     let report = sandbox.report();
     assert!(report.passed && report.items.len() == 5);
@@ -279,7 +279,7 @@ fn a_journal_of_an_earlier_version_is_resumed_but_for_what_no_run_gives() {
     });
     sandbox.forget_calls();
     let finished = resume(&sandbox, &id).run().code(0);
-    finished.complains(&["skipping 3 damaged lines in `", "` and running their items again"]);
+    finished.stderr_has(&["skipping 3 damaged lines in `", "` and running their items again"]);
     assert_eq!(sandbox.starts().len(), 4, "one was whole");
     assert!(sandbox.report().passed);
 }
@@ -298,7 +298,7 @@ fn a_selection_of_items_that_are_not_there_is_an_error() {
         sandbox.forget_calls();
         let finished = resume(&sandbox, &id).run().code(3);
         assert!(!finished.stderr.contains("panicked"), "{finished}");
-        finished.complains(&[&id, "cannot be resumed", says, "5 items", "start a new run"]);
+        finished.stderr_has(&[&id, "cannot be resumed", says, "5 items", "start a new run"]);
         is_untouched(&sandbox, &id);
     }
 }

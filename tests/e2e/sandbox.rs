@@ -312,7 +312,7 @@ impl Finished {
 
     /// Asserts that stderr contains each of these.
     #[track_caller]
-    pub(crate) fn complains(self, parts: &[&str]) -> Self {
+    pub(crate) fn stderr_has(self, parts: &[&str]) -> Self {
         for part in parts {
             assert!(self.stderr.contains(part), "stderr lacks `{part}`\n{self}");
         }

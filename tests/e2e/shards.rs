@@ -10,7 +10,7 @@ const SHARD: &str = "1/2";
 /// The items of the shard among this many.
 fn of_shard(number: usize) -> Vec<String> {
     let shard: Shard = SHARD.parse().unwrap();
-    (0..number).map(|index| format!("item-{index}")).filter(|key| shard.has(key)).collect()
+    (0..number).map(|index| format!("item-{index}")).filter(|key| shard.contains(key)).collect()
 }
 
 /// Twelve items; the last one of the shard does this.
@@ -48,10 +48,10 @@ fn cases_of_other_shards_are_filtered_out() {
     assert_eq!(run, cases);
     finished
         .says(&[&format!("{} filtered out", 12 - cases.len()), "shard 1/2"])
-        .complains(&["note: steered: items to run: shard 1/2"]);
+        .stderr_has(&["note: steered: items to run: shard 1/2"]);
     assert_of_shard(&sandbox);
     let other = shard(&sandbox).env("COBALT_SHARD", "0/2").run().code(3);
-    other.complains(&["COBALT_SHARD is `0/2`; expected a shard such as `2/4`"]);
+    other.stderr_has(&["COBALT_SHARD is `0/2`; expected a shard such as `2/4`"]);
 }
 
 #[test]

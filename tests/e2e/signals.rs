@@ -27,7 +27,7 @@ fn a_run_that_is_asked_to_stop_keeps_what_is_finished_and_says_how_to_go_on() {
         let finished = running.finish().code(130);
         assert!(asked.elapsed() < SOON, "{finished}");
         let id = sandbox.cut_short();
-        let finished = finished.complains(&[&format!("COBALT_RESUME={id}")]);
+        let finished = finished.stderr_has(&[&format!("COBALT_RESUME={id}")]);
         // The line break that ends an open line can appear between a case and its `ok`.
         let is_verdict = |outcome: &str| !outcome.is_empty() && !outcome.starts_with("ok");
         let told = finished.cases();
@@ -58,7 +58,7 @@ fn a_run_that_is_stopped_before_its_first_item_leaves_no_journal() {
     let sandbox = Sandbox::with_items(items);
     let running = sandbox.start_until(sandbox.program(fixture!("steered")), || sandbox.calls().len() == 4);
     running.signal("INT");
-    let finished = running.finish().code(130).complains(&["before any item was finished"]);
+    let finished = running.finish().code(130).stderr_has(&["before any item was finished"]);
     assert!(!finished.stderr.contains("COBALT_RESUME"), "there is nothing to resume: {finished}");
     assert!(sandbox.journals().is_empty(), "{:?}", sandbox.journals());
 }
@@ -74,7 +74,7 @@ fn agents_that_block_every_thread_of_the_runtime_do_not_hold_up_the_end() {
     running.signal("INT");
     let finished = running.finish().code(130);
     assert!(asked.elapsed() < SOON, "{finished}");
-    finished.complains(&["COBALT_RESUME="]);
+    finished.stderr_has(&["COBALT_RESUME="]);
 }
 
 #[test]

@@ -66,7 +66,7 @@ fn sandbox() -> Sandbox {
 /// The score of each item by each evaluator.
 fn scores(report: &Report) -> BTreeMap<(String, String), Option<f64>> {
     let of_item = |item: &cobalt::report::ItemResult| -> Vec<_> {
-        let evaluations = item.first().evaluations.iter();
+        let evaluations = item.first_trial().evaluations.iter();
         evaluations.map(|(name, found)| ((item.key.clone(), name.to_owned()), found.score)).collect()
     };
     report.items.iter().flat_map(of_item).collect()
@@ -106,12 +106,12 @@ fn reasons_and_figures_are_kept_in_the_result_file() {
     sandbox.program(fixture!("silent")).run().code(0);
     let report = sandbox.report();
     for item in &report.items {
-        for (name, found) in item.first().evaluations.iter() {
+        for (name, found) in item.first_trial().evaluations.iter() {
             let told = found.score == Some(1.0) || found.reason.as_deref().is_some_and(|why| !why.is_empty());
             assert!(told, "{name} says nothing of `{}`", item.key);
         }
     }
-    let near = report.items[1].first().evaluations.get("wer").unwrap();
+    let near = report.items[1].first_trial().evaluations.get("wer").unwrap();
     assert_eq!(near.reason.as_deref(), Some("WER 0.6: 2 substitutions, 1 deletion in 5 reference words"));
     assert_eq!((&near.metadata["substitutions"], &near.metadata["deletions"]), (&json!(2), &json!(1)));
 }

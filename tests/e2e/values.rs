@@ -12,7 +12,7 @@ use crate::sandbox::{Sandbox, fixture, numbered};
 fn without_a_runtime_the_error_says_how_to_get_one() {
     let sandbox = Sandbox::with_items(numbered(2, 0));
     let finished = sandbox.program(fixture!("values")).args(["without-a-runtime"]).run().code(1);
-    finished.complains(&["experiment `values` needs a tokio runtime", "#[tokio::main]"]);
+    finished.stderr_has(&["experiment `values` needs a tokio runtime", "#[tokio::main]"]);
     assert!(!sandbox.path(".cobalt").exists());
 }
 

@@ -33,7 +33,8 @@ fn silent(sandbox: &Sandbox) -> Program {
 /// Runs the experiment and saves the run as its baseline, whether it failed or not.
 fn keep_baseline(sandbox: &Sandbox, failed: bool) {
     silent(sandbox).run();
-    let numbers = Measurements { failed, ..Measurements::of(&sandbox.report(), &PriceTable::default()) };
+    let numbers =
+        Measurements { failed, ..Measurements::from_report(&sandbox.report(), &PriceTable::default()) };
     let config = Config::load(&sandbox.path(""), |_| None).unwrap();
     write_baseline(config.layout(), &numbers).unwrap();
     fs::remove_dir_all(sandbox.path(".cobalt/results")).unwrap();
@@ -170,5 +171,5 @@ fn settings_under_a_name_that_is_nearly_right_are_refused() {
     silent(&sandbox)
         .run()
         .code(3)
-        .complains(&["error: ", ".cobalt.toml` is not read; rename it to `cobalt.toml`"]);
+        .stderr_has(&["error: ", ".cobalt.toml` is not read; rename it to `cobalt.toml`"]);
 }

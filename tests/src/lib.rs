@@ -144,7 +144,7 @@ pub async fn act(cx: Context) -> Result<Output, String> {
 /// # Errors
 ///
 /// The item says so.
-pub fn act_plainly(cx: &Context) -> Result<Output, String> {
+pub fn act_sync(cx: &Context) -> Result<Output, String> {
     let mut call = Call::start(cx);
     record(cx);
     match Act::of(cx.item()) {
@@ -164,7 +164,7 @@ fn record(cx: &Context) {
     for entry in cx.item().get("record").and_then(Value::as_array).into_iter().flatten() {
         if let Some(model) = entry.get("model").and_then(Value::as_str) {
             let tokens = |side: &str| entry.get(side).and_then(Value::as_u64).unwrap_or(0);
-            let call = ModelCall::new(model).tokens(tokens("in"), tokens("out"));
+            let call = ModelCall::new(model).total_tokens(tokens("in"), tokens("out"));
             cx.record(entry.get("cost").and_then(Value::as_f64).into_iter().fold(call, ModelCall::cost));
         } else if let Some(tool) = entry.get("tool").and_then(Value::as_str) {
             cx.record(ToolCall::new(tool).arguments(json!({ "city": "York" })).result("rain"));
@@ -249,7 +249,7 @@ pub fn grade(item: &Item) -> Result<f64, String> {
 /// # Errors
 ///
 /// The item says so.
-pub async fn grade_later(item: &Item) -> Result<f64, String> {
+pub async fn grade_async(item: &Item) -> Result<f64, String> {
     if item.get("grade").is_some_and(|grade| grade == "hang") {
         std::future::pending::<()>().await;
     }
@@ -262,7 +262,7 @@ pub async fn grade_later(item: &Item) -> Result<f64, String> {
 /// # Errors
 ///
 /// The item says so.
-pub fn grade_plainly(item: &Item) -> Result<f64, String> {
+pub fn grade_sync(item: &Item) -> Result<f64, String> {
     if item.get("grade").is_some_and(|grade| grade == "hang") {
         block();
     }

@@ -7,8 +7,8 @@ use cobalt_core::store::GITIGNORE;
 
 use super::edits::{self, BEGIN, END};
 use super::skills;
+use crate::atomic_file::{ListingLine, create, listing, replace, writable_permissions};
 use crate::error::CommandError;
-use crate::written::{Line, create, listing, replace, replaceable};
 
 /// The instructions for assistants, relative to the workspace root.
 pub const SKILLS: &str = ".cobalt/SKILLS.md";
@@ -33,29 +33,29 @@ enum Action {
     Create { path: PathBuf, text: String },
     Replace { path: PathBuf, text: String },
     Keep { path: PathBuf },
-    LeaveAlone,
+    Skip,
 }
 
 impl Changes {
     /// Compares the files in a workspace, which need not exist yet, with their wanted contents.
     pub fn plan(root: &Path) -> Result<Self, AssistantsError> {
         let mut changes = Self(Vec::new());
-        if let Place::Absent(path) = Place::of(root, ".cobalt") {
+        if let FileLocation::Absent(path) = FileLocation::resolve(root, ".cobalt") {
             let action = Action::Create { path: path.join(".gitignore"), text: GITIGNORE.to_owned() };
             let content = "ignores run results".to_owned();
             changes.0.push(Change { name: ".cobalt/.gitignore", content, action });
         }
         let skills = skills::text();
-        let whole = marked(&PathBuf::from(SKILLS), "", &skills)?;
+        let whole = with_markers(&PathBuf::from(SKILLS), "", &skills)?;
         changes.add(root, SKILLS, "instructions for AI assistants", Some(whole), |path, text| {
-            marked(path, text, &skills)
+            with_markers(path, text, &skills)
         })?;
         for name in INSTRUCTIONS {
             changes.add(root, name, "reference to SKILLS.md", None, |path, text| {
-                marked(path, text, skills::REFERENCE)
+                with_markers(path, text, skills::REFERENCE)
             })?;
         }
-        changes.add(root, ".mcp.json", "MCP server `cobalt`", Some(edits::file()), edits::with_server)?;
+        changes.add(root, ".mcp.json", "MCP server `cobalt`", Some(edits::new_file()), edits::with_server)?;
         Ok(changes)
     }
 
@@ -69,30 +69,30 @@ impl Changes {
         edit: impl FnOnce(&Path, &str) -> Result<String, AssistantsError>,
     ) -> Result<(), AssistantsError> {
         let mut content = content.to_owned();
-        let action = match Place::of(root, name) {
-            Place::Absent(path) => match new {
+        let action = match FileLocation::resolve(root, name) {
+            FileLocation::Absent(path) => match new {
                 Some(text) => Action::Create { path, text },
                 None => return Ok(()),
             },
-            Place::Present(path) => match self.same(&path) {
+            FileLocation::Present(path) => match self.name_of_same_file(&path) {
                 Some(other) => {
                     content = format!("same file as {other}");
-                    Action::LeaveAlone
+                    Action::Skip
                 }
                 None => {
                     let text = fs::read_to_string(&path).map_err(AssistantsError::file("read", &path))?;
                     match edit(&path, &text)? {
                         edited if edited == text => Action::Keep { path },
                         edited => {
-                            replaceable(&path).map_err(AssistantsError::file("write", &path))?;
+                            writable_permissions(&path).map_err(AssistantsError::file("write", &path))?;
                             Action::Replace { path, text: edited }
                         }
                     }
                 }
             },
-            Place::Elsewhere(reason) => {
+            FileLocation::Elsewhere(reason) => {
                 reason.clone_into(&mut content);
-                Action::LeaveAlone
+                Action::Skip
             }
         };
         self.0.push(Change { name, content, action });
@@ -100,17 +100,17 @@ impl Changes {
     }
 
     /// The name of an earlier change to the same file, which a symlink may lead to.
-    fn same(&self, real: &Path) -> Option<&'static str> {
+    fn name_of_same_file(&self, real: &Path) -> Option<&'static str> {
         let is_same = |change: &&Change| matches!(&change.action, Action::Replace { path, .. } | Action::Keep { path } if path == real);
         self.0.iter().find(is_same).map(|change| change.name)
     }
 
     /// Whether all files are up to date.
     pub fn is_empty(&self) -> bool {
-        self.0.iter().all(|change| matches!(change.action, Action::Keep { .. } | Action::LeaveAlone))
+        self.0.iter().all(|change| matches!(change.action, Action::Keep { .. } | Action::Skip))
     }
 
-    pub fn carry_out(&self) -> Result<(), AssistantsError> {
+    pub fn apply(&self) -> Result<(), AssistantsError> {
         for change in &self.0 {
             match &change.action {
                 Action::Create { path, text } => {
@@ -119,23 +119,23 @@ impl Changes {
                 Action::Replace { path, text } => {
                     replace(path, text).map_err(AssistantsError::file("write", path))?;
                 }
-                Action::Keep { .. } | Action::LeaveAlone => {}
+                Action::Keep { .. } | Action::Skip => {}
             }
         }
         Ok(())
     }
 
     /// A line for each file. With `is_check`, it says what would be done.
-    pub fn lines(&self, is_check: bool) -> impl Iterator<Item = Line> {
+    pub fn lines(&self, is_check: bool) -> impl Iterator<Item = ListingLine> {
         let verb = move |action: &Action| match action {
             Action::Create { .. } if is_check => "missing",
             Action::Create { .. } => "created",
             Action::Replace { .. } if is_check => "out of date",
             Action::Replace { .. } => "updated",
             Action::Keep { .. } => "kept",
-            Action::LeaveAlone => "skipped",
+            Action::Skip => "skipped",
         };
-        self.0.iter().map(move |Change { name, content, action }| Line {
+        self.0.iter().map(move |Change { name, content, action }| ListingLine {
             verb: verb(action),
             path: (*name).to_owned(),
             content: content.clone(),
@@ -154,7 +154,7 @@ impl Changes {
     }
 }
 
-fn marked(path: &Path, text: &str, content: &str) -> Result<String, AssistantsError> {
+fn with_markers(path: &Path, text: &str, content: &str) -> Result<String, AssistantsError> {
     edits::with_part(text, content).map_err(|(line, fault)| AssistantsError::Marks {
         path: path.to_owned(),
         line,
@@ -164,7 +164,7 @@ fn marked(path: &Path, text: &str, content: &str) -> Result<String, AssistantsEr
 
 /// Where a file is.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum FileLocation {
     Absent(PathBuf),
     /// The file, with symlinks resolved.
     Present(PathBuf),
@@ -172,9 +172,9 @@ pub enum Place {
     Elsewhere(&'static str),
 }
 
-impl Place {
+impl FileLocation {
     /// Locates a file by its path relative to the workspace root.
-    pub fn of(root: &Path, name: &str) -> Self {
+    pub fn resolve(root: &Path, name: &str) -> Self {
         let path = root.join(name);
         let is_there = |path: &&Path| path.symlink_metadata().is_ok();
         let existing = path.ancestors().find(is_there).unwrap_or(&path);
@@ -211,13 +211,16 @@ mod tests {
         symlink(other.path().join("CLAUDE.md"), root.join("outside.md")).unwrap();
         symlink(other.path(), root.join(".github")).unwrap();
         symlink("nothing", root.join("nowhere.md")).unwrap();
-        let of = |name| Place::of(&root, name);
-        assert_eq!(of("inside.md"), Place::Present(root.join("AGENTS.md")));
-        assert_eq!(of("new/new.md"), Place::Absent(root.join("new/new.md")));
-        assert_eq!(of("outside.md"), Place::Elsewhere("symlink out of the project"));
-        assert_eq!(of(".github/new.md"), Place::Elsewhere("symlink out of the project"));
-        assert_eq!(of("nowhere.md"), Place::Elsewhere("broken symlink"));
-        assert_eq!(Place::of(&root.join("to/be"), "a.md"), Place::Absent(root.join("to/be/a.md")));
+        let of = |name| FileLocation::resolve(&root, name);
+        assert_eq!(of("inside.md"), FileLocation::Present(root.join("AGENTS.md")));
+        assert_eq!(of("new/new.md"), FileLocation::Absent(root.join("new/new.md")));
+        assert_eq!(of("outside.md"), FileLocation::Elsewhere("symlink out of the project"));
+        assert_eq!(of(".github/new.md"), FileLocation::Elsewhere("symlink out of the project"));
+        assert_eq!(of("nowhere.md"), FileLocation::Elsewhere("broken symlink"));
+        assert_eq!(
+            FileLocation::resolve(&root.join("to/be"), "a.md"),
+            FileLocation::Absent(root.join("to/be/a.md"))
+        );
     }
 }
 
@@ -227,7 +230,7 @@ pub enum AssistantsError {
     File { action: &'static str, path: PathBuf, source: io::Error },
 
     #[error("`{}`, line {line}: {fault}; nothing was written", .path.display())]
-    Marks { path: PathBuf, line: usize, fault: Fault },
+    Marks { path: PathBuf, line: usize, fault: MarkerError },
 
     #[error(
         "failed to parse `{}`: line {line}, column {column}: {reason}; fix or remove the file; nothing was written",
@@ -249,7 +252,7 @@ impl AssistantsError {
 
 /// What is wrong with a marker line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Fault {
+pub enum MarkerError {
     #[error("`{BEGIN}` has no matching `{END}`: add it after Cobalt's part, or remove this line")]
     NoEnd,
     #[error("`{END}` has no matching `{BEGIN}`: add it before Cobalt's part, or remove this line")]

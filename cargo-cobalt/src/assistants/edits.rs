@@ -5,7 +5,7 @@ use std::path::Path;
 use jsonc_parser::cst::{CstInputValue, CstRootNode};
 use jsonc_parser::{ParseOptions, json};
 
-use super::changes::{AssistantsError, Fault};
+use super::changes::{AssistantsError, MarkerError};
 
 /// The line before our part.
 pub const BEGIN: &str = "<!-- cobalt:begin -->";
@@ -17,10 +17,10 @@ pub const END: &str = "<!-- cobalt:end -->";
 /// # Errors
 ///
 /// If the markers are not a pair: the line, from 1, and what is wrong with it.
-pub fn with_part(text: &str, content: &str) -> Result<String, (usize, Fault)> {
+pub fn with_part(text: &str, content: &str) -> Result<String, (usize, MarkerError)> {
     let line_end = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let content = content.trim_end().lines().map(|line| format!("{line}{line_end}")).collect::<String>();
-    if let Some((begin, end)) = part(text)? {
+    if let Some((begin, end)) = find_part(text)? {
         return Ok(format!("{}{content}{}", &text[..begin], &text[end..]));
     }
     let gap = match text {
@@ -32,22 +32,22 @@ pub fn with_part(text: &str, content: &str) -> Result<String, (usize, Fault)> {
 }
 
 /// The byte range of our part, without its markers.
-fn part(text: &str) -> Result<Option<(usize, usize)>, (usize, Fault)> {
+fn find_part(text: &str) -> Result<Option<(usize, usize)>, (usize, MarkerError)> {
     let mut begin: Option<(usize, usize)> = None;
     let mut found = None;
     let mut start = 0;
     for (number, line) in (1..).zip(text.split_inclusive('\n')) {
         let after = start + line.len();
         match line.trim_start_matches('\u{feff}').trim() {
-            BEGIN if begin.is_some() || found.is_some() => return Err((number, Fault::Twice)),
+            BEGIN if begin.is_some() || found.is_some() => return Err((number, MarkerError::Twice)),
             BEGIN => begin = Some((number, after)),
-            END => found = Some((begin.take().ok_or((number, Fault::NoBegin))?.1, start)),
+            END => found = Some((begin.take().ok_or((number, MarkerError::NoBegin))?.1, start)),
             _ => {}
         }
         start = after;
     }
     match begin {
-        Some((number, _)) => Err((number, Fault::NoEnd)),
+        Some((number, _)) => Err((number, MarkerError::NoEnd)),
         None => Ok(found),
     }
 }
@@ -70,7 +70,7 @@ const OPTIONS: ParseOptions = ParseOptions {
 };
 
 /// A new file with only our server.
-pub fn file() -> String {
+pub fn new_file() -> String {
     let root = CstRootNode::parse("{\n}\n", &OPTIONS);
     let root = root.expect("an empty object is JSON");
     root.object_value_or_set().append("mcpServers", CstInputValue::Object(vec![(NAME.to_owned(), server())]));
@@ -85,7 +85,7 @@ pub fn file() -> String {
 pub fn with_server(path: &Path, text: &str) -> Result<String, AssistantsError> {
     let bare = text.strip_prefix('\u{feff}').unwrap_or(text);
     if bare.trim().is_empty() {
-        return Ok(file());
+        return Ok(new_file());
     }
     let root = CstRootNode::parse(bare, &OPTIONS).map_err(|error| AssistantsError::Json {
         path: path.to_owned(),
@@ -147,11 +147,11 @@ mod tests {
     #[test]
     fn unpaired_markers_are_refused_with_their_line() {
         let fault = |text: String| with_part(&text, "x").unwrap_err();
-        assert_eq!(fault(format!("a\n{BEGIN}\nb\n")), (2, Fault::NoEnd));
-        assert_eq!(fault(format!("a\nb\n  {END}\r\n")), (3, Fault::NoBegin));
-        assert_eq!(fault(format!("{BEGIN}\n{BEGIN}\n{END}\n")), (2, Fault::Twice));
-        assert_eq!(fault(format!("{BEGIN}\n{END}\n{BEGIN}\n{END}\n")), (3, Fault::Twice));
-        assert_eq!(fault(format!("{BEGIN}\n{END}\n{END}\n")), (3, Fault::NoBegin));
+        assert_eq!(fault(format!("a\n{BEGIN}\nb\n")), (2, MarkerError::NoEnd));
+        assert_eq!(fault(format!("a\nb\n  {END}\r\n")), (3, MarkerError::NoBegin));
+        assert_eq!(fault(format!("{BEGIN}\n{BEGIN}\n{END}\n")), (2, MarkerError::Twice));
+        assert_eq!(fault(format!("{BEGIN}\n{END}\n{BEGIN}\n{END}\n")), (3, MarkerError::Twice));
+        assert_eq!(fault(format!("{BEGIN}\n{END}\n{END}\n")), (3, MarkerError::NoBegin));
     }
 
     #[test]
@@ -166,13 +166,13 @@ mod tests {
 
     #[test]
     fn a_new_file_starts_the_command_and_holds_no_key() {
-        let value: Value = serde_json::from_str(&file()).unwrap();
+        let value: Value = serde_json::from_str(&new_file()).unwrap();
         assert_eq!(
             value,
             serde_json::json!({ "mcpServers": { "cobalt": { "command": "cargo", "args": ["cobalt", "mcp"] } } })
         );
-        assert_eq!(put_server(" \n"), file());
-        assert_eq!(put_server(&file()), file());
+        assert_eq!(put_server(" \n"), new_file());
+        assert_eq!(put_server(&new_file()), new_file());
     }
 
     #[test]

@@ -12,10 +12,10 @@ use cobalt_core::paths::workspace_root;
 
 use crate::cli::Update;
 use crate::error::Error;
-use crate::git_ignored::{Kept, kept};
+use crate::git_ignored::{IgnoreStatus, check_ignored};
 use crate::terminal::{one_line, print};
 pub use changes::{Changes, SKILLS};
-pub use skills::how_to_write;
+pub use skills::experiment_guide;
 
 /// Plans all changes before it writes any: an error leaves all files unchanged.
 pub fn update(arguments: &Update) -> Result<ExitCode, Error> {
@@ -29,18 +29,18 @@ pub fn update(arguments: &Update) -> Result<ExitCode, Error> {
         print(&changes.text(true)).map_err(Error::Print)?;
         return Ok(if changes.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) });
     }
-    changes.carry_out()?;
+    changes.apply()?;
     print(&changes.text(false)).map_err(Error::Print)?;
-    if let Some(warning) = left_out(&root) {
+    if let Some(warning) = ignored_warning(&root) {
         eprintln!("warning: {warning}");
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// A warning with the ignore rule, if git ignores the file, which is meant to be committed.
-pub fn left_out(root: &Path) -> Option<String> {
-    match kept(&[root.join(SKILLS)]) {
-        Some(Kept::LeftOut { rule }) => Some(format!(
+pub fn ignored_warning(root: &Path) -> Option<String> {
+    match check_ignored(&[root.join(SKILLS)]) {
+        Some(IgnoreStatus::Ignored { rule }) => Some(format!(
             "`{}` excludes `{SKILLS}`; to commit it, replace that rule with `**/.cobalt/*` and `!**/{SKILLS}`",
             one_line(&rule)
         )),

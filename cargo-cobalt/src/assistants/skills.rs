@@ -28,7 +28,7 @@ pub fn text() -> String {
     let mut text = String::with_capacity(2 * PAGE.len());
     for line in PAGE.lines() {
         match line.strip_prefix('@') {
-            Some(name) => text.push_str(&inserted(name)),
+            Some(name) => text.push_str(&placeholder_text(name)),
             None => text.push_str(line),
         }
         text.push('\n');
@@ -37,7 +37,7 @@ pub fn text() -> String {
 }
 
 /// The sections of the page on writing experiments.
-pub fn how_to_write() -> String {
+pub fn experiment_guide() -> String {
     let text = text();
     let wanted = ["An experiment", "Evaluators", "Thresholds"];
     let sections =
@@ -46,7 +46,7 @@ pub fn how_to_write() -> String {
 }
 
 /// The text for a placeholder; empty for an unknown name, which a test checks for.
-fn inserted(name: &str) -> String {
+fn placeholder_text(name: &str) -> String {
     let text = match name {
         "commands" => commands(),
         "run" => flags("run"),
@@ -113,18 +113,18 @@ fn flag(argument: &Arg) -> String {
 
 /// The tables in a section of a page, cut to the first columns.
 pub fn tables(page: &str, heading: &str, columns: usize) -> String {
-    let mut section = Section { heading, columns, ..Section::default() };
+    let mut section = SectionTables { heading, columns, ..SectionTables::default() };
     // Links such as [`Item`] are resolved by rustdoc, not by the page.
     let define = |_: BrokenLink<'_>| Some((CowStr::from(""), CowStr::from("")));
     for event in Parser::new_with_broken_link_callback(page, Options::ENABLE_TABLES, Some(define)) {
-        section.hear(event);
+        section.on_event(event);
     }
     section.text
 }
 
 /// Collects the tables of one section.
 #[derive(Default)]
-struct Section<'a> {
+struct SectionTables<'a> {
     heading: &'a str,
     columns: usize,
     is_here: bool,
@@ -136,15 +136,15 @@ struct Section<'a> {
     text: String,
 }
 
-impl Section<'_> {
-    fn hear(&mut self, event: Event<'_>) {
+impl SectionTables<'_> {
+    fn on_event(&mut self, event: Event<'_>) {
         match event {
             Event::Start(Tag::Heading { .. } | Tag::TableCell) => self.words.clear(),
             Event::End(TagEnd::Heading(_)) => self.is_here = self.words == self.heading,
             Event::Start(Tag::Link { .. }) if self.words.ends_with("see ") => {
                 self.hint = Some(self.words.len());
             }
-            Event::End(TagEnd::Link) => self.leave_hint_out(),
+            Event::End(TagEnd::Link) => self.drop_hint(),
             Event::Text(text) => self.words.push_str(&text),
             Event::Code(code) => self.words.push_str(&format!("`{}`", code.replace('|', "\\|"))),
             Event::End(TagEnd::TableCell) => self.cells.push(std::mem::take(&mut self.words)),
@@ -159,7 +159,7 @@ impl Section<'_> {
         }
     }
 
-    fn leave_hint_out(&mut self) {
+    fn drop_hint(&mut self) {
         if let Some(start) = self.hint.take() {
             let before = self.words[..start].trim_end_matches("see ");
             let length = before.trim_end_matches(", ").len();
@@ -187,13 +187,13 @@ mod tests {
     #[test]
     fn every_placeholder_of_the_page_is_filled() {
         for name in PAGE.lines().filter_map(|line| line.strip_prefix('@')) {
-            assert!(inserted(name).lines().count() > 2, "{name}: {}", inserted(name));
+            assert!(placeholder_text(name).lines().count() > 2, "{name}: {}", placeholder_text(name));
         }
     }
 
     #[test]
     fn how_experiments_are_written_is_a_part_of_the_page() {
-        let text = how_to_write();
+        let text = experiment_guide();
         for part in [
             "## An experiment\n",
             "#[cobalt::experiment(",

@@ -1,8 +1,8 @@
 //! `cargo cobalt baseline`: sets and shows the baselines that runs are compared with.
 
-mod given;
 mod set;
 mod show;
+mod source;
 
 use std::process::ExitCode;
 
@@ -10,7 +10,7 @@ use cobalt::command::config::Flags;
 
 use crate::cli::BaselineCommand;
 use crate::error::Error;
-pub use given::{Given, json_files};
+pub use source::{BaselineSource, json_files};
 
 pub fn baseline(command: &BaselineCommand, flags: &Flags) -> Result<ExitCode, Error> {
     match command {

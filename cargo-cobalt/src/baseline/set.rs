@@ -8,24 +8,24 @@ use cobalt::command::config::{Config, Flags};
 use cobalt_core::paths::workspace_root;
 use cobalt_core::report::Measurements;
 use cobalt_core::report::comparison::{Difference, Verdict, compare};
-use cobalt_core::store::{Layout, namesake, read_measurements, write_baseline};
+use cobalt_core::store::{Layout, find_name_conflict, read_measurements, write_baseline};
 use cobalt_core::wording;
 
-use super::given::Head;
+use super::source::RunHeader;
 use crate::cli::{RunName, SetBaseline};
 use crate::config::settings;
 use crate::error::Error;
-use crate::git_ignored::{Kept, kept};
+use crate::git_ignored::{IgnoreStatus, check_ignored};
 use crate::runs::KnownRuns;
-use crate::terminal::{eprint_folded, one_line, print, seen};
+use crate::terminal::{eprint_wrapped, one_line, print, relative_path};
 
 pub fn set(arguments: &SetBaseline, flags: &Flags) -> Result<ExitCode, Error> {
     let settings = settings(flags)?;
-    let files = files(arguments, &settings)?;
+    let files = result_files(arguments, &settings)?;
     // Read all before writing any: an error in one run changes nothing.
     let read = |file: &PathBuf| Ok(read_measurements(file, settings.prices())?);
     let runs = files.values().map(read).collect::<Result<Vec<_>, Error>>()?;
-    check(files.keys(), &settings)?;
+    check_file_collisions(files.keys(), &settings)?;
     if !arguments.allow_failed {
         runs.iter().try_for_each(refuse_failed)?;
     }
@@ -35,14 +35,14 @@ pub fn set(arguments: &SetBaseline, flags: &Flags) -> Result<ExitCode, Error> {
     for run in &runs {
         let before = read_measurements(&layout.baseline(&run.name), settings.prices()).ok();
         let path = write_baseline(layout, run)?;
-        print(&said(run, before.as_ref(), &path)).map_err(Error::Print)?;
+        print(&confirmation(run, before.as_ref(), &path)).map_err(Error::Print)?;
         warnings(run, before.as_ref())
             .iter()
-            .for_each(|warning| eprint_folded(&format!("warning: {warning}")));
+            .for_each(|warning| eprint_wrapped(&format!("warning: {warning}")));
         written.push(path);
     }
-    if let Some(advice) = to_be_committed(&written) {
-        eprint_folded(&advice);
+    if let Some(advice) = commit_advice(&written) {
+        eprint_wrapped(&advice);
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -61,7 +61,7 @@ fn refuse_failed(run: &Measurements) -> Result<(), Error> {
 }
 
 /// The result files of the selected runs, by experiment.
-fn files(arguments: &SetBaseline, settings: &Config) -> Result<BTreeMap<String, PathBuf>, Error> {
+fn result_files(arguments: &SetBaseline, settings: &Config) -> Result<BTreeMap<String, PathBuf>, Error> {
     let known = KnownRuns::open(settings.layout())?;
     let is_meant =
         |experiment: &str| arguments.experiment.as_ref().is_none_or(|name| name.matches(experiment));
@@ -76,39 +76,39 @@ fn files(arguments: &SetBaseline, settings: &Config) -> Result<BTreeMap<String, 
     }
     let mut files = BTreeMap::new();
     for run in runs.into_iter().filter(|run| is_meant(&run.experiment)) {
-        Head::read(&run.path)?.refuse_partial()?;
+        RunHeader::read(&run.path)?.refuse_partial()?;
         if let Some(note) = run.note {
-            eprint_folded(&format!("warning: {note}"));
+            eprint_wrapped(&format!("warning: {note}"));
         }
         let other = files.insert(run.experiment.clone(), run.path.clone());
         if let Some(other) = other.filter(|other| *other != run.path) {
             return Err(Error::Arguments(format!(
                 "`{}` and `{}` are both runs of experiment `{}`, which can have only one baseline",
-                seen(&other),
-                seen(&run.path),
+                relative_path(&other),
+                relative_path(&run.path),
                 run.experiment
             )));
         }
     }
     if files.is_empty() {
-        Err(Error::NothingMatched(nothing(arguments, &known, settings)))
+        Err(Error::NothingMatched(no_runs_message(arguments, &known, settings)))
     } else {
         Ok(files)
     }
 }
 
 /// Explains why no run is selected.
-fn nothing(arguments: &SetBaseline, known: &KnownRuns, settings: &Config) -> String {
+fn no_runs_message(arguments: &SetBaseline, known: &KnownRuns, settings: &Config) -> String {
     let experiments = known.experiments();
     match &arguments.experiment {
         _ if experiments.is_empty() => {
-            let results = seen(settings.layout().results());
+            let results = relative_path(settings.layout().results());
             format!("no complete run in `{results}` yet; create one with `cargo cobalt run`")
         }
         Some(name) if arguments.runs.is_empty() => {
             format!(
                 "no experiment with a complete run matches `{name}`; {}",
-                wording::instead(&name.to_string(), experiments)
+                wording::suggest_or_list(&name.to_string(), experiments)
             )
         }
         _ => "none of the runs belongs to an experiment that matches `--experiment`".to_owned(),
@@ -116,19 +116,22 @@ fn nothing(arguments: &SetBaseline, known: &KnownRuns, settings: &Config) -> Str
 }
 
 /// Refuses runs that would overwrite the baseline of another experiment, or each other's.
-fn check<'a>(experiments: impl Iterator<Item = &'a String>, settings: &Config) -> Result<(), Error> {
+fn check_file_collisions<'a>(
+    experiments: impl Iterator<Item = &'a String>,
+    settings: &Config,
+) -> Result<(), Error> {
     let mut holders = BTreeMap::new();
     for name in experiments {
         let path = settings.layout().baseline(name);
         // An unreadable file contains nothing worth keeping.
-        let there = Head::read(&path).ok().map(|there| there.name);
+        let there = RunHeader::read(&path).ok().map(|there| there.name);
         let holder =
             there.filter(|there| there != name).or_else(|| holders.insert(path.clone(), name.clone()));
         if let Some(holder) = holder {
             return Err(Error::Arguments(format!(
                 "`{}` would be the baseline file of both experiments `{}` and `{}`; rename one of them so that they \
                  differ in letters or digits",
-                seen(&path),
+                relative_path(&path),
                 one_line(&holder),
                 one_line(name)
             )));
@@ -143,18 +146,18 @@ fn refuse_namesakes(runs: &[Measurements], layout: &Layout) -> Result<(), Error>
     let mut refused = Vec::new();
     for Measurements { name, declared_at, .. } in runs {
         let Some(place) = declared_at else { continue };
-        match namesake(layout, &root, &(name.clone(), place.clone())) {
+        match find_name_conflict(layout, &root, &(name.clone(), place.clone())) {
             Some(other) if other.is_certain => {
                 refused.push(format!("experiment `{}`: {other}", one_line(name)))
             }
-            Some(other) => eprint_folded(&format!("warning: {}", one_line(&other.to_string()))),
+            Some(other) => eprint_wrapped(&format!("warning: {}", one_line(&other.to_string()))),
             None => {}
         }
     }
-    if refused.is_empty() { Ok(()) } else { Err(Error::Broken(refused)) }
+    if refused.is_empty() { Ok(()) } else { Err(Error::Multiple(refused)) }
 }
 
-fn said(run: &Measurements, before: Option<&Measurements>, path: &Path) -> String {
+fn confirmation(run: &Measurements, before: Option<&Measurements>, path: &Path) -> String {
     let Measurements { id, name, timestamp, items, .. } = run;
     let before = match before {
         Some(before) if before.id == *id => ", unchanged".to_owned(),
@@ -168,7 +171,7 @@ fn said(run: &Measurements, before: Option<&Measurements>, path: &Path) -> Strin
         "{}: saved run {} ({start} UTC, {items} {noun}) as baseline `{}`{before}\n",
         one_line(name),
         one_line(id),
-        seen(path)
+        relative_path(path)
     )
 }
 
@@ -197,18 +200,20 @@ fn warnings(run: &Measurements, before: Option<&Measurements>) -> Vec<String> {
 }
 
 /// Advice on committing the files; `None` without git.
-pub fn to_be_committed(files: &[PathBuf]) -> Option<String> {
+pub fn commit_advice(files: &[PathBuf]) -> Option<String> {
     let folder = files.first()?.parent()?;
-    match kept(files)? {
-        Kept::LeftOut { rule } => {
+    match check_ignored(files)? {
+        IgnoreStatus::Ignored { rule } => {
             let above = folder.parent()?.file_name()?.to_string_lossy();
             Some(format!(
                 "warning: `{}` excludes `{}`; to share baselines, replace the rule with `**/{above}/*` and \
                  `!**/{above}/baselines/`",
                 one_line(&rule),
-                seen(folder),
+                relative_path(folder),
             ))
         }
-        Kept::All => Some(format!("Commit `{}`, so everyone compares with the same runs.", seen(folder))),
+        IgnoreStatus::NotIgnored => {
+            Some(format!("Commit `{}`, so everyone compares with the same runs.", relative_path(folder)))
+        }
     }
 }

@@ -6,29 +6,31 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use cobalt::command::config::{Config, Flags};
-use cobalt_core::report::comparison::{caveats, too_old};
+use cobalt_core::report::comparison::{caveats, stale_baseline_warning};
 use cobalt_core::report::{DatasetSummary, GitState, Measurements, Timestamp};
-use cobalt_core::reporters::Paint;
+use cobalt_core::reporters::Style;
 use cobalt_core::store::read_measurements;
 use cobalt_core::wording;
 use serde::Serialize;
 
-use super::given::json_files;
+use super::source::json_files;
 use crate::cli::{RunName, ShowBaselines};
 use crate::config::settings;
 use crate::error::Error;
-use crate::runs::{FoundRun, KnownRuns, UnknownRun};
-use crate::terminal::{Align, eprint_folded, for_stdout, one_line, paint, print, print_json, seen, table};
+use crate::runs::{KnownRuns, ResolvedRun, UnknownRun};
+use crate::terminal::{
+    Align, eprint_wrapped, one_line, paint, print, print_json, relative_path, table, wrap_for_stdout,
+};
 
 /// What to do about stale baselines.
-const WHEN_STALE: &str = "Stale baselines are still used. If the latest run is good enough, save it with `cargo cobalt baseline set`.";
+const STALE_HINT: &str = "Stale baselines are still used. If the latest run is good enough, save it with `cargo cobalt baseline set`.";
 
 pub fn show(arguments: &ShowBaselines, flags: &Flags) -> Result<ExitCode, Error> {
     let settings = settings(flags)?;
     let known = KnownRuns::open(settings.layout())?;
     let (mut all, mut errors) = (Vec::new(), Vec::new());
     for file in json_files(&settings.layout().baselines())? {
-        match shown(&file, &known, &settings) {
+        match load_view(&file, &known, &settings) {
             Ok(baseline) => all.push(baseline),
             Err(error) => errors.push(format!("{error}; set it again with `cargo cobalt baseline set`")),
         }
@@ -40,58 +42,59 @@ pub fn show(arguments: &ShowBaselines, flags: &Flags) -> Result<ExitCode, Error>
     if arguments.json {
         print_json(&shown).map_err(Error::Print)?;
     } else if !shown.is_empty() {
-        print(&for_stdout(&lines(&shown, paint(&io::stdout())))).map_err(Error::Print)?;
+        print(&wrap_for_stdout(&lines(&shown, paint(&io::stdout())))).map_err(Error::Print)?;
     }
-    if shown.iter().any(|baseline| baseline.state == State::Stale) {
-        eprint_folded(WHEN_STALE);
+    if shown.iter().any(|baseline| baseline.state == BaselineState::Stale) {
+        eprint_wrapped(STALE_HINT);
     }
     let without =
         known.experiments().into_iter().filter(|name| all.iter().all(|baseline| baseline.name != *name));
     let without: Vec<_> = without.filter(|name| is_meant(name)).collect();
     if errors.is_empty() {
-        if let Some(note) = note(shown.len(), all.len(), &without, &settings) {
-            eprint_folded(&note);
+        if let Some(note) = missing_note(shown.len(), all.len(), &without, &settings) {
+            eprint_wrapped(&note);
         }
         Ok(ExitCode::SUCCESS)
     } else {
-        Err(Error::Broken(errors))
+        Err(Error::Multiple(errors))
     }
 }
 
-fn shown(file: &Path, known: &KnownRuns, settings: &Config) -> Result<Shown, Error> {
+fn load_view(file: &Path, known: &KnownRuns, settings: &Config) -> Result<BaselineView, Error> {
     let baseline = read_measurements(file, settings.prices())?;
     let newest = newest(known, &baseline.name)?;
     let newest = newest.map(|run| read_measurements(&run.path, settings.prices())).transpose()?;
-    Ok(Shown::of(baseline, seen(file), newest.as_ref(), settings.baseline_max_age()))
+    Ok(BaselineView::of(baseline, relative_path(file), newest.as_ref(), settings.baseline_max_age()))
 }
 
 /// The latest complete run of an experiment, if any.
-fn newest(known: &KnownRuns, experiment: &str) -> Result<Option<FoundRun>, Error> {
+fn newest(known: &KnownRuns, experiment: &str) -> Result<Option<ResolvedRun>, Error> {
     match known.find(&RunName::latest_of(experiment)) {
         Ok(named) => Ok(named.runs().into_iter().next()),
-        Err(error) if error.of_room::<UnknownRun>().is_some() => Ok(None),
+        Err(error) if error.downcast::<UnknownRun>().is_some() => Ok(None),
         Err(error) => Err(error),
     }
 }
 
 /// Experiments without a baseline, or why the table is empty.
-fn note(shown: usize, all: usize, without: &[&str], settings: &Config) -> Option<String> {
+fn missing_note(shown: usize, all: usize, without: &[&str], settings: &Config) -> Option<String> {
     const SET: &str = "`cargo cobalt baseline set`";
-    let folder = seen(&settings.layout().baselines());
+    let folder = relative_path(&settings.layout().baselines());
     match (shown, all, without) {
         (0, 0, _) => Some(format!("No baselines in `{folder}` yet. Save the latest runs with {SET}.")),
         (0, all, []) => Some(format!("None of the {all} baselines in `{folder}` matches.")),
         (_, _, []) => None,
-        (_, _, without) => {
-            Some(format!("No baseline yet: {}. Set it with {SET}.", wording::list(without.iter().copied())))
-        }
+        (_, _, without) => Some(format!(
+            "No baseline yet: {}. Set it with {SET}.",
+            wording::join_quoted(without.iter().copied())
+        )),
     }
 }
 
 /// A baseline, without its items.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Shown {
+pub struct BaselineView {
     pub name: String,
     /// The path of its file, relative to the current folder.
     pub file: String,
@@ -102,10 +105,10 @@ pub struct Shown {
     pub dataset: Option<DatasetSummary>,
     pub items: usize,
     pub runs: usize,
-    pub evaluators: Vec<Mean>,
+    pub evaluators: Vec<EvaluatorMean>,
     /// The ID of the experiment's latest complete run.
     pub newest_run: Option<String>,
-    pub state: State,
+    pub state: BaselineState,
     /// The reasons why it is stale.
     pub notes: Vec<String>,
 }
@@ -113,7 +116,7 @@ pub struct Shown {
 /// The mean score of an evaluator.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Mean {
+pub struct EvaluatorMean {
     pub name: String,
     /// The mean over items of each item's mean over its trials; absent without scores.
     pub mean: Option<f64>,
@@ -122,7 +125,7 @@ pub struct Mean {
 /// The state of a baseline relative to the latest run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum State {
+pub enum BaselineState {
     /// It is the latest run.
     Newest,
     /// The latest run is comparable with it.
@@ -133,8 +136,8 @@ pub enum State {
     NoRun,
 }
 
-impl State {
-    pub fn words(self) -> &'static str {
+impl BaselineState {
+    pub fn label(self) -> &'static str {
         match self {
             Self::Newest => "latest run",
             Self::Current => "current",
@@ -144,7 +147,7 @@ impl State {
     }
 }
 
-impl Shown {
+impl BaselineView {
     /// `newest` is the experiment's latest complete run, `max_age` the maximum age of a baseline.
     pub fn of(
         baseline: Measurements,
@@ -156,10 +159,10 @@ impl Shown {
         // There is no newer run to save.
         let notes = if is_newest { Vec::new() } else { notes(&baseline, newest, max_age) };
         let state = match newest {
-            _ if is_newest => State::Newest,
-            _ if !notes.is_empty() => State::Stale,
-            None => State::NoRun,
-            Some(_) => State::Current,
+            _ if is_newest => BaselineState::Newest,
+            _ if !notes.is_empty() => BaselineState::Stale,
+            None => BaselineState::NoRun,
+            Some(_) => BaselineState::Current,
         };
         Self {
             file,
@@ -180,15 +183,15 @@ impl Shown {
 
 fn notes(baseline: &Measurements, newest: Option<&Measurements>, max_age: Duration) -> Vec<String> {
     let changes = newest.into_iter().flat_map(|newest| caveats(baseline, newest));
-    changes.chain(too_old(baseline, Timestamp::now(), max_age)).collect()
+    changes.chain(stale_baseline_warning(baseline, Timestamp::now(), max_age)).collect()
 }
 
-fn means(baseline: &Measurements) -> Vec<Mean> {
+fn means(baseline: &Measurements) -> Vec<EvaluatorMean> {
     let mean_of =
         |scores: &[f64]| (!scores.is_empty()).then(|| scores.iter().sum::<f64>() / scores.len() as f64);
     let mean = |name: &String| {
         let of_items = baseline.items.iter().filter_map(|item| mean_of(item.scores.get(name)?));
-        Mean { name: name.clone(), mean: mean_of(&of_items.collect::<Vec<_>>()) }
+        EvaluatorMean { name: name.clone(), mean: mean_of(&of_items.collect::<Vec<_>>()) }
     };
     baseline.evaluators.iter().map(|evaluator| mean(&evaluator.name)).collect()
 }
@@ -205,17 +208,17 @@ const TITLES: [(&str, Align); 7] = [
 /// Digits shown of a commit hash.
 const COMMIT: usize = 7;
 
-pub fn lines(baselines: &[&Shown], paint: Paint) -> String {
+pub fn lines(baselines: &[&BaselineView], paint: Style) -> String {
     let mut text = table(TITLES, baselines.iter().map(|baseline| cells(baseline)), paint);
     for baseline in baselines {
         for note in &baseline.notes {
-            text += &format!("{}: {}\n", paint.odd(one_line(&baseline.name)), one_line(note));
+            text += &format!("{}: {}\n", paint.warning(one_line(&baseline.name)), one_line(note));
         }
     }
     text
 }
 
-fn cells(baseline: &Shown) -> [String; 7] {
+fn cells(baseline: &BaselineView) -> [String; 7] {
     let commit = baseline.git.as_ref().map(|git| {
         let commit = git.commit.get(..COMMIT).unwrap_or(&git.commit);
         format!("{commit}{}", if git.dirty { "+" } else { "" })
@@ -230,7 +233,7 @@ fn cells(baseline: &Shown) -> [String; 7] {
         baseline.timestamp.to_string()[..16].replace('T', " "),
         commit.unwrap_or_default(),
         baseline.items.to_string(),
-        baseline.state.words().to_owned(),
+        baseline.state.label().to_owned(),
         scores.collect::<Vec<_>>().join(", "),
     ]
 }

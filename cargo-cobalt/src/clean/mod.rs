@@ -2,7 +2,7 @@
 //!
 //! It only touches files with known names in the folders of the store, never through symbolic links.
 
-mod find;
+mod candidates;
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, IsTerminal, Write};
@@ -12,17 +12,17 @@ use std::time::SystemTime;
 
 use cobalt::command::config::{Config, Flags};
 use cobalt_core::report::Timestamp;
-use cobalt_core::reporters::Paint;
-use cobalt_core::store::{CutOffJournal, Layout};
+use cobalt_core::reporters::Style;
+use cobalt_core::store::{InterruptedJournal, Layout};
 use cobalt_core::wording::count;
 use indicatif::BinaryBytes;
 
 use crate::cli::Clean;
 use crate::config::settings;
 use crate::error::{CommandError, Error};
-use crate::index::{Filter, Index};
-use crate::terminal::{Align, eprint_folded, paint, print, seen, table};
-use find::{Entry, Found, Kept, Kind, Limits};
+use crate::index::{Index, RunFilter};
+use crate::terminal::{Align, eprint_wrapped, paint, print, relative_path, table};
+use candidates::{CleanupEntry, CleanupPlan, FileKind, RetainedRuns, RetentionPolicy};
 
 pub fn clean(arguments: &Clean, flags: &Flags) -> Result<ExitCode, Error> {
     if arguments.keep.is_some() && (arguments.cache || arguments.datasets) && !arguments.results {
@@ -30,23 +30,23 @@ pub fn clean(arguments: &Clean, flags: &Flags) -> Result<ExitCode, Error> {
     }
     let settings = settings(flags)?;
     let is_named = arguments.results || arguments.cache || arguments.datasets;
-    let limits = Limits::of(arguments);
-    let mut found = Found::default();
+    let limits = RetentionPolicy::of(arguments);
+    let mut found = CleanupPlan::default();
     if arguments.results || !is_named {
         runs(&settings, &limits, &mut found)?;
     }
     if arguments.cache || !is_named {
-        find::answers(&settings, &limits, &mut found)?;
+        candidates::cached_responses(&settings, &limits, &mut found)?;
     }
     if arguments.datasets || !is_named {
-        find::datasets(settings.layout(), &limits, &mut found)?;
+        candidates::datasets(settings.layout(), &limits, &mut found)?;
     }
     print(&listing(&found.entries, arguments.verbose, paint(&io::stdout()))).map_err(Error::Print)?;
-    found.notes.iter().for_each(|note| eprint_folded(note));
+    found.notes.iter().for_each(|note| eprint_wrapped(note));
     if found.entries.is_empty() {
         eprintln!("Nothing to delete.");
     } else if !is_named {
-        eprint_folded(
+        eprint_wrapped(
             "Nothing removed. Choose what to delete: `--results`, `--cache`, `--datasets`, or several of these.",
         );
     } else if arguments.yes || is_confirmed(&found.entries)? {
@@ -56,13 +56,13 @@ pub fn clean(arguments: &Clean, flags: &Flags) -> Result<ExitCode, Error> {
 }
 
 /// Finds all files of runs.
-fn runs(settings: &Config, limits: &Limits, found: &mut Found) -> Result<(), Error> {
-    let (whole, skipped) = Index::open(settings.layout())?.runs(&Filter::ALL)?;
-    let kept = limits.keep.map(|most| Kept::of(&whole.runs, most));
-    find::results(settings, &whole.runs, &skipped, limits, kept.as_ref(), found)?;
-    find::journals(settings.layout(), limits, kept.as_ref(), found)?;
+fn runs(settings: &Config, limits: &RetentionPolicy, found: &mut CleanupPlan) -> Result<(), Error> {
+    let (whole, skipped) = Index::open(settings.layout())?.query(&RunFilter::ALL)?;
+    let kept = limits.keep.map(|most| RetainedRuns::of(&whole.runs, most));
+    candidates::results(settings, &whole.runs, &skipped, limits, kept.as_ref(), found)?;
+    candidates::journals(settings.layout(), limits, kept.as_ref(), found)?;
     if kept.is_none() {
-        find::reports(settings.layout(), limits, found)?;
+        candidates::reports(settings.layout(), limits, found)?;
     }
     Ok(())
 }
@@ -74,7 +74,7 @@ struct AskError(io::Error);
 impl CommandError for AskError {}
 
 /// Asks for confirmation; without a terminal the answer is no.
-fn is_confirmed(entries: &[Entry]) -> Result<bool, AskError> {
+fn is_confirmed(entries: &[CleanupEntry]) -> Result<bool, AskError> {
     if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
         eprintln!("Nothing removed. Use `--yes` to delete these files.");
         return Ok(false);
@@ -91,14 +91,14 @@ fn is_confirmed(entries: &[Entry]) -> Result<bool, AskError> {
 }
 
 /// Deletes the files and updates the index.
-fn remove(entries: &[Entry], settings: &Config) -> Result<(), Error> {
+fn remove(entries: &[CleanupEntry], settings: &Config) -> Result<(), Error> {
     let removed = remove_all(entries);
-    removed.notes.iter().for_each(|note| eprint_folded(note));
+    removed.notes.iter().for_each(|note| eprint_wrapped(note));
     eprintln!("Removed {}", total(&removed.entries));
-    if removed.entries.iter().any(|entry| entry.kind == Kind::Result) {
-        Index::open(settings.layout())?.runs(&Filter::ALL)?;
+    if removed.entries.iter().any(|entry| entry.kind == FileKind::Result) {
+        Index::open(settings.layout())?.query(&RunFilter::ALL)?;
     }
-    if removed.errors.is_empty() { Ok(()) } else { Err(Error::Broken(removed.errors)) }
+    if removed.errors.is_empty() { Ok(()) } else { Err(Error::Multiple(removed.errors)) }
 }
 
 const TITLES: [(&str, Align); 5] = [
@@ -112,16 +112,16 @@ const FILE_TITLES: [(&str, Align); 4] =
     [("what", Align::Left), ("size", Align::Right), ("time (UTC)", Align::Left), ("file", Align::Left)];
 
 /// A line per kind and, with `by_file`, one per file. Empty if there are none.
-fn listing(entries: &[Entry], by_file: bool, paint: Paint) -> String {
+fn listing(entries: &[CleanupEntry], by_file: bool, paint: Style) -> String {
     if entries.is_empty() {
         return String::new();
     }
-    let rows = Kind::ALL.into_iter().filter_map(|kind| row(kind, entries));
+    let rows = FileKind::ALL.into_iter().filter_map(|kind| kind_row(kind, entries));
     let text = table(TITLES, rows, paint);
     if by_file { format!("{}\n{text}", files(entries, paint)) } else { text }
 }
 
-fn row(kind: Kind, entries: &[Entry]) -> Option<[String; 5]> {
+fn kind_row(kind: FileKind, entries: &[CleanupEntry]) -> Option<[String; 5]> {
     let of_kind: Vec<_> = entries.iter().filter(|entry| entry.kind == kind).collect();
     let times = || of_kind.iter().map(|entry| entry.time);
     Some([
@@ -133,15 +133,15 @@ fn row(kind: Kind, entries: &[Entry]) -> Option<[String; 5]> {
     ])
 }
 
-fn files(entries: &[Entry], paint: Paint) -> String {
-    let row = |Entry { kind, path, size, time }: &Entry| {
-        [kind.name().to_owned(), BinaryBytes(*size).to_string(), minute(*time), seen(path)]
+fn files(entries: &[CleanupEntry], paint: Style) -> String {
+    let row = |CleanupEntry { kind, path, size, time }: &CleanupEntry| {
+        [kind.name().to_owned(), BinaryBytes(*size).to_string(), minute(*time), relative_path(path)]
     };
     table(FILE_TITLES, entries.iter().map(row), paint)
 }
 
 /// Number and total size of files.
-fn total(entries: &[Entry]) -> String {
+fn total(entries: &[CleanupEntry]) -> String {
     let size = BinaryBytes(entries.iter().map(|entry| entry.size).sum());
     format!("{} ({size})", count(entries.len(), "file"))
 }
@@ -152,40 +152,45 @@ fn minute(time: SystemTime) -> String {
 
 /// The result of deleting files.
 #[derive(Debug, Default)]
-struct Removed {
-    entries: Vec<Entry>,
+struct RemovalResult {
+    entries: Vec<CleanupEntry>,
     notes: Vec<String>,
     errors: Vec<String>,
 }
 
-fn remove_all(entries: &[Entry]) -> Removed {
-    let mut removed = Removed::default();
+fn remove_all(entries: &[CleanupEntry]) -> RemovalResult {
+    let mut removed = RemovalResult::default();
     for entry in entries {
         match remove_one(entry) {
             Ok(true) => removed.entries.push(entry.clone()),
             Ok(false) => {
-                let why =
-                    if entry.kind == Kind::Dataset { "it is being fetched" } else { "its run was resumed" };
-                removed.notes.push(format!("keeping `{}`: {why}", seen(&entry.path)))
+                let why = if entry.kind == FileKind::Dataset {
+                    "it is being fetched"
+                } else {
+                    "its run was resumed"
+                };
+                removed.notes.push(format!("keeping `{}`: {why}", relative_path(&entry.path)))
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => removed.errors.push(format!("failed to delete `{}`: {error}", seen(&entry.path))),
+            Err(error) => {
+                removed.errors.push(format!("failed to delete `{}`: {error}", relative_path(&entry.path)))
+            }
         }
     }
     removed
 }
 
 /// Deletes a file; returns false if it is in use again.
-fn remove_one(Entry { kind, path, .. }: &Entry) -> io::Result<bool> {
+fn remove_one(CleanupEntry { kind, path, .. }: &CleanupEntry) -> io::Result<bool> {
     match kind {
-        Kind::Journal => match CutOffJournal::open(path)? {
+        FileKind::Journal => match InterruptedJournal::open(path)? {
             Some(journal) => journal.remove()?,
             None => return Ok(false),
         },
-        Kind::Dataset => return remove_copy(path),
-        Kind::Result | Kind::Report | Kind::Answer => fs::remove_file(path)?,
+        FileKind::Dataset => return remove_dataset(path),
+        FileKind::Result | FileKind::Report | FileKind::CachedResponse => fs::remove_file(path)?,
     }
-    if *kind == Kind::Answer {
+    if *kind == FileKind::CachedResponse {
         // Succeeds only when the folder is empty.
         let _ = path.parent().map(|folder: &Path| fs::remove_dir(folder));
     }
@@ -193,8 +198,8 @@ fn remove_one(Entry { kind, path, .. }: &Entry) -> io::Result<bool> {
 }
 
 /// Deletes a cached dataset, unless a process is fetching it and holds the lock.
-fn remove_copy(path: &Path) -> io::Result<bool> {
-    let lock = Layout::copy_lock(path);
+fn remove_dataset(path: &Path) -> io::Result<bool> {
+    let lock = Layout::dataset_lock(path);
     let held = File::options().write(true).open(&lock).ok();
     if held.as_ref().is_some_and(|lock| matches!(lock.try_lock(), Err(TryLockError::WouldBlock))) {
         return Ok(false);

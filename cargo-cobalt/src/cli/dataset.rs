@@ -57,7 +57,7 @@ impl DatasetCommand {
     }
 
     /// The fetch options, if the command reads remote datasets.
-    pub fn fetching(&self) -> Option<&Fetching> {
+    pub fn fetch_options(&self) -> Option<&FetchOptions> {
         match self {
             Self::Show(show) => Some(&show.fetching),
             Self::Check(check) => Some(&check.fetching),
@@ -68,7 +68,7 @@ impl DatasetCommand {
 
 /// How remote datasets are fetched.
 #[derive(Debug, Args)]
-pub struct Fetching {
+pub struct FetchOptions {
     /// Re-fetch remote datasets instead of using the cached copy
     #[arg(long, conflicts_with = "offline")]
     pub refresh: bool,
@@ -97,7 +97,7 @@ pub struct ShowDataset {
     pub json: bool,
 
     #[command(flatten)]
-    pub fetching: Fetching,
+    pub fetching: FetchOptions,
 
     #[command(flatten)]
     pub settings: Settings,
@@ -111,7 +111,7 @@ pub struct CheckDatasets {
 
     /// Minimum similarity of near-duplicate inputs, from 0.5 to 1: Jaccard similarity of 5-character shingles, ignoring case and
     /// whitespace
-    #[arg(long, value_name = "SIMILARITY", default_value = "0.9", value_parser = similarity)]
+    #[arg(long, value_name = "SIMILARITY", default_value = "0.9", value_parser = parse_similarity)]
     pub near: f64,
 
     /// Exit with 1 if there are notes, too
@@ -123,14 +123,14 @@ pub struct CheckDatasets {
     pub json: bool,
 
     #[command(flatten)]
-    pub fetching: Fetching,
+    pub fetching: FetchOptions,
 
     #[command(flatten)]
     pub settings: Settings,
 }
 
 /// Parses a similarity. Below 0.5, too many items would match to be useful.
-pub fn similarity(text: &str) -> Result<f64, &'static str> {
+pub fn parse_similarity(text: &str) -> Result<f64, &'static str> {
     text.parse().ok().filter(|number| (0.5..=1.0).contains(number)).ok_or("expected a number from 0.5 to 1")
 }
 
@@ -154,7 +154,7 @@ pub struct AddItems {
     pub failed: bool,
 
     /// Set the item's `expectedOutput`, or the field it uses instead, such as `answer`; parsed as JSON if valid, otherwise as text
-    #[arg(long, value_name = "TEXT|JSON", allow_hyphen_values = true, value_parser = value)]
+    #[arg(long, value_name = "TEXT|JSON", allow_hyphen_values = true, value_parser = parse_value)]
     pub expected: Option<Value>,
 
     /// Use the agent's output in the run as the expected output
@@ -162,7 +162,7 @@ pub struct AddItems {
     pub output_as_expected: bool,
 
     /// Set a field of every item, e.g. `source=regression`; parsed as JSON if valid, otherwise as text; can be repeated
-    #[arg(long, value_name = "FIELD=VALUE", value_parser = field)]
+    #[arg(long, value_name = "FIELD=VALUE", value_parser = parse_field)]
     pub set: Vec<(String, Value)>,
 
     /// ID of the item in the file
@@ -189,7 +189,7 @@ pub struct DedupeDataset {
 
     /// Items are duplicates if their inputs are nearly equal and their expected outputs equal. The similarity, from 0.5 to 1, is
     /// the Jaccard similarity of 5-character shingles, ignoring case and whitespace [without a value: 0.9]
-    #[arg(long, value_name = "SIMILARITY", num_args = 0..=1, default_missing_value = "0.9", value_parser = similarity,
+    #[arg(long, value_name = "SIMILARITY", num_args = 0..=1, default_missing_value = "0.9", value_parser = parse_similarity,
         conflicts_with = "by")]
     pub near: Option<f64>,
 
@@ -207,7 +207,7 @@ pub struct DedupeDataset {
 
 /// Parses a value as JSON, or else takes it as text. A number that JSON would rewrite, such as `19.90`, stays text.
 #[expect(clippy::unnecessary_wraps, reason = "clap takes a function that may fail")]
-fn value(text: &str) -> Result<Value, std::convert::Infallible> {
+fn parse_value(text: &str) -> Result<Value, std::convert::Infallible> {
     Ok(match serde_json::from_str(text) {
         Ok(Value::Number(number)) if number.to_string() != text.trim() => Value::String(text.to_owned()),
         Ok(value) => value,
@@ -216,10 +216,10 @@ fn value(text: &str) -> Result<Value, std::convert::Infallible> {
 }
 
 /// Parses `FIELD=VALUE`.
-fn field(text: &str) -> Result<(String, Value), &'static str> {
+fn parse_field(text: &str) -> Result<(String, Value), &'static str> {
     let wanted = "expected a field and its value, as in `source=regression`";
     let (name, text) = text.split_once('=').ok_or(wanted)?;
-    let Ok(value) = value(text);
+    let Ok(value) = parse_value(text);
     if name.is_empty() { Err(wanted) } else { Ok((name.to_owned(), value)) }
 }
 
@@ -231,9 +231,9 @@ mod tests {
 
     #[test]
     fn a_similarity_is_at_least_one_half() {
-        assert_eq!([similarity("0.5"), similarity("1")], [Ok(0.5), Ok(1.0)]);
+        assert_eq!([parse_similarity("0.5"), parse_similarity("1")], [Ok(0.5), Ok(1.0)]);
         for text in ["0.49", "1.1", "90", "NaN", "much"] {
-            assert!(similarity(text).is_err(), "{text}");
+            assert!(parse_similarity(text).is_err(), "{text}");
         }
     }
 
@@ -250,13 +250,13 @@ mod tests {
             ("{a}", json!("{a}")),
             ("", json!("")),
         ] {
-            assert_eq!(value(text), Ok(expected), "{text}");
+            assert_eq!(parse_value(text), Ok(expected), "{text}");
         }
     }
 
     #[test]
     fn a_field_has_a_name_and_a_value() {
-        assert_eq!(field("note=a=b"), Ok(("note".to_owned(), json!("a=b"))));
-        assert!(field("=b").is_err() && field("note").is_err());
+        assert_eq!(parse_field("note=a=b"), Ok(("note".to_owned(), json!("a=b"))));
+        assert!(parse_field("=b").is_err() && parse_field("note").is_err());
     }
 }

@@ -2,8 +2,8 @@
 
 mod dataset;
 #[cfg(test)]
-mod documented;
-mod past;
+mod documented_commands;
+mod past_runs;
 mod run;
 mod serve;
 mod values;
@@ -14,13 +14,16 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 pub use dataset::{AddItems, CheckDatasets, Dataset, DatasetCommand, DedupeDataset, ShowDataset};
-pub use past::{
+pub use past_runs::{
     Baseline, BaselineCommand, Clean, Compare, Export, Format, History, Import, SetBaseline, Show,
     ShowBaselines,
 };
-pub use run::{Build, Color, Data, List, Merge, MessageFormat, Outcome, Run, RunOptions, Selection, Watch};
+pub use run::{
+    BuildOptions, Color, DataOptions, List, Merge, MessageFormat, OutcomeOptions, Run, RunOptions, Selection,
+    Watch,
+};
 pub use serve::{Completions, Man, Mcp, Serve, Update};
-pub use values::{ExperimentName, Meaning, RunName, Since};
+pub use values::{ExperimentName, RunName, RunSelector, Since};
 
 /// The entry point that cargo calls: `cargo-cobalt cobalt …`.
 #[derive(Debug, Parser)]
@@ -192,7 +195,7 @@ pub struct Config {
 }
 
 /// Parses a positive integer.
-fn count(text: &str) -> Result<NonZeroUsize, &'static str> {
+fn parse_count(text: &str) -> Result<NonZeroUsize, &'static str> {
     text.parse().map_err(|_| "expected a whole number from 1")
 }
 
@@ -202,9 +205,9 @@ mod tests {
 
     #[test]
     fn a_count_starts_at_one() {
-        assert_eq!(count("1").map(NonZeroUsize::get), Ok(1));
+        assert_eq!(parse_count("1").map(NonZeroUsize::get), Ok(1));
         for text in ["0", "-1", "1.5", "many"] {
-            assert_eq!(count(text), Err("expected a whole number from 1"), "{text}");
+            assert_eq!(parse_count(text), Err("expected a whole number from 1"), "{text}");
         }
     }
 

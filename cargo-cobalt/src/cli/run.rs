@@ -8,7 +8,7 @@ use cobalt::command::config::{OnInconclusive, Reporter};
 use cobalt_core::pattern::Pattern;
 use cobalt_core::report::Shard;
 
-use super::{RunName, Settings, count};
+use super::{RunName, Settings, parse_count};
 
 #[derive(Debug, Args)]
 pub struct Run {
@@ -51,18 +51,18 @@ pub struct RunOptions {
     pub selection: Selection,
 
     /// Maximum items in parallel per experiment
-    #[arg(short, long, value_name = "N", value_parser = count)]
+    #[arg(short, long, value_name = "N", value_parser = parse_count)]
     pub concurrency: Option<NonZeroUsize>,
 
     /// Trials per item; overrides the experiments' own setting
-    #[arg(long, value_name = "N", value_parser = count)]
+    #[arg(long, value_name = "N", value_parser = parse_count)]
     pub runs: Option<NonZeroUsize>,
 
     #[command(flatten)]
-    pub data: Data,
+    pub data: DataOptions,
 
     #[command(flatten)]
-    pub outcome: Outcome,
+    pub outcome: OutcomeOptions,
 
     /// Open the run in the dashboard
     ///
@@ -80,7 +80,7 @@ pub struct RunOptions {
     pub settings: Settings,
 
     #[command(flatten)]
-    pub build: Build,
+    pub build: BuildOptions,
 
     /// Arguments for the test binaries, as with `cargo test`: test-case names, `--exact`, `--skip`, `--list`, …
     #[arg(last = true, value_name = "ARGUMENTS")]
@@ -97,18 +97,18 @@ pub struct List {
     pub json: bool,
 
     #[command(flatten)]
-    pub data: Data,
+    pub data: DataOptions,
 
     #[command(flatten)]
     pub settings: Settings,
 
     #[command(flatten)]
-    pub build: Build,
+    pub build: BuildOptions,
 }
 
 /// Data options.
 #[derive(Debug, Args)]
-pub struct Data {
+pub struct DataOptions {
     /// Re-fetch remote datasets, once each, instead of using cached copies
     #[arg(long, conflicts_with_all = ["offline", "frozen"])]
     pub refresh: bool,
@@ -136,7 +136,7 @@ pub struct Selection {
 
 /// What runs are compared with, and how they are reported.
 #[derive(Debug, Args)]
-pub struct Outcome {
+pub struct OutcomeOptions {
     /// Baseline: a run (as for `compare`), a git revision, a baseline file or a folder of baseline files
     ///
     /// By default, each experiment uses the baseline saved by `cargo cobalt baseline set`. For a git revision, Cobalt looks for a
@@ -165,7 +165,7 @@ pub struct Merge {
     pub ci: bool,
 
     #[command(flatten)]
-    pub outcome: Outcome,
+    pub outcome: OutcomeOptions,
 
     #[command(flatten)]
     pub settings: Settings,
@@ -174,7 +174,7 @@ pub struct Merge {
 /// Build options, named as in cargo.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Cargo options")]
-pub struct Build {
+pub struct BuildOptions {
     /// Packages to run, by name or pattern (`*`, `?`, `[…]`); can be repeated
     #[arg(short, long, value_name = "NAME")]
     pub package: Vec<String>,
@@ -248,7 +248,7 @@ pub struct Build {
     pub frozen: bool,
 }
 
-impl Build {
+impl BuildOptions {
     /// Whether `--offline` or `--frozen` is set.
     pub fn is_offline(&self) -> bool {
         self.offline || self.frozen

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::{Duration, SystemTime};
 
-use cobalt_core::names;
+use cobalt_core::experiment_name;
 use cobalt_core::pattern::{Pattern, PatternError};
 use cobalt_core::report::Timestamp;
 
@@ -15,16 +15,16 @@ const LATEST: &str = "latest";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunName {
     typed: String,
-    pub meaning: Meaning,
+    pub meaning: RunSelector,
 }
 
 /// What a name refers to, as far as that is clear without looking at the runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Meaning {
+pub enum RunSelector {
     /// The `back`-th run before the latest one, of one experiment or of any.
     Latest { experiment: Option<String>, back: usize },
     /// A file, an ID, an ID prefix, or a git revision.
-    Other,
+    Lookup,
 }
 
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -40,7 +40,7 @@ impl RunName {
     pub fn latest_of(experiment: &str) -> Self {
         Self {
             typed: format!("{experiment}@{LATEST}"),
-            meaning: Meaning::Latest { experiment: Some(experiment.to_owned()), back: 0 },
+            meaning: RunSelector::Latest { experiment: Some(experiment.to_owned()), back: 0 },
         }
     }
 }
@@ -66,7 +66,7 @@ impl FromStr for RunName {
             Some(rest) if rest.starts_with('~') => Some(rest[1..].parse().map_err(|_| RunNameError)?),
             _ => None,
         };
-        let meaning = back.map_or(Meaning::Other, |back| Meaning::Latest { experiment, back });
+        let meaning = back.map_or(RunSelector::Lookup, |back| RunSelector::Latest { experiment, back });
         Ok(Self { typed: typed.to_owned(), meaning })
     }
 }
@@ -82,9 +82,9 @@ pub enum ExperimentName {
 impl ExperimentName {
     pub fn matches(&self, declared: &str) -> bool {
         match self {
-            Self::Whole(typed) => names::is_name_of(typed, declared),
+            Self::Whole(typed) => experiment_name::matches_name(typed, declared),
             Self::Pattern(pattern, typed) => {
-                names::matches(pattern, declared) || names::is_name_of(typed, declared)
+                experiment_name::matches(pattern, declared) || experiment_name::matches_name(typed, declared)
             }
         }
     }
@@ -111,7 +111,7 @@ impl fmt::Display for ExperimentName {
 }
 
 /// The start of the year 10000, which timestamps cannot represent.
-const END: Duration = Duration::from_secs(253_402_300_800);
+const YEAR_10000: Duration = Duration::from_secs(253_402_300_800);
 
 /// The time from which on runs are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,12 +130,12 @@ impl Since {
     }
 
     fn parse(text: &str, now: SystemTime) -> Option<Self> {
-        let time = time(text).or_else(|| time(&format!("{text}T00:00:00Z"))).or_else(|| {
+        let time = parse_time(text).or_else(|| parse_time(&format!("{text}T00:00:00Z"))).or_else(|| {
             let age = humantime::parse_duration(text).ok()?;
             // Ages beyond the epoch are clamped to it.
             Some(now.checked_sub(age).unwrap_or(SystemTime::UNIX_EPOCH))
         });
-        time.filter(|time| *time < SystemTime::UNIX_EPOCH + END).map(Self)
+        time.filter(|time| *time < SystemTime::UNIX_EPOCH + YEAR_10000).map(Self)
     }
 }
 
@@ -148,8 +148,8 @@ impl FromStr for Since {
 }
 
 /// Parses an RFC 3339 time; without a zone, UTC is assumed.
-fn time(text: &str) -> Option<SystemTime> {
-    match offset(text) {
+fn parse_time(text: &str) -> Option<SystemTime> {
+    match split_offset(text) {
         Some((text, true, offset)) => humantime::parse_rfc3339_weak(text).ok()?.checked_sub(offset),
         Some((text, false, offset)) => humantime::parse_rfc3339_weak(text).ok()?.checked_add(offset),
         None => humantime::parse_rfc3339_weak(text).ok(),
@@ -157,7 +157,7 @@ fn time(text: &str) -> Option<SystemTime> {
 }
 
 /// Splits off a zone such as `+02:00`: whether it is ahead of UTC, and by how much.
-fn offset(text: &str) -> Option<(&str, bool, Duration)> {
+fn split_offset(text: &str) -> Option<(&str, bool, Duration)> {
     let (time, zone) = text.split_at_checked(text.len().checked_sub("+00:00".len())?)?;
     // A date has no zone, even if its end looks like one.
     if !time.contains(':') {
@@ -174,8 +174,8 @@ fn offset(text: &str) -> Option<(&str, bool, Duration)> {
 mod tests {
     use super::*;
 
-    fn latest(experiment: Option<&str>, back: usize) -> Meaning {
-        Meaning::Latest { experiment: experiment.map(str::to_owned), back }
+    fn latest(experiment: Option<&str>, back: usize) -> RunSelector {
+        RunSelector::Latest { experiment: experiment.map(str::to_owned), back }
     }
 
     #[test]
@@ -196,7 +196,7 @@ mod tests {
         for typed in
             ["8fd9a1", "main~1", "HEAD@{1}", "latest-stable", "./latest", "help-desk@main", "@latest2"]
         {
-            assert_eq!(typed.parse::<RunName>().unwrap().meaning, Meaning::Other, "{typed}");
+            assert_eq!(typed.parse::<RunName>().unwrap().meaning, RunSelector::Lookup, "{typed}");
         }
     }
 

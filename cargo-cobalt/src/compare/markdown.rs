@@ -4,13 +4,13 @@
 use std::fmt::Write as _;
 
 use cobalt_core::report::comparison::{Comparison, Difference, Verdict};
-use cobalt_core::wording::cut;
+use cobalt_core::wording::truncate;
 
-use super::view::{BASELINE_TITLES, Compared, ComparisonView, ItemView, Row, RunLine, TITLES};
-use crate::markdown::{LONGEST_TEXT, block, cell, code, sentence};
+use super::view::{BASELINE_TITLES, ComparedRuns, ComparisonView, ItemView, Row, RunLine, TITLES};
+use crate::markdown::{LONGEST_TEXT, block, code, escape_cell, sentence};
 
 /// The comparison as GitHub-flavored Markdown.
-pub fn markdown(compared: &Compared) -> String {
+pub fn markdown(compared: &ComparedRuns) -> String {
     let view = ComparisonView::of(&compared.comparison);
     let mut text = format!("### {}: {}\n\n{}", code(&view.title), view.headline(code), tables(&view, TITLES));
     if !compared.most_changed.is_empty() {
@@ -27,7 +27,7 @@ pub fn headline(comparison: &Comparison) -> String {
 }
 
 /// The runs and all metrics of a comparison with a baseline, without items.
-pub fn figures(comparison: &Comparison) -> String {
+pub fn baseline_tables(comparison: &Comparison) -> String {
     tables(&ComparisonView::with_baseline(comparison), BASELINE_TITLES)
 }
 
@@ -58,8 +58,8 @@ fn tables(view: &ComparisonView<'_>, titles: [&str; TITLES.len()]) -> String {
 pub fn runs(view: &ComparisonView<'_>) -> String {
     let mut text = String::from("| | run | start (UTC) | commit | size |\n|---|---|---|---|---|\n");
     for RunLine { label, id, start, commit, size } in &view.runs {
-        let commit = cell(&sentence(commit.as_deref().unwrap_or_default()));
-        let _ = writeln!(text, "| {label} | {} | {start} | {commit} | {size} |", cell(&code(id)));
+        let commit = escape_cell(&sentence(commit.as_deref().unwrap_or_default()));
+        let _ = writeln!(text, "| {label} | {} | {start} | {commit} | {size} |", escape_cell(&code(id)));
     }
     text
 }
@@ -76,18 +76,18 @@ fn line(row: &Row<'_>) -> String {
     let [figures @ .., verdict] = &row.cells;
     let is_strong = matches!(row.difference.verdict, Verdict::Better | Verdict::Worse);
     let verdict = if is_strong { format!("**{verdict}**") } else { verdict.clone() };
-    format!("| {} | {} | {verdict} |\n", cell(&code(row.name())), figures.join(" | "))
+    format!("| {} | {} | {verdict} |\n", escape_cell(&code(row.name())), figures.join(" | "))
 }
 
 fn item(text: &mut String, item: ItemView<'_>) {
-    let _ = writeln!(text, "\n**{}**: {}{}", code(item.key()), item.scores(code), item.content());
+    let _ = writeln!(text, "\n**{}**: {}{}", code(item.key()), item.scores(code), item.content_suffix());
     block(text, "input", &item.input());
     for side in item.sides(LONGEST_TEXT) {
         let trial =
             side.trial.map_or(String::new(), |(trial, trials)| format!(", trial {trial} of {trials}"));
         block(text, &format!("{}{trial}", side.label), &side.output);
         for reason in side.reasons(str::to_owned) {
-            let _ = writeln!(text, "\n{}", code(&cut(&reason, LONGEST_TEXT)));
+            let _ = writeln!(text, "\n{}", code(&truncate(&reason, LONGEST_TEXT)));
         }
     }
 }

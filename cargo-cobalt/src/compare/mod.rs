@@ -4,7 +4,7 @@ pub mod markdown;
 mod text;
 pub mod view;
 
-use self::view::Compared;
+use self::view::ComparedRuns;
 pub use self::view::regressions;
 
 use std::io;
@@ -24,13 +24,13 @@ use crate::cli::Compare;
 use crate::config::settings;
 use crate::error::Error;
 use crate::runs::KnownRuns;
-use crate::terminal::{eprint_folded, for_stdout, one_line, paint, print, print_json, stdout_width};
+use crate::terminal::{eprint_wrapped, one_line, paint, print, print_json, stdout_width, wrap_for_stdout};
 
 pub fn compare(arguments: &Compare, flags: &Flags) -> Result<ExitCode, Error> {
     let settings = settings(flags)?;
     let found = KnownRuns::open(settings.layout())?.resolve(&arguments.runs)?;
     for note in found.iter().filter_map(|run| run.note.as_ref()) {
-        eprint_folded(&format!("note: {}", one_line(note)));
+        eprint_wrapped(&format!("note: {}", one_line(note)));
     }
     let paths: Vec<_> = found.iter().map(|run| &*run.path).collect();
     let runs = read_all(&paths, settings.prices())?;
@@ -40,14 +40,14 @@ pub fn compare(arguments: &Compare, flags: &Flags) -> Result<ExitCode, Error> {
     if !arguments.fail_on_regression || !shown.as_ref().is_err_and(Error::is_broken_pipe) {
         shown?;
     }
-    Ok(if arguments.fail_on_regression { gate(&compared) } else { ExitCode::SUCCESS })
+    Ok(if arguments.fail_on_regression { regression_exit_code(&compared) } else { ExitCode::SUCCESS })
 }
 
 /// Prints the comparisons in the requested format.
-fn show(compared: &[Compared], arguments: &Compare) -> io::Result<()> {
+fn show(compared: &[ComparedRuns], arguments: &Compare) -> io::Result<()> {
     #[derive(Serialize)]
     struct Comparisons<'a> {
-        comparisons: &'a [Compared],
+        comparisons: &'a [ComparedRuns],
     }
 
     if arguments.json {
@@ -57,30 +57,32 @@ fn show(compared: &[Compared], arguments: &Compare) -> io::Result<()> {
     } else {
         let (width, paint) = (stdout_width(), paint(&io::stdout()));
         let texts = compared.iter().map(|compared| text::text(compared, width, paint));
-        print(&for_stdout(&texts.collect::<Vec<_>>().join("\n")))
+        print(&wrap_for_stdout(&texts.collect::<Vec<_>>().join("\n")))
     }
 }
 
 /// A loaded run.
-struct Run {
+struct LoadedRun {
     measurements: Measurements,
     /// Absent for a baseline file, which contains only metrics.
     report: Option<Report>,
 }
 
-impl Run {
+impl LoadedRun {
     fn read(path: &Path, prices: &PriceTable) -> Result<Self, cobalt::Error> {
         match read_report(path) {
-            Ok(report) => Ok(Self { measurements: Measurements::of(&report, prices), report: Some(report) }),
+            Ok(report) => {
+                Ok(Self { measurements: Measurements::from_report(&report, prices), report: Some(report) })
+            }
             Err(_) => Ok(Self { measurements: read_measurements(path, prices)?, report: None }),
         }
     }
 }
 
 /// Reads the runs in parallel.
-fn read_all(paths: &[&Path], prices: &PriceTable) -> Result<Vec<Run>, Error> {
+fn read_all(paths: &[&Path], prices: &PriceTable) -> Result<Vec<LoadedRun>, Error> {
     thread::scope(|scope| {
-        let read = |path| scope.spawn(move || Run::read(path, prices));
+        let read = |path| scope.spawn(move || LoadedRun::read(path, prices));
         let readers: Vec<_> = paths.iter().copied().map(read).collect();
         let runs =
             readers.into_iter().map(|reader| reader.join().unwrap_or_else(|panic| resume_unwind(panic)));
@@ -89,37 +91,37 @@ fn read_all(paths: &[&Path], prices: &PriceTable) -> Result<Vec<Run>, Error> {
 }
 
 /// Compares the first run with each of the others.
-fn compare_runs(runs: &[Run], items: usize) -> Result<Vec<Compared>, Error> {
+fn compare_runs(runs: &[LoadedRun], items: usize) -> Result<Vec<ComparedRuns>, Error> {
     let Some((base, others)) = runs.split_first() else { return Ok(Vec::new()) };
     let measurements: Vec<_> = others.iter().map(|run| &run.measurements).collect();
     let comparisons = comparison::compare(&base.measurements, &measurements);
-    let with_items = |(comparison, other): (Comparison, &Run)| {
-        let comparison = matched(comparison)?;
+    let with_items = |(comparison, other): (Comparison, &LoadedRun)| {
+        let comparison = require_matches(comparison)?;
         let reports = base.report.as_ref().zip(other.report.as_ref());
         let most_changed = reports.map(|(base, other)| most_changed(base, other, items)).unwrap_or_default();
-        Ok(Compared { comparison, most_changed, is_without_outputs: reports.is_none() })
+        Ok(ComparedRuns { comparison, most_changed, is_without_outputs: reports.is_none() })
     };
     comparisons.into_iter().zip(others).map(with_items).collect()
 }
 
 /// Fails if the runs have no items in common.
-fn matched(comparison: Comparison) -> Result<Comparison, Error> {
+fn require_matches(comparison: Comparison) -> Result<Comparison, Error> {
     match comparison.items.matched {
-        0 => Err(Error::NothingMatched(view::nothing_in_common(&comparison))),
+        0 => Err(Error::NothingMatched(view::no_common_items_message(&comparison))),
         _ => Ok(comparison),
     }
 }
 
 /// Compares two reports.
 pub fn compare_reports(base: &Report, other: &Report, prices: &PriceTable) -> Result<Comparison, Error> {
-    let [base, other] = [base, other].map(|report| Measurements::of(report, prices));
-    matched(comparison::compare(&base, &[&other]).remove(0))
+    let [base, other] = [base, other].map(|report| Measurements::from_report(report, prices));
+    require_matches(comparison::compare(&base, &[&other]).remove(0))
 }
 
 /// Fails if an evaluator or the error rate is worse, or if no evaluator could be compared.
-fn gate(compared: &[Compared]) -> ExitCode {
+fn regression_exit_code(compared: &[ComparedRuns]) -> ExitCode {
     let mut code = ExitCode::SUCCESS;
-    for Compared { comparison, .. } in compared {
+    for ComparedRuns { comparison, .. } in compared {
         let worse: Vec<_> = regressions(comparison).map(|it| format!("`{}`", one_line(&it.name))).collect();
         let reason = if !worse.is_empty() {
             format!("worse in {}", worse.join(", "))
@@ -128,7 +130,7 @@ fn gate(compared: &[Compared]) -> ExitCode {
         } else {
             continue;
         };
-        eprint_folded(&format!(
+        eprint_wrapped(&format!(
             "regression: run {} vs. run {}: {reason}",
             comparison.other.id, comparison.base.id
         ));

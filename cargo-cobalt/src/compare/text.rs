@@ -3,14 +3,14 @@
 use std::fmt::Write as _;
 
 use cobalt_core::report::comparison::{Difference, Verdict};
-use cobalt_core::reporters::Paint;
+use cobalt_core::reporters::Style;
 
-use super::view::{Compared, ComparisonView, Headline, ItemView, Row, RunLine, TITLES};
-use crate::terminal::{columns, fit, one_line, wrap};
+use super::view::{ComparedRuns, ComparisonView, Headline, ItemView, Row, RunLine, TITLES};
+use crate::terminal::{columns, one_line, truncate_to_width, wrap};
 
 const GAP: usize = 2;
 /// Columns to drop on narrow terminals, in this order: the min detectable difference, the p-value, the interval.
-const EXPENDABLE: [usize; 3] = [5, 4, 3];
+const OPTIONAL_COLUMNS: [usize; 3] = [5, 4, 3];
 /// Minimum width to which names are truncated.
 const SHORTEST_NAME: usize = 12;
 /// No limit on the number of lines.
@@ -21,17 +21,17 @@ const INDENT: usize = 11;
 /// Maximum number of lines per text of an item.
 const LINES: usize = 3;
 /// Width of these texts without a terminal.
-const USUAL: usize = 120;
+const DEFAULT_WIDTH: usize = 120;
 
 /// The comparison as text, fitted to the terminal's width.
-pub fn text(compared: &Compared, width: Option<usize>, paint: Paint) -> String {
+pub fn text(compared: &ComparedRuns, width: Option<usize>, paint: Style) -> String {
     let view = ComparisonView::of(&compared.comparison);
     let mut text = String::new();
     headline(&mut text, &view, width, paint);
     view.runs.iter().for_each(|run| self::run(&mut text, run, width));
     paragraph(&mut text, "  items  ", &view.matching(one_line), width, |line| line);
     for note in view.notes {
-        paragraph(&mut text, "  note   ", &one_line(note), width, |line| paint.odd(line));
+        paragraph(&mut text, "  note   ", &one_line(note), width, |line| paint.warning(line));
     }
     for (title, rows) in view.tables() {
         text.push('\n');
@@ -39,7 +39,7 @@ pub fn text(compared: &Compared, width: Option<usize>, paint: Paint) -> String {
     }
     reasons(&mut text, &view, width, paint);
     if !compared.most_changed.is_empty() {
-        let _ = writeln!(text, "\n{}", paint.strong("largest changes"));
+        let _ = writeln!(text, "\n{}", paint.bold("largest changes"));
         compared.items().for_each(|changed| item(&mut text, changed, width, paint));
     } else if compared.is_without_outputs {
         text.push_str("\nItems are not shown: a baseline file contains no outputs.\n");
@@ -48,8 +48,8 @@ pub fn text(compared: &Compared, width: Option<usize>, paint: Paint) -> String {
 }
 
 /// The experiment, and a line per notable verdict.
-fn headline(text: &mut String, view: &ComparisonView<'_>, width: Option<usize>, paint: Paint) {
-    paragraph(text, "", &view.title, width, |line| paint.strong(line));
+fn headline(text: &mut String, view: &ComparisonView<'_>, width: Option<usize>, paint: Style) {
+    paragraph(text, "", &view.title, width, |line| paint.bold(line));
     match &view.headline {
         Headline::Nothing(nothing) => {
             let _ = writeln!(text, "  {nothing}");
@@ -57,18 +57,18 @@ fn headline(text: &mut String, view: &ComparisonView<'_>, width: Option<usize>, 
         Headline::Verdicts(verdicts) => {
             for (verdict, names) in verdicts {
                 let said = format!("{verdict} in {}", one_line(&names.join(", ")));
-                paragraph(text, "  ", &said, width, |line| look(*verdict)(paint, line));
+                paragraph(text, "  ", &said, width, |line| verdict_paint(*verdict)(paint, line));
             }
         }
     }
 }
 
-fn look(verdict: Verdict) -> fn(Paint, String) -> String {
+fn verdict_paint(verdict: Verdict) -> fn(Style, String) -> String {
     match verdict {
-        Verdict::Better => Paint::good,
-        Verdict::Worse => Paint::bad,
-        Verdict::WithinNoise => Paint::faint,
-        Verdict::Inconclusive => Paint::odd,
+        Verdict::Better => Style::success,
+        Verdict::Worse => Style::error,
+        Verdict::WithinNoise => Style::faint,
+        Verdict::Inconclusive => Style::warning,
     }
 }
 
@@ -95,7 +95,7 @@ fn paragraph(
     }
 }
 
-fn table(text: &mut String, title: &str, rows: &[Row<'_>], width: Option<usize>, paint: Paint) {
+fn table(text: &mut String, title: &str, rows: &[Row<'_>], width: Option<usize>, paint: Style) {
     let names: Vec<_> = rows.iter().map(|row| one_line(row.name())).collect();
     let mut widths: [usize; TITLES.len()] = std::array::from_fn(|column| {
         let cells = rows.iter().map(|row| columns(&row.cells[column]));
@@ -107,7 +107,7 @@ fn table(text: &mut String, title: &str, rows: &[Row<'_>], width: Option<usize>,
             widths.iter().filter(|width| **width > 0).map(|width| width + GAP).sum()
         };
         let shortest = name.min(SHORTEST_NAME);
-        for column in EXPENDABLE {
+        for column in OPTIONAL_COLUMNS {
             if 2 + shortest + others(&widths) > width {
                 widths[column] = 0;
             }
@@ -118,11 +118,14 @@ fn table(text: &mut String, title: &str, rows: &[Row<'_>], width: Option<usize>,
     let _ = writeln!(text, "  {}", paint.faint(titles.trim_end()));
     for (label, row) in names.iter().zip(rows) {
         let (figures, verdict) = row.cells.split_at(TITLES.len() - 1);
-        let verdict = look(row.difference.verdict)(paint, verdict.concat());
+        let verdict = verdict_paint(row.difference.verdict)(paint, verdict.concat());
         let _ = writeln!(text, "  {}{verdict}", line(label, figures, name, &widths));
     }
-    let missed: Vec<_> =
-        EXPENDABLE.into_iter().filter(|column| widths[*column] == 0).map(|column| TITLES[column]).collect();
+    let missed: Vec<_> = OPTIONAL_COLUMNS
+        .into_iter()
+        .filter(|column| widths[*column] == 0)
+        .map(|column| TITLES[column])
+        .collect();
     if !missed.is_empty() {
         let missed = format!("hidden columns: {} (use `--json` to see all)", missed.join(", "));
         paragraph(text, "  ", &missed, width, |line| paint.faint(line));
@@ -131,7 +134,7 @@ fn table(text: &mut String, title: &str, rows: &[Row<'_>], width: Option<usize>,
 
 /// A row: numbers right-aligned, the verdict left-aligned.
 fn line(label: &str, cells: &[String], name: usize, widths: &[usize]) -> String {
-    let label = fit(label, name);
+    let label = truncate_to_width(label, name);
     let mut line = format!("{label}{:1$}", "", name - columns(&label) + GAP);
     for (column, (cell, width)) in cells.iter().zip(widths).enumerate() {
         let padding = width.saturating_sub(columns(cell));
@@ -145,7 +148,7 @@ fn line(label: &str, cells: &[String], name: usize, widths: &[usize]) -> String 
 }
 
 /// Explains each verdict.
-fn reasons(text: &mut String, view: &ComparisonView<'_>, width: Option<usize>, paint: Paint) {
+fn reasons(text: &mut String, view: &ComparisonView<'_>, width: Option<usize>, paint: Style) {
     let is_worth_it = |row: &&Row<'_>| {
         let Difference { verdict, equal, items, .. } = row.difference;
         !(*verdict == Verdict::WithinNoise && equal == items)
@@ -164,11 +167,11 @@ fn reasons(text: &mut String, view: &ComparisonView<'_>, width: Option<usize>, p
 }
 
 /// An item with its scores, its input, and both outputs with the evaluators' reasons.
-fn item(text: &mut String, item: ItemView<'_>, width: Option<usize>, paint: Paint) {
-    let room = width.unwrap_or(USUAL).saturating_sub(INDENT).max(INDENT);
-    let look = if item.is_worse() { Paint::bad } else { Paint::good };
+fn item(text: &mut String, item: ItemView<'_>, width: Option<usize>, paint: Style) {
+    let room = width.unwrap_or(DEFAULT_WIDTH).saturating_sub(INDENT).max(INDENT);
+    let look = if item.is_worse() { Style::error } else { Style::success };
     // Writing to a string cannot fail.
-    let _ = writeln!(text, "  {}{}", paint.strong(one_line(item.key())), item.content());
+    let _ = writeln!(text, "  {}{}", paint.bold(one_line(item.key())), item.content_suffix());
     paragraph(text, "    ", &item.scores(one_line), width, |line| look(paint, line));
     labelled(text, "input", &item.input(), room, paint);
     for side in item.sides(room) {
@@ -183,7 +186,7 @@ fn item(text: &mut String, item: ItemView<'_>, width: Option<usize>, paint: Pain
     }
 }
 
-fn labelled(text: &mut String, label: &str, content: &str, room: usize, paint: Paint) {
+fn labelled(text: &mut String, label: &str, content: &str, room: usize, paint: Style) {
     for (index, line) in wrap(&one_line(content), room, LINES).into_iter().enumerate() {
         let label = format!("    {:1$}", if index == 0 { label } else { "" }, INDENT - 4);
         let _ = writeln!(text, "{}{line}", paint.faint(label));

@@ -3,14 +3,14 @@
 //! It is built from a [`Comparison`]; the terminal, Markdown and the MCP tool only lay it out and quote foreign text.
 
 use cobalt_core::report::comparison::{
-    Comparison, Difference, ItemChange, ItemSide, Matching, Quantity, RunIdentity, ScoreChange, Verdict,
+    Comparison, Difference, ItemChange, ItemMatching, ItemSide, Quantity, RunIdentity, ScoreChange, Verdict,
 };
 use cobalt_core::report::{GitState, Status, Timestamp};
-use cobalt_core::reporters::{DifferenceFigures, explained};
+use cobalt_core::reporters::{FormattedDifference, explain_difference};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::runs::{self, short};
+use crate::runs::{self, short_hash};
 use crate::terminal::one_line;
 
 /// The column titles of a table of differences, except the first.
@@ -33,14 +33,14 @@ pub struct ComparisonView<'a> {
     /// The two runs.
     pub runs: [RunLine<'a>; 2],
     /// Which items the runs have in common.
-    pub matching: &'a Matching,
+    pub matching: &'a ItemMatching,
     pub notes: &'a [String],
     pub scores: Vec<Row<'a>>,
-    pub amounts: Vec<Row<'a>>,
+    pub metrics: Vec<Row<'a>>,
     pub headline: Headline<'a>,
     /// How p-values were corrected, if they were.
     pub correction: Option<&'static str>,
-    pub finding: Finding,
+    pub outcome: ComparisonOutcome,
 }
 
 /// A run of a comparison.
@@ -74,7 +74,7 @@ pub enum Headline<'a> {
 /// The overall result for the scores and errors of the second run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub enum Finding {
+pub enum ComparisonOutcome {
     /// Significantly better, and nothing is worse.
     Better,
     /// Significantly worse, and nothing is better.
@@ -108,32 +108,32 @@ impl<'a> ComparisonView<'a> {
             matching: &comparison.items,
             notes: &comparison.notes,
             scores: rows(&comparison.evaluators),
-            amounts: rows(&comparison.amounts),
-            headline: match without_headline(comparison) {
+            metrics: rows(&comparison.amounts),
+            headline: match empty_headline(comparison) {
                 Some(nothing) => Headline::Nothing(nothing),
                 None => Headline::Verdicts(verdicts(comparison)),
             },
             correction: correction(comparison),
-            finding: Finding::of(comparison),
+            outcome: ComparisonOutcome::of(comparison),
         }
     }
 
     /// The tables of scores and of other metrics, each with the title of its first column; empty tables are omitted.
     pub fn tables(&self) -> impl Iterator<Item = (&'static str, &[Row<'a>])> {
-        [("score", &*self.scores), ("metric", &*self.amounts)]
+        [("score", &*self.scores), ("metric", &*self.metrics)]
             .into_iter()
             .filter(|(_, rows)| !rows.is_empty())
     }
 
     /// All scores and metrics.
     pub fn rows(&self) -> impl Iterator<Item = &Row<'a>> {
-        self.scores.iter().chain(&self.amounts)
+        self.scores.iter().chain(&self.metrics)
     }
 
     /// The same, most important first.
     pub fn by_weight(&self) -> Vec<&Row<'a>> {
         let mut rows: Vec<_> = self.rows().collect();
-        rows.sort_by_key(|row| weight(row.difference.verdict));
+        rows.sort_by_key(|row| verdict_rank(row.difference.verdict));
         rows
     }
 
@@ -153,13 +153,13 @@ impl<'a> ComparisonView<'a> {
 
     /// Which items the runs have in common; `quote` formats keys.
     pub fn matching(&self, quote: impl Fn(&str) -> String) -> String {
-        matching(self.matching, quote)
+        describe_matching(self.matching, quote)
     }
 }
 
 impl<'a> RunLine<'a> {
     fn of(label: &'static str, run: &'a RunIdentity) -> Self {
-        Self { label, id: &run.id, start: start(run), commit: commit(run), size: size(run) }
+        Self { label, id: &run.id, start: start_time(run), commit: commit(run), size: size(run) }
     }
 }
 
@@ -174,11 +174,11 @@ impl<'a> Row<'a> {
 
     /// Explains the verdict.
     pub fn explained(&self) -> String {
-        explained(self.difference)
+        explain_difference(self.difference)
     }
 }
 
-impl Finding {
+impl ComparisonOutcome {
     fn of(comparison: &Comparison) -> Self {
         let has = |verdict| comparison.evaluators.iter().any(|it| it.verdict == verdict);
         let is_worse = regressions(comparison).next().is_some();
@@ -247,7 +247,7 @@ impl<'a> ItemView<'a> {
     }
 
     /// A suffix for items whose content changed.
-    pub fn content(&self) -> &'static str {
+    pub fn content_suffix(&self) -> &'static str {
         if self.change.content_changed { ", input changed" } else { "" }
     }
 
@@ -275,7 +275,7 @@ impl<'a> ItemView<'a> {
     }
 
     /// The reason in the second run: its error, or the first reason of an evaluator whose score changed.
-    pub fn why(&self) -> Option<String> {
+    pub fn reason(&self) -> Option<String> {
         let other = &self.change.other;
         other.error.clone().or_else(|| reasons(self.scores, other, str::to_owned).into_iter().next())
     }
@@ -324,7 +324,7 @@ fn output(side: &ItemSide) -> String {
 /// A comparison with the items with the largest changes.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Compared {
+pub struct ComparedRuns {
     #[serde(flatten)]
     pub comparison: Comparison,
     pub most_changed: Vec<ItemChange>,
@@ -333,7 +333,7 @@ pub struct Compared {
     pub is_without_outputs: bool,
 }
 
-impl Compared {
+impl ComparedRuns {
     /// The items with the largest changes.
     pub fn items(&self) -> impl Iterator<Item = ItemView<'_>> {
         self.most_changed.iter().map(|change| ItemView::of(&self.comparison, change))
@@ -341,7 +341,7 @@ impl Compared {
 }
 
 /// Sort order of verdicts, most important first.
-pub fn weight(verdict: Verdict) -> u8 {
+pub fn verdict_rank(verdict: Verdict) -> u8 {
     match verdict {
         Verdict::Worse => 0,
         Verdict::Better => 1,
@@ -358,7 +358,7 @@ pub fn regressions(comparison: &Comparison) -> impl Iterator<Item = &Difference>
 
 /// A difference in the columns of [`TITLES`].
 pub fn cells(difference: &Difference) -> [String; TITLES.len()] {
-    let figures = DifferenceFigures::from(difference);
+    let figures = FormattedDifference::from(difference);
     [
         figures.base,
         figures.other,
@@ -391,7 +391,7 @@ fn experiments(comparison: &Comparison) -> String {
 }
 
 /// The headline without notable verdicts.
-pub fn without_headline(comparison: &Comparison) -> Option<&'static str> {
+pub fn empty_headline(comparison: &Comparison) -> Option<&'static str> {
     if differences(comparison).next().is_none() {
         Some("nothing to compare: no score or metric is in both runs")
     } else if verdicts(comparison).is_empty() {
@@ -402,13 +402,13 @@ pub fn without_headline(comparison: &Comparison) -> Option<&'static str> {
 }
 
 /// When a run started, in UTC and to the minute.
-pub fn start(run: &RunIdentity) -> String {
-    minute(run.timestamp)
+pub fn start_time(run: &RunIdentity) -> String {
+    format_minute(run.timestamp)
 }
 
 /// A time in UTC, to the minute.
-pub fn minute(moment: Timestamp) -> String {
-    runs::minute(&moment.to_string())
+pub fn format_minute(moment: Timestamp) -> String {
+    runs::format_minute(&moment.to_string())
 }
 
 /// The commit of a run.
@@ -419,7 +419,7 @@ pub fn commit(run: &RunIdentity) -> Option<String> {
 /// A commit, and whether there were uncommitted changes.
 pub fn commit_of(git: Option<&GitState>) -> Option<String> {
     let git = git?;
-    let hash = one_line(short(&git.commit));
+    let hash = one_line(short_hash(&git.commit));
     Some(if git.dirty { format!("{hash} with uncommitted changes") } else { hash })
 }
 
@@ -430,7 +430,7 @@ pub fn size(run: &RunIdentity) -> String {
 }
 
 /// Which items the runs have in common; `quote` formats keys.
-pub fn matching(items: &Matching, quote: impl Fn(&str) -> String) -> String {
+pub fn describe_matching(items: &ItemMatching, quote: impl Fn(&str) -> String) -> String {
     let keys = |keys: &[String]| {
         let mut named: Vec<_> = keys.iter().take(KEYS).map(|key| quote(key)).collect();
         if keys.len() > KEYS {
@@ -457,7 +457,7 @@ pub fn correction(comparison: &Comparison) -> Option<&'static str> {
 }
 
 /// The error for runs without common items.
-pub fn nothing_in_common(comparison: &Comparison) -> String {
+pub fn no_common_items_message(comparison: &Comparison) -> String {
     let (base, other) = (&comparison.base, &comparison.other);
     let key = |keys: &[String]| keys.first().map_or("none".to_owned(), |key| format!("`{}`", one_line(key)));
     format!(

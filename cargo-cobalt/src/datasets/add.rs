@@ -6,20 +6,20 @@ use std::slice;
 
 use cobalt::Dataset;
 use cobalt::command::config::Flags;
+use cobalt_core::experiment_name::case_name;
 use cobalt_core::item::{Item, item_hash};
-use cobalt_core::names::case_name;
 use cobalt_core::redact::{REDACTED, has_mark, redacted};
 use cobalt_core::report::{ItemNames, ItemResult, Report};
 use cobalt_core::reporters::expected_field;
 use cobalt_core::wording::{self, count};
 use serde_json::Value;
 
-use super::grid::plain;
-use super::write::{DataFile, WriteError};
+use super::edit::{DataFile, WriteError};
+use super::text_table::plain_text;
 use crate::cli::AddItems;
 use crate::config::settings;
 use crate::error::Error;
-use crate::formats::notable;
+use crate::formats::notable_items;
 use crate::runs::{KnownRuns, report_of};
 use crate::terminal::{one_line, print};
 
@@ -28,33 +28,33 @@ pub fn add(arguments: &AddItems, flags: &Flags) -> Result<ExitCode, Error> {
     let run = KnownRuns::open(settings.layout())?.resolve(slice::from_ref(&arguments.from_run))?.remove(0);
     run.note.iter().for_each(|note| eprintln!("note: {}", one_line(note)));
     let report = report_of(&run, settings.prices())?;
-    let wanted = wanted(&report, &arguments.items, arguments.failed)?;
+    let wanted = select_items(&report, &arguments.items, arguments.failed)?;
     if wanted.is_empty() {
         eprintln!("no item failed in run {} of `{}`; nothing to add", run.id, one_line(&run.experiment));
         return Ok(ExitCode::SUCCESS);
     }
-    let items = changed(&wanted, arguments)?;
+    let items = apply_changes(&wanted, arguments)?;
     let file = DataFile::read(&arguments.file, &settings.layout().datasets())?;
-    let items = file.fitted(items);
+    let items = file.fit_items(items);
     let names: Vec<_> = wanted.iter().map(|wanted| one_line(&wanted.name)).collect();
-    let sorted = sorted(&file, names.into_iter().zip(items));
-    sorted.kept.iter().for_each(|kept| eprintln!("{kept}"));
-    write(file, sorted.new, arguments)?;
-    if sorted.refused.is_empty() { Ok(ExitCode::SUCCESS) } else { Err(Error::Broken(sorted.refused)) }
+    let sorted = plan_additions(&file, names.into_iter().zip(items));
+    sorted.existing.iter().for_each(|kept| eprintln!("{kept}"));
+    write_items(file, sorted.new, arguments)?;
+    if sorted.refused.is_empty() { Ok(ExitCode::SUCCESS) } else { Err(Error::Multiple(sorted.refused)) }
 }
 
 /// Writes the items and reports the result.
-fn write(file: DataFile, new: Vec<New>, arguments: &AddItems) -> Result<(), Error> {
+fn write_items(file: DataFile, new: Vec<NewItem>, arguments: &AddItems) -> Result<(), Error> {
     let path = one_line(&arguments.file.display().to_string());
-    new.iter().for_each(|new| warn(new, &path));
+    new.iter().for_each(|new| warn_about_secrets(new, &path));
     if new.is_empty() {
         eprintln!("nothing added to `{path}`");
         return Ok(());
     }
-    let names = cobalt_core::wording::list(new.iter().map(|new| &*new.name));
-    let place = if file.is_there() { "" } else { "the new file " };
+    let names = cobalt_core::wording::join_quoted(new.iter().map(|new| &*new.name));
+    let place = if file.exists() { "" } else { "the new file " };
     let what = format!("{} to {place}`{path}`: {names}", count(new.len(), "item"));
-    let draft = file.with(new.into_iter().map(|new| new.item).collect())?;
+    let draft = file.append(new.into_iter().map(|new| new.item).collect())?;
     if arguments.dry_run {
         print(&format!("{}\n", draft.inserted())).map_err(Error::Print)?;
         eprintln!("would add {what}");
@@ -66,11 +66,12 @@ fn write(file: DataFile, new: Vec<New>, arguments: &AddItems) -> Result<(), Erro
 }
 
 /// Warns about fields that contain a redaction placeholder, or what looks like a secret.
-fn warn(New { name, item }: &New, path: &str) {
+fn warn_about_secrets(NewItem { name, item }: &NewItem, path: &str) {
     let those = |holds: fn(&str) -> bool| {
-        let fields = item.iter().filter(|(_, value)| any_text(value, holds)).map(|(field, _)| field.as_str());
+        let fields =
+            item.iter().filter(|(_, value)| any_string(value, holds)).map(|(field, _)| field.as_str());
         let fields: Vec<_> = fields.collect();
-        (!fields.is_empty()).then(|| one_line(&cobalt_core::wording::list(fields)))
+        (!fields.is_empty()).then(|| one_line(&cobalt_core::wording::join_quoted(fields)))
     };
     if let Some(fields) = those(has_mark) {
         eprintln!(
@@ -86,71 +87,81 @@ fn warn(New { name, item }: &New, path: &str) {
 }
 
 /// Whether `holds` is true for any string in a value.
-fn any_text(value: &Value, holds: fn(&str) -> bool) -> bool {
+fn any_string(value: &Value, holds: fn(&str) -> bool) -> bool {
     match value {
         Value::String(text) => holds(text),
-        Value::Array(values) => values.iter().any(|value| any_text(value, holds)),
-        Value::Object(fields) => fields.values().any(|value| any_text(value, holds)),
+        Value::Array(values) => values.iter().any(|value| any_string(value, holds)),
+        Value::Object(fields) => fields.values().any(|value| any_string(value, holds)),
         Value::Null | Value::Bool(_) | Value::Number(_) => false,
     }
 }
 
 /// An item of a run that is to be added.
 #[derive(Debug)]
-pub struct Wanted<'a> {
+pub struct SelectedItem<'a> {
     /// The item's key in the run.
     pub name: String,
     pub item: &'a ItemResult,
 }
 
 /// The named items and, if requested, those that failed, in dataset order.
-pub fn wanted<'a>(report: &'a Report, named: &[String], failed: bool) -> Result<Vec<Wanted<'a>>, Error> {
+pub fn select_items<'a>(
+    report: &'a Report,
+    named: &[String],
+    failed: bool,
+) -> Result<Vec<SelectedItem<'a>>, Error> {
     let mut names = ItemNames::new(report.partial);
     report.items.iter().for_each(|item| names.add(item));
     let (keys, cases) = (names.keys(), names.case_names());
     let mut is_wanted = vec![false; report.items.len()];
     for name in named {
-        let place = place(report, name, &keys, &cases).ok_or_else(|| unknown(report, name, &keys))?;
+        let place =
+            find_item(report, name, &keys, &cases).ok_or_else(|| unknown_item_error(report, name, &keys))?;
         is_wanted[place] = true;
     }
-    let failing = if failed { failing(report) } else { Vec::new() };
+    let failing = if failed { failing_indexes(report) } else { Vec::new() };
     failing.into_iter().for_each(|place| is_wanted[place] = true);
     let all = report.items.iter().zip(keys).zip(is_wanted).filter(|(_, is_wanted)| *is_wanted);
-    Ok(all.map(|((item, name), _)| Wanted { name, item }).collect())
+    Ok(all.map(|((item, name), _)| SelectedItem { name, item }).collect())
 }
 
 /// The position of an item: by key, else by test-case name (with or without the experiment's name), else by index.
-pub fn place(report: &Report, name: &str, keys: &[String], cases: &[String]) -> Option<usize> {
+pub fn find_item(report: &Report, name: &str, keys: &[String], cases: &[String]) -> Option<usize> {
     let find = |known: &[String], name: &str| known.iter().position(|known| known == name);
     let index = || {
         name.parse().ok().and_then(|index: usize| report.items.iter().position(|item| item.index == index))
     };
     find(keys, name)
         .or_else(|| find(cases, name))
-        .or_else(|| within(report, name).and_then(|name| find(cases, name)))
+        .or_else(|| strip_experiment(report, name).and_then(|name| find(cases, name)))
         .or_else(index)
 }
 
 /// The rest after the experiment's name and `::`, in either form of that name.
-pub fn within<'n>(report: &Report, name: &'n str) -> Option<&'n str> {
+pub fn strip_experiment<'n>(report: &Report, name: &'n str) -> Option<&'n str> {
     let forms = [report.name.clone(), case_name(&report.name)];
     forms.iter().find_map(|form| name.strip_prefix(form.as_str())?.strip_prefix("::"))
 }
 
 /// The positions of the items in error or below a pass mark.
-fn failing(report: &Report) -> Vec<usize> {
-    let indexes: HashSet<_> = notable(report).iter().map(|notable| notable.item.index).collect();
+fn failing_indexes(report: &Report) -> Vec<usize> {
+    let indexes: HashSet<_> = notable_items(report).iter().map(|notable| notable.item.index).collect();
     (0..report.items.len()).filter(|place| indexes.contains(&report.items[*place].index)).collect()
 }
 
-fn unknown(report: &Report, name: &str, keys: &[String]) -> Error {
+fn unknown_item_error(report: &Report, name: &str, keys: &[String]) -> Error {
     let meant = wording::closest(name, keys.iter().map(String::as_str));
     let meant = meant.map(|key| format!("; did you mean `{key}`?")).unwrap_or_default();
-    let failing = failing(report);
+    let failing = failing_indexes(report);
     let there = match failing.is_empty() {
-        true => format!("no item failed; its items are {}", wording::list(keys.iter().map(String::as_str))),
+        true => {
+            format!("no item failed; its items are {}", wording::join_quoted(keys.iter().map(String::as_str)))
+        }
         false => {
-            format!("the failed items are {}", wording::list(failing.iter().map(|place| &*keys[*place])))
+            format!(
+                "the failed items are {}",
+                wording::join_quoted(failing.iter().map(|place| &*keys[*place]))
+            )
         }
     };
     let id = &report.id;
@@ -161,7 +172,7 @@ fn unknown(report: &Report, name: &str, keys: &[String]) -> Error {
 }
 
 /// The items to write, with the changes from the command line.
-pub fn changed(wanted: &[Wanted<'_>], arguments: &AddItems) -> Result<Vec<Item>, Error> {
+pub fn apply_changes(wanted: &[SelectedItem<'_>], arguments: &AddItems) -> Result<Vec<Item>, Error> {
     let of_one = [("--expected", arguments.expected.is_some()), ("--id", arguments.id.is_some())];
     if let Some((flag, _)) = of_one.iter().find(|(_, is_given)| *is_given && wanted.len() > 1) {
         let items = wanted.len();
@@ -169,16 +180,16 @@ pub fn changed(wanted: &[Wanted<'_>], arguments: &AddItems) -> Result<Vec<Item>,
             "`{flag}` applies to a single item, but {items} would be added: add them one at a time"
         )));
     }
-    wanted.iter().map(|wanted| one(wanted, arguments)).collect()
+    wanted.iter().map(|wanted| edited_item(wanted, arguments)).collect()
 }
 
-fn one(wanted: &Wanted<'_>, arguments: &AddItems) -> Result<Item, Error> {
+fn edited_item(wanted: &SelectedItem<'_>, arguments: &AddItems) -> Result<Item, Error> {
     let mut item = Item::clone(&wanted.item.input);
     let usual = "expectedOutput";
     // If that is null, another field may have a different purpose.
     let field = if item.contains_key(usual) { usual } else { expected_field(&item).unwrap_or(usual) };
     if arguments.output_as_expected {
-        let output = wanted.item.first().output.as_ref().ok_or_else(|| {
+        let output = wanted.item.first_trial().output.as_ref().ok_or_else(|| {
             let name = one_line(&wanted.name);
             Error::Arguments(format!(
                 "`{name}` has no output in this run: set the expected output with `--expected`"
@@ -194,29 +205,32 @@ fn one(wanted: &Wanted<'_>, arguments: &AddItems) -> Result<Item, Error> {
 
 /// An item to add to the file.
 #[derive(Debug)]
-pub struct New {
+pub struct NewItem {
     pub name: String,
     pub item: Item,
 }
 
 /// The items by what happens to them.
 #[derive(Debug, Default)]
-pub struct Sorted {
-    pub new: Vec<New>,
+pub struct AddPlan {
+    pub new: Vec<NewItem>,
     /// A sentence for each item that exists already.
-    pub kept: Vec<String>,
+    pub existing: Vec<String>,
     /// The reason for each item that cannot be added.
     pub refused: Vec<String>,
 }
 
 /// Separates new items from existing ones, and from those that conflict with another item.
-pub fn sorted(file: &DataFile, items: impl Iterator<Item = (String, Result<Item, WriteError>)>) -> Sorted {
+pub fn plan_additions(
+    file: &DataFile,
+    items: impl Iterator<Item = (String, Result<Item, WriteError>)>,
+) -> AddPlan {
     let mut places: HashMap<String, Vec<usize>> = HashMap::new();
     for (index, item) in file.items().iter().enumerate() {
-        places.entry(key(item)).or_default().push(index);
+        places.entry(item_key(item)).or_default().push(index);
     }
     let mut added: HashMap<String, usize> = HashMap::new();
-    let mut sorted = Sorted::default();
+    let mut sorted = AddPlan::default();
     for (name, item) in items {
         let item = match item {
             Ok(item) => item,
@@ -225,24 +239,24 @@ pub fn sorted(file: &DataFile, items: impl Iterator<Item = (String, Result<Item,
                 continue;
             }
         };
-        let key = key(&item);
+        let key = item_key(&item);
         let there = places.get(&key).map(Vec::as_slice).unwrap_or_default();
         if let Some(place) = there.iter().find(|place| is_equal(&file.items()[**place], &item)) {
-            sorted.kept.push(format!("`{name}` exists already, in line {}", file.line(*place)));
+            sorted.existing.push(format!("`{name}` exists already, in line {}", file.line(*place)));
         } else if let Some(place) = there.first() {
-            sorted.refused.push(conflict(&name, &item, file, *place));
+            sorted.refused.push(conflict_message(&name, &item, file, *place));
         } else if let Some(new) = added.get(&key).map(|place| &sorted.new[*place]) {
             match is_equal(&new.item, &item) {
-                true => sorted.kept.push(format!("`{name}` is identical to `{}`; added once", new.name)),
+                true => sorted.existing.push(format!("`{name}` is identical to `{}`; added once", new.name)),
                 false => sorted.refused.push(format!(
                     "`{name}` was not added: `{}` has the same {}: add it separately, with another `--id`",
                     new.name,
-                    what(&item)
+                    identity_field(&item)
                 )),
             }
         } else {
             added.insert(key, sorted.new.len());
-            sorted.new.push(New { name, item });
+            sorted.new.push(NewItem { name, item });
         }
     }
     sorted
@@ -254,12 +268,12 @@ fn is_equal(one: &Item, other: &Item) -> bool {
 }
 
 /// The field that identifies an item: `id`, unless it is unusable as a key.
-fn what(item: &Item) -> &'static str {
-    if item.get("id").is_some_and(|id| plain(id) == key(item)) { "id" } else { "input" }
+fn identity_field(item: &Item) -> &'static str {
+    if item.get("id").is_some_and(|id| plain_text(id) == item_key(item)) { "id" } else { "input" }
 }
 
 /// An existing item has the same id or input.
-fn conflict(name: &str, item: &Item, file: &DataFile, place: usize) -> String {
+fn conflict_message(name: &str, item: &Item, file: &DataFile, place: usize) -> String {
     let there = &file.items()[place];
     let fields = there.keys().chain(item.keys().filter(|field| !there.contains_key(*field)));
     let differing: Vec<_> =
@@ -268,12 +282,12 @@ fn conflict(name: &str, item: &Item, file: &DataFile, place: usize) -> String {
         "`{name}` was not added: the item in line {} has the same {}, but differs in {}: change that item, or add this one \
          with another `--id`",
         file.line(place),
-        what(item),
-        one_line(&wording::list(differing))
+        identity_field(item),
+        one_line(&wording::join_quoted(differing))
     )
 }
 
 /// The key that matches an item across runs: its `id`, else a hash of its `input`, else of the whole item. Not unique.
-fn key(item: &Item) -> String {
+fn item_key(item: &Item) -> String {
     Dataset::from_items([item.clone()]).keys().swap_remove(0)
 }

@@ -11,8 +11,8 @@ use cobalt_core::item::{Item, value_hash};
 use cobalt_core::wording::{self, count};
 use serde_json::Value;
 
-use super::duplicates::{equal_inputs, equal_items, expected, near_inputs};
-use super::write::DataFile;
+use super::duplicates::{equal_inputs, equal_items, expected, similar_inputs};
+use super::edit::DataFile;
 use crate::cli::DedupeDataset;
 use crate::config::settings;
 use crate::error::Error;
@@ -25,7 +25,7 @@ pub fn dedupe(arguments: &DedupeDataset, flags: &Flags) -> Result<ExitCode, Erro
     let path = one_line(&arguments.file.display().to_string());
     let (all, gone) = (file.items().len(), found.removed.len());
     let indexes: Vec<_> = found.removed.keys().copied().collect();
-    let draft = file.without(&indexes)?;
+    let draft = file.remove(&indexes)?;
     let (stay, gone) = (count(all - gone, "item"), count(gone, "duplicate"));
     let done = match &arguments.output {
         _ if arguments.dry_run => format!("would remove {gone} of {all} from `{path}`"),
@@ -55,10 +55,10 @@ fn listing(file: &DataFile, found: &Duplicates, by: Option<&str>) -> String {
     let mut text = String::new();
     for (index, (first, reason)) in &found.removed {
         let why = match reason {
-            Reason::Equal => "is identical to".to_owned(),
-            Reason::EqualInput => "has the same input as".to_owned(),
-            Reason::EqualField => format!("has the same `{}` as", one_line(by.unwrap_or_default())),
-            Reason::Near(similarity) => format!("has a similarity of {similarity:.2} to"),
+            DuplicateReason::Equal => "is identical to".to_owned(),
+            DuplicateReason::EqualInput => "has the same input as".to_owned(),
+            DuplicateReason::EqualField => format!("has the same `{}` as", one_line(by.unwrap_or_default())),
+            DuplicateReason::Similar(similarity) => format!("has a similarity of {similarity:.2} to"),
         };
         let also = match found.differing.contains(index) {
             true => ", but a different expected output",
@@ -79,7 +79,7 @@ fn listing(file: &DataFile, found: &Duplicates, by: Option<&str>) -> String {
 
 /// Why an item is a duplicate of an earlier one.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Reason {
+pub enum DuplicateReason {
     /// All fields are equal.
     Equal,
     /// The inputs are equal.
@@ -87,14 +87,14 @@ pub enum Reason {
     /// The named field is equal.
     EqualField,
     /// The inputs have this similarity.
-    Near(f64),
+    Similar(f64),
 }
 
 /// The duplicates among items, by index.
 #[derive(Debug, Default)]
 pub struct Duplicates {
     /// The removed items, each with the item that stays and the reason.
-    pub removed: BTreeMap<usize, (usize, Reason)>,
+    pub removed: BTreeMap<usize, (usize, DuplicateReason)>,
     /// The removed items whose expected output differs from that of the item that stays.
     pub differing: BTreeSet<usize>,
     /// The items that stay because their expected output differs from that of an earlier item with the same input.
@@ -105,9 +105,9 @@ impl Duplicates {
     pub fn find(items: &[Item], arguments: &DedupeDataset) -> Result<Self, Error> {
         let mut found = Self::default();
         let all: Vec<_> = items.iter().collect();
-        found.add(items, equal_items(&all), Reason::Equal);
+        found.add(items, equal_items(&all), DuplicateReason::Equal);
         if let Some(field) = &arguments.by {
-            found.add(items, equal_fields(items, field)?, Reason::EqualField);
+            found.add(items, equal_by_field(items, field)?, DuplicateReason::EqualField);
             return Ok(found);
         }
         // If the expected outputs differ, one of them is wrong, and only a person can decide which.
@@ -120,12 +120,12 @@ impl Duplicates {
     }
 
     /// The first of each group stays.
-    fn add(&mut self, items: &[Item], groups: Vec<Vec<usize>>, reason: Reason) {
+    fn add(&mut self, items: &[Item], groups: Vec<Vec<usize>>, reason: DuplicateReason) {
         for group in groups {
-            for index in group[1..].iter().filter(|index| !items[**index].values().any(is_rounded)) {
+            for index in group[1..].iter().filter(|index| !items[**index].values().any(has_inexact_integer)) {
                 let Entry::Vacant(entry) = self.removed.entry(*index) else { continue };
                 entry.insert((group[0], reason));
-                if !expects_no_other(&items[group[0]], &items[*index]) {
+                if !keeps_expected_output(&items[group[0]], &items[*index]) {
                     self.differing.insert(*index);
                 }
             }
@@ -136,14 +136,19 @@ impl Duplicates {
     fn add_near(&mut self, items: &[Item], all: &[&Item], bound: f64) {
         let equal = equal_inputs(all).into_iter().flat_map(|group| {
             let first = group[0];
-            group.into_iter().skip(1).map(move |index| (index, first, Reason::EqualInput))
+            group.into_iter().skip(1).map(move |index| (index, first, DuplicateReason::EqualInput))
         });
-        let near = near_inputs(all, bound).into_iter().flat_map(|group| {
+        let near = similar_inputs(all, bound).into_iter().flat_map(|group| {
             let first = group.first;
-            group.others.into_iter().map(move |(index, similarity)| (index, first, Reason::Near(similarity)))
+            group
+                .others
+                .into_iter()
+                .map(move |(index, similarity)| (index, first, DuplicateReason::Similar(similarity)))
         });
         for (index, first, reason) in equal.chain(near) {
-            if expects_no_other(&items[first], &items[index]) && !items[index].values().any(is_rounded) {
+            if keeps_expected_output(&items[first], &items[index])
+                && !items[index].values().any(has_inexact_integer)
+            {
                 self.removed.entry(index).or_insert((first, reason));
             }
         }
@@ -151,21 +156,21 @@ impl Duplicates {
 }
 
 /// Whether a value contains an integer too large to be read exactly: a different one may look equal, so its item stays.
-fn is_rounded(value: &Value) -> bool {
+fn has_inexact_integer(value: &Value) -> bool {
     /// From here on, floating-point numbers cannot represent every integer.
     const INEXACT: f64 = 9_007_199_254_740_992.0;
     match value {
         Value::Number(number) => {
             number.is_f64() && number.as_f64().is_some_and(|number| number.abs() >= INEXACT)
         }
-        Value::Array(values) => values.iter().any(is_rounded),
-        Value::Object(fields) => fields.values().any(is_rounded),
+        Value::Array(values) => values.iter().any(has_inexact_integer),
+        Value::Object(fields) => fields.values().any(has_inexact_integer),
         Value::Null | Value::Bool(_) | Value::String(_) => false,
     }
 }
 
 /// Whether removing the second item loses no expected output.
-fn expects_no_other(first: &Item, second: &Item) -> bool {
+fn keeps_expected_output(first: &Item, second: &Item) -> bool {
     let hash = |item| expected(item).map(value_hash);
     expected(second).is_none() || hash(first) == hash(second)
 }
@@ -173,7 +178,7 @@ fn expects_no_other(first: &Item, second: &Item) -> bool {
 /// Items with the same input as an earlier one but a different expected output, each with that one.
 fn conflicts(items: &[Item], groups: &[Vec<usize>]) -> Vec<(usize, usize)> {
     let differs = |first: usize, index: usize| {
-        expected(&items[first]).is_some() && !expects_no_other(&items[first], &items[index])
+        expected(&items[first]).is_some() && !keeps_expected_output(&items[first], &items[index])
     };
     let of_group = |group: &Vec<usize>| -> Vec<_> {
         let first = group[0];
@@ -183,7 +188,7 @@ fn conflicts(items: &[Item], groups: &[Vec<usize>]) -> Vec<(usize, usize)> {
 }
 
 /// The indexes of items in which this field is equal, in groups of two or more. A missing, null or empty value equals no other.
-fn equal_fields(items: &[Item], field: &str) -> Result<Vec<Vec<usize>>, Error> {
+fn equal_by_field(items: &[Item], field: &str) -> Result<Vec<Vec<usize>>, Error> {
     let is_given = |value: &&Value| !value.is_null() && value.as_str() != Some("");
     let mut by_hash: HashMap<String, Vec<usize>> = HashMap::new();
     for (index, item) in items.iter().enumerate() {
@@ -193,7 +198,7 @@ fn equal_fields(items: &[Item], field: &str) -> Result<Vec<Vec<usize>>, Error> {
     }
     let names: BTreeSet<_> = items.iter().flat_map(Item::keys).map(String::as_str).collect();
     if !names.is_empty() && !names.contains(field) {
-        let instead = wording::instead(field, names.iter().copied());
+        let instead = wording::suggest_or_list(field, names.iter().copied());
         return Err(Error::Arguments(format!("no item has a field `{field}`; {instead}")));
     }
     Ok(by_hash.into_values().filter(|group| group.len() > 1).collect())
@@ -211,7 +216,7 @@ mod tests {
         let groups = equal_items(&items.iter().collect::<Vec<_>>());
         assert_eq!(groups, [[0, 1]]);
         let mut found = Duplicates::default();
-        found.add(&items, groups, Reason::Equal);
+        found.add(&items, groups, DuplicateReason::Equal);
         assert!(found.removed.is_empty());
     }
 }

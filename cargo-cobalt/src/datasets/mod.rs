@@ -4,11 +4,11 @@ mod add;
 mod check;
 mod dedupe;
 mod duplicates;
-pub mod grid;
-mod near;
-mod resolve;
+mod edit;
+mod near_duplicates;
+mod resolved_set;
 mod show;
-mod write;
+pub mod text_table;
 
 use std::process::ExitCode;
 
@@ -16,7 +16,7 @@ use cobalt::command::config::Flags;
 
 use crate::cli::DatasetCommand;
 use crate::error::Error;
-pub use add::{place, within};
+pub use add::{find_item, strip_experiment};
 
 pub fn dataset(command: &DatasetCommand, flags: &Flags) -> Result<ExitCode, Error> {
     match command {

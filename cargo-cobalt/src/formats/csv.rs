@@ -34,22 +34,25 @@ const COLUMNS: [&str; 17] = [
 ];
 
 /// Leading characters that make a spreadsheet treat a string as a formula, or as the end of the previous cell; full-width forms too.
-const DANGEROUS: [char; 11] = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'];
+const FORMULA_PREFIXES: [char; 11] = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'];
 
 /// A header, then one row per trial of each item; `docs/formats.md` describes the columns. Costs are computed from `prices`.
 pub fn csv(results: &Results, prices: &PriceTable) -> String {
-    let evaluators = evaluators(results);
+    let evaluators = evaluator_names(results);
     let mut writer = WriterBuilder::new().terminator(Terminator::CRLF).from_writer(Vec::new());
     let of_evaluator = |name: &&str| ["score", "reason", "error"].map(|what| format!("{name}.{what}"));
     let header = COLUMNS.iter().map(ToString::to_string).chain(evaluators.iter().flat_map(of_evaluator));
-    write(&mut writer, header.map(|cell| guarded(&cell).into_owned()));
+    write_row(&mut writer, header.map(|cell| escape_formula(&cell).into_owned()));
     for finished in &results.experiments {
         let report = &finished.report;
         for (item, case) in report.items.iter().zip(report.case_names()) {
             for (index, run) in item.runs.iter().enumerate() {
                 let row = item_cells(report, item, &case).into_iter().chain([(index + 1).to_string()]);
                 let row = row.chain(run_cells(item, run, prices));
-                write(&mut writer, row.chain(evaluators.iter().flat_map(|name| evaluation_cells(run, name))));
+                write_row(
+                    &mut writer,
+                    row.chain(evaluators.iter().flat_map(|name| evaluation_cells(run, name))),
+                );
             }
         }
     }
@@ -57,14 +60,14 @@ pub fn csv(results: &Results, prices: &PriceTable) -> String {
     String::from_utf8(bytes).expect("all cells are UTF-8")
 }
 
-fn write(writer: &mut Writer<Vec<u8>>, row: impl Iterator<Item = String>) {
+fn write_row(writer: &mut Writer<Vec<u8>>, row: impl Iterator<Item = String>) {
     writer
         .write_record(row.collect::<Vec<_>>())
         .expect("all rows have the same number of cells, and writing to memory cannot fail");
 }
 
 /// The distinct names of all evaluators.
-fn evaluators(results: &Results) -> Vec<&str> {
+fn evaluator_names(results: &Results) -> Vec<&str> {
     let mut names: Vec<&str> = Vec::new();
     for name in results.experiments.iter().flat_map(|finished| &finished.report.config.evaluators) {
         if !names.contains(&&**name) {
@@ -75,7 +78,7 @@ fn evaluators(results: &Results) -> Vec<&str> {
 }
 
 fn item_cells(report: &Report, item: &ItemResult, case: &str) -> [String; 5] {
-    let text = |text: &str| guarded(text).into_owned();
+    let text = |text: &str| escape_formula(text).into_owned();
     [text(&report.id), text(&report.name), item.index.to_string(), text(&item.key), text(case)]
 }
 
@@ -85,27 +88,27 @@ fn run_cells(item: &ItemResult, run: &Execution, prices: &PriceTable) -> [String
     let split = tokens.and_then(|tokens| tokens.split);
     let whole = || Value::Object((*item.input).clone()).to_string();
     [
-        status(run.status).to_owned(),
+        status_name(run.status).to_owned(),
         item.passed.to_string(),
         run.latency_ms.to_string(),
-        number(tokens.map(|tokens| tokens.total)),
-        number(split.map(|(input, _)| input)),
-        number(split.map(|(_, output)| output)),
-        number(run.cost(prices)),
-        guarded(run.error.as_deref().unwrap_or_default()).into_owned(),
-        item.input.get("input").map_or_else(whole, value),
-        expected_field(&item.input).map(|field| value(&item.input[field])).unwrap_or_default(),
-        run.output.as_ref().map(|output| value(output.value())).unwrap_or_default(),
+        number_cell(tokens.map(|tokens| tokens.total)),
+        number_cell(split.map(|(input, _)| input)),
+        number_cell(split.map(|(_, output)| output)),
+        number_cell(run.cost(prices)),
+        escape_formula(run.error.as_deref().unwrap_or_default()).into_owned(),
+        item.input.get("input").map_or_else(whole, value_cell),
+        expected_field(&item.input).map(|field| value_cell(&item.input[field])).unwrap_or_default(),
+        run.output.as_ref().map(|output| value_cell(output.value())).unwrap_or_default(),
     ]
 }
 
 fn evaluation_cells(run: &Execution, evaluator: &str) -> [String; 3] {
     let Some(evaluation) = run.evaluations.get(evaluator) else { return <[String; 3]>::default() };
-    let text = |text: &Option<String>| guarded(text.as_deref().unwrap_or_default()).into_owned();
-    [number(evaluation.score), text(&evaluation.reason), text(&evaluation.error)]
+    let text = |text: &Option<String>| escape_formula(text.as_deref().unwrap_or_default()).into_owned();
+    [number_cell(evaluation.score), text(&evaluation.reason), text(&evaluation.error)]
 }
 
-fn status(status: Status) -> &'static str {
+fn status_name(status: Status) -> &'static str {
     match status {
         Status::Ok => "ok",
         Status::Timeout => "timeout",
@@ -113,14 +116,14 @@ fn status(status: Status) -> &'static str {
     }
 }
 
-fn number(number: Option<impl ToString>) -> String {
+fn number_cell(number: Option<impl ToString>) -> String {
     number.map_or_else(String::new, |number| number.to_string())
 }
 
 /// A string as it is, anything else as JSON.
-fn value(value: &Value) -> String {
+fn value_cell(value: &Value) -> String {
     match value {
-        Value::String(text) => guarded(text).into_owned(),
+        Value::String(text) => escape_formula(text).into_owned(),
         // Of all other JSON, only negative numbers start like a formula, and they are not formulas.
         other => other.to_string(),
     }
@@ -128,8 +131,8 @@ fn value(value: &Value) -> String {
 
 /// Adds a leading `'` to a string that a spreadsheet would treat as a formula. This is reversible: a formula after any number of
 /// `'` gets one more.
-fn guarded(text: &str) -> Cow<'_, str> {
-    match text.trim_start_matches('\'').starts_with(DANGEROUS) {
+fn escape_formula(text: &str) -> Cow<'_, str> {
+    match text.trim_start_matches('\'').starts_with(FORMULA_PREFIXES) {
         true => Cow::Owned(format!("'{text}")),
         false => Cow::Borrowed(text),
     }
@@ -143,7 +146,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::formats::sample::{broken, item, report, results};
+    use crate::formats::fixtures::{broken, item, report, results};
 
     /// The rows, each as a lookup by column name.
     fn read(text: &str) -> Vec<impl Fn(&str) -> String + use<>> {
@@ -234,8 +237,8 @@ mod tests {
             let items = [item(0, &json!(text), 1.0)];
             let rows = read(&csv(&results(vec![report(&items)]), &PriceTable::default()));
             let cell = rows[0]("output");
-            prop_assert!(!cell.starts_with(DANGEROUS));
-            let bare = cell.strip_prefix('\'').filter(|rest| rest.trim_start_matches('\'').starts_with(DANGEROUS));
+            prop_assert!(!cell.starts_with(FORMULA_PREFIXES));
+            let bare = cell.strip_prefix('\'').filter(|rest| rest.trim_start_matches('\'').starts_with(FORMULA_PREFIXES));
             prop_assert_eq!(bare.unwrap_or(&cell), text);
         }
     }
@@ -251,9 +254,9 @@ mod tests {
             ("'tis", "'tis"),
             ("1=1", "1=1"),
         ] {
-            assert_eq!(guarded(text), cell);
+            assert_eq!(escape_formula(text), cell);
         }
-        assert_eq!(value(&Value::from(-5)), "-5");
-        assert_eq!(value(&Value::from("-5")), "'-5");
+        assert_eq!(value_cell(&Value::from(-5)), "-5");
+        assert_eq!(value_cell(&Value::from("-5")), "'-5");
     }
 }

@@ -2,16 +2,16 @@
 //! and by `cargo cobalt export`.
 
 mod csv;
+#[cfg(test)]
+mod fixtures;
 mod html;
 mod junit;
 pub mod markdown;
 mod notable;
 mod pr_comment;
-#[cfg(test)]
-mod sample;
 
 pub use self::csv::csv;
 pub use self::html::html;
 pub use self::junit::junit;
-pub use self::notable::{Gravity, Notable, notable};
-pub use self::pr_comment::{fitting, pr_comment};
+pub use self::notable::{NotableItem, Severity, notable_items};
+pub use self::pr_comment::{fit_sections, pr_comment};

@@ -3,54 +3,57 @@
 use std::fmt::Write as _;
 
 use cobalt_core::report::Report;
-use cobalt_core::report::comparison::{Comparison, Finding};
-use cobalt_core::wording::{count, cut};
+use cobalt_core::report::comparison::{Comparison, ThresholdStatus};
+use cobalt_core::wording::{count, truncate};
 
-use super::markdown::{at_marks, conclusion, origin, regressed, title, troubles, usage, verdict};
-use super::{Gravity, notable};
+use super::markdown::{
+    item_counts, items_at_pass_marks, overview, problems, regressions, run_identity, usage, verdict,
+};
+use super::{Severity, notable_items};
 use crate::compare::markdown as comparison;
 use crate::markdown::code;
-use crate::results::{Finished, Results};
+use crate::results::{FinishedExperiment, Results};
 
 /// An invisible line that identifies the comment when it has to be updated.
 pub const MARKER: &str = "<!-- cobalt -->\n";
 /// GitHub's limit for a comment, in characters. We count bytes, which are at least as many.
-const LARGEST: usize = 65_536;
+const MAX_BYTES: usize = 65_536;
 /// The note at the end of a truncated comment.
-const CUT: &str = "\n> Truncated: the rest exceeds the size limit of a comment.\n";
+const TRUNCATION_NOTE: &str = "\n> Truncated: the rest exceeds the size limit of a comment.\n";
 /// The maximum number of failed items to list.
-const MOST_ITEMS: usize = 10;
+const MAX_ITEMS: usize = 10;
 /// The maximum length of an item's name or error, in characters.
-const LONGEST: usize = 120;
+const MAX_TEXT_LEN: usize = 120;
 
 /// The comment.
 pub fn pr_comment(results: &Results) -> String {
     let experiments = results.failed_first().map(experiment);
-    let sections: Vec<_> = [conclusion(results), troubles(results)].into_iter().chain(experiments).collect();
-    let room = LARGEST - MARKER.len();
-    format!("{MARKER}{}", fitting(&sections, room, CUT))
+    let sections: Vec<_> = [overview(results), problems(results)].into_iter().chain(experiments).collect();
+    let room = MAX_BYTES - MARKER.len();
+    format!("{MARKER}{}", fit_sections(&sections, room, TRUNCATION_NOTE))
 }
 
-fn experiment(finished: &Finished) -> String {
+fn experiment(finished: &FinishedExperiment) -> String {
     let report = &finished.report;
-    let mut text = format!("\n### {}: {}\n\n{}\n", code(&report.name), verdict(report), origin(report));
-    for threshold in report.thresholds().iter().filter(|threshold| threshold.finding != Finding::Met) {
+    let mut text = format!("\n### {}: {}\n\n{}\n", code(&report.name), verdict(report), run_identity(report));
+    for threshold in report.thresholds().iter().filter(|threshold| threshold.finding != ThresholdStatus::Met)
+    {
         let sign = if threshold.passed { "⚠️" } else { "❌" };
         let _ = writeln!(text, "\n- {sign} {}", code(&threshold.message));
     }
-    text += &failed(report);
+    text += &failed_items(report);
     if let Some(reason) = &finished.without_items {
         let _ = writeln!(text, "\n> Item results are unavailable: {}", code(reason));
     }
     match &report.baseline {
-        Some(against) => text += &changes(against),
+        Some(against) => text += &baseline_changes(against),
         None => text += "\nNo baseline to compare with.\n",
     }
-    format!("{text}\n{}{}", at_marks(report), usage(report))
+    format!("{text}\n{}{}", items_at_pass_marks(report), usage(report))
 }
 
 /// All metrics of baseline and candidate, and the regressions.
-fn changes(against: &Comparison) -> String {
+fn baseline_changes(against: &Comparison) -> String {
     let base = &against.base;
     let mut text = format!(
         "\nvs. baseline {} ({}), {} in common: **{}**\n",
@@ -63,30 +66,30 @@ fn changes(against: &Comparison) -> String {
     for note in &against.notes {
         let _ = writeln!(text, "\n> {}", code(note));
     }
-    text + &regressed(against)
+    text + &regressions(against)
 }
 
 /// The items in error, the failed items and, if a threshold did not pass, the items below a pass mark.
-fn failed(report: &Report) -> String {
+fn failed_items(report: &Report) -> String {
     let explains = report.thresholds().iter().any(|threshold| !threshold.passed);
-    let is_told = |gravity| explains || gravity != Gravity::Low;
-    let failed: Vec<_> = notable(report).into_iter().filter(|item| is_told(item.gravity)).collect();
+    let is_told = |gravity| explains || gravity != Severity::BelowPassMark;
+    let failed: Vec<_> = notable_items(report).into_iter().filter(|item| is_told(item.severity)).collect();
     if failed.is_empty() {
         return String::new();
     }
-    let mut text = format!("\n<details open><summary>{}</summary>\n\n", title(&failed));
-    for item in failed.iter().take(MOST_ITEMS) {
-        let reason = item.reason(code, |error| code(&cut(error, LONGEST)));
-        let _ = writeln!(text, "- {}: {reason}", code(&cut(&item.name, LONGEST)));
+    let mut text = format!("\n<details open><summary>{}</summary>\n\n", item_counts(&failed));
+    for item in failed.iter().take(MAX_ITEMS) {
+        let reason = item.reason(code, |error| code(&truncate(error, MAX_TEXT_LEN)));
+        let _ = writeln!(text, "- {}: {reason}", code(&truncate(&item.name, MAX_TEXT_LEN)));
     }
-    if failed.len() > MOST_ITEMS {
-        let _ = writeln!(text, "- and {}", count(failed.len() - MOST_ITEMS, "more item"));
+    if failed.len() > MAX_ITEMS {
+        let _ = writeln!(text, "- and {}", count(failed.len() - MAX_ITEMS, "more item"));
     }
     text + "\n</details>\n"
 }
 
 /// As many sections as fit into `room` bytes, followed by `note` if any are left out. Empty if not even the note fits.
-pub fn fitting(sections: &[String], room: usize, note: &str) -> String {
+pub fn fit_sections(sections: &[String], room: usize, note: &str) -> String {
     let all: usize = sections.iter().map(String::len).sum();
     if all <= room {
         return sections.concat();
@@ -123,7 +126,7 @@ mod tests {
             }],
         });
         let report = serde_json::from_value(report).unwrap();
-        pr_comment(&Results::of(vec![Finished { report, path: None, without_items: None }]))
+        pr_comment(&Results::of(vec![FinishedExperiment { report, path: None, without_items: None }]))
     }
 
     #[test]
@@ -136,9 +139,9 @@ mod tests {
     #[test]
     fn sections_that_have_no_room_are_left_out_whole_and_that_is_said() {
         let sections = ["# desk\n".to_owned(), "a".repeat(100), "b".repeat(100)];
-        assert_eq!(fitting(&sections, 207, "…"), sections.concat());
-        assert_eq!(fitting(&sections, 206, "more"), format!("# desk\n{}more", sections[1]));
-        assert_eq!(fitting(&sections, 110, "more"), "# desk\nmore");
-        assert_eq!(fitting(&sections, 3, "more"), "");
+        assert_eq!(fit_sections(&sections, 207, "…"), sections.concat());
+        assert_eq!(fit_sections(&sections, 206, "more"), format!("# desk\n{}more", sections[1]));
+        assert_eq!(fit_sections(&sections, 110, "more"), "# desk\nmore");
+        assert_eq!(fit_sections(&sections, 3, "more"), "");
     }
 }

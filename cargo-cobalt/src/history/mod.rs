@@ -8,15 +8,17 @@ use std::{env, io};
 
 use cobalt::command::config::Flags;
 use cobalt_core::report::Timestamp;
-use cobalt_core::reporters::Paint;
+use cobalt_core::reporters::Style;
 use cobalt_core::wording::count;
 
 use crate::cli::History;
 use crate::config::settings;
 use crate::error::Error;
-use crate::index::{Filter, Found, Index};
+use crate::index::{Index, RunFilter, RunMatches};
 use crate::runs::RunView;
-use crate::terminal::{columns, eprint_folded, fit, one_line, paint, print, print_json, stdout_width};
+use crate::terminal::{
+    columns, eprint_wrapped, one_line, paint, print, print_json, stdout_width, truncate_to_width,
+};
 
 pub fn history(arguments: &History, flags: &Flags) -> Result<ExitCode, Error> {
     let folder = env::current_dir().map_err(Error::CurrentFolder)?;
@@ -24,7 +26,7 @@ pub fn history(arguments: &History, flags: &Flags) -> Result<ExitCode, Error> {
     let layout = settings.layout();
     let shown = |path: &Path| one_line(&path.strip_prefix(&folder).unwrap_or(path).display().to_string());
     let mut index = Index::open(layout)?;
-    let (found, skipped) = index.runs(&Filter {
+    let (found, skipped) = index.query(&RunFilter {
         experiment: arguments.experiment.clone(),
         tag: arguments.tag.clone(),
         since: arguments.since.map(|since| since.timestamp()),
@@ -32,29 +34,29 @@ pub fn history(arguments: &History, flags: &Flags) -> Result<ExitCode, Error> {
     })?;
     for skipped in skipped {
         let path = shown(&layout.results().join(&skipped.file));
-        eprint_folded(&format!("warning: skipping `{path}`: {}", one_line(&skipped.reason)));
+        eprint_wrapped(&format!("warning: skipping `{path}`: {}", one_line(&skipped.reason)));
     }
     if arguments.json {
         print_json(&found.runs).map_err(Error::Print)?;
     } else if !found.runs.is_empty() {
         let today = Timestamp::now().to_string();
         let (width, paint) = (stdout_width(), paint(&io::stdout()));
-        let runs: Vec<_> = found.runs.iter().map(|run| RunView::ended(run.clone(), false)).collect();
-        print(&table::table(&runs, width, &today, paint)).map_err(Error::Print)?;
+        let runs: Vec<_> = found.runs.iter().map(|run| RunView::finished(run.clone(), false)).collect();
+        print(&table::render_table(&runs, width, &today, paint)).map_err(Error::Print)?;
         let trends = trends(&runs, width, paint);
         if !trends.is_empty() {
             print(&format!("\n{trends}")).map_err(Error::Print)?;
         }
     }
     if let Some(note) = note(&found, &shown(layout.results())) {
-        eprint_folded(&note);
+        eprint_wrapped(&note);
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// A note if there are more runs, or why there are none.
-fn note(found: &Found, results: &str) -> Option<String> {
-    let Found { runs, matching, known, partial } = found;
+fn note(found: &RunMatches, results: &str) -> Option<String> {
+    let RunMatches { runs, matching, known, partial } = found;
     let shown = runs.len();
     if *matching > shown {
         Some(format!("showing the latest {shown} of {matching} runs; use `--limit {matching}` to show all"))
@@ -77,11 +79,11 @@ const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█']
 const GAP: char = '·';
 /// The minimum range of a sparkline. Each line is scaled to its own range, as most means differ little; below this, noise would look
 /// like a cliff.
-const LEAST_SPAN: f64 = 0.1;
+const MIN_SPAN: f64 = 0.1;
 /// The maximum number of runs in a sparkline.
-const MOST_RUNS: usize = 40;
+const MAX_RUNS: usize = 40;
 /// The minimum width of a name.
-const LEAST_NAME: usize = 8;
+const MIN_NAME_WIDTH: usize = 8;
 
 /// An evaluator's mean scores in the runs of an experiment, oldest first.
 struct Trend<'a> {
@@ -91,17 +93,17 @@ struct Trend<'a> {
 }
 
 /// The trend lines within `width`, for runs in newest-first order. An experiment with a single run has none.
-pub fn trends(runs: &[RunView], width: Option<usize>, paint: Paint) -> String {
-    let trends = collect(runs);
+pub fn trends(runs: &[RunView], width: Option<usize>, paint: Style) -> String {
+    let trends = collect_trends(runs);
     let names: Vec<_> = trends.iter().map(Trend::name).collect();
     let widest = names.iter().map(|name| columns(name)).max().unwrap_or(0);
-    let figures = columns(&Trend::figures(0.0, 0.0, MOST_RUNS));
+    let figures = columns(&Trend::figures(0.0, 0.0, MAX_RUNS));
     let bars = trends.iter().map(|trend| trend.averages.len()).max().unwrap_or(0);
     let room = width.unwrap_or(usize::MAX).saturating_sub("    ".len() + figures);
-    let name_width = widest.min(room.saturating_sub(bars).max(LEAST_NAME));
+    let name_width = widest.min(room.saturating_sub(bars).max(MIN_NAME_WIDTH));
     let bars = bars.min(room.saturating_sub(name_width)).max(1);
     let line = |(trend, name): (&Trend<'_>, &String)| {
-        let name = fit(name, name_width);
+        let name = truncate_to_width(name, name_width);
         let space = " ".repeat(name_width.saturating_sub(columns(&name)));
         format!("{name}{space}  {}\n", trend.line(bars, paint))
     };
@@ -109,7 +111,7 @@ pub fn trends(runs: &[RunView], width: Option<usize>, paint: Paint) -> String {
 }
 
 /// The trends of experiments with several runs, in order of first occurrence.
-fn collect(runs: &[RunView]) -> Vec<Trend<'_>> {
+fn collect_trends(runs: &[RunView]) -> Vec<Trend<'_>> {
     let mut experiments: Vec<&str> = Vec::new();
     for run in runs {
         if !experiments.contains(&&*run.experiment) {
@@ -119,7 +121,7 @@ fn collect(runs: &[RunView]) -> Vec<Trend<'_>> {
     let mut trends = Vec::new();
     for experiment in experiments {
         let mut of_it: Vec<_> =
-            runs.iter().filter(|run| run.experiment == experiment).take(MOST_RUNS).collect();
+            runs.iter().filter(|run| run.experiment == experiment).take(MAX_RUNS).collect();
         of_it.reverse();
         let Some(newest) = of_it.last() else { continue };
         for evaluator in newest.scores.keys() {
@@ -138,9 +140,9 @@ impl Trend<'_> {
     }
 
     /// At most `most` bars, for the newest runs, and their range.
-    fn line(&self, most: usize, paint: Paint) -> String {
+    fn line(&self, most: usize, paint: Style) -> String {
         let averages = &self.averages[self.averages.len().saturating_sub(most)..];
-        let (lowest, highest) = range(averages);
+        let (lowest, highest) = min_max(averages);
         let figures = Self::figures(lowest, highest, averages.len());
         format!("{}  {}", sparkline(averages), paint.faint(figures))
     }
@@ -151,15 +153,15 @@ impl Trend<'_> {
 }
 
 /// The minimum and the maximum.
-fn range(averages: &[Option<f64>]) -> (f64, f64) {
+fn min_max(averages: &[Option<f64>]) -> (f64, f64) {
     let known = || averages.iter().flatten().copied();
     (known().fold(1.0, f64::min), known().fold(0.0, f64::max))
 }
 
 /// A bar for each mean. Small ranges are centred.
 fn sparkline(averages: &[Option<f64>]) -> String {
-    let (lowest, highest) = range(averages);
-    let span = (highest - lowest).max(LEAST_SPAN);
+    let (lowest, highest) = min_max(averages);
+    let span = (highest - lowest).max(MIN_SPAN);
     let floor = f64::midpoint(lowest, highest) - span / 2.0;
     let bar = |average: f64| {
         let level = (average - floor) / span * BARS.len() as f64;
@@ -181,7 +183,7 @@ mod tests {
 
     #[test]
     fn averages_go_from_the_oldest_to_the_newest_over_their_own_range() {
-        let text = trends(&runs(&[0.2, 0.4, 0.6, 0.8, 0.9]), None, Paint::Plain);
+        let text = trends(&runs(&[0.2, 0.4, 0.6, 0.8, 0.9]), None, Style::Plain);
         assert_eq!(text, "desk · right  ▁▃▅▇█  0.200 to 0.900, 5 runs\n");
     }
 
@@ -194,9 +196,9 @@ mod tests {
 
     #[test]
     fn an_experiment_with_a_single_run_has_no_line() {
-        assert_eq!(trends(&runs(&[0.5]), None, Paint::Plain), "");
+        assert_eq!(trends(&runs(&[0.5]), None, Style::Plain), "");
         assert_eq!(
-            trends(&[run("a", &[("x", 0.5)], &[]), run("b", &[("x", 0.6)], &[])], None, Paint::Plain),
+            trends(&[run("a", &[("x", 0.5)], &[]), run("b", &[("x", 0.6)], &[])], None, Style::Plain),
             ""
         );
     }
@@ -205,10 +207,10 @@ mod tests {
     fn where_there_is_little_room_the_newest_bars_stay() {
         let averages: Vec<_> = (0..30).map(|run| f64::from(run) / 30.0).collect();
         for width in [50, 60, 80] {
-            let text = trends(&runs(&averages), Some(width), Paint::Plain);
+            let text = trends(&runs(&averages), Some(width), Style::Plain);
             assert!(columns(text.trim_end()) <= width, "{width}: {text}");
             assert!(text.contains('█') && text.contains("to 0.967"), "{text}");
         }
-        assert!(trends(&runs(&averages), Some(10), Paint::Plain).contains('▅'), "and at least one");
+        assert!(trends(&runs(&averages), Some(10), Style::Plain).contains('▅'), "and at least one");
     }
 }

@@ -3,22 +3,22 @@
 use std::fmt::Write as _;
 
 use cobalt_core::prices::format_cost;
-use cobalt_core::reporters::Paint;
+use cobalt_core::reporters::Style;
 
 use crate::index::RunStatus;
-use crate::runs::{RunView, minute};
-use crate::terminal::{columns, fit, one_line};
+use crate::runs::{RunView, format_minute};
+use crate::terminal::{columns, one_line, truncate_to_width};
 
 const GAP: usize = 2;
 const COLUMNS: [Column; 8] = [
     Column { title: "id", ..Column::FIXED },
     Column { title: "start (UTC)", ..Column::FIXED },
-    Column { title: "name", least: Some(12), ..Column::FIXED },
+    Column { title: "name", min_width: Some(12), ..Column::FIXED },
     Column { title: "status", ..Column::FIXED },
     Column { title: "items", is_number: true, ..Column::FIXED },
-    Column { title: "scores", least: Some(14), ..Column::FIXED },
+    Column { title: "scores", min_width: Some(14), ..Column::FIXED },
     Column { title: "cost", is_number: true, ..Column::FIXED },
-    Column { title: "tags", least: Some(6), ..Column::FIXED },
+    Column { title: "tags", min_width: Some(6), ..Column::FIXED },
 ];
 const START: usize = 1;
 const STATUS: usize = 3;
@@ -27,72 +27,73 @@ const SCORES: usize = 5;
 const COST: usize = 6;
 const TAGS: usize = 7;
 /// The columns to hide if there is no room, in this order.
-const EXPENDABLE: [usize; 5] = [TAGS, COST, SCORES, ITEMS, START];
+const HIDE_ORDER: [usize; 5] = [TAGS, COST, SCORES, ITEMS, START];
 /// The length of the year in a date, as in `2026-`.
-const YEAR: usize = 5;
+const YEAR_LEN: usize = 5;
 
 /// A width for each column.
 type Widths = [usize; 8];
 /// A run's cells.
 type Row = [String; 8];
 /// The style of a cell.
-type Look = fn(Paint, String) -> String;
+type StyleFn = fn(Style, String) -> String;
 
-const PLAIN: Look = |_, text| text;
+const PLAIN: StyleFn = |_, text| text;
 
 struct Column {
     title: &'static str,
     /// The minimum width that it may be cut to.
-    least: Option<usize>,
+    min_width: Option<usize>,
     is_number: bool,
 }
 
 impl Column {
-    const FIXED: Self = Self { title: "", least: None, is_number: false };
+    const FIXED: Self = Self { title: "", min_width: None, is_number: false };
 }
 
 /// The runs as a table within `width`. If there is little room, dates of the current year are shown without the year.
-pub fn table(runs: &[RunView], width: Option<usize>, today: &str, paint: Paint) -> String {
+pub fn render_table(runs: &[RunView], width: Option<usize>, today: &str, paint: Style) -> String {
     let mut rows: Vec<_> = runs.iter().map(cells).collect();
-    let is_of_this_year = |row: &Row| row[START].get(..YEAR).is_some_and(|year| today.starts_with(year));
-    let is_too_wide = width.is_some_and(|width| total(&natural(&widest(&rows)).map(Some)) > width);
+    let is_of_this_year = |row: &Row| row[START].get(..YEAR_LEN).is_some_and(|year| today.starts_with(year));
+    let is_too_wide =
+        width.is_some_and(|width| total_width(&natural_widths(&content_widths(&rows)).map(Some)) > width);
     if is_too_wide && rows.iter().all(is_of_this_year) {
-        rows.iter_mut().for_each(|row| drop(row[START].drain(..YEAR)));
+        rows.iter_mut().for_each(|row| drop(row[START].drain(..YEAR_LEN)));
     }
-    let contents = widest(&rows);
+    let contents = content_widths(&rows);
     let widths = match width {
-        Some(width) => shrink(&contents, width),
-        None => natural(&contents).map(Some),
+        Some(width) => fit_widths(&contents, width),
+        None => natural_widths(&contents).map(Some),
     };
     let mut text = String::new();
-    let titles = COLUMNS.each_ref().map(|column| (column.title.to_owned(), Paint::faint as Look));
-    line(&mut text, &titles, &widths, paint);
+    let titles = COLUMNS.each_ref().map(|column| (column.title.to_owned(), Style::faint as StyleFn));
+    write_line(&mut text, &titles, &widths, paint);
     for (run, row) in runs.iter().zip(rows) {
         let mut row = row.map(|cell| (cell, PLAIN));
-        row[STATUS].1 = status_look(run.status);
+        row[STATUS].1 = status_style(run.status);
         row[SCORES].0 = scores(run, widths[SCORES].unwrap_or(0));
-        line(&mut text, &row, &widths, paint);
+        write_line(&mut text, &row, &widths, paint);
     }
-    missed(&mut text, &contents, &widths);
+    note_hidden_columns(&mut text, &contents, &widths);
     text
 }
 
 /// Lists the hidden columns.
-fn missed(text: &mut String, contents: &Widths, widths: &[Option<usize>; 8]) {
+fn note_hidden_columns(text: &mut String, contents: &Widths, widths: &[Option<usize>; 8]) {
     let is_missed = |column: &usize| widths[*column].is_none() && contents[*column] > 0;
     let missed: Vec<_> =
-        EXPENDABLE.into_iter().filter(is_missed).map(|column| COLUMNS[column].title).collect();
+        HIDE_ORDER.into_iter().filter(is_missed).map(|column| COLUMNS[column].title).collect();
     if !missed.is_empty() {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "hidden columns: {} (use `--json` to see all)", missed.join(", "));
     }
 }
 
-fn status_look(status: RunStatus) -> Look {
+fn status_style(status: RunStatus) -> StyleFn {
     match status {
-        RunStatus::Passed => Paint::good,
-        RunStatus::NotEvaluated => Paint::odd,
-        RunStatus::Failed | RunStatus::Error => Paint::bad,
+        RunStatus::Passed => Style::success,
+        RunStatus::NotEvaluated => Style::warning,
+        RunStatus::Failed | RunStatus::Error => Style::error,
     }
 }
 
@@ -100,12 +101,12 @@ fn status_look(status: RunStatus) -> Look {
 fn cells(run: &RunView) -> Row {
     [
         one_line(&run.id),
-        minute(&run.timestamp),
+        format_minute(&run.timestamp),
         one_line(&run.experiment),
         run.status.as_str().to_owned(),
         run.items.total.to_string(),
         scores(run, usize::MAX),
-        run.figures.cost.map(format_cost).unwrap_or_default(),
+        run.metrics.cost.map(format_cost).unwrap_or_default(),
         one_line(&run.tags.join(", ")),
     ]
 }
@@ -122,7 +123,7 @@ fn scores(run: &RunView, width: usize) -> String {
             text.push_str(&entry);
         } else if index == 0 {
             let room = width.saturating_sub(columns(&format!(" {avg:.3}{more}")));
-            return format!("{} {avg:.3}{more}", fit(&name, room));
+            return format!("{} {avg:.3}{more}", truncate_to_width(&name, room));
         } else {
             text.push_str(" …");
             return text;
@@ -132,41 +133,41 @@ fn scores(run: &RunView, width: usize) -> String {
 }
 
 /// The widths of the widest cells.
-fn widest(rows: &[Row]) -> Widths {
+fn content_widths(rows: &[Row]) -> Widths {
     std::array::from_fn(|column| rows.iter().map(|row| columns(&row[column])).max().unwrap_or(0))
 }
 
 /// The widths required by titles and contents.
-fn natural(contents: &Widths) -> Widths {
+fn natural_widths(contents: &Widths) -> Widths {
     std::array::from_fn(|column| contents[column].max(columns(COLUMNS[column].title)))
 }
 
 /// Widths that fit into a terminal; `None` for hidden columns.
-fn shrink(contents: &Widths, width: usize) -> [Option<usize>; 8] {
-    let natural = natural(contents);
-    if total(&natural.map(Some)) <= width {
+fn fit_widths(contents: &Widths, width: usize) -> [Option<usize>; 8] {
+    let natural = natural_widths(contents);
+    if total_width(&natural.map(Some)) <= width {
         return natural.map(Some);
     }
     let mut widths: [Option<usize>; 8] = std::array::from_fn(|column| {
-        let least = COLUMNS[column].least.unwrap_or(usize::MAX).min(natural[column]);
+        let least = COLUMNS[column].min_width.unwrap_or(usize::MAX).min(natural[column]);
         (contents[column] > 0).then_some(least)
     });
-    for column in EXPENDABLE {
-        if total(&widths) > width {
+    for column in HIDE_ORDER {
+        if total_width(&widths) > width {
             widths[column] = None;
         }
     }
-    spread(width.saturating_sub(total(&widths)), &natural, &mut widths);
+    distribute_room(width.saturating_sub(total_width(&widths)), &natural, &mut widths);
     widths
 }
 
 /// The width of a line.
-fn total(widths: &[Option<usize>; 8]) -> usize {
+fn total_width(widths: &[Option<usize>; 8]) -> usize {
     widths.iter().flatten().map(|width| width + GAP).sum::<usize>().saturating_sub(GAP)
 }
 
 /// Distributes the remaining room among the cut columns, in proportion to what they lack.
-fn spread(mut room: usize, natural: &Widths, widths: &mut [Option<usize>; 8]) {
+fn distribute_room(mut room: usize, natural: &Widths, widths: &mut [Option<usize>; 8]) {
     let lack = |width: &Option<usize>, natural: &usize| width.map_or(0, |width| natural - width);
     let mut lacking: usize = widths.iter().zip(natural).map(|(width, natural)| lack(width, natural)).sum();
     for (width, natural) in widths.iter_mut().zip(natural) {
@@ -179,11 +180,11 @@ fn spread(mut room: usize, natural: &Widths, widths: &mut [Option<usize>; 8]) {
 }
 
 /// Writes a line without trailing spaces.
-fn line(text: &mut String, cells: &[(String, Look); 8], widths: &[Option<usize>; 8], paint: Paint) {
+fn write_line(text: &mut String, cells: &[(String, StyleFn); 8], widths: &[Option<usize>; 8], paint: Style) {
     let mut pending = 0;
     for ((column, (cell, look)), width) in COLUMNS.iter().zip(cells).zip(widths) {
         let Some(width) = *width else { continue };
-        let cell = fit(cell, width);
+        let cell = truncate_to_width(cell, width);
         let padding = width - columns(&cell).min(width);
         let (before, after) = if column.is_number { (padding, 0) } else { (0, padding) };
         pending += before;
@@ -199,13 +200,13 @@ fn line(text: &mut String, cells: &[(String, Look); 8], widths: &[Option<usize>;
 #[cfg(test)]
 pub mod tests {
     use super::*;
-    use crate::index::Run;
-    use crate::runs::RunFigures;
+    use crate::index::IndexedRun;
+    use crate::runs::RunMetrics;
 
     const TODAY: &str = "2026-02-06";
 
     pub fn run(name: &str, scores: &[(&str, f64)], tags: &[&str]) -> RunView {
-        let run = Run {
+        let run = IndexedRun {
             id: "0123456789ab".to_owned(),
             name: name.to_owned(),
             timestamp: "2026-02-05T14:30:00.000Z".to_owned(),
@@ -227,11 +228,11 @@ pub mod tests {
             dataset_hash: None,
             file: String::new(),
         };
-        RunView::ended(run, false)
+        RunView::finished(run, false)
     }
 
     fn plain(runs: &[RunView], width: Option<usize>) -> String {
-        table(runs, width, TODAY, Paint::Plain)
+        render_table(runs, width, TODAY, Style::Plain)
     }
 
     fn long() -> RunView {
@@ -279,7 +280,7 @@ pub mod tests {
     fn a_column_without_any_content_takes_no_room_from_others() {
         let text = {
             let run = run("intent-classifier", &[("correct", 0.5)], &[]);
-            plain(&[RunView { figures: RunFigures::default(), ..run }], Some(74))
+            plain(&[RunView { metrics: RunMetrics::default(), ..run }], Some(74))
         };
         assert!(text.contains("intent-classifier") && !text.contains("hidden"), "{text}");
     }
@@ -295,7 +296,7 @@ pub mod tests {
     #[test]
     fn a_status_is_coloured() {
         let failed = RunView { status: RunStatus::Failed, ..run("desk", &[], &[]) };
-        let text = table(&[run("desk", &[], &[]), failed], None, TODAY, Paint::Coloured);
+        let text = render_table(&[run("desk", &[], &[]), failed], None, TODAY, Style::Ansi);
         assert!(
             text.contains("\u{1b}[32mpassed\u{1b}[0m") && text.contains("\u{1b}[31mfailed\u{1b}[0m"),
             "{text}"

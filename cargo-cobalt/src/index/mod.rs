@@ -15,16 +15,16 @@ use std::path::{Path, PathBuf};
 use cobalt_core::store::Layout;
 use rusqlite::{Connection, Error as SqliteError, ErrorCode};
 
-pub use run::{Filter, Found, IndexError, Run, RunStatus};
-pub use update::{Skipped, Stamp, result_files};
+pub use run::{IndexError, IndexedRun, RunFilter, RunMatches, RunStatus};
+pub use update::{FileStamp, SkippedFile, result_files};
 
 /// All runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AllRuns {
     /// Runs of all items, newest first.
-    pub whole: Vec<Run>,
+    pub whole: Vec<IndexedRun>,
     /// Partial runs, newest first.
-    pub partial: Vec<Run>,
+    pub partial: Vec<IndexedRun>,
 }
 
 /// The index of the result files in a folder.
@@ -33,7 +33,7 @@ pub struct Index {
     results: PathBuf,
     connection: Connection,
     /// Whether it has been rebuilt already: a further failure would repeat.
-    is_new: bool,
+    is_rebuilt: bool,
 }
 
 impl Index {
@@ -44,31 +44,31 @@ impl Index {
 
     fn open_at(results: &Path, database: &Path) -> Result<Self, IndexError> {
         let results = results.to_owned();
-        match on_disk(&results, database)? {
-            Some(connection) => Ok(Self { results, connection, is_new: false }),
-            None => Ok(Self { results, connection: schema::in_memory()?, is_new: true }),
+        match open_on_disk(&results, database)? {
+            Some(connection) => Ok(Self { results, connection, is_rebuilt: false }),
+            None => Ok(Self { results, connection: schema::in_memory()?, is_rebuilt: true }),
         }
     }
 
     /// Updates the index from the result files. Returns the runs that match a filter, newest first, and the skipped files.
     ///
     /// No run is missing, regardless of what other processes do to the index at the same time.
-    pub fn runs(&mut self, filter: &Filter) -> Result<(Found, Vec<Skipped>), IndexError> {
-        self.ask(|connection| run::runs(connection, filter))
+    pub fn query(&mut self, filter: &RunFilter) -> Result<(RunMatches, Vec<SkippedFile>), IndexError> {
+        self.run_query(|connection| run::query_runs(connection, filter))
     }
 
     /// The same for all runs, whole and partial, each newest first.
-    pub fn with_partial(&mut self) -> Result<(AllRuns, Vec<Skipped>), IndexError> {
-        self.ask(|connection| {
-            let whole = run::runs(connection, &Filter::ALL)?.runs;
-            Ok(AllRuns { whole, partial: run::partial_runs(connection)? })
+    pub fn all_runs(&mut self) -> Result<(AllRuns, Vec<SkippedFile>), IndexError> {
+        self.run_query(|connection| {
+            let whole = run::query_runs(connection, &RunFilter::ALL)?.runs;
+            Ok(AllRuns { whole, partial: run::query_partial_runs(connection)? })
         })
     }
 
-    fn ask<T>(
+    fn run_query<T>(
         &mut self,
         question: impl Fn(&Connection) -> Result<T, SqliteError>,
-    ) -> Result<(T, Vec<Skipped>), IndexError> {
+    ) -> Result<(T, Vec<SkippedFile>), IndexError> {
         loop {
             match update::update(&mut self.connection, &self.results, &question) {
                 Err(IndexError::Database(error)) => self.recover(error)?,
@@ -83,8 +83,8 @@ impl Index {
             return Err(error.into());
         }
         let is_usable =
-            !self.is_new && !is_out_of_reach(&error) && schema::reset(&mut self.connection).is_ok();
-        self.is_new = true;
+            !self.is_rebuilt && !is_inaccessible(&error) && schema::reset(&mut self.connection).is_ok();
+        self.is_rebuilt = true;
         if !is_usable {
             self.connection = schema::in_memory()?;
         }
@@ -93,7 +93,7 @@ impl Index {
 }
 
 /// Whether the file is inaccessible, rather than damaged.
-fn is_out_of_reach(error: &SqliteError) -> bool {
+fn is_inaccessible(error: &SqliteError) -> bool {
     use ErrorCode::{
         CannotOpen, DatabaseBusy, DatabaseLocked, DiskFull, PermissionDenied, ReadOnly, SystemIoFailure,
     };
@@ -113,7 +113,7 @@ fn is_out_of_reach(error: &SqliteError) -> bool {
 }
 
 /// The index in its file, if it can be opened. Nothing is created if there are no results, and foreign files are not touched.
-fn on_disk(results: &Path, path: &Path) -> Result<Option<Connection>, IndexError> {
+fn open_on_disk(results: &Path, path: &Path) -> Result<Option<Connection>, IndexError> {
     if !path.exists() {
         let folder = path.parent().filter(|_| results.exists());
         if folder.is_none_or(|folder| fs::create_dir_all(folder).is_err()) {
@@ -126,7 +126,7 @@ fn on_disk(results: &Path, path: &Path) -> Result<Option<Connection>, IndexError
     }
     Ok(match schema::prepare(&mut connection) {
         Ok(()) => Some(connection),
-        Err(error) if is_out_of_reach(&error) => None,
+        Err(error) if is_inaccessible(&error) => None,
         Err(_) => schema::reset(&mut connection).ok().map(|()| connection),
     })
 }

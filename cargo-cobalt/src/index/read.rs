@@ -9,30 +9,30 @@ use std::io;
 use std::path::Path;
 
 use cobalt_core::report::{CiStatus, DatasetSummary, GitState, RunConfig, RunVerdict, Summary, Timestamp};
-use cobalt_core::store::{ReportText, without_mark};
+use cobalt_core::store::{ReportReader, strip_bom};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use super::run::{Run, RunStatus};
+use super::run::{IndexedRun, RunStatus};
 
 /// The content of a file.
 #[derive(Debug)]
-pub enum Content {
-    Run(Box<Run>),
+pub enum FileContent {
+    Run(Box<IndexedRun>),
     /// A partial run, which does not measure the agent.
-    Partial(Box<Run>),
+    Partial(Box<IndexedRun>),
     /// Not a result file, with the reason.
-    Problem(String),
+    Invalid(String),
     /// Currently unreadable, with the reason.
     Unreadable(io::Error),
     /// Removed since the folder was listed.
-    Gone,
+    Removed,
 }
 
 /// A result file without its items.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Head {
+struct ResultHead {
     /// Absent in files of the original.
     schema: Option<u32>,
     id: String,
@@ -83,39 +83,39 @@ struct Evaluation {
 }
 
 /// Reads a file of the folder.
-pub fn read(folder: &Path, file: &str) -> Content {
+pub fn read(folder: &Path, file: &str) -> FileContent {
     match fs::read(folder.join(file)) {
-        Ok(bytes) => parse(without_mark(&bytes), file)
-            .unwrap_or_else(|error| Content::Problem(format!("not a result file: {error}"))),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Content::Gone,
-        Err(error) => Content::Unreadable(error),
+        Ok(bytes) => parse(strip_bom(&bytes), file)
+            .unwrap_or_else(|error| FileContent::Invalid(format!("not a result file: {error}"))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => FileContent::Removed,
+        Err(error) => FileContent::Unreadable(error),
     }
 }
 
-fn parse(bytes: &[u8], file: &str) -> serde_json::Result<Content> {
-    let mut head: Head = serde_json::from_slice(bytes)?;
-    let content = if head.partial { Content::Partial } else { Content::Run };
+fn parse(bytes: &[u8], file: &str) -> serde_json::Result<FileContent> {
+    let mut head: ResultHead = serde_json::from_slice(bytes)?;
+    let content = if head.partial { FileContent::Partial } else { FileContent::Run };
     let errors = match head.schema {
-        Some(_) => Errors { items: head.summary.failed_items, evaluations: head.summary.eval_errors },
-        None => Errors::among(&serde_json::from_slice::<Items>(bytes)?.items),
+        Some(_) => ErrorCounts { items: head.summary.failed_items, evaluations: head.summary.eval_errors },
+        None => ErrorCounts::count(&serde_json::from_slice::<Items>(bytes)?.items),
     };
     if head.verdict.is_none()
-        && let Some(counted) = counted(bytes)
+        && let Some(counted) = count_items(bytes)
     {
         (head.summary.passed_items, head.summary.low_items) = (counted.passed_items, counted.low_items);
     }
-    Ok(content(Box::new(run(head, &errors, file))))
+    Ok(content(Box::new(indexed_run(head, &errors, file))))
 }
 
 /// The library's counts of the items; `None` if it cannot read them.
-fn counted(bytes: &[u8]) -> Option<Summary> {
-    let report = ReportText::of(bytes).and_then(|text| text.read(|_, _| {}));
+fn count_items(bytes: &[u8]) -> Option<Summary> {
+    let report = ReportReader::of(bytes).and_then(|text| text.read(|_, _| {}));
     Some(report.ok()?.summary)
 }
 
-fn run(head: Head, errors: &Errors, file: &str) -> Run {
-    let verdict = RunVerdict::of(&head.config, &head.summary, head.ci_status.as_ref());
-    let Head { summary, git, .. } = head;
+fn indexed_run(head: ResultHead, errors: &ErrorCounts, file: &str) -> IndexedRun {
+    let verdict = RunVerdict::evaluate(&head.config, &head.summary, head.ci_status.as_ref());
+    let ResultHead { summary, git, .. } = head;
     let has_passed =
         if head.schema.is_some() { head.passed } else { head.ci_status.is_none_or(|ci| ci.passed) };
     let status = match (errors.items + errors.evaluations, verdict) {
@@ -125,23 +125,23 @@ fn run(head: Head, errors: &Errors, file: &str) -> Run {
         (0, _) => RunStatus::Failed,
     };
     let (git_commit, git_dirty) = git.map(|git| (git.commit, git.dirty)).unzip();
-    Run {
+    IndexedRun {
         id: head.id,
         name: head.name,
         timestamp: head.timestamp.to_string(),
         tags: head.tags,
         scores: summary.scores.into_iter().map(|(name, stats)| (name, stats.avg)).collect::<BTreeMap<_, _>>(),
         cost: summary.estimated_cost,
-        total_items: integer(summary.total_items),
+        total_items: to_i64(summary.total_items),
         status,
-        duration_ms: integer(summary.total_duration_ms),
+        duration_ms: to_i64(summary.total_duration_ms),
         avg_latency_ms: summary.avg_latency_ms,
-        total_tokens: summary.total_tokens.map(integer),
+        total_tokens: summary.total_tokens.map(to_i64),
         judge_cost: summary.judge_cost,
-        passed_items: integer(summary.passed_items),
-        low_items: integer(summary.low_items),
-        failed_items: integer(errors.items),
-        eval_errors: integer(errors.evaluations),
+        passed_items: to_i64(summary.passed_items),
+        low_items: to_i64(summary.low_items),
+        failed_items: to_i64(errors.items),
+        eval_errors: to_i64(errors.evaluations),
         git_commit,
         git_dirty,
         dataset_hash: head.dataset.map(|dataset| dataset.hash),
@@ -149,18 +149,18 @@ fn run(head: Head, errors: &Errors, file: &str) -> Run {
     }
 }
 
-fn integer(number: impl TryInto<i64>) -> i64 {
+fn to_i64(number: impl TryInto<i64>) -> i64 {
     number.try_into().unwrap_or(i64::MAX)
 }
 
 /// The error counts of a run.
-struct Errors {
+struct ErrorCounts {
     items: usize,
     evaluations: usize,
 }
 
-impl Errors {
-    fn among(items: &[Item]) -> Self {
+impl ErrorCounts {
+    fn count(items: &[Item]) -> Self {
         let failed = |item: &&Item| item.error.is_some() || item.runs.iter().any(|run| run.error.is_some());
         Self {
             items: items.iter().filter(failed).count(),
@@ -168,9 +168,9 @@ impl Errors {
                 .iter()
                 .map(|item| {
                     if item.runs.is_empty() {
-                        without_score(&item.evaluations)
+                        count_without_score(&item.evaluations)
                     } else {
-                        item.runs.iter().map(|run| without_score(&run.evaluations)).sum()
+                        item.runs.iter().map(|run| count_without_score(&run.evaluations)).sum()
                     }
                 })
                 .sum(),
@@ -179,6 +179,6 @@ impl Errors {
 }
 
 /// The number of evaluations without a score: the original writes NaN as null.
-fn without_score(evaluations: &HashMap<String, Evaluation>) -> usize {
+fn count_without_score(evaluations: &HashMap<String, Evaluation>) -> usize {
     evaluations.values().filter(|evaluation| evaluation.score.is_none()).count()
 }

@@ -15,7 +15,7 @@ use crate::error::CommandError;
 /// A run, whole or partial. Counts have SQLite's integer type.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Run {
+pub struct IndexedRun {
     pub id: String,
     /// The experiment's name.
     pub name: String,
@@ -89,15 +89,15 @@ impl FromSql for RunStatus {
     }
 }
 
-impl Run {
+impl IndexedRun {
     /// Reads a row with all columns.
     pub fn from_row(row: &Row<'_>) -> Result<Self> {
         Ok(Self {
             id: row.get("id")?,
             name: row.get("name")?,
             timestamp: row.get("timestamp")?,
-            tags: json(row, "tags")?,
-            scores: json(row, "scores")?,
+            tags: read_json(row, "tags")?,
+            scores: read_json(row, "scores")?,
             cost: row.get("cost")?,
             total_items: row.get("total_items")?,
             status: row.get("status")?,
@@ -118,7 +118,7 @@ impl Run {
 
     /// Whether it takes precedence over a run with the same id in another file: first the file that still has its original name, then
     /// the later start, then the first file name.
-    pub fn goes_before(&self, file: &str, timestamp: &str) -> bool {
+    pub fn takes_precedence(&self, file: &str, timestamp: &str) -> bool {
         let ending = format!("_{}.json", self.id);
         let mine = (self.file.ends_with(&ending), &*self.timestamp);
         let other = (file.ends_with(&ending), timestamp);
@@ -158,7 +158,7 @@ impl Run {
     }
 }
 
-pub fn json<T: DeserializeOwned>(row: &Row<'_>, column: &'static str) -> Result<T> {
+pub fn read_json<T: DeserializeOwned>(row: &Row<'_>, column: &'static str) -> Result<T> {
     let index = row.as_ref().column_index(column)?;
     let text = row.get_ref(index)?.as_str()?;
     serde_json::from_str(text)
@@ -171,7 +171,7 @@ pub fn json_text(value: &impl Serialize) -> Result<String> {
 
 /// A filter for runs.
 #[derive(Clone, Debug)]
-pub struct Filter {
+pub struct RunFilter {
     pub experiment: Option<ExperimentName>,
     pub tag: Option<String>,
     /// The earliest start, in the format of a run's timestamp.
@@ -180,16 +180,16 @@ pub struct Filter {
     pub limit: usize,
 }
 
-impl Filter {
+impl RunFilter {
     /// All runs.
     pub const ALL: Self = Self { experiment: None, tag: None, since: None, limit: usize::MAX };
 }
 
 /// The result of a query.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Found {
+pub struct RunMatches {
     /// The newest matching runs.
-    pub runs: Vec<Run>,
+    pub runs: Vec<IndexedRun>,
     /// The number of matching runs.
     pub matching: usize,
     /// The number of all whole runs.
@@ -198,7 +198,7 @@ pub struct Found {
     pub partial: usize,
 }
 
-pub fn runs(connection: &Connection, filter: &Filter) -> Result<Found> {
+pub fn query_runs(connection: &Connection, filter: &RunFilter) -> Result<RunMatches> {
     let sql = "SELECT * FROM runs WHERE (:since IS NULL OR timestamp >= :since) \
                AND (:tag IS NULL OR EXISTS (SELECT 1 FROM json_each(tags) WHERE value = :tag)) \
                ORDER BY timestamp DESC, id";
@@ -212,26 +212,27 @@ pub fn runs(connection: &Connection, filter: &Filter) -> Result<Found> {
         }
         matching += 1;
         if runs.len() < filter.limit {
-            runs.push(Run::from_row(row)?);
+            runs.push(IndexedRun::from_row(row)?);
         }
     }
     let sql =
         "SELECT (SELECT count(*) FROM runs), (SELECT count(*) FROM files WHERE partial_run IS NOT NULL)";
     let (known, partial): (i64, i64) = connection.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let count = |number| usize::try_from(number).unwrap_or(0);
-    Ok(Found { runs, matching, known: count(known), partial: count(partial) })
+    Ok(RunMatches { runs, matching, known: count(known), partial: count(partial) })
 }
 
 /// The partial runs, newest first, except those with a whole run of the same id.
-pub fn partial_runs(connection: &Connection) -> Result<Vec<Run>> {
+pub fn query_partial_runs(connection: &Connection) -> Result<Vec<IndexedRun>> {
     let sql = "SELECT partial_run FROM files WHERE partial_run IS NOT NULL \
                AND partial_run ->> 'id' NOT IN (SELECT id FROM runs)";
     let mut query = connection.prepare_cached(sql)?;
     let mut rows = query.query([])?;
-    let mut runs: BTreeMap<String, Run> = BTreeMap::new();
+    let mut runs: BTreeMap<String, IndexedRun> = BTreeMap::new();
     while let Some(row) = rows.next()? {
-        let run: Run = json(row, "partial_run")?;
-        let is_shown = runs.get(&run.id).is_none_or(|other| run.goes_before(&other.file, &other.timestamp));
+        let run: IndexedRun = read_json(row, "partial_run")?;
+        let is_shown =
+            runs.get(&run.id).is_none_or(|other| run.takes_precedence(&other.file, &other.timestamp));
         if is_shown {
             runs.insert(run.id.clone(), run);
         }

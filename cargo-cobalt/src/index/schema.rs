@@ -9,7 +9,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, Result, TransactionBehavior};
 /// The version of the tables and of their content. A database with another version is rebuilt.
 const VERSION: i64 = 3;
 /// How long to wait for another process's lock on the database.
-const PATIENCE: Duration = Duration::from_secs(5);
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 const TABLES: &str = "
     -- The whole runs.
     CREATE TABLE runs (
@@ -53,7 +53,7 @@ pub fn open(path: &Path) -> Result<Connection> {
     let flags =
         OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
-    connection.busy_timeout(PATIENCE)?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
     Ok(connection)
 }
 
@@ -68,7 +68,7 @@ pub fn in_memory() -> Result<Connection> {
 pub fn prepare(connection: &mut Connection) -> Result<()> {
     match version(connection)? {
         VERSION => Ok(()),
-        0 if is_empty(connection)? => create(connection),
+        0 if is_empty(connection)? => create_tables(connection),
         _ => reset(connection),
     }
 }
@@ -96,7 +96,7 @@ fn is_empty(connection: &Connection) -> Result<bool> {
 }
 
 /// Creates the tables, unless another process was faster.
-fn create(connection: &mut Connection) -> Result<()> {
+fn create_tables(connection: &mut Connection) -> Result<()> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     if version(&transaction)? != VERSION {
         transaction.execute_batch(TABLES)?;
@@ -114,5 +114,5 @@ pub fn reset(connection: &mut Connection) -> Result<()> {
     let emptied = connection.execute_batch("VACUUM");
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_RESET_DATABASE, false)?;
     emptied?;
-    create(connection)
+    create_tables(connection)
 }

@@ -50,8 +50,8 @@ impl Store {
     }
 
     /// Everything in an up-to-date index.
-    fn found(&self) -> Found {
-        self.index().runs(&all()).unwrap().0
+    fn found(&self) -> RunMatches {
+        self.index().query(&all()).unwrap().0
     }
 
     /// The ids in the database, without an update.
@@ -68,14 +68,14 @@ impl Store {
 }
 
 fn ids(index: &mut Index) -> (Vec<String>, Vec<String>) {
-    let (found, skipped) = index.runs(&all()).unwrap();
+    let (found, skipped) = index.query(&all()).unwrap();
     assert_eq!((found.known, found.matching), (found.runs.len(), found.runs.len()));
     let ids = found.runs.into_iter().map(|run| run.id).collect();
     (ids, skipped.into_iter().map(|skipped| skipped.file).collect())
 }
 
-fn all() -> Filter {
-    Filter { limit: 1000, ..Filter::ALL }
+fn all() -> RunFilter {
+    RunFilter { limit: 1000, ..RunFilter::ALL }
 }
 
 fn the(ids: &[&str]) -> Vec<String> {
@@ -108,7 +108,7 @@ fn text(id: &str, day: u32) -> String {
 }
 
 /// The file's row in the index, if it has one.
-fn row(content: &str) -> Option<Run> {
+fn row(content: &str) -> Option<IndexedRun> {
     let store = Store::new();
     store.write("a.json", content);
     store.found().runs.pop()
@@ -118,7 +118,7 @@ fn row(content: &str) -> Option<Run> {
 fn a_run_is_a_row_with_its_figures() {
     let run = row(&text("aaa", 5)).unwrap();
     let scores = [("exact".to_owned(), 0.75)].into();
-    let expected = Run {
+    let expected = IndexedRun {
         id: "aaa".to_owned(),
         name: "desk".to_owned(),
         timestamp: "2026-02-05T10:00:00.000Z".to_owned(),
@@ -165,13 +165,13 @@ fn a_partial_run_of_a_gated_experiment_is_not_evaluated_and_older_files_are_coun
     older["summary"]["passedItems"] = json!(4);
     let store = Store::new();
     store.write("a.json", &older.to_string());
-    let (runs, _) = store.index().with_partial().unwrap();
+    let (runs, _) = store.index().all_runs().unwrap();
     let run = &runs.partial[0];
     assert_eq!((run.status, run.passed_items, run.low_items), (RunStatus::NotEvaluated, 2, 2));
     older["verdict"] = json!("notEvaluated");
     (older["summary"]["passedItems"], older["summary"]["lowItems"]) = (json!(1), json!(3));
     store.write("a.json", &older.to_string());
-    let (runs, _) = store.index().with_partial().unwrap();
+    let (runs, _) = store.index().all_runs().unwrap();
     assert_eq!(
         (runs.partial[0].passed_items, runs.partial[0].low_items),
         (1, 3),
@@ -215,7 +215,7 @@ fn files_of_the_original_are_indexed_as_the_library_reads_them() {
         let entry = entry.unwrap();
         fs::copy(entry.path(), store.results().join(entry.file_name())).unwrap();
     }
-    let (found, skipped) = store.index().runs(&all()).unwrap();
+    let (found, skipped) = store.index().query(&all()).unwrap();
     assert_eq!(skipped, []);
     assert_eq!(found.runs.len(), 2);
     for run in found.runs {
@@ -281,15 +281,19 @@ fn partial_runs_are_told_beside_the_whole_ones_where_they_are_asked_for() {
     store.write("copy.json", &partial("bbb", 6));
     store.write("of-a-whole-one.json", &partial("aaa", 8));
     let all = || {
-        let (all, skipped) = store.index().with_partial().unwrap();
-        let ids = |runs: &[Run]| runs.iter().map(|run| run.id.clone()).collect::<Vec<_>>();
+        let (all, skipped) = store.index().all_runs().unwrap();
+        let ids = |runs: &[IndexedRun]| runs.iter().map(|run| run.id.clone()).collect::<Vec<_>>();
         assert_eq!(skipped, []);
         (ids(&all.whole), ids(&all.partial), all.partial)
     };
     let (whole, partial_ids, runs) = all();
     assert_eq!((whole, partial_ids), (the(&["aaa"]), the(&["ccc", "bbb"])));
-    let expected = Run { id: "bbb".to_owned(), ..row(&text("bbb", 6)).unwrap() };
-    assert_eq!(runs[1], Run { file: "b.json".to_owned(), ..expected }, "with all fields, of the first file");
+    let expected = IndexedRun { id: "bbb".to_owned(), ..row(&text("bbb", 6)).unwrap() };
+    assert_eq!(
+        runs[1],
+        IndexedRun { file: "b.json".to_owned(), ..expected },
+        "with all fields, of the first file"
+    );
     store.write("c.json", &text("ccc", 7));
     fs::remove_file(store.results().join("b.json")).unwrap();
     fs::remove_file(store.results().join("copy.json")).unwrap();
@@ -305,7 +309,7 @@ fn an_index_of_the_first_version_is_made_anew_and_no_earlier_version_takes_it_fo
         CREATE TABLE files (name TEXT PRIMARY KEY, size INTEGER, modified INTEGER, run_id TEXT, problem TEXT);
         PRAGMA user_version = 1;";
     Connection::open(store.database()).unwrap().execute_batch(first).unwrap();
-    assert_eq!(store.index().with_partial().unwrap().0.partial.len(), 1);
+    assert_eq!(store.index().all_runs().unwrap().0.partial.len(), 1);
     let kept = Connection::open(store.database()).unwrap();
     let mut query =
         kept.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").unwrap();
@@ -324,7 +328,7 @@ fn a_file_that_is_no_result_is_named_at_every_call_and_stops_no_other() {
     for _ in 0..2 {
         assert_eq!(store.ids(), (the(&["aaa"]), the(&["cut.json", "other.json"])));
     }
-    let (_, skipped) = store.index().runs(&all()).unwrap();
+    let (_, skipped) = store.index().query(&all()).unwrap();
     let reasons: Vec<_> = skipped.into_iter().map(|skipped| skipped.reason).collect();
     assert!(reasons[1].starts_with("not a result file: invalid type: integer `5`"), "{reasons:?}");
     assert!(reasons[1].ends_with("at line 2 column 7"), "{reasons:?}");
@@ -483,19 +487,19 @@ fn filters_and_the_limit_narrow_the_answer() {
     store.write("b.json", &with(result("bbb", 6), "/name", json!("help-desk")));
     store.write("c.json", &with(result("ccc", 7), "/tags", json!(["smoke test", "%"])));
     let mut index = store.index();
-    let mut found = |filter: Filter| {
-        let (found, _) = index.runs(&filter).unwrap();
+    let mut found = |filter: RunFilter| {
+        let (found, _) = index.query(&filter).unwrap();
         assert_eq!(found.known, 3);
         (found.runs.into_iter().map(|run| run.id).collect::<Vec<_>>(), found.matching)
     };
-    assert_eq!(found(Filter { limit: 2, ..all() }), (the(&["ccc", "bbb"]), 3));
+    assert_eq!(found(RunFilter { limit: 2, ..all() }), (the(&["ccc", "bbb"]), 3));
     assert_eq!(
-        found(Filter { experiment: Some("desk*".parse().unwrap()), ..all() }),
+        found(RunFilter { experiment: Some("desk*".parse().unwrap()), ..all() }),
         (the(&["ccc", "aaa"]), 2)
     );
-    assert_eq!(found(Filter { tag: Some("smoke".to_owned()), ..all() }), (the(&["bbb", "aaa"]), 2));
+    assert_eq!(found(RunFilter { tag: Some("smoke".to_owned()), ..all() }), (the(&["bbb", "aaa"]), 2));
     let since = Some("2026-02-06T10:00:00.000Z".to_owned());
-    assert_eq!(found(Filter { since, ..all() }), (the(&["ccc", "bbb"]), 2));
+    assert_eq!(found(RunFilter { since, ..all() }), (the(&["ccc", "bbb"]), 2));
 }
 
 #[test]

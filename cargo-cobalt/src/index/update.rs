@@ -14,27 +14,27 @@ use std::{io, thread};
 
 use rusqlite::{Connection, OptionalExtension, Result as SqliteResult, TransactionBehavior, params};
 
-use super::read::{Content, read};
-use super::run::{IndexError, Run, json_text};
+use super::read::{FileContent, read};
+use super::run::{IndexError, IndexedRun, json_text};
 
 /// The minimum number of files per thread.
 const FILES_PER_THREAD: usize = 16;
 
 /// A file that is not in the index, with the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Skipped {
+pub struct SkippedFile {
     pub file: String,
     pub reason: String,
 }
 
 /// Identifies a version of a file: its size in bytes and its modification time in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stamp {
+pub struct FileStamp {
     size: i64,
     modified: i64,
 }
 
-impl Stamp {
+impl FileStamp {
     pub fn of(metadata: &Metadata) -> Self {
         let modified =
             metadata.modified().ok().and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
@@ -46,20 +46,20 @@ impl Stamp {
 }
 
 /// An indexed file.
-struct Known {
-    stamp: Stamp,
+struct IndexedFile {
+    stamp: FileStamp,
     run_id: Option<String>,
 }
 
 /// The changes to make.
-struct Plan {
-    gone: Vec<String>,
-    read: Vec<(String, Stamp)>,
+struct UpdatePlan {
+    removed: Vec<String>,
+    read: Vec<(String, FileStamp)>,
 }
 
-impl Plan {
+impl UpdatePlan {
     fn is_empty(&self) -> bool {
-        self.gone.is_empty() && self.read.is_empty()
+        self.removed.is_empty() && self.read.is_empty()
     }
 
     /// The files that have not been read yet.
@@ -70,14 +70,14 @@ impl Plan {
 }
 
 /// The contents by file name.
-type Contents = HashMap<String, Content>;
+type Contents = HashMap<String, FileContent>;
 
 /// Updates the index from the folder and runs a query, in one transaction. Also returns the skipped files.
 pub fn update<T>(
     connection: &mut Connection,
     folder: &Path,
     question: impl FnOnce(&Connection) -> SqliteResult<T>,
-) -> Result<(T, Vec<Skipped>), IndexError> {
+) -> Result<(T, Vec<SkippedFile>), IndexError> {
     let present =
         result_files(folder).map_err(|source| IndexError::Results { path: folder.to_owned(), source })?;
     let mut contents = Contents::new();
@@ -86,13 +86,13 @@ pub fn update<T>(
     // Each round after the first reads at least one more file, so the loop terminates.
     loop {
         let transaction = connection.transaction_with_behavior(behavior)?;
-        let plan = plan(&present, &known(&transaction)?);
+        let plan = make_plan(&present, &indexed_files(&transaction)?);
         let unread = plan.unread(&contents);
         if plan.is_empty() || (may_write && unread.is_empty()) {
             apply(&transaction, &plan, &contents)?;
             let answer = question(&transaction)?;
-            let mut skipped = skipped(&transaction)?;
-            skipped.extend(plan.read.into_iter().filter_map(|(file, _)| unreadable(file, &contents)));
+            let mut skipped = skipped_files(&transaction)?;
+            skipped.extend(plan.read.into_iter().filter_map(|(file, _)| unreadable_file(file, &contents)));
             transaction.commit()?;
             return Ok((answer, skipped));
         }
@@ -103,7 +103,7 @@ pub fn update<T>(
 }
 
 /// The folder's potential result files. Files being written start with a dot.
-pub fn result_files(folder: &Path) -> io::Result<BTreeMap<String, Stamp>> {
+pub fn result_files(folder: &Path) -> io::Result<BTreeMap<String, FileStamp>> {
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(BTreeMap::new()),
         entries => entries?,
@@ -117,24 +117,24 @@ pub fn result_files(folder: &Path) -> io::Result<BTreeMap<String, Stamp>> {
         }
         // Follows symlinks; broken ones are skipped.
         if let Some(metadata) = fs::metadata(entry.path()).ok().filter(Metadata::is_file) {
-            files.insert(name, Stamp::of(&metadata));
+            files.insert(name, FileStamp::of(&metadata));
         }
     }
     Ok(files)
 }
 
-fn known(connection: &Connection) -> SqliteResult<HashMap<String, Known>> {
+fn indexed_files(connection: &Connection) -> SqliteResult<HashMap<String, IndexedFile>> {
     let mut query = connection.prepare_cached("SELECT name, size, modified, run_id FROM files")?;
     let rows = query.query_map([], |row| {
-        let stamp = Stamp { size: row.get(1)?, modified: row.get(2)? };
-        Ok((row.get(0)?, Known { stamp, run_id: row.get(3)? }))
+        let stamp = FileStamp { size: row.get(1)?, modified: row.get(2)? };
+        Ok((row.get(0)?, IndexedFile { stamp, run_id: row.get(3)? }))
     })?;
     rows.collect()
 }
 
 /// Compares the folder with the index.
-fn plan(present: &BTreeMap<String, Stamp>, known: &HashMap<String, Known>) -> Plan {
-    let is_stale = |name: &str, known: &Known| present.get(name) != Some(&known.stamp);
+fn make_plan(present: &BTreeMap<String, FileStamp>, known: &HashMap<String, IndexedFile>) -> UpdatePlan {
+    let is_stale = |name: &str, known: &IndexedFile| present.get(name) != Some(&known.stamp);
     // If a run's file changed or is gone, another file with the same id may now take precedence.
     let contested: HashSet<_> = known
         .iter()
@@ -147,14 +147,14 @@ fn plan(present: &BTreeMap<String, Stamp>, known: &HashMap<String, Known>) -> Pl
         })
     };
     let read = present.iter().filter(|(name, _)| is_to_be_read(name));
-    Plan {
-        gone: known.keys().filter(|name| !present.contains_key(*name)).cloned().collect(),
+    UpdatePlan {
+        removed: known.keys().filter(|name| !present.contains_key(*name)).cloned().collect(),
         read: read.map(|(name, stamp)| (name.clone(), *stamp)).collect(),
     }
 }
 
 /// Reads files, in parallel if there are many.
-fn read_all(folder: &Path, files: &[String]) -> Vec<(String, Content)> {
+fn read_all(folder: &Path, files: &[String]) -> Vec<(String, FileContent)> {
     let processors = thread::available_parallelism().map_or(1, usize::from);
     let next = AtomicUsize::new(0);
     let work = || {
@@ -176,17 +176,17 @@ fn read_all(folder: &Path, files: &[String]) -> Vec<(String, Content)> {
 }
 
 /// Writes the changes.
-fn apply(connection: &Connection, plan: &Plan, contents: &Contents) -> SqliteResult<()> {
-    for file in plan.gone.iter().chain(plan.read.iter().map(|(file, _)| file)) {
+fn apply(connection: &Connection, plan: &UpdatePlan, contents: &Contents) -> SqliteResult<()> {
+    for file in plan.removed.iter().chain(plan.read.iter().map(|(file, _)| file)) {
         connection.prepare_cached("DELETE FROM runs WHERE file = ?")?.execute([file])?;
         connection.prepare_cached("DELETE FROM files WHERE name = ?")?.execute([file])?;
     }
     for (file, stamp) in &plan.read {
         let (run, partial, problem) = match contents.get(file) {
-            Some(Content::Run(run)) => (Some(run), None, None),
-            Some(Content::Partial(run)) => (None, Some(json_text(run)?), None),
-            Some(Content::Problem(problem)) => (None, None, Some(problem)),
-            Some(Content::Unreadable(_) | Content::Gone) | None => continue,
+            Some(FileContent::Run(run)) => (Some(run), None, None),
+            Some(FileContent::Partial(run)) => (None, Some(json_text(run)?), None),
+            Some(FileContent::Invalid(problem)) => (None, None, Some(problem)),
+            Some(FileContent::Unreadable(_) | FileContent::Removed) | None => continue,
         };
         connection
             .prepare_cached(
@@ -194,30 +194,30 @@ fn apply(connection: &Connection, plan: &Plan, contents: &Contents) -> SqliteRes
             )?
             .execute(params![file, stamp.size, stamp.modified, run.map(|run| &run.id), partial, problem])?;
         if let Some(run) = run {
-            show(connection, run)?;
+            insert_run(connection, run)?;
         }
     }
     Ok(())
 }
 
 /// Writes a run, unless another file with the same run takes precedence.
-fn show(connection: &Connection, run: &Run) -> SqliteResult<()> {
+fn insert_run(connection: &Connection, run: &IndexedRun) -> SqliteResult<()> {
     let mut query = connection.prepare_cached("SELECT file, timestamp FROM runs WHERE id = ?")?;
     let other: Option<(String, String)> =
         query.query_row([&run.id], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
-    let is_before = other.is_none_or(|(file, timestamp)| run.goes_before(&file, &timestamp));
+    let is_before = other.is_none_or(|(file, timestamp)| run.takes_precedence(&file, &timestamp));
     if is_before { run.replace(connection) } else { Ok(()) }
 }
 
-fn unreadable(file: String, contents: &Contents) -> Option<Skipped> {
+fn unreadable_file(file: String, contents: &Contents) -> Option<SkippedFile> {
     match contents.get(&file)? {
-        Content::Unreadable(error) => Some(Skipped { reason: error.to_string(), file }),
+        FileContent::Unreadable(error) => Some(SkippedFile { reason: error.to_string(), file }),
         _ => None,
     }
 }
 
 /// The indexed files that are skipped.
-fn skipped(connection: &Connection) -> SqliteResult<Vec<Skipped>> {
+fn skipped_files(connection: &Connection) -> SqliteResult<Vec<SkippedFile>> {
     let sql = "SELECT files.name, files.problem, runs.file FROM files LEFT JOIN runs ON runs.id = files.run_id \
                WHERE files.problem IS NOT NULL OR runs.file <> files.name ORDER BY files.name";
     let mut query = connection.prepare_cached(sql)?;
@@ -226,7 +226,7 @@ fn skipped(connection: &Connection) -> SqliteResult<Vec<Skipped>> {
             Some(problem) => problem,
             None => format!("`{}` has the same id and is used for the run", row.get::<_, String>(2)?),
         };
-        Ok(Skipped { file: row.get(0)?, reason })
+        Ok(SkippedFile { file: row.get(0)?, reason })
     })?;
     rows.collect()
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use super::plan::{Plan, is_there};
+use super::plan::{Plan, exists_or_link};
 
 /// The settings, each commented out.
 pub const SETTINGS: &str = include_str!("templates/cobalt.toml");
@@ -14,11 +14,11 @@ pub const ITEMS: &str = include_str!("templates/messages.jsonl");
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Agent {
     /// In the new library of this name.
-    InLibrary(String),
+    NewLibrary(String),
     /// In the file of the experiment; the package has a library of this name.
-    BesideLibrary(String),
+    ExistingLibrary(String),
     /// In the file of the experiment; the package has only binaries.
-    BesideBinary,
+    BinaryOnly,
 }
 
 /// The library of a new package.
@@ -31,20 +31,20 @@ const AGENT: &str = include_str!("templates/agent.rs");
 /// The source of the test target, with an experiment of this name.
 pub fn experiments(agent: &Agent, name: &str, target: &str, dataset: &str) -> String {
     let (mut imports, advice) = match agent {
-        Agent::InLibrary(library) => (
+        Agent::NewLibrary(library) => (
             vec![format!("use {library}::route;")],
             "/// To test another agent, call it here instead of `route`. You can return a `Result`: errors are\n\
              /// reported separately from low scores."
                 .to_owned(),
         ),
-        Agent::BesideLibrary(library) => (
+        Agent::ExistingLibrary(library) => (
             Vec::new(),
             format!(
                 "/// To test your own agent, call it here instead of `route`, as `{library}::…`. You can return a\n\
                  /// `Result`: errors are reported separately from low scores."
             ),
         ),
-        Agent::BesideBinary => (
+        Agent::BinaryOnly => (
             Vec::new(),
             "/// To test your own agent, call it here instead of `route`. Tests cannot call into a binary: move\n\
              /// the agent to a library, `src/lib.rs`, and use it from the binary as well. You can return a\n\
@@ -55,7 +55,7 @@ pub fn experiments(agent: &Agent, name: &str, target: &str, dataset: &str) -> St
     imports.push("use cobalt::Item;".to_owned());
     imports.sort();
     let inline = match agent {
-        Agent::InLibrary(_) => String::new(),
+        Agent::NewLibrary(_) => String::new(),
         _ => format!("\n{}", AGENT.replace("pub fn", "fn")),
     };
     include_str!("templates/evals.rs")
@@ -89,7 +89,7 @@ pub fn add_example(plan: &mut Plan, package: &str, agent: &Agent) {
 fn free_dataset(package: &Path) -> String {
     let numbered = (2..).map(|number| format!("datasets/messages-{number}.jsonl"));
     let mut names = std::iter::once("datasets/messages.jsonl".to_owned()).chain(numbered);
-    names.find(|name| !is_there(&package.join(name))).unwrap_or_default()
+    names.find(|name| !exists_or_link(&package.join(name))).unwrap_or_default()
 }
 
 /// The settings of the whole workspace.
@@ -98,7 +98,7 @@ fn free_dataset(package: &Path) -> String {
 /// the manifest.
 pub fn add_settings(plan: &mut Plan, manifest_has_settings: bool) {
     let own = plan.package.join("cobalt.toml");
-    if is_there(&own) {
+    if exists_or_link(&own) {
         plan.keep(own);
     } else if !manifest_has_settings {
         plan.file(plan.root.join("cobalt.toml"), "settings, all commented out", SETTINGS);
@@ -138,7 +138,7 @@ mod tests {
     #[test]
     fn no_placeholder_is_left() {
         let agents =
-            [Agent::InLibrary("desk".into()), Agent::BesideLibrary("desk".into()), Agent::BesideBinary];
+            [Agent::NewLibrary("desk".into()), Agent::ExistingLibrary("desk".into()), Agent::BinaryOnly];
         for agent in agents {
             let text = experiments(&agent, "desk", "evals", "datasets/messages.jsonl");
             assert!(

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, TableLike, Value, value};
 
-use super::library::{Dependency, InitError};
+use super::dependency::{Dependency, InitError};
 use crate::project::harness;
 
 const DEPENDENCY_COMMENT: &str = "# By path or repository: the crate `cobalt` on crates.io is unrelated.\n";
@@ -29,7 +29,7 @@ pub struct Manifest {
 #[derive(Debug)]
 struct Addition {
     by_hand: String,
-    words: String,
+    description: String,
 }
 
 /// Properties of the file that the document does not keep.
@@ -129,12 +129,12 @@ impl Manifest {
         let dependency = dependency.to_table();
         let dotted = if dependency.is_dotted() { ".workspace = true" } else { &format!(" = {dependency}") };
         let by_hand = format!("[dev-dependencies]\ncobalt{dotted}\n");
-        self.additions.push(Addition { by_hand, words: "the dependency `cobalt`".to_owned() });
+        self.additions.push(Addition { by_hand, description: "the dependency `cobalt`".to_owned() });
         // Cargo reads the older spelling only if the newer one is missing.
         let older = self.document.contains_key("dev_dependencies");
         let kind = if older { "dev_dependencies" } else { "dev-dependencies" };
         if !self.document.contains_key(kind) {
-            let section = self.section("");
+            let section = self.append_table("");
             self.document.insert(kind, Item::Table(section));
         }
         match &mut self.document[kind] {
@@ -154,7 +154,7 @@ impl Manifest {
     pub fn add_test(&mut self, target: &str, path: Option<&str>) {
         let by_path = path.map(|path| format!("path = \"{path}\"\n")).unwrap_or_default();
         let by_hand = format!("[[test]]\nname = \"{target}\"\n{by_path}harness = false\n");
-        self.additions.push(Addition { by_hand, words: format!("the test target `{target}`") });
+        self.additions.push(Addition { by_hand, description: format!("the test target `{target}`") });
         let fill = |table: &mut dyn TableLike| {
             table.insert("name", value(target));
             if let Some(path) = path {
@@ -168,7 +168,7 @@ impl Manifest {
             append_to_array(tests, test.into());
             return;
         }
-        let mut test = self.section(TARGET_COMMENT);
+        let mut test = self.append_table(TARGET_COMMENT);
         fill(&mut test);
         let tests = self.document.entry("test").or_insert_with(|| ArrayOfTables::new().into());
         if let Some(tests) = tests.as_array_of_tables_mut() {
@@ -178,7 +178,7 @@ impl Manifest {
 
     pub fn add_member(&mut self, member: &str) {
         let by_hand = format!("[workspace]\nmembers = [\"{member}\"]\n");
-        self.additions.push(Addition { by_hand, words: format!("the member `{member}`") });
+        self.additions.push(Addition { by_hand, description: format!("the member `{member}`") });
         if let Some(workspace) = self.document.get_mut("workspace").and_then(Item::as_table_like_mut) {
             let members = workspace.entry("members").or_insert_with(|| value(Array::new()));
             if let Some(members) = members.as_array_mut() {
@@ -189,12 +189,12 @@ impl Manifest {
 
     /// A short description of the additions.
     pub fn additions(&self) -> String {
-        let words: Vec<_> = self.additions.iter().map(|addition| addition.words.as_str()).collect();
+        let words: Vec<_> = self.additions.iter().map(|addition| addition.description.as_str()).collect();
         words.join(", ")
     }
 
     /// An empty table at the end of the file, after trailing comments.
-    fn section(&mut self, comment: &str) -> Table {
+    fn append_table(&mut self, comment: &str) -> Table {
         let end = self.document.trailing().as_str().unwrap_or_default().trim_end().to_owned();
         self.document.set_trailing("");
         let separator = if end.is_empty() { "" } else { "\n" };
@@ -205,7 +205,7 @@ impl Manifest {
     }
 
     /// The text with the additions; `None` if there are none.
-    pub fn changed(&self) -> Result<Option<String>, InitError> {
+    pub fn render_changes(&self) -> Result<Option<String>, InitError> {
         if self.additions.is_empty() {
             return Ok(None);
         }

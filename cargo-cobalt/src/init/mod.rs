@@ -1,7 +1,7 @@
 //! `cargo cobalt init`: a first experiment for a new project or an existing package.
 
+mod dependency;
 mod example;
-mod library;
 mod manifest;
 mod new_project;
 mod package;
@@ -12,14 +12,14 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 
-use crate::assistants::{Changes, left_out};
+use crate::assistants::{Changes, ignored_warning};
+use crate::atomic_file::{ListingLine, listing};
 use crate::cli::Init;
 use crate::error::Error;
-use crate::written::{Line, listing};
-pub use library::InitError;
-pub use package::{library_of, with_target};
-use plan::{File, Plan};
-pub use plan::{create, is_there};
+pub use dependency::InitError;
+pub use package::{add_target, library_of};
+use plan::{Plan, PlannedFile};
+pub use plan::{create, exists_or_link};
 
 /// Plans all changes, then writes them: an error leaves the folder unchanged.
 pub fn init(arguments: &Init) -> Result<ExitCode, Error> {
@@ -29,9 +29,9 @@ pub fn init(arguments: &Init) -> Result<ExitCode, Error> {
         false => new_project::plan(&folder)?,
     };
     let assistants = Changes::plan(&plan.root)?;
-    plan.carry_out()?;
-    assistants.carry_out()?;
-    plan.notes.extend(left_out(&plan.root));
+    plan.apply()?;
+    assistants.apply()?;
+    plan.notes.extend(ignored_warning(&plan.root));
     plan.notes.extend(how_to_install(&plan.package));
     // The work is done even if the output is closed.
     let _ = std::io::stdout().write_all(summary(&plan, &assistants, &arguments.dir).as_bytes());
@@ -40,7 +40,7 @@ pub fn init(arguments: &Init) -> Result<ExitCode, Error> {
 
 /// A note for users who run `cargo cobalt` by the alias in a clone.
 fn how_to_install(package: &Path) -> Option<String> {
-    let source = library::run_from()?;
+    let source = dependency::run_from()?;
     let clone = source.parent()?.canonicalize().ok()?;
     let install = format!("`cargo install --path {}`", source.display());
     (!package.starts_with(clone))
@@ -50,7 +50,7 @@ fn how_to_install(package: &Path) -> Option<String> {
 fn summary(plan: &Plan, assistants: &Changes, folder: &Path) -> String {
     let mut summary = format!("{}\n", plan.root.display());
     summary.push_str(&listing(&lines(plan, assistants)));
-    if plan.changes_nothing() && assistants.is_empty() {
+    if plan.is_noop() && assistants.is_empty() {
         summary.push_str("\nNothing to do; everything exists already.\n");
     }
     for note in &plan.notes {
@@ -60,15 +60,15 @@ fn summary(plan: &Plan, assistants: &Changes, folder: &Path) -> String {
 }
 
 /// New files first, unchanged files last.
-fn lines(plan: &Plan, assistants: &Changes) -> Vec<Line> {
+fn lines(plan: &Plan, assistants: &Changes) -> Vec<ListingLine> {
     let line = |verb, path: &Path, content: &str| {
         let path = path.strip_prefix(&plan.root).unwrap_or(path).display().to_string();
-        Line { verb, path, content: content.to_owned() }
+        ListingLine { verb, path, content: content.to_owned() }
     };
     let files = plan.files.iter().map(|file| match file {
-        File::New { path, content, .. } => line("created", path, content),
-        File::Appended { path, content, .. } => line("added to", path, content),
-        File::Kept(path) => line("kept", path, ""),
+        PlannedFile::New { path, content, .. } => line("created", path, content),
+        PlannedFile::Appended { path, content, .. } => line("added to", path, content),
+        PlannedFile::Kept(path) => line("kept", path, ""),
     });
     let edit = plan.edit.iter().map(|edit| line("added to", &edit.path, &edit.additions));
     let mut lines: Vec<_> = files.chain(edit).chain(assistants.lines(false)).collect();

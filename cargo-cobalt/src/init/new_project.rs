@@ -6,29 +6,29 @@ use cargo_metadata::MetadataCommand;
 use cobalt_core::paths::workspace_root;
 use glob::{MatchOptions, Pattern};
 
+use super::dependency::{Dependency, InitError};
 use super::example::{self, Agent};
-use super::library::{Dependency, InitError};
 use super::manifest::Manifest;
-use super::package::free_name;
-use super::plan::{Edit, Plan, is_there};
+use super::package::unused_target_name;
+use super::plan::{ManifestEdit, Plan, exists_or_link};
 use crate::error::Error;
 
 pub fn plan(folder: &Path) -> Result<Plan, Error> {
     let name = package_name(folder);
-    let joins = Workspace::around(folder)?;
+    let joins = Workspace::enclosing(folder)?;
     let root = joins.as_ref().map_or(folder, |workspace| workspace.root());
-    let target = free_name(folder, |_| false);
+    let target = unused_target_name(folder, |_| false);
     let mut plan = Plan::new(root, folder, &target);
 
     let dependency = match joins.as_ref().and_then(|workspace| workspace.manifest.workspace_dependency()) {
         Some(_) => Dependency::Workspace,
         None => Dependency::locate(None)?,
     };
-    plan.notes.extend(dependency.note());
+    plan.notes.extend(dependency.sharing_note());
     let manifest = manifest(folder, &name, &dependency, &target)?;
     plan.file(folder.join("Cargo.toml"), &format!("the package `{name}`"), &manifest);
     let agent = agent(folder, &name);
-    if let Agent::InLibrary(_) = agent {
+    if let Agent::NewLibrary(_) = agent {
         plan.file(folder.join("src/lib.rs"), "a sample agent", &example::library());
     }
     example::add_example(&mut plan, &name, &agent);
@@ -37,10 +37,10 @@ pub fn plan(folder: &Path) -> Result<Plan, Error> {
     match joins {
         Some(workspace) => {
             let root = workspace.root().to_owned();
-            join(&mut plan, workspace, &name)?;
-            plan.ignore_keys(&root, "");
+            join_workspace(&mut plan, workspace, &name)?;
+            plan.ignore_dotenv(&root, "");
         }
-        None => plan.ignore_keys(folder, "/target\n"),
+        None => plan.ignore_dotenv(folder, "/target\n"),
     }
     Ok(plan)
 }
@@ -51,22 +51,22 @@ fn manifest(folder: &Path, name: &str, dependency: &Dependency, target: &str) ->
     let mut manifest = Manifest::parse(&folder.join("Cargo.toml"), &text)?;
     manifest.add_dependency(dependency);
     manifest.add_test(target, None);
-    Ok(manifest.changed()?.unwrap_or(text))
+    Ok(manifest.render_changes()?.unwrap_or(text))
 }
 
 /// A library is created if there is no source yet.
 fn agent(folder: &Path, package: &str) -> Agent {
-    if is_there(&folder.join("src/lib.rs")) {
-        Agent::BesideLibrary(crate_name(package))
-    } else if is_there(&folder.join("src/main.rs")) {
-        Agent::BesideBinary
+    if exists_or_link(&folder.join("src/lib.rs")) {
+        Agent::ExistingLibrary(crate_name(package))
+    } else if exists_or_link(&folder.join("src/main.rs")) {
+        Agent::BinaryOnly
     } else {
-        Agent::InLibrary(crate_name(package))
+        Agent::NewLibrary(crate_name(package))
     }
 }
 
 /// Makes the package a member of the enclosing workspace.
-fn join(plan: &mut Plan, mut workspace: Workspace, name: &str) -> Result<(), Error> {
+fn join_workspace(plan: &mut Plan, mut workspace: Workspace, name: &str) -> Result<(), Error> {
     let metadata = MetadataCommand::new().current_dir(workspace.root()).no_deps().exec()?;
     if metadata.packages.iter().any(|package| package.name.as_str() == name) {
         let root = workspace.root().to_owned();
@@ -74,7 +74,8 @@ fn join(plan: &mut Plan, mut workspace: Workspace, name: &str) -> Result<(), Err
     }
     if let Membership::Unlisted(member) = &workspace.membership {
         workspace.manifest.add_member(member);
-        plan.edit = workspace.manifest.changed()?.map(|text| Edit::new(&workspace.manifest, text));
+        plan.edit =
+            workspace.manifest.render_changes()?.map(|text| ManifestEdit::new(&workspace.manifest, text));
     }
     Ok(())
 }
@@ -175,12 +176,12 @@ pub enum Membership {
 
 impl Workspace {
     /// The enclosing workspace of a folder without a manifest.
-    pub fn around(folder: &Path) -> Result<Option<Self>, InitError> {
+    pub fn enclosing(folder: &Path) -> Result<Option<Self>, InitError> {
         let root = workspace_root(folder);
         // The library ignores broken manifests, cargo does not.
         for between in folder.ancestors().skip(1).take_while(|ancestor| *ancestor != root) {
             let path = between.join("Cargo.toml");
-            if is_there(&path) {
+            if exists_or_link(&path) {
                 Manifest::read(&path)?;
             }
         }
@@ -259,7 +260,7 @@ mod tests {
             std::fs::write(path, text).unwrap();
         };
         write("a/Cargo.toml", "[package]\nname = \"a\"\n");
-        let around = |path| Workspace::around(&folder.path().join(path)).unwrap();
+        let around = |path| Workspace::enclosing(&folder.path().join(path)).unwrap();
         assert!(around("a/desk").is_none());
         write("Cargo.toml", "[workspace]\n");
         assert_eq!(around("a/desk").unwrap().root(), folder.path());

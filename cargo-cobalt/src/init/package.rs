@@ -6,10 +6,10 @@ use std::{env, fs};
 use cargo_metadata::{DependencyKind, Edition, Metadata, MetadataCommand, Package, Target, TargetKind};
 use toml_edit::{Item, TableLike};
 
+use super::dependency::{Dependency, InitError};
 use super::example::{self, Agent};
-use super::library::{Dependency, InitError};
 use super::manifest::Manifest;
-use super::plan::{Edit, Plan, is_there};
+use super::plan::{ManifestEdit, Plan, exists_or_link};
 use crate::error::Error;
 
 pub fn plan(folder: &Path) -> Result<Plan, Error> {
@@ -28,8 +28,8 @@ pub fn plan(folder: &Path) -> Result<Plan, Error> {
     if manifest.harness(experiments.target()).is_none() {
         manifest.add_test(experiments.target(), None);
     }
-    match manifest.changed()? {
-        Some(text) => plan.edit = Some(Edit::new(&manifest, text)),
+    match manifest.render_changes()? {
+        Some(text) => plan.edit = Some(ManifestEdit::new(&manifest, text)),
         None => plan.keep(manifest.path().to_owned()),
     }
     match &experiments {
@@ -38,13 +38,13 @@ pub fn plan(folder: &Path) -> Result<Plan, Error> {
     }
     example::add_settings(&mut plan, manifest.has_settings());
     example::add_nextest(&mut plan);
-    plan.ignore_keys(metadata.workspace_root.as_std_path(), "");
+    plan.ignore_dotenv(metadata.workspace_root.as_std_path(), "");
     Ok(plan)
 }
 
 /// A manifest with a test target for experiments.
 #[derive(Debug)]
-pub struct WithTarget {
+pub struct ManifestUpdate {
     /// Its text; `None` if nothing is missing.
     pub text: Option<String>,
     /// Notes for the user.
@@ -53,13 +53,13 @@ pub struct WithTarget {
 
 /// Adds a test target for experiments and, if missing, the library to the manifest of the package in a folder. `path` is the
 /// target's file, if it is not the default one.
-pub fn with_target(
+pub fn add_target(
     folder: &Path,
     metadata: &Metadata,
     manifest: &str,
     target: &str,
     path: Option<&str>,
-) -> Result<WithTarget, InitError> {
+) -> Result<ManifestUpdate, InitError> {
     package_in(folder, metadata)?;
     let mut manifest = Manifest::parse(&folder.join("Cargo.toml"), manifest)?;
     let mut plan = Plan::new(metadata.workspace_root.as_std_path(), folder, target);
@@ -72,7 +72,7 @@ pub fn with_target(
             return Err(InitError::Harness { manifest, target });
         }
     }
-    Ok(WithTarget { text: manifest.changed()?, notes: plan.notes })
+    Ok(ManifestUpdate { text: manifest.render_changes()?, notes: plan.notes })
 }
 
 /// The folders of a workspace's members, relative to the current folder.
@@ -113,11 +113,11 @@ fn add_dependency(plan: &mut Plan, manifest: &mut Manifest) -> Result<(), InitEr
     let existing = manifest.dependency().or(manifest.optional_dependency());
     if existing.is_none() && shared.is_none() {
         let dependency = Dependency::locate(Some(manifest.path()))?;
-        plan.notes.extend(dependency.note());
+        plan.notes.extend(dependency.sharing_note());
         manifest.add_dependency(&dependency);
         return Ok(());
     }
-    if existing.or(shared).is_some_and(is_of_registry) {
+    if existing.or(shared).is_some_and(is_registry_dependency) {
         plan.notes.push(format!(
             "the dependency `cobalt` is given by version, but that is an unrelated crate on crates.io. Use \
              `{}` instead",
@@ -129,14 +129,14 @@ fn add_dependency(plan: &mut Plan, manifest: &mut Manifest) -> Result<(), InitEr
     }
     if manifest.dependency().is_none() {
         // Cargo requires the same source for both.
-        let dependency = existing.map_or(Dependency::Workspace, Dependency::like);
+        let dependency = existing.map_or(Dependency::Workspace, Dependency::from_optional);
         manifest.add_dependency(&dependency);
     }
     Ok(())
 }
 
 /// Whether a dependency is given only by its version.
-fn is_of_registry(dependency: &Item) -> bool {
+fn is_registry_dependency(dependency: &Item) -> bool {
     let sources = ["path", "git", "workspace", "registry", "registry-index"];
     let has_source = |table: &dyn TableLike| sources.iter().any(|source| table.contains_key(source));
     !dependency.as_table_like().is_some_and(has_source)
@@ -151,8 +151,8 @@ pub fn library_of(package: &Package) -> Option<&Target> {
 
 fn agent(package: &Package) -> Agent {
     match library_of(package) {
-        Some(library) => Agent::BesideLibrary(library.name.replace('-', "_")),
-        None => Agent::BesideBinary,
+        Some(library) => Agent::ExistingLibrary(library.name.replace('-', "_")),
+        None => Agent::BinaryOnly,
     }
 }
 
@@ -167,11 +167,11 @@ impl Experiments {
         let tests = package.targets.iter().filter(|target| target.kind.contains(&TargetKind::Test));
         let tests: Vec<_> = tests.collect();
         let ready = |test: &&&Target| {
-            manifest.harness(&test.name) == Some(false) && code_of(test).contains("cobalt::")
+            manifest.harness(&test.name) == Some(false) && stripped_source(test).contains("cobalt::")
         };
         // Unlisted targets are built with the default harness, and their `main` is never called.
         let unlisted = |test: &&&Target| {
-            let code = code_of(test);
+            let code = stripped_source(test);
             let calls_main = code.contains("fn main()") && code.contains("cobalt::main()");
             let is_program = calls_main && !code.contains("#[test]");
             manifest.harness(&test.name).is_none() && is_program
@@ -181,7 +181,7 @@ impl Experiments {
         }
         let is_taken =
             |name: &str| tests.iter().any(|test| test.name == name) || manifest.harness(name) == Some(true);
-        Self::Missing { target: free_name(manifest.folder(), is_taken) }
+        Self::Missing { target: unused_target_name(manifest.folder(), is_taken) }
     }
 
     pub fn target(&self) -> &str {
@@ -191,15 +191,17 @@ impl Experiments {
     }
 }
 
-fn code_of(test: &Target) -> String {
-    code(&fs::read_to_string(&test.src_path).unwrap_or_default())
+fn stripped_source(test: &Target) -> String {
+    strip_comments_and_strings(&fs::read_to_string(&test.src_path).unwrap_or_default())
 }
 
 /// The usual name, or the first one not used by a target or by a file in the package's `tests`.
-pub fn free_name(package: &Path, is_taken: impl Fn(&str) -> bool) -> String {
+pub fn unused_target_name(package: &Path, is_taken: impl Fn(&str) -> bool) -> String {
     let tests = package.join("tests");
     let is_free = |name: &String| {
-        !is_taken(name) && !is_there(&tests.join(name)) && !is_there(&tests.join(format!("{name}.rs")))
+        !is_taken(name)
+            && !exists_or_link(&tests.join(name))
+            && !exists_or_link(&tests.join(format!("{name}.rs")))
     };
     let mut others = (2..).map(|number| format!("experiments-{number}"));
     let usual = ["evals", "experiments"].map(str::to_owned).into_iter().find(is_free);
@@ -207,13 +209,13 @@ pub fn free_name(package: &Path, is_taken: impl Fn(&str) -> bool) -> String {
 }
 
 /// The code, with a space in place of each comment and string literal.
-pub fn code(source: &str) -> String {
+pub fn strip_comments_and_strings(source: &str) -> String {
     let mut code = String::with_capacity(source.len());
     let mut rest = source;
     let mut is_in_name = false;
     while let Some(first) = rest.chars().next() {
         // The end of a name can look like the start of a raw string.
-        let other = if is_in_name && first.is_alphanumeric() { 0 } else { other_than_code(rest) };
+        let other = if is_in_name && first.is_alphanumeric() { 0 } else { comment_or_string_len(rest) };
         if other > 0 {
             code.push(' ');
             rest = &rest[other..];
@@ -227,26 +229,26 @@ pub fn code(source: &str) -> String {
 }
 
 /// The length of the comment or string literal at the start; 0 if there is none.
-fn other_than_code(text: &str) -> usize {
+fn comment_or_string_len(text: &str) -> usize {
     if text.starts_with("//") {
         return text.find('\n').unwrap_or(text.len());
     }
     if text.starts_with("/*") {
-        return block_comment(text);
+        return block_comment_len(text);
     }
     // A quote in a character literal does not start a string.
     if let Some(quote) = ["'\"'", "'\\\"'"].into_iter().find(|quote| text.starts_with(quote)) {
         return quote.len();
     }
     if text.starts_with('"') {
-        return escaped_text(text);
+        return string_literal_len(text);
     }
     let raw = ["br", "cr", "r"].into_iter().find_map(|prefix| text.strip_prefix(prefix));
-    raw.and_then(raw_text).map_or(0, |behind| text.len() - behind.len())
+    raw.and_then(after_raw_string).map_or(0, |behind| text.len() - behind.len())
 }
 
 /// The rest after a raw string, which is given without its prefix letter.
-fn raw_text(text: &str) -> Option<&str> {
+fn after_raw_string(text: &str) -> Option<&str> {
     let quoted = text.trim_start_matches('#');
     let hashes = &text[..text.len() - quoted.len()];
     let content = quoted.strip_prefix('"')?;
@@ -254,7 +256,7 @@ fn raw_text(text: &str) -> Option<&str> {
 }
 
 /// Block comments nest.
-fn block_comment(text: &str) -> usize {
+fn block_comment_len(text: &str) -> usize {
     let mut depth = 0_usize;
     let mut at = 0;
     while let Some(found) = text[at..].find(['/', '*']) {
@@ -278,7 +280,7 @@ fn block_comment(text: &str) -> usize {
     text.len()
 }
 
-fn escaped_text(text: &str) -> usize {
+fn string_literal_len(text: &str) -> usize {
     let mut is_escaped = false;
     for (at, letter) in text.char_indices().skip(1) {
         match letter {
@@ -308,7 +310,7 @@ mod tests {
             ("é /*é*/ é", "é   é"),
         ];
         for (source, expected) in cases {
-            assert_eq!(code(source), expected, "{source}");
+            assert_eq!(strip_comments_and_strings(source), expected, "{source}");
         }
     }
 }

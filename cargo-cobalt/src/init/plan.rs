@@ -4,9 +4,9 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Component, Path, PathBuf};
 
-use super::library::InitError;
+use super::dependency::InitError;
 use super::manifest::Manifest;
-use crate::written::replace;
+use crate::atomic_file::replace;
 
 #[derive(Debug)]
 pub struct Plan {
@@ -16,16 +16,16 @@ pub struct Plan {
     pub package: PathBuf,
     /// The test target with the experiments.
     pub target: String,
-    pub files: Vec<File>,
+    pub files: Vec<PlannedFile>,
     /// The changed manifest; at most one.
-    pub edit: Option<Edit>,
+    pub edit: Option<ManifestEdit>,
     /// Notes for the user.
     pub notes: Vec<String>,
 }
 
 /// A file that the project needs.
 #[derive(Debug)]
-pub enum File {
+pub enum PlannedFile {
     New {
         path: PathBuf,
         text: String,
@@ -39,14 +39,14 @@ pub enum File {
 }
 
 #[derive(Debug)]
-pub struct Edit {
+pub struct ManifestEdit {
     pub path: PathBuf,
     pub text: String,
     /// A short description of the additions.
     pub additions: String,
 }
 
-impl Edit {
+impl ManifestEdit {
     pub fn new(manifest: &Manifest, text: String) -> Self {
         Self { path: manifest.path().to_owned(), text, additions: manifest.additions() }
     }
@@ -66,17 +66,17 @@ impl Plan {
 
     /// Adds a file, created unless it exists.
     pub fn file(&mut self, path: PathBuf, content: &str, text: &str) {
-        self.files.push(if is_there(&path) {
-            File::Kept(path)
+        self.files.push(if exists_or_link(&path) {
+            PlannedFile::Kept(path)
         } else {
-            File::New { path, text: text.to_owned(), content: content.to_owned() }
+            PlannedFile::New { path, text: text.to_owned(), content: content.to_owned() }
         });
     }
 
     /// Makes git ignore `.env`, which contains keys. A new `.gitignore` also ignores `others`.
-    pub fn ignore_keys(&mut self, folder: &Path, others: &str) {
+    pub fn ignore_dotenv(&mut self, folder: &Path, others: &str) {
         let path = folder.join(".gitignore");
-        if !is_there(&path) {
+        if !exists_or_link(&path) {
             let content =
                 if others.is_empty() { "ignores `.env`" } else { "ignores build output and `.env`" };
             return self.file(path, content, &format!("{others}.env\n"));
@@ -91,7 +91,7 @@ impl Plan {
         let line_end = if text.contains("\r\n") { "\r\n" } else { "\n" };
         let gap = if text.is_empty() || text.ends_with('\n') { "" } else { line_end };
         let text = format!("{gap}.env{line_end}");
-        self.files.push(File::Appended {
+        self.files.push(PlannedFile::Appended {
             path,
             text,
             content: "ignores `.env`, which contains keys".to_owned(),
@@ -99,15 +99,15 @@ impl Plan {
     }
 
     pub fn keep(&mut self, path: PathBuf) {
-        self.files.push(File::Kept(path));
+        self.files.push(PlannedFile::Kept(path));
     }
 
-    pub fn changes_nothing(&self) -> bool {
-        self.edit.is_none() && self.files.iter().all(|file| matches!(file, File::Kept(_)))
+    pub fn is_noop(&self) -> bool {
+        self.edit.is_none() && self.files.iter().all(|file| matches!(file, PlannedFile::Kept(_)))
     }
 
     /// Writes everything or nothing.
-    pub fn carry_out(&self) -> Result<(), InitError> {
+    pub fn apply(&self) -> Result<(), InitError> {
         let mut made = Vec::new();
         let result = self.write(&mut made);
         if result.is_err() {
@@ -121,26 +121,28 @@ impl Plan {
 
     fn write(&self, made: &mut Vec<PathBuf>) -> Result<(), InitError> {
         for file in &self.files {
-            if let File::New { path, text, .. } = file {
+            if let PlannedFile::New { path, text, .. } = file {
                 create(path, text, made).map_err(InitError::file("create", path))?;
             }
         }
         for file in &self.files {
-            if let File::Appended { path, text, .. } = file {
+            if let PlannedFile::Appended { path, text, .. } = file {
                 let append = || fs::OpenOptions::new().append(true).open(path)?.write_all(text.as_bytes());
                 append().map_err(InitError::file("write", path))?;
             }
         }
         // Last, so nothing can fail after it. Lines appended to a `.gitignore` do no harm.
         match &self.edit {
-            Some(Edit { path, text, .. }) => replace(path, text).map_err(InitError::file("write", path)),
+            Some(ManifestEdit { path, text, .. }) => {
+                replace(path, text).map_err(InitError::file("write", path))
+            }
             None => Ok(()),
         }
     }
 }
 
 /// Whether the path exists, even as a broken symlink.
-pub fn is_there(path: &Path) -> bool {
+pub fn exists_or_link(path: &Path) -> bool {
     path.symlink_metadata().is_ok()
 }
 
@@ -195,8 +197,8 @@ mod tests {
             }
             for _ in 0..2 {
                 let mut plan = Plan::new(folder.path(), folder.path(), "evals");
-                plan.ignore_keys(folder.path(), "/target\n");
-                plan.carry_out().unwrap();
+                plan.ignore_dotenv(folder.path(), "/target\n");
+                plan.apply().unwrap();
             }
             fs::read_to_string(&path).unwrap()
         };
@@ -212,7 +214,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("last.toml"), "old").unwrap();
         let plan = plan(folder.path());
-        plan.carry_out().unwrap();
+        plan.apply().unwrap();
         assert_eq!(fs::read_to_string(folder.path().join("last.toml")).unwrap(), "old");
         assert_eq!(fs::read_to_string(folder.path().join("tests/deep/evals.rs")).unwrap(), "new");
     }
@@ -222,7 +224,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let plan = plan(folder.path());
         fs::write(folder.path().join("last.toml"), "somebody's").unwrap();
-        let message = plan.carry_out().unwrap_err().to_string();
+        let message = plan.apply().unwrap_err().to_string();
         assert!(message.contains("last.toml"), "{message}");
         assert_eq!(fs::read_to_string(folder.path().join("last.toml")).unwrap(), "somebody's");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "the folder `tests` is gone again");

@@ -16,24 +16,24 @@ use tokio::time::sleep;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
-use super::guarded::Turns;
+use super::panic_guard::ProjectLocks;
 use super::projects::Project;
-use super::wire::Lines;
+use super::transport::OutputLines;
 use crate::error::Error;
 use crate::project::{cargo, variables_of_this_process};
 
 /// How long a command may take to exit after an interrupt, to save finished items.
-const TIME_TO_END: Duration = Duration::from_secs(10);
+const GRACE_PERIOD: Duration = Duration::from_secs(10);
 /// The same when the server shuts down: the assistant may kill it soon.
-const TIME_TO_END_WITH_SERVER: Duration = Duration::from_secs(3);
+const SHUTDOWN_GRACE_PERIOD: Duration = Duration::from_secs(3);
 /// Capacity of the queue of stdout lines.
-const MOST_WAITING: usize = 1024;
+const QUEUE_CAPACITY: usize = 1024;
 /// How many of the last lines of stderr are kept.
 const LAST_LINES: usize = 200;
 
 /// How a command ended.
 #[derive(Debug)]
-pub struct Ended {
+pub struct CommandResult {
     pub status: ExitStatus,
     /// Whether it was told to end.
     pub was_cancelled: bool,
@@ -47,7 +47,7 @@ pub struct Commands {
     /// The path this program was started from; a later build is at the same path.
     program: Arc<PathBuf>,
     running: TaskTracker,
-    turns: Turns,
+    turns: ProjectLocks,
     /// Cancelled when the server shuts down.
     end: CancellationToken,
 }
@@ -57,18 +57,23 @@ impl Commands {
     pub fn new(end: CancellationToken) -> Result<Self, Error> {
         let program = std::env::current_exe()
             .map_err(|source| Error::Start { program: "cargo cobalt".to_owned(), source })?;
-        Ok(Self { program: Arc::new(program), running: TaskTracker::new(), turns: Turns::default(), end })
+        Ok(Self {
+            program: Arc::new(program),
+            running: TaskTracker::new(),
+            turns: ProjectLocks::default(),
+            end,
+        })
     }
 
     /// Waits until no other call runs experiments of the project; awaits `has_to` first if it must wait. Dropping the guard
     /// ends the turn.
-    pub async fn turn(
+    pub async fn lock_project(
         &self,
         project: &Project,
         cancelled: &CancellationToken,
         has_to: impl Future<Output = ()>,
     ) -> Result<OwnedMutexGuard<()>, Error> {
-        let turn = self.turns.wait(project.root.clone(), has_to);
+        let turn = self.turns.lock(project.root.clone(), has_to);
         cancelled.run_until_cancelled(turn).await.ok_or(Error::Interrupted)
     }
 
@@ -78,7 +83,7 @@ impl Commands {
         project: &Project,
         arguments: &[String],
         cancelled: &CancellationToken,
-    ) -> Result<Running, Error> {
+    ) -> Result<RunningCommand, Error> {
         let mut command = Command::new(&*self.program);
         command.arg("cobalt").args(arguments);
         self.spawn(command, project, cancelled)
@@ -90,7 +95,7 @@ impl Commands {
         project: &Project,
         arguments: &[String],
         cancelled: &CancellationToken,
-    ) -> Result<Running, Error> {
+    ) -> Result<RunningCommand, Error> {
         let program = if folder_has_toolchain() { "cargo".to_owned() } else { cargo() };
         let mut command = Command::new(program);
         for name in variables_of_this_process() {
@@ -105,7 +110,7 @@ impl Commands {
         mut command: Command,
         project: &Project,
         cancelled: &CancellationToken,
-    ) -> Result<Running, Error> {
+    ) -> Result<RunningCommand, Error> {
         if self.end.is_cancelled() || cancelled.is_cancelled() {
             return Err(Error::Interrupted);
         }
@@ -115,20 +120,20 @@ impl Commands {
         command.current_dir(&project.root).env("NO_COLOR", "1");
         leave_toolchain_to_folder(&mut command);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
-        Group::begin(&mut command);
+        ProcessGroup::create(&mut command);
         let child =
             command.spawn().map_err(|source| Error::Start { program: program_of(&command), source })?;
         let told = cancelled.child_token();
-        let (sender, lines) = channel(MOST_WAITING);
-        let build = Arc::<Mutex<Build>>::default();
+        let (sender, lines) = channel(QUEUE_CAPACITY);
+        let build = Arc::<Mutex<BuildProgress>>::default();
         let hears = Arc::clone(&build);
-        let ended = self.running.spawn(see_through(child, sender, hears, told.clone(), self.end.clone()));
-        Ok(Running { lines, ended, build, begun: Instant::now(), _told_to_end: told.drop_guard() })
+        let ended = self.running.spawn(supervise(child, sender, hears, told.clone(), self.end.clone()));
+        Ok(RunningCommand { lines, ended, build, begun: Instant::now(), _told_to_end: told.drop_guard() })
     }
 
     /// Runs work to completion even if its caller is gone. Its token is cancelled when it must stop early: on `cancelled`, or
     /// when the server shuts down.
-    pub fn see_to<Work: Future<Output: Send> + Send + 'static>(
+    pub fn spawn_to_completion<Work: Future<Output: Send> + Send + 'static>(
         &self,
         cancelled: &CancellationToken,
         work: impl FnOnce(CancellationToken) -> Work,
@@ -146,7 +151,7 @@ impl Commands {
     }
 
     /// Waits until all commands have exited, after `end` is cancelled.
-    pub async fn ended(&self) {
+    pub async fn wait_all(&self) {
         self.running.close();
         self.running.wait().await;
     }
@@ -154,26 +159,26 @@ impl Commands {
 
 /// A running command; interrupted when this is dropped.
 #[derive(Debug)]
-pub struct Running {
+pub struct RunningCommand {
     lines: Receiver<String>,
-    ended: JoinHandle<io::Result<Ended>>,
-    build: Arc<Mutex<Build>>,
+    ended: JoinHandle<io::Result<CommandResult>>,
+    build: Arc<Mutex<BuildProgress>>,
     begun: Instant,
     _told_to_end: DropGuard,
 }
 
 /// Cargo's build progress, parsed from stderr.
 #[derive(Debug, Default)]
-struct Build {
+struct BuildProgress {
     /// Number of crates it has started to compile.
     crates: usize,
     /// Its latest status line.
     doing: String,
 }
 
-impl Build {
+impl BuildProgress {
     /// Parses a line of stderr. Cargo's status lines begin with a verb.
-    fn hear(&mut self, line: &str) {
+    fn parse_line(&mut self, line: &str) {
         const DOING: [&str; 5] = ["Compiling ", "Checking ", "Blocking ", "Downloading ", "Updating "];
         let line = line.trim_start();
         if DOING.iter().any(|verb| line.starts_with(verb)) {
@@ -184,9 +189,9 @@ impl Build {
     }
 }
 
-impl Running {
+impl RunningCommand {
     /// The next line of its stdout.
-    pub async fn line(&mut self) -> Option<String> {
+    pub async fn next_line(&mut self) -> Option<String> {
         self.lines.recv().await
     }
 
@@ -196,7 +201,7 @@ impl Running {
     }
 
     /// The build progress: `12 s, crate 31: Compiling serde v1.0.228`.
-    pub fn build(&self) -> String {
+    pub fn build_progress(&self) -> String {
         let seconds = self.seconds();
         let build = self.build.lock().unwrap_or_else(PoisonError::into_inner);
         match (build.crates, &*build.doing) {
@@ -207,8 +212,8 @@ impl Running {
     }
 
     /// Waits until it exits; discards unread lines.
-    pub async fn end(mut self) -> Result<Ended, Error> {
-        while self.line().await.is_some() {}
+    pub async fn wait(mut self) -> Result<CommandResult, Error> {
+        while self.next_line().await.is_some() {}
         let ended = self.ended.await.unwrap_or_else(|error| Err(error.into()));
         ended.map_err(|source| Error::Wait { program: "`cargo cobalt`".to_owned(), source })
     }
@@ -235,15 +240,15 @@ fn leave_toolchain_to_folder(command: &mut Command) {
 }
 
 /// Reads a command's output until it exits.
-async fn see_through(
+async fn supervise(
     mut child: Child,
     lines: Sender<String>,
-    build: Arc<Mutex<Build>>,
+    build: Arc<Mutex<BuildProgress>>,
     cancelled: CancellationToken,
     server_ends: CancellationToken,
-) -> io::Result<Ended> {
+) -> io::Result<CommandResult> {
     let has_ended = CancellationToken::new();
-    let mut stdout = child.stdout.take().map(|stdout| Lines::of(stdout, has_ended.clone()));
+    let mut stdout = child.stdout.take().map(|stdout| OutputLines::of(stdout, has_ended.clone()));
     let gives_up = server_ends.clone();
     let hear = async move {
         while let Some(stdout) = &mut stdout
@@ -257,13 +262,13 @@ async fn see_through(
             }
         }
     };
-    let mut stderr = child.stderr.take().map(|stderr| Lines::of(stderr, has_ended.clone()));
+    let mut stderr = child.stderr.take().map(|stderr| OutputLines::of(stderr, has_ended.clone()));
     let keep = async move {
         let mut last = VecDeque::new();
         while let Some(stderr) = &mut stderr
             && let Some(line) = stderr.next().await
         {
-            build.lock().unwrap_or_else(PoisonError::into_inner).hear(&line);
+            build.lock().unwrap_or_else(PoisonError::into_inner).parse_line(&line);
             if last.len() == LAST_LINES {
                 last.pop_front();
             }
@@ -278,23 +283,23 @@ async fn see_through(
             () = cancelled.cancelled() => {}
             () = server_ends.cancelled() => {}
         }
-        end(&mut child, &server_ends).await.map(|status| (status, true))
+        terminate(&mut child, &server_ends).await.map(|status| (status, true))
     };
     let (ended, (), stderr) = tokio::join!(wait, hear, keep);
-    ended.map(|(status, was_cancelled)| Ended { status, was_cancelled, stderr })
+    ended.map(|(status, was_cancelled)| CommandResult { status, was_cancelled, stderr })
 }
 
 /// Interrupts a command and everything it started; kills them after a grace period.
-async fn end(child: &mut Child, server_ends: &CancellationToken) -> io::Result<ExitStatus> {
-    let group = Group::of(child.id());
+async fn terminate(child: &mut Child, server_ends: &CancellationToken) -> io::Result<ExitStatus> {
+    let group = ProcessGroup::led_by(child.id());
     group.interrupt();
     let with_server = async {
         server_ends.cancelled().await;
-        sleep(TIME_TO_END_WITH_SERVER).await;
+        sleep(SHUTDOWN_GRACE_PERIOD).await;
     };
     tokio::select! {
         _ = child.wait() => {}
-        () = sleep(TIME_TO_END) => child.start_kill()?,
+        () = sleep(GRACE_PERIOD) => child.start_kill()?,
         () = with_server => child.start_kill()?,
     }
     group.kill();
@@ -304,12 +309,12 @@ async fn end(child: &mut Child, server_ends: &CancellationToken) -> io::Result<E
 
 /// The process group of a command, signalled as a whole, as a terminal does.
 #[derive(Clone, Copy, Debug)]
-struct Group(#[cfg_attr(not(unix), expect(dead_code, reason = "there are no groups"))] Option<u32>);
+struct ProcessGroup(#[cfg_attr(not(unix), expect(dead_code, reason = "there are no groups"))] Option<u32>);
 
-impl Group {
+impl ProcessGroup {
     /// Makes a command start its own process group.
     #[cfg(unix)]
-    fn begin(command: &mut Command) {
+    fn create(command: &mut Command) {
         command.process_group(0);
     }
 
@@ -317,7 +322,7 @@ impl Group {
     fn begin(_: &mut Command) {}
 
     /// The group led by this process.
-    fn of(leader: Option<u32>) -> Self {
+    fn led_by(leader: Option<u32>) -> Self {
         Self(leader)
     }
 
@@ -353,7 +358,11 @@ mod tests {
     use super::*;
 
     /// Starts a script instead of this program, with a temporary folder as project.
-    fn started(script: &str, end: &CancellationToken, cancelled: &CancellationToken) -> (TempDir, Running) {
+    fn started(
+        script: &str,
+        end: &CancellationToken,
+        cancelled: &CancellationToken,
+    ) -> (TempDir, RunningCommand) {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("cobalt"), script).unwrap();
         let project = Project { name: "trial".to_owned(), root: folder.path().to_owned() };
@@ -361,9 +370,9 @@ mod tests {
         (folder, commands.start(&project, &[], cancelled).unwrap())
     }
 
-    async fn lines(running: &mut Running) -> Vec<String> {
+    async fn lines(running: &mut RunningCommand) -> Vec<String> {
         let mut lines = Vec::new();
-        while let Some(line) = running.line().await {
+        while let Some(line) = running.next_line().await {
             lines.push(line);
         }
         lines
@@ -375,10 +384,10 @@ mod tests {
                       echo 'warning: something' >&2\nsleep 1\necho done\n";
         let never = CancellationToken::new();
         let (_folder, mut running) = started(script, &never, &never);
-        assert_eq!(running.line().await.unwrap(), "done");
-        let told = running.build();
+        assert_eq!(running.next_line().await.unwrap(), "done");
+        let told = running.build_progress();
         assert!(told.ends_with(" s, crate 2: Compiling desk v0.1.0"), "{told}");
-        running.end().await.unwrap();
+        running.wait().await.unwrap();
     }
 
     #[tokio::test]
@@ -387,7 +396,7 @@ mod tests {
         let never = CancellationToken::new();
         let (_folder, mut running) = started(script, &never, &never);
         let heard = tokio::time::timeout(Duration::from_secs(10), async {
-            (lines(&mut running).await, running.end().await.unwrap())
+            (lines(&mut running).await, running.wait().await.unwrap())
         });
         let (lines, ended) = heard.await.unwrap();
         assert_eq!(lines, ["one", "two"]);
@@ -403,10 +412,10 @@ mod tests {
         let script = format!("{listening}trap 'echo kept; exit 2' INT\nsleep 30 &\necho ready\nwait\n");
         let cancelled = CancellationToken::new();
         let (_folder, mut running) = started(&script, &CancellationToken::new(), &cancelled);
-        assert_eq!(running.line().await.unwrap(), "ready");
+        assert_eq!(running.next_line().await.unwrap(), "ready");
         cancelled.cancel();
         assert_eq!(lines(&mut running).await, ["kept"]);
-        let ended = running.end().await.unwrap();
+        let ended = running.wait().await.unwrap();
         assert_eq!((ended.status.code(), ended.was_cancelled), (Some(2), true));
     }
 
@@ -415,13 +424,13 @@ mod tests {
         let script = "(trap '' INT; while :; do echo on >>beats; sleep 0.02; done) &\ntrap 'exit 2' INT\necho ready\nwait\n";
         let cancelled = CancellationToken::new();
         let (folder, mut running) = started(script, &CancellationToken::new(), &cancelled);
-        assert_eq!(running.line().await.unwrap(), "ready");
+        assert_eq!(running.next_line().await.unwrap(), "ready");
         let beats = || std::fs::metadata(folder.path().join("beats")).map_or(0, |file| file.len());
         while beats() == 0 {
             sleep(Duration::from_millis(5)).await;
         }
         cancelled.cancel();
-        assert!(running.end().await.unwrap().was_cancelled);
+        assert!(running.wait().await.unwrap().was_cancelled);
         let last = beats();
         sleep(Duration::from_millis(200)).await;
         assert_eq!(beats(), last);
@@ -433,10 +442,10 @@ mod tests {
         let script = "i=0\nwhile [ $i -lt 3000 ]; do echo $i; echo $i >&2; i=$((i+1)); done\n";
         let (_folder, mut running) = started(script, &never, &never);
         // By now it has exited, except for unread output.
-        tokio::time::sleep(TIME_TO_END_WITH_SERVER / 2).await;
+        tokio::time::sleep(SHUTDOWN_GRACE_PERIOD / 2).await;
         assert_eq!(lines(&mut running).await.len(), 3000);
         let last: Vec<_> = (3000 - LAST_LINES..3000).map(|line| line.to_string()).collect();
-        assert_eq!(running.end().await.unwrap().stderr, last);
+        assert_eq!(running.wait().await.unwrap().stderr, last);
     }
 
     #[tokio::test]
@@ -447,6 +456,6 @@ mod tests {
         let project = Project { name: "trial".to_owned(), root: std::env::temp_dir() };
         let refused = commands.start(&project, &[], &CancellationToken::new());
         assert!(matches!(refused, Err(Error::Interrupted)));
-        commands.ended().await;
+        commands.wait_all().await;
     }
 }

@@ -5,20 +5,20 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use cobalt_core::names::is_name_of;
-use cobalt_core::reporters::printable;
+use cobalt_core::experiment_name::matches_name;
+use cobalt_core::reporters::escape_control;
 use rmcp::ErrorData;
 use rmcp::model::{CompleteRequestParams, CompleteResult, CompletionContext, CompletionInfo, Reference};
 use tokio::task::block_in_place;
 use walkdir::WalkDir;
 
-use super::past::Past;
+use super::past_runs::PastRuns;
 use super::projects::{Project, Projects};
-use super::resources::{is_template, name_among};
-use super::shown::keys;
+use super::resources::{is_template, unique_name};
+use super::view::item_keys;
 use super::{prompts, tools};
 use crate::runs::RunView;
-use crate::watch::is_made;
+use crate::watch::is_generated;
 
 /// The name of the newest run of any experiment.
 const LATEST: &str = "latest";
@@ -27,8 +27,8 @@ const MOST_FILES: usize = 20_000;
 
 /// Completes an argument: values with the typed prefix, newest first.
 pub fn complete(projects: &Projects, request: CompleteRequestParams) -> Result<CompleteResult, ErrorData> {
-    check(&request.r#ref)?;
-    let asked = Asked::of(projects, request.context.unwrap_or_default());
+    validate_reference(&request.r#ref)?;
+    let asked = Completer::of(projects, request.context.unwrap_or_default());
     let (argument, typed) = (request.argument.name, request.argument.value);
     let mut values = block_in_place(|| asked.values(&argument));
     values.retain(|value| value.starts_with(&typed));
@@ -40,7 +40,7 @@ pub fn complete(projects: &Projects, request: CompleteRequestParams) -> Result<C
 }
 
 /// Rejects an unknown template or prompt.
-fn check(reference: &Reference) -> Result<(), ErrorData> {
+fn validate_reference(reference: &Reference) -> Result<(), ErrorData> {
     let (name, is_known, list) = match reference {
         Reference::Resource(template) => {
             (&template.uri, is_template(&template.uri), "resources/templates/list")
@@ -58,11 +58,14 @@ fn check(reference: &Reference) -> Result<(), ErrorData> {
     if is_known {
         return Ok(());
     }
-    Err(ErrorData::invalid_params(format!("unknown reference `{}`; see `{list}`", printable(name)), None))
+    Err(ErrorData::invalid_params(
+        format!("unknown reference `{}`; see `{list}`", escape_control(name)),
+        None,
+    ))
 }
 
 /// The projects and earlier arguments that determine the values.
-struct Asked {
+struct Completer {
     all: Vec<Arc<Project>>,
     /// The project chosen in an earlier argument, or all projects.
     projects: Vec<Arc<Project>>,
@@ -70,11 +73,11 @@ struct Asked {
     context: CompletionContext,
 }
 
-impl Asked {
+impl Completer {
     fn of(projects: &Projects, context: CompletionContext) -> Self {
         let all = projects.all();
         let projects = match context.get_argument("project").filter(|name| !name.is_empty()) {
-            Some(name) => projects.choose(Some(name)).into_iter().collect(),
+            Some(name) => projects.select(Some(name)).into_iter().collect(),
             None => all.clone(),
         };
         Self { all, projects, context }
@@ -83,7 +86,7 @@ impl Asked {
     /// All values of an argument; none for free text or if reading fails.
     fn values(&self, argument: &str) -> Vec<String> {
         match argument {
-            "project" => self.all.iter().map(|project| name_among(project, &self.all)).collect(),
+            "project" => self.all.iter().map(|project| unique_name(project, &self.all)).collect(),
             "experiment" => self.experiments(),
             "runId" | "runA" | "runB" | "baseline" | "baselineRunId" | "currentRunId" => self.runs(),
             "key" => self.keys(),
@@ -97,23 +100,23 @@ impl Asked {
     }
 
     /// The runs of the projects, the newest first.
-    fn past(&self) -> Vec<RunView> {
-        let past = self.projects.iter().filter_map(|project| Past::of(project).ok());
+    fn past_runs(&self) -> Vec<RunView> {
+        let past = self.projects.iter().filter_map(|project| PastRuns::open(project).ok());
         RunView::newest_first(past.flat_map(|past| past.unfinished().into_iter().chain(past.runs())))
     }
 
     /// Experiments with a run; listing the others would need a build.
     fn experiments(&self) -> Vec<String> {
         let mut seen = BTreeSet::new();
-        let names = self.past().into_iter().map(|run| run.experiment);
+        let names = self.past_runs().into_iter().map(|run| run.experiment);
         names.filter(|name| seen.insert(name.clone())).collect()
     }
 
     fn runs(&self) -> Vec<String> {
         let experiment = self.context.get_argument("experiment").filter(|name| !name.is_empty());
-        let runs = self.past().into_iter();
+        let runs = self.past_runs().into_iter();
         let ids: Vec<_> = runs
-            .filter(|run| experiment.is_none_or(|typed| is_name_of(typed, &run.experiment)))
+            .filter(|run| experiment.is_none_or(|typed| matches_name(typed, &run.experiment)))
             .map(|run| run.id)
             .collect();
         let latest = (!ids.is_empty()).then(|| LATEST.to_owned());
@@ -123,16 +126,16 @@ impl Asked {
     /// The item keys of the run chosen in an earlier argument, or of the newest run.
     fn keys(&self) -> Vec<String> {
         let run = self.context.get_argument("runId").map_or(LATEST, String::as_str);
-        let past = self.projects.iter().filter_map(|project| Past::of(project).ok());
+        let past = self.projects.iter().filter_map(|project| PastRuns::open(project).ok());
         let found = past.filter_map(|past| past.find(run).ok()).next();
-        found.map_or_else(Vec::new, |found| keys(&found.report))
+        found.map_or_else(Vec::new, |found| item_keys(&found.report))
     }
 }
 
 /// The Rust sources in a folder, as relative paths, last modified first.
 fn sources(root: &Path) -> Vec<String> {
     let is_looked_into = |entry: &walkdir::DirEntry| {
-        entry.depth() == 0 || !entry.file_type().is_dir() || !is_made(entry.path())
+        entry.depth() == 0 || !entry.file_type().is_dir() || !is_generated(entry.path())
     };
     let entries = WalkDir::new(root).into_iter().filter_entry(is_looked_into).take(MOST_FILES).flatten();
     let sources = entries.filter(|entry| entry.file_type().is_file());

@@ -6,19 +6,19 @@
 mod changes;
 mod command;
 mod complete;
-mod guarded;
-mod past;
+mod panic_guard;
+mod past_runs;
 mod paths;
-mod plain;
+mod plain_errors;
 mod projects;
 mod prompts;
 mod resources;
-mod runs;
+mod run_list;
 mod server;
-mod shown;
 mod stderr;
 mod tools;
-mod wire;
+mod transport;
+mod view;
 
 use std::io;
 use std::pin::pin;
@@ -35,24 +35,24 @@ use crate::cli::Mcp;
 use crate::error::Error;
 use crate::interrupt;
 use command::Commands;
-use guarded::Guarded;
+use panic_guard::PanicGuard;
 use projects::Projects;
 use server::Server;
-use wire::Wire;
+use transport::StdioTransport;
 
 /// How long the last responses may take at shutdown: assistants do not wait much longer.
-const TIME_FOR_LAST_ANSWERS: Duration = Duration::from_secs(1);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Serves an assistant until it closes the connection.
 pub fn mcp(arguments: &Mcp) -> Result<ExitCode, Error> {
     let end = CancellationToken::new();
-    let (projects, commands) = (Projects::of(&arguments.project)?, Commands::new(end.clone())?);
-    interrupt::pass_on()?;
+    let (projects, commands) = (Projects::new(&arguments.project)?, Commands::new(end.clone())?);
+    interrupt::install_handler()?;
     let runtime = Builder::new_multi_thread().enable_all().build().map_err(Error::Server)?;
     let outcome = runtime.block_on(async {
-        let outcome = converse(Server::new(projects, commands.clone()), &end).await;
+        let outcome = serve_until_end(Server::new(projects, commands.clone()), &end).await;
         end.cancel();
-        commands.ended().await;
+        commands.wait_all().await;
         outcome
     });
     // The thread that reads stdin cannot be stopped, so do not wait for it.
@@ -61,24 +61,25 @@ pub fn mcp(arguments: &Mcp) -> Result<ExitCode, Error> {
 }
 
 /// Serves until the assistant disconnects or this process is interrupted; then cancels `end`.
-async fn converse(server: Server, end: &CancellationToken) -> Result<(), Error> {
-    let mut answering = pin!(answer(server, end));
+async fn serve_until_end(server: Server, end: &CancellationToken) -> Result<(), Error> {
+    let mut answering = pin!(serve(server, end));
     tokio::select! {
         outcome = &mut answering => return outcome,
-        () = interrupt::heard() => end.cancel(),
+        () = interrupt::received() => end.cancel(),
         () = end.cancelled() => {}
     }
     tokio::select! {
         _ = answering => {}
         // Do not wait for an assistant that does not read.
-        () = sleep(TIME_FOR_LAST_ANSWERS) => {}
+        () = sleep(SHUTDOWN_TIMEOUT) => {}
     }
-    if interrupt::was_heard() { Err(Error::Interrupted) } else { Ok(()) }
+    if interrupt::was_received() { Err(Error::Interrupted) } else { Ok(()) }
 }
 
 /// Serves over stdin and stdout.
-async fn answer(server: Server, end: &CancellationToken) -> Result<(), Error> {
-    let running = match Guarded(server).serve_with_ct(Wire::new(end.clone()), end.clone()).await {
+async fn serve(server: Server, end: &CancellationToken) -> Result<(), Error> {
+    let running = match PanicGuard(server).serve_with_ct(StdioTransport::new(end.clone()), end.clone()).await
+    {
         Ok(running) => running,
         // It disconnected before its first message.
         Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => return Ok(()),

@@ -7,26 +7,26 @@ use super::projects::Project;
 use crate::error::Error;
 
 /// Resolves an argument to a file or folder, which must exist inside the project.
-pub fn inside(project: &Project, argument: &str, path: &str) -> Result<PathBuf, Error> {
-    let named = named(project, argument, path)?;
-    let found = named.canonicalize().map_err(|error| unreadable(project, argument, path, &error))?;
-    if found.starts_with(&project.root) { Ok(found) } else { Err(outside(project, argument, path)) }
+pub fn resolve_existing(project: &Project, argument: &str, path: &str) -> Result<PathBuf, Error> {
+    let named = join_root(project, argument, path)?;
+    let found = named.canonicalize().map_err(|error| unreadable_error(project, argument, path, &error))?;
+    if found.starts_with(&project.root) { Ok(found) } else { Err(outside_error(project, argument, path)) }
 }
 
 /// Resolves an argument to a file to write, which may exist. The existing part of its path must be inside the project, and the
 /// rest must not contain `..`.
-pub fn inside_new(project: &Project, argument: &str, path: &str) -> Result<PathBuf, Error> {
-    let named = named(project, argument, path)?;
+pub fn resolve_new(project: &Project, argument: &str, path: &str) -> Result<PathBuf, Error> {
+    let named = join_root(project, argument, path)?;
     // A symlink exists even if its target does not.
     let there = named.ancestors().find(|ancestor| ancestor.symlink_metadata().is_ok());
-    let there = there.ok_or_else(|| outside(project, argument, path))?;
-    let found = there.canonicalize().map_err(|error| unreadable(project, argument, path, &error))?;
+    let there = there.ok_or_else(|| outside_error(project, argument, path))?;
+    let found = there.canonicalize().map_err(|error| unreadable_error(project, argument, path, &error))?;
     if !found.starts_with(&project.root) {
-        return Err(outside(project, argument, path));
+        return Err(outside_error(project, argument, path));
     }
     let rest = named.strip_prefix(there).unwrap_or(Path::new(""));
     if !rest.components().all(|part| matches!(part, Component::Normal(_))) {
-        return Err(outside(project, argument, path));
+        return Err(outside_error(project, argument, path));
     }
     let is_whole = rest.as_os_str().is_empty();
     if is_whole == found.is_dir() {
@@ -37,7 +37,7 @@ pub fn inside_new(project: &Project, argument: &str, path: &str) -> Result<PathB
 }
 
 /// Relative paths start at the project root.
-fn named(project: &Project, argument: &str, path: &str) -> Result<PathBuf, Error> {
+fn join_root(project: &Project, argument: &str, path: &str) -> Result<PathBuf, Error> {
     if path.trim().is_empty() {
         return Err(Error::Arguments(format!(
             "`{argument}` is empty: name a file, relative to the project root"
@@ -46,7 +46,7 @@ fn named(project: &Project, argument: &str, path: &str) -> Result<PathBuf, Error
     Ok(project.root.join(path))
 }
 
-fn unreadable(project: &Project, argument: &str, path: &str, error: &io::Error) -> Error {
+fn unreadable_error(project: &Project, argument: &str, path: &str, error: &io::Error) -> Error {
     let root = project.root.display();
     Error::Arguments(match error.kind() {
         io::ErrorKind::NotFound => format!(
@@ -59,7 +59,7 @@ fn unreadable(project: &Project, argument: &str, path: &str, error: &io::Error) 
     })
 }
 
-fn outside(project: &Project, argument: &str, path: &str) -> Error {
+fn outside_error(project: &Project, argument: &str, path: &str) -> Error {
     Error::Arguments(format!(
         "`{argument}`: `{path}` is outside the project; name a path that stays inside `{}` after symlinks and `..` are \
          resolved",
@@ -105,8 +105,8 @@ mod tests {
         let (_folder, project) = project();
         let file = project.root.join("src/lib.rs");
         for path in ["src/lib.rs", "./src/lib.rs", "src/../src/lib.rs", file.to_str().unwrap()] {
-            assert_eq!(inside(&project, "file", path).unwrap(), file, "{path}");
-            assert_eq!(inside_new(&project, "file", path).unwrap(), file, "{path}");
+            assert_eq!(resolve_existing(&project, "file", path).unwrap(), file, "{path}");
+            assert_eq!(resolve_new(&project, "file", path).unwrap(), file, "{path}");
         }
     }
 
@@ -115,8 +115,8 @@ mod tests {
         let there = project();
         let secret = there.0.path().canonicalize().unwrap().join("secret");
         let paths = ["../secret", "src/../../secret", secret.to_str().unwrap(), "/"];
-        let refused = refusals(&there, paths, |project, path| inside(project, "agentFile", path));
-        assert_eq!(refusals(&there, paths, |project, path| inside_new(project, "agentFile", path)), refused);
+        let refused = refusals(&there, paths, |project, path| resolve_existing(project, "agentFile", path));
+        assert_eq!(refusals(&there, paths, |project, path| resolve_new(project, "agentFile", path)), refused);
         insta::assert_snapshot!(refused, @r"
         `agentFile`: `../secret` is outside the project; name a path that stays inside `[folder]/project` after symlinks and `..` are resolved
         `agentFile`: `src/../../secret` is outside the project; name a path that stays inside `[folder]/project` after symlinks and `..` are resolved
@@ -127,8 +127,9 @@ mod tests {
 
     #[test]
     fn a_missing_file_cannot_be_read() {
-        let refused =
-            refusals(&project(), ["src/main.rs", " "], |project, path| inside(project, "file", path));
+        let refused = refusals(&project(), ["src/main.rs", " "], |project, path| {
+            resolve_existing(project, "file", path)
+        });
         insta::assert_snapshot!(refused, @r"
         `file`: `src/main.rs` not found, or a broken symlink; paths are relative to the project root `[folder]/project`, or absolute
         `file` is empty: name a file, relative to the project root
@@ -138,10 +139,10 @@ mod tests {
     #[test]
     fn a_new_file_may_be_in_new_folders_but_not_outside() {
         let there = project();
-        let new = inside_new(&there.1, "outputFile", "tests/deep/evals.rs").unwrap();
+        let new = resolve_new(&there.1, "outputFile", "tests/deep/evals.rs").unwrap();
         assert_eq!(new, there.1.root.join("tests/deep/evals.rs"));
         let paths = ["../new.rs", "new/../../secret", "new/../../../new.rs", "src/../../new.rs"];
-        let refused = refusals(&there, paths, |project, path| inside_new(project, "outputFile", path));
+        let refused = refusals(&there, paths, |project, path| resolve_new(project, "outputFile", path));
         insta::assert_snapshot!(refused, @r"
         `outputFile`: `../new.rs` is outside the project; name a path that stays inside `[folder]/project` after symlinks and `..` are resolved
         `outputFile`: `new/../../secret` is outside the project; name a path that stays inside `[folder]/project` after symlinks and `..` are resolved
@@ -153,7 +154,7 @@ mod tests {
     #[test]
     fn a_file_to_write_is_not_a_folder_and_its_parent_is() {
         let paths = ["src", ".", "src/", "src/lib.rs/new.rs"];
-        let refused = refusals(&project(), paths, |project, path| inside_new(project, "outputFile", path));
+        let refused = refusals(&project(), paths, |project, path| resolve_new(project, "outputFile", path));
         insta::assert_snapshot!(refused, @r"
         `outputFile`: `src` is a folder; name a file
         `outputFile`: `.` is a folder; name a file
@@ -174,17 +175,17 @@ mod tests {
         symlink("../secret", project.root.join("file")).unwrap();
         symlink("../nothing", project.root.join("dangling")).unwrap();
         let file = project.root.join("src/lib.rs");
-        assert_eq!(inside(project, "file", "code/lib.rs").unwrap(), file);
-        assert_eq!(inside_new(project, "file", "code/new.rs").unwrap(), project.root.join("src/new.rs"));
+        assert_eq!(resolve_existing(project, "file", "code/lib.rs").unwrap(), file);
+        assert_eq!(resolve_new(project, "file", "code/new.rs").unwrap(), project.root.join("src/new.rs"));
         let paths = ["out/secret", "file", "dangling"];
-        let refused = refusals(&there, paths, |project, path| inside(project, "file", path));
+        let refused = refusals(&there, paths, |project, path| resolve_existing(project, "file", path));
         insta::assert_snapshot!(refused, @r"
         `file`: `out/secret` is outside the project; name a path that stays inside `[folder]/project` after symlinks and `..` are resolved
         `file`: `file` is outside the project; name a path that stays inside `[folder]/project` after symlinks and `..` are resolved
         `file`: `dangling` not found, or a broken symlink; paths are relative to the project root `[folder]/project`, or absolute
         ");
         let paths = ["out/secret", "file", "out/new/file.rs", "dangling", "dangling/new.rs"];
-        let refused = refusals(&there, paths, |project, path| inside_new(project, "file", path));
+        let refused = refusals(&there, paths, |project, path| resolve_new(project, "file", path));
         insta::assert_snapshot!(refused, @r"
         `file`: `out/secret` is outside the project; name a path that stays inside `[folder]/project` after symlinks and `..` are resolved
         `file`: `file` is outside the project; name a path that stays inside `[folder]/project` after symlinks and `..` are resolved

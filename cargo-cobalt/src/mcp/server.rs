@@ -13,10 +13,10 @@ use rmcp::model::{
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 
-use super::changes::Changes;
+use super::changes::ChangeNotifier;
 use super::command::Commands;
 use super::projects::{Projects, Roots};
-use super::tools::{self, Call};
+use super::tools::{self, ToolContext};
 use super::{complete, prompts, resources};
 
 /// The server's instructions to an assistant.
@@ -47,18 +47,18 @@ pub struct Server {
     projects: Arc<Projects>,
     roots: Roots,
     commands: Commands,
-    changes: Arc<Changes>,
+    changes: Arc<ChangeNotifier>,
 }
 
 impl Server {
     pub fn new(projects: Projects, commands: Commands) -> Self {
         let projects = Arc::new(projects);
-        let changes = Arc::new(Changes::of(&projects));
+        let changes = Arc::new(ChangeNotifier::new(&projects));
         Self { roots: Roots::new(Arc::clone(&projects)), projects, commands, changes }
     }
 
-    fn call<'a>(&'a self, context: &'a RequestContext<RoleServer>) -> Call<'a> {
-        Call { projects: &self.projects, commands: &self.commands, context }
+    fn call<'a>(&'a self, context: &'a RequestContext<RoleServer>) -> ToolContext<'a> {
+        ToolContext { projects: &self.projects, commands: &self.commands, context }
     }
 }
 
@@ -83,17 +83,17 @@ impl ServerHandler for Server {
     ) -> Result<InitializeResult, ErrorData> {
         let agreed = self.negotiate_initialize(&request)?;
         context.peer.set_peer_info(request);
-        self.roots.await_from(&context.peer);
+        self.roots.expect_from(&context.peer);
         Ok(agreed)
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
-        self.roots.ask(&context.peer).await;
-        self.changes.begin(&context.peer).await;
+        self.roots.request(&context.peer).await;
+        self.changes.start_session(&context.peer).await;
     }
 
     async fn on_roots_list_changed(&self, context: NotificationContext<RoleServer>) {
-        self.roots.ask(&context.peer).await;
+        self.roots.request(&context.peer).await;
     }
 
     async fn list_tools(
@@ -101,7 +101,7 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(tools::listed(context.protocol_version())))
+        Ok(ListToolsResult::with_all_items(tools::outlines(context.protocol_version())))
     }
 
     async fn call_tool(
@@ -110,7 +110,9 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let project = request.arguments.as_ref().and_then(|arguments| arguments.get("project")?.as_str());
-        if let Some(asked) = self.roots.needed(project, request.input_responses.as_ref(), &context).await {
+        if let Some(asked) =
+            self.roots.required_input(project, request.input_responses.as_ref(), &context).await
+        {
             return Ok(asked.into());
         }
         tools::call(self.call(&context), request).await
@@ -141,7 +143,7 @@ impl ServerHandler for Server {
     ) -> Result<ReadResourceResponse, ErrorData> {
         let project = resources::project_of(&request.uri);
         let responses = request.input_responses.as_ref();
-        if let Some(asked) = self.roots.needed(project.as_deref(), responses, &context).await {
+        if let Some(asked) = self.roots.required_input(project.as_deref(), responses, &context).await {
             return Ok(asked.into());
         }
         Ok(resources::read(self.call(&context), &request.uri).await?.into())
@@ -174,7 +176,7 @@ impl ServerHandler for Server {
     }
 
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
-        Some(self.changes.accepted(requested))
+        Some(self.changes.accept_filter(requested))
     }
 
     async fn listen(&self, subscription: SubscriptionContext) -> Result<(), ErrorData> {
@@ -196,7 +198,9 @@ impl ServerHandler for Server {
     ) -> Result<GetPromptResponse, ErrorData> {
         let project = request.arguments.as_ref().and_then(|arguments| arguments.get("project")?.as_str());
         let project = project.filter(|name| !name.is_empty());
-        if let Some(asked) = self.roots.needed(project, request.input_responses.as_ref(), &context).await {
+        if let Some(asked) =
+            self.roots.required_input(project, request.input_responses.as_ref(), &context).await
+        {
             return Ok(asked.into());
         }
         prompts::get(&self.projects, request).await.map(GetPromptResponse::from)

@@ -1,9 +1,9 @@
 //! Extracts error messages from a command's stderr.
 
 use cobalt_core::redact::redacted;
-use cobalt_core::wording::cut;
+use cobalt_core::wording::truncate;
 
-use super::plain::plain;
+use super::plain_errors::simplify;
 
 /// The maximum number of errors, and of last lines.
 const MOST: usize = 20;
@@ -20,19 +20,22 @@ pub fn errors(stderr: &[String]) -> Vec<String> {
             (None, None) => {}
         }
     }
-    errors.iter().take(MOST).map(|error| told(&plain(error))).collect()
+    errors.iter().take(MOST).map(|error| excerpt(&simplify(error))).collect()
 }
 
 /// The last lines. Redacts the whole text first, as a key may span several lines.
 pub fn last_lines(stderr: &[String]) -> Vec<String> {
     let text = redacted(&stderr.join("\n")).into_owned();
     let lines: Vec<_> = text.lines().collect();
-    lines[lines.len().saturating_sub(MOST)..].iter().map(|line| cut(line, LONGEST).into_owned()).collect()
+    lines[lines.len().saturating_sub(MOST)..]
+        .iter()
+        .map(|line| truncate(line, LONGEST).into_owned())
+        .collect()
 }
 
 /// The text, redacted and truncated.
-pub fn told(text: &str) -> String {
-    cut(&redacted(text), LONGEST).into_owned()
+pub fn excerpt(text: &str) -> String {
+    truncate(&redacted(text), LONGEST).into_owned()
 }
 
 #[cfg(test)]

@@ -9,14 +9,14 @@ use std::rc::Rc;
 
 use cargo_metadata::{Artifact, BuildScript, Message, Package, PackageId, TargetKind};
 use cobalt_core::reporters::PROTOCOL;
-use cobalt_core::wording::thousands;
+use cobalt_core::wording::group_thousands;
 use memchr::memmem;
 
 use super::discover::{Candidate, ProjectError};
-use super::{Project, variables};
-use crate::cli::{Build, Color, MessageFormat};
+use super::{Project, cargo_env};
+use crate::cli::{BuildOptions, Color, MessageFormat};
 use crate::error::Error;
-use crate::interrupt::Below;
+use crate::interrupt::ForwardGuard;
 use crate::terminal::print;
 
 /// A test binary that calls `cobalt::main()`.
@@ -41,22 +41,22 @@ impl Binary {
 
 /// The result of a build: binaries with experiments, and why others are not run.
 #[derive(Debug, Default)]
-pub struct Built {
+pub struct BuildOutput {
     pub binaries: Vec<Binary>,
     /// For each target that is not run, the reason.
-    pub foreign: Vec<String>,
+    pub skipped: Vec<String>,
 }
 
 /// Builds the targets in one call of cargo; diagnostics go to stderr, or to stdout as JSON.
-pub fn compile(candidates: &[Candidate], build: &Build, color: Color) -> Result<Built, Error> {
-    let mut built = Built {
-        foreign: candidates.iter().filter_map(Candidate::needs_features).collect(),
-        ..Built::default()
+pub fn compile(candidates: &[Candidate], build: &BuildOptions, color: Color) -> Result<BuildOutput, Error> {
+    let mut built = BuildOutput {
+        skipped: candidates.iter().filter_map(Candidate::needs_features).collect(),
+        ..BuildOutput::default()
     };
     let candidates = || candidates.iter().filter(|candidate| candidate.missing_features.is_empty());
     let cargo = cargo();
     let mut command = Command::new(&cargo);
-    for name in variables::of_this_process() {
+    for name in cargo_env::inherited_names() {
         command.env_remove(name);
     }
     let format = match build.message_format {
@@ -70,9 +70,9 @@ pub fn compile(candidates: &[Candidate], build: &Build, color: Color) -> Result<
     }
     let mut child =
         command.stdout(Stdio::piped()).spawn().map_err(|source| Error::Start { program: cargo, source })?;
-    let below = Below::runs(&child);
+    let below = ForwardGuard::new(&child);
     let output = child.stdout.take().into_iter().map(BufReader::new);
-    let mut messages = Messages::default();
+    let mut messages = BuildMessages::default();
     for line in output.flat_map(BufRead::lines) {
         let line = line.map_err(ProjectError::Messages)?;
         // Ignore messages of later versions.
@@ -91,13 +91,13 @@ pub fn compile(candidates: &[Candidate], build: &Build, color: Color) -> Result<
     if !status.success() {
         return Err(ProjectError::Build.into());
     }
-    let configured = variables::configured()?;
+    let configured = cargo_env::configured_variables()?;
     let mut unfit = Vec::new();
     for candidate in candidates() {
         let Some(mut binary) = messages.binary_of(candidate) else { continue };
         // Cargo's own variables come later and take precedence.
         binary.variables.splice(0..0, configured.iter().cloned());
-        let is_ours = calls_cobalt(&binary.path)
+        let is_ours = is_cobalt_binary(&binary.path)
             .map_err(|source| ProjectError::Binary { path: binary.path.clone(), source })?;
         if is_ours {
             built.binaries.push(binary);
@@ -107,10 +107,10 @@ pub fn compile(candidates: &[Candidate], build: &Build, color: Color) -> Result<
                  not select the target"
             ));
         } else {
-            built.foreign.push(format!("`{candidate}` does not call `cobalt::main()`"));
+            built.skipped.push(format!("`{candidate}` does not call `cobalt::main()`"));
         }
     }
-    if unfit.is_empty() { Ok(built) } else { Err(Error::Broken(unfit)) }
+    if unfit.is_empty() { Ok(built) } else { Err(Error::Multiple(unfit)) }
 }
 
 /// The cargo that started this program, or else `cargo`.
@@ -119,7 +119,7 @@ pub fn cargo() -> String {
 }
 
 /// The build options as cargo flags.
-fn arguments(build: &Build, color: Color) -> Vec<String> {
+fn arguments(build: &BuildOptions, color: Color) -> Vec<String> {
     let mut arguments = Vec::new();
     let flags = [
         ("--release", build.release),
@@ -149,12 +149,12 @@ fn arguments(build: &Build, color: Color) -> Vec<String> {
 
 /// Cargo's messages about a build.
 #[derive(Default)]
-struct Messages {
+struct BuildMessages {
     artifacts: Vec<Artifact>,
     scripts: HashMap<PackageId, BuildScript>,
 }
 
-impl Messages {
+impl BuildMessages {
     /// The binary of this target.
     ///
     /// With several packages, cargo builds every target with one of the names, including unit tests of another package.
@@ -166,11 +166,11 @@ impl Messages {
         };
         let path: PathBuf = self.artifacts.iter().find(is_it)?.executable.as_ref()?.into();
         let (package, target) = (Rc::clone(&candidate.package), candidate.target.clone());
-        let mut variables = variables::of_package(&package);
+        let mut variables = cargo_env::package_variables(&package);
         let cargo = cargo();
-        let toolchain = variables::toolchain_libraries(Path::new(&cargo));
+        let toolchain = cargo_env::toolchain_libraries(Path::new(&cargo));
         variables.push(("CARGO".to_owned(), cargo));
-        variables.extend(variables::library_path(&path, &self.linked_folders(), &toolchain));
+        variables.extend(cargo_env::library_path(&path, &self.linked_folders(), &toolchain));
         variables.extend(self.programs_of(&package));
         if let Some(script) = self.scripts.get(&package.id) {
             variables.extend(script.env.iter().cloned());
@@ -209,12 +209,12 @@ const CHUNK: usize = 1 << 20;
 
 /// Whether a binary contains the greeting that `cobalt::main()` sends, in any version. The binary is not started, as its
 /// behaviour is unknown.
-pub fn calls_cobalt(binary: &Path) -> io::Result<bool> {
-    contains(&mut File::open(binary)?, greeting().as_bytes())
+pub fn is_cobalt_binary(binary: &Path) -> io::Result<bool> {
+    contains(&mut File::open(binary)?, protocol_prefix().as_bytes())
 }
 
 /// The protocol name without the version.
-fn greeting() -> &'static str {
+fn protocol_prefix() -> &'static str {
     PROTOCOL.trim_end_matches(|character: char| character.is_ascii_digit())
 }
 
@@ -236,7 +236,7 @@ fn contains(file: &mut impl Read, text: &[u8]) -> io::Result<bool> {
 
 impl Project {
     /// A notice that the first build takes longer; `None` if the library has been built before.
-    pub fn first_build(&self, build: &Build) -> Option<String> {
+    pub fn first_build_notice(&self, build: &BuildOptions) -> Option<String> {
         let folder = build.target_dir.as_deref().unwrap_or_else(|| self.build_folder());
         first_build(folder, profile(build), &self.root().join("Cargo.lock"))
     }
@@ -257,13 +257,13 @@ fn first_build(target: &Path, profile: &str, lock: &Path) -> Option<String> {
     let crates = fs::read_to_string(lock).ok();
     let crates = crates.map(|lock| lock.lines().filter(|line| *line == "[[package]]").count());
     let crates = crates.filter(|crates| *crates > 0);
-    let what =
-        crates.map_or_else(String::new, |crates| format!(" of up to {} crates", thousands(crates as u64)));
+    let what = crates
+        .map_or_else(String::new, |crates| format!(" of up to {} crates", group_thousands(crates as u64)));
     Some(format!("First build{what}: this takes a few minutes; later builds take seconds."))
 }
 
 /// The profile's folder in the target folder.
-fn profile(build: &Build) -> &str {
+fn profile(build: &BuildOptions) -> &str {
     match build.profile.as_deref() {
         None if build.release => "release",
         None | Some("dev" | "test") => "debug",
@@ -307,7 +307,7 @@ mod tests {
     }
 
     fn binary(artifacts: Vec<Artifact>, candidate: &Candidate) -> Option<Binary> {
-        Messages { artifacts, ..Messages::default() }.binary_of(candidate)
+        BuildMessages { artifacts, ..BuildMessages::default() }.binary_of(candidate)
     }
 
     #[test]
@@ -339,7 +339,7 @@ mod tests {
 
     #[test]
     fn the_greeting_is_the_same_in_every_version() {
-        assert!(PROTOCOL.starts_with(greeting()) && greeting().ends_with("protocol "));
+        assert!(PROTOCOL.starts_with(protocol_prefix()) && protocol_prefix().ends_with("protocol "));
     }
 
     #[test]
@@ -368,10 +368,11 @@ mod tests {
 
     #[test]
     fn profiles_have_folders() {
-        let named =
-            |name: &str| profile(&Build { profile: Some(name.to_owned()), ..Build::default() }).to_owned();
-        assert_eq!(profile(&Build::default()), "debug");
-        assert_eq!(profile(&Build { release: true, ..Build::default() }), "release");
+        let named = |name: &str| {
+            profile(&BuildOptions { profile: Some(name.to_owned()), ..BuildOptions::default() }).to_owned()
+        };
+        assert_eq!(profile(&BuildOptions::default()), "debug");
+        assert_eq!(profile(&BuildOptions { release: true, ..BuildOptions::default() }), "release");
         assert_eq!(["dev", "test", "bench", "slim"].map(named), ["debug", "debug", "release", "slim"]);
     }
 }

@@ -6,14 +6,14 @@ use std::{fmt, fs, io};
 
 use cargo_metadata::{CargoOpt, Metadata, MetadataCommand, Package, TargetKind};
 use cobalt::command::config::{Config, Flags, Setting};
-use cobalt_core::causes::BoxError;
+use cobalt_core::error_chain::BoxError;
 use cobalt_core::wording;
 use glob::Pattern;
 use toml_edit::{DocumentMut, Item, TableLike, TomlError, Value};
 
-use super::wanted::{self, Wanted, names};
-use crate::cli::{Build, Selection};
-use crate::config::{settings_of, written};
+use super::target_filter::{self, TargetFilter, target_names};
+use crate::cli::{BuildOptions, Selection};
+use crate::config::{settings_of, to_toml};
 use crate::error::{CommandError, Error};
 
 /// The library that an experiment's package depends on.
@@ -41,7 +41,7 @@ pub struct Candidate {
 impl Candidate {
     /// The message that required features are disabled.
     pub fn needs_features(&self) -> Option<String> {
-        let features = wording::list(self.missing_features.iter().map(String::as_str));
+        let features = wording::join_quoted(self.missing_features.iter().map(String::as_str));
         let word = if self.missing_features.len() == 1 { "feature" } else { "features" };
         (!self.missing_features.is_empty()).then(|| format!("`{self}` needs the {word} {features}"))
     }
@@ -55,7 +55,7 @@ impl fmt::Display for Candidate {
 
 impl Project {
     /// Reads the project of the given manifest, or of the current folder.
-    pub fn read(build: &Build) -> Result<Self, Error> {
+    pub fn read(build: &BuildOptions) -> Result<Self, Error> {
         let mut command = MetadataCommand::new();
         command.no_deps();
         if let Some(manifest) = &build.manifest_path {
@@ -67,7 +67,7 @@ impl Project {
         let flags = [("--locked", build.locked), ("--offline", build.offline), ("--frozen", build.frozen)];
         let set = flags.iter().filter(|(_, set)| *set).map(|(flag, _)| (*flag).to_owned());
         command.other_options(set.collect::<Vec<_>>());
-        let metadata = command.exec().map_err(|error| match nothing_around(build) {
+        let metadata = command.exec().map_err(|error| match folder_without_project(build) {
             Some(folder) => Error::NoProject(folder),
             None => error.into(),
         })?;
@@ -98,11 +98,11 @@ impl Project {
     pub fn candidates(
         &self,
         selection: &Selection,
-        build: &Build,
+        build: &BuildOptions,
         flags: &Flags,
     ) -> Result<Vec<Candidate>, Error> {
-        let packages = self.packages(build)?;
-        let wanted = Wanted::new(selection, build);
+        let packages = self.selected_packages(build)?;
+        let wanted = TargetFilter::new(selection, build);
         let mut found = Vec::new();
         let mut held_back = Vec::new();
         for package in &packages {
@@ -114,15 +114,15 @@ impl Project {
                     |candidate: &Candidate| !wanted.is_all() || settings.has_target(&candidate.target);
                 let (through, others): (Vec<_>, Vec<_>) = candidates.into_iter().partition(is_let_through);
                 if through.is_empty() {
-                    held_back.push(by_settings(&settings, &others));
+                    held_back.push(settings_mismatch(&settings, &others));
                 }
                 found.extend(through);
             }
         }
         if found.is_empty() {
-            return Err(Error::NothingMatched(nothing_found(&packages, &held_back)));
+            return Err(Error::NothingMatched(no_targets_message(&packages, &held_back)));
         }
-        let chosen = wanted.choose(found)?;
+        let chosen = wanted.select(found)?;
         let needs: Vec<_> = chosen.iter().filter_map(Candidate::needs_features).collect();
         if needs.len() == chosen.len() {
             return Err(Error::NothingMatched(format!(
@@ -134,11 +134,11 @@ impl Project {
     }
 
     /// The selected packages, by name or by a pattern as in cargo; otherwise the package of the current folder; otherwise all.
-    fn packages(&self, build: &Build) -> Result<Vec<Rc<Package>>, Error> {
+    fn selected_packages(&self, build: &BuildOptions) -> Result<Vec<Rc<Package>>, Error> {
         let members = self.metadata.workspace_packages();
-        let is_unknown = |pattern: &&String| !members.iter().any(|package| is_named(package, pattern));
+        let is_unknown = |pattern: &&String| !members.iter().any(|package| matches_name(package, pattern));
         let unknown = |pattern: &String| {
-            let instead = wording::instead(pattern, members.iter().map(|package| &**package.name));
+            let instead = wording::suggest_or_list(pattern, members.iter().map(|package| &**package.name));
             format!("no package named `{pattern}` in this workspace; {instead}")
         };
         if let Some(pattern) = build.package.iter().find(is_unknown) {
@@ -147,9 +147,11 @@ impl Project {
         for pattern in build.exclude.iter().filter(is_unknown) {
             eprintln!("warning: {}", unknown(pattern));
         }
-        let here = if build.package.is_empty() && !build.workspace { self.member_here(build) } else { None };
+        let here =
+            if build.package.is_empty() && !build.workspace { self.current_member(build) } else { None };
         let is_meant = |package: &&&Package| {
-            let is_one_of = |patterns: &[String]| patterns.iter().any(|pattern| is_named(package, pattern));
+            let is_one_of =
+                |patterns: &[String]| patterns.iter().any(|pattern| matches_name(package, pattern));
             let is_here = here.is_none_or(|here| here.id == package.id);
             let chosen = build.package.is_empty() || is_one_of(&build.package);
             chosen && is_here && !is_one_of(&build.exclude)
@@ -158,7 +160,7 @@ impl Project {
     }
 
     /// The innermost workspace member whose folder contains the current folder, except one in the workspace root.
-    fn member_here(&self, build: &Build) -> Option<&Package> {
+    fn current_member(&self, build: &BuildOptions) -> Option<&Package> {
         let folder = match &build.manifest_path {
             Some(manifest) => manifest.parent()?.canonicalize().ok()?,
             None => std::env::current_dir().ok()?.canonicalize().ok()?,
@@ -173,12 +175,12 @@ impl Project {
     }
 }
 
-fn is_named(package: &Package, pattern: &str) -> bool {
+fn matches_name(package: &Package, pattern: &str) -> bool {
     Pattern::new(pattern).is_ok_and(|pattern| pattern.matches(&package.name))
 }
 
 /// The current folder, if no manifest is given and neither it nor its parents contain one.
-fn nothing_around(build: &Build) -> Option<PathBuf> {
+fn folder_without_project(build: &BuildOptions) -> Option<PathBuf> {
     let folder = std::env::current_dir().ok().filter(|_| build.manifest_path.is_none())?;
     let has_manifest = folder.ancestors().any(|folder| folder.join("Cargo.toml").exists());
     (!has_manifest).then_some(folder)
@@ -187,7 +189,7 @@ fn nothing_around(build: &Build) -> Option<PathBuf> {
 fn candidates_of(
     package: &Rc<Package>,
     packages: &[Rc<Package>],
-    build: &Build,
+    build: &BuildOptions,
 ) -> Result<Vec<Candidate>, Error> {
     if !package.dependencies.iter().any(|dependency| dependency.name == LIBRARY) {
         return Ok(Vec::new());
@@ -198,31 +200,31 @@ fn candidates_of(
         package: Rc::clone(package),
         target: target.name.clone(),
         file: target.src_path.clone().into(),
-        missing_features: wanted::missing_features(target, package, packages, build),
+        missing_features: target_filter::missing_features(target, package, packages, build),
         is_named: false,
     };
     Ok(tests.filter(|target| harness(&manifest, &target.name) == Some(false)).map(candidate).collect())
 }
 
 /// The message that the settings of a package match none of its targets.
-fn by_settings(settings: &Config, candidates: &[Candidate]) -> String {
+fn settings_mismatch(settings: &Config, candidates: &[Candidate]) -> String {
     let setting = settings.settings().iter().find(|setting| setting.key == "targets");
-    let setting = setting.map(|Setting { value, origin, .. }| format!(" = {}` in {origin}", written(value)));
+    let setting = setting.map(|Setting { value, origin, .. }| format!(" = {}` in {origin}", to_toml(value)));
     let targets = || candidates.iter().map(|candidate| &*candidate.target);
     let meant = settings.targets().find_map(|target| wording::closest(target, targets()));
     let setting = setting.unwrap_or_else(|| "`".to_owned());
     let question = meant.map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_default();
-    format!("`targets{setting} matches none of {}{question}", names(candidates))
+    format!("`targets{setting} matches none of {}{question}", target_names(candidates))
 }
 
 /// Explains why there is nothing to run: settings exclude all targets, or there are none.
-fn nothing_found(packages: &[Rc<Package>], held_back: &[String]) -> String {
+fn no_targets_message(packages: &[Rc<Package>], held_back: &[String]) -> String {
     match (packages, held_back) {
         ([], _) => "no packages left: `--exclude` excludes all selected packages".to_owned(),
         (_, []) => format!(
             "no test target with `harness = false` found in a package that depends on `{LIBRARY}`; searched: {}; \
              add one with `cargo cobalt init`",
-            wording::list(packages.iter().map(|package| &**package.name))
+            wording::join_quoted(packages.iter().map(|package| &**package.name))
         ),
         (_, held_back) => held_back.join("\n"),
     }

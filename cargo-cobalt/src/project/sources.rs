@@ -11,14 +11,14 @@ use super::discover::{Project, ProjectError};
 use crate::error::Error;
 
 /// Marks a folder as a cache that can be regenerated. Cargo writes it into its target folder.
-pub const CACHE: &str = "CACHEDIR.TAG";
+pub const CACHE_TAG: &str = "CACHEDIR.TAG";
 pub const MANIFEST: &str = "Cargo.toml";
 pub const LOCK: &str = "Cargo.lock";
 
 impl Project {
     /// A hash of what a package is built from: the sources of the package and of all path dependencies (everything in `src`,
     /// `*.rs` elsewhere, without hidden files and data), their manifests, the workspace manifest and `Cargo.lock`.
-    pub fn sources(&self, package: &Package) -> Result<String, Error> {
+    pub fn source_hash(&self, package: &Package) -> Result<String, Error> {
         hash(self.metadata(), package)
     }
 
@@ -33,11 +33,11 @@ fn hash(workspace: &Metadata, package: &Package) -> Result<String, Error> {
     for file in [MANIFEST, LOCK] {
         add_file(&mut parts, file, workspace.workspace_root.join(file).as_std_path())?;
     }
-    for Local { name, folder, target } in local_packages(workspace, package)? {
+    for LocalPackage { name, folder, target } in local_packages(workspace, package)? {
         parts.push(name);
         let mut files = BTreeSet::from([folder.join(MANIFEST)]);
-        let scope = Scope::Rust { package: &folder, target: &target };
-        find(&folder, &scope, &mut BTreeSet::new(), &mut files)?;
+        let scope = SourceScope::Rust { package: &folder, target: &target };
+        collect_sources(&folder, &scope, &mut BTreeSet::new(), &mut files)?;
         for file in files {
             let name = file.strip_prefix(&folder).unwrap_or(&file);
             add_file(&mut parts, &name.to_string_lossy(), &file)?;
@@ -47,14 +47,14 @@ fn hash(workspace: &Metadata, package: &Package) -> Result<String, Error> {
 }
 
 /// The package and its path dependencies, sorted.
-fn local_packages(workspace: &Metadata, package: &Package) -> Result<BTreeSet<Local>, Error> {
+fn local_packages(workspace: &Metadata, package: &Package) -> Result<BTreeSet<LocalPackage>, Error> {
     let mut read = vec![workspace.clone()];
     let mut found = BTreeSet::new();
     let mut waiting: Vec<PathBuf> = package.manifest_path.parent().into_iter().map(Into::into).collect();
     while let Some(folder) = waiting.pop() {
         let (package, target) = local_package(&folder, &mut read)?;
         let is_first = found.is_empty();
-        if found.insert(Local { name: package.name.to_string(), folder, target }) {
+        if found.insert(LocalPackage { name: package.name.to_string(), folder, target }) {
             // Dev-dependencies of dependencies are not built.
             let is_built = |kind| is_first || kind != DependencyKind::Development;
             let built = package.dependencies.iter().filter(|dependency| is_built(dependency.kind));
@@ -66,7 +66,7 @@ fn local_packages(workspace: &Metadata, package: &Package) -> Result<BTreeSet<Lo
 
 /// A local package and its target folder.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Local {
+struct LocalPackage {
     name: String,
     folder: PathBuf,
     target: PathBuf,
@@ -91,7 +91,7 @@ fn local_package(folder: &Path, read: &mut Vec<Metadata>) -> Result<(Package, Pa
 }
 
 /// Which files of a folder are sources.
-enum Scope<'a> {
+enum SourceScope<'a> {
     /// Rust files, and everything in `src`.
     Rust {
         package: &'a Path,
@@ -100,15 +100,15 @@ enum Scope<'a> {
     All,
 }
 
-impl Scope<'_> {
+impl SourceScope<'_> {
     /// The scope for a subfolder; `None` if it contains no sources.
-    fn within(&self, folder: &Path) -> Option<&Self> {
+    fn subfolder_scope(&self, folder: &Path) -> Option<&Self> {
         match self {
             Self::All => Some(self),
             Self::Rust { package, .. } if folder == package.join("src") => Some(&Self::All),
             Self::Rust { target, .. } => {
                 let is_other = |file| folder.join(file).exists();
-                let is_left_out = folder == *target || is_other(CACHE) || is_other(MANIFEST);
+                let is_left_out = folder == *target || is_other(CACHE_TAG) || is_other(MANIFEST);
                 (!is_left_out).then_some(self)
             }
         }
@@ -120,9 +120,9 @@ impl Scope<'_> {
 }
 
 /// Adds the sources of a folder and its subfolders. `seen` holds canonical paths, against link cycles.
-fn find(
+fn collect_sources(
     folder: &Path,
-    scope: &Scope<'_>,
+    scope: &SourceScope<'_>,
     seen: &mut BTreeSet<PathBuf>,
     files: &mut BTreeSet<PathBuf>,
 ) -> Result<(), Error> {
@@ -139,8 +139,8 @@ fn find(
         }
         match fs::metadata(&path) {
             Ok(found) if found.is_dir() => {
-                if let Some(scope) = scope.within(&path) {
-                    find(&path, scope, seen, files)?;
+                if let Some(scope) = scope.subfolder_scope(&path) {
+                    collect_sources(&path, scope, seen, files)?;
                 }
             }
             Ok(_) if scope.has(&path) => drop(files.insert(path)),

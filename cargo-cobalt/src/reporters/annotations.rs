@@ -2,14 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use cobalt_core::report::comparison::Finding;
-use cobalt_core::report::{Report, RunVerdict, SourcePlace};
-use cobalt_core::reporters::{Warning, at_pass_marks, explain, grounds, printable};
-use cobalt_core::wording::{count, cut};
+use cobalt_core::report::comparison::ThresholdStatus;
+use cobalt_core::report::{Report, RunVerdict, SourceLocation};
+use cobalt_core::reporters::{Warning, escape_control, explain, format_pass_count, verdict_reasons};
+use cobalt_core::wording::{count, truncate};
 
-use super::commands::{Annotation, Level};
-use crate::formats::{Gravity, notable};
-use crate::results::{Broken, CutOff, Finished, Results};
+use super::workflow_commands::{Annotation, Level};
+use crate::formats::{Severity, notable_items};
+use crate::results::{BrokenExperiment, FinishedExperiment, InterruptedRun, Results};
 
 /// GitHub shows this many annotations per level and step, and silently drops others.
 const SHOWN: usize = 10;
@@ -20,16 +20,16 @@ const LONGEST_TITLE: usize = 200;
 
 /// Root folders of source paths.
 #[derive(Debug)]
-pub struct Places {
+pub struct SourceRoots {
     /// The root of the cargo workspace; compiler paths are relative to it.
     pub workspace: PathBuf,
     /// The root of the repository; GitHub paths are relative to it.
     pub repository: Option<PathBuf>,
 }
 
-impl Places {
+impl SourceRoots {
     /// A place with a path for GitHub.
-    fn of(&self, place: &SourcePlace) -> (String, u32) {
+    fn resolve(&self, place: &SourceLocation) -> (String, u32) {
         let path = self.workspace.join(&place.file);
         // Links can give a folder several paths.
         let canonical = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
@@ -41,32 +41,32 @@ impl Places {
 }
 
 /// The annotations, limited per level; if there are more, the last one says how many.
-pub fn annotations(results: &Results, places: &Places) -> Vec<Annotation> {
-    let mut all = of_the_call(results, places);
+pub fn annotations(results: &Results, places: &SourceRoots) -> Vec<Annotation> {
+    let mut all = invocation_annotations(results, places);
     for finished in &results.experiments {
-        all.extend(of_experiment(finished, places));
+        all.extend(experiment_annotations(finished, places));
     }
     // Within a level, experiments come before their items.
     all.sort_by_key(|(rank, annotation)| (annotation.level, *rank));
     let levels = [Level::Error, Level::Warning, Level::Notice];
     levels
         .into_iter()
-        .flat_map(|level| shown(level, all.iter().filter(|(_, it)| it.level == level)))
+        .flat_map(|level| limit(level, all.iter().filter(|(_, it)| it.level == level)))
         .collect()
 }
 
 /// The subject of an annotation, most important first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Rank {
+enum Subject {
     Call,
     Experiment,
     Threshold,
-    Item(Gravity),
+    Item(Severity),
 }
 
-type Ranked = (Rank, Annotation);
+type Ranked = (Subject, Annotation);
 
-fn shown<'a>(level: Level, those: impl Iterator<Item = &'a Ranked>) -> Vec<Annotation> {
+fn limit<'a>(level: Level, those: impl Iterator<Item = &'a Ranked>) -> Vec<Annotation> {
     let mut those: Vec<_> = those.map(|(_, annotation)| annotation.clone()).collect();
     if those.len() > SHOWN {
         let left = those.len() - (SHOWN - 1);
@@ -84,66 +84,66 @@ fn shown<'a>(level: Level, those: impl Iterator<Item = &'a Ranked>) -> Vec<Annot
 }
 
 fn annotation(level: Level, title: &str, message: &str, place: Option<(String, u32)>) -> Annotation {
-    let message = printable(&cut(message, LONGEST)).into_owned();
-    Annotation { level, title: printable(&cut(title, LONGEST_TITLE)).into_owned(), message, place }
+    let message = escape_control(&truncate(message, LONGEST)).into_owned();
+    Annotation { level, title: escape_control(&truncate(title, LONGEST_TITLE)).into_owned(), message, place }
 }
 
 /// Annotations of experiments that did not finish, of errors, and of warnings.
-fn of_the_call(results: &Results, places: &Places) -> Vec<Ranked> {
+fn invocation_annotations(results: &Results, places: &SourceRoots) -> Vec<Ranked> {
     let errors =
-        results.errors.iter().map(|error| (Rank::Call, annotation(Level::Error, "cobalt", error, None)));
-    let broken = results.broken.iter().map(|Broken { name, error, declared_at }| {
-        let place = declared_at.as_ref().map(|place| places.of(place));
-        (Rank::Experiment, annotation(Level::Error, &format!("{name} could not be run"), error, place))
+        results.errors.iter().map(|error| (Subject::Call, annotation(Level::Error, "cobalt", error, None)));
+    let broken = results.broken.iter().map(|BrokenExperiment { name, error, declared_at }| {
+        let place = declared_at.as_ref().map(|place| places.resolve(place));
+        (Subject::Experiment, annotation(Level::Error, &format!("{name} could not be run"), error, place))
     });
-    let cut_off = results.cut_off.iter().map(|run| {
-        let CutOff { name, declared_at, .. } = run;
-        let place = declared_at.as_ref().map(|place| places.of(place));
-        let message = run.advice(|command| format!("`{command}`"));
-        (Rank::Experiment, annotation(Level::Error, &format!("{name} was interrupted"), &message, place))
+    let cut_off = results.interrupted.iter().map(|run| {
+        let InterruptedRun { name, declared_at, .. } = run;
+        let place = declared_at.as_ref().map(|place| places.resolve(place));
+        let message = run.resume_advice(|command| format!("`{command}`"));
+        (Subject::Experiment, annotation(Level::Error, &format!("{name} was interrupted"), &message, place))
     });
     let warnings = results.warnings.iter().map(|Warning { experiment, message, declared_at }| {
-        let place = declared_at.as_ref().map(|place| places.of(place));
+        let place = declared_at.as_ref().map(|place| places.resolve(place));
         let title = experiment.as_deref().unwrap_or("cobalt");
-        (Rank::Call, annotation(Level::Warning, title, message, place))
+        (Subject::Call, annotation(Level::Warning, title, message, place))
     });
     let still_failed = results.still_failed.iter().map(|(name, why)| {
         let title = format!("{name} still fails because of earlier results");
-        (Rank::Experiment, annotation(Level::Error, &title, why, None))
+        (Subject::Experiment, annotation(Level::Error, &title, why, None))
     });
     errors.chain(broken).chain(cut_off).chain(still_failed).chain(warnings).collect()
 }
 
-fn of_experiment(finished: &Finished, places: &Places) -> Vec<Ranked> {
+fn experiment_annotations(finished: &FinishedExperiment, places: &SourceRoots) -> Vec<Ranked> {
     let report = &finished.report;
-    let place = || report.declared_at.as_ref().map(|place| places.of(place));
+    let place = || report.declared_at.as_ref().map(|place| places.resolve(place));
     let mut all = Vec::new();
     if let Some(reason) = &finished.without_items {
         let title = format!("the items of {} are not available", report.name);
-        all.push((Rank::Experiment, annotation(Level::Error, &title, reason, place())));
+        all.push((Subject::Experiment, annotation(Level::Error, &title, reason, place())));
     }
     for threshold in report.thresholds() {
         let (level, what) = match (threshold.finding, threshold.passed) {
-            (Finding::Met, _) => continue,
-            (Finding::Missed, _) => (Level::Error, "missed"),
-            (Finding::Inconclusive, false) => (Level::Error, "inconclusive (fails)"),
-            (Finding::Inconclusive, true) => (Level::Warning, "inconclusive"),
+            (ThresholdStatus::Met, _) => continue,
+            (ThresholdStatus::Missed, _) => (Level::Error, "missed"),
+            (ThresholdStatus::Inconclusive, false) => (Level::Error, "inconclusive (fails)"),
+            (ThresholdStatus::Inconclusive, true) => (Level::Warning, "inconclusive"),
         };
         let title = format!("{}: {} {what}", report.name, threshold.name);
-        all.push((Rank::Threshold, annotation(level, &title, &threshold.message, place())));
+        all.push((Subject::Threshold, annotation(level, &title, &threshold.message, place())));
     }
-    for item in notable(report) {
-        let level = if item.gravity == Gravity::Low { Level::Warning } else { Level::Error };
-        let what = match item.gravity {
-            Gravity::Error => "in error",
-            Gravity::Failed => "failed",
-            Gravity::Low => "below pass mark",
+    for item in notable_items(report) {
+        let level = if item.severity == Severity::BelowPassMark { Level::Warning } else { Level::Error };
+        let what = match item.severity {
+            Severity::Error => "in error",
+            Severity::Failed => "failed",
+            Severity::BelowPassMark => "below pass mark",
         };
         let title = format!("{}::{} {what}", report.name, item.name);
         let message = explain(item.item, &report.name, &report.config);
-        all.push((Rank::Item(item.gravity), annotation(level, &title, &message, place())));
+        all.push((Subject::Item(item.severity), annotation(level, &title, &message, place())));
     }
-    all.push((Rank::Experiment, conclusion(report, place())));
+    all.push((Subject::Experiment, conclusion(report, place())));
     all
 }
 
@@ -152,9 +152,9 @@ fn conclusion(report: &Report, place: Option<(String, u32)>) -> Annotation {
     let in_error = report.items.iter().filter(|item| item.is_in_error()).count();
     let level = if report.verdict == RunVerdict::Failed { Level::Error } else { Level::Notice };
     let mut parts = vec![count(report.summary.total_items, "item")];
-    parts.extend(grounds(report, in_error));
+    parts.extend(verdict_reasons(report, in_error));
     if !report.config.strict && !report.config.evaluators.is_empty() {
-        parts.push(at_pass_marks(report.summary.passed_items, report.summary.total_items));
+        parts.push(format_pass_count(report.summary.passed_items, report.summary.total_items));
     }
     let scores = report.summary.scores.iter().map(|(name, stats)| format!("{name} {:.3}", stats.avg));
     parts.extend(scores);
@@ -192,12 +192,12 @@ mod tests {
             },
         });
         let report = serde_json::from_value(report).unwrap();
-        Results::of(vec![Finished { report, path: None, without_items: None }])
+        Results::of(vec![FinishedExperiment { report, path: None, without_items: None }])
     }
 
     fn of(results: &Results) -> Vec<Annotation> {
         let repository = Some(PathBuf::from("/work/repository"));
-        annotations(results, &Places { workspace: "/work/repository/agents".into(), repository })
+        annotations(results, &SourceRoots { workspace: "/work/repository/agents".into(), repository })
     }
 
     fn titles(annotations: &[Annotation], level: Level) -> Vec<&str> {
@@ -222,14 +222,14 @@ mod tests {
     #[test]
     fn warnings_come_before_low_scores_and_stand_where_their_experiment_is_declared() {
         let mut results = results(false, &[Some(0.0)]);
-        let declared_at = Some(SourcePlace { file: "tests/evals.rs".to_owned(), line: 7 });
+        let declared_at = Some(SourceLocation { file: "tests/evals.rs".to_owned(), line: 7 });
         results.warnings = vec![
             Warning {
                 experiment: Some("desk".to_owned()),
                 message: "nothing bounds a score".to_owned(),
                 declared_at,
             },
-            Warning::of_call("a variable is unknown".to_owned()),
+            Warning::global("a variable is unknown".to_owned()),
         ];
         let all = of(&results);
         assert_eq!(titles(&all, Level::Warning), ["desk", "cobalt", "desk::0000 below pass mark"]);

@@ -8,40 +8,40 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use cobalt::command::config::{Config, Reporter as Chosen, ReporterKind};
-use cobalt_core::reporters::{Event, ExperimentStarted, printable, time};
-use cobalt_core::wording::thousands;
+use cobalt_core::reporters::{Event, ExperimentStarted, escape_control, format_duration};
+use cobalt_core::wording::group_thousands;
 
-use super::annotations::{Places, annotations};
-use super::commands::{Annotation, Guard, Level};
+use super::annotations::{SourceRoots, annotations};
+use super::workflow_commands::{Annotation, CommandGuard, Level};
 use crate::error::Error;
-use crate::formats::fitting;
+use crate::formats::fit_sections;
 use crate::formats::markdown::sections;
-use crate::results::{Experiment, Output, Reporter, Results, RunState};
+use crate::results::{ExperimentProgress, Output, Reporter, Results, RunState};
 
 /// Minimum interval between progress lines.
-const APART: Duration = Duration::from_secs(5);
+const MIN_INTERVAL: Duration = Duration::from_secs(5);
 /// Maximum number of items per experiment in the summary.
 const MOST_ITEMS: usize = 20;
 /// GitHub's size limit of a summary, in bytes.
-const LARGEST: u64 = 1024 * 1024;
+const MAX_SUMMARY_BYTES: u64 = 1024 * 1024;
 /// Appended to a truncated summary.
-const CUT: &str = "\n> Truncated: GitHub limits the size of summaries. The reporters `markdown` and `html` write the full report.\n";
+const TRUNCATION_NOTE: &str = "\n> Truncated: GitHub limits the size of summaries. The reporters `markdown` and `html` write the full report.\n";
 
 /// Whether the GitHub Actions reporter is on: automatically in GitHub Actions, or if configured.
-pub fn is_wanted(reporters: &[Chosen]) -> bool {
+pub fn is_enabled(reporters: &[Chosen]) -> bool {
     env::var_os("GITHUB_ACTIONS").is_some_and(|value| value == "true")
         || reporters.iter().any(|reporter| reporter.kind == ReporterKind::GithubActions)
 }
 
 /// Reports an error that ended the invocation, except for a broken pipe.
-pub fn tell(error: &Error) {
+pub fn report_error(error: &Error) {
     if error.is_broken_pipe() {
         return;
     }
-    let message = printable(&error.to_string()).into_owned();
+    let message = escape_control(&error.to_string()).into_owned();
     let line = format!("error: {message}");
     let annotation = Annotation { level: Level::Error, title: "cobalt".to_owned(), message, place: None };
-    let guard = Guard::new(true);
+    let guard = CommandGuard::new(true);
     // Ignore a closed output.
     let _ = guard.text(&line).and_then(|()| guard.command(&annotation.to_string()));
     if let Some(path) = path("GITHUB_STEP_SUMMARY") {
@@ -60,7 +60,7 @@ fn path(name: &str) -> Option<PathBuf> {
 /// Reports a run in GitHub Actions.
 #[derive(Debug)]
 pub struct GithubActions {
-    places: Places,
+    places: SourceRoots,
     /// The file of the step summary.
     summary: Option<PathBuf>,
     progress: Progress,
@@ -68,15 +68,17 @@ pub struct GithubActions {
 
 impl GithubActions {
     pub fn new(settings: &Config) -> Self {
-        let places =
-            Places { workspace: settings.workspace_root().to_owned(), repository: path("GITHUB_WORKSPACE") };
+        let places = SourceRoots {
+            workspace: settings.workspace_root().to_owned(),
+            repository: path("GITHUB_WORKSPACE"),
+        };
         Self { places, summary: path("GITHUB_STEP_SUMMARY"), progress: Progress::new() }
     }
 }
 
 impl Reporter for GithubActions {
     fn on_event(&mut self, event: &Event, state: &RunState, output: &dyn Output) {
-        if let Some(line) = self.progress.hear(event, state, Instant::now()) {
+        if let Some(line) = self.progress.on_event(event, state, Instant::now()) {
             output.eprintln(&line);
         }
     }
@@ -96,12 +98,12 @@ impl Reporter for GithubActions {
 /// The reported progress of the current binary's experiments.
 #[derive(Debug)]
 struct Progress {
-    running: BTreeMap<usize, Told>,
-    told: Instant,
+    running: BTreeMap<usize, ReportedProgress>,
+    last_line: Instant,
 }
 
 #[derive(Debug)]
-struct Told {
+struct ReportedProgress {
     started: Instant,
     /// Tenths already reported.
     tenths: usize,
@@ -109,25 +111,25 @@ struct Told {
 
 impl Progress {
     fn new() -> Self {
-        Self { running: BTreeMap::new(), told: Instant::now() }
+        Self { running: BTreeMap::new(), last_line: Instant::now() }
     }
 
     /// Handles an event that is already in the state. Returns a line if another tenth of an experiment is done and the last line
     /// is old enough.
-    fn hear(&mut self, event: &Event, state: &RunState, now: Instant) -> Option<String> {
+    fn on_event(&mut self, event: &Event, state: &RunState, now: Instant) -> Option<String> {
         match event {
             Event::ExperimentStarted(started) => {
-                self.running.insert(started.experiment, Told { started: now, tenths: 0 });
+                self.running.insert(started.experiment, ReportedProgress { started: now, tenths: 0 });
                 // The preceding build can take long.
-                self.told = now;
+                self.last_line = now;
             }
             Event::ItemFinished(item) => {
                 let experiment = state.experiment(item.experiment)?;
                 let told = self.running.get_mut(&item.experiment)?;
                 let tenths = experiment.done * 10 / experiment.started.items.max(1);
-                if tenths > told.tenths && tenths < 10 && now.duration_since(self.told) >= APART {
-                    (told.tenths, self.told) = (tenths, now);
-                    return Some(line(experiment, now.duration_since(told.started)));
+                if tenths > told.tenths && tenths < 10 && now.duration_since(self.last_line) >= MIN_INTERVAL {
+                    (told.tenths, self.last_line) = (tenths, now);
+                    return Some(progress_line(experiment, now.duration_since(told.started)));
                 }
             }
             _ => {}
@@ -137,24 +139,24 @@ impl Progress {
 }
 
 /// The progress line of an experiment.
-fn line(experiment: &Experiment, after: Duration) -> String {
-    let Experiment { started: ExperimentStarted { name, items, .. }, done, failed, .. } = experiment;
+fn progress_line(experiment: &ExperimentProgress, after: Duration) -> String {
+    let ExperimentProgress { started: ExperimentStarted { name, items, .. }, done, failed, .. } = experiment;
     let failed = if *failed > 0 { format!(", {failed} failed") } else { String::new() };
     format!(
         "{}: {} of {} items ({}%){failed}, after {}",
-        printable(name),
-        thousands(*done as u64),
-        thousands(*items as u64),
+        escape_control(name),
+        group_thousands(*done as u64),
+        group_thousands(*items as u64),
         done * 100 / items.max(&1),
-        time(after.as_secs_f64() * 1000.0)
+        format_duration(after.as_secs_f64() * 1000.0)
     )
 }
 
 /// Appends the results to the step summary.
 fn append_summary(path: &Path, results: &Results) -> io::Result<()> {
     let written = fs::metadata(path).map_or(0, |file| file.len());
-    let room = usize::try_from(LARGEST.saturating_sub(written)).unwrap_or(usize::MAX);
-    let text = fitting(&sections(results, MOST_ITEMS), room, CUT);
+    let room = usize::try_from(MAX_SUMMARY_BYTES.saturating_sub(written)).unwrap_or(usize::MAX);
+    let text = fit_sections(&sections(results, MOST_ITEMS), room, TRUNCATION_NOTE);
     OpenOptions::new().create(true).append(true).open(path)?.write_all(text.as_bytes())
 }
 
@@ -182,14 +184,14 @@ mod tests {
         fn hear(&mut self, told: serde_json::Value, now: Instant) -> Option<String> {
             let event = event(told);
             self.state.apply(&event);
-            self.progress.hear(&event, &self.state, now)
+            self.progress.on_event(&event, &self.state, now)
         }
     }
 
     /// The lines for 100 items that take `each` milliseconds.
     fn lines(each: u64) -> Vec<String> {
         let mut call = Call::new();
-        let start = call.progress.told;
+        let start = call.progress.last_line;
         let started = json!({
             "event": "experiment-started", "experiment": 0, "id": "a", "name": "desk", "tags": [], "items": 100, "done": 0,
             "runs": 1, "evaluators": [], "concurrency": 1, "timeoutMs": 1, "partial": false,
@@ -215,7 +217,7 @@ mod tests {
     #[test]
     fn the_time_before_a_run_counts_for_nothing_and_a_share_is_told_as_it_is() {
         let mut call = Call::new();
-        let start = call.progress.told + Duration::from_secs(60);
+        let start = call.progress.last_line + Duration::from_secs(60);
         let started = json!({
             "event": "experiment-started", "experiment": 0, "id": "a", "name": "desk", "tags": [], "items": 4, "done": 0,
             "runs": 1, "evaluators": [], "concurrency": 1, "timeoutMs": 1, "partial": false,

@@ -1,9 +1,9 @@
 //! Reporters other than the terminal output: GitHub Actions, files and webhooks.
 
-mod all;
 mod annotations;
-mod commands;
 pub mod github;
+mod registry;
+mod workflow_commands;
 
-pub use self::all::Reporters;
-pub use self::commands::{END_GROUP, Guard, group};
+pub use self::registry::Reporters;
+pub use self::workflow_commands::{CommandGuard, END_GROUP, group};

@@ -3,5 +3,5 @@
 mod outcome;
 mod state;
 
-pub use outcome::{Broken, CutOff, Finished, Output, Reporter, Results};
-pub use state::{Experiment, NoResult, Problem, RunState};
+pub use outcome::{BrokenExperiment, FinishedExperiment, InterruptedRun, Output, Reporter, Results};
+pub use state::{ExperimentProgress, MissingResult, Problem, RunState};

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use cobalt_core::report::{Report, RunVerdict, SourcePlace};
+use cobalt_core::report::{Report, RunVerdict, SourceLocation};
 use cobalt_core::reporters::{Event, ExperimentFinished, Warning};
 use cobalt_core::store::read_report;
 
@@ -13,11 +13,11 @@ use crate::error::Error;
 #[derive(Debug, Default)]
 pub struct Results {
     /// The finished experiments, in source order.
-    pub experiments: Vec<Finished>,
+    pub experiments: Vec<FinishedExperiment>,
     /// Experiments that could not be run.
-    pub broken: Vec<Broken>,
+    pub broken: Vec<BrokenExperiment>,
     /// Interrupted runs.
-    pub cut_off: Vec<CutOff>,
+    pub interrupted: Vec<InterruptedRun>,
     /// Ignored experiments, each with the variable that is not set.
     pub ignored: Vec<(String, String)>,
     /// Experiments without items to run, each with the reason.
@@ -32,7 +32,7 @@ pub struct Results {
 
 /// A finished experiment.
 #[derive(Debug)]
-pub struct Finished {
+pub struct FinishedExperiment {
     /// The report; without items if the results could not be saved or read.
     pub report: Report,
     /// The result file.
@@ -43,64 +43,73 @@ pub struct Finished {
 
 /// An experiment that could not be run.
 #[derive(Debug)]
-pub struct Broken {
+pub struct BrokenExperiment {
     /// The experiment's name.
     pub name: String,
     /// The error, and what to do.
     pub error: String,
     /// Where the experiment is declared.
-    pub declared_at: Option<SourcePlace>,
+    pub declared_at: Option<SourceLocation>,
 }
 
 /// An interrupted run.
 #[derive(Debug)]
-pub struct CutOff {
+pub struct InterruptedRun {
     /// The experiment's name.
     pub name: String,
     /// The run ID, for resuming.
     pub id: String,
     /// Whether any item is saved; otherwise there is nothing to resume.
-    pub kept: bool,
+    pub has_saved_items: bool,
     /// Where the experiment is declared, if known.
-    pub declared_at: Option<SourcePlace>,
+    pub declared_at: Option<SourceLocation>,
 }
 
-impl CutOff {
+impl InterruptedRun {
     /// How to continue; `code` formats the command.
-    pub fn advice(&self, code: impl Fn(&str) -> String) -> String {
-        match self.kept {
-            true => format!("finished items are saved; resume with {}", code(&self.resume())),
+    pub fn resume_advice(&self, code: impl Fn(&str) -> String) -> String {
+        match self.has_saved_items {
+            true => format!("finished items are saved; resume with {}", code(&self.resume_command())),
             false => "no item was finished; run it again".to_owned(),
         }
     }
 
     /// The command that resumes the run.
-    pub fn resume(&self) -> String {
+    pub fn resume_command(&self) -> String {
         format!("cargo cobalt run --resume {}", self.id)
     }
 }
 
 impl Results {
     /// Results with only finished experiments.
-    pub fn of(experiments: Vec<Finished>) -> Self {
+    pub fn of(experiments: Vec<FinishedExperiment>) -> Self {
         Self { experiments, ..Self::default() }
     }
 
     /// Whether there is nothing to report: test cases were listed, or help was shown.
     pub fn is_empty(&self) -> bool {
-        let Self { experiments, broken, cut_off, ignored, skipped, still_failed, errors, warnings: _ } = self;
+        let Self {
+            experiments,
+            broken,
+            interrupted: cut_off,
+            ignored,
+            skipped,
+            still_failed,
+            errors,
+            warnings: _,
+        } = self;
         let not_run = ignored.is_empty() && skipped.is_empty() && still_failed.is_empty();
         experiments.is_empty() && broken.is_empty() && cut_off.is_empty() && not_run && errors.is_empty()
     }
 
     /// The finished experiments, failed ones first.
-    pub fn failed_first(&self) -> impl Iterator<Item = &Finished> {
+    pub fn failed_first(&self) -> impl Iterator<Item = &FinishedExperiment> {
         let those = |failed| self.with_verdict(move |verdict| (verdict == RunVerdict::Failed) == failed);
         those(true).chain(those(false))
     }
 
     /// The finished experiments with a matching verdict. An experiment that earlier results still fail counts as failed.
-    pub fn with_verdict(&self, is: impl Fn(RunVerdict) -> bool) -> impl Iterator<Item = &Finished> {
+    pub fn with_verdict(&self, is: impl Fn(RunVerdict) -> bool) -> impl Iterator<Item = &FinishedExperiment> {
         self.experiments.iter().filter(move |finished| {
             let still_failed = self.still_failed.iter().any(|(name, _)| *name == finished.report.name);
             is(if still_failed { RunVerdict::Failed } else { finished.report.verdict })
@@ -111,13 +120,14 @@ impl Results {
     pub fn only_still_failed(&self) -> impl Iterator<Item = &str> {
         let finished = self.experiments.iter().map(|finished| &*finished.report.name);
         let broken = self.broken.iter().map(|broken| &*broken.name);
-        let known: Vec<_> = finished.chain(broken).chain(self.cut_off.iter().map(|run| &*run.name)).collect();
+        let known: Vec<_> =
+            finished.chain(broken).chain(self.interrupted.iter().map(|run| &*run.name)).collect();
         self.still_failed.iter().map(|(name, _)| &**name).filter(move |name| !known.contains(name))
     }
 
     /// The overall verdict: failed if an experiment failed or did not finish; otherwise not evaluated if one was not.
     pub fn verdict(&self) -> RunVerdict {
-        let Self { broken, cut_off, still_failed, errors, .. } = self;
+        let Self { broken, interrupted: cut_off, still_failed, errors, .. } = self;
         if !(broken.is_empty() && cut_off.is_empty() && still_failed.is_empty() && errors.is_empty()) {
             return RunVerdict::Failed;
         }
@@ -131,7 +141,7 @@ impl Results {
     }
 }
 
-impl Finished {
+impl FinishedExperiment {
     /// The result of an event, with the items from the result file.
     pub fn read(finished: &ExperimentFinished) -> Self {
         let path = finished.path.as_ref().map(PathBuf::from);

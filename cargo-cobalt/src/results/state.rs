@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use cobalt_core::report::SourcePlace;
+use cobalt_core::report::SourceLocation;
 use cobalt_core::reporters::{Event, ExperimentFinished, ExperimentStarted, ItemFinished, Warning};
 
-use super::{Broken, CutOff, Finished, Results};
+use super::{BrokenExperiment, FinishedExperiment, InterruptedRun, Results};
 
 /// The state of an invocation. Test binaries run one after another, each with its own experiment numbers.
 #[derive(Debug, Default)]
@@ -15,7 +15,7 @@ pub struct RunState {
     /// Whether the current binary has sent `hello`.
     pub has_greeted: bool,
     /// The started experiments of the current binary, by number.
-    experiments: BTreeMap<usize, Experiment>,
+    experiments: BTreeMap<usize, ExperimentProgress>,
     /// The finished experiments; sorted in source order when their binary exits.
     pub finished: Vec<ExperimentFinished>,
     /// How many of them belong to earlier binaries.
@@ -44,7 +44,7 @@ pub struct RunState {
 
 /// A started experiment.
 #[derive(Debug)]
-pub struct Experiment {
+pub struct ExperimentProgress {
     pub started: ExperimentStarted,
     /// Number of finished items.
     pub done: usize,
@@ -66,13 +66,13 @@ pub struct WithoutResult {
     /// The experiment's name.
     pub name: String,
     /// Where the experiment is declared, if known.
-    pub declared_at: Option<SourcePlace>,
-    pub why: NoResult,
+    pub declared_at: Option<SourceLocation>,
+    pub why: MissingResult,
 }
 
 /// Why an experiment has no result.
 #[derive(Debug, PartialEq, Eq)]
-pub enum NoResult {
+pub enum MissingResult {
     /// Its dataset or declaration is invalid.
     Broken { error: String },
     /// A required variable is not set.
@@ -82,16 +82,16 @@ pub enum NoResult {
     /// It was interrupted; `kept`: any item is saved, so the run can be resumed.
     Interrupted { id: String, kept: bool },
     /// Its process exited before all items were finished.
-    CutOff { id: String, done: usize, items: usize },
+    Crashed { id: String, done: usize, items: usize },
 }
 
 /// An error that is not an experiment's result.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Problem {
     /// A binary could not be run, or a run not be resumed.
-    OfCall(String),
+    Invocation(String),
     /// An experiment was stopped because its items could not be saved.
-    OfInterrupted(String),
+    Interrupted(String),
     /// The results of a finished experiment could not be saved.
     Unsaved { experiment: String, error: String },
 }
@@ -100,7 +100,7 @@ impl Problem {
     /// The error, and what to do.
     pub fn text(&self) -> &str {
         match self {
-            Self::OfCall(error) | Self::OfInterrupted(error) | Self::Unsaved { error, .. } => error,
+            Self::Invocation(error) | Self::Interrupted(error) | Self::Unsaved { error, .. } => error,
         }
     }
 }
@@ -109,25 +109,25 @@ impl RunState {
     /// Folds in an event. Returns whether it is new: several binaries can send the same warning or error.
     pub fn apply(&mut self, event: &Event) -> bool {
         match event {
-            Event::Hello { .. } => self.greeted(),
+            Event::Hello { .. } => self.on_hello(),
             Event::TestOutput { experiments } => self.selected += experiments,
-            Event::ExperimentStarted(started) => self.started(started),
+            Event::ExperimentStarted(started) => self.on_started(started),
             Event::ItemFinished(item) => self.item_finished(item),
             Event::ExperimentFinished(finished) => self.experiment_finished(finished),
             Event::ExperimentInterrupted { name, id, kept, error } => {
                 // Earlier versions do not report how many items are saved.
-                self.interrupted(name, id, *kept != Some(0), error.as_ref());
+                self.on_interrupted(name, id, *kept != Some(0), error.as_ref());
             }
             Event::ExperimentBroken { name, error, declared_at } => {
                 self.unfinished.push(name.clone());
-                let why = NoResult::Broken { error: error.clone() };
-                self.not_started(name, why, declared_at.clone());
+                let why = MissingResult::Broken { error: error.clone() };
+                self.on_not_started(name, why, declared_at.clone());
             }
             Event::ExperimentIgnored { name, variable } => {
-                self.not_started(name, NoResult::Ignored { variable: variable.clone() }, None);
+                self.on_not_started(name, MissingResult::Ignored { variable: variable.clone() }, None);
             }
             Event::ExperimentSkipped { name, why } => {
-                self.not_started(name, NoResult::NothingToRun { why: why.clone() }, None);
+                self.on_not_started(name, MissingResult::NothingToRun { why: why.clone() }, None);
             }
             Event::ExperimentStillFailed { name, why } => {
                 self.still_failed.push((name.clone(), why.clone()));
@@ -153,7 +153,7 @@ impl RunState {
 
     /// Adds an error that no event reports.
     pub fn fail(&mut self, error: String) {
-        self.problems.push(Problem::OfCall(error));
+        self.problems.push(Problem::Invocation(error));
     }
 
     /// The current binary has exited; its running experiments were interrupted. A binary without events has printed its help.
@@ -162,25 +162,27 @@ impl RunState {
         self.has_greeted = false;
         self.finished[self.finished_before..].sort_by_key(|finished| finished.experiment);
         self.finished_before = self.finished.len();
-        for Experiment { started, done, phase, .. } in std::mem::take(&mut self.experiments).into_values() {
+        for ExperimentProgress { started, done, phase, .. } in
+            std::mem::take(&mut self.experiments).into_values()
+        {
             let ExperimentStarted { name, id, items, declared_at, .. } = started;
             if phase != Phase::Finished {
                 self.unfinished.push(name.clone());
             }
             if phase == Phase::Running {
-                let why = NoResult::CutOff { id, done, items };
+                let why = MissingResult::Crashed { id, done, items };
                 self.without_result.push(WithoutResult { name, declared_at, why });
             }
         }
     }
 
     /// A started experiment of the current binary.
-    pub fn experiment(&self, number: usize) -> Option<&Experiment> {
+    pub fn experiment(&self, number: usize) -> Option<&ExperimentProgress> {
         self.experiments.get(&number)
     }
 
     /// The running experiments of the current binary.
-    pub fn running(&self) -> impl Iterator<Item = &Experiment> {
+    pub fn running(&self) -> impl Iterator<Item = &ExperimentProgress> {
         self.experiments.values().filter(|experiment| experiment.phase == Phase::Running)
     }
 
@@ -201,33 +203,40 @@ impl RunState {
     }
 
     /// Number of experiments without a result for a matching reason.
-    pub fn count(&self, is: impl Fn(&NoResult) -> bool) -> usize {
+    pub fn count(&self, is: impl Fn(&MissingResult) -> bool) -> usize {
         self.without_result.iter().filter(|experiment| is(&experiment.why)).count()
     }
 
     /// The results of the invocation, with the finished experiments.
-    pub fn into_results(self, experiments: Vec<Finished>) -> Results {
+    pub fn into_results(self, experiments: Vec<FinishedExperiment>) -> Results {
         let Self { without_result, still_failed, problems, warnings, .. } = self;
         let errors = problems.iter().map(|problem| problem.text().to_owned()).collect();
         let mut results = Results { experiments, still_failed, errors, warnings, ..Results::default() };
         for WithoutResult { name, declared_at, why } in without_result {
             match why {
-                NoResult::Broken { error } => results.broken.push(Broken { name, error, declared_at }),
-                NoResult::Ignored { variable } => results.ignored.push((name, variable)),
-                NoResult::NothingToRun { why } => results.skipped.push((name, why)),
-                // Reporters show no location for these runs.
-                NoResult::Interrupted { id, kept } => {
-                    results.cut_off.push(CutOff { name, id, kept, declared_at: None });
+                MissingResult::Broken { error } => {
+                    results.broken.push(BrokenExperiment { name, error, declared_at })
                 }
-                NoResult::CutOff { id, .. } => {
-                    results.cut_off.push(CutOff { name, id, kept: true, declared_at });
+                MissingResult::Ignored { variable } => results.ignored.push((name, variable)),
+                MissingResult::NothingToRun { why } => results.skipped.push((name, why)),
+                // Reporters show no location for these runs.
+                MissingResult::Interrupted { id, kept } => {
+                    results.interrupted.push(InterruptedRun {
+                        name,
+                        id,
+                        has_saved_items: kept,
+                        declared_at: None,
+                    });
+                }
+                MissingResult::Crashed { id, .. } => {
+                    results.interrupted.push(InterruptedRun { name, id, has_saved_items: true, declared_at });
                 }
             }
         }
         results
     }
 
-    fn greeted(&mut self) {
+    fn on_hello(&mut self) {
         // In a sequence of events of several binaries, only `hello` separates them.
         if self.has_greeted {
             self.binary_ended();
@@ -235,11 +244,12 @@ impl RunState {
         (self.has_begun, self.has_greeted) = (true, true);
     }
 
-    fn started(&mut self, started: &ExperimentStarted) {
+    fn on_started(&mut self, started: &ExperimentStarted) {
         self.selected += 1;
         self.items += started.items;
         self.started.push(started.id.clone());
-        let experiment = Experiment { started: started.clone(), done: 0, failed: 0, phase: Phase::Running };
+        let experiment =
+            ExperimentProgress { started: started.clone(), done: 0, failed: 0, phase: Phase::Running };
         self.experiments.insert(started.experiment, experiment);
     }
 
@@ -262,18 +272,18 @@ impl RunState {
         self.finished.push(finished.clone());
     }
 
-    fn interrupted(&mut self, name: &str, id: &str, kept: bool, error: Option<&String>) {
+    fn on_interrupted(&mut self, name: &str, id: &str, kept: bool, error: Option<&String>) {
         let experiment = self.experiments.values_mut().find(|experiment| experiment.started.id == id);
         let declared_at = experiment.and_then(|experiment| {
             experiment.phase = Phase::Interrupted;
             experiment.started.declared_at.clone()
         });
-        self.problems.extend(error.cloned().map(Problem::OfInterrupted));
-        let why = NoResult::Interrupted { id: id.to_owned(), kept };
+        self.problems.extend(error.cloned().map(Problem::Interrupted));
+        let why = MissingResult::Interrupted { id: id.to_owned(), kept };
         self.without_result.push(WithoutResult { name: name.to_owned(), declared_at, why });
     }
 
-    fn not_started(&mut self, name: &str, why: NoResult, declared_at: Option<SourcePlace>) {
+    fn on_not_started(&mut self, name: &str, why: MissingResult, declared_at: Option<SourceLocation>) {
         self.selected += 1;
         self.without_result.push(WithoutResult { name: name.to_owned(), declared_at, why });
     }
@@ -369,7 +379,7 @@ mod tests {
         assert_eq!(state.without_result.len(), 1);
         let WithoutResult { name, declared_at, why } = &state.without_result[0];
         assert_eq!((&**name, declared_at.as_ref().unwrap().line), ("desk", 7));
-        assert_eq!(*why, NoResult::CutOff { id: "id-of-desk".to_owned(), done: 1, items: 2 });
+        assert_eq!(*why, MissingResult::Crashed { id: "id-of-desk".to_owned(), done: 1, items: 2 });
         assert_eq!(state.unfinished, ["desk"]);
         let running: Vec<_> = state.running().map(|it| &*it.started.name).collect();
         assert_eq!(running, ["sums"]);
@@ -394,9 +404,10 @@ mod tests {
         state.binary_ended();
         assert_eq!(state.unfinished, ["broken", "none", "some"]);
         assert_eq!(state.selected, 5);
-        assert_eq!(state.count(|why| matches!(why, NoResult::Ignored { .. })), 1);
+        assert_eq!(state.count(|why| matches!(why, MissingResult::Ignored { .. })), 1);
         let results = state.into_results(Vec::new());
-        let cut_off: Vec<_> = results.cut_off.iter().map(|run| (&*run.name, run.kept)).collect();
+        let cut_off: Vec<_> =
+            results.interrupted.iter().map(|run| (&*run.name, run.has_saved_items)).collect();
         assert_eq!(cut_off, [("some", true), ("none", false)]);
         assert_eq!((results.broken.len(), results.ignored.len(), results.skipped.len()), (1, 1, 1));
         assert_eq!(results.errors, ["the disk is full", "the disk is full"]);

@@ -1,14 +1,14 @@
 //! Runs test binaries: requests, events, and the terminal output.
 
-mod asked;
-mod bars;
-mod call;
 mod command;
+mod invocation;
+mod preflight;
 mod process;
+mod progress_bars;
 mod screen;
 
-pub use self::asked::{check_names, unnamed};
-pub use self::call::{Call, FAILS_WITH_CI};
-pub use self::command::{Repeats, once, run, variables};
-pub use self::process::{Asked, Message, run as run_binary};
+pub use self::command::{RunMode, run, run_once, variables};
+pub use self::invocation::{CI_HINT, Invocation};
+pub use self::preflight::{check_names, listing_failed};
+pub use self::process::{BinaryRequest, Message, run as run_binary};
 pub use self::screen::Screen;

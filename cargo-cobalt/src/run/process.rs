@@ -9,21 +9,21 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use cobalt::command::{Request, Wanted};
+use cobalt::command::{Request, RequestKind};
 use cobalt_core::reporters::Event;
 use tempfile::TempDir;
 
 use crate::cli::Selection;
 use crate::error::{CommandError, Error};
-use crate::interrupt::Below;
+use crate::interrupt::ForwardGuard;
 use crate::project::Binary;
 
 /// How long to wait for the last lines of a binary that has exited: a process it left behind can keep its output open forever.
-const LAST_LINES: Duration = Duration::from_secs(1);
+const OUTPUT_GRACE: Duration = Duration::from_secs(1);
 /// Capacity of the message queue; an agent that prints faster than the terminal blocks.
-const MOST_WAITING: usize = 4096;
+const QUEUE_CAPACITY: usize = 4096;
 /// Number of reader threads: events, stdout, stderr.
-const LISTENERS: usize = 3;
+const READERS: usize = 3;
 
 /// A message from a binary.
 #[derive(Debug)]
@@ -36,7 +36,7 @@ pub enum Message {
 }
 
 /// A message from a thread that reads from a binary.
-enum Heard {
+enum ProcessEvent {
     Message(Message),
     /// The end of the events or of an output.
     End,
@@ -46,10 +46,10 @@ enum Heard {
 
 /// A request to a binary.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked<'a> {
+pub struct BinaryRequest<'a> {
     /// Which experiments.
     pub selection: &'a Selection,
-    pub wanted: Wanted,
+    pub wanted: RequestKind,
     /// Arguments for the harness.
     pub arguments: &'a [String],
     /// Additional environment variables; of two with the same name, the later one wins.
@@ -57,31 +57,35 @@ pub struct Asked<'a> {
 }
 
 /// A binary and its additional environment variables.
-pub type WithVariables<'a> = (&'a Binary, Vec<(String, OsString)>);
+pub type BinaryWithEnv<'a> = (&'a Binary, Vec<(String, OsString)>);
 
 /// How a binary exited.
 #[derive(Clone, Copy, Debug)]
-pub struct Ended {
+pub struct ProcessExit {
     pub status: ExitStatus,
     /// The exit code reported in its last event. A library in the binary can exit with a different code.
-    pub told: Option<i32>,
+    pub reported_code: Option<i32>,
 }
 
-impl Ended {
+impl ProcessExit {
     /// Whether the exit code and the last event both report success.
     pub fn is_success(self) -> bool {
-        self.status.success() && self.told == Some(0)
+        self.status.success() && self.reported_code == Some(0)
     }
 }
 
 /// Runs a binary until it exits and passes its messages to `hear`.
-pub fn run(binary: &Binary, asked: Asked<'_>, mut hear: impl FnMut(Message)) -> Result<Ended, Error> {
+pub fn run(
+    binary: &Binary,
+    asked: BinaryRequest<'_>,
+    mut hear: impl FnMut(Message),
+) -> Result<ProcessExit, Error> {
     let pipe = Pipe::new().map_err(PipeError)?;
-    let ends = pipe.ends().map_err(PipeError)?;
+    let ends = pipe.open_ends().map_err(PipeError)?;
     let child = start(binary, asked, &pipe)?;
-    let _below = Below::runs(&child);
-    let heard = listen(child, ends);
-    let (mut status, mut told, mut listening, mut deadline) = (None, None, LISTENERS, None);
+    let _below = ForwardGuard::new(&child);
+    let heard = spawn_readers(child, ends);
+    let (mut status, mut told, mut listening, mut deadline) = (None, None, READERS, None);
     while status.is_none() || listening > 0 {
         let next = match deadline {
             None => heard.recv().ok(),
@@ -90,24 +94,24 @@ pub fn run(binary: &Binary, asked: Asked<'_>, mut hear: impl FnMut(Message)) -> 
             }
         };
         match next {
-            Some(Heard::Message(message)) => match message {
+            Some(ProcessEvent::Message(message)) => match message {
                 Message::Event(event, line) => match *event {
                     Event::Ended { exit_code } => told = Some(exit_code),
                     _ => hear(Message::Event(event, line)),
                 },
                 message => hear(message),
             },
-            Some(Heard::End) => listening -= 1,
-            Some(Heard::Exit(ended)) => {
+            Some(ProcessEvent::End) => listening -= 1,
+            Some(ProcessEvent::Exit(ended)) => {
                 status = Some(ended.map_err(|source| Error::Wait { program: binary.name(), source })?);
-                deadline = Some(Instant::now() + LAST_LINES);
+                deadline = Some(Instant::now() + OUTPUT_GRACE);
             }
             None => break,
         }
     }
     pipe.close().map_err(PipeError)?;
     let gone = || Error::Wait { program: binary.name(), source: io::ErrorKind::UnexpectedEof.into() };
-    status.map(|status| Ended { status, told }).ok_or_else(gone)
+    status.map(|status| ProcessExit { status, reported_code: told }).ok_or_else(gone)
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -116,7 +120,7 @@ struct PipeError(io::Error);
 
 impl CommandError for PipeError {}
 
-fn start(binary: &Binary, asked: Asked<'_>, pipe: &Pipe) -> Result<Child, Error> {
+fn start(binary: &Binary, asked: BinaryRequest<'_>, pipe: &Pipe) -> Result<Child, Error> {
     let mut request = Request::new(pipe.path().to_owned(), asked.wanted);
     request.filters.clone_from(&asked.selection.filter);
     request.experiments.clone_from(&asked.selection.experiment);
@@ -128,8 +132,8 @@ fn start(binary: &Binary, asked: Asked<'_>, pipe: &Pipe) -> Result<Child, Error>
     command.spawn().map_err(|source| Error::Start { program: binary.path.display().to_string(), source })
 }
 
-fn listen(mut child: Child, Ends { reader, keeper }: Ends) -> Receiver<Heard> {
-    let (sender, heard) = sync_channel(MOST_WAITING);
+fn spawn_readers(mut child: Child, PipeEnds { reader, keeper }: PipeEnds) -> Receiver<ProcessEvent> {
+    let (sender, heard) = sync_channel(QUEUE_CAPACITY);
     forward(child.stdout.take(), &sender, |line| Some(Message::Stdout(line)));
     forward(child.stderr.take(), &sender, |line| Some(Message::Stderr(line)));
     // Lines of later versions may be unknown.
@@ -140,14 +144,14 @@ fn listen(mut child: Child, Ends { reader, keeper }: Ends) -> Receiver<Heard> {
             let ended = child.wait();
             drop(keeper);
             // The receiver is gone only when the command itself exits.
-            let _ = sender.send(Heard::Exit(ended));
+            let _ = sender.send(ProcessEvent::Exit(ended));
         });
     } else {
         // Without a pipe, the events are read after the binary has exited.
         thread::spawn(move || {
             let ended = child.wait();
             forward(Some(reader), &sender, event);
-            let _ = sender.send(Heard::Exit(ended));
+            let _ = sender.send(ProcessEvent::Exit(ended));
         });
     }
     heard
@@ -156,7 +160,7 @@ fn listen(mut child: Child, Ends { reader, keeper }: Ends) -> Receiver<Heard> {
 /// Forwards each line, on its own thread.
 fn forward(
     output: Option<impl Read + Send + 'static>,
-    sender: &SyncSender<Heard>,
+    sender: &SyncSender<ProcessEvent>,
     message: impl Fn(String) -> Option<Message> + Send + 'static,
 ) {
     let sender = sender.clone();
@@ -170,12 +174,12 @@ fn forward(
             let text = String::from_utf8_lossy(&line).trim_end_matches(['\n', '\r']).to_owned();
             line.clear();
             if let Some(message) = message(text)
-                && sender.send(Heard::Message(message)).is_err()
+                && sender.send(ProcessEvent::Message(message)).is_err()
             {
                 return;
             }
         }
-        let _ = sender.send(Heard::End);
+        let _ = sender.send(ProcessEvent::End);
     });
 }
 
@@ -189,7 +193,7 @@ struct Pipe {
 
 /// Both ends of the pipe, held by this process.
 #[derive(Debug)]
-struct Ends {
+struct PipeEnds {
     /// Reads events until the last writer closes the pipe.
     reader: File,
     /// Keeps the pipe open until the binary has exited; the binary may never open it.
@@ -200,7 +204,7 @@ impl Pipe {
     fn new() -> io::Result<Self> {
         let folder = tempfile::Builder::new().prefix("cobalt-events-").tempdir()?;
         let path = folder.path().join("events");
-        make(&path)?;
+        create_pipe(&path)?;
         Ok(Self { folder, path })
     }
 
@@ -208,8 +212,8 @@ impl Pipe {
         &self.path
     }
 
-    fn ends(&self) -> io::Result<Ends> {
-        open(&self.path)
+    fn open_ends(&self) -> io::Result<PipeEnds> {
+        open_pipe(&self.path)
     }
 
     /// Removes the pipe.
@@ -219,13 +223,13 @@ impl Pipe {
 }
 
 #[cfg(unix)]
-fn make(path: &Path) -> io::Result<()> {
+fn create_pipe(path: &Path) -> io::Result<()> {
     use nix::sys::stat::Mode;
     nix::unistd::mkfifo(path, Mode::S_IRUSR | Mode::S_IWUSR).map_err(io::Error::from)
 }
 
 #[cfg(unix)]
-fn open(path: &Path) -> io::Result<Ends> {
+fn open_pipe(path: &Path) -> io::Result<PipeEnds> {
     use std::fs::OpenOptions;
     use std::os::unix::fs::OpenOptionsExt;
 
@@ -235,7 +239,7 @@ fn open(path: &Path) -> io::Result<Ends> {
     let reader = OpenOptions::new().read(true).custom_flags(OFlag::O_NONBLOCK.bits()).open(path)?;
     let keeper = OpenOptions::new().write(true).open(path)?;
     fcntl(&reader, FcntlArg::F_SETFL(OFlag::empty()))?;
-    Ok(Ends { reader, keeper })
+    Ok(PipeEnds { reader, keeper })
 }
 
 /// On other platforms a file replaces the pipe and is read after the binary has exited.
@@ -245,8 +249,8 @@ fn make(path: &Path) -> io::Result<()> {
 }
 
 #[cfg(not(unix))]
-fn open(path: &Path) -> io::Result<Ends> {
-    Ok(Ends { reader: File::open(path)?, keeper: File::open(path)? })
+fn open(path: &Path) -> io::Result<PipeEnds> {
+    Ok(PipeEnds { reader: File::open(path)?, keeper: File::open(path)? })
 }
 
 #[cfg(all(test, unix))]
@@ -260,7 +264,7 @@ mod tests {
     fn the_reader_ends_when_all_writers_are_gone_even_if_none_came() {
         for told in ["", "event\n"] {
             let pipe = Pipe::new().unwrap();
-            let Ends { mut reader, keeper } = pipe.ends().unwrap();
+            let PipeEnds { mut reader, keeper } = pipe.open_ends().unwrap();
             if !told.is_empty() {
                 let mut writer = OpenOptions::new().append(true).open(pipe.path()).unwrap();
                 writer.write_all(told.as_bytes()).unwrap();

@@ -7,21 +7,21 @@ use std::path::{Path, PathBuf};
 use cobalt::command::config::{Config, ReporterKind};
 use cobalt_core::report::{DatasetSummary, RunVerdict};
 use cobalt_core::reporters::{
-    Event, ExperimentFinished, ExperimentStarted, ItemFinished, Paint, fetched, printable, summary, time,
-    unpriced,
+    Event, ExperimentFinished, ExperimentStarted, ItemFinished, Style, escape_control, format_duration,
+    format_fetch, render_summary, unpriced_note,
 };
 use cobalt_core::wording::count;
 
-use super::bars::Bars;
+use super::progress_bars::ProgressBars;
 use crate::error::Error;
-use crate::reporters::github::is_wanted;
-use crate::reporters::{END_GROUP, Guard, group};
-use crate::results::{Experiment, NoResult, Output, RunState};
-use crate::terminal::{columns, for_stderr, for_stdout, paint, print, stderr_width};
+use crate::reporters::github::is_enabled;
+use crate::reporters::{CommandGuard, END_GROUP, group};
+use crate::results::{ExperimentProgress, MissingResult, Output, RunState};
+use crate::terminal::{columns, paint, print, stderr_width, wrap_for_stderr, wrap_for_stdout};
 
 /// Display options.
 #[derive(Clone, Debug)]
-struct Look {
+struct DisplayOptions {
     /// Whether output for people is on.
     cli: bool,
     /// Whether stdout carries JSON events; output for people then goes to stderr.
@@ -32,8 +32,8 @@ struct Look {
     quiet: bool,
     /// Columns of stderr if it is a terminal.
     width: Option<usize>,
-    paint_stdout: Paint,
-    paint_stderr: Paint,
+    paint_stdout: Style,
+    paint_stderr: Style,
     /// Paths are shown relative to this folder.
     seen_from: PathBuf,
     /// Whether GitHub Actions reads the output and interprets workflow commands.
@@ -43,17 +43,17 @@ struct Look {
 /// Prints events.
 #[derive(Debug)]
 pub struct Screen {
-    look: Look,
-    bars: Bars,
+    look: DisplayOptions,
+    bars: ProgressBars,
     /// On GitHub Actions, all output goes through it.
-    guard: Option<Guard>,
+    guard: Option<CommandGuard>,
     /// Why writing to stdout stopped. The run continues.
     stdout_failed: Option<Error>,
 }
 
-impl Look {
+impl DisplayOptions {
     fn of(settings: &Config, quiet: bool, seen_from: PathBuf) -> Self {
-        let github = is_wanted(settings.reporters());
+        let github = is_enabled(settings.reporters());
         let has = |kind| settings.reporters().iter().any(|reporter| reporter.kind == kind);
         let is_dumb = || std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         Self {
@@ -73,9 +73,9 @@ impl Look {
 impl Screen {
     /// A screen for the configured reporters. `quiet` hides passing items; paths are relative to `seen_from`.
     pub fn of(settings: &Config, quiet: bool, seen_from: PathBuf) -> Self {
-        let look = Look::of(settings, quiet, seen_from);
-        let bars = Bars::new(look.live && look.cli, look.paint_stderr);
-        let guard = look.github.then(|| Guard::new(look.json));
+        let look = DisplayOptions::of(settings, quiet, seen_from);
+        let bars = ProgressBars::new(look.live && look.cli, look.paint_stderr);
+        let guard = look.github.then(|| CommandGuard::new(look.json));
         Self { look, bars, guard, stdout_failed: None }
     }
 
@@ -111,12 +111,12 @@ impl Screen {
                 }
             }
             Event::ExperimentIgnored { name, variable } if self.look.cli => {
-                let name = self.look.paint_stderr.odd(printable(name));
+                let name = self.look.paint_stderr.warning(escape_control(name));
                 self.eprintln(&format!("{name}: ignored because {variable} is not set"));
             }
             Event::ExperimentSkipped { name, why } if self.look.cli => {
-                let name = self.look.paint_stderr.strong(printable(name));
-                self.eprintln(&format!("{name}: nothing to run: {}", printable(why)));
+                let name = self.look.paint_stderr.bold(escape_control(name));
+                self.eprintln(&format!("{name}: nothing to run: {}", escape_control(why)));
             }
             Event::ExperimentBroken { error, .. }
             | Event::ExperimentInterrupted { error: Some(error), .. } => {
@@ -128,7 +128,7 @@ impl Screen {
         }
     }
 
-    fn item_finished(&mut self, item: &ItemFinished, experiment: Option<&Experiment>) {
+    fn item_finished(&mut self, item: &ItemFinished, experiment: Option<&ExperimentProgress>) {
         let is_wanted = item.fails() || self.look.live && !self.look.quiet;
         if self.look.cli && is_wanted && !item.done_before {
             let started = experiment.map(|experiment| &experiment.started);
@@ -140,7 +140,7 @@ impl Screen {
     }
 
     /// Forwards a line that the agent printed to stdout.
-    pub fn printed_to_stdout(&mut self, line: &str) {
+    pub fn forward_stdout(&mut self, line: &str) {
         if self.look.json {
             self.eprintln(line);
         } else {
@@ -154,7 +154,7 @@ impl Screen {
             let mut printed = Ok(());
             match &self.guard {
                 Some(guard) if !self.look.json => printed = guard.text(text).map_err(Error::Print),
-                _ => self.bars.above(|| printed = print(text).map_err(Error::Print)),
+                _ => self.bars.suspend(|| printed = print(text).map_err(Error::Print)),
             }
             self.stdout_failed = printed.err();
         }
@@ -163,20 +163,20 @@ impl Screen {
     /// Prints a note for people on stderr.
     pub fn note(&self, line: &str) {
         if self.look.cli {
-            self.eprintln(&for_stderr(line));
+            self.eprintln(&wrap_for_stderr(line));
         }
     }
 
     /// Prints a suggestion on stderr, only on a terminal and unless `--quiet`.
     pub fn hint(&self, line: &str) {
         if self.look.cli && self.look.live && !self.look.json && !self.look.quiet {
-            self.eprintln(&self.look.paint_stderr.faint(for_stderr(line)));
+            self.eprintln(&self.look.paint_stderr.faint(wrap_for_stderr(line)));
         }
     }
 
     pub fn error(&self, error: &str) {
-        let line = format!("{}: {}", self.look.paint_stderr.bad("error"), printable(error));
-        self.eprintln(&for_stderr(&line));
+        let line = format!("{}: {}", self.look.paint_stderr.error("error"), escape_control(error));
+        self.eprintln(&wrap_for_stderr(&line));
     }
 
     /// Prints the summaries of the experiments in source order.
@@ -187,7 +187,7 @@ impl Screen {
         let paint = if self.look.json { self.look.paint_stderr } else { self.look.paint_stdout };
         let mut text = String::new();
         for finished in &state.finished {
-            let summary = summary(finished, &self.look.seen_from, paint);
+            let summary = render_summary(finished, &self.look.seen_from, paint);
             if self.guard.is_some() {
                 self.command(&group(&finished.report.name));
                 self.eprintln(summary.trim_end());
@@ -196,16 +196,16 @@ impl Screen {
                 text += &format!("\n{summary}");
             }
         }
-        text += &still_failed(state, paint);
-        text += &conclusion(state, paint);
+        text += &still_failed_lines(state, paint);
+        text += &overall_summary(state, paint);
         let models = state.finished.iter().flat_map(|finished| &finished.report.summary.unpriced_models);
-        if let Some(note) = unpriced(models) {
+        if let Some(note) = unpriced_note(models) {
             text += &format!("\n{note}\n");
         }
         if self.look.json {
-            self.eprintln(&for_stderr(text.trim_end()));
+            self.eprintln(&wrap_for_stderr(text.trim_end()));
         } else if !text.is_empty() {
-            self.print(&for_stdout(&text));
+            self.print(&wrap_for_stdout(&text));
         }
     }
 
@@ -220,7 +220,7 @@ impl Output for Screen {
     fn eprintln(&self, line: &str) {
         match &self.guard {
             Some(guard) => drop(guard.text(line)),
-            None => self.bars.above(|| drop(writeln!(io::stderr(), "{line}"))),
+            None => self.bars.suspend(|| drop(writeln!(io::stderr(), "{line}"))),
         }
     }
 
@@ -234,13 +234,13 @@ impl Output for Screen {
     fn wrote(&self, path: &Path) {
         if self.look.cli {
             let path = path.strip_prefix(&self.look.seen_from).unwrap_or(path).display().to_string();
-            self.eprintln(&format!("written: {}", printable(&path)));
+            self.eprintln(&format!("written: {}", escape_control(&path)));
         }
     }
 
     fn warn(&self, warning: &str) {
-        let line = format!("{}: {}", self.look.paint_stderr.odd("warning"), printable(warning));
-        self.eprintln(&for_stderr(&line));
+        let line = format!("{}: {}", self.look.paint_stderr.warning("warning"), escape_control(warning));
+        self.eprintln(&wrap_for_stderr(&line));
     }
 }
 
@@ -249,16 +249,17 @@ fn item_line(
     item: &ItemFinished,
     started: Option<&ExperimentStarted>,
     width: Option<usize>,
-    paint: Paint,
+    paint: Style,
 ) -> String {
     let experiment = started.map_or_else(String::new, |started| format!("{}::", started.name));
-    let name = printable(&format!("{experiment}{}", item.item)).into_owned();
+    let name = escape_control(&format!("{experiment}{}", item.item)).into_owned();
     let sign = match (item.fails(), item.low.is_empty()) {
-        (true, _) => paint.bad("✗"),
-        (false, false) => paint.odd("~"),
-        (false, true) => paint.good("✓"),
+        (true, _) => paint.error("✗"),
+        (false, false) => paint.warning("~"),
+        (false, true) => paint.success("✓"),
     };
-    let mut line = format!("  {sign} {}  {name}", paint.faint(format!("{:>6}", time(item.latency_ms))));
+    let mut line =
+        format!("  {sign} {}  {name}", paint.faint(format!("{:>6}", format_duration(item.latency_ms))));
     let room = width.map(|width| width.saturating_sub(12 + columns(&name)));
     line += &scores(item, started.map_or(&[], |started| &started.evaluators), room, paint);
     match (&item.why, &item.error) {
@@ -267,7 +268,7 @@ fn item_line(
             let _ = write!(line, "\n    {}", reason.trim_end());
         }),
         (None, Some(error)) => {
-            let _ = write!(line, "  {}", paint.bad(printable(error).replace('\n', " ")));
+            let _ = write!(line, "  {}", paint.error(escape_control(error).replace('\n', " ")));
         }
         (None, None) => {}
     }
@@ -275,27 +276,27 @@ fn item_line(
 }
 
 /// An item's scores: all if they fit into `room` columns, otherwise those below their pass mark.
-fn scores(item: &ItemFinished, evaluators: &[String], room: Option<usize>, paint: Paint) -> String {
+fn scores(item: &ItemFinished, evaluators: &[String], room: Option<usize>, paint: Style) -> String {
     let scored = || evaluators.iter().filter_map(|name| Some((name, *item.scores.get(name)?)));
     let named: usize = scored().map(|(name, _)| columns(name) + "   0.00".len()).sum();
     let fits = room.is_none_or(|room| named <= room);
     let score = |(name, score): (&String, f64)| {
-        let text = format!("{} {score:.2}", printable(name));
+        let text = format!("{} {score:.2}", escape_control(name));
         let is_low = item.low.contains(name);
-        let text = if is_low { paint.odd(text) } else { text };
+        let text = if is_low { paint.warning(text) } else { text };
         (fits || is_low).then(|| format!("  {text}"))
     };
     scored().filter_map(score).collect()
 }
 
 /// A line on what is about to run, and one on fetched data.
-fn header(started: &ExperimentStarted, paint: Paint) -> String {
+fn header(started: &ExperimentStarted, paint: Style) -> String {
     let ExperimentStarted {
         name, dataset, items, runs, evaluators, concurrency, timeout_ms, done, why, ..
     } = started;
     let mut line = format!(
         "{}: {} × {} × {}, {concurrency} in parallel, timeout {}",
-        paint.strong(printable(name)),
+        paint.bold(escape_control(name)),
         count(*items, "item"),
         count(*runs, "trial"),
         count(evaluators.len(), "evaluator"),
@@ -308,10 +309,10 @@ fn header(started: &ExperimentStarted, paint: Paint) -> String {
         line += ", partial run";
     }
     if let Some(why) = why {
-        let _ = write!(line, " ({})", printable(why));
+        let _ = write!(line, " ({})", escape_control(why));
     }
     if let Some(DatasetSummary { source, fetched: Some(fetch), .. }) = dataset {
-        let _ = write!(line, "\n  data: {}", fetched(source, fetch));
+        let _ = write!(line, "\n  data: {}", format_fetch(source, fetch));
     }
     line
 }
@@ -327,14 +328,14 @@ fn timeout(milliseconds: u64) -> String {
 
 /// Summary of several experiments: how many passed, which failed or did not finish, and how many were ignored or skipped. An
 /// experiment that earlier results still fail counts as failed. Empty if there is only one experiment or none.
-fn conclusion(state: &RunState, paint: Paint) -> String {
+fn overall_summary(state: &RunState, paint: Style) -> String {
     let RunState { finished, unfinished, .. } = state;
-    let ignored = state.count(|why| matches!(why, NoResult::Ignored { .. }));
-    let skipped = state.count(|why| matches!(why, NoResult::NothingToRun { .. }));
+    let ignored = state.count(|why| matches!(why, MissingResult::Ignored { .. }));
+    let skipped = state.count(|why| matches!(why, MissingResult::NothingToRun { .. }));
     let ran = finished.len() + unfinished.len();
     let all = ran + ignored + skipped;
     if ran == 0 {
-        return nothing_run(ignored, skipped);
+        return nothing_run_message(ignored, skipped);
     }
     if all == 1 {
         return String::new();
@@ -343,9 +344,10 @@ fn conclusion(state: &RunState, paint: Paint) -> String {
         if state.is_still_failed(&report.name) { RunVerdict::Failed } else { report.verdict }
     };
     let with = |wanted| finished.iter().filter(move |finished| verdict(finished) == wanted);
-    let failed: Vec<_> = with(RunVerdict::Failed).map(|finished| printable(&finished.report.name)).collect();
+    let failed: Vec<_> =
+        with(RunVerdict::Failed).map(|finished| escape_control(&finished.report.name)).collect();
     let not_evaluated = with(RunVerdict::NotEvaluated).count();
-    let unfinished: Vec<_> = unfinished.iter().map(|name| printable(name)).collect();
+    let unfinished: Vec<_> = unfinished.iter().map(|name| escape_control(name)).collect();
     let mut text = format!("\n{all} experiments: {} passed", with(RunVerdict::Passed).count());
     for (number, what) in [(not_evaluated, "not evaluated"), (ignored, "ignored"), (skipped, "skipped")] {
         if number > 0 {
@@ -354,23 +356,23 @@ fn conclusion(state: &RunState, paint: Paint) -> String {
     }
     for (names, what) in [(failed, "FAILED"), (unfinished, "NOT FINISHED")] {
         if !names.is_empty() {
-            text += &format!(", {}: {}", paint.bad(format!("{} {what}", names.len())), names.join(", "));
+            text += &format!(", {}: {}", paint.error(format!("{} {what}", names.len())), names.join(", "));
         }
     }
     text + "\n"
 }
 
 /// A line for each experiment that earlier results still fail, with the reason.
-fn still_failed(state: &RunState, paint: Paint) -> String {
+fn still_failed_lines(state: &RunState, paint: Style) -> String {
     let line = |(name, why): &(String, String)| {
-        let (name, why) = (paint.strong(printable(name)), printable(why));
-        format!("\n{name}: {} because of earlier results: {why}\n", paint.bad("still FAILED"))
+        let (name, why) = (paint.bold(escape_control(name)), escape_control(why));
+        format!("\n{name}: {} because of earlier results: {why}\n", paint.error("still FAILED"))
     };
     state.still_failed.iter().map(line).collect()
 }
 
 /// The message if no experiment was run; empty if there was none.
-fn nothing_run(ignored: usize, skipped: usize) -> String {
+fn nothing_run_message(ignored: usize, skipped: usize) -> String {
     let ignored = (ignored > 0).then(|| format!("{} ignored", count(ignored, "experiment")));
     let skipped = (skipped > 0).then(|| format!("{} skipped", count(skipped, "experiment")));
     let parts: Vec<_> = ignored.into_iter().chain(skipped).collect();

@@ -5,11 +5,11 @@ use std::process::{Command, Stdio};
 use std::{env, fs};
 
 use cobalt_core::store::Layout;
-use cobalt_core::{names, wording};
+use cobalt_core::{experiment_name, wording};
 
-use super::view::minute;
+use super::view::format_minute;
 use crate::error::{CommandError, Error, ErrorKind};
-use crate::index::{Filter, Index, Run};
+use crate::index::{Index, IndexedRun, RunFilter};
 use crate::terminal::one_line;
 
 /// Minimum length of a hash prefix for commits that git does not have.
@@ -19,7 +19,7 @@ const SHORTEST_HASH: usize = 7;
 #[derive(Debug)]
 pub struct KnownRuns {
     /// The complete runs, latest first.
-    pub whole: Vec<Run>,
+    pub complete: Vec<IndexedRun>,
     /// The folder of the result files.
     pub results: PathBuf,
     /// The folder that paths are relative to and that git runs in: the current one, or that of a project.
@@ -32,30 +32,30 @@ impl KnownRuns {
     /// Reads the runs of a store. Skips files that are not results, with a warning.
     pub fn open(layout: &Layout) -> Result<Self, Error> {
         let folder = env::current_dir().map_err(Error::CurrentFolder)?;
-        let (found, skipped) = Index::open(layout)?.runs(&Filter::ALL)?;
+        let (found, skipped) = Index::open(layout)?.query(&RunFilter::ALL)?;
         let known = Self { takes_paths: true, ..Self::of(found.runs, layout, &folder) };
         for skipped in skipped {
-            let path = known.shown(&known.results.join(&skipped.file));
+            let path = known.display_path(&known.results.join(&skipped.file));
             eprintln!("warning: skipping `{path}`: {}", one_line(&skipped.reason));
         }
         Ok(known)
     }
 
     /// These complete runs, latest first, of the project in a folder. Names cannot be paths, so only files of the store are read.
-    pub fn of(whole: Vec<Run>, layout: &Layout, folder: &Path) -> Self {
+    pub fn of(complete: Vec<IndexedRun>, layout: &Layout, folder: &Path) -> Self {
         let (results, folder) = (layout.results().to_owned(), folder.to_owned());
-        Self { whole, results, folder, takes_paths: false }
+        Self { complete, results, folder, takes_paths: false }
     }
 
     /// The complete runs, latest first.
-    pub fn whole(&self) -> &[Run] {
-        &self.whole
+    pub fn whole(&self) -> &[IndexedRun] {
+        &self.complete
     }
 
     /// The experiments with complete runs, that of the latest run first.
     pub fn experiments(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
-        for run in &self.whole {
+        for run in &self.complete {
             if !names.contains(&&*run.name) {
                 names.push(&run.name);
             }
@@ -65,19 +65,19 @@ impl KnownRuns {
 
     /// The declared name of an experiment, if it has complete runs.
     pub fn experiment(&self, typed: &str) -> Option<&str> {
-        names::find(typed, self.whole.iter().map(|run| &*run.name))
+        experiment_name::find_declared(typed, self.complete.iter().map(|run| &*run.name))
     }
 
     /// The complete runs of an experiment, latest first.
-    pub fn of_experiment(&self, typed: &str) -> impl Iterator<Item = &Run> {
+    pub fn of_experiment(&self, typed: &str) -> impl Iterator<Item = &IndexedRun> {
         let name = self.experiment(typed);
-        self.whole.iter().filter(move |run| Some(&*run.name) == name)
+        self.complete.iter().filter(move |run| Some(&*run.name) == name)
     }
 
     /// The latest complete run of each experiment on a commit. Runs without uncommitted changes take precedence.
-    pub fn of_commit(&self, commit: &str) -> Vec<&Run> {
+    pub fn of_commit(&self, commit: &str) -> Vec<&IndexedRun> {
         let mut runs: Vec<_> =
-            self.whole.iter().filter(|run| run.git_commit.as_deref() == Some(commit)).collect();
+            self.complete.iter().filter(|run| run.git_commit.as_deref() == Some(commit)).collect();
         // The sort is stable: the latest stay first.
         runs.sort_by_key(|run| run.git_dirty == Some(true));
         let mut names: Vec<&str> = Vec::new();
@@ -92,7 +92,7 @@ impl KnownRuns {
     /// Resolves a revision to a commit: in git or, as runs can come from elsewhere, by the hash prefix of a run's commit.
     pub fn commit(&self, revision: &str) -> Option<String> {
         commit(&self.folder, revision).or_else(|| {
-            let commits = self.whole.iter().filter_map(|run| run.git_commit.as_deref());
+            let commits = self.complete.iter().filter_map(|run| run.git_commit.as_deref());
             let mut meant =
                 commits.filter(|_| revision.len() >= SHORTEST_HASH).filter(|it| it.starts_with(revision));
             let first = meant.next()?;
@@ -108,7 +108,7 @@ impl KnownRuns {
             .filter_map(|path| {
                 let name = path.file_name()?.to_str()?;
                 let (_, id) = name.strip_suffix(".json")?.rsplit_once('_')?;
-                let is_whole = || self.whole.iter().any(|run| run.file == name || run.id == id);
+                let is_whole = || self.complete.iter().any(|run| run.file == name || run.id == id);
                 let is_meant = !name.starts_with('.') && id.starts_with(beginning) && !is_whole();
                 is_meant.then(|| (id.to_owned(), path.clone()))
             })
@@ -118,13 +118,13 @@ impl KnownRuns {
     }
 
     /// A path relative to the current folder.
-    pub fn shown(&self, path: &Path) -> String {
+    pub fn display_path(&self, path: &Path) -> String {
         one_line(&path.strip_prefix(&self.folder).unwrap_or(path).display().to_string())
     }
 }
 
 /// Maximum number of runs in a message.
-const SHOWN: usize = 5;
+const MAX_SHOWN: usize = 5;
 /// Digits shown of a commit hash.
 const SHORT_HASH: usize = 10;
 
@@ -134,20 +134,20 @@ pub enum UnknownRun {
     #[error("no run `{typed}`: not a result file, run-ID prefix or git revision; {hint}")]
     Unknown { typed: String, hint: String },
 
-    #[error("commit {} (`{typed}`) has no run; {hint}", short(.commit))]
+    #[error("commit {} (`{typed}`) has no run; {hint}", short_hash(.commit))]
     NoRunOfCommit { typed: String, commit: String, hint: String },
 
     #[error(
         "commit {} (`{typed}`) has no run of `{experiment}`, only of {}",
-        short(.commit),
-        wording::list(.others.iter().map(String::as_str))
+        short_hash(.commit),
+        wording::join_quoted(.others.iter().map(String::as_str))
     )]
     NoRunOfExperiment { typed: String, commit: String, experiment: String, others: Vec<String> },
 
     #[error("`{typed}`: no complete run of an experiment `{experiment}`; {hint}")]
     UnknownExperiment { typed: String, experiment: String, hint: String },
 
-    #[error("`{typed}`: `{experiment}` has only {runs} complete run{}; {LIST}", if *.runs == 1 { "" } else { "s" })]
+    #[error("`{typed}`: `{experiment}` has only {runs} complete run{}; {HISTORY_HINT}", if *.runs == 1 { "" } else { "s" })]
     TooFewRuns { typed: String, experiment: String, runs: usize },
 
     #[error("`{typed}`: no complete run in `{results}` yet; create one with `cargo cobalt run`")]
@@ -156,7 +156,7 @@ pub enum UnknownRun {
     #[error("`{typed}` matches several runs: {}; use a longer ID prefix", .runs.join(", "))]
     Ambiguous { typed: String, runs: Vec<String> },
 
-    #[error("`{typed}` matches run {run} and commit {}, which has a different run; use a longer prefix", short(.commit))]
+    #[error("`{typed}` matches run {run} and commit {}, which has a different run; use a longer prefix", short_hash(.commit))]
     RunOrCommit { typed: String, run: String, commit: String },
 }
 
@@ -167,19 +167,20 @@ impl CommandError for UnknownRun {
 }
 
 /// Where to find run names.
-const LIST: &str = "`cargo cobalt history` lists all runs";
+const HISTORY_HINT: &str = "`cargo cobalt history` lists all runs";
 
 impl UnknownRun {
     /// `known` are the existing runs, latest first, and `experiments` their experiments. `fetch` says what to do if the name is a
     /// revision.
-    pub fn unknown(typed: &str, known: &[Run], experiments: &[&str], fetch: Option<String>) -> Self {
-        let hint =
-            meant(typed, experiments).map(|meant| format!("did you mean `{meant}`?")).unwrap_or_else(|| {
+    pub fn unknown(typed: &str, known: &[IndexedRun], experiments: &[&str], fetch: Option<String>) -> Self {
+        let hint = suggestion(typed, experiments)
+            .map(|meant| format!("did you mean `{meant}`?"))
+            .unwrap_or_else(|| {
                 let runs = if known.is_empty() {
                     "no runs yet; create one with `cargo cobalt run`".to_owned()
                 } else {
-                    let newest: Vec<_> = known.iter().take(SHOWN).map(described).collect();
-                    format!("latest runs: {}; {LIST}", newest.join(", "))
+                    let newest: Vec<_> = known.iter().take(MAX_SHOWN).map(describe_run).collect();
+                    format!("latest runs: {}; {HISTORY_HINT}", newest.join(", "))
                 };
                 fetch.into_iter().chain([runs]).collect::<Vec<_>>().join("; ")
             });
@@ -188,9 +189,9 @@ impl UnknownRun {
 
     /// A revision can also be an experiment name.
     pub fn no_run_of_commit(typed: String, commit: String, experiments: &[&str]) -> Self {
-        let hint = match names::find(&typed, experiments.iter().copied()).is_some() {
+        let hint = match experiment_name::find_declared(&typed, experiments.iter().copied()).is_some() {
             true => format!("for the latest run of the experiment, use `{typed}@latest`"),
-            false => format!("check it out and run it; {LIST}"),
+            false => format!("check it out and run it; {HISTORY_HINT}"),
         };
         Self::NoRunOfCommit { typed, commit, hint }
     }
@@ -199,15 +200,15 @@ impl UnknownRun {
         let hint = if experiments.is_empty() {
             "create one with `cargo cobalt run`".to_owned()
         } else {
-            wording::instead(experiment, experiments.iter().copied())
+            wording::suggest_or_list(experiment, experiments.iter().copied())
         };
         Self::UnknownExperiment { typed: typed.to_owned(), experiment: experiment.to_owned(), hint }
     }
 
     /// `runs` are descriptions.
     pub fn ambiguous(typed: &str, mut runs: Vec<String>) -> Self {
-        let more = runs.len().saturating_sub(SHOWN);
-        runs.truncate(SHOWN);
+        let more = runs.len().saturating_sub(MAX_SHOWN);
+        runs.truncate(MAX_SHOWN);
         if more > 0 {
             runs.push(format!("{more} more"));
         }
@@ -216,7 +217,7 @@ impl UnknownRun {
 }
 
 /// A suggestion for a misspelt name.
-fn meant(typed: &str, experiments: &[&str]) -> Option<String> {
+fn suggestion(typed: &str, experiments: &[&str]) -> Option<String> {
     let (name, _) = typed.rsplit_once('@').unwrap_or((typed, ""));
     let experiment = wording::closest(name, experiments.iter().copied());
     experiment.map(|experiment| format!("{experiment}@latest")).or_else(|| {
@@ -227,12 +228,12 @@ fn meant(typed: &str, experiments: &[&str]) -> Option<String> {
 }
 
 /// A run in a message.
-pub fn described(run: &Run) -> String {
-    format!("{} (`{}`, {})", one_line(&run.id), one_line(&run.name), minute(&run.timestamp))
+pub fn describe_run(run: &IndexedRun) -> String {
+    format!("{} (`{}`, {})", one_line(&run.id), one_line(&run.name), format_minute(&run.timestamp))
 }
 
 /// A shortened commit hash.
-pub fn short(commit: &str) -> &str {
+pub fn short_hash(commit: &str) -> &str {
     commit.get(..SHORT_HASH).unwrap_or(commit)
 }
 
@@ -246,7 +247,7 @@ pub fn commit(folder: &Path, revision: &str) -> Option<String> {
 }
 
 /// How to get a missing revision from a remote.
-pub fn how_to_fetch(folder: &Path, revision: &str) -> Option<String> {
+pub fn fetch_hint(folder: &Path, revision: &str) -> Option<String> {
     let remotes = git(folder, &["remote"])?;
     let at_remote = remotes.lines().map(|remote| format!("{remote}/{revision}"));
     if let Some(there) = at_remote.into_iter().find(|branch| commit(folder, branch).is_some()) {
@@ -277,9 +278,9 @@ mod tests {
     #[test]
     fn a_name_that_is_near_is_suggested() {
         let experiments = ["help-desk", "intent"];
-        assert_eq!(meant("help-desk", &experiments).as_deref(), Some("help-desk@latest"));
-        assert_eq!(meant("help_desk@newest", &experiments).as_deref(), Some("help-desk@latest"));
-        assert_eq!(meant("lastest~2", &experiments).as_deref(), Some("latest~2"));
-        assert_eq!(meant("zzzzzz", &experiments), None);
+        assert_eq!(suggestion("help-desk", &experiments).as_deref(), Some("help-desk@latest"));
+        assert_eq!(suggestion("help_desk@newest", &experiments).as_deref(), Some("help-desk@latest"));
+        assert_eq!(suggestion("lastest~2", &experiments).as_deref(), Some("latest~2"));
+        assert_eq!(suggestion("zzzzzz", &experiments), None);
     }
 }

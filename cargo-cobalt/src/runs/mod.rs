@@ -12,6 +12,8 @@ mod known;
 mod resolve;
 mod view;
 
-pub use known::{KnownRuns, UnknownRun, short};
-pub use resolve::{FoundRun, report_of};
-pub use view::{ItemCounts, RunFigures, RunOutcome, RunPhase, RunView, journals, minute, so_far};
+pub use known::{KnownRuns, UnknownRun, short_hash};
+pub use resolve::{ResolvedRun, report_of};
+pub use view::{
+    ItemCounts, RunMetrics, RunOutcome, RunPhase, RunView, format_minute, journals, partial_report,
+};

@@ -5,17 +5,17 @@ use std::path::{Path, PathBuf};
 
 use cobalt_core::prices::PriceTable;
 use cobalt_core::report::Report;
-use cobalt_core::store::{read_measurements, read_report, without_mark};
+use cobalt_core::store::{read_measurements, read_report, strip_bom};
 use serde::Deserialize;
 
-use super::known::{self, KnownRuns, UnknownRun, described};
-use crate::cli::{Meaning, RunName};
+use super::known::{self, KnownRuns, UnknownRun, describe_run};
+use crate::cli::{RunName, RunSelector};
 use crate::error::Error;
-use crate::index::Run;
+use crate::index::IndexedRun;
 
 /// A resolved run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FoundRun {
+pub struct ResolvedRun {
     /// The run ID.
     pub id: String,
     /// The experiment's name.
@@ -28,55 +28,58 @@ pub struct FoundRun {
 
 /// What a name refers to on its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Named {
+pub enum ResolvedName {
     /// One run, regardless of other names.
-    One(FoundRun),
+    One(ResolvedRun),
     /// A run of each experiment that has one, latest first; never empty.
-    OfEach(Vec<FoundRun>),
+    PerExperiment(Vec<ResolvedRun>),
 }
 
 impl KnownRuns {
     /// The commit of a name, if the name was resolved as a git revision.
-    pub fn commit_of(&self, name: &RunName, runs: &[FoundRun]) -> Option<String> {
+    pub fn commit_of(&self, name: &RunName, runs: &[ResolvedRun]) -> Option<String> {
         let commit = self.commit(name.as_str())?;
         let of_commit = self.of_commit(&commit);
-        let is_of_commit = |run: &FoundRun| of_commit.iter().any(|known| known.id == run.id);
+        let is_of_commit = |run: &ResolvedRun| of_commit.iter().any(|known| known.id == run.id);
         runs.iter().all(is_of_commit).then_some(commit)
     }
 
     /// Resolves several names together: a name that fits several experiments refers to the experiment of the first unambiguous
     /// name, or else to that of the latest run.
-    pub fn resolve(&self, names: &[RunName]) -> Result<Vec<FoundRun>, Error> {
+    pub fn resolve(&self, names: &[RunName]) -> Result<Vec<ResolvedRun>, Error> {
         let named = names.iter().map(|name| self.find(name)).collect::<Result<Vec<_>, _>>()?;
         let told = named.iter().find_map(|named| match named {
-            Named::One(run) => Some(run.experiment.clone()),
-            Named::OfEach(_) => None,
+            ResolvedName::One(run) => Some(run.experiment.clone()),
+            ResolvedName::PerExperiment(_) => None,
         });
-        let experiment = told.or_else(|| self.whole.first().map(|run| run.name.clone())).unwrap_or_default();
+        let experiment =
+            told.or_else(|| self.complete.first().map(|run| run.name.clone())).unwrap_or_default();
         let choose = |(name, named)| match named {
-            Named::One(run) => Ok(run),
-            Named::OfEach(runs) => {
+            ResolvedName::One(run) => Ok(run),
+            ResolvedName::PerExperiment(runs) => {
                 let run = runs.into_iter().find(|run| run.experiment == experiment);
-                run.ok_or_else(|| self.not_of(name, &experiment).into())
+                run.ok_or_else(|| self.no_match_for(name, &experiment).into())
             }
         };
         names.iter().zip(named).map(choose).collect()
     }
 
     /// What a name refers to on its own.
-    pub fn find(&self, name: &RunName) -> Result<Named, Error> {
+    pub fn find(&self, name: &RunName) -> Result<ResolvedName, Error> {
         match &name.meaning {
-            Meaning::Latest { experiment: Some(experiment), back } => {
-                Ok(Named::One(self.latest_of(name, experiment, *back)?))
+            RunSelector::Latest { experiment: Some(experiment), back } => {
+                Ok(ResolvedName::One(self.latest_of(name, experiment, *back)?))
             }
-            Meaning::Latest { experiment: None, back } => Ok(Named::OfEach(self.latest(name, *back)?)),
-            Meaning::Other => self.look_up(name.as_str()),
+            RunSelector::Latest { experiment: None, back } => {
+                Ok(ResolvedName::PerExperiment(self.latest(name, *back)?))
+            }
+            RunSelector::Lookup => self.lookup(name.as_str()),
         }
     }
 
-    fn latest_of(&self, name: &RunName, experiment: &str, back: usize) -> Result<FoundRun, UnknownRun> {
+    fn latest_of(&self, name: &RunName, experiment: &str, back: usize) -> Result<ResolvedRun, UnknownRun> {
         let run = self.of_experiment(experiment).nth(back);
-        run.map(|run| self.found(run)).ok_or_else(|| self.too_few(name, experiment))
+        run.map(|run| self.resolved(run)).ok_or_else(|| self.too_few(name, experiment))
     }
 
     fn too_few(&self, name: &RunName, experiment: &str) -> UnknownRun {
@@ -87,21 +90,26 @@ impl KnownRuns {
         }
     }
 
-    fn latest(&self, name: &RunName, back: usize) -> Result<Vec<FoundRun>, UnknownRun> {
+    fn latest(&self, name: &RunName, back: usize) -> Result<Vec<ResolvedRun>, UnknownRun> {
         let experiments = self.experiments();
         let Some(newest) = experiments.first() else {
-            return Err(UnknownRun::NoRuns { typed: name.to_string(), results: self.shown(&self.results) });
+            return Err(UnknownRun::NoRuns {
+                typed: name.to_string(),
+                results: self.display_path(&self.results),
+            });
         };
         let runs = experiments.iter().filter_map(|experiment| self.of_experiment(experiment).nth(back));
-        let runs: Vec<_> = runs.map(|run| self.found(run)).collect();
+        let runs: Vec<_> = runs.map(|run| self.resolved(run)).collect();
         if runs.is_empty() { Err(self.too_few(name, newest)) } else { Ok(runs) }
     }
 
     /// Why a name that fits other experiments does not fit this one.
-    fn not_of(&self, name: &RunName, experiment: &str) -> UnknownRun {
+    fn no_match_for(&self, name: &RunName, experiment: &str) -> UnknownRun {
         let typed = name.as_str();
         match self.commit(typed) {
-            Some(commit) if name.meaning == Meaning::Other => self.none_of_commit(typed, commit, experiment),
+            Some(commit) if name.meaning == RunSelector::Lookup => {
+                self.none_of_commit(typed, commit, experiment)
+            }
             _ => self.too_few(name, experiment),
         }
     }
@@ -116,42 +124,42 @@ impl KnownRuns {
     }
 
     /// Tries a file, an ID, an ID prefix, then a git revision.
-    fn look_up(&self, typed: &str) -> Result<Named, Error> {
+    fn lookup(&self, typed: &str) -> Result<ResolvedName, Error> {
         let is_path = typed.ends_with(".json") || typed.contains(std::path::is_separator);
         if self.takes_paths && is_path && Path::new(typed).is_file() {
-            return Ok(Named::One(of_file(Path::new(typed))?));
+            return Ok(ResolvedName::One(read_run_file(Path::new(typed))?));
         }
         let commit = self.commit(typed);
         match self.by_id(typed)? {
-            Some(run) if run.id == typed => Ok(Named::One(run)),
+            Some(run) if run.id == typed => Ok(ResolvedName::One(run)),
             Some(run) => {
                 match commit.filter(|commit| self.of_commit(commit).iter().any(|it| it.id != run.id)) {
                     Some(commit) => {
                         Err(UnknownRun::RunOrCommit { typed: typed.to_owned(), run: run.id, commit }.into())
                     }
-                    None => Ok(Named::One(run)),
+                    None => Ok(ResolvedName::One(run)),
                 }
             }
             None => self.by_revision(typed, commit).map_err(Error::from),
         }
     }
 
-    fn by_id(&self, typed: &str) -> Result<Option<FoundRun>, Error> {
-        if let Some(run) = self.whole.iter().find(|run| run.id == typed) {
-            return Ok(Some(self.found(run)));
+    fn by_id(&self, typed: &str) -> Result<Option<ResolvedRun>, Error> {
+        if let Some(run) = self.complete.iter().find(|run| run.id == typed) {
+            return Ok(Some(self.resolved(run)));
         }
-        let whole: Vec<_> = self.whole.iter().filter(|run| run.id.starts_with(typed)).collect();
+        let whole: Vec<_> = self.complete.iter().filter(|run| run.id.starts_with(typed)).collect();
         let partial = self.partial(typed);
         if let Some((_, path)) = partial.iter().find(|(id, _)| id == typed) {
-            return Ok(Some(of_file(path)?));
+            return Ok(Some(read_run_file(path)?));
         }
         match (&whole[..], &partial[..]) {
             ([], []) => Ok(None),
             _ if typed.is_empty() => Ok(None),
-            ([run], []) => Ok(Some(self.found(run))),
-            ([], [(_, path)]) => Ok(Some(of_file(path)?)),
+            ([run], []) => Ok(Some(self.resolved(run))),
+            ([], [(_, path)]) => Ok(Some(read_run_file(path)?)),
             _ => {
-                let whole = whole.into_iter().map(described);
+                let whole = whole.into_iter().map(describe_run);
                 let all = whole.chain(partial.into_iter().map(|(id, _)| format!("{id} (partial)"))).collect();
                 Err(UnknownRun::ambiguous(typed, all).into())
             }
@@ -159,7 +167,7 @@ impl KnownRuns {
     }
 
     /// The runs of a commit, only of one experiment for `experiment@revision`.
-    fn by_revision(&self, typed: &str, commit: Option<String>) -> Result<Named, UnknownRun> {
+    fn by_revision(&self, typed: &str, commit: Option<String>) -> Result<ResolvedName, UnknownRun> {
         if let Some(commit) = commit {
             return self.of_revision(typed, commit);
         }
@@ -173,50 +181,50 @@ impl KnownRuns {
             };
             let run = self.of_commit(&commit).into_iter().find(|run| run.name == experiment);
             return match run {
-                Some(run) => Ok(Named::One(self.found_by(revision, run))),
+                Some(run) => Ok(ResolvedName::One(self.found_by(revision, run))),
                 None => Err(self.none_of_commit(typed, commit, experiment)),
             };
         }
         let revision = typed.rsplit_once('@').map_or(typed, |(_, revision)| revision);
-        let fetch = known::how_to_fetch(&self.folder, revision);
-        Err(UnknownRun::unknown(typed, &self.whole, &experiments, fetch))
+        let fetch = known::fetch_hint(&self.folder, revision);
+        Err(UnknownRun::unknown(typed, &self.complete, &experiments, fetch))
     }
 
-    fn of_revision(&self, typed: &str, commit: String) -> Result<Named, UnknownRun> {
+    fn of_revision(&self, typed: &str, commit: String) -> Result<ResolvedName, UnknownRun> {
         let runs = self.of_commit(&commit);
         let mut runs: Vec<_> = runs.into_iter().map(|run| self.found_by(typed, run)).collect();
         match runs.len() {
             0 => Err(UnknownRun::no_run_of_commit(typed.to_owned(), commit, &self.experiments())),
-            1 => Ok(Named::One(runs.remove(0))),
-            _ => Ok(Named::OfEach(runs)),
+            1 => Ok(ResolvedName::One(runs.remove(0))),
+            _ => Ok(ResolvedName::PerExperiment(runs)),
         }
     }
 
-    fn found_by(&self, revision: &str, run: &Run) -> FoundRun {
+    fn found_by(&self, revision: &str, run: &IndexedRun) -> ResolvedRun {
         let is_dirty = run.git_dirty == Some(true);
         let note =
             is_dirty.then(|| format!("run {} of `{revision}` was made with uncommitted changes", run.id));
-        FoundRun { note, ..self.found(run) }
+        ResolvedRun { note, ..self.resolved(run) }
     }
 
-    fn found(&self, run: &Run) -> FoundRun {
+    fn resolved(&self, run: &IndexedRun) -> ResolvedRun {
         let path = self.results.join(&run.file);
-        FoundRun { id: run.id.clone(), experiment: run.name.clone(), path, note: None }
+        ResolvedRun { id: run.id.clone(), experiment: run.name.clone(), path, note: None }
     }
 }
 
-impl Named {
+impl ResolvedName {
     /// The run, or those of all experiments.
-    pub fn runs(self) -> Vec<FoundRun> {
+    pub fn runs(self) -> Vec<ResolvedRun> {
         match self {
             Self::One(run) => vec![run],
-            Self::OfEach(runs) => runs,
+            Self::PerExperiment(runs) => runs,
         }
     }
 }
 
 /// The run in a result file or a baseline file; only the head is read.
-fn of_file(path: &Path) -> Result<FoundRun, Error> {
+fn read_run_file(path: &Path) -> Result<ResolvedRun, Error> {
     #[derive(Deserialize)]
     struct Head {
         id: String,
@@ -225,13 +233,13 @@ fn of_file(path: &Path) -> Result<FoundRun, Error> {
 
     let unfit = |reason: String| Error::RunFile { path: path.to_owned(), reason };
     let bytes = fs::read(path).map_err(|error| unfit(error.to_string()))?;
-    let head: Head = serde_json::from_slice(without_mark(&bytes))
+    let head: Head = serde_json::from_slice(strip_bom(&bytes))
         .map_err(|error| unfit(format!("neither a result file nor a baseline file: {error}")))?;
-    Ok(FoundRun { id: head.id, experiment: head.name, path: path.to_owned(), note: None })
+    Ok(ResolvedRun { id: head.id, experiment: head.name, path: path.to_owned(), note: None })
 }
 
 /// Reads the report of a run. A baseline has no report.
-pub fn report_of(run: &FoundRun, prices: &PriceTable) -> Result<Report, Error> {
+pub fn report_of(run: &ResolvedRun, prices: &PriceTable) -> Result<Report, Error> {
     match read_report(&run.path) {
         Ok(report) => Ok(report),
         Err(_) if read_measurements(&run.path, prices).is_ok() => {

@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 
 use cobalt::command::config::Config;
 use cobalt_core::report::{Report, Summary};
-use cobalt_core::store::{JournalContents, JournalHeader, is_going_on, read_journal};
+use cobalt_core::store::{JournalContents, JournalHeader, is_in_progress, read_journal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::index::{Run, RunStatus};
+use crate::index::{IndexedRun, RunStatus};
 
 /// A run, finished or not.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,7 +34,7 @@ pub struct RunView {
     /// In milliseconds, so far.
     pub duration_ms: i64,
     /// Metrics of finished runs.
-    pub figures: RunFigures,
+    pub metrics: RunMetrics,
     /// The name of its result file, if indexed.
     pub file: String,
 }
@@ -45,11 +45,11 @@ pub struct RunView {
 #[schemars(rename = "State")]
 pub enum RunPhase {
     /// Finished: its file contains all results.
-    Ended,
+    Finished,
     /// In progress: more items will be finished.
-    GoingOn,
+    Running,
     /// Interrupted; can be resumed.
-    CutOff,
+    Interrupted,
 }
 
 /// The outcome of a run, from best to worst.
@@ -82,7 +82,7 @@ pub struct ItemCounts {
 
 /// The metrics of a finished run. Counts have the index's types.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct RunFigures {
+pub struct RunMetrics {
     /// In milliseconds.
     pub avg_latency_ms: f64,
     /// The agent's; absent if not reported.
@@ -103,7 +103,7 @@ pub struct RunFigures {
 
 impl RunView {
     /// A finished run from the index.
-    pub fn ended(run: Run, is_partial: bool) -> Self {
+    pub fn finished(run: IndexedRun, is_partial: bool) -> Self {
         let number = |integer| usize::try_from(integer).unwrap_or_default();
         Self {
             items: ItemCounts::ended(
@@ -111,7 +111,7 @@ impl RunView {
                 number(run.passed_items),
                 number(run.low_items),
             ),
-            figures: RunFigures {
+            metrics: RunMetrics {
                 avg_latency_ms: run.avg_latency_ms,
                 total_tokens: run.total_tokens,
                 cost: run.cost,
@@ -126,7 +126,7 @@ impl RunView {
             experiment: run.name,
             timestamp: run.timestamp,
             tags: run.tags,
-            state: RunPhase::Ended,
+            state: RunPhase::Finished,
             is_partial,
             status: run.status,
             scores: run.scores,
@@ -148,7 +148,7 @@ impl RunView {
             items: ItemCounts { total: header.planned_items(), finished, ..ItemCounts::default() },
             scores: BTreeMap::new(),
             duration_ms: 0,
-            figures: RunFigures::default(),
+            metrics: RunMetrics::default(),
             file: String::new(),
         }
     }
@@ -182,7 +182,7 @@ impl RunView {
 
     /// Number of items and evaluations in error.
     pub fn errors(&self) -> i64 {
-        self.figures.failed_items.saturating_add(self.figures.eval_errors)
+        self.metrics.failed_items.saturating_add(self.metrics.eval_errors)
     }
 
     /// The mean over the evaluators.
@@ -193,7 +193,7 @@ impl RunView {
 
     /// The agent cost plus the judge cost, in USD.
     pub fn total_cost(&self) -> Option<f64> {
-        match (self.figures.cost, self.figures.judge_cost) {
+        match (self.metrics.cost, self.metrics.judge_cost) {
             (None, None) => None,
             (agent, judges) => Some(agent.unwrap_or(0.0) + judges.unwrap_or(0.0)),
         }
@@ -216,12 +216,12 @@ impl From<&Summary> for ItemCounts {
 
 impl RunPhase {
     pub fn of_journal(path: &Path) -> io::Result<Self> {
-        Ok(if is_going_on(path)? { Self::GoingOn } else { Self::CutOff })
+        Ok(if is_in_progress(path)? { Self::Running } else { Self::Interrupted })
     }
 }
 
 /// A start time in UTC, to the minute.
-pub fn minute(timestamp: &str) -> String {
+pub fn format_minute(timestamp: &str) -> String {
     timestamp.get(..16).unwrap_or(timestamp).replace('T', " ")
 }
 
@@ -233,8 +233,8 @@ pub fn journals(folder: &Path) -> BTreeMap<String, PathBuf> {
 }
 
 /// The report of the finished items of a run. The latest line of an item counts.
-pub fn so_far(contents: JournalContents, settings: &Config) -> Report {
+pub fn partial_report(contents: JournalContents, settings: &Config) -> Report {
     let JournalContents { header, items, elapsed, .. } = contents;
     let items: BTreeMap<_, _> = items.into_iter().map(|item| (item.index, item)).collect();
-    header.report_so_far(items.into_values().collect(), elapsed, settings.prices())
+    header.partial_report(items.into_values().collect(), elapsed, settings.prices())
 }

@@ -9,13 +9,13 @@ use axum::http::{HeaderMap, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use cobalt::command::config::Config;
 use cobalt_core::hash::hex;
-use cobalt_core::reporters::printable;
+use cobalt_core::reporters::escape_control;
 use cobalt_core::wording::count;
 use rust_embed::{EmbeddedFile, RustEmbed};
 
 use super::guard::{Guard, Token};
-use super::running::{Advertised, project_name};
 use super::server;
+use super::server_registry::{Advertisement, project_name};
 use super::store::Store;
 use crate::error::Error;
 
@@ -25,43 +25,43 @@ pub struct Dashboard {
     address: SocketAddr,
     store: Arc<Store>,
     guard: Guard,
-    asked: Asked,
+    access: Access,
     settings: Config,
 }
 
 impl Dashboard {
     /// A server for the project's runs. Clients need a token if one is given, or if other machines can connect.
-    pub fn of(settings: &Config, listener: TcpListener, given: Option<&str>) -> Result<Self, Error> {
+    pub fn new(settings: &Config, listener: TcpListener, given: Option<&str>) -> Result<Self, Error> {
         let address = listener.local_addr().map_err(Error::Server)?;
-        let token = |text: &str| Some(Token::of(text, address.port()));
+        let token = |text: &str| Some(Token::new(text, address.port()));
         let (token, asked) = match given {
-            Some(text) => (token(text), Asked::GivenToken),
-            None if address.ip().is_loopback() => (None, Asked::Nothing),
+            Some(text) => (token(text), Access::UserToken),
+            None if address.ip().is_loopback() => (None, Access::Open),
             None => {
                 let text = Token::random()?;
-                (token(&text), Asked::Token(text))
+                (token(&text), Access::GeneratedToken(text))
             }
         };
         let store = Arc::new(Store::open(settings)?);
-        let guard = Guard::of(address, token);
-        Ok(Self { listener, address, store, guard, asked, settings: settings.clone() })
+        let guard = Guard::new(address, token);
+        Ok(Self { listener, address, store, guard, access: asked, settings: settings.clone() })
     }
 
     /// Its URL, if no token is required. A token is never passed to a browser: other users of this machine can read command lines.
     pub fn url(&self) -> Option<String> {
-        matches!(self.asked, Asked::Nothing).then(|| url(self.address))
+        matches!(self.access, Access::Open).then(|| url(self.address))
     }
 
     /// Prints its URL.
     pub fn announce(&self) -> Result<(), Error> {
-        let runs = self.store.count()?;
-        eprintln!("{}", announcement(&self.settings, runs, self.address, &self.asked));
+        let runs = self.store.run_count()?;
+        eprintln!("{}", announcement(&self.settings, runs, self.address, &self.access));
         Ok(())
     }
 
     /// Serves until the program is interrupted.
     pub fn run(self) -> Result<(), Error> {
-        let advertised = self.url().map(|url| Advertised::at(&self.settings, &url));
+        let advertised = self.url().map(|url| Advertisement::publish(&self.settings, &url));
         if let Some(Err(error)) = &advertised {
             eprintln!("warning: `cargo cobalt run` will not find this dashboard: {error}");
         }
@@ -71,28 +71,28 @@ impl Dashboard {
 
 /// What clients need.
 #[derive(Debug)]
-enum Asked {
+enum Access {
     /// Nothing.
-    Nothing,
+    Open,
     /// The token from the environment, which the user knows.
-    GivenToken,
+    UserToken,
     /// A token generated for this server.
-    Token(String),
+    GeneratedToken(String),
 }
 
 /// The line with the URL and the number of runs.
-fn announcement(settings: &Config, runs: usize, address: SocketAddr, asked: &Asked) -> String {
+fn announcement(settings: &Config, runs: usize, address: SocketAddr, asked: &Access) -> String {
     let runs = match runs {
         0 => "no runs yet, create one with `cargo cobalt run`".to_owned(),
         runs => count(runs, "run"),
     };
     let link = match asked {
-        Asked::Nothing => url(address),
-        Asked::GivenToken => format!("{}/?token=… with the value of COBALT_TOKEN", reachable(address)),
-        Asked::Token(token) => format!("{}/?token={token}", reachable(address)),
+        Access::Open => url(address),
+        Access::UserToken => format!("{}/?token=… with the value of COBALT_TOKEN", external_url(address)),
+        Access::GeneratedToken(token) => format!("{}/?token={token}", external_url(address)),
     };
     let name = project_name(settings);
-    format!("dashboard: {link} ({}, {runs}); press Ctrl-C to stop", printable(&name))
+    format!("dashboard: {link} ({}, {runs}); press Ctrl-C to stop", escape_control(&name))
 }
 
 /// The address as a URL.
@@ -101,13 +101,13 @@ fn url(address: SocketAddr) -> String {
 }
 
 /// The URL for other machines, if the server listens on all addresses.
-fn reachable(address: SocketAddr) -> String {
-    let ip = if address.ip().is_unspecified() { own_address(address.ip()) } else { address.ip() };
+fn external_url(address: SocketAddr) -> String {
+    let ip = if address.ip().is_unspecified() { outbound_address(address.ip()) } else { address.ip() };
     url(SocketAddr::new(ip, address.port()))
 }
 
 /// The outbound address of this machine, or else the loopback address.
-fn own_address(all: IpAddr) -> IpAddr {
+fn outbound_address(all: IpAddr) -> IpAddr {
     // Addresses reserved for documentation. No packet is sent: the system only selects a route.
     let (elsewhere, itself): (IpAddr, IpAddr) = match all {
         IpAddr::V4(_) => (Ipv4Addr::new(192, 0, 2, 1).into(), Ipv4Addr::LOCALHOST.into()),
@@ -129,32 +129,32 @@ struct Files;
 /// The folder of files whose names contain a content hash.
 const ASSETS: &str = "assets/";
 const INDEX: &str = "index.html";
-const FOR_EVER: &str = "public, max-age=31536000, immutable";
+const IMMUTABLE: &str = "public, max-age=31536000, immutable";
 /// Browsers revalidate on each request.
-const ASKED_AGAIN: &str = "no-cache";
+const REVALIDATE: &str = "no-cache";
 
 /// The file at a path; any path that cannot be a file is a client-side route of the page.
-pub async fn file(request: Request) -> Response {
+pub async fn serve_file(request: Request) -> Response {
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
         return (StatusCode::METHOD_NOT_ALLOWED, [(ALLOW, "GET, HEAD")]).into_response();
     }
     let path = request.uri().path().trim_start_matches('/');
-    match Files::get(if may_be_file(path) { path } else { INDEX }) {
-        Some(file) => answer(file, path.starts_with(ASSETS), request.headers()),
+    match Files::get(if is_file_path(path) { path } else { INDEX }) {
+        Some(file) => file_response(file, path.starts_with(ASSETS), request.headers()),
         None => (StatusCode::NOT_FOUND, "file not found\n").into_response(),
     }
 }
 
 /// Whether a path can be a file: in the assets folder, or a top-level name with an extension. Deeper paths are routes of the page,
 /// where item names may contain dots.
-fn may_be_file(path: &str) -> bool {
+fn is_file_path(path: &str) -> bool {
     path.starts_with(ASSETS) || (path.contains('.') && !path.contains('/'))
 }
 
-fn answer(file: EmbeddedFile, is_asset: bool, asked: &HeaderMap) -> Response {
+fn file_response(file: EmbeddedFile, is_asset: bool, asked: &HeaderMap) -> Response {
     // Weak: the same file is sent with different compressions.
     let tag = format!("W/\"{}\"", hex(&file.metadata.sha256_hash()[..16]));
-    let age = if is_asset { FOR_EVER } else { ASKED_AGAIN };
+    let age = if is_asset { IMMUTABLE } else { REVALIDATE };
     let known = asked.get(IF_NONE_MATCH).and_then(|tags| tags.to_str().ok()).unwrap_or_default();
     if known.split(',').any(|known| known.trim() == tag || known.trim() == "*") {
         return (StatusCode::NOT_MODIFIED, [(ETAG, &*tag), (CACHE_CONTROL, age)]).into_response();
@@ -165,15 +165,15 @@ fn answer(file: EmbeddedFile, is_asset: bool, asked: &HeaderMap) -> Response {
 
 #[cfg(test)]
 mod tests {
-    use super::may_be_file;
+    use super::is_file_path;
 
     #[test]
     fn what_has_an_ending_is_a_file_and_an_item_with_a_dot_in_its_name_is_none() {
         for file in ["favicon.svg", "foo.js", "assets/index-abc.js", "assets/"] {
-            assert!(may_be_file(file), "{file}");
+            assert!(is_file_path(file), "{file}");
         }
         for page in ["", "runs", "runs/abc/items/version-4.1", "compare"] {
-            assert!(!may_be_file(page), "{page}");
+            assert!(!is_file_path(page), "{page}");
         }
     }
 }

@@ -17,7 +17,7 @@ pub struct ApiError {
 
 /// The body of every error response.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Problem {
+pub struct ErrorBody {
     /// What went wrong, and what to do.
     error: String,
 }
@@ -36,18 +36,18 @@ impl ApiError {
         Self::new(StatusCode::NOT_FOUND, message)
     }
 
-    pub fn method() -> Self {
+    pub fn method_not_allowed() -> Self {
         Self::new(StatusCode::METHOD_NOT_ALLOWED, "the API is read-only; use GET")
     }
 
     /// A handler panicked.
-    pub fn broken() -> Self {
+    pub fn internal() -> Self {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal error; see the server's terminal output")
     }
 
     /// The thread of the handler panicked.
-    pub fn lost(_: tokio::task::JoinError) -> Self {
-        Self::broken()
+    pub fn from_join_error(_: tokio::task::JoinError) -> Self {
+        Self::internal()
     }
 }
 
@@ -60,6 +60,6 @@ impl From<Error> for ApiError {
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        (self.status, Json(Problem { error: self.message })).into_response()
+        (self.status, Json(ErrorBody { error: self.message })).into_response()
     }
 }

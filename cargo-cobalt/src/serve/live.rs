@@ -24,15 +24,15 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use self::journal::Journal;
 pub use self::journal::{LiveRun, LiveRunState};
-use crate::index::{Stamp, result_files};
-use crate::recent::lock;
+use crate::index::{FileStamp, result_files};
+use crate::sized_cache::lock;
 
 /// The polling interval while there are listeners.
-const PERIOD: Duration = Duration::from_millis(250);
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
 /// The maximum number of item events per poll; the counts include the rest.
-const ITEMS: usize = 50;
+const MAX_ITEM_EVENTS: usize = 50;
 /// How many events a listener may lag behind before it gets a new snapshot.
-const BEHIND: usize = 8 * ITEMS;
+const CHANNEL_CAPACITY: usize = 8 * MAX_ITEM_EVENTS;
 
 /// An event of the server; its name is `type`.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -62,128 +62,132 @@ pub enum ServerEvent {
 
 /// The live state of a store.
 #[derive(Debug)]
-pub struct Live {
-    seen: Mutex<Seen>,
+pub struct LiveUpdates {
+    seen: Mutex<PollState>,
     /// The event channel; absent after shutdown.
     listeners: Mutex<Option<Sender<ServerEvent>>>,
     /// Notified of a new listener, and of shutdown.
-    called: Notify,
+    wake: Notify,
 }
 
 /// The observed state, and the pending events.
 #[derive(Debug)]
-struct Seen {
-    journals: Journals,
-    results: ResultFiles,
+struct PollState {
+    journals: JournalFolder,
+    results: ResultFolder,
     /// The runs as last sent, without elapsed times.
-    told: Vec<LiveRun>,
-    untold_items: Vec<ServerEvent>,
-    are_results_untold: bool,
+    last_sent: Vec<LiveRun>,
+    pending_items: Vec<ServerEvent>,
+    results_pending: bool,
 }
 
-impl Seen {
-    fn look(&mut self) {
-        let untold = &mut self.untold_items;
+impl PollState {
+    fn poll(&mut self) {
+        let untold = &mut self.pending_items;
         self.journals.follow(|run, item| {
-            if untold.len() < ITEMS {
-                untold.push(finished(run, &item));
+            if untold.len() < MAX_ITEM_EVENTS {
+                untold.push(item_event(run, &item));
             }
         });
         // After the journals: a finished run's result file is written before its journal is removed.
-        self.are_results_untold |= self.results.have_changed();
+        self.results_pending |= self.results.refresh();
     }
 
     /// The unfinished runs.
     fn runs(&self) -> Vec<LiveRun> {
         let mut runs = self.journals.runs();
-        runs.retain(|run| !self.results.have(&run.id));
+        runs.retain(|run| !self.results.contains(&run.id));
         runs
     }
 
     /// The events since the last call.
-    fn news(&mut self) -> Vec<ServerEvent> {
+    fn drain_events(&mut self) -> Vec<ServerEvent> {
         let runs = self.runs();
         let timeless: Vec<_> = runs.iter().map(|run| LiveRun { elapsed_ms: 0, ..run.clone() }).collect();
-        let mut news = std::mem::take(&mut self.untold_items);
-        if timeless != self.told {
-            self.told = timeless;
+        let mut news = std::mem::take(&mut self.pending_items);
+        if timeless != self.last_sent {
+            self.last_sent = timeless;
             news.insert(0, ServerEvent::Live { runs });
         }
-        if std::mem::take(&mut self.are_results_untold) {
+        if std::mem::take(&mut self.results_pending) {
             news.push(ServerEvent::Results {});
         }
         news
     }
 }
 
-impl Live {
-    pub fn of(layout: &Layout) -> Self {
-        Self::of_folders(&layout.journals(), layout.results())
+impl LiveUpdates {
+    pub fn new(layout: &Layout) -> Self {
+        Self::with_folders(&layout.journals(), layout.results())
     }
 
-    fn of_folders(journals: &Path, results: &Path) -> Self {
-        let seen = Seen {
-            journals: Journals::of(journals.to_owned()),
-            results: ResultFiles::of(results.to_owned()),
-            told: Vec::new(),
-            untold_items: Vec::new(),
-            are_results_untold: false,
+    fn with_folders(journals: &Path, results: &Path) -> Self {
+        let seen = PollState {
+            journals: JournalFolder::of(journals.to_owned()),
+            results: ResultFolder::of(results.to_owned()),
+            last_sent: Vec::new(),
+            pending_items: Vec::new(),
+            results_pending: false,
         };
-        Self { seen: Mutex::new(seen), listeners: Mutex::new(Some(channel(BEHIND).0)), called: Notify::new() }
+        Self {
+            seen: Mutex::new(seen),
+            listeners: Mutex::new(Some(channel(CHANNEL_CAPACITY).0)),
+            wake: Notify::new(),
+        }
     }
 
     /// The unfinished runs, newest first.
     pub fn runs(&self) -> Vec<LiveRun> {
         let mut seen = lock(&self.seen);
-        seen.look();
+        seen.poll();
         seen.runs()
     }
 
     /// The journal of the run with this id, if unfinished.
     pub fn journal(&self, id: &str) -> Option<PathBuf> {
         let mut seen = lock(&self.seen);
-        seen.look();
-        seen.journals.path(id).filter(|_| !seen.results.have(id)).map(Path::to_owned)
+        seen.poll();
+        seen.journals.path(id).filter(|_| !seen.results.contains(id)).map(Path::to_owned)
     }
 
     /// Subscribes: returns the unfinished runs and the future events; `None` after shutdown.
-    pub fn listen(&self) -> Option<(Vec<LiveRun>, Receiver<ServerEvent>)> {
+    pub fn subscribe(&self) -> Option<(Vec<LiveRun>, Receiver<ServerEvent>)> {
         let mut seen = lock(&self.seen);
-        seen.look();
+        seen.poll();
         let listener = {
             let listeners = lock(&self.listeners);
             let listeners = listeners.as_ref()?;
             if listeners.receiver_count() == 0 {
                 // Drop events from before the first listener.
-                drop(seen.news());
+                drop(seen.drain_events());
             }
             listeners.subscribe()
         };
-        self.called.notify_one();
+        self.wake.notify_one();
         Some((seen.runs(), listener))
     }
 
     /// Shuts down: ends all event streams.
-    pub fn end(&self) {
+    pub fn shut_down(&self) {
         lock(&self.listeners).take();
-        self.called.notify_one();
+        self.wake.notify_one();
     }
 
     /// Polls and sends events until shutdown.
-    pub async fn tell(self: Arc<Self>) {
-        let mut ticks = interval(PERIOD);
+    pub async fn run(self: Arc<Self>) {
+        let mut ticks = interval(POLL_INTERVAL);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             let listeners = lock(&self.listeners).as_ref().map(Sender::receiver_count);
             match listeners {
                 None => return,
-                Some(0) => self.called.notified().await,
+                Some(0) => self.wake.notified().await,
                 Some(_) => {
                     let live = Arc::clone(&self);
-                    let told = tokio::task::spawn_blocking(move || live.tell_news()).await;
+                    let told = tokio::task::spawn_blocking(move || live.poll_and_send()).await;
                     // It panicked; the panic is on stderr.
                     if told.is_err() {
-                        return self.end();
+                        return self.shut_down();
                     }
                     ticks.tick().await;
                 }
@@ -191,10 +195,10 @@ impl Live {
         }
     }
 
-    fn tell_news(&self) {
+    fn poll_and_send(&self) {
         let mut seen = lock(&self.seen);
-        seen.look();
-        let news = seen.news();
+        seen.poll();
+        let news = seen.drain_events();
         // Send while holding the lock, so that no new listener sees a later state than its first events.
         if let Some(listeners) = lock(&self.listeners).as_ref() {
             // There may be no listeners left.
@@ -203,7 +207,7 @@ impl Live {
     }
 }
 
-fn finished(run: &str, item: &ItemResult) -> ServerEvent {
+fn item_event(run: &str, item: &ItemResult) -> ServerEvent {
     let names = item.runs.iter().flat_map(|run| run.evaluations.iter()).map(|(name, _)| name);
     let scores: BTreeMap<_, _> = names
         .filter_map(|name| {
@@ -224,13 +228,13 @@ fn finished(run: &str, item: &ItemResult) -> ServerEvent {
 
 /// The folder of the journals.
 #[derive(Debug)]
-struct Journals {
+struct JournalFolder {
     folder: PathBuf,
     /// The existing journals by file name.
     known: BTreeMap<OsString, Journal>,
 }
 
-impl Journals {
+impl JournalFolder {
     fn of(folder: PathBuf) -> Self {
         Self { folder, known: BTreeMap::new() }
     }
@@ -259,7 +263,7 @@ impl Journals {
 
     /// The runs, newest first.
     fn runs(&self) -> Vec<LiveRun> {
-        let mut runs: Vec<_> = self.known.values().filter_map(Journal::run).collect();
+        let mut runs: Vec<_> = self.known.values().filter_map(Journal::live_run).collect();
         runs.sort_by(|one, two| two.timestamp.cmp(&one.timestamp));
         runs
     }
@@ -267,28 +271,28 @@ impl Journals {
 
 /// How long a changed folder is scanned although its time stays the same: changes within one tick of the file system's clock have
 /// the same time.
-const TICK: Duration = Duration::from_secs(2);
+const MTIME_GRANULARITY: Duration = Duration::from_secs(2);
 
 /// The result files at the last scan.
 #[derive(Debug)]
-struct ResultFiles {
+struct ResultFolder {
     folder: PathBuf,
     /// When the folder last changed.
     modified: Option<SystemTime>,
-    files: BTreeMap<String, Stamp>,
+    files: BTreeMap<String, FileStamp>,
     /// The run ids in their names.
     ids: HashSet<String>,
 }
 
-impl ResultFiles {
+impl ResultFolder {
     fn of(folder: PathBuf) -> Self {
         Self { folder, modified: None, files: BTreeMap::new(), ids: HashSet::new() }
     }
 
     /// Checks whether files were added, removed or replaced.
-    fn have_changed(&mut self) -> bool {
+    fn refresh(&mut self) -> bool {
         let modified = fs::metadata(&self.folder).and_then(|folder| folder.modified()).ok();
-        let is_settled = modified.is_none_or(|time| time.elapsed().is_ok_and(|age| age > TICK));
+        let is_settled = modified.is_none_or(|time| time.elapsed().is_ok_and(|age| age > MTIME_GRANULARITY));
         if modified == self.modified && is_settled {
             return false;
         }
@@ -305,7 +309,7 @@ impl ResultFiles {
     }
 
     /// Whether there is a file for the run with this id.
-    fn have(&self, id: &str) -> bool {
+    fn contains(&self, id: &str) -> bool {
         self.ids.contains(id)
     }
 }

@@ -8,8 +8,8 @@ mod dashboard;
 mod error;
 mod guard;
 mod live;
-mod running;
 mod server;
+mod server_registry;
 mod store;
 
 use std::net::{IpAddr, Ipv4Addr};
@@ -24,8 +24,8 @@ use crate::terminal::print_json;
 use crate::{browser, interrupt};
 use dashboard::Dashboard;
 use guard::Token;
-pub use running::find as running;
-use server::{Listening, listen};
+use server::{ListenOutcome, listen};
+pub use server_registry::find_running as running;
 
 pub fn serve(arguments: &Serve, flags: &Flags) -> Result<ExitCode, Error> {
     if arguments.openapi {
@@ -33,10 +33,10 @@ pub fn serve(arguments: &Serve, flags: &Flags) -> Result<ExitCode, Error> {
         return Ok(ExitCode::SUCCESS);
     }
     let settings = settings(flags)?;
-    let opens = !arguments.no_open && settings.dashboard().opens();
-    let opens = opens && browser::has_reader() && !browser::is_ci(&settings);
+    let opens = !arguments.no_open && settings.dashboard().opens_browser();
+    let opens = opens && browser::is_interactive() && !browser::is_ci(&settings);
     let port = arguments.port.or(settings.dashboard().port());
-    let Some(dashboard) = begin(&settings, arguments.host, port, opens.then_some("/"))? else {
+    let Some(dashboard) = start(&settings, arguments.host, port, opens.then_some("/"))? else {
         return Ok(ExitCode::SUCCESS);
     };
     dashboard.run()?;
@@ -44,9 +44,9 @@ pub fn serve(arguments: &Serve, flags: &Flags) -> Result<ExitCode, Error> {
 }
 
 /// Serves on localhost and opens a path of the dashboard in the browser, until the program is interrupted.
-pub fn show(settings: &Config, path: &str) -> Result<(), Error> {
+pub fn serve_and_open(settings: &Config, path: &str) -> Result<(), Error> {
     let host = Ipv4Addr::LOCALHOST.into();
-    match begin(settings, host, settings.dashboard().port(), Some(path))? {
+    match start(settings, host, settings.dashboard().port(), Some(path))? {
         Some(dashboard) => dashboard.run(),
         None => Ok(()),
     }
@@ -54,7 +54,7 @@ pub fn show(settings: &Config, path: &str) -> Result<(), Error> {
 
 /// Starts to listen, prints the URL, and opens a path in the browser if one is given; `None` if the project's dashboard is already
 /// running.
-fn begin(
+fn start(
     settings: &Config,
     host: IpAddr,
     port: Option<u16>,
@@ -66,17 +66,17 @@ fn begin(
             let _ = browser::open(&format!("{url}{path}"));
         }
     };
-    interrupt::pass_on()?;
-    let token = Token::given(settings)?;
+    interrupt::install_handler()?;
+    let token = Token::from_environment(settings)?;
     // A running server without a token must not be reused if a token is required.
     match listen(settings, host, port, token.is_none())? {
-        Listening::Already(url) => {
+        ListenOutcome::AlreadyRunning(url) => {
             eprintln!("the dashboard of this project is already running: {url}");
             open(&url);
             Ok(None)
         }
-        Listening::Here(listener) => {
-            let dashboard = Dashboard::of(settings, listener, token.as_deref())?;
+        ListenOutcome::Bound(listener) => {
+            let dashboard = Dashboard::new(settings, listener, token.as_deref())?;
             dashboard.announce()?;
             dashboard.url().iter().for_each(|url| open(url));
             Ok(Some(dashboard))

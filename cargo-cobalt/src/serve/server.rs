@@ -25,17 +25,17 @@ use tower_http::compression::{CompressionLayer, CompressionLevel};
 use super::error::ApiError;
 use super::guard::{self, Guard};
 use super::store::Store;
-use super::{api, dashboard, running};
+use super::{api, dashboard, server_registry};
 use crate::error::{CommandError, Error};
 use crate::interrupt;
 
 /// How long a connection may take to send a request header.
-const LONGEST_HEADER: Duration = Duration::from_secs(10);
+const HEADER_TIMEOUT: Duration = Duration::from_secs(10);
 /// The maximum number of connections; further ones wait until one closes. Leaves room for open files, of which some systems allow
 /// only 256.
-const MOST_CONNECTIONS: usize = 200;
+const MAX_CONNECTIONS: usize = 200;
 /// How long in-flight responses may take when the server shuts down.
-const LONGEST_END: Duration = Duration::from_millis(500);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(500);
 /// The number of blocking threads: each has its own memory.
 const WORKERS: usize = 4;
 /// The compression level of the page's files: a few percent smaller than Brotli's usual 4, and still within milliseconds.
@@ -50,8 +50,8 @@ pub fn run(listener: TcpListener, store: Arc<Store>, guard: Guard) -> Result<(),
         listener.set_nonblocking(true).map_err(Error::Server)?;
         let listener = tokio::net::TcpListener::from_std(listener).map_err(Error::Server)?;
         let live = store.live();
-        tokio::spawn(live.clone().tell());
-        answer(listener, router(store, guard), || live.end()).await;
+        tokio::spawn(live.clone().run());
+        accept_connections(listener, router(store, guard), || live.shut_down()).await;
         Ok(())
     });
     // Do not wait for threads that still read files.
@@ -60,12 +60,12 @@ pub fn run(listener: TcpListener, store: Arc<Store>, guard: Guard) -> Result<(),
 }
 
 /// Accepts connections until the program is interrupted, then shuts down gracefully.
-async fn answer(mut listener: tokio::net::TcpListener, router: Router, end: impl FnOnce()) {
+async fn accept_connections(mut listener: tokio::net::TcpListener, router: Router, end: impl FnOnce()) {
     let mut http = http1::Builder::new();
-    http.timer(TokioTimer::new()).header_read_timeout(LONGEST_HEADER);
+    http.timer(TokioTimer::new()).header_read_timeout(HEADER_TIMEOUT);
     let connections = GracefulShutdown::new();
     let service = TowerToHyperService::new(router);
-    let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+    let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     loop {
         let next = async {
             let place = Arc::clone(&places).acquire_owned().await;
@@ -73,7 +73,7 @@ async fn answer(mut listener: tokio::net::TcpListener, router: Router, end: impl
         };
         let (stream, place) = tokio::select! {
             next = next => next,
-            () = interrupt::heard() => break,
+            () = interrupt::received() => break,
         };
         // Send small responses at once; if this fails, they are only slower.
         let _ = stream.set_nodelay(true);
@@ -87,7 +87,7 @@ async fn answer(mut listener: tokio::net::TcpListener, router: Router, end: impl
     }
     drop(listener);
     end();
-    let _ = timeout(LONGEST_END, connections.shutdown()).await;
+    let _ = timeout(SHUTDOWN_TIMEOUT, connections.shutdown()).await;
 }
 
 /// All routes.
@@ -97,19 +97,19 @@ fn router(store: Arc<Store>, guard: Guard) -> Router {
     Router::new()
         .nest("/api", api::routes(store).layer(answers))
         // Not covered by `nest`.
-        .route("/api/", any(api::no_endpoint))
-        .fallback(dashboard::file.layer(CompressionLayer::new().quality(PAGE_COMPRESSION)))
-        .layer(CatchPanicLayer::custom(panicked))
+        .route("/api/", any(api::endpoint_not_found))
+        .fallback(dashboard::serve_file.layer(CompressionLayer::new().quality(PAGE_COMPRESSION)))
+        .layer(CatchPanicLayer::custom(panic_response))
         .layer(from_fn_with_state(Arc::new(guard), guard::check))
 }
 
 /// The response if a handler panics; the panic is on stderr already.
-fn panicked(_: Box<dyn Any + Send>) -> Response {
-    ApiError::broken().into_response()
+fn panic_response(_: Box<dyn Any + Send>) -> Response {
+    ApiError::internal().into_response()
 }
 
 /// How many ports to try above the default one.
-const FURTHER: u16 = 9;
+const EXTRA_PORTS: u16 = 9;
 
 #[derive(Debug, thiserror::Error)]
 enum ListenError {
@@ -130,11 +130,11 @@ impl CommandError for ListenError {}
 
 /// The process that listens.
 #[derive(Debug)]
-pub enum Listening {
+pub enum ListenOutcome {
     /// This process.
-    Here(TcpListener),
+    Bound(TcpListener),
     /// The project's server that is already running, at this URL.
-    Already(String),
+    AlreadyRunning(String),
 }
 
 /// Listens on the requested port, else on the default port or one of the next, which is reported. If `another_will_do`, a running
@@ -144,41 +144,45 @@ pub fn listen(
     host: IpAddr,
     port: Option<u16>,
     another_will_do: bool,
-) -> Result<Listening, Error> {
+) -> Result<ListenOutcome, Error> {
     let another_will_do = another_will_do && host.is_loopback();
     match port {
-        Some(port) => on(settings, SocketAddr::new(host, port), another_will_do),
-        None => near_the_usual(settings, host, another_will_do),
+        Some(port) => listen_on(settings, SocketAddr::new(host, port), another_will_do),
+        None => listen_near_default(settings, host, another_will_do),
     }
 }
 
-fn on(settings: &Config, address: SocketAddr, another_will_do: bool) -> Result<Listening, Error> {
+fn listen_on(settings: &Config, address: SocketAddr, another_will_do: bool) -> Result<ListenOutcome, Error> {
     if let Some(listener) = bind(address)? {
-        return Ok(Listening::Here(listener));
+        return Ok(ListenOutcome::Bound(listener));
     }
     let url = format!("http://{address}");
-    match another_will_do && running::answers(settings, &url) {
-        true => Ok(Listening::Already(url)),
+    match another_will_do && server_registry::is_own_server(settings, &url) {
+        true => Ok(ListenOutcome::AlreadyRunning(url)),
         false => Err(ListenError::PortTaken(address).into()),
     }
 }
 
-fn near_the_usual(settings: &Config, host: IpAddr, another_will_do: bool) -> Result<Listening, Error> {
-    if another_will_do && let Some(url) = running::find(settings) {
-        return Ok(Listening::Already(url));
+fn listen_near_default(
+    settings: &Config,
+    host: IpAddr,
+    another_will_do: bool,
+) -> Result<ListenOutcome, Error> {
+    if another_will_do && let Some(url) = server_registry::find_running(settings) {
+        return Ok(ListenOutcome::AlreadyRunning(url));
     }
     let usual = SocketAddr::new(host, DashboardSettings::DEFAULT_PORT);
-    let listener = from(usual)?.ok_or(ListenError::PortTaken(usual))?;
+    let listener = first_free_port(usual)?.ok_or(ListenError::PortTaken(usual))?;
     let port = listener.local_addr().map_err(Error::Server)?.port();
     if port != usual.port() {
         eprintln!("port {} is in use; using port {port}", usual.port());
     }
-    Ok(Listening::Here(listener))
+    Ok(ListenOutcome::Bound(listener))
 }
 
 /// Listens on the first free port from the given one on.
-fn from(usual: SocketAddr) -> Result<Option<TcpListener>, ListenError> {
-    for port in usual.port()..=usual.port().saturating_add(FURTHER) {
+fn first_free_port(usual: SocketAddr) -> Result<Option<TcpListener>, ListenError> {
+    for port in usual.port()..=usual.port().saturating_add(EXTRA_PORTS) {
         if let Some(listener) = bind(SocketAddr::new(usual.ip(), port))? {
             return Ok(Some(listener));
         }
@@ -204,7 +208,7 @@ mod tests {
 
     #[test]
     fn a_panic_is_answered_in_json() {
-        let answer = panicked(Box::new("a reason"));
+        let answer = panic_response(Box::new("a reason"));
         assert_eq!(answer.status(), StatusCode::INTERNAL_SERVER_ERROR);
         assert_eq!(answer.headers()[CONTENT_TYPE], "application/json");
     }
@@ -213,10 +217,10 @@ mod tests {
     fn where_a_port_is_taken_the_next_that_is_free_is_listened_on() {
         let taken = TcpListener::bind("127.0.0.1:0").unwrap();
         let usual = taken.local_addr().unwrap();
-        let next = from(usual).unwrap().unwrap().local_addr().unwrap();
-        let further = usual.port()..=usual.port().saturating_add(FURTHER);
+        let next = first_free_port(usual).unwrap().unwrap().local_addr().unwrap();
+        let further = usual.port()..=usual.port().saturating_add(EXTRA_PORTS);
         assert!(next.ip() == usual.ip() && next != usual && further.contains(&next.port()), "{next}");
         drop(taken);
-        assert_eq!(from(usual).unwrap().unwrap().local_addr().unwrap(), usual);
+        assert_eq!(first_free_port(usual).unwrap().unwrap().local_addr().unwrap(), usual);
     }
 }

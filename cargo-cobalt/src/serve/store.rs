@@ -3,11 +3,11 @@
 //! The list of [`known`] runs is in memory. Runs whose items are requested are [`loaded`] into a [bounded cache](crate::recent);
 //! large fields are read from the files again, item by item.
 
-mod file;
-mod known;
-mod loaded;
-mod matched;
-mod unfinished;
+mod loaded_run;
+mod matched_items;
+mod run_file;
+mod run_list;
+mod unfinished_run;
 
 use std::fs::File;
 use std::panic::resume_unwind;
@@ -22,92 +22,92 @@ use cobalt_core::report::{ItemResult, Report};
 use cobalt_core::store::{Layout, read_report};
 use serde_json::Value;
 
-pub use self::file::{FileProblem, ItemReader, RunFile};
-pub use self::known::Known;
-use self::known::KnownRuns;
-pub use self::loaded::{LoadedItem, LoadedRun};
-pub use self::matched::{Matched, change};
-use self::unfinished::Unfinished;
+pub use self::loaded_run::{LoadedItem, LoadedRun};
+pub use self::matched_items::{MatchedItem, item_change};
+pub use self::run_file::{ItemReader, RunFile, RunFileError};
+pub use self::run_list::RunList;
+use self::run_list::RunListCache;
+use self::unfinished_run::UnfinishedRun;
 use super::error::ApiError;
-use super::live::Live;
-use super::running;
+use super::live::LiveUpdates;
+use super::server_registry;
 use crate::error::Error;
-use crate::recent::{Recent, lock};
+use crate::sized_cache::{SizedCache, lock};
 
 /// The memory limit of loaded runs in bytes. A run of 10,000 items takes about 7 MB.
-const ROOM: usize = 32 << 20;
+const LOADED_BYTES: usize = 32 << 20;
 /// The memory limit of search results in bytes.
-const ROOM_FOR_SEARCHES: usize = 1 << 20;
+const SEARCH_BYTES: usize = 1 << 20;
 /// The memory limit of comparisons in bytes.
-const ROOM_FOR_COMPARISONS: usize = 4 << 20;
+const COMPARISON_BYTES: usize = 4 << 20;
 /// The memory limit of matched items in bytes. Those of two runs of 100,000 items take about 11 MB.
-const ROOM_FOR_MATCHES: usize = 16 << 20;
+const MATCH_BYTES: usize = 16 << 20;
 /// The memory limit of cached responses in bytes.
-const ROOM_FOR_ANSWERS: usize = 4 << 20;
+const RESPONSE_BYTES: usize = 4 << 20;
 /// The number of runs loaded in parallel: a comparison loads its two runs at once.
-const LOADERS: usize = 2;
+const MAX_LOADERS: usize = 2;
 /// The number of comparisons computed in parallel; others wait and share cached results.
-const COMPARERS: usize = 2;
+const MAX_COMPARERS: usize = 2;
 /// The number of attempts if a run's file keeps changing.
-const TRIES: usize = 3;
+const MAX_ATTEMPTS: usize = 3;
 
 /// The runs of a project.
 #[derive(Debug)]
 pub struct Store {
     settings: Config,
-    live: Arc<Live>,
-    known: KnownRuns,
-    loaded: Recent<RunFile, LoadedRun>,
-    loaders: Gate,
+    live: Arc<LiveUpdates>,
+    known: RunListCache,
+    loaded: SizedCache<RunFile, LoadedRun>,
+    loaders: Limiter,
     /// The indexes of the items that contain a text.
-    found: Recent<(RunFile, String), Vec<usize>>,
+    searches: SizedCache<(RunFile, String), Vec<usize>>,
     /// The comparisons of runs with the first of them.
-    comparisons: Recent<Vec<RunFile>, Vec<Comparison>>,
+    comparisons: SizedCache<Vec<RunFile>, Vec<Comparison>>,
     /// The matched items of compared runs, by the runs and the evaluator that changes are limited to.
-    matches: Recent<(Vec<RunFile>, Option<String>), Vec<Matched>>,
-    pub comparers: Gate,
+    matches: SizedCache<(Vec<RunFile>, Option<String>), Vec<MatchedItem>>,
+    pub comparers: Limiter,
     /// Response bodies by ETag.
-    answers: Recent<String, Bytes>,
+    responses: SizedCache<String, Bytes>,
     /// A random number per start: other prices and versions result in other responses.
-    start: u64,
+    nonce: u64,
 }
 
 impl Store {
     pub fn open(settings: &Config) -> Result<Self, Error> {
         Ok(Self {
             settings: settings.clone(),
-            live: Arc::new(Live::of(settings.layout())),
-            known: KnownRuns::default(),
-            loaded: Recent::new(ROOM),
-            loaders: Gate::new(LOADERS),
-            found: Recent::new(ROOM_FOR_SEARCHES),
-            comparisons: Recent::new(ROOM_FOR_COMPARISONS),
-            matches: Recent::new(ROOM_FOR_MATCHES),
-            comparers: Gate::new(COMPARERS),
-            answers: Recent::new(ROOM_FOR_ANSWERS),
-            start: fastrand::u64(..),
+            live: Arc::new(LiveUpdates::new(settings.layout())),
+            known: RunListCache::default(),
+            loaded: SizedCache::new(LOADED_BYTES),
+            loaders: Limiter::new(MAX_LOADERS),
+            searches: SizedCache::new(SEARCH_BYTES),
+            comparisons: SizedCache::new(COMPARISON_BYTES),
+            matches: SizedCache::new(MATCH_BYTES),
+            comparers: Limiter::new(MAX_COMPARERS),
+            responses: SizedCache::new(RESPONSE_BYTES),
+            nonce: fastrand::u64(..),
         })
     }
 
     /// The unfinished runs and the event source.
-    pub fn live(&self) -> Arc<Live> {
+    pub fn live(&self) -> Arc<LiveUpdates> {
         Arc::clone(&self.live)
     }
 
     /// The number of finished runs, including partial ones.
-    pub fn count(&self) -> Result<usize, Error> {
-        let known = self.known.now(self.layout())?;
+    pub fn run_count(&self) -> Result<usize, Error> {
+        let known = self.known.current(self.layout())?;
         Ok(known.runs.len() + known.partial.len())
     }
 
     /// The name of the project's folder.
     pub fn project_name(&self) -> String {
-        running::project_name(&self.settings)
+        server_registry::project_name(&self.settings)
     }
 
     /// A hash of the project's location.
     pub fn project_hash(&self) -> String {
-        running::project_hash(&self.settings)
+        server_registry::project_hash(&self.settings)
     }
 
     fn layout(&self) -> &Layout {
@@ -115,20 +115,20 @@ impl Store {
     }
 
     /// The known runs.
-    pub fn known(&self) -> Result<Arc<Known>, ApiError> {
-        Ok(self.known.now(self.layout())?)
+    pub fn known(&self) -> Result<Arc<RunList>, ApiError> {
+        Ok(self.known.current(self.layout())?)
     }
 
     /// The file of a run. The id is looked up among the known runs, never used as a path.
-    pub fn file(&self, id: &str) -> Result<RunFile, ApiError> {
-        let found = |known: &Known| {
+    pub fn run_file(&self, id: &str) -> Result<RunFile, ApiError> {
+        let found = |known: &RunList| {
             let run = known.run(id)?;
-            RunFile::find(&self.layout().results().join(&run.file)).ok()
+            RunFile::current(&self.layout().results().join(&run.file)).ok()
         };
         if let Some(file) = found(&*self.known()?) {
             return Ok(file);
         }
-        if let Some(file) = self.live.journal(id).and_then(|path| RunFile::find(&path).ok()) {
+        if let Some(file) = self.live.journal(id).and_then(|path| RunFile::current(&path).ok()) {
             return Ok(file);
         }
         let found = found(&*self.known.refreshed(self.layout())?);
@@ -136,9 +136,9 @@ impl Store {
     }
 
     /// Loads the run in a file, unless cached.
-    fn load(&self, file: &RunFile) -> Result<Arc<LoadedRun>, FileProblem> {
+    fn load(&self, file: &RunFile) -> Result<Arc<LoadedRun>, RunFileError> {
         self.loaded.get(file, LoadedRun::size, || {
-            let _pass = self.loaders.pass();
+            let _pass = self.loaders.acquire();
             match file.is_journal() {
                 true => LoadedRun::read_journal(file, self.settings.prices()),
                 false => LoadedRun::read(file, self.settings.prices()),
@@ -147,34 +147,34 @@ impl Store {
     }
 
     /// Queries a run; retries if its file has changed.
-    pub fn of_run<T>(
+    pub fn with_run<T>(
         &self,
         id: &str,
-        ask: impl Fn(&LoadedRun) -> Result<T, FileProblem>,
+        ask: impl Fn(&LoadedRun) -> Result<T, RunFileError>,
     ) -> Result<T, ApiError> {
-        self.of_runs(&[id], |runs| ask(&runs[0]))
+        self.with_runs(&[id], |runs| ask(&runs[0]))
     }
 
     /// Queries runs; retries if a file has changed.
-    pub fn of_runs<T>(
+    pub fn with_runs<T>(
         &self,
         ids: &[&str],
-        ask: impl Fn(&[Arc<LoadedRun>]) -> Result<T, FileProblem>,
+        ask: impl Fn(&[Arc<LoadedRun>]) -> Result<T, RunFileError>,
     ) -> Result<T, ApiError> {
-        self.of_files(ids, |files| ask(&self.load_all(files)?))
+        self.with_files(ids, |files| ask(&self.load_all(files)?))
     }
 
     /// Queries the files of runs; retries if one has changed.
-    fn of_files<T>(
+    fn with_files<T>(
         &self,
         ids: &[&str],
-        ask: impl Fn(&[RunFile]) -> Result<T, FileProblem>,
+        ask: impl Fn(&[RunFile]) -> Result<T, RunFileError>,
     ) -> Result<T, ApiError> {
-        for _ in 0..TRIES {
-            let files = ids.iter().map(|id| self.file(id)).collect::<Result<Vec<_>, _>>()?;
+        for _ in 0..MAX_ATTEMPTS {
+            let files = ids.iter().map(|id| self.run_file(id)).collect::<Result<Vec<_>, _>>()?;
             match ask(&files) {
-                Err(FileProblem::Changed) => {}
-                Err(FileProblem::Final(error)) => return Err(error),
+                Err(RunFileError::Changed) => {}
+                Err(RunFileError::Permanent(error)) => return Err(error),
                 Ok(answer) => return Ok(answer),
             }
         }
@@ -185,7 +185,7 @@ impl Store {
     }
 
     /// Loads runs in parallel.
-    fn load_all(&self, files: &[RunFile]) -> Result<Vec<Arc<LoadedRun>>, FileProblem> {
+    fn load_all(&self, files: &[RunFile]) -> Result<Vec<Arc<LoadedRun>>, RunFileError> {
         if let [only] = files {
             return Ok(vec![self.load(only)?]);
         }
@@ -198,7 +198,7 @@ impl Store {
 
     /// The state that determines responses about finished runs.
     pub fn runs_state(&self) -> Result<String, ApiError> {
-        Ok(format!("{}\0{}\0", self.start, self.known()?.version))
+        Ok(format!("{}\0{}\0", self.nonce, self.known()?.version))
     }
 
     /// The state that determines the list of runs.
@@ -208,25 +208,25 @@ impl Store {
 
     /// The state that determines responses about a run.
     pub fn run_state(&self, id: &str) -> Result<String, ApiError> {
-        let file = self.file(id)?;
+        let file = self.run_file(id)?;
         // A run can be interrupted without a change to its journal.
         let live = file.is_journal().then(|| self.live.runs().into_iter().find(|run| run.id == id));
         let live = live.flatten().map(|run| (run.state, run.finished_items));
-        Ok(format!("{}\0{}\0{live:?}\0", self.start, file.identity()))
+        Ok(format!("{}\0{}\0{live:?}\0", self.nonce, file.identity()))
     }
 
     /// A response body by ETag, computed unless cached.
-    pub fn answer(
+    pub fn cached_response(
         &self,
         tag: &str,
         make: impl FnOnce() -> Result<Bytes, ApiError>,
     ) -> Result<Bytes, ApiError> {
-        Ok((*self.answers.get(&tag.to_owned(), Bytes::len, make)?).clone())
+        Ok((*self.responses.get(&tag.to_owned(), Bytes::len, make)?).clone())
     }
 
     /// A run with all of its items: its file if finished, else the finished items.
-    pub fn text(&self, id: &str) -> Result<RunText, ApiError> {
-        self.of_files(&[id], |files| match files[0].is_journal() {
+    pub fn run_text(&self, id: &str) -> Result<RunText, ApiError> {
+        self.with_files(&[id], |files| match files[0].is_journal() {
             true => Ok(RunText::Unfinished(Box::new(self.unfinished(&files[0])?))),
             false => Ok(RunText::File(files[0].open_text()?)),
         })
@@ -238,31 +238,33 @@ impl Store {
     }
 
     /// Reads the file of a run without loading it.
-    pub fn read<T>(&self, id: &str, read: impl FnOnce(&[u8]) -> T) -> Result<T, FileProblem> {
-        let _pass = self.loaders.pass();
-        Ok(read(&self.file(id)?.read()?))
+    pub fn read_file<T>(&self, id: &str, read: impl FnOnce(&[u8]) -> T) -> Result<T, RunFileError> {
+        let _pass = self.loaders.acquire();
+        Ok(read(&self.run_file(id)?.read()?))
     }
 
-    fn unfinished(&self, file: &RunFile) -> Result<Report, FileProblem> {
-        Ok(Unfinished::read(file)?.report(self.settings.prices()))
+    fn unfinished(&self, file: &RunFile) -> Result<Report, RunFileError> {
+        Ok(UnfinishedRun::read(file)?.report(self.settings.prices()))
     }
 
     /// A run with all of its finished items.
     pub fn report(&self, id: &str) -> Result<Report, ApiError> {
-        self.of_files(&[id], |files| match files[0].is_journal() {
+        self.with_files(&[id], |files| match files[0].is_journal() {
             true => self.unfinished(&files[0]),
             false => Ok(read_report(files[0].path()).map_err(|error| ApiError::from(Error::from(error)))?),
         })
     }
 
     /// The indexes of the items with a text in their key, input, output or error; case-insensitive.
-    pub fn found(&self, run: &LoadedRun, text: &str) -> Result<Arc<Vec<usize>>, FileProblem> {
+    pub fn search(&self, run: &LoadedRun, text: &str) -> Result<Arc<Vec<usize>>, RunFileError> {
         let wanted = text.to_lowercase();
         let size = |found: &Vec<usize>| size_of_val(&**found) + wanted.len();
-        self.found.get(&(run.file.clone(), wanted.clone()), size, || {
+        self.searches.get(&(run.file.clone(), wanted.clone()), size, || {
             let (mut reader, mut found) = (run.file.reader()?, Vec::new());
             for (place, item) in run.items.iter().enumerate() {
-                if has_text(&item.key, &wanted) || says(&reader.item(&item.place)?, &wanted) {
+                if contains_ignore_case(&item.key, &wanted)
+                    || item_contains(&reader.item(&item.place)?, &wanted)
+                {
                     found.push(place);
                 }
             }
@@ -272,28 +274,28 @@ impl Store {
 }
 
 /// Whether an item contains a lower-case text.
-fn says(item: &ItemResult, wanted: &str) -> bool {
-    item.input.values().any(|value| is_in(value, wanted))
+fn item_contains(item: &ItemResult, wanted: &str) -> bool {
+    item.input.values().any(|value| value_contains(value, wanted))
         || item.runs.iter().any(|run| {
             let failed = run.evaluations.iter().filter_map(|(_, evaluation)| evaluation.error.as_ref());
-            run.output.as_ref().is_some_and(|output| has_text(&output.text(), wanted))
-                || run.error.iter().chain(failed).any(|error| has_text(error, wanted))
+            run.output.as_ref().is_some_and(|output| contains_ignore_case(&output.text(), wanted))
+                || run.error.iter().chain(failed).any(|error| contains_ignore_case(error, wanted))
         })
 }
 
 /// Whether a value contains a lower-case text; field names do not count.
-fn is_in(value: &Value, wanted: &str) -> bool {
+fn value_contains(value: &Value, wanted: &str) -> bool {
     match value {
         Value::Null => false,
-        Value::String(text) => has_text(text, wanted),
-        Value::Array(values) => values.iter().any(|value| is_in(value, wanted)),
-        Value::Object(fields) => fields.values().any(|value| is_in(value, wanted)),
-        Value::Bool(_) | Value::Number(_) => has_text(&value.to_string(), wanted),
+        Value::String(text) => contains_ignore_case(text, wanted),
+        Value::Array(values) => values.iter().any(|value| value_contains(value, wanted)),
+        Value::Object(fields) => fields.values().any(|value| value_contains(value, wanted)),
+        Value::Bool(_) | Value::Number(_) => contains_ignore_case(&value.to_string(), wanted),
     }
 }
 
 /// Whether a text contains a lower-case one, ignoring case.
-pub fn has_text(text: &str, wanted: &str) -> bool {
+pub fn contains_ignore_case(text: &str, wanted: &str) -> bool {
     text.to_lowercase().contains(wanted)
 }
 
@@ -307,30 +309,30 @@ pub enum RunText {
 
 /// A semaphore that bounds memory use.
 #[derive(Debug)]
-pub struct Gate {
+pub struct Limiter {
     free: Mutex<usize>,
     freed: Condvar,
 }
 
 /// A permit, released on drop.
 #[derive(Debug)]
-pub struct Pass<'a>(&'a Gate);
+pub struct Permit<'a>(&'a Limiter);
 
-impl Gate {
+impl Limiter {
     /// With this number of permits.
     pub fn new(places: usize) -> Self {
         Self { free: Mutex::new(places), freed: Condvar::new() }
     }
 
     /// Waits for a permit.
-    pub fn pass(&self) -> Pass<'_> {
+    pub fn acquire(&self) -> Permit<'_> {
         let free = self.freed.wait_while(lock(&self.free), |free| *free == 0);
         *free.unwrap_or_else(PoisonError::into_inner) -= 1;
-        Pass(self)
+        Permit(self)
     }
 }
 
-impl Drop for Pass<'_> {
+impl Drop for Permit<'_> {
     fn drop(&mut self) {
         *lock(&self.0.free) += 1;
         self.0.freed.notify_one();

@@ -5,24 +5,26 @@ use std::fmt::Write as _;
 use cobalt_core::item::TokenCount;
 use cobalt_core::prices::PriceTable;
 use cobalt_core::report::{Execution, Report, ScoredEvaluation};
-use cobalt_core::reporters::{Paint, expected_field, figure, printable, time};
-use cobalt_core::wording::thousands;
+use cobalt_core::reporters::{Style, escape_control, expected_field, format_duration, format_score};
+use cobalt_core::wording::group_thousands;
 use serde_json::Value;
 
-use super::items::{Named, result};
-use crate::datasets::grid::plain;
+use super::items::{NamedItem, result};
+use crate::datasets::text_table::plain_text;
 use crate::terminal::one_line;
 
 /// The item as text.
-pub fn text(report: &Report, named: &Named<'_>, prices: &PriceTable, paint: Paint) -> String {
-    let Named { key, case, item } = named;
-    let mut text = format!(
-        "{}: {}\n",
-        paint.strong(one_line(&format!("{}::{case}", report.name))),
-        result(report, item)
-    );
+pub fn text(report: &Report, named: &NamedItem<'_>, prices: &PriceTable, paint: Style) -> String {
+    let NamedItem { key, case, item } = named;
+    let mut text =
+        format!("{}: {}\n", paint.bold(one_line(&format!("{}::{case}", report.name))), result(report, item));
     let key = if key == case { String::new() } else { format!("key {key}, ") };
-    let of = format!("{key}index {}, run {}, latency {}", item.index, report.id, time(item.latency_ms()));
+    let of = format!(
+        "{key}index {}, run {}, latency {}",
+        item.index,
+        report.id,
+        format_duration(item.latency_ms())
+    );
     text += &(paint.faint(one_line(&of)) + "\n");
     let expected = expected_field(&item.input);
     let rank = |name: &str| match name {
@@ -33,24 +35,25 @@ pub fn text(report: &Report, named: &Named<'_>, prices: &PriceTable, paint: Pain
     let mut fields: Vec<_> = item.input.iter().collect();
     fields.sort_by_key(|(name, _)| rank(name));
     for (name, value) in fields {
-        paragraph(&mut text, name, &shown(value), paint);
+        paragraph(&mut text, name, &format_value(value), paint);
     }
     for (index, run) in item.runs.iter().enumerate() {
         if item.runs.len() > 1 {
-            let trial = format!("trial {} of {}, {}", index + 1, item.runs.len(), time(run.latency_ms));
-            let _ = write!(text, "\n{}\n", paint.strong(trial));
+            let trial =
+                format!("trial {} of {}, {}", index + 1, item.runs.len(), format_duration(run.latency_ms));
+            let _ = write!(text, "\n{}\n", paint.bold(trial));
         }
         execution(&mut text, report, run, prices, paint);
     }
     text
 }
 
-fn execution(text: &mut String, report: &Report, run: &Execution, prices: &PriceTable, paint: Paint) {
+fn execution(text: &mut String, report: &Report, run: &Execution, prices: &PriceTable, paint: Style) {
     if let Some(error) = &run.error {
         paragraph(text, "error", error, paint);
     }
     if let Some(output) = &run.output {
-        paragraph(text, "output", &shown(output.value()), paint);
+        paragraph(text, "output", &format_value(output.value()), paint);
     }
     let metadata = metadata(run, prices);
     if !metadata.is_empty() {
@@ -78,16 +81,21 @@ fn metadata(run: &Execution, prices: &PriceTable) -> String {
         _ => false,
     };
     let others = metadata.iter().filter(|(name, _)| !is_told(name));
-    lines.extend(others.map(|(name, value)| format!("{name}: {}", shown(value))));
+    lines.extend(others.map(|(name, value)| format!("{name}: {}", format_value(value))));
     lines.join("\n")
 }
 
 fn tokens(tokens: TokenCount) -> String {
     let TokenCount { total, split, cached_input } = tokens;
-    let Some((input, output)) = split else { return thousands(total) };
+    let Some((input, output)) = split else { return group_thousands(total) };
     let cached =
-        if cached_input > 0 { format!(" ({} cached)", thousands(cached_input)) } else { String::new() };
-    format!("{}: {} input{cached}, {} output", thousands(total), thousands(input), thousands(output))
+        if cached_input > 0 { format!(" ({} cached)", group_thousands(cached_input)) } else { String::new() };
+    format!(
+        "{}: {} input{cached}, {} output",
+        group_thousands(total),
+        group_thousands(input),
+        group_thousands(output)
+    )
 }
 
 /// The score and its pass mark, with reasons.
@@ -95,10 +103,10 @@ fn evaluation(evaluation: &ScoredEvaluation, mark: Option<f64>) -> String {
     let ScoredEvaluation { score, reason, chain_of_thought, metadata, error, .. } = evaluation;
     let mut lines = vec![match (score, mark) {
         (Some(score), Some(mark)) if *score < mark => {
-            format!("{}, below the pass mark of {mark}", figure(*score))
+            format!("{}, below the pass mark of {mark}", format_score(*score))
         }
-        (Some(score), Some(mark)) => format!("{}, pass mark {mark}", figure(*score)),
-        (Some(score), None) => figure(*score),
+        (Some(score), Some(mark)) => format!("{}, pass mark {mark}", format_score(*score)),
+        (Some(score), None) => format_score(*score),
         (None, _) => "no score".to_owned(),
     }];
     let texts = [("error", error), ("reason", reason), ("chain of thought", chain_of_thought)];
@@ -110,15 +118,15 @@ fn evaluation(evaluation: &ScoredEvaluation, mark: Option<f64>) -> String {
 }
 
 /// Strings unchanged; lists and objects as indented JSON.
-fn shown(value: &Value) -> String {
+fn format_value(value: &Value) -> String {
     match value {
         Value::Array(values) if values.is_empty() => "[]".to_owned(),
         Value::Array(_) | Value::Object(_) => format!("{value:#}"),
-        other => plain(other).into_owned(),
+        other => plain_text(other).into_owned(),
     }
 }
 
-fn paragraph(text: &mut String, title: &str, body: &str, paint: Paint) {
-    let body = printable(body).trim_end_matches('\n').replace('\n', "\n  ");
+fn paragraph(text: &mut String, title: &str, body: &str, paint: Style) {
+    let body = escape_control(body).trim_end_matches('\n').replace('\n', "\n  ");
     let _ = write!(text, "\n{}\n  {body}\n", paint.faint(one_line(title)));
 }

@@ -2,12 +2,12 @@
 
 use cobalt_core::item::Output;
 use cobalt_core::report::{ItemNames, ItemResult, Report, Status};
-use cobalt_core::reporters::{Paint, figure, time};
+use cobalt_core::reporters::{Style, format_duration, format_score};
 use cobalt_core::wording::{self, count};
 use serde_json::Value;
 
-use crate::datasets::grid::{Column, fits, grid};
-use crate::datasets::{place, within};
+use crate::datasets::text_table::{Column, fits_side_by_side, render_table};
+use crate::datasets::{find_item, strip_experiment};
 use crate::error::Error;
 use crate::terminal::{Align, one_line};
 
@@ -15,7 +15,7 @@ use crate::terminal::{Align, one_line};
 const MOST_NAMED: usize = 5;
 
 /// An item and its names.
-pub struct Named<'r> {
+pub struct NamedItem<'r> {
     pub key: String,
     /// Its test-case name.
     pub case: String,
@@ -23,39 +23,44 @@ pub struct Named<'r> {
 }
 
 /// All items.
-pub fn named(report: &Report) -> Vec<Named<'_>> {
+pub fn named_items(report: &Report) -> Vec<NamedItem<'_>> {
     let mut names = ItemNames::new(report.partial);
     report.items.iter().for_each(|item| names.add(item));
     let named = names.keys().into_iter().zip(names.case_names()).zip(&report.items);
-    named.map(|((key, case), item)| Named { key, case, item }).collect()
+    named.map(|((key, case), item)| NamedItem { key, case, item }).collect()
 }
 
 /// Whether an item is below a pass mark or in error.
-pub fn is_low(report: &Report, item: &ItemResult) -> bool {
-    item.is_in_error() || report.config.low_scores(item).next().is_some()
+pub fn is_below_pass_mark_or_error(report: &Report, item: &ItemResult) -> bool {
+    item.is_in_error() || report.config.scores_below_pass_mark(item).next().is_some()
 }
 
 /// Finds an item by key, test-case name, index, or unique prefix of key or name.
-pub fn find<'n, 'r>(report: &Report, named: &'n [Named<'r>], typed: &str) -> Result<&'n Named<'r>, Error> {
-    let of = |name: fn(&Named<'_>) -> String| named.iter().map(name).collect::<Vec<_>>();
+pub fn find<'n, 'r>(
+    report: &Report,
+    named: &'n [NamedItem<'r>],
+    typed: &str,
+) -> Result<&'n NamedItem<'r>, Error> {
+    let of = |name: fn(&NamedItem<'_>) -> String| named.iter().map(name).collect::<Vec<_>>();
     let (keys, cases) = (of(|named| named.key.clone()), of(|named| named.case.clone()));
-    if let Some(place) = place(report, typed, &keys, &cases) {
+    if let Some(place) = find_item(report, typed, &keys, &cases) {
         return Ok(&named[place]);
     }
-    let beginning = within(report, typed).unwrap_or(typed);
-    let begins = |named: &&Named<'_>| named.key.starts_with(beginning) || named.case.starts_with(beginning);
+    let beginning = strip_experiment(report, typed).unwrap_or(typed);
+    let begins =
+        |named: &&NamedItem<'_>| named.key.starts_with(beginning) || named.case.starts_with(beginning);
     let begun: Vec<_> = named.iter().filter(begins).filter(|_| !beginning.is_empty()).collect();
     let (id, name) = (&report.id, &report.name);
     match &begun[..] {
         [only] => Ok(only),
         [] => {
-            let known = wording::instead(typed, keys.iter().map(String::as_str));
+            let known = wording::suggest_or_list(typed, keys.iter().map(String::as_str));
             Err(Error::NothingMatched(one_line(&format!(
                 "run {id} of `{name}` has no item `{typed}`; {known}"
             ))))
         }
         several => {
-            let keys = wording::list(several.iter().take(MOST_NAMED).map(|named| &*named.key));
+            let keys = wording::join_quoted(several.iter().take(MOST_NAMED).map(|named| &*named.key));
             let more = several.len().saturating_sub(MOST_NAMED);
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
             let problem = format!("`{typed}` matches several items of run {id} of `{name}`: {keys}{more}");
@@ -65,7 +70,7 @@ pub fn find<'n, 'r>(report: &Report, named: &'n [Named<'r>], typed: &str) -> Res
 }
 
 /// An item in the format of result files. Items of the original tool have no key.
-pub fn as_in_file(named: &Named<'_>) -> Value {
+pub fn to_file_json(named: &NamedItem<'_>) -> Value {
     let mut item = serde_json::to_value(named.item).unwrap_or_default();
     if let Some(key) = item.get_mut("key") {
         *key = named.key.clone().into();
@@ -79,13 +84,13 @@ pub fn result(report: &Report, item: &ItemResult) -> &'static str {
         Status::Error => "error",
         Status::Timeout => "timeout",
         Status::Ok if item.is_in_error() => "scoring error",
-        Status::Ok if is_low(report, item) => "below pass mark",
+        Status::Ok if is_below_pass_mark_or_error(report, item) => "below pass mark",
         Status::Ok => "passed",
     }
 }
 
 /// A line on the run, then the table of items.
-pub fn text(report: &Report, shown: &[&Named<'_>], width: Option<usize>, paint: Paint) -> String {
+pub fn text(report: &Report, shown: &[&NamedItem<'_>], width: Option<usize>, paint: Style) -> String {
     let mut text = heading(report, paint);
     if shown.is_empty() {
         let nothing = if report.items.is_empty() {
@@ -104,29 +109,29 @@ pub fn text(report: &Report, shown: &[&Named<'_>], width: Option<usize>, paint: 
     ];
     let scores = report.config.evaluators.iter();
     columns.extend(scores.map(|name| column(name, Align::Right, &|item| score(item, name))));
-    columns.push(column("latency", Align::Right, &|item| time(item.latency_ms())));
+    columns.push(column("latency", Align::Right, &|item| format_duration(item.latency_ms())));
     columns.push(column("output", Align::Left, &output));
-    if width.is_some_and(|width| !fits(&columns, width)) {
+    if width.is_some_and(|width| !fits_side_by_side(&columns, width)) {
         // Drop scores before outputs.
         let last = columns.split_off(columns.len() - 2);
         columns.splice(2..2, last);
     }
-    text += &grid(&columns, width, paint);
+    text += &render_table(&columns, width, paint);
     text
 }
 
-fn heading(report: &Report, paint: Paint) -> String {
+fn heading(report: &Report, paint: Style) -> String {
     let items = &report.items;
     let in_error = items.iter().filter(|item| item.is_in_error()).count();
-    let below = items.iter().filter(|item| is_low(report, item)).count() - in_error;
+    let below = items.iter().filter(|item| is_below_pass_mark_or_error(report, item)).count() - in_error;
     let mut parts = vec![count(items.len(), "item")];
     if below > 0 {
-        parts.push(paint.odd(format!("{below} below pass mark")));
+        parts.push(paint.warning(format!("{below} below pass mark")));
     }
     if in_error > 0 {
-        parts.push(paint.bad(format!("{in_error} in error")));
+        parts.push(paint.error(format!("{in_error} in error")));
     }
-    let name = paint.strong(one_line(&report.name));
+    let name = paint.bold(one_line(&report.name));
     format!("{name}, run {} of {}: {}\n", one_line(&report.id), report.timestamp, parts.join(", "))
 }
 
@@ -135,13 +140,13 @@ fn score(item: &ItemResult, evaluator: &str) -> String {
     let scores: Vec<_> = item.scores(evaluator).collect();
     match scores.len() {
         0 => "–".to_owned(),
-        number => figure(scores.iter().sum::<f64>() / number as f64),
+        number => format_score(scores.iter().sum::<f64>() / number as f64),
     }
 }
 
 /// The output of the first trial, or its error.
 fn output(item: &ItemResult) -> String {
-    match (&item.first().output, item.why_in_error()) {
+    match (&item.first_trial().output, item.first_error()) {
         (Some(output), _) => Output::text(output).into_owned(),
         (None, error) => error.unwrap_or_default(),
     }

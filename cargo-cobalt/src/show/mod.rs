@@ -13,31 +13,32 @@ use cobalt_core::store::read_journal;
 use crate::cli::{RunName, Show};
 use crate::config::settings;
 use crate::error::Error;
-use crate::runs::{KnownRuns, journals, report_of, so_far};
+use crate::runs::{KnownRuns, journals, partial_report, report_of};
 use crate::terminal::{one_line, paint, print, print_json, stdout_width};
-use items::{Named, as_in_file, find, is_low, named};
+use items::{NamedItem, find, is_below_pass_mark_or_error, named_items, to_file_json};
 
 pub fn show(arguments: &Show, flags: &Flags) -> Result<ExitCode, Error> {
     let settings = settings(flags)?;
     let known = KnownRuns::open(settings.layout())?;
-    let (run, item) = asked(arguments, &known);
+    let (run, item) = requested(arguments, &known);
     let report = report(&run, &known, &settings)?;
-    let named = named(&report);
+    let named = named_items(&report);
     match item {
         Some(item) => {
             let found = find(&report, &named, item)?;
             if arguments.json {
-                print_json(&as_in_file(found)).map_err(Error::Print)?;
+                print_json(&to_file_json(found)).map_err(Error::Print)?;
             } else {
                 print(&item::text(&report, found, settings.prices(), paint(&io::stdout())))
                     .map_err(Error::Print)?;
             }
         }
         None => {
-            let is_shown = |named: &&Named<'_>| !arguments.low || is_low(&report, named.item);
+            let is_shown =
+                |named: &&NamedItem<'_>| !arguments.low || is_below_pass_mark_or_error(&report, named.item);
             let shown: Vec<_> = named.iter().filter(is_shown).collect();
             if arguments.json {
-                print_json(&shown.into_iter().map(as_in_file).collect::<Vec<_>>()).map_err(Error::Print)?;
+                print_json(&shown.into_iter().map(to_file_json).collect::<Vec<_>>()).map_err(Error::Print)?;
             } else {
                 print(&items::text(&report, &shown, stdout_width(), paint(&io::stdout())))
                     .map_err(Error::Print)?;
@@ -48,7 +49,7 @@ pub fn show(arguments: &Show, flags: &Flags) -> Result<ExitCode, Error> {
 }
 
 /// The requested run and item. A full test-case name, `experiment::key`, selects both; the experiment name itself can contain `::`.
-fn asked<'a>(arguments: &'a Show, known: &KnownRuns) -> (RunName, Option<&'a str>) {
+fn requested<'a>(arguments: &'a Show, known: &KnownRuns) -> (RunName, Option<&'a str>) {
     let typed = arguments.run.as_str();
     let mut cases = typed.match_indices("::").map(|(at, mark)| (&typed[..at], &typed[at + mark.len()..]));
     let case = cases.find(|(experiment, key)| !key.is_empty() && known.experiment(experiment).is_some());
@@ -76,7 +77,7 @@ fn unfinished(typed: &str, settings: &Config) -> Option<Report> {
     let mut begun = journals.iter().filter(|(id, _)| !typed.is_empty() && id.starts_with(typed));
     let (path, other) = (begun.next()?.1, begun.next());
     let contents = read_journal(&fs::read(path).ok()?).ok().filter(|_| other.is_none())?;
-    let report = so_far(contents, settings);
+    let report = partial_report(contents, settings);
     eprintln!("note: run {} is not finished; showing its finished items", report.id);
     Some(report)
 }

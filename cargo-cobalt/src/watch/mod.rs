@@ -18,46 +18,49 @@ use notify::Event;
 use crate::cli::{Color, RunOptions};
 use crate::error::{Error, ErrorKind};
 use crate::interrupt;
-use crate::run::{self, Repeats};
-use crate::terminal::{eprint_folded, seen};
-pub use scope::{Scope, Watched, folders, is_change, is_made};
+use crate::run::{self, RunMode};
+use crate::terminal::{eprint_wrapped, relative_path};
+pub use scope::{FolderWatcher, WatchScope, folders, is_change, is_generated};
 use scope::{WatchError, files};
 
 /// Maximum number of changed files to name.
 const MOST_NAMED: usize = 3;
 
 pub fn watch(options: &RunOptions, flags: &Flags, color: Color) -> Result<ExitCode, Error> {
-    interrupt::pass_on()?;
+    interrupt::install_handler()?;
     // From here on changes are detected, also during a run.
-    let mut changes = Changes::of(Scope::read(&options.selection, &options.build, flags)?)?;
+    let mut changes = ChangeDetector::of(WatchScope::read(&options.selection, &options.build, flags)?)?;
     let run = || {
-        let ran = run::once(options, flags, color, Repeats::OnChange)?;
+        let ran = run::run_once(options, flags, color, RunMode::Watch)?;
         if ran.dashboard.is_some() {
             let hint =
                 "No dashboard is running. To follow runs live, run `cargo cobalt serve` in another terminal.";
-            eprint_folded(hint);
+            eprint_wrapped(hint);
         }
         Ok(ran.code)
     };
     let mut outcome = run();
     if let Err(error) = outcome.as_ref()
-        && is_for_the_user_to_type(error)
+        && is_usage_error(error)
     {
         return outcome;
     }
     loop {
         if let Err(error) = &outcome {
-            error.tell();
+            error.eprint();
         }
-        if interrupt::was_heard() {
+        if interrupt::was_received() {
             return Err(Error::Interrupted);
         }
-        changes.has_run();
-        eprint_folded(&format!("\nWatching {}; press Ctrl-C to stop", places(&changes.scope.roots)));
+        changes.after_run();
+        eprint_wrapped(&format!(
+            "\nWatching {}; press Ctrl-C to stop",
+            watched_folders(&changes.scope.roots)
+        ));
         let changed = changes.wait()?;
-        eprint_folded(&format!("\nChanged: {}; re-running what is affected", named(&changed)));
+        eprint_wrapped(&format!("\nChanged: {}; re-running what is affected", changed_files(&changed)));
         // With an error in a manifest or in the settings, keep the scope; the run reports the error.
-        if let Ok(scope) = Scope::read(&options.selection, &options.build, flags) {
+        if let Ok(scope) = WatchScope::read(&options.selection, &options.build, flags) {
             changes.follow(scope)?;
         }
         outcome = run();
@@ -65,25 +68,26 @@ pub fn watch(options: &RunOptions, flags: &Flags, color: Color) -> Result<ExitCo
 }
 
 /// Whether changing a file cannot fix the error.
-fn is_for_the_user_to_type(error: &Error) -> bool {
+fn is_usage_error(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Arguments | ErrorKind::NothingMatched)
 }
 
 /// The outermost watched folders, the current one first.
-fn places(roots: &BTreeSet<PathBuf>) -> String {
+fn watched_folders(roots: &BTreeSet<PathBuf>) -> String {
     let is_outermost = |folder: &&PathBuf| !folder.ancestors().skip(1).any(|above| roots.contains(above));
     let (here, others): (Vec<_>, Vec<_>) =
-        roots.iter().filter(is_outermost).map(|folder| seen(folder)).partition(String::is_empty);
+        roots.iter().filter(is_outermost).map(|folder| relative_path(folder)).partition(String::is_empty);
     let here = here.iter().map(|_| "this folder".to_owned());
     here.chain(others.iter().map(|folder| format!("`{folder}`"))).collect::<Vec<_>>().join(", ")
 }
 
 /// Lists a few files and counts the rest.
-fn named(files: &[PathBuf]) -> String {
+fn changed_files(files: &[PathBuf]) -> String {
     if files.is_empty() {
         return "too many files to list".to_owned();
     }
-    let names: Vec<_> = files.iter().take(MOST_NAMED).map(|file| format!("`{}`", seen(file))).collect();
+    let names: Vec<_> =
+        files.iter().take(MOST_NAMED).map(|file| format!("`{}`", relative_path(file))).collect();
     match files.len() - names.len() {
         0 => names.join(", "),
         others => format!("{} and {}", names.join(", "), count(others, "more file")),
@@ -91,17 +95,17 @@ fn named(files: &[PathBuf]) -> String {
 }
 
 /// How long nothing must change before a change counts as complete.
-const QUIET: Duration = Duration::from_millis(100);
+const DEBOUNCE: Duration = Duration::from_millis(100);
 /// Maximum wait for that.
-const PATIENCE: Duration = Duration::from_secs(2);
+const MAX_SETTLE: Duration = Duration::from_secs(2);
 /// Polling interval for Ctrl-C.
-const TICK: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Changes of watched files. Editors and git make many at once, so changes are debounced.
 #[derive(Debug)]
-pub struct Changes {
-    pub scope: Scope,
-    watched: Watched,
+pub struct ChangeDetector {
+    pub scope: WatchScope,
+    watched: FolderWatcher,
     events: Receiver<notify::Result<Event>>,
     /// The content of the lock file after the latest build.
     lock: Option<Vec<u8>>,
@@ -109,7 +113,7 @@ pub struct Changes {
 
 /// The changes collected from some events.
 #[derive(Debug, Default)]
-struct Gathered {
+struct ChangeBatch {
     files: BTreeSet<PathBuf>,
     /// Those that were created.
     new: BTreeSet<PathBuf>,
@@ -119,24 +123,24 @@ struct Gathered {
     lost: bool,
 }
 
-impl Changes {
+impl ChangeDetector {
     /// Starts watching.
-    pub fn of(scope: Scope) -> Result<Self, Error> {
+    pub fn of(scope: WatchScope) -> Result<Self, Error> {
         let (sender, events) = channel();
-        let watched = Watched::telling(sender)?;
+        let watched = FolderWatcher::new(sender)?;
         let mut changes = Self { scope: scope.clone(), watched, events, lock: None };
         changes.follow(scope)?;
         Ok(changes)
     }
 
     /// Watches the folders that exist now and returns the new ones.
-    pub fn follow(&mut self, scope: Scope) -> Result<Vec<PathBuf>, Error> {
+    pub fn follow(&mut self, scope: WatchScope) -> Result<Vec<PathBuf>, Error> {
         self.scope = scope;
         Ok(self.watched.follow(folders(&self.scope))?)
     }
 
     /// Called after a run: that its build wrote the lock file is not a change.
-    pub fn has_run(&mut self) {
+    pub fn after_run(&mut self) {
         self.lock = fs::read(&self.scope.lock).ok();
     }
 
@@ -148,9 +152,9 @@ impl Changes {
     /// Waits for changes of relevant files and returns these; empty if there were too many.
     pub fn wait(&mut self) -> Result<Vec<PathBuf>, Error> {
         loop {
-            let mut gathered = self.gather()?;
+            let mut gathered = self.collect_batch()?;
             // Files that were created and removed, such as an editor's temporary files, are not changes.
-            let Gathered { files: changed, new, .. } = &mut gathered;
+            let ChangeBatch { files: changed, new, .. } = &mut gathered;
             changed.retain(|file| !new.contains(file) || file.exists());
             if gathered.folders || gathered.lost {
                 // There are no events for files that existed before their folder was watched.
@@ -168,17 +172,17 @@ impl Changes {
     }
 
     /// Waits for an event, then until there are no more for a moment.
-    fn gather(&mut self) -> Result<Gathered, Error> {
-        let mut gathered = Gathered::default();
+    fn collect_batch(&mut self) -> Result<ChangeBatch, Error> {
+        let mut gathered = ChangeBatch::default();
         let mut end = None;
         loop {
-            if interrupt::was_heard() {
+            if interrupt::was_received() {
                 return Err(Error::Interrupted);
             }
-            match self.events.recv_timeout(if end.is_some() { QUIET } else { TICK }) {
+            match self.events.recv_timeout(if end.is_some() { DEBOUNCE } else { POLL_INTERVAL }) {
                 Ok(event) => {
-                    end.get_or_insert_with(|| Instant::now() + PATIENCE);
-                    self.take(event, &mut gathered);
+                    end.get_or_insert_with(|| Instant::now() + MAX_SETTLE);
+                    self.record_event(event, &mut gathered);
                 }
                 Err(RecvTimeoutError::Timeout) if end.is_none() => {}
                 Err(RecvTimeoutError::Timeout) => return Ok(gathered),
@@ -194,7 +198,7 @@ impl Changes {
         }
     }
 
-    fn take(&mut self, event: notify::Result<Event>, gathered: &mut Gathered) {
+    fn record_event(&mut self, event: notify::Result<Event>, gathered: &mut ChangeBatch) {
         let Ok(event) = event else {
             gathered.lost = true;
             return;
@@ -224,14 +228,14 @@ mod tests {
         let here = std::env::current_dir().unwrap();
         let roots = ["/0/first", "/~/last", "/~/last/within"].map(PathBuf::from);
         let roots = roots.into_iter().chain([here.join("member"), here]).collect();
-        assert_eq!(places(&roots), "this folder, `/0/first`, `/~/last`");
+        assert_eq!(watched_folders(&roots), "this folder, `/0/first`, `/~/last`");
     }
 
     #[test]
     fn a_few_files_are_named_and_the_others_counted() {
         let files: Vec<_> = ["a", "b", "c", "d"].map(PathBuf::from).into();
-        assert_eq!(named(&files[..2]), "`a`, `b`");
-        assert_eq!(named(&files), "`a`, `b`, `c` and 1 more file");
-        assert_eq!(named(&[]), "too many files to list");
+        assert_eq!(changed_files(&files[..2]), "`a`, `b`");
+        assert_eq!(changed_files(&files), "`a`, `b`, `c` and 1 more file");
+        assert_eq!(changed_files(&[]), "too many files to list");
     }
 }

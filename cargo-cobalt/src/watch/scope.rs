@@ -8,22 +8,22 @@ use cobalt::command::config::Flags;
 use notify::event::ModifyKind;
 use notify::{EventHandler, EventKind, RecommendedWatcher, RecursiveMode, Watcher, recommended_watcher};
 
-use crate::cli::{Build, Selection};
+use crate::cli::{BuildOptions, Selection};
 use crate::config::settings_of;
 use crate::environment;
 use crate::error::{CommandError, Error};
-use crate::project::{CACHE, LOCK, MANIFEST, Project};
+use crate::project::{CACHE_TAG, LOCK, MANIFEST, Project};
 
 /// Folders with generated files, at any depth.
-const MADE: [&str; 2] = ["node_modules", "__pycache__"];
+const GENERATED_FOLDERS: [&str; 2] = ["node_modules", "__pycache__"];
 /// Suffixes of temporary files of editors, and of logs.
-const PASSING: [&str; 6] = ["~", ".swp", ".tmp", ".bak", ".orig", ".log"];
+const TEMPORARY_SUFFIXES: [&str; 6] = ["~", ".swp", ".tmp", ".bak", ".orig", ".log"];
 /// A file that an editor (Vim) creates to test write access.
 const PROBE: &str = "4913";
 
 /// The watched folders, and what is excluded.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Scope {
+pub struct WatchScope {
     /// The root of the workspace, the selected packages, and their path dependencies.
     pub roots: BTreeSet<PathBuf>,
     /// Files and folders that runs and builds write.
@@ -34,8 +34,8 @@ pub struct Scope {
     pub lock: PathBuf,
 }
 
-impl Scope {
-    pub fn read(selection: &Selection, build: &Build, flags: &Flags) -> Result<Self, Error> {
+impl WatchScope {
+    pub fn read(selection: &Selection, build: &BuildOptions, flags: &Flags) -> Result<Self, Error> {
         let project = Project::read(build)?;
         let mut roots = BTreeSet::from([project.root().to_owned()]);
         let mut written = vec![project.target_folder().to_owned()];
@@ -59,7 +59,7 @@ impl Scope {
     }
 
     /// The whole project folder, if cargo cannot read the project.
-    pub fn around(root: &Path) -> Self {
+    pub fn whole_project(root: &Path) -> Self {
         let roots = BTreeSet::from([root.to_owned()]);
         Self { roots, written: Vec::new(), settings: None, lock: root.join(LOCK) }
     }
@@ -67,7 +67,7 @@ impl Scope {
     /// Whether a subfolder of a watched folder is watched, too.
     pub fn has_folder(&self, folder: &Path) -> bool {
         let is_other = || folder.join(MANIFEST).exists();
-        self.roots.contains(folder) || !(is_made(folder) || self.is_written(folder) || is_other())
+        self.roots.contains(folder) || !(is_generated(folder) || self.is_output(folder) || is_other())
     }
 
     /// Whether a file in a watched folder is relevant.
@@ -76,11 +76,11 @@ impl Scope {
             return true;
         }
         let name = file.file_name().unwrap_or_default().to_string_lossy();
-        let is_passing = PASSING.iter().any(|ending| name.ends_with(ending)) || name == PROBE;
-        let is_hidden = is_hidden(file) && name != environment::FILE;
+        let is_passing = TEMPORARY_SUFFIXES.iter().any(|ending| name.ends_with(ending)) || name == PROBE;
+        let is_hidden = is_hidden(file) && name != environment::DOTENV_FILE;
         // Lock and autosave files of Emacs.
         let is_marked = name.starts_with('#');
-        !(is_passing || is_hidden || is_marked || self.is_written(file))
+        !(is_passing || is_hidden || is_marked || self.is_output(file))
     }
 
     /// Whether a file is relevant and not written by builds.
@@ -93,13 +93,13 @@ impl Scope {
         self.settings.as_deref()?.parent()
     }
 
-    fn is_written(&self, path: &Path) -> bool {
-        self.written.iter().any(|written| path.starts_with(written) || is_beside(path, written))
+    fn is_output(&self, path: &Path) -> bool {
+        self.written.iter().any(|written| path.starts_with(written) || is_sqlite_sidecar(path, written))
     }
 }
 
 /// Whether a file belongs to a SQLite database, such as `history.db-wal`.
-fn is_beside(path: &Path, database: &Path) -> bool {
+fn is_sqlite_sidecar(path: &Path, database: &Path) -> bool {
     let name = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned());
     let (Some(name), Some(database_name)) = (name(path), name(database)) else { return false };
     path.parent() == database.parent()
@@ -107,8 +107,10 @@ fn is_beside(path: &Path, database: &Path) -> bool {
 }
 
 /// Whether a folder contains tool data, build output or downloads, not sources.
-pub fn is_made(folder: &Path) -> bool {
-    is_hidden(folder) || MADE.iter().any(|made| folder.ends_with(made)) || folder.join(CACHE).exists()
+pub fn is_generated(folder: &Path) -> bool {
+    is_hidden(folder)
+        || GENERATED_FOLDERS.iter().any(|made| folder.ends_with(made))
+        || folder.join(CACHE_TAG).exists()
 }
 
 fn is_hidden(path: &Path) -> bool {
@@ -116,7 +118,7 @@ fn is_hidden(path: &Path) -> bool {
 }
 
 /// All folders that exist now. Unreadable ones are skipped: if they matter, the run reports them.
-pub fn folders(scope: &Scope) -> BTreeSet<PathBuf> {
+pub fn folders(scope: &WatchScope) -> BTreeSet<PathBuf> {
     let (mut folders, mut seen) = (BTreeSet::new(), BTreeSet::new());
     for root in &scope.roots {
         add(root, scope, &mut seen, &mut folders);
@@ -126,7 +128,7 @@ pub fn folders(scope: &Scope) -> BTreeSet<PathBuf> {
 }
 
 /// Adds a folder and its subfolders. `seen` holds canonical paths, against link cycles.
-fn add(folder: &Path, scope: &Scope, seen: &mut BTreeSet<PathBuf>, folders: &mut BTreeSet<PathBuf>) {
+fn add(folder: &Path, scope: &WatchScope, seen: &mut BTreeSet<PathBuf>, folders: &mut BTreeSet<PathBuf>) {
     let Ok(real) = folder.canonicalize() else { return };
     if !real.is_dir() || !seen.insert(real) {
         return;
@@ -141,7 +143,7 @@ fn add(folder: &Path, scope: &Scope, seen: &mut BTreeSet<PathBuf>, folders: &mut
 }
 
 /// The relevant files in a folder.
-pub fn files(folder: &Path, scope: &Scope) -> Vec<PathBuf> {
+pub fn files(folder: &Path, scope: &WatchScope) -> Vec<PathBuf> {
     let paths = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     paths.filter(|path| path.is_file() && scope.has_file(path)).collect()
 }
@@ -163,14 +165,14 @@ fn hint(error: &notify::Error) -> &'static str {
 }
 
 #[derive(Debug)]
-pub struct Watched {
+pub struct FolderWatcher {
     watcher: RecommendedWatcher,
     folders: BTreeSet<PathBuf>,
 }
 
-impl Watched {
+impl FolderWatcher {
     /// Creates a watcher without folders; events go to the listener.
-    pub fn telling(listener: impl EventHandler) -> Result<Self, WatchError> {
+    pub fn new(listener: impl EventHandler) -> Result<Self, WatchError> {
         Ok(Self { watcher: recommended_watcher(listener)?, folders: BTreeSet::new() })
     }
 
@@ -228,10 +230,10 @@ mod tests {
 
     use super::*;
 
-    fn scope(root: &Path) -> Scope {
+    fn scope(root: &Path) -> WatchScope {
         let written = ["target", "scores/history.db", "out.xml"].map(|path| root.join(path)).into();
         let roots = BTreeSet::from([root.to_owned(), root.join("near")]);
-        Scope { roots, written, settings: None, lock: root.join(LOCK) }
+        WatchScope { roots, written, settings: None, lock: root.join(LOCK) }
     }
 
     #[test]

@@ -5,12 +5,12 @@
 
 use std::collections::BTreeMap;
 
-use cobalt_core::report::comparison::{Difference, Finding};
+use cobalt_core::report::comparison::{Difference, ThresholdStatus};
 use cobalt_core::report::{GitState, ItemResult, Report, RunVerdict, Timestamp};
 use serde::Serialize;
 
 use crate::compare::regressions;
-use crate::results::{Finished, Results};
+use crate::results::{FinishedExperiment, Results};
 
 /// The schema version of the body: fields can be added, never renamed.
 const SCHEMA: u32 = 1;
@@ -34,14 +34,14 @@ pub struct Body<'a> {
     verdict: RunVerdict,
     experiments: Vec<Experiment<'a>>,
     broken: Vec<&'a str>,
-    cut_off: Vec<Stopped<'a>>,
+    cut_off: Vec<InterruptedRun<'a>>,
     ignored: Vec<&'a str>,
     skipped: Vec<&'a str>,
     still_failed: Vec<&'a str>,
     /// The number of other errors; their texts are not sent, as they can contain anything.
     errors: usize,
     git: Option<&'a GitState>,
-    ci: Option<&'a Ci>,
+    ci: Option<&'a CiJob>,
 }
 
 /// The result of an experiment.
@@ -54,27 +54,27 @@ struct Experiment<'a> {
     /// Whether the items are available, on which the following fields are based.
     items_known: bool,
     low_items: usize,
-    low: Vec<Low>,
+    low: Vec<LowItem>,
     items_in_error: usize,
     failed: Vec<String>,
 }
 
 /// An item with scores below their pass marks.
 #[derive(Debug, Serialize)]
-struct Low {
+struct LowItem {
     item: String,
     scores: BTreeMap<String, f64>,
 }
 
 /// An interrupted run.
 #[derive(Debug, Serialize)]
-struct Stopped<'a> {
+struct InterruptedRun<'a> {
     name: &'a str,
     id: &'a str,
 }
 
 impl<'a> Body<'a> {
-    pub fn of(results: &'a Results, ci: Option<&'a Ci>) -> Self {
+    pub fn of(results: &'a Results, ci: Option<&'a CiJob>) -> Self {
         let names = |list: &'a [(String, String)]| list.iter().map(|(name, _)| &**name).collect();
         let reports = || results.experiments.iter().map(|finished| &finished.report);
         Self {
@@ -87,7 +87,11 @@ impl<'a> Body<'a> {
             verdict: results.verdict(),
             experiments: results.experiments.iter().map(Experiment::of).collect(),
             broken: results.broken.iter().map(|broken| &*broken.name).collect(),
-            cut_off: results.cut_off.iter().map(|run| Stopped { name: &run.name, id: &run.id }).collect(),
+            cut_off: results
+                .interrupted
+                .iter()
+                .map(|run| InterruptedRun { name: &run.name, id: &run.id })
+                .collect(),
             ignored: names(&results.ignored),
             skipped: names(&results.skipped),
             still_failed: names(&results.still_failed),
@@ -99,19 +103,19 @@ impl<'a> Body<'a> {
 }
 
 impl<'a> Experiment<'a> {
-    fn of(finished: &'a Finished) -> Self {
+    fn of(finished: &'a FinishedExperiment) -> Self {
         let report = &finished.report;
         let names = report.case_names();
         let items = || report.items.iter().zip(&names);
         let failed: Vec<_> =
             items().filter(|(item, _)| item.is_in_error()).map(|(_, name)| name.clone()).collect();
-        let mut low: Vec<_> = items().filter_map(|(item, name)| low(report, item, name)).collect();
-        let lowest = |low: &Low| low.scores.values().copied().fold(f64::INFINITY, f64::min);
+        let mut low: Vec<_> = items().filter_map(|(item, name)| low_item(report, item, name)).collect();
+        let lowest = |low: &LowItem| low.scores.values().copied().fold(f64::INFINITY, f64::min);
         low.sort_by(|one, other| lowest(one).total_cmp(&lowest(other)));
         Self {
             report: report.without_items(),
-            regressed: is_worse(report),
-            regressions: worse(report).collect(),
+            regressed: has_regressed(report),
+            regressions: regressions_of(report).collect(),
             items_known: finished.without_items.is_none(),
             low_items: low.len(),
             low: low.into_iter().take(MOST_NAMED).collect(),
@@ -122,22 +126,22 @@ impl<'a> Experiment<'a> {
 }
 
 /// Evaluators and the error rate, if they are significantly worse than in the baseline.
-fn worse(report: &Report) -> impl Iterator<Item = &Difference> {
+fn regressions_of(report: &Report) -> impl Iterator<Item = &Difference> {
     report.baseline.as_deref().into_iter().flat_map(regressions)
 }
 
 /// Whether the run is significantly worse than its baseline, or misses a baseline threshold.
-pub fn is_worse(report: &Report) -> bool {
+pub fn has_regressed(report: &Report) -> bool {
     let missed = |threshold: &cobalt_core::report::ThresholdOutcome| {
-        threshold.against_baseline && threshold.finding == Finding::Missed
+        threshold.against_baseline && threshold.finding == ThresholdStatus::Missed
     };
-    worse(report).next().is_some() || report.thresholds().iter().any(missed)
+    regressions_of(report).next().is_some() || report.thresholds().iter().any(missed)
 }
 
-fn low(report: &Report, item: &ItemResult, name: &str) -> Option<Low> {
-    let scores = report.config.low_scores(item).map(|(name, score)| (name.to_owned(), score));
+fn low_item(report: &Report, item: &ItemResult, name: &str) -> Option<LowItem> {
+    let scores = report.config.scores_below_pass_mark(item).map(|(name, score)| (name.to_owned(), score));
     let scores: BTreeMap<_, _> = scores.collect();
-    (!scores.is_empty()).then(|| Low { item: name.to_owned(), scores })
+    (!scores.is_empty()).then(|| LowItem { item: name.to_owned(), scores })
 }
 
 /// Which experiments failed, and which passed.
@@ -151,7 +155,7 @@ fn text(results: &Results) -> String {
     let mut parts = vec![
         ("FAILED", failed.collect::<Vec<_>>()),
         ("still FAILED because of earlier results", still_failed.clone()),
-        ("interrupted", results.cut_off.iter().map(|run| &*run.name).collect()),
+        ("interrupted", results.interrupted.iter().map(|run| &*run.name).collect()),
         ("passed", of(RunVerdict::Passed).collect()),
         ("not evaluated", of(RunVerdict::NotEvaluated).collect()),
         ("skipped", results.skipped.iter().map(|(name, _)| &**name).collect()),
@@ -169,7 +173,7 @@ fn text(results: &Results) -> String {
 /// A job of a CI server.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Ci {
+pub struct CiJob {
     provider: &'static str,
     /// The page of the job.
     url: Option<String>,
@@ -180,7 +184,7 @@ pub struct Ci {
     pull_request: Option<String>,
 }
 
-impl Ci {
+impl CiJob {
     pub fn of(variable: impl Fn(&str) -> Option<String>) -> Option<Self> {
         let get = |name: &str| variable(name).filter(|value| !value.is_empty());
         if get("GITHUB_ACTIONS").is_some_and(|value| value == "true") {
@@ -234,7 +238,7 @@ mod tests {
             let found = variables.iter().find(|(set, _)| *set == name);
             found.map(|(_, value)| (*value).to_owned())
         };
-        json!(Ci::of(get))
+        json!(CiJob::of(get))
     }
 
     #[test]

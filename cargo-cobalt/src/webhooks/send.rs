@@ -15,13 +15,13 @@ use tokio::runtime;
 use tokio::task::{Id, JoinSet};
 use tokio::time::{Instant, sleep, timeout};
 
-use super::body::{Body, Ci, EVENT, is_worse};
+use super::body::{Body, CiJob, EVENT, has_regressed};
 use crate::error::Error;
 use crate::results::{Output, Reporter, Results};
-use crate::{interrupt, requests};
+use crate::{http_client, interrupt};
 
 /// Polling interval for the deadline and Ctrl-C.
-const TICK: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Calls the matching webhooks in parallel when a run finishes. Failures are only warnings.
 pub struct Webhooks(pub Vec<Webhook>);
@@ -29,7 +29,7 @@ pub struct Webhooks(pub Vec<Webhook>);
 impl Reporter for Webhooks {
     fn finish(&mut self, results: &Results, output: &dyn Output) -> Result<(), Error> {
         // No calls for interrupted runs, or if test cases were only listed.
-        if !results.is_empty() && !interrupt::was_heard() {
+        if !results.is_empty() && !interrupt::was_received() {
             notify(&self.0, results, output);
         }
         Ok(())
@@ -37,28 +37,28 @@ impl Reporter for Webhooks {
 }
 
 fn notify(webhooks: &[Webhook], results: &Results, output: &dyn Output) {
-    let wanted = webhooks.iter().filter(|webhook| is_wanted(webhook.on(), results));
+    let wanted = webhooks.iter().filter(|webhook| matches_trigger(webhook.on(), results));
     let (mut ready, mut problems) = (Vec::new(), Vec::new());
-    let ci = Ci::of(|name| std::env::var(name).ok());
+    let ci = CiJob::of(|name| std::env::var(name).ok());
     for webhook in wanted {
         match delivery(webhook, results, ci.as_ref()) {
             Ok(delivery) => ready.push(delivery),
             Err(problem) => problems.push(format!("failed to call a webhook: {problem}")),
         }
     }
-    problems.extend(all(ready));
+    problems.extend(deliver_all(ready));
     problems.iter().for_each(|problem| output.warn(problem));
 }
 
-fn is_wanted(on: WebhookOn, results: &Results) -> bool {
+fn matches_trigger(on: WebhookOn, results: &Results) -> bool {
     match on {
         WebhookOn::Always => true,
         WebhookOn::Failed => results.failed(),
-        WebhookOn::Regressed => results.experiments.iter().any(|finished| is_worse(&finished.report)),
+        WebhookOn::Regressed => results.experiments.iter().any(|finished| has_regressed(&finished.report)),
     }
 }
 
-fn delivery(webhook: &Webhook, results: &Results, ci: Option<&Ci>) -> Result<Delivery, String> {
+fn delivery(webhook: &Webhook, results: &Results, ci: Option<&CiJob>) -> Result<Delivery, String> {
     let url = webhook.url().map_err(|unset| unset.to_string())?;
     let secret = webhook.secret().map_err(|unset| unset.to_string())?;
     let body = Body::of(results, ci);
@@ -129,15 +129,15 @@ fn hmac(key: &[u8], parts: &[&[u8]]) -> [u8; 32] {
 }
 
 /// Why an attempt failed.
-enum Failure {
+enum DeliveryError {
     /// Transient, with the wait that the server asked for.
-    Passing(String, Option<Duration>),
+    Transient(String, Option<Duration>),
     /// Permanent.
-    Final(String),
+    Permanent(String),
 }
 
 /// Sends requests and returns their errors. Ctrl-C aborts immediately.
-fn all(deliveries: Vec<Delivery>) -> Vec<String> {
+fn deliver_all(deliveries: Vec<Delivery>) -> Vec<String> {
     if deliveries.is_empty() {
         return Vec::new();
     }
@@ -145,14 +145,14 @@ fn all(deliveries: Vec<Delivery>) -> Vec<String> {
         Ok(runtime) => runtime,
         Err(error) => return vec![format!("failed to call the webhooks: {error}")],
     };
-    let problems = runtime.block_on(side_by_side(deliveries));
+    let problems = runtime.block_on(deliver_concurrently(deliveries));
     // Do not wait for pending DNS lookups.
     runtime.shutdown_background();
     problems
 }
 
-async fn side_by_side(deliveries: Vec<Delivery>) -> Vec<String> {
-    let deadline = Instant::now() + Webhook::LONGEST_WAIT;
+async fn deliver_concurrently(deliveries: Vec<Delivery>) -> Vec<String> {
+    let deadline = Instant::now() + Webhook::MAX_WAIT;
     let mut tasks = JoinSet::new();
     let mut under_way = Vec::new();
     for delivery in deliveries {
@@ -160,42 +160,42 @@ async fn side_by_side(deliveries: Vec<Delivery>) -> Vec<String> {
         under_way.push((tasks.spawn(deliver(delivery, deadline)).id(), host));
     }
     let mut problems = Vec::new();
-    while !tasks.is_empty() && Instant::now() < deadline && !interrupt::was_heard() {
-        let Ok(Some(ended)) = timeout(TICK, tasks.join_next_with_id()).await else { continue };
+    while !tasks.is_empty() && Instant::now() < deadline && !interrupt::was_received() {
+        let Ok(Some(ended)) = timeout(POLL_INTERVAL, tasks.join_next_with_id()).await else { continue };
         let (id, result) = ended.unwrap_or_else(|error| (error.id(), Err(error.to_string())));
-        let host = take(&mut under_way, id);
-        problems.extend(result.err().map(|problem| not_told(&host, &problem)));
+        let host = remove_pending(&mut under_way, id);
+        problems.extend(result.err().map(|problem| failure_message(&host, &problem)));
     }
-    let why = match interrupt::was_heard() {
+    let why = match interrupt::was_received() {
         true => "interrupted".to_owned(),
         false => {
-            let longest = humantime::format_duration(Webhook::LONGEST_WAIT);
+            let longest = humantime::format_duration(Webhook::MAX_WAIT);
             format!("no response within {longest}, the longest that a run waits for webhooks")
         }
     };
-    problems.extend(under_way.iter().map(|(_, host)| not_told(host, &why)));
+    problems.extend(under_way.iter().map(|(_, host)| failure_message(host, &why)));
     problems
 }
 
 /// Removes a finished request and returns its host.
-fn take(under_way: &mut Vec<(Id, String)>, id: Id) -> String {
+fn remove_pending(under_way: &mut Vec<(Id, String)>, id: Id) -> String {
     let place = under_way.iter().position(|(other, _)| *other == id);
     place.map_or_else(String::new, |place| under_way.swap_remove(place).1)
 }
 
-fn not_told(host: &str, why: &str) -> String {
+fn failure_message(host: &str, why: &str) -> String {
     format!("failed to call the webhook at {host}: {why}")
 }
 
 /// Sends a request with retries.
 async fn deliver(delivery: Delivery, deadline: Instant) -> Result<(), String> {
-    let client = client(&delivery).map_err(|error| bottom(&error).to_string())?;
+    let client = client(&delivery).map_err(|error| root_cause(&error).to_string())?;
     let mut attempt = 0;
     loop {
         let (problem, asked) = match send(&client, &delivery).await {
             Ok(()) => return Ok(()),
-            Err(Failure::Final(problem)) => return Err(problem),
-            Err(Failure::Passing(problem, asked)) => (problem, asked),
+            Err(DeliveryError::Permanent(problem)) => return Err(problem),
+            Err(DeliveryError::Transient(problem, asked)) => (problem, asked),
         };
         let wait = BackOff::default().wait(attempt, asked);
         attempt += 1;
@@ -209,36 +209,36 @@ async fn deliver(delivery: Delivery, deadline: Instant) -> Result<(), String> {
 
 /// Redirects are not followed: the target was never configured, and the URL can contain a secret.
 fn client(delivery: &Delivery) -> reqwest::Result<Client> {
-    let builder = requests::client().timeout(delivery.timeout);
+    let builder = http_client::client().timeout(delivery.timeout);
     // Proxies cannot reach servers on this machine.
-    if is_near(&delivery.url) { builder.no_proxy() } else { builder }.build()
+    if is_loopback(&delivery.url) { builder.no_proxy() } else { builder }.build()
 }
 
-fn is_near(url: &reqwest::Url) -> bool {
+fn is_loopback(url: &reqwest::Url) -> bool {
     let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
     host == "localhost" || host.parse().is_ok_and(|ip: std::net::IpAddr| ip.is_loopback())
 }
 
 /// Sends a request once. Only the status of the response counts.
-async fn send(client: &Client, delivery: &Delivery) -> Result<(), Failure> {
+async fn send(client: &Client, delivery: &Delivery) -> Result<(), DeliveryError> {
     let Delivery { url, headers, body, .. } = delivery;
     let sent = client.post(url.clone()).headers(headers.clone()).body(body.clone()).send().await;
-    let response = sent.map_err(|error| broken(&error, delivery.timeout))?;
+    let response = sent.map_err(|error| connection_error(&error, delivery.timeout))?;
     let status = response.status();
     if status.is_success() {
         Ok(())
     } else if status.is_redirection() {
         let problem = format!("status {}: redirects are not followed", status.as_u16());
-        Err(Failure::Final(format!("{problem}; set the target URL")))
-    } else if may_pass(status) {
-        Err(Failure::Passing(format!("status {}", status.as_u16()), asked_wait(&response)))
+        Err(DeliveryError::Permanent(format!("{problem}; set the target URL")))
+    } else if is_retryable(status) {
+        Err(DeliveryError::Transient(format!("status {}", status.as_u16()), retry_after(&response)))
     } else {
-        Err(Failure::Final(format!("status {}", status.as_u16())))
+        Err(DeliveryError::Permanent(format!("status {}", status.as_u16())))
     }
 }
 
 /// Whether a retry may succeed.
-fn may_pass(status: StatusCode) -> bool {
+fn is_retryable(status: StatusCode) -> bool {
     status.is_server_error()
         || matches!(
             status,
@@ -247,31 +247,34 @@ fn may_pass(status: StatusCode) -> bool {
 }
 
 /// The wait in seconds that the server asked for.
-fn asked_wait(response: &Response) -> Option<Duration> {
+fn retry_after(response: &Response) -> Option<Duration> {
     let seconds = response.headers().get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
     Some(Duration::from_secs(seconds))
 }
 
 /// Classifies a connection error: transient, except TLS errors. The message does not contain the URL.
-fn broken(error: &reqwest::Error, timeout: Duration) -> Failure {
+fn connection_error(error: &reqwest::Error, timeout: Duration) -> DeliveryError {
     if error.is_timeout() {
-        return Failure::Passing(format!("no response within {}", humantime::format_duration(timeout)), None);
+        return DeliveryError::Transient(
+            format!("no response within {}", humantime::format_duration(timeout)),
+            None,
+        );
     }
-    let bottom = bottom(error);
-    match error.is_builder() || is_of_tls(bottom) {
-        true => Failure::Final(bottom.to_string()),
-        false => Failure::Passing(bottom.to_string(), None),
+    let bottom = root_cause(error);
+    match error.is_builder() || is_tls_error(bottom) {
+        true => DeliveryError::Permanent(bottom.to_string()),
+        false => DeliveryError::Transient(bottom.to_string(), None),
     }
 }
 
 /// Whether this is a TLS error, or an I/O error that wraps one.
-fn is_of_tls(error: &(dyn std::error::Error + 'static)) -> bool {
+fn is_tls_error(error: &(dyn std::error::Error + 'static)) -> bool {
     let inner = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
-    error.is::<rustls::Error>() || inner.is_some_and(|inner| is_of_tls(inner))
+    error.is::<rustls::Error>() || inner.is_some_and(|inner| is_tls_error(inner))
 }
 
 /// The root cause of an error, which is the most specific and does not contain the URL.
-fn bottom<'a>(error: &'a (dyn std::error::Error + 'static)) -> &'a (dyn std::error::Error + 'static) {
+fn root_cause<'a>(error: &'a (dyn std::error::Error + 'static)) -> &'a (dyn std::error::Error + 'static) {
     let mut bottom = error;
     while let Some(below) = bottom.source() {
         bottom = below;

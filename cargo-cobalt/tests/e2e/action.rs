@@ -8,7 +8,7 @@ use std::process::Command;
 use tempfile::TempDir;
 
 use crate::command::program;
-use crate::project::Said;
+use crate::project::ProgramOutput;
 
 /// Records each argument on a line.
 const CARGO: &str = "#!/bin/sh\nprintf '%s\\n' \"$@\" > said\n";
@@ -83,11 +83,11 @@ impl Job {
         run
     }
 
-    fn comment(&self) -> Said {
+    fn comment(&self) -> ProgramOutput {
         let mut comment = self.script("comment");
         comment.env("GITHUB_REPOSITORY", "o/r").env("PULL_REQUEST", "7").env("GH_TOKEN", "t");
         comment.env("GITHUB_SERVER_URL", "https://github.com").env("GITHUB_RUN_ID", "42");
-        Said::by(comment.env("COMMENT_FILE", self.path("comment.md")), 0)
+        ProgramOutput::by(comment.env("COMMENT_FILE", self.path("comment.md")), 0)
     }
 
     /// Runs the script that posts a note on a GitLab merge request; returns its requests.
@@ -97,7 +97,7 @@ impl Job {
         note.args(["-e", "-o", "pipefail", "-c", &after_script()])
             .env("CI_JOB_URL", "https://gitlab.com/jobs/42");
         note.env("CI_API_V4_URL", "api").env("CI_PROJECT_ID", "3").env("CI_MERGE_REQUEST_IID", "5");
-        Said::by(note.env("NOTE_TOKEN", "t"), 0);
+        ProgramOutput::by(note.env("NOTE_TOKEN", "t"), 0);
         self.read("asked")
     }
 }
@@ -117,19 +117,19 @@ fn after_script() -> String {
 #[test]
 fn inputs_are_arguments_and_never_code() {
     let job = Job::new();
-    Said::by(&mut job.run("run", "--ci --filter $(touch hit)\n*;touch hit", "", ""), 0);
+    ProgramOutput::by(&mut job.run("run", "--ci --filter $(touch hit)\n*;touch hit", "", ""), 0);
     let said = job.read("said");
     let words: Vec<_> = said.lines().collect();
     assert_eq!(words, ["cobalt", "run", "--ci", "--filter", "$(touch", "hit)", "*;touch", "hit"]);
     assert!(!job.path("hit").exists());
-    Said::by(&mut job.run("merge", "", "junit=a.xml", "c.md"), 0);
+    ProgramOutput::by(&mut job.run("merge", "", "junit=a.xml", "c.md"), 0);
     assert_eq!(
         job.read("said").lines().collect::<Vec<_>>(),
         ["cobalt", "merge", "--reporter", "junit=a.xml", "--reporter", "pr-comment=c.md"]
     );
-    Said::by(&mut job.run("run", "", "", "c.md"), 0);
+    ProgramOutput::by(&mut job.run("run", "", "", "c.md"), 0);
     assert!(job.read("said").contains("--reporter\ncli\n--reporter\npr-comment=c.md\n"));
-    Said::by(&mut job.run("config; true", "", "", ""), 2).says("`run` or `merge`");
+    ProgramOutput::by(&mut job.run("config; true", "", "", ""), 2).stdout_has("`run` or `merge`");
 }
 
 #[test]
@@ -156,7 +156,7 @@ fn a_comment_that_cannot_be_posted_is_a_warning() {
     let job = Job::new();
     fs::write(job.path("comment.md"), "<!-- cobalt -->\n").unwrap();
     fs::write(job.path("read-only"), "").unwrap();
-    job.comment().says("::warning").says("of forks");
+    job.comment().stdout_has("::warning").stdout_has("of forks");
 }
 
 #[test]
@@ -203,7 +203,7 @@ fn the_note_of_gitlab_is_left_once_and_then_updated() {
 #[test]
 fn the_key_changes_with_the_compiler_and_the_sources_alone() {
     let job = Job::new();
-    let key = || Said::by(&mut job.script("key"), 0).stdout;
+    let key = || ProgramOutput::by(&mut job.script("key"), 0).stdout;
     let first = key();
     assert!(first.starts_with("key=cobalt-any-any-") && first.trim().len() > 50, "{first}");
     assert_eq!(first, key());
@@ -219,7 +219,7 @@ fn what_is_built_already_is_only_put_on_the_path() {
     let install = || {
         let mut install = job.script("install");
         install.env("COMMAND_FOLDER", job.path("command")).env("GITHUB_PATH", job.path("paths"));
-        Said::by(&mut install, 0)
+        ProgramOutput::by(&mut install, 0)
     };
     install();
     let said = job.read("said");

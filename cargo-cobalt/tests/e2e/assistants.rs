@@ -39,7 +39,7 @@ fn a_second_call_changes_nothing_and_says_so() {
     assert!(project.read(".cursorrules").contains("SKILLS.md"), "{}", project.read(".cursorrules"));
     let before = files.map(|file| project.read(file));
     assert!(!before[0].replace("\r\n", "").contains('\n'), "{:?}", before[0]);
-    project.cobalt(&["update"], 0).says("kept     AGENTS.md").says("up to date");
+    project.cobalt(&["update"], 0).stdout_has("kept     AGENTS.md").stdout_has("up to date");
     assert_eq!(files.map(|file| project.read(file)), before);
 }
 
@@ -51,7 +51,7 @@ fn only_what_stands_between_the_marks_is_replaced() {
         "before\n<!-- cobalt:begin -->\nold\n<!-- cobalt:end -->\nafter",
     );
     project.write(SKILLS, "Our own words.\n");
-    project.cobalt(&["update"], 0).says("updated  .github/copilot-instructions.md");
+    project.cobalt(&["update"], 0).stdout_has("updated  .github/copilot-instructions.md");
     let instructions = project.read(".github/copilot-instructions.md");
     assert!(instructions.starts_with("before\n<!-- cobalt:begin -->\n## Experiments"), "{instructions}");
     assert!(instructions.ends_with("\n<!-- cobalt:end -->\nafter"), "{instructions}");
@@ -63,14 +63,14 @@ fn a_check_writes_nothing_and_fails_where_something_is_out_of_date() {
     let project = Project::empty();
     project
         .cobalt(&["update", "--check"], 1)
-        .says("missing  .cobalt/SKILLS.md")
-        .says("`cargo cobalt update`");
+        .stdout_has("missing  .cobalt/SKILLS.md")
+        .stdout_has("`cargo cobalt update`");
     assert!(!project.path(".cobalt").exists() && !project.path(".mcp.json").exists());
     project.cobalt(&["update"], 0);
     project.cobalt(&["update", "--check"], 0);
     let older = project.read(SKILLS).replace("Cobalt is", "Cobalt was");
     project.write(SKILLS, &older);
-    project.cobalt(&["update", "--check"], 1).says("out of date .cobalt/SKILLS.md");
+    project.cobalt(&["update", "--check"], 1).stdout_has("out of date .cobalt/SKILLS.md");
     assert_eq!(project.read(SKILLS), older);
 }
 
@@ -80,7 +80,9 @@ fn marks_that_are_no_pair_are_refused_with_their_line_and_nothing_is_written() {
     let broken = "# Ours\n<!-- cobalt:begin -->\nold\n";
     project.write("AGENTS.md", broken);
     let said = project.cobalt(&["update"], 3);
-    said.tells("AGENTS.md`, line 2: ").tells("add it after Cobalt's part").tells("nothing was written");
+    said.stderr_has("AGENTS.md`, line 2: ")
+        .stderr_has("add it after Cobalt's part")
+        .stderr_has("nothing was written");
     assert_eq!(project.read("AGENTS.md"), broken);
     assert!(!project.path(SKILLS).exists() && !project.path(".mcp.json").exists());
 }
@@ -90,7 +92,7 @@ fn servers_that_are_there_stay_as_they_are() {
     let project = Project::empty();
     let ours = "{\n    \"mcpServers\": {\n        \"web\": {\"url\": \"https://example.org\"}\n    }\n}\n";
     project.write(".mcp.json", ours);
-    project.cobalt(&["update"], 0).says("updated  .mcp.json");
+    project.cobalt(&["update"], 0).stdout_has("updated  .mcp.json");
     let both = project.read(".mcp.json");
     assert!(
         both.contains("{\"url\": \"https://example.org\"},\n        \"cobalt\": {\n            \"command\""),
@@ -98,10 +100,10 @@ fn servers_that_are_there_stay_as_they_are() {
     );
     let changed = both.replace("\"cargo\"", "\"/opt/cargo\"");
     project.write(".mcp.json", &changed);
-    project.cobalt(&["update"], 0).says("kept     .mcp.json");
+    project.cobalt(&["update"], 0).stdout_has("kept     .mcp.json");
     assert_eq!(project.read(".mcp.json"), changed);
     project.write(".mcp.json", "{\n  \"mcpServers\": [\n");
-    project.cobalt(&["update"], 3).tells(".mcp.json`: line ");
+    project.cobalt(&["update"], 3).stderr_has(".mcp.json`: line ");
 }
 
 #[test]
@@ -118,11 +120,11 @@ fn what_the_page_shows_runs_as_it_stands() {
     let arguments = ["run", "--reporter", "cli", "--reporter", "junit=junit.xml"];
     project
         .cobalt(&arguments, 0)
-        .says("geography: FAILED, 1 of 3 thresholds missed")
-        .tells("TEAM_CHAT_WEBHOOK");
+        .stdout_has("geography: FAILED, 1 of 3 thresholds missed")
+        .stderr_has("TEAM_CHAT_WEBHOOK");
     assert!(project.read("junit.xml").contains("geography"));
-    project.cobalt(&["export", "latest", "--format", "markdown"], 0).says("`capital`");
-    project.cobalt(&["compare", "latest", "latest", "--json"], 0).says("\"verdict\"");
+    project.cobalt(&["export", "latest", "--format", "markdown"], 0).stdout_has("`capital`");
+    project.cobalt(&["compare", "latest", "latest", "--json"], 0).stdout_has("\"verdict\"");
 }
 
 #[cfg(unix)]
@@ -132,7 +134,7 @@ fn a_file_that_is_read_only_is_refused_and_nothing_is_written() {
     let project = Project::empty();
     project.write("CLAUDE.md", "# Ours\n");
     fs::set_permissions(project.path("CLAUDE.md"), fs::Permissions::from_mode(0o444)).unwrap();
-    project.cobalt(&["update"], 3).tells("CLAUDE.md`: it is read-only");
+    project.cobalt(&["update"], 3).stderr_has("CLAUDE.md`: it is read-only");
     assert_eq!(project.read("CLAUDE.md"), "# Ours\n");
     assert!(!project.path(SKILLS).exists());
 }
@@ -150,8 +152,8 @@ fn no_link_is_followed_out_of_the_project_and_a_link_within_it_is_written_once()
     project.write("AGENTS.md", "# Ours\n");
     symlink("AGENTS.md", project.path("CLAUDE.md")).unwrap();
     let said = project.cobalt(&["update"], 0);
-    let said = said.says("skipped  .github/copilot-instructions.md  symlink out of the project");
-    said.says("skipped  AGENTS.md").says("same file as CLAUDE.md");
+    let said = said.stdout_has("skipped  .github/copilot-instructions.md  symlink out of the project");
+    said.stdout_has("skipped  AGENTS.md").stdout_has("same file as CLAUDE.md");
     assert_eq!(fs::read_to_string(&theirs).unwrap(), "theirs\n");
     assert_eq!(project.read("AGENTS.md").matches("cobalt:begin").count(), 1);
     assert!(project.path("CLAUDE.md").symlink_metadata().unwrap().is_symlink());
@@ -162,7 +164,7 @@ fn a_page_that_git_leaves_out_is_pointed_out() {
     let project = Project::empty();
     crate::git::git(&project, &["init", "--quiet"]);
     project.write(".gitignore", "target/\n.cobalt/\n");
-    project.cobalt(&["update"], 0).tells(".gitignore:2:.cobalt/").tells("`!**/.cobalt/SKILLS.md`");
+    project.cobalt(&["update"], 0).stderr_has(".gitignore:2:.cobalt/").stderr_has("`!**/.cobalt/SKILLS.md`");
     project.write(".gitignore", "**/.cobalt/*\n!**/.cobalt/SKILLS.md\n");
     let said = project.cobalt(&["update"], 0);
     assert!(!said.stderr.contains("warning"), "{said:?}");
@@ -172,7 +174,7 @@ fn a_page_that_git_leaves_out_is_pointed_out() {
 fn outside_of_a_project_nothing_is_written() {
     let folder = tempfile::tempdir().unwrap();
     let mut command = crate::command::program(crate::command::COBALT, folder.path());
-    let said = crate::project::Said::by(command.args(["cobalt", "update"]), 3);
-    said.tells("is not in a Cargo project");
+    let said = crate::project::ProgramOutput::by(command.args(["cobalt", "update"]), 3);
+    said.stderr_has("is not in a Cargo project");
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 }

@@ -6,7 +6,7 @@ use cobalt_core::report::Timestamp;
 use serde_json::{Value, json};
 
 use crate::git::git;
-use crate::project::{Project, Said};
+use crate::project::{ProgramOutput, Project};
 use crate::snapshot::assert_printed;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -152,7 +152,7 @@ fn a_table_shows_which_baselines_are_stale_and_why() {
     other["config"]["evaluatorHashes"] = json!(["b"]);
     write(&project, &other);
     keep(&project, "new", "ffffffffffff", 15, &[1.0]);
-    let Said { stdout, stderr } = project.cobalt(&["baseline", "show"], 0);
+    let ProgramOutput { stdout, stderr } = project.cobalt(&["baseline", "show"], 0);
     let lines: Vec<_> =
         stdout.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
     assert_eq!(lines[0], "experiment run start (UTC) commit items state scores");

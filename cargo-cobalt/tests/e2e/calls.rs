@@ -37,8 +37,9 @@ fn an_error_of_every_item_is_shown_once_with_their_number() {
     let said = project.cobalt(&["run", "--ci"], 1);
     let piece = "may be a tool call in an unknown format, `{\"type\": \"invoke\", \"target\": \"…\", \"payload\": {…}}`";
     assert_eq!(said.stdout.matches(piece).count(), 1, "{}", said.stdout);
-    let said =
-        said.says("12 items (e").says(", …): no-weather gave no score: the agent's `metadata.messages[");
+    let said = said
+        .stdout_has("12 items (e")
+        .stdout_has(", …): no-weather gave no score: the agent's `metadata.messages[");
     assert_eq!(said.stderr.matches(piece).count(), 1, "{}", said.stderr);
     assert_eq!(said.stderr.matches("same evaluation error as item e").count(), 11, "{}", said.stderr);
 }

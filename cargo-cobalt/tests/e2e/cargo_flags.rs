@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use crate::project::{Project, Said};
+use crate::project::{ProgramOutput, Project};
 
 /// A fake cargo that records the arguments of `test` and fails; other commands are forwarded.
 const STAND_IN: &str = "#!/bin/sh\nif [ \"$1\" = test ]; then printf '%s\\n' \"$@\" > \"$ASKED\"; exit 101; fi\nexec \"$REAL\" \"$@\"\n";
@@ -16,7 +16,7 @@ fn asked(project: &Project, flags: &[&str]) -> String {
     let mut command = project.command(&["run"]);
     command.args(flags).env("CARGO", &stand_in).env("ASKED", project.path("asked"));
     command.env("REAL", std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    Said::by(&mut command, 3).tells("failed to build the experiments");
+    ProgramOutput::by(&mut command, 3).stderr_has("failed to build the experiments");
     project.read("asked")
 }
 

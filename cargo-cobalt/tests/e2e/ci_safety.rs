@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::project::{Project, Said};
+use crate::project::{ProgramOutput, Project};
 
 /// A package whose agent and judge fail if an item says so.
 fn project(items: &[Value]) -> Project {
@@ -47,27 +47,27 @@ fn acting(act: &str) -> Value {
 }
 
 /// A CI job: one experiment with its gates.
-fn job(project: &Project, name: &str, code: i32) -> Said {
+fn job(project: &Project, name: &str, code: i32) -> ProgramOutput {
     project.cobalt(&["run", "--ci", "--filter", name], code)
 }
 
 #[test]
 fn where_every_item_fails_the_job_fails() {
     let project = project(&[acting("error"), acting("panic")]);
-    job(&project, "strict", 1).says("2 items in error");
-    job(&project, "gated", 1).says("every item failed");
+    job(&project, "strict", 1).stdout_has("2 items in error");
+    job(&project, "gated", 1).stdout_has("every item failed");
     assert!(project.newest_result()["summary"]["scores"].as_object().unwrap().is_empty());
     data(&project, &[good(), acting("error")]);
-    job(&project, "gated", 1).says("1 item in error");
+    job(&project, "gated", 1).stdout_has("1 item in error");
     data(&project, &[good(), acting("panic")]);
-    job(&project, "gated", 1).tells("the agent panicked");
+    job(&project, "gated", 1).stderr_has("the agent panicked");
 }
 
 #[test]
 fn an_experiment_that_crashes_fails_the_job_however_it_ends() {
     for (act, how) in [("exit", "exit status: 3"), ("abort", "signal: 6"), ("kill", "signal: 9")] {
         let project = project(&[acting(act)]);
-        job(&project, "strict", 3).tells("before experiment `strict` finished").tells(how);
+        job(&project, "strict", 3).stderr_has("before experiment `strict` finished").stderr_has(how);
         assert!(project.results().is_empty(), "there is no result that could be taken for one");
     }
     // A crash of one target is not hidden by the success of another.
@@ -75,7 +75,9 @@ fn an_experiment_that_crashes_fails_the_job_however_it_ends() {
     project.target("early");
     project.write("tests/judge/mod.rs", include_str!("fixture/judge.rs"));
     project.write("tests/early.rs", include_str!("fixture/early.rs"));
-    project.cobalt(&["run", "--ci", "--filter", "strict", "--filter", "thrifty"], 3).says("thrifty: passed");
+    project
+        .cobalt(&["run", "--ci", "--filter", "strict", "--filter", "thrifty"], 3)
+        .stdout_has("thrifty: passed");
 }
 
 #[test]
@@ -99,7 +101,7 @@ fn a_judge_that_gives_no_score_fails_the_job_and_is_no_zero() {
     for (grade, why) in [("nan", "the score is NaN"), ("down", "the judge cannot be reached")] {
         let project = project(&[good(), json!({ "id": "odd", "answer": "a", "act": "", "grade": grade })]);
         for name in ["strict", "gated"] {
-            job(&project, name, 1).tells(why);
+            job(&project, name, 1).stderr_has(why);
             let report = project.newest_result();
             assert_eq!(report["summary"]["scores"]["graded"]["avg"], 1.0, "{grade}");
             assert_eq!(report["items"][1]["evaluations"]["graded"]["score"], Value::Null);
@@ -116,9 +118,9 @@ fn a_threshold_on_what_is_not_there_fails_the_job() {
     };
     // Before an agent is called.
     for threshold in ["absent.avg >= 0.1", "absent.max <= 0.9"] {
-        with(threshold, 3).tells("is for an evaluator `absent`");
+        with(threshold, 3).stderr_has("is for an evaluator `absent`");
     }
-    with("judge_cost.total <= 100", 1).says("nothing to measure");
+    with("judge_cost.total <= 100", 1).stdout_has("nothing to measure");
 }
 
 #[test]
@@ -144,20 +146,21 @@ fn what_cannot_be_read_fails_the_job() {
     ];
     for (text, why) in settings {
         project.write("cobalt.toml", text);
-        job(&project, "strict", 3).tells(why);
+        job(&project, "strict", 3).stderr_has(why);
     }
     fs::remove_file(project.path("cobalt.toml")).unwrap();
     fs::create_dir(project.path("cobalt.toml")).unwrap();
-    job(&project, "strict", 3).tells("cobalt.toml");
+    job(&project, "strict", 3).stderr_has("cobalt.toml");
     fs::remove_dir(project.path("cobalt.toml")).unwrap();
-    Said::by(project.command(&["run", "--ci"]).env("COBALT_TIMEOUT", "soon"), 3).tells("COBALT_TIMEOUT");
+    ProgramOutput::by(project.command(&["run", "--ci"]).env("COBALT_TIMEOUT", "soon"), 3)
+        .stderr_has("COBALT_TIMEOUT");
 
     for text in ["{\"id\": \"torn\"\n", "[1]\n", ""] {
         project.write("data/items.jsonl", text);
-        job(&project, "strict", 3).tells("items.jsonl");
+        job(&project, "strict", 3).stderr_has("items.jsonl");
     }
     fs::remove_file(project.path("data/items.jsonl")).unwrap();
-    job(&project, "gated", 3).tells("items.jsonl");
+    job(&project, "gated", 3).stderr_has("items.jsonl");
     assert!(project.results().is_empty());
 }
 
@@ -221,7 +224,7 @@ fn what_is_typed_counts_or_is_refused() {
         "run list history compare merge watch export import clean init update config completions man";
     for command in commands.split(' ').chain(["baseline set", "baseline show"]) {
         let words: Vec<_> = command.split(' ').chain(["--no-such-flag"]).collect();
-        project.cobalt(&words, 2).tells("--no-such-flag");
+        project.cobalt(&words, 2).stderr_has("--no-such-flag");
     }
     project.cobalt(&["run", "--ci", "--concurrency", "0"], 2);
     project.cobalt(&["run", "--ci", "--on-inconclusive", "perhaps"], 2);
@@ -232,18 +235,18 @@ fn what_is_typed_counts_or_is_refused() {
 #[test]
 fn a_long_name_and_an_odd_output_lose_nothing() {
     let project = project(&[good()]);
-    job(&project, "odd", 0).says("1 of 1 item passed");
+    job(&project, "odd", 0).stdout_has("1 of 1 item passed");
     let report = project.newest_result();
     assert!(report["name"].as_str().unwrap().len() > 500);
     assert!(report["items"][0]["output"]["output"].as_str().unwrap().len() > 1_000_000);
-    project.cobalt(&["history", "--tag", "odd"], 0).says("very long");
+    project.cobalt(&["history", "--tag", "odd"], 0).stdout_has("very long");
 }
 
 #[test]
 fn json_with_a_byte_order_mark_is_read() {
     let project = project(&[]);
     project.write("data/items.jsonl", &format!("\u{feff}{}\n", good()));
-    job(&project, "strict", 0).says("1 of 1 item passed");
+    job(&project, "strict", 0).stdout_has("1 of 1 item passed");
 }
 
 #[test]

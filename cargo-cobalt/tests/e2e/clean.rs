@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use crate::command::{COBALT, program};
 use crate::kept::{DAY, package, report};
-use crate::project::Said;
+use crate::project::ProgramOutput;
 use crate::snapshot::assert_printed;
 
 /// A package with a store.
@@ -76,10 +76,10 @@ impl Project {
         self.write(&format!("cache/{}/{}", digits.repeat(2), digits.repeat(62)), "cobalt-answer 1", days_ago)
     }
 
-    fn clean(&self, arguments: &[&str], code: i32) -> Said {
+    fn clean(&self, arguments: &[&str], code: i32) -> ProgramOutput {
         let mut command = program(COBALT, self.0.path());
         command.args(["cobalt", "clean"]).args(arguments).stdin(Stdio::null());
-        Said::by(&mut command, code)
+        ProgramOutput::by(&mut command, code)
     }
 
     /// The first letters of the remaining run IDs.
@@ -135,7 +135,7 @@ fn what_is_old_goes_and_the_index_knows() {
     assert_printed!(project.clean(&["--results", "--days", "30", "--yes"], 0));
     assert_eq!(project.left(), "abc");
     let mut history = program(COBALT, project.0.path());
-    let said = Said::by(history.args(["cobalt", "history", "--json"]), 0);
+    let said = ProgramOutput::by(history.args(["cobalt", "history", "--json"]), 0);
     assert!(said.stdout.contains("bbbbbbbbbbbb") && !said.stdout.contains("dddddddddddd"));
     assert_printed!(project.clean(&["--results", "--days", "99999999999", "--yes"], 0));
     assert_printed!(project.clean(&["--results", "--force"], 0));
@@ -196,8 +196,10 @@ fn a_run_that_is_going_on_and_what_is_not_ours_stay() {
 fn a_baseline_stays_though_its_run_goes() {
     let project = Project::with_runs();
     let report = project.run("ffffffffffff", "gated", 4, false);
-    let baseline =
-        serde_json::to_string(&Measurements::of(&report, &cobalt_core::prices::PriceTable::default()));
+    let baseline = serde_json::to_string(&Measurements::from_report(
+        &report,
+        &cobalt_core::prices::PriceTable::default(),
+    ));
     let file = project.write("baselines/gated.json", &baseline.unwrap(), 4);
     let said = project.clean(&["--results", "--yes"], 0);
     assert_printed!(said);
@@ -259,7 +261,7 @@ fn a_file_that_cannot_be_removed_is_named_and_keeps_no_other() {
     let is_bound = File::create(folder.join("probe")).and_then(|mut file| file.write_all(b"x")).is_err();
     if is_bound {
         let said = project.clean(&["--results", "--cache", "--yes"], 3);
-        said.tells("failed to delete `.cobalt/cache/aa/");
+        said.stderr_has("failed to delete `.cobalt/cache/aa/");
         assert_eq!(project.left(), "");
     } else {
         eprintln!("skipped: this user may write to any folder");

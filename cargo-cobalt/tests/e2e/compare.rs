@@ -7,7 +7,7 @@ use std::process::Stdio;
 use serde_json::{Value, json};
 
 use crate::command::{COBALT, program};
-use crate::project::Said;
+use crate::project::ProgramOutput;
 use crate::snapshot::assert_printed;
 use crate::store::{ITEMS, Kept, Store};
 
@@ -99,7 +99,7 @@ fn markdown_keeps_foreign_texts_in_code() {
 fn a_baseline_file_is_compared_by_its_numbers() {
     let store = Store::with_a_drop();
     let mut set = program(COBALT, store.folder());
-    Said::by(set.args(["cobalt", "baseline", "set", "aaaa"]), 0);
+    ProgramOutput::by(set.args(["cobalt", "baseline", "set", "aaaa"]), 0);
     assert!(Path::new(&store.folder().join(".cobalt/baselines/desk.json")).exists());
     let said = store.compare(&[".cobalt/baselines/desk.json", "latest"], 0);
     assert_printed!(said);

@@ -5,11 +5,11 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::project::{Project, Said};
+use crate::project::{ProgramOutput, Project};
 use crate::snapshot::assert_printed;
 
 /// The lines of the table with single spaces and without the project's folder.
-fn table(project: &Project, said: &Said) -> Vec<String> {
+fn table(project: &Project, said: &ProgramOutput) -> Vec<String> {
     let root = fs::canonicalize(project.path("")).unwrap();
     let text = said.stdout.replace(&root.display().to_string(), "");
     text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
@@ -23,7 +23,7 @@ fn every_setting_is_shown_with_where_it_comes_from() {
         "concurrency = 3\nthresholds = [\"score.avg >= 0.5\"]\n\n[env]\nAPI_KEY = \"secret\"\n",
     );
     project.write(".env", "COBALT_DIR=kept\n");
-    let said = Said::by(project.command(&["config"]).env("COBALT_TIMEOUT", "90s"), 0);
+    let said = ProgramOutput::by(project.command(&["config"]).env("COBALT_TIMEOUT", "90s"), 0);
     let expected = [
         "key value origin",
         "config \"/cobalt.toml\" found",
@@ -85,7 +85,7 @@ fn the_parameters_of_a_models_address_are_hidden_but_for_its_version() {
         &format!("[judge]\nmodel = \"m\"\nprovider = \"openai\"\nbase-url = \"{url}\"\n"),
     );
     for arguments in [&["config"][..], &["config", "--json"]] {
-        let said = project.cobalt(arguments, 0).says("api-version=2024-10-21");
+        let said = project.cobalt(arguments, 0).stdout_has("api-version=2024-10-21");
         assert!(!said.stdout.contains("plain-words"), "{}", said.stdout);
         assert_printed!(said);
     }
@@ -119,7 +119,7 @@ fn the_nearest_project_counts_from_any_folder_and_whoever_started_the_command() 
     project.write("src/deep/inside.rs", "");
     let mut command = project.command(&["config", "--json"]);
     command.current_dir(project.path("src/deep")).env("CARGO_MANIFEST_DIR", env!("CARGO_MANIFEST_DIR"));
-    let settings: Value = serde_json::from_str(&Said::by(&mut command, 0).stdout).unwrap();
+    let settings: Value = serde_json::from_str(&ProgramOutput::by(&mut command, 0).stdout).unwrap();
     assert_eq!(settings[2], json!({"key": "concurrency", "value": 3, "origin": "cobalt.toml:1"}));
 }
 
@@ -129,7 +129,7 @@ fn a_file_can_be_named_as_seen_from_the_current_folder() {
     project.write("cobalt.toml", "concurrency = 3\n");
     project.write("settings/ci.toml", "\nconcurrency = 7\n");
     let mut command = project.command(&["config", "--config", "ci.toml"]);
-    let said = Said::by(command.current_dir(project.path("settings")), 0);
+    let said = ProgramOutput::by(command.current_dir(project.path("settings")), 0);
     let lines = table(&project, &said);
     assert_eq!(lines[1], "config \"/settings/ci.toml\" flag");
     assert_eq!(lines[3], "concurrency 7 settings/ci.toml:2");
@@ -151,8 +151,8 @@ fn a_run_follows_the_file_that_is_named_and_what_is_for_ci() {
     let run = ["run", "--config", "settings/ci.toml"];
     project.cobalt(&run, 0);
     assert!(project.path("kept/results").is_dir() && project.results().is_empty());
-    project.cobalt(&[&run[..], &["--ci"]].concat(), 1).says("latency.total<=1ns");
-    project.cobalt(&["history", "--config", "settings/ci.toml"], 0).says("gated");
+    project.cobalt(&[&run[..], &["--ci"]].concat(), 1).stdout_has("latency.total<=1ns");
+    project.cobalt(&["history", "--config", "settings/ci.toml"], 0).stdout_has("gated");
 }
 
 #[test]

@@ -5,13 +5,13 @@ use std::fs;
 use serde_json::Value;
 
 use crate::command::{COBALT, program};
-use crate::project::{Project, Said};
+use crate::project::{ProgramOutput, Project};
 use crate::snapshot::assert_printed;
 use crate::store::Store;
 
-fn export(store: &Store, arguments: &[&str], code: i32) -> Said {
+fn export(store: &Store, arguments: &[&str], code: i32) -> ProgramOutput {
     let mut command = program(COBALT, store.folder());
-    Said::by(command.args(["cobalt", "export"]).args(arguments), code)
+    ProgramOutput::by(command.args(["cobalt", "export"]).args(arguments), code)
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn what_is_no_run_is_refused() {
     export(&store, &["--format", "csv"], 2);
     assert_printed!(export(&store, &["latest", "--format", "pdf"], 2));
     let mut set = program(COBALT, store.folder());
-    Said::by(set.args(["cobalt", "baseline", "set", "aaaa"]), 0);
+    ProgramOutput::by(set.args(["cobalt", "baseline", "set", "aaaa"]), 0);
     assert_printed!(export(&store, &[".cobalt/baselines/desk.json", "--format", "csv"], 3));
 }
 

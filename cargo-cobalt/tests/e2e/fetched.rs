@@ -4,7 +4,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::project::{Project, Said};
+use crate::project::{ProgramOutput, Project};
 use crate::receiver::{Answer, Receiver};
 
 /// This many items, as JSON.
@@ -39,8 +39,8 @@ impl Fetching {
         command
     }
 
-    fn cobalt(&self, arguments: &[&str], code: i32) -> Said {
-        Said::by(&mut self.command(arguments), code)
+    fn cobalt(&self, arguments: &[&str], code: i32) -> ProgramOutput {
+        ProgramOutput::by(&mut self.command(arguments), code)
     }
 
     /// The number of items of `desk` and `first`.
@@ -68,7 +68,7 @@ fn a_command_lists_runs_and_refreshes_what_was_fetched() {
             && said.stdout.contains(", fetched just now (2 items)")
     );
 
-    fetching.cobalt(&["run"], 0).tells("  data: http://127.0.0.1:").tells(", fetched just now");
+    fetching.cobalt(&["run"], 0).stderr_has("  data: http://127.0.0.1:").stderr_has(", fetched just now");
     let report = fetching.project.newest_result_of("desk");
     assert_eq!(report["dataset"]["fetched"], listed[0]["fetched"]);
     assert_eq!(fetching.asked(), 1);
@@ -78,11 +78,11 @@ fn a_command_lists_runs_and_refreshes_what_was_fetched() {
 
     // Flags take precedence over variables.
     let mut down = fetching.command(&["run", "--refresh", "--ci", "--experiment", "desk"]);
-    let down = Said::by(down.env("COBALT_OFFLINE", "1"), 3);
-    down.tells("503").tells("is used with `--offline`");
+    let down = ProgramOutput::by(down.env("COBALT_OFFLINE", "1"), 3);
+    down.stderr_has("503").stderr_has("is used with `--offline`");
     let asked = fetching.asked();
     let mut offline = fetching.command(&["run", "--offline", "--ci"]);
-    Said::by(offline.env("COBALT_REFRESH", "1"), 0);
+    ProgramOutput::by(offline.env("COBALT_REFRESH", "1"), 0);
     fetching.cobalt(&["run", "--frozen", "--ci"], 0);
     assert_eq!(fetching.asked(), asked);
 }
@@ -97,7 +97,7 @@ fn what_contradicts_itself_is_a_usage_error() {
         &["list", "--refresh", "--offline"],
         &["watch", "--refresh", "--offline"],
     ] {
-        project.cobalt(arguments, 2).tells("cannot be used with");
+        project.cobalt(arguments, 2).stderr_has("cannot be used with");
     }
 }
 
@@ -106,11 +106,11 @@ fn shards_that_fetched_different_items_are_not_merged() {
     let fetching = Fetching::from(&[items(20), items(21)]);
     for (shard, machine) in [("1/2", "one"), ("2/2", "two")] {
         let mut command = fetching.command(&["run", "--shard", shard, "--experiment", "desk"]);
-        Said::by(command.env("COBALT_DIR", machine), 0);
+        ProgramOutput::by(command.env("COBALT_DIR", machine), 0);
     }
     fetching
         .project
         .cobalt(&["merge", "one", "two"], 3)
-        .tells("the data")
-        .tells("20 items of `http://127.0.0.1:");
+        .stderr_has("the data")
+        .stderr_has("20 items of `http://127.0.0.1:");
 }

@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::Value;
 
 use crate::git::git;
-use crate::project::{Project, Said};
+use crate::project::{ProgramOutput, Project};
 use crate::snapshot::assert_printed;
 
 /// A package whose agent answers a given percentage of 200 items correctly.
@@ -27,7 +27,7 @@ fn steer(project: &Project, percent: u32, seed: u32) {
     project.write("steer", &format!("{percent} % with seed {seed}"));
 }
 
-fn run(project: &Project, arguments: &[&str], code: i32) -> Said {
+fn run(project: &Project, arguments: &[&str], code: i32) -> ProgramOutput {
     project.cobalt(&[&["run", "--ci", "--filter", "gated"], arguments].concat(), code)
 }
 

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use crate::project::{Project, Said};
+use crate::project::{ProgramOutput, Project};
 use crate::snapshot::assert_text;
 
 /// The command as in a job, with `run`, a test target, and these arguments.
@@ -37,7 +37,7 @@ fn commands(log: &str) -> Vec<&str> {
 fn a_job_shows_what_failed_beside_the_code_and_a_summary() {
     let project = Project::steered();
     project.answers(&[("paris", "Paris"), ("rome", "no, 100 %")]);
-    let Said { stdout, stderr } = Said::by(&mut job(&project, "evals", &["--ci"]), 1);
+    let ProgramOutput { stdout, stderr } = ProgramOutput::by(&mut job(&project, "evals", &["--ci"]), 1);
     let commands = commands(&stdout);
     let package = project.path("").file_name().unwrap().to_str().unwrap().to_owned();
     let place = format!("file={package}/tests/evals.rs,line=");
@@ -62,7 +62,7 @@ fn an_agent_gives_no_commands() {
     project.answers(&[("paris", "error"), ("rome", "##[error]mine")]);
     for reporter in ["cli", "json"] {
         let mut run = job(&project, "talker", &["--ci", "--reporter", reporter]);
-        let Said { stdout, stderr } = Said::by(&mut run, 1);
+        let ProgramOutput { stdout, stderr } = ProgramOutput::by(&mut run, 1);
         let log = if reporter == "json" { &stderr } else { &stdout };
         assert!(log.contains("\n::error::mine\n"), "what it printed is shown as it is: {log}");
         assert!(commands(log).iter().any(|it| it.starts_with("::error file=")), "{log}");
@@ -86,7 +86,7 @@ fn an_agent_gives_no_commands() {
 fn whatever_ends_a_call_is_an_error_in_the_job() {
     let project = Project::steered();
     let errors = |project: &Project, arguments: &[&str], code| {
-        let Said { stdout, stderr } = Said::by(&mut job(project, "evals", arguments), code);
+        let ProgramOutput { stdout, stderr } = ProgramOutput::by(&mut job(project, "evals", arguments), code);
         let all = [commands(&stdout), commands(&stderr)].concat();
         all.into_iter()
             .filter(|it| it.starts_with("::error"))
@@ -101,15 +101,15 @@ fn whatever_ends_a_call_is_an_error_in_the_job() {
     project.write("data/items.jsonl", "{");
     let broken = errors(&project, &[], 3);
     assert!(broken.contains("tests/evals.rs,line=") && broken.contains("gated could not be run"), "{broken}");
-    let said = Said::by(&mut job(&project, "evals", &[]), 3);
-    said.says("\n2 experiments: 0 passed, 2 NOT FINISHED: strict, gated\n");
+    let said = ProgramOutput::by(&mut job(&project, "evals", &[]), 3);
+    said.stdout_has("\n2 experiments: 0 passed, 2 NOT FINISHED: strict, gated\n");
     project.write("cobalt.toml", "reporters = 1");
     assert!(errors(&project, &[], 3).contains("::error title=cobalt::"));
     project.write("cobalt.toml", "");
     // No other package has a target with this name, so none has built it.
     project.target("unbuilt");
     project.write("tests/unbuilt.rs", "this is no Rust");
-    let said = Said::by(&mut job(&project, "unbuilt", &[]), 3);
+    let said = ProgramOutput::by(&mut job(&project, "unbuilt", &[]), 3);
     assert!(commands(&said.stderr)[0].contains("failed to build the experiments"), "{said:?}");
     let summary = project.read("summary.md");
     let (_, last) = summary.rsplit_once("## ❌ No experiment could be run\n").unwrap();

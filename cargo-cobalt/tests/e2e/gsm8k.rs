@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::project::{Project, Said};
+use crate::project::{ProgramOutput, Project};
 use crate::shards::{on, reports, timeless};
 
 #[test]
@@ -25,13 +25,14 @@ fn three_shards_of_gsm8k_are_the_report_of_one_run() {
     }
     fs::copy(data, project.path("solutions.jsonl")).unwrap();
     let quiet = |machine: &str, arguments: &[&str]| {
-        Said::by(&mut on(&project, machine, &[&["run", "--quiet", "--ci"], arguments].concat()), 0)
+        ProgramOutput::by(&mut on(&project, machine, &[&["run", "--quiet", "--ci"], arguments].concat()), 0)
     };
     quiet("whole", &[]);
     for index in 1..=3 {
         quiet(&format!("artefacts/{index}"), &["--shard", &format!("{index}/3")]);
     }
-    Said::by(&mut on(&project, "merged", &["merge", "artefacts", "--ci"]), 0).says("4 experiments: 4 passed");
+    ProgramOutput::by(&mut on(&project, "merged", &["merge", "artefacts", "--ci"]), 0)
+        .stdout_has("4 experiments: 4 passed");
     let (whole, merged) = (reports(&project.path("whole")), reports(&project.path("merged")));
     assert_eq!((whole.len(), merged.len()), (4, 4));
     for (whole, merged) in whole.iter().zip(&merged) {

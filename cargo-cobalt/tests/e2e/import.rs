@@ -4,13 +4,13 @@ use std::fs;
 use std::path::PathBuf;
 
 use crate::command::{COBALT, program};
-use crate::project::Said;
+use crate::project::ProgramOutput;
 use crate::snapshot::assert_printed;
 use crate::store::{Kept, Store};
 
-fn import(store: &Store, paths: &[&str], code: i32) -> Said {
+fn import(store: &Store, paths: &[&str], code: i32) -> ProgramOutput {
     let mut command = program(COBALT, store.folder());
-    Said::by(command.args(["cobalt", "import"]).args(paths), code)
+    ProgramOutput::by(command.args(["cobalt", "import"]).args(paths), code)
 }
 
 /// The names of the result files, sorted.
@@ -61,11 +61,14 @@ fn files_of_the_original_are_kept_byte_by_byte_with_or_without_a_mark() {
         let kept = store.folder().join(".cobalt/results").join(&results(&store)[0]);
         assert_eq!(fs::read_to_string(kept).unwrap(), text);
         let mut history = program(COBALT, store.folder());
-        let said = Said::by(history.args(["cobalt", "history"]), 0);
+        let said = ProgramOutput::by(history.args(["cobalt", "history"]), 0);
         assert_eq!(said.stderr, "");
         assert_printed!(said);
         let mut export = program(COBALT, store.folder());
-        assert_printed!(Said::by(export.args(["cobalt", "export", "latest", "--format", "json"]), 0));
+        assert_printed!(ProgramOutput::by(
+            export.args(["cobalt", "export", "latest", "--format", "json"]),
+            0
+        ));
     }
 }
 
@@ -111,7 +114,7 @@ fn a_folder_gives_its_files_and_those_of_its_results() {
 fn what_is_no_result_file_is_named_as_what_it_is_and_the_others_are_taken_in() {
     let store = Store::with_a_drop();
     let mut set = program(COBALT, store.folder());
-    Said::by(set.args(["cobalt", "baseline", "set", "aaaa"]), 0);
+    ProgramOutput::by(set.args(["cobalt", "baseline", "set", "aaaa"]), 0);
     let journal = r#"{"journal":1,"id":"eeeeeeeeeeee","name":"desk","timestamp":"2026-02-05T10:00:34.836Z","tags":[],"config":{"runs":1,"concurrency":1,"timeout":1,"evaluators":[]},"dataset":{"source":"inline","items":1,"hash":"a"},"definition":"b"}"#;
     let paths = [
         of_the_original(&store, "journal.jsonl", &format!("{journal}\n")),

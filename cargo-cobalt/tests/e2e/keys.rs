@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::project::{Project, Said};
+use crate::project::{ProgramOutput, Project};
 
 fn keyed() -> Project {
     let project = Project::empty();
@@ -34,17 +34,17 @@ fn a_missing_key_is_said_with_all_that_need_it_and_nothing_is_run() {
     let said = project.cobalt(&["run", "--filter", "judged", "--filter", "free"], 3);
     assert_eq!(said.stderr.matches("error: TRIAL_KEY is not set").count(), 1, "both say the same: {said:?}");
     assert!(!said.stdout.contains("the agent was asked") && project.results().is_empty(), "{said:?}");
-    said.tells(
+    said.stderr_has(
         "it is the API key for model `m` of someone, needed by experiments `desk`, `sums`, `more_desk`, `more_sums`.",
     )
-    .tells("`.env`");
+    .stderr_has("`.env`");
     project.cobalt(&["list"], 0);
 
     project.write(".env", "TRIAL_KEY=from-file\n");
     project.cobalt(&["run", "keyed", "--ci", "--filter", "judged"], 0);
     assert_eq!(project.results(), ["desk", "sums"]);
     let mut empty = project.command(&["run", "keyed", "--filter", "judged"]);
-    Said::by(empty.env("TRIAL_KEY", ""), 3).tells("TRIAL_KEY is not set or empty");
+    ProgramOutput::by(empty.env("TRIAL_KEY", ""), 3).stderr_has("TRIAL_KEY is not set or empty");
 }
 
 #[test]
@@ -57,19 +57,19 @@ fn a_key_that_a_later_target_needs_is_missed_before_an_earlier_one_runs() {
         said
     };
     nothing_ran(&["run", "--filter", "thrifty", "--filter", "judged"])
-        .tells("it is the API key for model `m` of someone, needed by experiments `desk`, `sums`.");
+        .stderr_has("it is the API key for model `m` of someone, needed by experiments `desk`, `sums`.");
     nothing_ran(&["run", "--filter", "thrifty", "--filter", "costly", "--filter", "desk"])
-        .tells("in experiments `costly`, `desk`;");
+        .stderr_has("in experiments `costly`, `desk`;");
     nothing_ran(&["run", "--filter", "thrifty", "--filter", "spared", "--", "--include-ignored"])
-        .tells("in experiments `spared`, `unread`;");
-    nothing_ran(&["run", "--", "thrifty", "desk::one"]).tells("in experiment `desk`;");
-    nothing_ran(&["run", "--", "--format=terse", "thrifty", "desk"]).tells("in experiment `desk`;");
+        .stderr_has("in experiments `spared`, `unread`;");
+    nothing_ran(&["run", "--", "thrifty", "desk::one"]).stderr_has("in experiment `desk`;");
+    nothing_ran(&["run", "--", "--format=terse", "thrifty", "desk"]).stderr_has("in experiment `desk`;");
 
     let selected = ["run", "--ci", "--", "thrifty", "desk::no-such-item"];
-    project.cobalt(&selected, 0).says("the agent was asked");
+    project.cobalt(&selected, 0).stdout_has("the agent was asked");
     assert_eq!(project.results(), ["thrifty"], "an item that is not selected needs no key");
-    project.cobalt(&["run", "--", "--list"], 0).says("desk::one: test");
-    let resumed = project.cobalt(&["run", "--resume", "no-such-run"], 3).tells("no-such-run");
+    project.cobalt(&["run", "--", "--list"], 0).stdout_has("desk::one: test");
+    let resumed = project.cobalt(&["run", "--resume", "no-such-run"], 3).stderr_has("no-such-run");
     assert!(!resumed.stderr.contains("TRIAL_KEY"), "nothing else is run: {resumed:?}");
 }
 
@@ -90,24 +90,28 @@ fn keys_that_several_targets_lack_are_events_too() {
 fn an_experiment_without_its_variable_is_shown_as_ignored_and_fails_nothing() {
     let project = keyed();
     let said = project.cobalt(&["run", "--ci", "--filter", "spared", "--filter", "free"], 0);
-    said.tells("spared: ignored because TRIAL_KEY is not set\n")
-        .tells("unread: ignored because TRIAL_KEY is not set\n")
-        .says("\n4 experiments: 2 passed, 2 ignored\n");
-    project.cobalt(&["run", "--ci", "--filter", "spared"], 0).says("Nothing to run: 2 experiments ignored");
-    project.cobalt(&["run", "--", "spared::one"], 0).tells("spared: ignored because TRIAL_KEY is not set\n");
+    said.stderr_has("spared: ignored because TRIAL_KEY is not set\n")
+        .stderr_has("unread: ignored because TRIAL_KEY is not set\n")
+        .stdout_has("\n4 experiments: 2 passed, 2 ignored\n");
+    project
+        .cobalt(&["run", "--ci", "--filter", "spared"], 0)
+        .stdout_has("Nothing to run: 2 experiments ignored");
+    project
+        .cobalt(&["run", "--", "spared::one"], 0)
+        .stderr_has("spared: ignored because TRIAL_KEY is not set\n");
     assert_eq!(project.results(), ["free", "free_too"]);
 
-    project.cobalt(&["list"], 0).says("spared (ignored: TRIAL_KEY is not set)");
+    project.cobalt(&["list"], 0).stdout_has("spared (ignored: TRIAL_KEY is not set)");
     let listed: Value = serde_json::from_str(&project.cobalt(&["list", "--json"], 0).stdout).unwrap();
     let spared = listed.as_array().unwrap().iter().find(|row| row["experiment"]["name"] == "spared").unwrap();
     assert_eq!(spared["experiment"]["ignoredWithout"], "TRIAL_KEY");
 
     let forced = project.cobalt(&["run", "--filter", "spared", "--", "--include-ignored"], 3);
-    forced.tells(
+    forced.stderr_has(
         "TRIAL_KEY is not set or empty: it is the API key for model `m` of someone, needed by experiment `spared`.",
     );
     project.write(".env", "TRIAL_KEY=from-file\n");
-    project.cobalt(&["run", "--ci", "--filter", "spared"], 3).tells("no-such-file.jsonl");
+    project.cobalt(&["run", "--ci", "--filter", "spared"], 3).stderr_has("no-such-file.jsonl");
     assert_eq!(project.results(), ["free", "free_too", "spared"]);
 }
 
@@ -127,11 +131,11 @@ fn a_model_without_a_price_is_named_once() {
     let project = keyed();
     let said = project.cobalt(&["run", "--filter", "free"], 0);
     assert_eq!(said.stdout.matches("no price for `our-model`").count(), 1, "{said:?}");
-    said.says("tokens  1,200, cost unknown for 1 item").says("`[prices]` in cobalt.toml");
+    said.stdout_has("tokens  1,200, cost unknown for 1 item").stdout_has("`[prices]` in cobalt.toml");
     project.write("cobalt.toml", "[prices.our-model]\ninput = 10\noutput = 5\ncached-input = 1\n");
     let said = project.cobalt(&["run", "--filter", "free"], 0);
     assert!(!said.stdout.contains("no price for"), "{said:?}");
-    said.says("tokens  1,200, cost $0.0065\n");
+    said.stdout_has("tokens  1,200, cost $0.0065\n");
 }
 
 /// Secrets of a project, none of which looks like a key.
@@ -194,7 +198,7 @@ fn secrets_in_the_error_of_a_dataset_reach_no_report() {
     let shown = "https://host.test/x?api_key=[redacted:LEAKY_TOKEN]";
     let reporters = ["run", "--reporter", "cli", "--reporter", "junit=junit.xml"];
     let commands = [&reporters[..], &["run", "--reporter", "json"], &["list"], &["list", "--json"]];
-    let said = commands.map(|arguments| Said::by(&mut project.command(arguments), 3));
+    let said = commands.map(|arguments| ProgramOutput::by(&mut project.command(arguments), 3));
     let texts = said.iter().map(|said| format!("{}{}", said.stdout, said.stderr));
     for text in texts.chain([project.read("junit.xml")]) {
         assert!(text.contains(shown) && !text.contains(OF_ENV_FILE), "{text}");

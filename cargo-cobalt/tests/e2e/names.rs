@@ -148,7 +148,7 @@ fn an_experiment_is_found_by_either_form_of_its_name() {
             (1, &FORMS[0].into())
         );
         assert!(!project.cobalt(&["list", "--filter", form], 0).stdout.contains("desk"));
-        project.cobalt(&["run", "--experiment", &form[1..]], 4).tells("no experiment named");
+        project.cobalt(&["run", "--experiment", &form[1..]], 4).stderr_has("no experiment named");
     }
 
     for form in FORMS {
@@ -156,13 +156,13 @@ fn an_experiment_is_found_by_either_form_of_its_name() {
         assert!(!serde_json::from_str::<Value>(&runs).unwrap().as_array().unwrap().is_empty(), "{form}");
         let (latest, before) = (format!("{form}@latest"), format!("{form}@latest~1"));
         project.cobalt(&["compare", &before, &latest], 0);
-        project.cobalt(&["export", &latest, "--format", "csv"], 0).says(FORMS[0]);
-        project.cobalt(&["baseline", "set", &latest], 0).says(FORMS[0]);
-        project.cobalt(&["baseline", "set", "--experiment", form], 0).says(FORMS[0]);
-        project.cobalt(&["baseline", "show", "--experiment", form], 0).says(FORMS[0]);
+        project.cobalt(&["export", &latest, "--format", "csv"], 0).stdout_has(FORMS[0]);
+        project.cobalt(&["baseline", "set", &latest], 0).stdout_has(FORMS[0]);
+        project.cobalt(&["baseline", "set", "--experiment", form], 0).stdout_has(FORMS[0]);
+        project.cobalt(&["baseline", "show", "--experiment", form], 0).stdout_has(FORMS[0]);
         project.cobalt(&["run", "--quiet", "forms", "--baseline", &latest], 0);
         let item = format!("{form}::rome");
         let add = ["dataset", "add", "new.jsonl", "--from-run", &latest, "--item", &item, "--dry-run"];
-        project.cobalt(&add, 0).tells("would add 1 item");
+        project.cobalt(&add, 0).stderr_has("would add 1 item");
     }
 }

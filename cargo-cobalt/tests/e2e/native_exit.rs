@@ -25,16 +25,18 @@ const COUNTS: &str = "warning: `native_exit/native_exit` exited (exit status: 0)
 #[test]
 fn a_native_exit_handler_that_ends_the_process_with_0_hides_no_failure() {
     let low = project("Rome");
-    low.cobalt(&["run", "--ci", "--experiment", "strict"], 1).says("strict: FAILED").tells(COUNTS);
-    low.cobalt(&["run", "--experiment", "strict"], 0).says("strict: FAILED").tells("use --ci to fail here");
-    low.cobalt(&["run", "--ci", "--experiment", "gated"], 1).says("gated: FAILED").tells(COUNTS);
+    low.cobalt(&["run", "--ci", "--experiment", "strict"], 1).stdout_has("strict: FAILED").stderr_has(COUNTS);
+    low.cobalt(&["run", "--experiment", "strict"], 0)
+        .stdout_has("strict: FAILED")
+        .stderr_has("use --ci to fail here");
+    low.cobalt(&["run", "--ci", "--experiment", "gated"], 1).stdout_has("gated: FAILED").stderr_has(COUNTS);
     low.cobalt(&["run", "--ci", "--experiment", "broken"], 3)
-        .tells("missing.jsonl")
-        .tells("but had reported exit code 3, which takes precedence");
-    low.cobalt(&["run", "--ci", "--experiment", "strict", "--", "--fail-fast"], 1).tells(COUNTS);
-    low.cobalt(&["run", "--ci", "--experiment", "strict", "--", "--format", "pretty"], 1).tells(COUNTS);
+        .stderr_has("missing.jsonl")
+        .stderr_has("but had reported exit code 3, which takes precedence");
+    low.cobalt(&["run", "--ci", "--experiment", "strict", "--", "--fail-fast"], 1).stderr_has(COUNTS);
+    low.cobalt(&["run", "--ci", "--experiment", "strict", "--", "--format", "pretty"], 1).stderr_has(COUNTS);
     let errors = project("error");
-    errors.cobalt(&["run", "--ci", "--experiment", "strict"], 1).says("20 items in error");
+    errors.cobalt(&["run", "--ci", "--experiment", "strict"], 1).stdout_has("20 items in error");
 }
 
 #[test]
@@ -48,7 +50,7 @@ fn a_native_exit_handler_spoils_no_run_that_passes() {
 fn a_process_that_ends_with_0_before_it_told_how_it_ends_is_an_error() {
     let late = project("Paris");
     for arguments in [&["run"][..], &["run", "--ci"]] {
-        late.cobalt(&[arguments, &["--experiment", "late"]].concat(), 3).tells(
+        late.cobalt(&[arguments, &["--experiment", "late"]].concat(), 3).stderr_has(
             "`native_exit/native_exit` exited (exit status: 0) before reporting its result; finished items are saved",
         );
     }

@@ -8,7 +8,7 @@ fn a_page_of_the_run_is_written_where_it_is_asked_for() {
     project.answers(&[("paris", "</script><b>Paris"), ("rome", "Rome")]);
     project
         .cobalt(&["run", "--reporter", "cli", "--reporter", "html=out/page.html"], 0)
-        .says("strict: FAILED");
+        .stdout_has("strict: FAILED");
     let page = project.read("out/page.html");
     assert!(page.contains("<title>2 experiments failed</title>"), "{page}");
     assert!(page.contains("\\u003c/script>\\u003cb>Paris") && !page.contains("<b>Paris"));

@@ -53,26 +53,27 @@ fn project(target: &str, linked: &[&str], evaluators: &str) -> Project {
 fn an_evaluator_of_a_crate_that_is_linked_is_found_by_its_name() {
     let evaluators = "[\"says_please\", { type = \"few_words\", pass-mark = 0.5 }]";
     let project = project("linked", &["polite", "brief"], evaluators);
-    project.cobalt(&["run", "--ci"], 0).says("says_please").says("few_words");
+    project.cobalt(&["run", "--ci"], 0).stdout_has("says_please").stdout_has("few_words");
     // Evaluator crates have no experiments, like other libraries.
-    let said = project.cobalt(&["list", "--workspace"], 0).says("desk");
+    let said = project.cobalt(&["list", "--workspace"], 0).stdout_has("desk");
     assert!(!said.stderr.contains("polite"), "{said:?}");
-    project.cobalt(&["run", "-p", "polite"], 4).tells("no test target with `harness = false`");
+    project.cobalt(&["run", "-p", "polite"], 4).stderr_has("no test target with `harness = false`");
 }
 
 #[test]
 fn one_of_a_crate_that_is_not_linked_is_told_how_it_would_be() {
     let said = project("unlinked", &["brief"], "[\"says_please\"]").cobalt(&["run"], 3);
-    said.tells("cobalt.toml:1:15: unknown evaluator `says_please`; available functions with `#[cobalt::evaluator]`: `few_words`, `twin`")
-        .tells("If it is in another crate, add `use that_crate as _;` to the test target");
+    said.stderr_has("cobalt.toml:1:15: unknown evaluator `says_please`; available functions with `#[cobalt::evaluator]`: `few_words`, `twin`")
+        .stderr_has("If it is in another crate, add `use that_crate as _;` to the test target");
 }
 
 #[test]
 fn two_crates_with_an_evaluator_of_one_name_are_both_named() {
     let said = project("twins", &["polite", "brief"], "[\"twin\"]").cobalt(&["run"], 3);
-    let said =
-        said.tells("two evaluators are named `twin`: one in `").tells("give one of them another `name`");
-    said.tells("`polite` at ").tells("`brief` at ");
+    let said = said
+        .stderr_has("two evaluators are named `twin`: one in `")
+        .stderr_has("give one of them another `name`");
+    said.stderr_has("`polite` at ").stderr_has("`brief` at ");
     // Unused names do not matter.
     project("twins", &["polite", "brief"], "[\"few_words\"]").cobalt(&["run", "--ci"], 0);
 }

@@ -172,19 +172,19 @@ impl Project {
     }
 
     /// Runs the command and checks its exit code.
-    pub(crate) fn cobalt(&self, arguments: &[&str], code: i32) -> Said {
-        Said::by(&mut self.command(arguments), code)
+    pub(crate) fn cobalt(&self, arguments: &[&str], code: i32) -> ProgramOutput {
+        ProgramOutput::by(&mut self.command(arguments), code)
     }
 }
 
 /// The output of a command.
 #[derive(Debug)]
-pub(crate) struct Said {
+pub(crate) struct ProgramOutput {
     pub(crate) stdout: String,
     pub(crate) stderr: String,
 }
 
-impl Said {
+impl ProgramOutput {
     /// Runs a command and checks its exit code.
     pub(crate) fn by(command: &mut Command, code: i32) -> Self {
         let Output { status, stdout, stderr } = command.output().unwrap();
@@ -196,14 +196,14 @@ impl Said {
 
     /// Asserts that stdout contains this.
     #[track_caller]
-    pub(crate) fn says(self, part: &str) -> Self {
+    pub(crate) fn stdout_has(self, part: &str) -> Self {
         assert!(self.stdout.contains(part), "stdout lacks `{part}`: {}\n{}", self.stdout, self.stderr);
         self
     }
 
     /// Asserts that stderr contains this.
     #[track_caller]
-    pub(crate) fn tells(self, part: &str) -> Self {
+    pub(crate) fn stderr_has(self, part: &str) -> Self {
         assert!(self.stderr.contains(part), "stderr lacks `{part}`: {}\n{}", self.stderr, self.stdout);
         self
     }

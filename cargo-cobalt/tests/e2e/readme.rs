@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::command::program;
-use crate::project::{Project, Said};
+use crate::project::{ProgramOutput, Project};
 
 /// The contents of the fenced blocks with this info string.
 fn blocks<'a>(markdown: &'a str, info: &str) -> Vec<&'a str> {
@@ -36,7 +36,7 @@ fn the_first_experiment_prints_what_the_readme_shows() {
     let (command, expected) = console.split_once('\n').unwrap();
     let expected = expected.strip_suffix("\n[…]").unwrap();
     let arguments: Vec<_> = command.strip_prefix("$ cargo ").unwrap().split(' ').collect();
-    let output = Said::by(program("cargo", project.path("").as_path()).args(arguments), 101);
+    let output = ProgramOutput::by(program("cargo", project.path("").as_path()).args(arguments), 101);
     assert!(
         output.stdout.trim_start().starts_with(expected),
         "README.md shows:\n{expected}\nprinted:\n{}",

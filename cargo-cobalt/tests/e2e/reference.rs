@@ -6,11 +6,11 @@ use std::process::Command;
 use tempfile::TempDir;
 
 use crate::command::{COBALT, program};
-use crate::project::Said;
+use crate::project::ProgramOutput;
 
-fn cobalt(arguments: &[&str], code: i32) -> Said {
+fn cobalt(arguments: &[&str], code: i32) -> ProgramOutput {
     let folder = tempfile::tempdir().unwrap();
-    Said::by(program(COBALT, folder.path()).arg("cobalt").args(arguments), code)
+    ProgramOutput::by(program(COBALT, folder.path()).arg("cobalt").args(arguments), code)
 }
 
 /// The script for a shell, in a file, if the shell is installed.
@@ -35,7 +35,7 @@ fn bash_completes_what_cargo_hands_on() {
              ${{by[1]}} cargo-cobalt \"${{COMP_WORDS[COMP_CWORD]}}\" \"${{COMP_WORDS[COMP_CWORD-1]}}\"; \
              echo \"${{COMPREPLY[*]}}\""
         );
-        Said::by(Command::new("bash").args(["-c", &program]).current_dir(folder.path()), 0).stdout
+        ProgramOutput::by(Command::new("bash").args(["-c", &program]).current_dir(folder.path()), 0).stdout
     };
     assert_eq!(completed("cargo-cobalt comp").trim(), "compare completions");
     assert_eq!(completed("cargo-cobalt run --rer").trim(), "--rerun-failed");
@@ -49,7 +49,7 @@ fn fish_completes_cargo_cobalt() {
         let program = format!("source ./script; complete --do-complete '{line}'");
         let mut command = Command::new("fish");
         command.args(["--no-config", "-c", &program]).current_dir(folder.path()).env("HOME", folder.path());
-        Said::by(&mut command, 0).stdout
+        ProgramOutput::by(&mut command, 0).stdout
     };
     assert!(completed("cargo cobalt comp").starts_with("compare\t"), "{}", completed("cargo cobalt comp"));
     assert!(completed("cargo cobalt run --rer").starts_with("--rerun-failed\t"));
@@ -64,15 +64,15 @@ fn other_shells_have_scripts_for_what_they_complete() {
         ("powershell", "-CommandName 'cargo'"),
         ("elvish", "arg-completer[cargo]"),
     ] {
-        let script = cobalt(&["completions", shell], 0).says(part).stdout;
+        let script = cobalt(&["completions", shell], 0).stdout_has(part).stdout;
         assert!(script.contains("--rerun-failed"), "{shell}");
     }
-    cobalt(&["completions", "csh"], 2).tells("[possible values: bash, elvish, fish, powershell, zsh]");
+    cobalt(&["completions", "csh"], 2).stderr_has("[possible values: bash, elvish, fish, powershell, zsh]");
 }
 
 #[test]
 fn man_prints_a_page_and_writes_one_for_each_command() {
-    cobalt(&["man"], 0).says(".TH cargo-cobalt 1").says("cargo\\-cobalt\\-run(1)");
+    cobalt(&["man"], 0).stdout_has(".TH cargo-cobalt 1").stdout_has("cargo\\-cobalt\\-run(1)");
     let folder = tempfile::tempdir().unwrap();
     let pages = folder.path().join("share/man1");
     cobalt(&["man", pages.to_str().unwrap()], 0);
@@ -82,13 +82,13 @@ fn man_prints_a_page_and_writes_one_for_each_command() {
     }
     let file = folder.path().join("file");
     fs::write(&file, "").unwrap();
-    cobalt(&["man", file.to_str().unwrap()], 3).tells("failed to write man pages");
+    cobalt(&["man", file.to_str().unwrap()], 3).stderr_has("failed to write man pages");
 }
 
 #[test]
 fn misspelt_commands_and_flags_are_told_what_was_meant() {
-    cobalt(&["runn"], 2).tells("a similar subcommand exists: 'run'");
-    cobalt(&["run", "--rerun-faild"], 2).tells("a similar argument exists: '--rerun-failed'");
-    cobalt(&["update", "--chekc"], 2).tells("a similar argument exists: '--check'");
-    cobalt(&["run", "--reporter", "junti"], 2).tells("junit");
+    cobalt(&["runn"], 2).stderr_has("a similar subcommand exists: 'run'");
+    cobalt(&["run", "--rerun-faild"], 2).stderr_has("a similar argument exists: '--rerun-failed'");
+    cobalt(&["update", "--chekc"], 2).stderr_has("a similar argument exists: '--check'");
+    cobalt(&["run", "--reporter", "junti"], 2).stderr_has("junit");
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::project::{Project, Said};
+use crate::project::{ProgramOutput, Project};
 
 /// The items of the latest run, and whether it was partial.
 fn newest(project: &Project) -> (Vec<String>, bool) {
@@ -21,7 +21,7 @@ fn newest(project: &Project) -> (Vec<String>, bool) {
 }
 
 /// Runs the experiment `strict` with these flags; returns the items that were run, if any.
-fn runs(project: &Project, flags: &[&str]) -> (Option<Vec<String>>, Said) {
+fn runs(project: &Project, flags: &[&str]) -> (Option<Vec<String>>, ProgramOutput) {
     let before = project.results().len();
     let said = project.cobalt(&[&["run", "--filter", "strict"], flags].concat(), 0);
     ((project.results().len() > before).then(|| newest(project).0), said)
@@ -37,13 +37,13 @@ fn what_failed_last_time_is_run_again_until_it_passes() {
     project.answers(&[("paris", "Paris"), ("rome", "Paris"), ("oslo", "error")]);
     let (items, said) = runs(&project, &["--rerun-failed"]);
     assert_eq!(items, some(&["paris", "rome", "oslo"]), "there is no earlier run");
-    said.tells("(all, because there is no earlier run)");
+    said.stderr_has("(all, because there is no earlier run)");
 
     project.answers(&[("paris", "Paris"), ("rome", "Rome"), ("oslo", "error")]);
     let (items, said) = runs(&project, &["--rerun-failed"]);
     assert_eq!(items, some(&["rome", "oslo"]));
     assert!(newest(&project).1, "a run of some items is partial");
-    said.tells("partial run (2 failed last time)").says("strict: FAILED, 1 item in error");
+    said.stderr_has("partial run (2 failed last time)").stdout_has("strict: FAILED, 1 item in error");
 
     let (items, _) = runs(&project, &["--rerun-failed", "--", "strict::rome"]);
     assert_eq!(items, None, "it has passed since");
@@ -51,9 +51,9 @@ fn what_failed_last_time_is_run_again_until_it_passes() {
     assert_eq!(runs(&project, &["--rerun-failed"]).0, some(&["oslo"]));
     let (items, said) = runs(&project, &["--rerun-failed", "--ci"]);
     assert_eq!(items, None);
-    said.tells("strict: nothing to run: no item failed last time (run `")
-        .says("1 experiment had no item to run");
-    project.cobalt(&["run", "--rerun-failed", "--changed"], 2).tells("cannot be used with");
+    said.stderr_has("strict: nothing to run: no item failed last time (run `")
+        .stdout_has("1 experiment had no item to run");
+    project.cobalt(&["run", "--rerun-failed", "--changed"], 2).stderr_has("cannot be used with");
 }
 
 #[test]
@@ -63,17 +63,17 @@ fn what_has_changed_is_run_again_and_everything_where_a_source_has() {
     assert_eq!(items, some(&["paris", "rome"]));
     let (items, said) = runs(&project, &["--changed"]);
     assert_eq!(items, None);
-    said.tells("strict: nothing to run: nothing has changed since run `");
+    said.stderr_has("strict: nothing to run: nothing has changed since run `");
 
     project.answers(&[("paris", "Paris"), ("rome", "Paris"), ("oslo", "Oslo")]);
     let (items, said) = runs(&project, &["--changed"]);
     assert_eq!(items, some(&["rome", "oslo"]));
-    said.tells("partial run (1 without a result, 1 changed)");
+    said.stderr_has("partial run (1 without a result, 1 changed)");
 
     project.write("src/prompt.txt", "Be brief.");
     let (items, said) = runs(&project, &["--changed", "--", "strict::oslo"]);
     assert_eq!(items, some(&["oslo"]));
-    said.tells("(1 last run before the sources changed)");
+    said.stderr_has("(1 last run before the sources changed)");
     assert_eq!(
         runs(&project, &["--changed"]).0,
         some(&["paris", "rome"]),
@@ -89,7 +89,7 @@ fn what_has_changed_is_run_again_and_everything_where_a_source_has() {
 }
 
 /// Runs the experiment `gated`, in which half of the scores must pass.
-fn gated(project: &Project, flags: &[&str], code: i32) -> Said {
+fn gated(project: &Project, flags: &[&str], code: i32) -> ProgramOutput {
     project.cobalt(&[&["run", "--filter", "gated"], flags].concat(), code)
 }
 
@@ -99,46 +99,53 @@ fn a_strict_experiment_that_failed_stays_failed_where_nothing_is_run_again() {
     project.answers(&[("paris", "Paris"), ("rome", "Paris"), ("oslo", "error")]);
     project.cobalt(&["run", "--filter", "strict", "--ci"], 1);
     let said = project.cobalt(&["run", "--filter", "strict", "--changed", "--ci"], 1);
-    said.tells("strict: nothing to run: nothing has changed since run `")
-        .says("strict: still FAILED because of earlier results: 1 item below a pass mark in run `")
-        .says("` (rome); 1 item in error in run `")
-        .says("` (oslo)");
-    runs(&project, &["--changed"]).1.tells("use --ci to fail here");
+    said.stderr_has("strict: nothing to run: nothing has changed since run `")
+        .stdout_has("strict: still FAILED because of earlier results: 1 item below a pass mark in run `")
+        .stdout_has("` (rome); 1 item in error in run `")
+        .stdout_has("` (oslo)");
+    runs(&project, &["--changed"]).1.stderr_has("use --ci to fail here");
     let flags = ["run", "--filter", "strict", "--changed", "--ci", "--", "--format", "pretty"];
     project
         .cobalt(&flags, 1)
-        .tells("error: strict: still failing because of earlier results: 1 item below a pass mark");
+        .stderr_has("error: strict: still failing because of earlier results: 1 item below a pass mark");
     let said = project.cobalt(&["run", "--changed", "--ci", "--", "strict::paris"], 0);
     assert!(!said.stdout.contains("still FAILED"), "of the item that was selected, nothing failed: {said:?}");
 
     project.answers(&[("paris", "Paris"), ("rome", "Rome"), ("oslo", "error")]);
     let said = project.cobalt(&["run", "--filter", "strict", "--changed", "--ci"], 1);
-    said.says("strict: passed, 1 of 1 item passed, partial run")
-        .says("strict: still FAILED because of earlier results: 1 item in error in run `");
+    said.stdout_has("strict: passed, 1 of 1 item passed, partial run")
+        .stdout_has("strict: still FAILED because of earlier results: 1 item in error in run `");
     project.answers(&[("paris", "Paris"), ("rome", "Rome"), ("oslo", "Oslo")]);
     project.cobalt(&["run", "--filter", "strict", "--changed", "--ci"], 0);
-    project.cobalt(&["run", "--filter", "strict", "--changed", "--ci"], 0).tells("nothing to run");
+    project.cobalt(&["run", "--filter", "strict", "--changed", "--ci"], 0).stderr_has("nothing to run");
 }
 
 #[test]
 fn a_threshold_that_did_not_pass_stays_so_until_all_items_are_run() {
     let project = Project::steered();
     project.answers(&[("paris", "Paris"), ("rome", "Paris"), ("oslo", "Paris")]);
-    gated(&project, &["--ci"], 1).says("gated: FAILED").says("3, 2 trials each, 1 of 3 at their pass marks");
+    gated(&project, &["--ci"], 1)
+        .stdout_has("gated: FAILED")
+        .stdout_has("3, 2 trials each, 1 of 3 at their pass marks");
     gated(&project, &["--rerun-failed", "--ci"], 1)
-        .says("gated: not evaluated, partial run")
-        .says("2, 2 trials each, 0 of 2 at their pass marks")
-        .says("gated: still FAILED because of earlier results: `right.pass_rate>=0.5` did not pass in run `");
+        .stdout_has("gated: not evaluated, partial run")
+        .stdout_has("2, 2 trials each, 0 of 2 at their pass marks")
+        .stdout_has(
+            "gated: still FAILED because of earlier results: `right.pass_rate>=0.5` did not pass in run `",
+        );
     let partial = project.newest_result();
     assert_eq!((&partial["passed"], &partial["verdict"]), (&false.into(), &"notEvaluated".into()));
     assert_eq!((&partial["summary"]["passedItems"], &partial["summary"]["lowItems"]), (&0.into(), &2.into()));
-    gated(&project, &["--changed", "--ci"], 1).tells("nothing has changed").says("still FAILED");
+    gated(&project, &["--changed", "--ci"], 1).stderr_has("nothing has changed").stdout_has("still FAILED");
 
     project.answers(&[("paris", "Paris"), ("rome", "Rome"), ("oslo", "Paris")]);
-    gated(&project, &["--rerun-failed", "--ci"], 1).says("1 of 2 at their pass marks").says("still FAILED");
-    gated(&project, &["--ci"], 0).says("gated: passed, 1 threshold met");
+    gated(&project, &["--rerun-failed", "--ci"], 1)
+        .stdout_has("1 of 2 at their pass marks")
+        .stdout_has("still FAILED");
+    gated(&project, &["--ci"], 0).stdout_has("gated: passed, 1 threshold met");
     gated(&project, &["--changed", "--ci"], 0);
-    let said = gated(&project, &["--rerun-failed", "--ci"], 0).says("gated: not evaluated, partial run");
+    let said =
+        gated(&project, &["--rerun-failed", "--ci"], 0).stdout_has("gated: not evaluated, partial run");
     assert!(!said.stdout.contains("still FAILED"), "{said:?}");
 }
 
@@ -151,7 +158,7 @@ fn another_bound_makes_no_threshold_pass_until_all_items_are_run() {
     project.write("cobalt.toml", "thresholds = [\"right.pass_rate >= 0.2\"]\n");
     for only in ["--changed", "--rerun-failed"] {
         let said = project.cobalt(&["run", "--filter", "strict", only, "--ci"], 1);
-        said.says(
+        said.stdout_has(
             "strict: still FAILED because of earlier results: `right.pass_rate>=0.5` did not pass in run `",
         );
     }
@@ -189,17 +196,17 @@ fn what_failed_in_an_interrupted_run_fails_until_it_is_run_again() {
     project.answers(&[("paris", "error"), ("rome", "Rome"), ("oslo", "Oslo")]);
     let (items, said) = runs(&project, &["--rerun-failed"]);
     assert_eq!(items, some(&["paris"]), "its failure is in the journal alone");
-    said.tells("partial run (1 failed last time)").says("strict: FAILED, 1 item in error");
+    said.stderr_has("partial run (1 failed last time)").stdout_has("strict: FAILED, 1 item in error");
     project.cobalt(&["run", "--filter", "strict", "--rerun-failed", "--ci"], 1);
 
     project.answers(&[("paris", "Rome"), ("rome", "Rome"), ("oslo", "wait")]);
     interrupted(&project, "gated");
     project.answers(&[("paris", "Rome"), ("rome", "Rome"), ("oslo", "Oslo")]);
     gated(&project, &["--rerun-failed", "--ci"], 1)
-        .says("gated: not evaluated, partial run")
-        .says("` was interrupted with")
-        .says("cargo cobalt run --resume ");
-    gated(&project, &["--rerun-failed", "--ci"], 1).says("` was interrupted with");
+        .stdout_has("gated: not evaluated, partial run")
+        .stdout_has("` was interrupted with")
+        .stdout_has("cargo cobalt run --resume ");
+    gated(&project, &["--rerun-failed", "--ci"], 1).stdout_has("` was interrupted with");
     gated(&project, &["--ci"], 0);
     gated(&project, &["--changed", "--ci"], 0);
 }

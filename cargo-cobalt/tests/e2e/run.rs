@@ -27,7 +27,7 @@ fn the_exit_code_tells_what_became_of_the_experiments() {
     project.answers(&[("paris", "error"), ("rome", "Rome")]);
     assert_printed!(project.cobalt(&["run", "--ci", "--filter", "gated"], 1));
     assert_printed!(project.cobalt(&["run", "--tset", "evals"], 2));
-    project.cobalt(&["run", "--filter", "["], 2).tells("`[` is not a valid pattern");
+    project.cobalt(&["run", "--filter", "["], 2).stderr_has("`[` is not a valid pattern");
 
     project.write("data/items.jsonl", "{\n");
     assert_printed!(project.cobalt(&["run"], 3));
@@ -77,13 +77,13 @@ fn events_go_to_stdout_as_json_and_nothing_else_does_where_the_settings_say_so()
         [2, 4, 4, 2]
     );
     assert!(!said.stderr.contains("foreign"), "the settings do not name it: {said:?}");
-    said.tells("the agent was asked").tells("gated: passed, 1 threshold met");
+    said.stderr_has("the agent was asked").stderr_has("gated: passed, 1 threshold met");
 
     project.write("cobalt.toml", "reporters = [\"json\"]\n");
     let said = project.cobalt(&["run"], 0);
     assert!(said.stdout.starts_with('{') && !said.stderr.contains("passed"), "{said:?}");
     project.write("cobalt.toml", "targets = [\"evls\"]\n");
-    project.cobalt(&["run"], 4).tells(
+    project.cobalt(&["run"], 4).stderr_has(
         "error: `targets = [\"evls\"]` in cobalt.toml:1 matches none of `trial/evals`, `trial/foreign`; did you mean \
          `evals`?\n",
     );
@@ -167,7 +167,7 @@ fn a_run_that_was_stopped_says_how_to_go_on_and_goes_on() {
         assert!(project.results().is_empty());
         assert_printed!(project.cobalt(&["run", "--resume", "0123456789ab"], 3));
         project.write("go-on", "");
-        let said = project.cobalt(&["run", "--ci", "--resume", id], 0).says(id);
+        let said = project.cobalt(&["run", "--ci", "--resume", id], 0).stdout_has(id);
         assert_printed!(said);
         assert_eq!(project.results(), ["strict"]);
     }

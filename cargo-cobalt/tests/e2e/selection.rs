@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::project::{Project, Said};
+use crate::project::{ProgramOutput, Project};
 use crate::snapshot::assert_printed;
 
 #[test]
@@ -23,7 +23,7 @@ fn targets_are_chosen_by_name_by_file_and_by_folder_and_experiments_by_name_and_
     runs(&["--file", "tests", "--filter", "gated", "--filter", "capitals"], &["gated", "strict"]);
     runs(&["--test", "evals", "--", "strict::paris"], &["strict"]);
 
-    let nothing = |arguments: &[&str], why: &str| drop(project.cobalt(arguments, 4).tells(why));
+    let nothing = |arguments: &[&str], why: &str| drop(project.cobalt(arguments, 4).stderr_has(why));
     nothing(&["run", "--filter", "no-such-thing"], "cargo cobalt list");
     nothing(&["run", "--", "no-such-case"], "no experiment in `trial/evals` matches");
     nothing(&["run", "--filter", "no-such-thing", "--", "--list"], "no experiment in");
@@ -101,7 +101,7 @@ fn of_nested_packages_the_innermost_is_meant_and_names_may_be_patterns() {
     }
     let left_alone = |folder: &str, arguments: &[&str]| {
         let mut command = project.command(&[&["run", "--quiet"], arguments].concat());
-        let said = Said::by(command.current_dir(project.path(folder)), 4);
+        let said = ProgramOutput::by(command.current_dir(project.path(folder)), 4);
         let told = said.stderr.lines().find_map(|line| line.strip_prefix("not run: ")).unwrap_or_default();
         told.split("; ")
             .filter_map(|told| Some(told.split('/').next()?.trim_matches('`').to_owned()))

@@ -9,7 +9,7 @@ use cobalt_core::report::Shard;
 use cobalt_core::store::read_report;
 use serde_json::Value;
 
-use crate::project::{Project, Said};
+use crate::project::{ProgramOutput, Project};
 use crate::snapshot::assert_printed;
 
 /// This many cities, every third with a wrong answer.
@@ -28,9 +28,9 @@ pub(crate) fn on(project: &Project, machine: &str, arguments: &[&str]) -> Comman
 }
 
 /// Runs a shard on a machine named after its number.
-fn shard(project: &Project, shard: &str, arguments: &[&str]) -> Said {
+fn shard(project: &Project, shard: &str, arguments: &[&str]) -> ProgramOutput {
     let machine = format!("artefacts/{}", shard.split('/').next().unwrap());
-    Said::by(&mut on(project, &machine, &[&["run", "--shard", shard], arguments].concat()), 0)
+    ProgramOutput::by(&mut on(project, &machine, &[&["run", "--shard", shard], arguments].concat()), 0)
 }
 
 /// Three machines that run a third each.
@@ -71,7 +71,7 @@ pub(crate) fn timeless(report: &Report) -> Value {
 fn shards_that_are_merged_are_the_report_of_one_run() {
     let project = Project::steered();
     cities(&project, 20);
-    Said::by(&mut on(&project, "whole", &["run"]), 0);
+    ProgramOutput::by(&mut on(&project, "whole", &["run"]), 0);
     let said = shard(&project, "1/3", &[]);
     assert_printed!(said);
     shard(&project, "2/3", &[]);
@@ -84,7 +84,7 @@ fn shards_that_are_merged_are_the_report_of_one_run() {
     );
     assert!(parts.iter().all(|part| part.thresholds().is_empty() && part.baseline.is_none()));
 
-    let said = Said::by(&mut on(&project, "merged", &["merge", "artefacts"]), 0);
+    let said = ProgramOutput::by(&mut on(&project, "merged", &["merge", "artefacts"]), 0);
     assert_printed!(said);
     let (whole, merged) = (reports(&project.path("whole")), reports(&project.path("merged")));
     assert_eq!((whole.len(), merged.len()), (2, 2));
@@ -102,9 +102,12 @@ fn shards_that_are_merged_are_the_report_of_one_run() {
         assert_eq!(Some(merged.summary.total_duration_ms), longest);
     }
     // It is an ordinary run.
-    let history = Said::by(&mut on(&project, "merged", &["history", "--json"]), 0);
+    let history = ProgramOutput::by(&mut on(&project, "merged", &["history", "--json"]), 0);
     assert_eq!(serde_json::from_str::<Vec<Value>>(&history.stdout).unwrap().len(), 2);
-    Said::by(&mut on(&project, "whole", &["compare", "gated@latest", "merged/results/none.json"]), 4);
+    ProgramOutput::by(
+        &mut on(&project, "whole", &["compare", "gated@latest", "merged/results/none.json"]),
+        4,
+    );
 }
 
 #[test]
@@ -116,13 +119,15 @@ fn shards_that_leave_items_out_are_refused() {
     let said = project.cobalt(&["merge", "artefacts", "--reporter", "json"], 3);
     assert_printed!(said);
     assert!(
-        said.says("\"event\":\"experiment-broken\"").stderr.contains("experiment `gated` cannot be merged")
+        said.stdout_has("\"event\":\"experiment-broken\"")
+            .stderr
+            .contains("experiment `gated` cannot be merged")
     );
     assert!(!project.path(".cobalt/results").exists(), "nothing is written");
 
     let of_shard = |shard: &str| {
         let shard: Shard = shard.parse().unwrap();
-        (0..20).map(|index| format!("city-{index}")).find(|key| shard.has(key)).unwrap()
+        (0..20).map(|index| format!("city-{index}")).find(|key| shard.contains(key)).unwrap()
     };
     shard(&project, "2/3", &["--filter", "gated", "--", &format!("gated::{}", of_shard("2/3"))]);
     let said = project.cobalt(&["merge", "artefacts"], 3);
@@ -180,14 +185,14 @@ fn a_shard_that_crashed_is_told_and_never_left_out() {
     cities(&project, 20);
     in_three(&project);
     let dead: Shard = "2/3".parse().unwrap();
-    let crash = (0..20).map(|index| format!("city-{index}")).find(|key| dead.has(key)).unwrap();
+    let crash = (0..20).map(|index| format!("city-{index}")).find(|key| dead.contains(key)).unwrap();
     let data = project.read("data/items.jsonl");
     let line = data.lines().find(|line| line.contains(&format!("\"{crash}\""))).unwrap();
     project.write(
         "data/items.jsonl",
         &data.replace(line, &line.replace("\"says\":\"", "\"says\":\"exit\",\"said\":\"")),
     );
-    Said::by(&mut on(&project, "artefacts/2", &["run", "--shard", "2/3"]), 3);
+    ProgramOutput::by(&mut on(&project, "artefacts/2", &["run", "--shard", "2/3"]), 3);
     let said = project.cobalt(&["merge", "artefacts"], 3);
     assert_printed!(said);
     assert!(project.results().is_empty());
@@ -197,7 +202,7 @@ fn a_shard_that_crashed_is_told_and_never_left_out() {
 fn merged_runs_are_judged_as_runs_are() {
     let project = Project::steered();
     cities(&project, 20);
-    Said::by(&mut on(&project, "whole", &["run", "--filter", "gated"]), 0);
+    ProgramOutput::by(&mut on(&project, "whole", &["run", "--filter", "gated"]), 0);
     in_three(&project);
     project.write(
         "cobalt.toml",
@@ -230,8 +235,8 @@ fn merged_runs_are_judged_as_runs_are() {
 fn a_shard_without_items_is_skipped_and_missed_by_nobody() {
     let project = Project::steered();
     let (one, two): (Shard, Shard) = ("1/2".parse().unwrap(), "2/2".parse().unwrap());
-    let key = (0..).map(|index| format!("city-{index}")).find(|key| two.has(key)).unwrap();
-    assert!(!one.has(&key));
+    let key = (0..).map(|index| format!("city-{index}")).find(|key| two.contains(key)).unwrap();
+    assert!(!one.contains(&key));
     project.answers(&[(&key, &key.replace("city", "City"))]);
     let said = shard(&project, "1/2", &["--ci"]);
     assert_printed!(said);
@@ -281,8 +286,8 @@ fn what_is_no_shard_is_refused_or_passed_over() {
         assert_printed!(project.cobalt(&[&["run", "--shard", "1/2"], flag].concat(), 2));
     }
     let variables = [("COBALT_SHARD", "1/2"), ("COBALT_ONLY", "failed")];
-    assert_printed!(Said::by(project.command(&["run"]).envs(variables), 3));
-    assert_printed!(Said::by(project.command(&["run"]).env("COBALT_SHARD", "5/4"), 3));
+    assert_printed!(ProgramOutput::by(project.command(&["run"]).envs(variables), 3));
+    assert_printed!(ProgramOutput::by(project.command(&["run"]).env("COBALT_SHARD", "5/4"), 3));
     assert_printed!(project.cobalt(&["merge"], 2));
     assert_printed!(project.cobalt(&["merge", "none.json"], 3));
     project.write("empty/package.json", "{\"name\": \"other\"}");
@@ -290,8 +295,8 @@ fn what_is_no_shard_is_refused_or_passed_over() {
     project.write("empty/2026-02-05T14-30-00_strict_0123456789ab.json", "{");
     assert_printed!(project.cobalt(&["merge", "empty"], 3));
 
-    assert_printed!(Said::by(project.command(&["run"]).env("COBALT_SHARD", "1/1"), 0));
-    Said::by(&mut on(&project, ".cobalt/more", &["run"]), 0);
+    assert_printed!(ProgramOutput::by(project.command(&["run"]).env("COBALT_SHARD", "1/1"), 0));
+    ProgramOutput::by(&mut on(&project, ".cobalt/more", &["run"]), 0);
     assert_printed!(project.cobalt(&["merge", ".cobalt"], 0));
     assert_printed!(project.cobalt(&["merge", ".cobalt/more"], 4));
 }

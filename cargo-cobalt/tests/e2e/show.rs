@@ -5,13 +5,13 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::command::{COBALT, program};
-use crate::project::Said;
+use crate::project::ProgramOutput;
 use crate::snapshot::assert_printed;
 use crate::store::Store;
 
-fn show(store: &Store, arguments: &[&str], code: i32) -> Said {
+fn show(store: &Store, arguments: &[&str], code: i32) -> ProgramOutput {
     let mut command = program(COBALT, store.folder());
-    Said::by(command.args(["cobalt", "show"]).args(arguments), code)
+    ProgramOutput::by(command.args(["cobalt", "show"]).args(arguments), code)
 }
 
 /// A run of three items with two trials each, with thresholds: one passed, one below its pass mark, one in error.

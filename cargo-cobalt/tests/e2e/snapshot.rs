@@ -1,6 +1,6 @@
 //! Snapshots of the command's output in `snapshots/`, with values that differ in each run masked.
 
-use crate::project::Said;
+use crate::project::ProgramOutput;
 
 /// Checks everything a command printed, on both streams.
 macro_rules! assert_printed {
@@ -70,7 +70,7 @@ fn literally(path: &std::path::Path) -> String {
 }
 
 /// The output, stream by stream.
-pub(crate) fn printed(said: &Said) -> String {
+pub(crate) fn printed(said: &ProgramOutput) -> String {
     let stream = |name: &str, text: &str| {
         if text.is_empty() { String::new() } else { format!("[{name}]\n{}\n", without_ids(text.trim_end())) }
     };

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::command::{COBALT, program};
-use crate::project::Said;
+use crate::project::ProgramOutput;
 
 /// The number of items of a run.
 pub(crate) const ITEMS: usize = 40;
@@ -84,8 +84,8 @@ impl Store {
         file
     }
 
-    pub(crate) fn compare(&self, arguments: &[&str], code: i32) -> Said {
-        Said::by(&mut self.command(arguments), code)
+    pub(crate) fn compare(&self, arguments: &[&str], code: i32) -> ProgramOutput {
+        ProgramOutput::by(&mut self.command(arguments), code)
     }
 
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
@@ -114,6 +114,6 @@ impl Store {
         // Without any git configuration.
         git.env("GIT_CONFIG_GLOBAL", "").env("GIT_CONFIG_NOSYSTEM", "1");
         git.args(["-c", "user.name=t", "-c", "user.email=t@example.com"]).args(arguments);
-        Said::by(&mut git, 0).stdout.trim().to_owned()
+        ProgramOutput::by(&mut git, 0).stdout.trim().to_owned()
     }
 }

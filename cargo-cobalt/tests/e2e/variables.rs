@@ -1,6 +1,6 @@
 //! The environment variables of an experiment's binary.
 
-use crate::project::{Project, Said};
+use crate::project::{ProgramOutput, Project};
 
 #[test]
 fn variables_come_from_the_environment_before_env_files_and_cargo_sets_its_own() {
@@ -9,8 +9,8 @@ fn variables_come_from_the_environment_before_env_files_and_cargo_sets_its_own()
     project.answers(&[("paris", "$FROM_FILE"), ("rome", "$FROM_BOTH"), ("trial", "$CARGO_PKG_NAME")]);
     let mut command = project.command(&["run", "--filter", "strict"]);
     command.env("FROM_BOTH", "Rome").env("CARGO_PKG_NAME", "cargo-cobalt");
-    let said = Said::by(&mut command, 0);
-    said.says("strict: FAILED, 2 of 3 items passed").tells("output: \"trial\"");
+    let said = ProgramOutput::by(&mut command, 0);
+    said.stdout_has("strict: FAILED, 2 of 3 items passed").stderr_has("output: \"trial\"");
 }
 
 #[test]
@@ -24,7 +24,7 @@ fn an_env_file_overrides_no_variable_of_cargo() {
     ]);
     let mut command = project.command(&["run", "--filter", "strict"]);
     command.env_remove("LD_LIBRARY_PATH");
-    let said = Said::by(&mut command, 0).tells("output: \"trial\"");
+    let said = ProgramOutput::by(&mut command, 0).stderr_has("output: \"trial\"");
     assert!(!said.stderr.contains("/other"), "{said:?}");
 }
 
@@ -43,11 +43,11 @@ fn variables_of_the_configuration_of_cargo_are_set() {
         ("trial", "$CARGO_PKG_NAME"),
     ]);
     let mut command = project.command(&["run", "--filter", "strict"]);
-    let said = Said::by(command.env("SET", "from outside").env("FORCED", "from outside"), 0);
-    said.tells("output: \"a\"")
-        .tells("output: \"from outside\"")
-        .tells("output: \"d\"")
-        .tells("output: \"trial\"");
+    let said = ProgramOutput::by(command.env("SET", "from outside").env("FORCED", "from outside"), 0);
+    said.stderr_has("output: \"a\"")
+        .stderr_has("output: \"from outside\"")
+        .stderr_has("output: \"d\"")
+        .stderr_has("output: \"trial\"");
 }
 
 #[test]
@@ -67,6 +67,9 @@ fn build_scripts_do_not_run_again_where_cargo_run_has_started_the_command() {
     project.write("build.rs", script);
     project.cobalt(&["run", "--filter", "strict"], 0);
     let mut command = project.command(&["run", "--filter", "strict"]);
-    Said::by(command.env("CARGO_PKG_NAME", "cargo-cobalt").env("CARGO_MANIFEST_DIR", "/elsewhere"), 0);
+    ProgramOutput::by(
+        command.env("CARGO_PKG_NAME", "cargo-cobalt").env("CARGO_MANIFEST_DIR", "/elsewhere"),
+        0,
+    );
     assert_eq!(project.read("runs.txt").lines().count(), 1);
 }

@@ -198,6 +198,6 @@ fn ctrl_c_during_a_run_ends_both() {
 fn what_no_change_will_mend_ends_it() {
     let project = Project::steered();
     project.cobalt(&["watch", "nosuch"], 4);
-    project.cobalt(&["watch", "--rerun-failed"], 2).tells("unexpected argument");
-    project.cobalt(&["watch", "--ci"], 2).tells("unexpected argument");
+    project.cobalt(&["watch", "--rerun-failed"], 2).stderr_has("unexpected argument");
+    project.cobalt(&["watch", "--ci"], 2).stderr_has("unexpected argument");
 }

@@ -7,7 +7,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use serde_json::{Value, json};
 use sha2::Sha256;
 
-use crate::project::{Project, Said};
+use crate::project::{ProgramOutput, Project};
 use crate::receiver::{Answer, Received, Receiver};
 
 const KEY: &str = "key-of-the-test";
@@ -47,7 +47,7 @@ fn a_run_is_told_with_its_verdicts_and_signed_and_without_inputs_and_outputs() {
     project.answers(&[("paris", "Paris"), ("rome", "A wrong answer"), ("oslo", "error")]);
     let mut command = run(&project);
     command.env("GITLAB_CI", "true").env("CI_JOB_URL", "https://gitlab.example/-/jobs/7");
-    let said = Said::by(&mut command, 0);
+    let said = ProgramOutput::by(&mut command, 0);
     assert!(!said.stderr.contains("webhook") && !said.stderr.contains("s3cret"), "{said:?}");
 
     let [received] = &receiver.received()[..] else { panic!("{:?}", receiver.received()) };
@@ -86,7 +86,7 @@ fn a_run_is_told_with_its_verdicts_and_signed_and_without_inputs_and_outputs() {
 fn what_may_pass_is_sent_again_as_it_was() {
     let receiver = Receiver::start(&[Answer::Status(500, ""), Answer::Status(429, "retry-after: 0\r\n"), OK]);
     let project = told(&receiver, "secret-env = \"HOOK_KEY\"\n");
-    let said = Said::by(run(&project).env("HOOK_KEY", KEY), 0);
+    let said = ProgramOutput::by(run(&project).env("HOOK_KEY", KEY), 0);
     assert!(!said.stderr.contains("webhook"), "{said:?}");
     let received = receiver.received();
     assert_eq!(received.len(), 3);
@@ -106,14 +106,14 @@ fn what_does_not_pass_is_a_warning_without_the_address_and_changes_no_exit_code(
     for (answer, why) in answers {
         let receiver = Receiver::start(std::slice::from_ref(&answer));
         let project = told(&receiver, "");
-        let said = Said::by(run(&project).arg("--ci"), 0).tells(why);
+        let said = ProgramOutput::by(run(&project).arg("--ci"), 0).stderr_has(why);
         let warning = format!("warning: failed to call the webhook at {}: ", receiver.host());
-        let said = said.tells(&warning);
+        let said = said.stderr_has(&warning);
         assert!(!said.stderr.contains("s3cret"), "{said:?}");
         assert_eq!(receiver.received().len(), 1, "{answer:?}");
 
         project.answers(&[("rome", "wrong")]);
-        Said::by(run(&project).arg("--ci"), 1).tells(&warning);
+        ProgramOutput::by(run(&project).arg("--ci"), 1).stderr_has(&warning);
     }
 }
 
@@ -128,9 +128,9 @@ fn nobody_waits_for_a_server_that_is_silent_or_gone_or_of_another_kind() {
     );
     project.write("cobalt.toml", &(project.read("cobalt.toml") + &other));
     let began = Instant::now();
-    let said = Said::by(&mut run(&project), 0)
-        .tells(": no response within 300ms")
-        .tells(&format!("failed to call the webhook at {gone}: "));
+    let said = ProgramOutput::by(&mut run(&project), 0)
+        .stderr_has(": no response within 300ms")
+        .stderr_has(&format!("failed to call the webhook at {gone}: "));
     assert_eq!(said.stderr.matches("failed to call").count(), 3, "{said:?}");
     assert!(!said.stderr.contains("s3cret") && !said.stderr.contains("tried"), "{said:?}");
     assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
@@ -182,7 +182,7 @@ fn a_webhook_hears_of_the_runs_that_it_is_for() {
 fn a_reporter_that_fails_keeps_nobody_from_being_told() {
     let receiver = Receiver::start(&[OK]);
     let project = told(&receiver, "");
-    Said::by(run(&project).args(["--reporter", "junit=/dev/full"]), 3).tells("/dev/full");
+    ProgramOutput::by(run(&project).args(["--reporter", "junit=/dev/full"]), 3).stderr_has("/dev/full");
     assert_eq!(receiver.received().len(), 1);
 }
 
@@ -231,15 +231,15 @@ fn without_its_variables_a_webhook_is_left_out_and_a_wrong_table_is_refused_befo
     let receiver = Receiver::start(&[OK]);
     let project = told(&receiver, "secret-env = \"HOOK_KEY\"\n");
     let unset = "warning: failed to call a webhook: the variable `HOOK_KEY` is not set";
-    Said::by(&mut run(&project), 0).tells(unset);
+    ProgramOutput::by(&mut run(&project), 0).stderr_has(unset);
     project.write("cobalt.toml", "[[webhooks]]\nurl-env = \"HOOK_URL\"\n");
-    let said = Said::by(run(&project).env("HOOK_URL", "no address: s3cret"), 0);
-    assert!(!said.tells("its URL is not an HTTP URL").stderr.contains("s3cret"));
+    let said = ProgramOutput::by(run(&project).env("HOOK_URL", "no address: s3cret"), 0);
+    assert!(!said.stderr_has("its URL is not an HTTP URL").stderr.contains("s3cret"));
     assert!(receiver.received().is_empty());
 
     let runs = project.results().len();
     project.write("cobalt.toml", "[[webhooks]]\nurl = \"s3cret\"\n");
-    let said = Said::by(&mut run(&project), 3).tells("cobalt.toml:2:7: not a URL");
+    let said = ProgramOutput::by(&mut run(&project), 3).stderr_has("cobalt.toml:2:7: not a URL");
     assert!(!said.stderr.contains("s3cret") && project.results().len() == runs, "{said:?}");
 }
 
@@ -247,7 +247,7 @@ fn without_its_variables_a_webhook_is_left_out_and_a_wrong_table_is_refused_befo
 fn the_settings_show_hosts_and_names_of_variables_alone() {
     let receiver = Receiver::start(&[OK]);
     let project = told(&receiver, "secret-env = \"HOOK_KEY\"\n");
-    let said = Said::by(project.command(&["config", "--json"]).env("HOOK_KEY", KEY), 0);
+    let said = ProgramOutput::by(project.command(&["config", "--json"]).env("HOOK_KEY", KEY), 0);
     let settings: Value = serde_json::from_str(&said.stdout).unwrap();
     let webhooks = settings.as_array().unwrap().iter().find(|setting| setting["key"] == "webhooks").unwrap();
     assert_eq!(webhooks["value"][0]["url"], format!("http://{}/[redacted]", receiver.host()));

@@ -17,14 +17,14 @@ const CASE_KEY_BYTES: usize = 80;
 
 /// 16 hexadecimal digits of a hash of the whole item, which change if anything in it changes.
 pub fn content_hash(item: &Item) -> String {
-    let mut hash = Canonical::of_item(item);
+    let mut hash = CanonicalHasher::of_item(item);
     hash.truncate(KEY_DIGITS);
     hash
 }
 
 /// The test case names of items with these indexes.
 pub fn case_names<'a>(items: impl Iterator<Item = (usize, &'a Item)>) -> Vec<String> {
-    unique(items.map(|(index, item)| case_name(index, item)).collect())
+    make_unique(items.map(|(index, item)| case_name(index, item)).collect())
 }
 
 /// An item's key, which may not be unique: see [`unique`].
@@ -33,8 +33,8 @@ pub fn natural_key(item: &Item) -> String {
         return id;
     }
     let mut key = match item.get("input").filter(|input| !input.is_null()) {
-        Some(input) => Canonical::of_value(input),
-        None => Canonical::of_item(item),
+        Some(input) => CanonicalHasher::of_value(input),
+        None => CanonicalHasher::of_item(item),
     };
     key.truncate(KEY_DIGITS);
     key
@@ -46,7 +46,7 @@ pub fn case_name(index: usize, item: &Item) -> String {
 }
 
 /// An item's test case name in a partial run: keys distinguish items with the same ID.
-pub fn case_name_of_some(index: usize, item: &Item, key: &str) -> String {
+pub fn case_name_in_partial_run(index: usize, item: &Item, key: &str) -> String {
     name_or_index(id(item).map(|_| key.to_owned()), index)
 }
 
@@ -66,7 +66,7 @@ pub fn id(item: &Item) -> Option<String> {
 }
 
 /// Makes names unique by numbering repeated ones, avoiding clashes with names that already end with a number.
-pub fn unique(names: Vec<String>) -> Vec<String> {
+pub fn make_unique(names: Vec<String>) -> Vec<String> {
     let mut uses: HashMap<&str, usize> = names.iter().map(|name| (name.as_str(), 0)).collect();
     if uses.len() == names.len() {
         return names;
@@ -91,32 +91,32 @@ pub fn unique(names: Vec<String>) -> Vec<String> {
 /// A canonical hash of a value in 64 hexadecimal digits.
 #[must_use]
 pub fn value_hash(value: &Value) -> String {
-    Canonical::of_value(value)
+    CanonicalHasher::of_value(value)
 }
 
 /// A canonical hash of an item in 64 hexadecimal digits.
 #[must_use]
 pub fn item_hash(item: &Item) -> String {
-    Canonical::of_item(item)
+    CanonicalHasher::of_item(item)
 }
 
 /// SHA-256 over an unambiguous encoding: every value is prefixed with its kind, and every text and list with its length.
 #[derive(Clone, Debug, Default)]
-pub struct Canonical {
+pub struct CanonicalHasher {
     hash: Sha256,
 }
 
-impl Canonical {
+impl CanonicalHasher {
     /// The hash of one value in lower-case hexadecimal digits.
     pub fn of_value(value: &Value) -> String {
-        let mut canonical = Canonical::default();
+        let mut canonical = CanonicalHasher::default();
         canonical.value(value);
         canonical.finish()
     }
 
     /// The hash of one item in lower-case hexadecimal digits.
     pub fn of_item(item: &Item) -> String {
-        let mut canonical = Canonical::default();
+        let mut canonical = CanonicalHasher::default();
         canonical.item(item);
         canonical.finish()
     }
@@ -199,7 +199,7 @@ mod tests {
     use super::*;
 
     fn hash(value: Value) -> String {
-        Canonical::of_value(&value)
+        CanonicalHasher::of_value(&value)
     }
 
     #[test]
@@ -239,7 +239,7 @@ mod tests {
             json!({"a": {}, "b": 1}),
             json!([null]),
         ];
-        let hashes: std::collections::HashSet<_> = values.iter().map(Canonical::of_value).collect();
+        let hashes: std::collections::HashSet<_> = values.iter().map(CanonicalHasher::of_value).collect();
         assert_eq!(hashes.len(), values.len());
     }
 

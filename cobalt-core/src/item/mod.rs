@@ -1,14 +1,14 @@
 //! The parts of results: dataset items and their identities, agent outputs, and usage.
 
 mod identity;
-mod object;
+mod json_item;
 mod output;
 pub mod usage;
 
-pub(crate) use identity::case_name_of_some;
+pub(crate) use identity::case_name_in_partial_run;
 pub use identity::{
-    Canonical, case_name, case_names, content_hash, id, item_hash, natural_key, unique, value_hash,
+    CanonicalHasher, case_name, case_names, content_hash, id, item_hash, make_unique, natural_key, value_hash,
 };
-pub use object::{Item, ItemSeed, into_item, kind};
+pub use json_item::{Item, ItemSeed, into_item, type_name};
 pub use output::{Output, TokenCount};
-pub use usage::{ModelCall, Spending};
+pub use usage::{ExecutionUsage, ModelCall};

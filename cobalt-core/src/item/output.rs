@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Item, ModelCall, usage};
-use crate::nesting::{dismantle, is_too_deep, too_deep};
+use crate::nesting::{drop_iteratively, is_too_deep, too_deep_message};
 use crate::prices::Tokens;
 use crate::redact::{redact_fields, redact_texts};
 
@@ -65,7 +65,7 @@ impl Output {
     /// ```
     #[must_use]
     pub fn cost(mut self, usd: f64) -> Self {
-        if let Some(problem) = usage::no_cost(usd) {
+        if let Some(problem) = usage::invalid_cost_message(usd) {
             self.problem.get_or_insert(problem);
             return self;
         }
@@ -110,19 +110,19 @@ impl Output {
 
     /// Why the output is invalid: an error of its item, which keeps the metadata.
     #[doc(hidden)]
-    pub fn problem(&mut self) -> Option<String> {
+    pub fn take_problem(&mut self) -> Option<String> {
         self.problem.take()
     }
 
     /// The output if it can be stored, or else the error.
     #[doc(hidden)]
-    pub fn checked(self) -> Result<Self, String> {
+    pub fn check_depth(self) -> Result<Self, String> {
         if !is_too_deep(&self.value) && !self.metadata.values().any(is_too_deep) {
             return Ok(self);
         }
-        dismantle(self.value);
-        self.metadata.into_iter().for_each(|(_, value)| dismantle(value));
-        Err(too_deep("the output"))
+        drop_iteratively(self.value);
+        self.metadata.into_iter().for_each(|(_, value)| drop_iteratively(value));
+        Err(too_deep_message("the output"))
     }
 
     /// The metadata, mutable.
@@ -251,25 +251,25 @@ mod tests {
             for mut output in
                 [Output::new("").cost(odd), Output::new("").usage(ModelCall::new("a").cost(odd))]
             {
-                let error = output.problem().unwrap();
+                let error = output.take_problem().unwrap();
                 let expected =
                     format!("the agent reports a cost of {odd}; a cost is a finite number of US dollars");
                 assert!(error.starts_with(&expected), "{error}");
             }
         }
-        assert_eq!(Output::new("").cost(0.0).problem(), None);
+        assert_eq!(Output::new("").cost(0.0).take_problem(), None);
     }
 
     #[test]
     fn usage_in_another_shape_is_not_replaced() {
         let raw = serde_json::json!({ "prompt_tokens": 7 });
-        let call = || ModelCall::new("a").tokens(1, 2);
+        let call = || ModelCall::new("a").total_tokens(1, 2);
         let mut output = Output::new("").metadata("usage", raw.clone()).usage(call());
-        let problem = output.problem().unwrap();
+        let problem = output.take_problem().unwrap();
         assert!(problem.starts_with("the agent's `metadata.usage` does not have the format"), "{problem}");
         assert_eq!(output.all_metadata()["usage"], raw);
         let mut output = Output::new("").metadata("usage", Value::Null).usage(call());
-        assert_eq!((output.problem(), output.token_count().unwrap().total), (None, 3));
+        assert_eq!((output.take_problem(), output.token_count().unwrap().total), (None, 3));
     }
 
     fn tokens(value: Value) -> Option<TokenCount> {

@@ -9,9 +9,9 @@ use super::{Item, TokenCount};
 use crate::prices::{PriceTable, Tokens};
 
 /// The field for the usage.
-const OWN: &str = "usage";
+const USAGE_FIELD: &str = "usage";
 /// The field for the recorded usage, if the agent uses the other field for something else.
-const RECORDED: &str = "recordedUsage";
+const RECORDED_USAGE_FIELD: &str = "recordedUsage";
 
 /// One model call: the model's name, and its tokens and cost if known.
 ///
@@ -38,7 +38,7 @@ impl ModelCall {
     }
 
     /// Sets the input and output tokens.
-    pub fn tokens(mut self, input: u64, output: u64) -> Self {
+    pub fn total_tokens(mut self, input: u64, output: u64) -> Self {
         self.tokens = Some((input, output));
         self
     }
@@ -72,7 +72,7 @@ pub struct ModelUsage {
 }
 
 /// The error for an invalid cost; `None` for a valid one.
-pub fn no_cost(usd: f64) -> Option<String> {
+pub fn invalid_cost_message(usd: f64) -> Option<String> {
     let is_cost = usd.is_finite() && usd >= 0.0;
     (!is_cost).then(|| {
         format!(
@@ -88,7 +88,7 @@ pub fn no_cost(usd: f64) -> Option<String> {
 /// The cost is invalid. The call is then added without it.
 pub fn add(usage: &mut Vec<ModelUsage>, call: ModelCall) -> Result<(), String> {
     let ModelCall { model, tokens, cached_input, cost } = call;
-    let problem = cost.and_then(no_cost);
+    let problem = cost.and_then(invalid_cost_message);
     let cost = cost.filter(|_| problem.is_none());
     let tokens =
         tokens.map(|(input, output)| Tokens { input, output, cached_input: cached_input.min(input) });
@@ -98,7 +98,7 @@ pub fn add(usage: &mut Vec<ModelUsage>, call: ModelCall) -> Result<(), String> {
     match usage.iter_mut().find(is_alike) {
         Some(one) => {
             one.calls = one.calls.saturating_add(1);
-            one.tokens = one.tokens.zip(tokens).map(|(all, call)| plus(all, call));
+            one.tokens = one.tokens.zip(tokens).map(|(all, call)| saturating_sum(all, call));
             one.cost = one.cost.zip(cost).map(|(all, call)| all + call);
         }
         None => usage.push(ModelUsage { model, calls: 1, tokens, cost }),
@@ -107,7 +107,7 @@ pub fn add(usage: &mut Vec<ModelUsage>, call: ModelCall) -> Result<(), String> {
 }
 
 /// Saturates on overflow, as an agent may report anything.
-fn plus(one: Tokens, other: Tokens) -> Tokens {
+fn saturating_sum(one: Tokens, other: Tokens) -> Tokens {
     Tokens {
         input: one.input.saturating_add(other.input),
         output: one.output.saturating_add(other.output),
@@ -117,7 +117,7 @@ fn plus(one: Tokens, other: Tokens) -> Tokens {
 
 /// Reads the usage from metadata; `None` if there is none in our format.
 pub fn read(metadata: &Item) -> Option<Vec<ModelUsage>> {
-    [OWN, RECORDED].iter().find_map(|field| read_entries(metadata.get(*field)?))
+    [USAGE_FIELD, RECORDED_USAGE_FIELD].iter().find_map(|field| read_entries(metadata.get(*field)?))
 }
 
 /// Parses the usage; `None` if it has another format.
@@ -132,15 +132,15 @@ pub fn write(usage: &[ModelUsage]) -> Value {
 
 /// The tokens of all models; `None` if none are known.
 pub fn tokens(usage: &[ModelUsage]) -> Option<Tokens> {
-    usage.iter().filter_map(|one| one.tokens).reduce(plus)
+    usage.iter().filter_map(|one| one.tokens).reduce(saturating_sum)
 }
 
 /// Adds the recorded usage, and the fields derived from usage, if the metadata does not have them.
-pub fn complete(metadata: &mut Item, recorded: Vec<ModelUsage>) {
-    let own = metadata.get(OWN).map(read_entries);
+pub fn add_recorded(metadata: &mut Item, recorded: Vec<ModelUsage>) {
+    let own = metadata.get(USAGE_FIELD).map(read_entries);
     let field = match own {
-        None => Some(OWN),
-        Some(None) => Some(RECORDED),
+        None => Some(USAGE_FIELD),
+        Some(None) => Some(RECORDED_USAGE_FIELD),
         Some(Some(_)) => None,
     };
     let usage = own.flatten().unwrap_or(recorded);
@@ -168,7 +168,7 @@ pub fn complete(metadata: &mut Item, recorded: Vec<ModelUsage>) {
 
 /// The usage and cost of one execution, from its metadata.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Spending {
+pub struct ExecutionUsage {
     /// Input and output tokens, if reported.
     pub tokens: Option<u64>,
     /// The cost in USD; `None` if nothing is reported, or part of the cost is unknown.
@@ -179,12 +179,13 @@ pub struct Spending {
     pub unpriced_models: BTreeSet<String>,
 }
 
-impl Spending {
+impl ExecutionUsage {
     /// A reported cost takes precedence over the usage by model, and that over `model` and `tokens`.
     pub fn of(metadata: &Item, prices: &PriceTable) -> Self {
         let count = TokenCount::of(metadata);
         let mut spending = Self { tokens: count.map(|count| count.total), ..Self::default() };
-        if let Some(cost) = metadata.get("cost").and_then(Value::as_f64).filter(|usd| no_cost(*usd).is_none())
+        if let Some(cost) =
+            metadata.get("cost").and_then(Value::as_f64).filter(|usd| invalid_cost_message(*usd).is_none())
         {
             spending.cost = Some(cost);
         } else if let Some(usage) = read(metadata).filter(|usage| !usage.is_empty()) {
@@ -202,7 +203,7 @@ impl Spending {
             return;
         }
         for ModelUsage { model, tokens, cost, .. } in usage {
-            match cost.filter(|usd| no_cost(*usd).is_none()) {
+            match cost.filter(|usd| invalid_cost_message(*usd).is_none()) {
                 Some(cost) => *self.cost.get_or_insert(0.0) += cost,
                 None => self.add(Some(model), *tokens, prices),
             }
@@ -232,7 +233,7 @@ mod tests {
 
     fn spent(metadata: Value) -> (Option<u64>, Option<f64>, bool) {
         let Value::Object(metadata) = metadata else { panic!("metadata is an object") };
-        let spending = Spending::of(&metadata, &PriceTable::default());
+        let spending = ExecutionUsage::of(&metadata, &PriceTable::default());
         (spending.tokens, spending.cost, spending.is_unpriced)
     }
 

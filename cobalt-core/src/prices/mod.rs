@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 
 pub use table::PRICES_AS_OF;
 use table::{Listed, TABLE};
-pub use usage::{JudgeUsage, Meter};
+pub use usage::{JudgeMeter, JudgeUsage};
 
 /// The price of a model, in USD per 1,000,000 tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -152,7 +152,7 @@ impl Price {
 }
 
 /// The built-in price of a model, `None` if it is not listed. See the [module](self) for the lookup by name.
-pub fn price(model: &str) -> Option<Price> {
+pub fn builtin_price(model: &str) -> Option<Price> {
     PriceTable::default().price(model)
 }
 
@@ -259,9 +259,9 @@ fn split_vendor(model: &str) -> (Option<Vendor>, &str) {
 fn without_date(model: &str) -> Option<&str> {
     // From the end: day, month and year, all separated by dashes or none.
     for dash in ["-", ""] {
-        let parts = last(model, 2).and_then(|(rest, day)| {
-            let (rest, month) = last(rest.strip_suffix(dash)?, 2)?;
-            let (name, year) = last(rest.strip_suffix(dash)?, 4)?;
+        let parts = split_end(model, 2).and_then(|(rest, day)| {
+            let (rest, month) = split_end(rest.strip_suffix(dash)?, 2)?;
+            let (name, year) = split_end(rest.strip_suffix(dash)?, 4)?;
             Some((name.strip_suffix('-')?, year, month, day))
         });
         if let Some((name, year, month, day)) = parts
@@ -274,7 +274,7 @@ fn without_date(model: &str) -> Option<&str> {
 }
 
 /// Splits the last `length` bytes off a text.
-fn last(text: &str, length: usize) -> Option<(&str, &str)> {
+fn split_end(text: &str, length: usize) -> Option<(&str, &str)> {
     text.split_at_checked(text.len().checked_sub(length)?)
 }
 
@@ -313,7 +313,7 @@ mod tests {
     use super::*;
 
     fn listed(model: &str) -> Price {
-        price(model).unwrap_or_else(|| panic!("`{model}` has no price"))
+        builtin_price(model).unwrap_or_else(|| panic!("`{model}` has no price"))
     }
 
     #[test]
@@ -378,7 +378,7 @@ mod tests {
             "openai/claude-opus-4-6",
             "/gpt-4o",
         ] {
-            assert_eq!(price(model), None, "{model}");
+            assert_eq!(builtin_price(model), None, "{model}");
         }
     }
 
@@ -406,7 +406,7 @@ mod tests {
             "é-2024-08-06",
             "",
         ] {
-            assert_eq!(price(model), None, "{model}");
+            assert_eq!(builtin_price(model), None, "{model}");
         }
     }
 
@@ -442,8 +442,8 @@ mod tests {
             assert_eq!(prices.price(model), Some(Price::new(1.0, 1.0)), "{model}");
         }
         assert_eq!(prices.price("azure/gpt-4o"), Some(Price::new(2.0, 2.0)));
-        assert_eq!(prices.price("gpt-4o-2024-05-13"), price("gpt-4o-2024-05-13"));
-        assert_eq!(prices.price("gpt-4o-mini"), price("gpt-4o-mini"));
+        assert_eq!(prices.price("gpt-4o-2024-05-13"), builtin_price("gpt-4o-2024-05-13"));
+        assert_eq!(prices.price("gpt-4o-mini"), builtin_price("gpt-4o-mini"));
     }
 
     #[test]

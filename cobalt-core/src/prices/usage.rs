@@ -38,9 +38,9 @@ impl JudgeUsage {
 /// Counts the judge usage of one evaluation, even if it fails.
 #[derive(Debug, Default)]
 #[doc(hidden)]
-pub struct Meter(Mutex<JudgeUsage>);
+pub struct JudgeMeter(Mutex<JudgeUsage>);
 
-impl Meter {
+impl JudgeMeter {
     /// Adds usage.
     pub fn add(&self, add: impl FnOnce(&mut JudgeUsage)) {
         add(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::forms::{begins_at, ends_at, is_password, is_random, run};
+use super::key_format_table::{ALNUM, Alphabet, DASH, DOT, EQUALS, PLUS_SLASH, TILDE, UNDERSCORE, is_of};
+use super::key_formats::{begins_at, ends_at, is_password, is_random, run};
 use super::marks;
-use super::table::{ALNUM, Alphabet, DASH, DOT, EQUALS, PLUS_SLASH, TILDE, UNDERSCORE, is_of};
 
 /// The maximum length of a name.
 const LONGEST_NAME: usize = 64;
@@ -62,14 +62,14 @@ const HARMLESS_TOKENS: [&str; 20] = [
 
 /// The kind of secret that a name indicates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum SecretKind {
     Key,
     Password,
     Secret,
     Token,
 }
 
-impl Kind {
+impl SecretKind {
     /// The kind that a name indicates, if any.
     pub fn of(name: &[u8]) -> Option<Self> {
         let (mut letters, mut length) = ([0; LONGEST_NAME], 0);
@@ -134,10 +134,10 @@ fn is_placeholder(value: &[u8]) -> bool {
 }
 
 /// The value after a name that ends at `end`, with the name's kind.
-pub fn value(text: &[u8], end: usize) -> Option<(Range<usize>, Kind)> {
+pub fn value(text: &[u8], end: usize) -> Option<(Range<usize>, SecretKind)> {
     // Most names are not followed by a value.
     let after = text.get(end).filter(|byte| b"=:\"'`\\ \t]".contains(byte) || byte.is_ascii_digit())?;
-    let end = if after.is_ascii_digit() { run(text, end, super::table::DIGIT, 4) } else { end };
+    let end = if after.is_ascii_digit() { run(text, end, super::key_format_table::DIGIT, 4) } else { end };
     // The name in a redaction mark is not a field name.
     if *after == b']' && marks::ends_at(text, end + 1) {
         return None;
@@ -152,14 +152,16 @@ pub fn value(text: &[u8], end: usize) -> Option<(Range<usize>, Kind)> {
         return None;
     }
     let is_in_query = name > 0 && b"?&".contains(&text[name - 1]) && operator == Operator::Tight;
-    let kind = match Kind::of(&text[name..end]) {
-        None if is_in_query && [&b"key"[..], b"sig", b"signature"].contains(&&text[name..end]) => Kind::Key,
+    let kind = match SecretKind::of(&text[name..end]) {
+        None if is_in_query && [&b"key"[..], b"sig", b"signature"].contains(&&text[name..end]) => {
+            SecretKind::Key
+        }
         kind => kind?,
     };
     if operator == Operator::Space && !text[name..].starts_with(b"--") {
         return None;
     }
-    let value = written(text, start, kind, operator)?;
+    let value = value_range(text, start, kind, operator)?;
     kind.fits(&text[value.clone()]).then_some((value, kind))
 }
 
@@ -204,7 +206,7 @@ fn skip(text: &[u8], start: usize, bytes: &[u8], most: usize) -> usize {
 }
 
 /// The value that starts at `start`, quoted or not.
-fn written(text: &[u8], start: usize, kind: Kind, operator: Operator) -> Option<Range<usize>> {
+fn value_range(text: &[u8], start: usize, kind: SecretKind, operator: Operator) -> Option<Range<usize>> {
     let escapes = skip(text, start, b"\\", 4);
     if let Some(quote) = text.get(escapes).filter(|byte| b"\"'`".contains(byte)) {
         let value = escapes + 1;
@@ -215,7 +217,7 @@ fn written(text: &[u8], start: usize, kind: Kind, operator: Operator) -> Option<
     if escapes > start || !begins_at(text, start, 0) {
         return None;
     }
-    let is_sign = |byte: u8| kind == Kind::Password && b"!@$%^*#?".contains(&byte) || byte == b'%';
+    let is_sign = |byte: u8| kind == SecretKind::Password && b"!@$%^*#?".contains(&byte) || byte == b'%';
     const OF_KEYS: Alphabet = ALNUM | UNDERSCORE | DASH | DOT | PLUS_SLASH | TILDE;
     let rest = &text[start..];
     let length = rest.iter().position(|byte| !is_of(*byte, OF_KEYS) && !is_sign(*byte)).unwrap_or(rest.len());
@@ -248,7 +250,7 @@ fn quoted(rest: &[u8], quote: u8, is_within_quotes: bool) -> Option<usize> {
 }
 
 /// Endings of words that mark a name as secret. `tokens` is missing, as a number of tokens is not secret.
-const ENDINGS: [&str; 12] = [
+const SECRET_ENDINGS: [&str; 12] = [
     "credential",
     "credentials",
     "key",
@@ -263,12 +265,12 @@ const ENDINGS: [&str; 12] = [
     "token",
 ];
 /// Whole words that mark a name as secret.
-const WORDS: [&str; 3] = ["auth", "authorization", "secrets"];
+const SECRET_WORDS: [&str; 3] = ["auth", "authorization", "secrets"];
 /// Names that end like those of secrets: `PWD` is the current folder in every shell.
 const HARMLESS: [&str; 3] = ["pwd", "oldpwd", "bypass"];
 
 /// Last words that make a name harmless despite a secret word before: `AUTH0_DOMAIN`, `AWS_KMS_KEY_ID`.
-const OPEN: [&str; 40] = [
+const HARMLESS_ENDINGS: [&str; 40] = [
     "alg",
     "algorithm",
     "audience",
@@ -318,20 +320,20 @@ pub fn holds_secret(name: &str) -> bool {
     let is_open = match &*words {
         // Vault's secret ID is as secret as a password.
         [.., before, last] if before == "secret" && last == "id" => false,
-        words => words.last().is_some_and(|last| OPEN.contains(&&**last)),
+        words => words.last().is_some_and(|last| HARMLESS_ENDINGS.contains(&&**last)),
     };
     is_secret(name) && !is_open
 }
 
 /// Whether the name of a variable or setting indicates a secret.
 pub fn is_secret(name: &str) -> bool {
-    !HARMLESS.contains(&&*name.to_lowercase()) && words_of_name(name).iter().any(|word| says_secret(word))
+    !HARMLESS.contains(&&*name.to_lowercase()) && words_of_name(name).iter().any(|word| is_secret_word(word))
 }
 
-fn says_secret(word: &str) -> bool {
+fn is_secret_word(word: &str) -> bool {
     // Such as `OPENAI_KEY2`.
     let word = word.trim_end_matches(|letter: char| letter.is_ascii_digit());
-    WORDS.contains(&word) || ENDINGS.iter().any(|ending| word.ends_with(ending))
+    SECRET_WORDS.contains(&word) || SECRET_ENDINGS.iter().any(|ending| word.ends_with(ending))
 }
 
 /// The words of `API_KEY`, `api.key`, `apiKey` or `APIKey`, in lower case.

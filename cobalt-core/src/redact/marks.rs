@@ -5,13 +5,13 @@ use std::ops::Range;
 /// The mark for a secret without a name.
 pub const REDACTED: &str = "[redacted]";
 /// The start of every mark.
-pub const BEGIN: &str = "[redacted";
+pub const MARK_START: &str = "[redacted";
 /// The maximum length of a name in a mark.
 const LONGEST_NAME: usize = 64;
 
 /// The mark with a name: that of the matching rule, or of the variable or setting with the secret.
 pub fn mark(name: &str) -> String {
-    format!("{BEGIN}:{name}]")
+    format!("{MARK_START}:{name}]")
 }
 
 /// Converts a name for use in a mark.
@@ -27,7 +27,7 @@ fn is_of_name(letter: char) -> bool {
 
 /// The mark that starts at `start`.
 pub fn mark_at(text: &[u8], start: usize) -> Option<Range<usize>> {
-    let rest = text.get(start..)?.strip_prefix(BEGIN.as_bytes())?;
+    let rest = text.get(start..)?.strip_prefix(MARK_START.as_bytes())?;
     let length = match rest {
         [b']', ..] => 1,
         [b':', name @ ..] => {
@@ -40,7 +40,7 @@ pub fn mark_at(text: &[u8], start: usize) -> Option<Range<usize>> {
         }
         _ => return None,
     };
-    Some(start..start + BEGIN.len() + length)
+    Some(start..start + MARK_START.len() + length)
 }
 
 /// Whether a mark starts at `start`.
@@ -50,7 +50,7 @@ pub fn begins_at(text: &[u8], start: usize) -> bool {
 
 /// Whether a mark ends at `end`.
 pub fn ends_at(text: &[u8], end: usize) -> bool {
-    let before = &text[end.saturating_sub(BEGIN.len() + LONGEST_NAME + 2)..end];
+    let before = &text[end.saturating_sub(MARK_START.len() + LONGEST_NAME + 2)..end];
     let start = before.iter().rposition(|byte| *byte == b'[').map(|mark_at| end - before.len() + mark_at);
     start.and_then(|start| mark_at(text, start)).is_some_and(|mark| mark.end == end)
 }
@@ -58,5 +58,5 @@ pub fn ends_at(text: &[u8], end: usize) -> bool {
 /// Whether a text contains a mark.
 #[must_use]
 pub fn has_mark(text: &str) -> bool {
-    text.match_indices(BEGIN).any(|(start, _)| begins_at(text.as_bytes(), start))
+    text.match_indices(MARK_START).any(|(start, _)| begins_at(text.as_bytes(), start))
 }

@@ -1,15 +1,15 @@
 //! Ordinary texts are unchanged, key formats are redacted, and known secrets are found in all encodings.
 
 mod keys;
-mod ordinary;
+mod ordinary_texts;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::scan::Scanner;
-use super::texts::{has_secret_value, redact_value, replaced, without_secrets};
+use super::redactor::{has_secret_value, redact_value, redact_with, replace_matches};
+use super::scanner::Scanner;
 use super::*;
 
 #[track_caller]
@@ -118,7 +118,7 @@ fn the_name_of_a_field_counts_with_its_value() {
 
 #[test]
 fn ten_thousand_ordinary_texts_stay_as_they_are() {
-    let texts = ordinary::texts(10_000);
+    let texts = ordinary_texts::texts(10_000);
     assert_eq!(texts.len(), 10_000);
     let changed: Vec<_> =
         texts.iter().map(|text| (text, redacted(text))).filter(|(text, shown)| *text != shown).collect();
@@ -174,11 +174,11 @@ fn a_known_secret_is_named_where_a_form_finds_it_too() {
 #[test]
 fn known_secrets_are_found_where_forms_are_not_looked_for() {
     let secret = ("OUR_KEY".into(), "kn0wn-of-the-test".to_owned());
-    let scanner = Scanner::new(known::patterns(&secret), false);
+    let scanner = Scanner::new(registry::patterns(&secret), false);
     let key = format!("ghp_{}", keys::random(29, keys::ALNUM, 36));
     let text = format!("password=S3cr3tPassw0rd {key} kn0wn-of-the-test");
     let shown = format!("password=S3cr3tPassw0rd {key} [redacted:OUR_KEY]");
-    assert_eq!(without_secrets(&scanner, &text), shown);
+    assert_eq!(redact_with(&scanner, &text), shown);
     let mut value = json!({ "password": "S3cr3tPassw0rd", "kn0wn-of-the-test": key });
     redact_value(&scanner, &mut value);
     assert_eq!(value, json!({ "password": "S3cr3tPassw0rd", "[redacted:OUR_KEY]": key }));
@@ -187,10 +187,10 @@ fn known_secrets_are_found_where_forms_are_not_looked_for() {
 #[test]
 fn a_document_of_an_older_version_stays_json() {
     let secret = ("OUR_KEY".into(), "n0w-\"known\"-of it".to_owned());
-    let scanner = Scanner::new(known::patterns(&secret), true);
+    let scanner = Scanner::new(registry::patterns(&secret), true);
     let document =
         json!({ "a": "x\nn0w-\"known\"-of it", "n0w-\"known\"-of it": ["\\n0w", "ghp"] }).to_string();
-    let shown = replaced(&document, scanner.find_in_document(&document));
+    let shown = replace_matches(&document, scanner.find_in_document(&document));
     let shown: Value = serde_json::from_str(&shown).unwrap();
     assert_eq!(shown, json!({ "a": "x\n[redacted:OUR_KEY]", "[redacted:OUR_KEY]": ["\\n0w", "ghp"] }));
 }
@@ -198,7 +198,7 @@ fn a_document_of_an_older_version_stays_json() {
 #[test]
 fn a_known_number_is_taken_out_as_a_number_too() {
     let secret = ("OUR_KEY".into(), "839201746583920".to_owned());
-    let scanner = Scanner::new(known::patterns(&secret), true);
+    let scanner = Scanner::new(registry::patterns(&secret), true);
     let mut value =
         json!({ "account": 839_201_746_583_920_u64, "of": [839_201_746_583_920_u64, 839_201, 0.5] });
     assert!(has_secret_value(&scanner, "", &value));
@@ -210,9 +210,9 @@ fn a_known_number_is_taken_out_as_a_number_too() {
 #[test]
 fn a_document_with_a_known_number_stays_json() {
     let secret = ("OUR_KEY".into(), "839201746583920".to_owned());
-    let scanner = Scanner::new(known::patterns(&secret), true);
+    let scanner = Scanner::new(registry::patterns(&secret), true);
     let document = json!({ "a\\\"": 839_201_746_583_920_u64, "b": "\"839201746583920\\" }).to_string();
-    let shown = replaced(&document, scanner.find_in_document(&document));
+    let shown = replace_matches(&document, scanner.find_in_document(&document));
     let shown: Value = serde_json::from_str(&shown).unwrap();
     let expected = json!({ "a\\\"": 839_201_746_583_920_u64, "b": "\"[redacted:OUR_KEY]\\" });
     assert_eq!(shown, expected);
@@ -402,10 +402,10 @@ proptest! {
         before in "[ -~]{0,9}",
         after in "[ -~]{0,9}",
     ) {
-        prop_assume!(known::is_telling(&secret) && !before.contains('[') && !after.contains('['));
+        prop_assume!(registry::is_distinctive(&secret) && !before.contains('[') && !after.contains('['));
         // Not registered for the whole process, which would affect the other tests.
-        let scanner = Scanner::new(known::patterns(&("A_KEY".into(), secret.clone())), false);
-        let redacted = |text: &str| without_secrets(&scanner, text).into_owned();
+        let scanner = Scanner::new(registry::patterns(&("A_KEY".into(), secret.clone())), false);
+        let redacted = |text: &str| redact_with(&scanner, text).into_owned();
         let text = format!("{before}{secret}{after}");
         let hex = crate::hash::hex(text.as_bytes());
         let percent: String = text.bytes().map(|byte| format!("%{byte:02X}")).collect();

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::item::ItemResult;
 use super::threshold::{Threshold, ThresholdError};
-use crate::paths::normalized;
+use crate::paths::normalize;
 use crate::timestamp::Timestamp;
 
 /// The pass mark of evaluators that do not set their own.
@@ -56,22 +56,25 @@ impl RunConfig {
     /// # Errors
     ///
     /// One of them cannot be parsed.
-    pub fn read_thresholds(&self) -> Result<Vec<Threshold>, ThresholdError> {
+    pub fn parse_thresholds(&self) -> Result<Vec<Threshold>, ThresholdError> {
         let has_all = self.written_thresholds.len() == self.thresholds.len();
         let written = if has_all { &self.written_thresholds } else { &self.thresholds };
         let names = self.thresholds.iter();
-        written.iter().zip(names).map(|(written, name)| Threshold::read_again(written, name)).collect()
+        written.iter().zip(names).map(|(written, name)| Threshold::from_text(written, name)).collect()
     }
 
     /// Stores the thresholds' names and their text form.
     #[doc(hidden)]
     pub fn set_thresholds(&mut self, thresholds: &[Threshold]) {
         self.thresholds = thresholds.iter().map(Threshold::case_name).collect();
-        self.written_thresholds = thresholds.iter().map(Threshold::written).collect();
+        self.written_thresholds = thresholds.iter().map(Threshold::to_text).collect();
     }
 
     /// The evaluators that scored an item below their pass mark in some trial, with the lowest score.
-    pub fn low_scores<'a>(&'a self, item: &'a ItemResult) -> impl Iterator<Item = (&'a str, f64)> {
+    pub fn scores_below_pass_mark<'a>(
+        &'a self,
+        item: &'a ItemResult,
+    ) -> impl Iterator<Item = (&'a str, f64)> {
         self.evaluators().filter_map(|(name, mark)| {
             let lowest = item.scores(name).reduce(f64::min)?;
             (lowest < mark).then_some((name, lowest))
@@ -81,7 +84,7 @@ impl RunConfig {
     /// Whether an item is at or above every pass mark in every trial, without an error.
     #[must_use]
     pub fn passes(&self, item: &ItemResult) -> bool {
-        !item.is_in_error() && self.low_scores(item).next().is_none()
+        !item.is_in_error() && self.scores_below_pass_mark(item).next().is_none()
     }
 
     /// Whether an item fails its test case: it is in error or, in a strict experiment, below a pass mark.
@@ -95,27 +98,27 @@ impl RunConfig {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-pub struct SourcePlace {
+pub struct SourceLocation {
     /// The file: the compiler's path without `x/..`, relative to the workspace root for workspace members.
     pub file: String,
     /// The line, counted from 1.
     pub line: u32,
 }
 
-impl SourcePlace {
+impl SourceLocation {
     /// From a path of the compiler, which differs per target for a module that two targets share by `#[path]`.
     #[doc(hidden)]
-    pub fn of(file: &str, line: u32) -> Self {
-        Self { file: normalized(Path::new(file)).display().to_string(), line }
+    pub fn new(file: &str, line: u32) -> Self {
+        Self { file: normalize(Path::new(file)).display().to_string(), line }
     }
 
     /// Whether both are in the same file. Older results have the compiler's unnormalized path.
-    pub(crate) fn is_in_file_of(&self, other: &Self) -> bool {
-        normalized(Path::new(&self.file)) == normalized(Path::new(&other.file))
+    pub(crate) fn is_same_file(&self, other: &Self) -> bool {
+        normalize(Path::new(&self.file)) == normalize(Path::new(&other.file))
     }
 }
 
-impl fmt::Display for SourcePlace {
+impl fmt::Display for SourceLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.file, self.line)
     }

@@ -3,17 +3,17 @@
 use serde_json::Value;
 
 use super::item::ItemResult;
-use crate::item::{Item, case_name, case_name_of_some, natural_key, unique};
+use crate::item::{Item, case_name, case_name_in_partial_run, make_unique, natural_key};
 
 /// The items' keys.
-pub fn keys(items: &[ItemResult]) -> Vec<String> {
+pub fn item_keys(items: &[ItemResult]) -> Vec<String> {
     let mut names = ItemNames::new(false);
     items.iter().for_each(|item| names.add(item));
     names.keys()
 }
 
 /// The item's cluster from its field `cluster`, if it has one.
-pub fn cluster(item: &Item) -> Option<String> {
+pub fn cluster_name(item: &Item) -> Option<String> {
     match item.get("cluster")? {
         Value::String(text) if !text.trim().is_empty() => Some(text.clone()),
         Value::Number(number) => Some(number.to_string()),
@@ -43,7 +43,7 @@ impl ItemNames {
         self.is_without_keys |= item.key.is_empty();
         self.keys.push(if item.key.is_empty() { natural_key(&item.input) } else { item.key.clone() });
         self.case_names.push(match self.is_partial {
-            true => case_name_of_some(item.index, &item.input, &item.key),
+            true => case_name_in_partial_run(item.index, &item.input, &item.key),
             false => case_name(item.index, &item.input),
         });
     }
@@ -51,12 +51,12 @@ impl ItemNames {
     /// The keys that match items between runs. They are calculated for files of the original tool, which have none.
     #[must_use]
     pub fn keys(&self) -> Vec<String> {
-        if self.is_without_keys { unique(self.keys.clone()) } else { self.keys.clone() }
+        if self.is_without_keys { make_unique(self.keys.clone()) } else { self.keys.clone() }
     }
 
     /// The names in test cases: slugs of IDs, or else indexes as four digits, made unique.
     #[must_use]
     pub fn case_names(self) -> Vec<String> {
-        unique(self.case_names)
+        make_unique(self.case_names)
     }
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
 use super::stats::describe;
-use crate::item::{Item, Output, Spending, TokenCount};
+use crate::item::{ExecutionUsage, Item, Output, TokenCount};
 use crate::prices::{JudgeUsage, PriceTable};
 use crate::redact::{redact, redact_fields};
 
@@ -176,7 +176,7 @@ impl Execution {
     /// The cost of the agent's model calls in USD: as reported, or else by these prices. `None` unless it is known for all calls.
     #[must_use]
     pub fn cost(&self, prices: &PriceTable) -> Option<f64> {
-        Spending::of(self.metadata(), prices).cost
+        ExecutionUsage::of(self.metadata(), prices).cost
     }
 
     /// Whether the agent failed, or an evaluator gave no score.
@@ -205,7 +205,7 @@ pub struct ItemResult {
 impl ItemResult {
     /// The first trial, whose output and evaluations represent the item.
     #[must_use]
-    pub fn first(&self) -> &Execution {
+    pub fn first_trial(&self) -> &Execution {
         &self.runs[0]
     }
 
@@ -230,7 +230,7 @@ impl ItemResult {
 
     /// Why the agent or, if it gave an output, an evaluator failed: the first such error.
     #[must_use]
-    pub fn why_in_error(&self) -> Option<String> {
+    pub fn first_error(&self) -> Option<String> {
         self.runs.iter().find_map(|run| {
             let no_score = || {
                 let (name, evaluation) =
@@ -257,7 +257,7 @@ impl ItemResult {
 /// One evaluator's scores over an item's trials.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct RunAggregation {
+pub struct TrialStats {
     /// The mean.
     pub mean: f64,
     /// The population standard deviation.
@@ -276,7 +276,7 @@ pub struct RunAggregation {
     pub scores: Vec<f64>,
 }
 
-impl RunAggregation {
+impl TrialStats {
     fn of(scores: Vec<f64>) -> Option<Self> {
         let d = describe(&scores)?;
         Some(Self {
@@ -296,9 +296,9 @@ impl RunAggregation {
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Execution"))]
 #[serde(rename_all = "camelCase")]
-struct ExecutionOut<'a> {
+struct SerializedExecution<'a> {
     #[cfg_attr(feature = "schema", schemars(with = "Output"))]
-    output: OutputOut<'a>,
+    output: SerializedOutput<'a>,
     latency_ms: f64,
     evaluations: &'a Evaluations,
     status: Status,
@@ -307,9 +307,9 @@ struct ExecutionOut<'a> {
 }
 
 /// An output. The original tool expects one even if the agent failed.
-struct OutputOut<'a>(&'a Execution);
+struct SerializedOutput<'a>(&'a Execution);
 
-impl Serialize for OutputOut<'_> {
+impl Serialize for SerializedOutput<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match &self.0.output {
             Some(output) => output.serialize(serializer),
@@ -325,10 +325,10 @@ impl Serialize for OutputOut<'_> {
     }
 }
 
-impl<'a> From<&'a Execution> for ExecutionOut<'a> {
+impl<'a> From<&'a Execution> for SerializedExecution<'a> {
     fn from(run: &'a Execution) -> Self {
         Self {
-            output: OutputOut(run),
+            output: SerializedOutput(run),
             latency_ms: run.latency_ms,
             evaluations: &run.evaluations,
             status: run.status,
@@ -340,12 +340,12 @@ impl<'a> From<&'a Execution> for ExecutionOut<'a> {
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Item"))]
 #[serde(rename_all = "camelCase")]
-pub struct ItemOut<'a> {
+pub struct SerializedItem<'a> {
     index: usize,
     key: &'a str,
     input: &'a Item,
     #[cfg_attr(feature = "schema", schemars(with = "Output"))]
-    output: OutputOut<'a>,
+    output: SerializedOutput<'a>,
     latency_ms: f64,
     evaluations: &'a Evaluations,
     status: Status,
@@ -353,17 +353,17 @@ pub struct ItemOut<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    runs: Option<Vec<ExecutionOut<'a>>>,
+    runs: Option<Vec<SerializedExecution<'a>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    aggregated: Option<AggregatedOut<'a>>,
+    aggregated: Option<SerializedAggregation<'a>>,
 }
 
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Aggregated"))]
 #[serde(rename_all = "camelCase")]
-struct AggregatedOut<'a> {
+struct SerializedAggregation<'a> {
     avg_latency_ms: f64,
-    #[cfg_attr(feature = "schema", schemars(with = "std::collections::BTreeMap<String, RunAggregation>"))]
+    #[cfg_attr(feature = "schema", schemars(with = "std::collections::BTreeMap<String, TrialStats>"))]
     evaluations: Aggregations<'a>,
 }
 
@@ -378,29 +378,28 @@ impl Serialize for Aggregations<'_> {
                 names.push(name);
             }
         }
-        let scored = names
-            .into_iter()
-            .filter_map(|name| Some((name, RunAggregation::of(self.0.scores(name).collect())?)));
+        let scored =
+            names.into_iter().filter_map(|name| Some((name, TrialStats::of(self.0.scores(name).collect())?)));
         serializer.collect_map(scored)
     }
 }
 
 impl Serialize for ItemResult {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let first = self.first();
+        let first = self.first_trial();
         let several = self.runs.len() > 1;
-        ItemOut {
+        SerializedItem {
             index: self.index,
             key: &self.key,
             input: &self.input,
-            output: OutputOut(first),
+            output: SerializedOutput(first),
             latency_ms: self.latency_ms(),
             evaluations: &first.evaluations,
             status: self.status(),
             passed: self.passed,
             error: self.error(),
-            runs: several.then(|| self.runs.iter().map(ExecutionOut::from).collect()),
-            aggregated: several.then(|| AggregatedOut {
+            runs: several.then(|| self.runs.iter().map(SerializedExecution::from).collect()),
+            aggregated: several.then(|| SerializedAggregation {
                 avg_latency_ms: self.latency_ms(),
                 evaluations: Aggregations(self),
             }),
@@ -411,7 +410,7 @@ impl Serialize for ItemResult {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct ExecutionIn {
+struct ParsedExecution {
     #[serde(default)]
     output: Option<Output>,
     #[serde(default)]
@@ -422,20 +421,20 @@ struct ExecutionIn {
     error: Option<String>,
 }
 
-impl From<ExecutionIn> for Execution {
-    fn from(run: ExecutionIn) -> Self {
-        let status = run.status.unwrap_or_else(|| status_of_original(run.error.as_deref()));
+impl From<ParsedExecution> for Execution {
+    fn from(run: ParsedExecution) -> Self {
+        let status = run.status.unwrap_or_else(|| infer_status(run.error.as_deref()));
         let (output, recorded) = match run.output {
             output if status == Status::Ok => (output, Item::new()),
             output => (None, output.map(Output::into_metadata).unwrap_or_default()),
         };
-        let ExecutionIn { latency_ms, evaluations, error, .. } = run;
+        let ParsedExecution { latency_ms, evaluations, error, .. } = run;
         Self { status, output, latency_ms, evaluations, error, recorded }
     }
 }
 
 /// The original tool stores no status: the error's text distinguishes a timeout from a failure.
-fn status_of_original(error: Option<&str>) -> Status {
+fn infer_status(error: Option<&str>) -> Status {
     match error {
         None => Status::Ok,
         Some(error) if error.contains("timed out after") => Status::Timeout,
@@ -445,13 +444,13 @@ fn status_of_original(error: Option<&str>) -> Status {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct ItemIn {
+struct ParsedItem {
     index: usize,
     #[serde(default)]
     key: String,
     input: Value,
     passed: Option<bool>,
-    runs: Option<Vec<ExecutionIn>>,
+    runs: Option<Vec<ParsedExecution>>,
     #[serde(default)]
     output: Option<Output>,
     #[serde(default)]
@@ -464,11 +463,11 @@ struct ItemIn {
 
 impl<'de> Deserialize<'de> for ItemResult {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let item = ItemIn::deserialize(deserializer)?;
+        let item = ParsedItem::deserialize(deserializer)?;
         let mut runs: Vec<Execution> =
             item.runs.unwrap_or_default().into_iter().map(Execution::from).collect();
         if runs.is_empty() {
-            runs.push(Execution::from(ExecutionIn {
+            runs.push(Execution::from(ParsedExecution {
                 output: item.output,
                 latency_ms: item.latency_ms,
                 evaluations: item.evaluations,

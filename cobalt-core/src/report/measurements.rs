@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::config::{DatasetSummary, GitState, SourcePlace};
-use super::figures::Usage;
-use super::identity::{cluster, keys};
+use super::config::{DatasetSummary, GitState, SourceLocation};
+use super::identity::{cluster_name, item_keys};
 use super::item::{Execution, ItemResult};
+use super::metrics::ItemUsage;
 use super::model::Report;
 use super::outcome::RunVerdict;
-use crate::item::{Spending, content_hash};
+use crate::item::{ExecutionUsage, content_hash};
 use crate::prices::PriceTable;
 use crate::timestamp::Timestamp;
 
@@ -31,7 +31,7 @@ pub struct Measurements {
     pub timestamp: Timestamp,
     /// Where the experiment was declared; absent in files of earlier versions, and without an attribute.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub declared_at: Option<SourcePlace>,
+    pub declared_at: Option<SourceLocation>,
     /// The state of the source, if it is in git.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub git: Option<GitState>,
@@ -92,13 +92,13 @@ pub struct MeasuredItem {
     pub scores: BTreeMap<String, Vec<f64>>,
     /// The latency and usage of each trial; empty for a single trial, and in files of earlier versions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub trials: Vec<TrialAmounts>,
+    pub trials: Vec<TrialMeasurements>,
 }
 
 /// The latency and usage of one trial.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct TrialAmounts {
+pub struct TrialMeasurements {
     /// The agent's latency in milliseconds.
     pub latency_ms: f64,
     /// The agent's tokens; absent if not reported.
@@ -114,7 +114,7 @@ impl Measurements {
     /// [`Figures::pooled`](super::Figures::pooled), everything else stays that of this run.
     #[must_use]
     #[doc(hidden)]
-    pub fn pooled(mut self, all: &Self) -> Self {
+    pub fn with_pooled_scores(mut self, all: &Self) -> Self {
         let has_scored: BTreeSet<_> =
             self.items.iter().flat_map(|item| item.scores.keys().cloned()).collect();
         for (item, all) in self.items.iter_mut().zip(&all.items) {
@@ -126,14 +126,14 @@ impl Measurements {
 
     /// The measurements of a run. Costs are recalculated with `prices`, so two runs are compared at the same prices.
     #[must_use]
-    pub fn of(report: &Report, prices: &PriceTable) -> Self {
+    pub fn from_report(report: &Report, prices: &PriceTable) -> Self {
         let config = &report.config;
         let evaluators = config.evaluators.iter().enumerate().map(|(index, name)| EvaluatorSettings {
             name: name.clone(),
             pass_mark: config.pass_marks.get(index).copied(),
             hash: config.evaluator_hashes.get(index).cloned(),
         });
-        let keys = keys(&report.items);
+        let keys = item_keys(&report.items);
         let items = report.items.iter().zip(keys);
         Self {
             measurements: SCHEMA,
@@ -174,29 +174,29 @@ impl MeasuredItem {
     /// The measurements of an item with this key, by these evaluators.
     #[must_use]
     pub fn of(item: &ItemResult, key: String, evaluators: &[String], prices: &PriceTable) -> Self {
-        let usage = Usage::of(item, prices);
+        let usage = ItemUsage::of(item, prices);
         let scores = evaluators.iter().map(|name| (name.clone(), item.scores(name).collect::<Vec<_>>()));
         Self {
             key,
             content: content_hash(&item.input),
-            cluster: cluster(&item.input),
+            cluster: cluster_name(&item.input),
             failed: (0..).zip(&item.runs).filter(|(_, run)| run.is_in_error()).map(|(run, _)| run).collect(),
             latency_ms: item.latency_ms(),
             tokens: usage.tokens,
             cost: usage.known_cost(),
             scores: scores.filter(|(_, scores)| !scores.is_empty()).collect(),
-            trials: trials(&item.runs, prices),
+            trials: trial_measurements(&item.runs, prices),
         }
     }
 }
 
-fn trials(runs: &[Execution], prices: &PriceTable) -> Vec<TrialAmounts> {
+fn trial_measurements(runs: &[Execution], prices: &PriceTable) -> Vec<TrialMeasurements> {
     if runs.len() < 2 {
         return Vec::new();
     }
     let amounts = |run: &Execution| {
-        let Spending { tokens, cost, .. } = Spending::of(run.metadata(), prices);
-        TrialAmounts { latency_ms: run.latency_ms, tokens, cost }
+        let ExecutionUsage { tokens, cost, .. } = ExecutionUsage::of(run.metadata(), prices);
+        TrialMeasurements { latency_ms: run.latency_ms, tokens, cost }
     };
     runs.iter().map(amounts).collect()
 }

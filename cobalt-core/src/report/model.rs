@@ -3,7 +3,7 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::comparison::Comparison;
-use super::config::{DatasetSummary, GitState, RunConfig, SourcePlace};
+use super::config::{DatasetSummary, GitState, RunConfig, SourceLocation};
 use super::identity::ItemNames;
 use super::item::ItemResult;
 use super::outcome::{CiStatus, RunVerdict, ThresholdOutcome};
@@ -33,7 +33,7 @@ pub struct Report {
     pub tags: Vec<String>,
     /// Where the experiment is declared, if by an attribute.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub declared_at: Option<SourcePlace>,
+    pub declared_at: Option<SourceLocation>,
     /// The settings of the run.
     pub config: RunConfig,
     /// The summary of the whole run.
@@ -112,22 +112,22 @@ impl Report {
 
     /// The indexes of the run's items, if it is partial.
     #[doc(hidden)]
-    pub fn selection(&self) -> Option<Vec<usize>> {
+    pub fn selected_indexes(&self) -> Option<Vec<usize>> {
         self.partial.then(|| self.items.iter().map(|item| item.index).collect())
     }
 
     /// Parses a report without its items, which are read separately, and its stored verdict. Call [`complete`](Self::complete) after
     /// reading the items.
-    pub(crate) fn head(bytes: &[u8]) -> serde_json::Result<(Self, Said)> {
+    pub(crate) fn parse_head(bytes: &[u8]) -> serde_json::Result<(Self, StoredVerdict)> {
         let mut report = Self::deserialize(&mut serde_json::Deserializer::from_slice(bytes))?;
-        let said = Said { passed: report.passed, verdict: report.verdict };
-        report.settle(said);
+        let said = StoredVerdict { passed: report.passed, verdict: report.verdict };
+        report.restore_verdict(said);
         Ok((report, said))
     }
 
     /// Sets the counts of items. A file of the original tool has no counts; our older files counted every item without an error as
     /// passed if thresholds decide.
-    pub(crate) fn complete(&mut self, counts: &ItemCounts, said: Said) {
+    pub(crate) fn apply_counts(&mut self, counts: &ItemCounts, said: StoredVerdict) {
         let is_of_original = self.schema == 0 && !said.passed;
         let summary = &mut self.summary;
         if is_of_original {
@@ -140,19 +140,19 @@ impl Report {
             summary.passed_items = counts.passed;
             summary.low_items = counts.low;
         }
-        if is_of_original { self.conclude() } else { self.settle(said) }
+        if is_of_original { self.update_verdict() } else { self.restore_verdict(said) }
     }
 
     /// Sets the verdict from the counts and the thresholds.
     #[doc(hidden)]
-    pub fn conclude(&mut self) {
-        self.verdict = RunVerdict::of(&self.config, &self.summary, self.ci_status.as_ref());
+    pub fn update_verdict(&mut self) {
+        self.verdict = RunVerdict::evaluate(&self.config, &self.summary, self.ci_status.as_ref());
         self.passed = self.verdict == RunVerdict::Passed;
     }
 
     /// Sets the verdict of a parsed report. A stored verdict that the run did not pass takes precedence.
-    fn settle(&mut self, said: Said) {
-        self.conclude();
+    fn restore_verdict(&mut self, said: StoredVerdict) {
+        self.update_verdict();
         if self.passed && !said.passed {
             self.passed = false;
             self.verdict = said.verdict.max(RunVerdict::NotEvaluated);
@@ -197,20 +197,20 @@ impl Serialize for Report {
 impl<'de> Deserialize<'de> for Report {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut report = Self::deserialize(deserializer)?;
-        let said = Said { passed: report.passed, verdict: report.verdict };
+        let said = StoredVerdict { passed: report.passed, verdict: report.verdict };
         let mut counts = ItemCounts::default();
         for item in &mut report.items {
             item.passed = report.config.passes(item);
             counts.add(item, &report.config);
         }
-        report.complete(&counts, said);
+        report.apply_counts(&counts, said);
         Ok(report)
     }
 }
 
 /// The verdict stored in a file.
 #[derive(Clone, Copy, Debug)]
-pub struct Said {
+pub struct StoredVerdict {
     passed: bool,
     verdict: RunVerdict,
 }

@@ -24,7 +24,7 @@ pub enum RunVerdict {
 impl RunVerdict {
     /// The verdict for a run's counts and thresholds.
     #[must_use]
-    pub fn of(config: &RunConfig, summary: &Summary, thresholds: Option<&CiStatus>) -> Self {
+    pub fn evaluate(config: &RunConfig, summary: &Summary, thresholds: Option<&CiStatus>) -> Self {
         let is_in_error = summary.failed_items > 0 || summary.eval_errors > 0;
         let is_low = config.strict && summary.passed_items < summary.total_items;
         match thresholds {
@@ -88,7 +88,7 @@ pub struct ThresholdOutcome {
     /// The threshold's name, as in its test case.
     pub name: String,
     /// The result; inconclusive only for a threshold against a baseline.
-    pub finding: Finding,
+    pub finding: ThresholdStatus,
     /// Whether it counts as passed. An inconclusive threshold does, unless the configuration has `on-inconclusive = "fail"`.
     pub passed: bool,
     /// Whether it compares the run with its baseline.
@@ -108,7 +108,7 @@ pub struct ThresholdOutcome {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum Finding {
+pub enum ThresholdStatus {
     /// The threshold is met, beyond noise.
     Met,
     /// The threshold is missed, beyond noise.
@@ -141,22 +141,22 @@ mod tests {
         let gated = config(false, &["score.avg>=0.8"]);
         for passed in [0, 10] {
             let summary = summary(passed, 10 - passed, 0);
-            assert_eq!(RunVerdict::of(&gated, &summary, None), RunVerdict::NotEvaluated);
-            assert_eq!(RunVerdict::of(&gated, &summary, Some(&status(true))), RunVerdict::Passed);
-            assert_eq!(RunVerdict::of(&gated, &summary, Some(&status(false))), RunVerdict::Failed);
+            assert_eq!(RunVerdict::evaluate(&gated, &summary, None), RunVerdict::NotEvaluated);
+            assert_eq!(RunVerdict::evaluate(&gated, &summary, Some(&status(true))), RunVerdict::Passed);
+            assert_eq!(RunVerdict::evaluate(&gated, &summary, Some(&status(false))), RunVerdict::Failed);
         }
-        assert_eq!(RunVerdict::of(&gated, &summary(9, 0, 1), None), RunVerdict::Failed);
+        assert_eq!(RunVerdict::evaluate(&gated, &summary(9, 0, 1), None), RunVerdict::Failed);
         let without_score = Summary { eval_errors: 1, ..summary(9, 0, 0) };
-        assert_eq!(RunVerdict::of(&gated, &without_score, Some(&status(true))), RunVerdict::Failed);
+        assert_eq!(RunVerdict::evaluate(&gated, &without_score, Some(&status(true))), RunVerdict::Failed);
     }
 
     #[test]
     fn a_strict_run_needs_every_item_at_its_pass_marks_and_its_thresholds_evaluated() {
-        assert_eq!(RunVerdict::of(&config(true, &[]), &summary(10, 0, 0), None), RunVerdict::Passed);
-        assert_eq!(RunVerdict::of(&config(true, &[]), &summary(9, 1, 0), None), RunVerdict::Failed);
+        assert_eq!(RunVerdict::evaluate(&config(true, &[]), &summary(10, 0, 0), None), RunVerdict::Passed);
+        assert_eq!(RunVerdict::evaluate(&config(true, &[]), &summary(9, 1, 0), None), RunVerdict::Failed);
         let both = config(true, &["score.avg>=0.8"]);
-        assert_eq!(RunVerdict::of(&both, &summary(10, 0, 0), None), RunVerdict::NotEvaluated);
-        assert_eq!(RunVerdict::of(&both, &summary(9, 1, 0), None), RunVerdict::Failed);
-        assert_eq!(RunVerdict::of(&both, &summary(9, 1, 0), Some(&status(true))), RunVerdict::Failed);
+        assert_eq!(RunVerdict::evaluate(&both, &summary(10, 0, 0), None), RunVerdict::NotEvaluated);
+        assert_eq!(RunVerdict::evaluate(&both, &summary(9, 1, 0), None), RunVerdict::Failed);
+        assert_eq!(RunVerdict::evaluate(&both, &summary(9, 1, 0), Some(&status(true))), RunVerdict::Failed);
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
-use super::item::ItemOut;
+use super::item::SerializedItem;
 use super::{Evaluations, ItemResult, ScoredEvaluation, Timestamp};
 
 impl JsonSchema for Timestamp {
@@ -38,10 +38,10 @@ impl JsonSchema for Evaluations {
 
 impl JsonSchema for ItemResult {
     fn schema_name() -> Cow<'static, str> {
-        ItemOut::schema_name()
+        SerializedItem::schema_name()
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        ItemOut::json_schema(generator)
+        SerializedItem::json_schema(generator)
     }
 }

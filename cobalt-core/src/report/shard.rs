@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::hash::sha256_beginning;
+use crate::hash::sha256_prefix;
 
 /// One of several shards that together contain all items of an experiment: `2/4` is the second of four.
 ///
@@ -23,7 +23,7 @@ use crate::hash::sha256_beginning;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(try_from = "Written")]
+#[serde(try_from = "UncheckedShard")]
 pub struct Shard {
     index: u16,
     of: u16,
@@ -32,7 +32,7 @@ pub struct Shard {
 /// A shard from a file, not validated yet.
 #[derive(Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct Written {
+struct UncheckedShard {
     index: u16,
     of: u16,
 }
@@ -49,7 +49,7 @@ impl Shard {
 
     /// The number of shards.
     #[must_use]
-    pub fn of(self) -> u16 {
+    pub fn total(self) -> u16 {
         self.of
     }
 
@@ -61,15 +61,15 @@ impl Shard {
 
     /// Whether the item with this key is in the shard.
     #[must_use]
-    pub fn has(self, key: &str) -> bool {
-        sha256_beginning(key) % u64::from(self.of) == u64::from(self.index - 1)
+    pub fn contains(self, key: &str) -> bool {
+        sha256_prefix(key) % u64::from(self.of) == u64::from(self.index - 1)
     }
 }
 
-impl TryFrom<Written> for Shard {
+impl TryFrom<UncheckedShard> for Shard {
     type Error = &'static str;
 
-    fn try_from(Written { index, of }: Written) -> Result<Self, &'static str> {
+    fn try_from(UncheckedShard { index, of }: UncheckedShard) -> Result<Self, &'static str> {
         if (1..=of).contains(&index) { Ok(Self { index, of }) } else { Err(EXPECTED) }
     }
 }
@@ -85,7 +85,7 @@ impl FromStr for Shard {
         };
         let (index, of) = text.split_once('/').ok_or(EXPECTED)?;
         let (index, of) = number(index).zip(number(of)).ok_or(EXPECTED)?;
-        Written { index, of }.try_into()
+        UncheckedShard { index, of }.try_into()
     }
 }
 
@@ -104,7 +104,7 @@ mod tests {
         // The first 16 digits of `printf %s rome | sha256sum`.
         for (key, shard) in [("paris", 350), ("rome", 289), ("質問", 984)] {
             let of_key: Vec<_> =
-                (1..=1009).filter(|index| Shard { index: *index, of: 1009 }.has(key)).collect();
+                (1..=1009).filter(|index| Shard { index: *index, of: 1009 }.contains(key)).collect();
             assert_eq!(of_key, [shard], "{key}");
         }
     }
@@ -113,7 +113,7 @@ mod tests {
     fn shards_are_of_about_one_size() {
         for index in 1..=4 {
             let shard = Shard { index, of: 4 };
-            let items = (0..4000).filter(|number| shard.has(&format!("item-{number}"))).count();
+            let items = (0..4000).filter(|number| shard.contains(&format!("item-{number}"))).count();
             assert!((900..1100).contains(&items), "{shard} has {items}");
         }
     }

@@ -28,7 +28,7 @@ pub struct Summary {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub estimated_cost: Option<f64>,
     /// Statistics of each evaluator that gave a score, by its name.
-    #[serde(deserialize_with = "without_null")]
+    #[serde(deserialize_with = "deserialize_scores")]
     pub scores: BTreeMap<String, ScoreStats>,
     /// Items with an output in every trial.
     pub successful_items: usize,
@@ -74,7 +74,7 @@ fn is_zero(count: &usize) -> bool {
 }
 
 /// The original tool averages scores that are not numbers, which gives null: such statistics are dropped.
-fn without_null<'de, D: Deserializer<'de>>(
+fn deserialize_scores<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<BTreeMap<String, ScoreStats>, D::Error> {
     let scores = BTreeMap::<String, serde_json::Value>::deserialize(deserializer)?;
@@ -148,7 +148,7 @@ pub struct LatencyStats {
 
 /// The judges' usage over all trials of the items.
 #[derive(Debug, Default)]
-pub(super) struct JudgeFigures {
+pub(super) struct JudgeTotals {
     /// The judge cost of each item that was judged, in USD, over its trials and evaluators, as far as prices are known.
     pub(super) cost: Vec<f64>,
     /// The models with tokens of unknown cost.
@@ -159,7 +159,7 @@ pub(super) struct JudgeFigures {
     models: BTreeSet<String>,
 }
 
-impl JudgeFigures {
+impl JudgeTotals {
     pub(super) fn add(&mut self, item: &ItemResult) {
         let mut costs = Vec::new();
         let evaluations = item.runs.iter().flat_map(|run| run.evaluations.iter());
@@ -234,7 +234,7 @@ mod tests {
 
     use super::*;
     use crate::prices::{PriceTable, Tokens};
-    use crate::report::{Execution, Figures, ScoredEvaluation, judge};
+    use crate::report::{Execution, RunMetrics, ScoredEvaluation, evaluate};
 
     #[test]
     fn averages_of_what_is_no_number_are_no_reason_not_to_read_a_file() {
@@ -273,12 +273,12 @@ mod tests {
     }
 
     fn summary(items: &[ItemResult]) -> Summary {
-        Figures::gather(items, &[], &PriceTable::default()).summary(Duration::ZERO)
+        RunMetrics::gather(items, &[], &PriceTable::default()).summary(Duration::ZERO)
     }
 
     fn outcome(threshold: &str, items: &[ItemResult]) -> (Option<f64>, String) {
         let outcome =
-            judge(&threshold.parse().unwrap(), &Figures::gather(items, &[], &PriceTable::default()));
+            evaluate(&threshold.parse().unwrap(), &RunMetrics::gather(items, &[], &PriceTable::default()));
         (outcome.actual, outcome.message)
     }
 

@@ -6,19 +6,19 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
 
-use super::difference::DifferenceFigures;
-use super::text::{Paint, rounded};
+use super::format::{Style, format_score_at};
+use super::format_difference::FormattedDifference;
 use crate::item::Item;
-use crate::report::comparison::{Comparison, Difference, Matching, RunIdentity, Verdict};
+use crate::report::comparison::{Comparison, Difference, ItemMatching, RunIdentity, Verdict};
 use crate::report::{Execution, Fetch, ItemResult, RunConfig, ScoredEvaluation, Status};
-use crate::wording::{count, cut, decimal, printable, thousands};
+use crate::wording::{count, escape_control, format_decimal, group_thousands, truncate};
 
 /// The maximum length of a value, in characters.
-const LONGEST: usize = 600;
+const MAX_VALUE_LENGTH: usize = 600;
 /// The maximum number of metadata values next to a score below the pass mark.
-const MOST_PARTS: usize = 8;
+const MAX_METADATA_VALUES: usize = 8;
 /// Dataset fields that hold the expected answer.
-const EXPECTED: [&str; 6] =
+const EXPECTED_FIELDS: [&str; 6] =
     ["expectedOutput", "expected_output", "expected", "reference", "target", "answer"];
 
 /// Why an item failed: a line with its name, then indented lines with its input, the expected answer, its output, and each
@@ -33,26 +33,26 @@ pub fn explain(item: &ItemResult, experiment: &str, config: &RunConfig) -> Strin
     // Keys and names may contain anything.
     text = text.replace('\n', "\\n");
     if let Some(input) = item.input.get("input") {
-        line(&mut text, "input", input);
+        write_value(&mut text, "input", input);
     }
     if let Some(field) = expected_field(&item.input) {
-        line(&mut text, "expected", &item.input[field]);
+        write_value(&mut text, "expected", &item.input[field]);
     }
-    for (runs, told) in equal_runs(item, config) {
+    for (runs, told) in group_equal_trials(item, config) {
         if item.runs.len() > 1 {
-            let _ = write!(text, "\n  {} of {}", named(&runs), item.runs.len());
+            let _ = write!(text, "\n  {} of {}", trial_numbers(&runs), item.runs.len());
         }
         text.push_str(&told);
     }
-    printable(&text).into_owned()
+    escape_control(&text).into_owned()
 }
 
 /// Groups equal trials: each text once, with the numbers of its trials.
-fn equal_runs(item: &ItemResult, config: &RunConfig) -> Vec<(Vec<usize>, String)> {
+fn group_equal_trials(item: &ItemResult, config: &RunConfig) -> Vec<(Vec<usize>, String)> {
     let mut told: Vec<(Vec<usize>, String)> = Vec::new();
     for (index, run) in item.runs.iter().enumerate() {
         let mut text = String::new();
-        execution(&mut text, run, config);
+        write_execution(&mut text, run, config);
         match told.iter_mut().find(|(_, known)| *known == text) {
             Some((runs, _)) => runs.push(index + 1),
             None => told.push((vec![index + 1], text)),
@@ -62,7 +62,7 @@ fn equal_runs(item: &ItemResult, config: &RunConfig) -> Vec<(Vec<usize>, String)
 }
 
 /// Names trials by their numbers, in ascending order: `trials 1 to 3, 5`.
-fn named(runs: &[usize]) -> String {
+fn trial_numbers(runs: &[usize]) -> String {
     let mut stretches: Vec<(usize, usize)> = Vec::new();
     for run in runs {
         match stretches.last_mut() {
@@ -79,46 +79,48 @@ fn named(runs: &[usize]) -> String {
     format!("{} {}", if runs.len() == 1 { "trial" } else { "trials" }, stretches.join(", "))
 }
 
-fn execution(text: &mut String, run: &Execution, config: &RunConfig) {
+fn write_execution(text: &mut String, run: &Execution, config: &RunConfig) {
     if let Some(output) = &run.output {
-        line(text, "output", output.value());
+        write_value(text, "output", output.value());
     }
     if let Some(error) = &run.error {
         let what = if run.status == Status::Timeout { "timeout" } else { "error" };
-        let _ = write!(text, "\n  {what}: {}", set_off(&shortened(error)));
+        let _ = write!(text, "\n  {what}: {}", indent_continuation(&truncate_value(error)));
     }
     for (name, pass_mark) in config.evaluators() {
         let Some(evaluation) = run.evaluations.get(name) else { continue };
         let _ = write!(text, "\n  {name}: ");
-        self::evaluation(text, evaluation, pass_mark);
+        self::write_evaluation(text, evaluation, pass_mark);
     }
 }
 
-fn evaluation(text: &mut String, evaluation: &ScoredEvaluation, pass_mark: f64) {
+fn write_evaluation(text: &mut String, evaluation: &ScoredEvaluation, pass_mark: f64) {
     match (evaluation.score, &evaluation.error) {
         (Some(score), _) => {
-            text.push_str(&rounded(score, pass_mark));
+            text.push_str(&format_score_at(score, pass_mark));
             if score < pass_mark {
                 let _ = write!(text, ", below the pass mark of {pass_mark}");
                 if evaluation.reason.is_none() {
-                    text.push_str(&parts(&evaluation.metadata));
+                    text.push_str(&metadata_values(&evaluation.metadata));
                 }
             }
         }
         (None, error) => {
             let error = error.as_deref().unwrap_or("no reason given");
-            let _ = write!(text, "no score: {}", set_off(error));
+            let _ = write!(text, "no score: {}", indent_continuation(error));
         }
     }
     if let Some(reason) = &evaluation.reason {
-        let _ = write!(text, " ({})", set_off(&shortened(reason)));
+        let _ = write!(text, " ({})", indent_continuation(&truncate_value(reason)));
     }
 }
 
 /// The numbers in an evaluation's metadata, shown if it has no reason.
-fn parts(metadata: &Item) -> String {
+fn metadata_values(metadata: &Item) -> String {
     let numbers = metadata.iter().filter_map(|(name, value)| Some((name, value.as_f64()?)));
-    let parts = numbers.take(MOST_PARTS).map(|(name, number)| format!("{name} {}", decimal(number, 3)));
+    let parts = numbers
+        .take(MAX_METADATA_VALUES)
+        .map(|(name, number)| format!("{name} {}", format_decimal(number, 3)));
     let parts: Vec<_> = parts.collect();
     if parts.is_empty() { String::new() } else { format!(" [{}]", parts.join(", ")) }
 }
@@ -128,41 +130,41 @@ fn parts(metadata: &Item) -> String {
 #[must_use]
 pub fn expected_field(item: &Item) -> Option<&'static str> {
     let says_something = |value: &Value| !value.is_null() && value.as_str() != Some("");
-    let there = || EXPECTED.into_iter().filter(|field| item.contains_key(*field));
+    let there = || EXPECTED_FIELDS.into_iter().filter(|field| item.contains_key(*field));
     there().find(|field| says_something(&item[*field])).or_else(|| there().next())
 }
 
-fn line(text: &mut String, name: &str, value: &Value) {
-    let _ = write!(text, "\n  {name}: {}", shortened(&value.to_string()));
+fn write_value(text: &mut String, name: &str, value: &Value) {
+    let _ = write!(text, "\n  {name}: {}", truncate_value(&value.to_string()));
 }
 
 /// Indents the continuation lines of a text.
-fn set_off(text: &str) -> String {
+fn indent_continuation(text: &str) -> String {
     text.replace('\n', "\n    ")
 }
 
-fn shortened(text: &str) -> Cow<'_, str> {
-    match cut(text, LONGEST) {
+fn truncate_value(text: &str) -> Cow<'_, str> {
+    match truncate(text, MAX_VALUE_LENGTH) {
         Cow::Owned(beginning) => {
-            format!("{beginning} ({} characters)", thousands(text.chars().count() as u64)).into()
+            format!("{beginning} ({} characters)", group_thousands(text.chars().count() as u64)).into()
         }
         whole => whole,
     }
 }
 
 /// The comparison with a baseline: a line with the baseline, one per metric, and the notes.
-pub fn lines(comparison: &Comparison, paint: Paint) -> Vec<String> {
+pub fn comparison_lines(comparison: &Comparison, paint: Style) -> Vec<String> {
     let figures = comparison.evaluators.iter().chain(&comparison.amounts);
-    let rows: Vec<_> = figures.map(|difference| row(difference, paint)).collect();
+    let rows: Vec<_> = figures.map(|difference| difference_row(difference, paint)).collect();
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let [name, change, interval] = [0, 1, 2].map(width);
     let rows =
         rows.iter().map(|[a, b, c, verdict]| format!("{a:name$}  {b:change$}  {c:interval$}  {verdict}"));
-    let notes = comparison.notes.iter().map(|note| format!("note: {}", printable(note)));
-    [run(&comparison.base, &comparison.items)].into_iter().chain(rows).chain(notes).collect()
+    let notes = comparison.notes.iter().map(|note| format!("note: {}", escape_control(note)));
+    [baseline_line(&comparison.base, &comparison.items)].into_iter().chain(rows).chain(notes).collect()
 }
 
-fn run(base: &RunIdentity, items: &Matching) -> String {
+fn baseline_line(base: &RunIdentity, items: &ItemMatching) -> String {
     let date = &base.timestamp.to_string()[..10];
     let commit = base.git.as_ref().map(|git| {
         let dirty = if git.dirty { " with uncommitted changes" } else { "" };
@@ -170,28 +172,29 @@ fn run(base: &RunIdentity, items: &Matching) -> String {
     });
     format!(
         "vs. baseline {} ({date}){}, {} in common",
-        printable(&base.id),
+        escape_control(&base.id),
         commit.unwrap_or_default(),
         count(items.matched, "item")
     )
 }
 
 /// A metric's name, its two values, the difference with its 95% CI, and the verdict.
-fn row(difference: &Difference, paint: Paint) -> [String; 4] {
-    let DifferenceFigures { base, other, difference: change, ci95, .. } = DifferenceFigures::from(difference);
+fn difference_row(difference: &Difference, paint: Style) -> [String; 4] {
+    let FormattedDifference { base, other, difference: change, ci95, .. } =
+        FormattedDifference::from(difference);
     // If no item differs, the interval may have no width.
     let has_width = difference.ci95.is_some_and(|ci| ci.low < ci.high);
     let interval =
         ci95.filter(|_| has_width).map(|interval| format!(" (95% CI {interval})")).unwrap_or_default();
     let verdict = difference.verdict.to_string();
     [
-        printable(&difference.name).into_owned(),
+        escape_control(&difference.name).into_owned(),
         format!("{base} → {other}"),
         format!("{change}{interval}"),
         match difference.verdict {
-            Verdict::Better => paint.good(verdict),
-            Verdict::Worse => paint.bad(verdict),
-            Verdict::Inconclusive => paint.odd(verdict),
+            Verdict::Better => paint.success(verdict),
+            Verdict::Worse => paint.error(verdict),
+            Verdict::Inconclusive => paint.warning(verdict),
             Verdict::WithinNoise => verdict,
         },
     ]
@@ -199,13 +202,13 @@ fn row(difference: &Difference, paint: Paint) -> [String; 4] {
 
 /// A dataset's source and age: `langfuse:support, fetched 3 days ago`.
 #[must_use]
-pub fn fetched(source: &str, fetch: &Fetch) -> String {
+pub fn format_fetch(source: &str, fetch: &Fetch) -> String {
     let age = SystemTime::now().duration_since(fetch.at.time()).unwrap_or_default();
-    format!("{}, fetched {}", printable(source), ago(age))
+    format!("{}, fetched {}", escape_control(source), format_age(age))
 }
 
 /// An elapsed time in its largest unit.
-fn ago(passed: Duration) -> String {
+fn format_age(passed: Duration) -> String {
     let minutes = usize::try_from(passed.as_secs() / 60).unwrap_or(usize::MAX);
     match (minutes, minutes / 60, minutes / (24 * 60)) {
         (0, _, _) => "just now".to_owned(),
@@ -250,21 +253,21 @@ mod tests {
         let heads: Vec<_> = told.lines().filter(|line| line.starts_with("  trial")).collect();
         assert_eq!(heads, ["  trials 1, 2, 4 of 5", "  trial 3 of 5", "  trial 5 of 5"], "{told}");
         assert_eq!(told.matches("output: \"a\"").count(), 1, "{told}");
-        assert_eq!(named(&[1, 2, 3, 5]), "trials 1 to 3, 5");
+        assert_eq!(trial_numbers(&[1, 2, 3, 5]), "trials 1 to 3, 5");
     }
 
     #[test]
     fn a_low_score_is_shown_with_the_numbers_that_it_was_made_of() {
         let metadata = json!({ "min": 0.25, "max": 1.0, "stddev": 0.333_333, "judges": ["a", "b"], "n": 10 });
-        assert_eq!(parts(metadata.as_object().unwrap()), " [min 0.25, max 1, stddev 0.333, n 10]");
-        assert_eq!(parts(json!({ "choice": "A" }).as_object().unwrap()), "");
+        assert_eq!(metadata_values(metadata.as_object().unwrap()), " [min 0.25, max 1, stddev 0.333, n 10]");
+        assert_eq!(metadata_values(json!({ "choice": "A" }).as_object().unwrap()), "");
     }
 
     #[test]
     fn a_score_is_rounded_and_further_lines_of_a_reason_are_set_off() {
         let explained = |evaluated: Value| {
             let mut text = String::new();
-            evaluation(&mut text, &serde_json::from_value(evaluated).unwrap(), 0.5);
+            write_evaluation(&mut text, &serde_json::from_value(evaluated).unwrap(), 0.5);
             text
         };
         let score = 0.4615384615;
@@ -280,15 +283,19 @@ mod tests {
 
     #[test]
     fn further_lines_of_an_error_are_set_off_and_all_of_them_are_shown() {
-        let error = format!("the program ended\n{}", "x".repeat(LONGEST));
+        let error = format!("the program ended\n{}", "x".repeat(MAX_VALUE_LENGTH));
         let mut text = String::new();
-        evaluation(&mut text, &ScoredEvaluation { error: Some(error), ..ScoredEvaluation::default() }, 0.5);
-        assert_eq!(text, format!("no score: the program ended\n    {}", "x".repeat(LONGEST)));
+        write_evaluation(
+            &mut text,
+            &ScoredEvaluation { error: Some(error), ..ScoredEvaluation::default() },
+            0.5,
+        );
+        assert_eq!(text, format!("no score: the program ended\n    {}", "x".repeat(MAX_VALUE_LENGTH)));
     }
 
     #[test]
     fn how_long_ago_data_was_fetched_is_told_in_the_largest_unit() {
-        let told = |seconds| ago(Duration::from_secs(seconds));
+        let told = |seconds| format_age(Duration::from_secs(seconds));
         assert_eq!(
             [59, 60, 3599, 7200, 86_400, 30 * 86_400].map(told),
             ["just now", "1 minute ago", "59 minutes ago", "2 hours ago", "1 day ago", "30 days ago"]
@@ -298,7 +305,7 @@ mod tests {
     #[test]
     fn what_a_source_is_called_cannot_steer_the_terminal() {
         let fetch = Fetch { at: Timestamp::now(), version: None };
-        assert!(!fetched("a\u{1b}[2J", &fetch).contains('\u{1b}'));
-        assert!(fetched("langfuse:support", &fetch).ends_with(", fetched just now"));
+        assert!(!format_fetch("a\u{1b}[2J", &fetch).contains('\u{1b}'));
+        assert!(format_fetch("langfuse:support", &fetch).ends_with(", fetched just now"));
     }
 }

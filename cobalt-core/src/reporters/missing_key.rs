@@ -53,7 +53,7 @@ impl fmt::Display for MissingKey {
             "{variable} is not set or empty: it is the API key for {}, needed by {noun} {}. Set it, add it to a `.env` file \
              for `cargo cobalt`, or declare `ignore_without = \"{variable}\"` to ignore the experiment without it",
             asked_for.join(" and "),
-            wording::list(experiments.iter().map(String::as_str)),
+            wording::join_quoted(experiments.iter().map(String::as_str)),
         )
     }
 }

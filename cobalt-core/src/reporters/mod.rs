@@ -1,19 +1,24 @@
 //! The events of a run, and the text that reports them.
 
-mod difference;
-mod event;
+mod events;
 mod explain;
+mod format;
+mod format_difference;
 mod missing_key;
 mod summary;
-mod text;
 
-pub use crate::wording::printable;
-pub use difference::{DifferenceFigures, explained};
-pub use event::{
-    Event, ExperimentFinished, ExperimentStarted, FailedItem, ItemFinished, Listed, LowItem, PROTOCOL,
-    Repeated, RunFinished, Stream, Warning,
+pub use crate::wording::escape_control;
+pub use events::{
+    Event, EventWriter, ExperimentFinished, ExperimentStarted, FailedItem, ItemBelowPassMark, ItemFinished,
+    Listed, PROTOCOL, RunFinished, SeenErrors, Warning,
 };
-pub use explain::{expected_field, explain, fetched};
+pub use explain::{expected_field, explain, format_fetch};
+pub use format::{
+    Style, format_agent_usage, format_duration, format_judge_usage, format_score, format_score_at,
+    unpriced_note,
+};
+pub use format_difference::{FormattedDifference, explain_difference};
 pub use missing_key::MissingKey;
-pub use summary::{SCORE_COLUMNS, at_pass_marks, grounds, score_figures, summary, times};
-pub use text::{Paint, agent_usage, figure, judge_usage, rounded, time, unpriced};
+pub use summary::{
+    SCORE_COLUMNS, format_durations, format_pass_count, render_summary, score_cells, verdict_reasons,
+};

@@ -3,77 +3,77 @@
 use std::fmt::{self, Write as _};
 use std::path::Path;
 
-use super::event::{ExperimentFinished, FailedItem, LowItem};
+use super::events::{ExperimentFinished, FailedItem, ItemBelowPassMark};
 use super::explain;
-use super::text::{Paint, agent_usage, judge_usage, rounded, time};
-use crate::report::comparison::Finding;
+use super::format::{Style, format_agent_usage, format_duration, format_judge_usage, format_score_at};
+use crate::report::comparison::ThresholdStatus;
 use crate::report::{Report, RunVerdict, ScoreStats, Summary, ThresholdOutcome};
-use crate::wording::{count, percent, printable, thousands};
+use crate::wording::{count, escape_control, group_thousands, percent};
 
 /// The column heads for [`score_figures`].
 pub const SCORE_COLUMNS: [&str; 7] = ["mean", "95% CI", "min", "p50", "p95", "max", "pass rate"];
 /// The width of the labels at the start of lines.
-const LABEL: usize = 8;
+const LABEL_WIDTH: usize = 8;
 
 /// Summarizes an experiment: its verdict, statistics, usage, errors, items below their pass mark, thresholds and result file,
 /// whose path is relative to `seen_from`.
 #[must_use]
-pub fn summary(finished: &ExperimentFinished, seen_from: &Path, paint: Paint) -> String {
+pub fn render_summary(finished: &ExperimentFinished, seen_from: &Path, paint: Style) -> String {
     let mut text = String::new();
     // Writing to a string cannot fail.
     let _ = write(&mut text, finished, seen_from, paint);
     text
 }
 
-fn write(text: &mut String, finished: &ExperimentFinished, seen_from: &Path, paint: Paint) -> fmt::Result {
+fn write(text: &mut String, finished: &ExperimentFinished, seen_from: &Path, paint: Style) -> fmt::Result {
     let report = &finished.report;
-    let name = paint.strong(printable(&report.name));
-    writeln!(text, "{name}: {}", verdict(finished, paint))?;
-    scores(text, report, paint)?;
-    line(text, "items", &items(finished, paint))?;
-    line(text, "time", &times(&report.summary))?;
-    if let Some(tokens) = agent_usage(&report.summary) {
-        line(text, "tokens", &tokens)?;
+    let name = paint.bold(escape_control(&report.name));
+    writeln!(text, "{name}: {}", format_verdict(finished, paint))?;
+    write_scores(text, report, paint)?;
+    write_line(text, "items", &format_items(finished, paint))?;
+    write_line(text, "time", &format_durations(&report.summary))?;
+    if let Some(tokens) = format_agent_usage(&report.summary) {
+        write_line(text, "tokens", &tokens)?;
     }
-    if let Some(judges) = judge_usage(&report.summary) {
-        line(text, "judges", &judges)?;
+    if let Some(judges) = format_judge_usage(&report.summary) {
+        write_line(text, "judges", &judges)?;
     }
-    failed(text, &finished.failed, finished.items_in_error, paint)?;
-    low(text, finished, paint)?;
+    write_failed_items(text, &finished.failed, finished.items_in_error, paint)?;
+    write_items_below_pass_mark(text, finished, paint)?;
     if let Some(comparison) = &report.baseline {
-        for (index, rest) in explain::lines(comparison, paint).iter().enumerate() {
-            if index == 0 { writeln!(text, "  {rest}")? } else { line(text, "", rest)? }
+        for (index, rest) in explain::comparison_lines(comparison, paint).iter().enumerate() {
+            if index == 0 { writeln!(text, "  {rest}")? } else { write_line(text, "", rest)? }
         }
     }
     for gate in report.thresholds() {
-        threshold(text, gate, paint)?;
+        write_threshold(text, gate, paint)?;
     }
     if let Some(path) = &finished.path {
         let path = Path::new(path);
         let path = path.strip_prefix(seen_from).unwrap_or(path).display().to_string();
-        line(text, "run", &report.id)?;
-        line(text, "file", &printable(&path))?;
+        write_line(text, "run", &report.id)?;
+        write_line(text, "file", &escape_control(&path))?;
     }
     Ok(())
 }
 
-fn line(text: &mut String, label: &str, rest: &str) -> fmt::Result {
-    writeln!(text, "  {label:LABEL$}{rest}")
+fn write_line(text: &mut String, label: &str, rest: &str) -> fmt::Result {
+    writeln!(text, "  {label:LABEL_WIDTH$}{rest}")
 }
 
-fn verdict(finished: &ExperimentFinished, paint: Paint) -> String {
+fn format_verdict(finished: &ExperimentFinished, paint: Style) -> String {
     let word = match finished.report.verdict {
-        RunVerdict::Passed => paint.good("passed"),
-        RunVerdict::NotEvaluated => paint.odd("not evaluated"),
-        RunVerdict::Failed => paint.bad("FAILED"),
+        RunVerdict::Passed => paint.success("passed"),
+        RunVerdict::NotEvaluated => paint.warning("not evaluated"),
+        RunVerdict::Failed => paint.error("FAILED"),
     };
-    let grounds = grounds(&finished.report, finished.items_in_error);
+    let grounds = verdict_reasons(&finished.report, finished.items_in_error);
     if grounds.is_empty() { word } else { format!("{word}, {}", grounds.join(", ")) }
 }
 
 /// The reasons for a verdict: errors, thresholds and, in a strict experiment, the number of passed items.
 #[must_use]
-pub fn grounds(report: &Report, items_in_error: usize) -> Vec<String> {
+pub fn verdict_reasons(report: &Report, items_in_error: usize) -> Vec<String> {
     let Report { partial, shard, ci_status, summary, config, .. } = report;
     let mut parts = Vec::new();
     if items_in_error > 0 {
@@ -84,7 +84,11 @@ pub fn grounds(report: &Report, items_in_error: usize) -> Vec<String> {
     }
     if config.strict {
         let Summary { passed_items, total_items, .. } = summary;
-        parts.push(format!("{} of {} passed", thousands(*passed_items as u64), count(*total_items, "item")));
+        parts.push(format!(
+            "{} of {} passed",
+            group_thousands(*passed_items as u64),
+            count(*total_items, "item")
+        ));
     }
     match shard {
         Some(shard) => parts.push(format!("shard {shard}")),
@@ -95,10 +99,14 @@ pub fn grounds(report: &Report, items_in_error: usize) -> Vec<String> {
 }
 
 /// The score statistics, one row per evaluator.
-fn scores(text: &mut String, report: &Report, paint: Paint) -> fmt::Result {
-    let stats = |name: &String| report.summary.scores.get(name).map(score_figures);
-    let rows: Vec<_> =
-        report.config.evaluators.iter().map(|name| (printable(name).into_owned(), stats(name))).collect();
+fn write_scores(text: &mut String, report: &Report, paint: Style) -> fmt::Result {
+    let stats = |name: &String| report.summary.scores.get(name).map(score_cells);
+    let rows: Vec<_> = report
+        .config
+        .evaluators
+        .iter()
+        .map(|name| (escape_control(name).into_owned(), stats(name)))
+        .collect();
     let name_width = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
     let width = |(column, title): (usize, &&str)| {
         let cells = rows.iter().filter_map(|(_, row)| Some(row.as_ref()?[column].chars().count()));
@@ -113,7 +121,7 @@ fn scores(text: &mut String, report: &Report, paint: Paint) -> fmt::Result {
     for (name, row) in rows {
         match row {
             Some(row) => writeln!(text, "  {name:name_width$}{}", cells(&row))?,
-            None => writeln!(text, "  {name:name_width$}  {}", paint.bad("no score"))?,
+            None => writeln!(text, "  {name:name_width$}  {}", paint.error("no score"))?,
         }
     }
     Ok(())
@@ -121,7 +129,7 @@ fn scores(text: &mut String, report: &Report, paint: Paint) -> fmt::Result {
 
 /// An evaluator's statistics in the columns of [`SCORE_COLUMNS`]; empty if unknown.
 #[must_use]
-pub fn score_figures(stats: &ScoreStats) -> [String; SCORE_COLUMNS.len()] {
+pub fn score_cells(stats: &ScoreStats) -> [String; SCORE_COLUMNS.len()] {
     let figure = |value: f64| format!("{value:.3}");
     [
         figure(stats.avg),
@@ -134,21 +142,21 @@ pub fn score_figures(stats: &ScoreStats) -> [String; SCORE_COLUMNS.len()] {
     ]
 }
 
-fn items(finished: &ExperimentFinished, paint: Paint) -> String {
+fn format_items(finished: &ExperimentFinished, paint: Style) -> String {
     let Summary { total_items, passed_items, failed_items, timeouts, eval_errors, .. } =
         finished.report.summary;
     let config = &finished.report.config;
-    let mut parts = vec![thousands(total_items as u64)];
+    let mut parts = vec![group_thousands(total_items as u64)];
     if config.runs > 1 {
-        parts[0] += &format!(", {} trials each", thousands(config.runs as u64));
+        parts[0] += &format!(", {} trials each", group_thousands(config.runs as u64));
     }
     // The verdict of a strict experiment includes it.
     if !config.strict && !config.evaluators.is_empty() {
-        parts.push(at_pass_marks(passed_items, total_items));
+        parts.push(format_pass_count(passed_items, total_items));
     }
     let mut bad = |number: usize, noun: &str| {
         if number > 0 {
-            parts.push(paint.bad(count(number, noun)));
+            parts.push(paint.error(count(number, noun)));
         }
     };
     bad(failed_items.saturating_sub(timeouts), "error");
@@ -159,36 +167,36 @@ fn items(finished: &ExperimentFinished, paint: Paint) -> String {
 
 /// The number of items at or above all their pass marks, without an error. It is not a verdict if thresholds decide.
 #[must_use]
-pub fn at_pass_marks(passed: usize, total: usize) -> String {
-    format!("{} of {} at their pass marks", thousands(passed as u64), thousands(total as u64))
+pub fn format_pass_count(passed: usize, total: usize) -> String {
+    format!("{} of {} at their pass marks", group_thousands(passed as u64), group_thousands(total as u64))
 }
 
 /// The duration of a run and the latency of its items, in one line.
 #[must_use]
-pub fn times(summary: &Summary) -> String {
-    let total = format!("{} total", time(summary.total_duration_ms as f64));
+pub fn format_durations(summary: &Summary) -> String {
+    let total = format!("{} total", format_duration(summary.total_duration_ms as f64));
     match &summary.latency {
         Some(latency) => format!(
             "{total}, latency mean {}, p50 {}, p95 {}",
-            time(summary.avg_latency_ms),
-            time(latency.p50),
-            time(latency.p95)
+            format_duration(summary.avg_latency_ms),
+            format_duration(latency.p50),
+            format_duration(latency.p95)
         ),
         None => total,
     }
 }
 
-fn failed(text: &mut String, failed: &[FailedItem], all: usize, paint: Paint) -> fmt::Result {
+fn write_failed_items(text: &mut String, failed: &[FailedItem], all: usize, paint: Style) -> fmt::Result {
     let lines = failed.iter().map(|failed| {
-        let error = printable(&failed.error).replace('\n', " ");
-        format!("{}: {}", names_of(failed), paint.bad(error))
+        let error = escape_control(&failed.error).replace('\n', " ");
+        format!("{}: {}", format_item_names(failed), paint.error(error))
     });
     let shown: usize = failed.iter().map(|failed| 1 + failed.more).sum();
-    named_items(text, "error", lines, all.saturating_sub(shown))
+    write_items(text, "error", lines, all.saturating_sub(shown))
 }
 
 /// The item in error, or the number of items with the same error and the first of them.
-fn names_of(failed: &FailedItem) -> String {
+fn format_item_names(failed: &FailedItem) -> String {
     let FailedItem { item, more, also, .. } = failed;
     if *more == 0 {
         return item.clone();
@@ -197,24 +205,28 @@ fn names_of(failed: &FailedItem) -> String {
     format!("{} ({item}, {}{left})", count(1 + more, "item"), also.join(", "))
 }
 
-fn low(text: &mut String, finished: &ExperimentFinished, paint: Paint) -> fmt::Result {
-    let lines = finished.low.iter().map(|LowItem { item, scores, why }| {
+fn write_items_below_pass_mark(
+    text: &mut String,
+    finished: &ExperimentFinished,
+    paint: Style,
+) -> fmt::Result {
+    let lines = finished.low.iter().map(|ItemBelowPassMark { item, scores, why }| {
         // In the order of the table.
         let low = finished.report.config.evaluators().filter_map(|(name, pass_mark)| {
-            Some(format!("{} {}", printable(name), rounded(*scores.get(name)?, pass_mark)))
+            Some(format!("{} {}", escape_control(name), format_score_at(*scores.get(name)?, pass_mark)))
         });
         let low: Vec<_> = low.collect();
-        let mut line = format!("{item}: {}", paint.odd(low_scores(&low)));
+        let mut line = format!("{item}: {}", paint.warning(low_scores(&low)));
         // The first line names the item.
         for reason in why.iter().flat_map(|why| why.lines().skip(1)) {
-            let _ = write!(line, "\n{:1$}{reason}", "", LABEL + 2);
+            let _ = write!(line, "\n{:1$}{reason}", "", LABEL_WIDTH + 2);
         }
         line
     });
     if !finished.low.is_empty() {
         writeln!(text, "  below pass mark")?;
     }
-    named_items(text, "", lines, finished.low_items.saturating_sub(finished.low.len()))
+    write_items(text, "", lines, finished.low_items.saturating_sub(finished.low.len()))
 }
 
 /// The scores of an item below their pass mark; only the first few if there are many.
@@ -228,32 +240,34 @@ fn low_scores(low: &[String]) -> String {
 }
 
 /// One line per named item, and the number of those not named.
-fn named_items(
+fn write_items(
     text: &mut String,
     label: &str,
     lines: impl Iterator<Item = String>,
     left: usize,
 ) -> fmt::Result {
     for (index, rest) in lines.enumerate() {
-        line(text, if index == 0 { label } else { "" }, &rest)?;
+        write_line(text, if index == 0 { label } else { "" }, &rest)?;
     }
-    if left == 0 { Ok(()) } else { line(text, "", &format!("and {}", count(left, "more item"))) }
+    if left == 0 { Ok(()) } else { write_line(text, "", &format!("and {}", count(left, "more item"))) }
 }
 
-fn threshold(text: &mut String, gate: &ThresholdOutcome, paint: Paint) -> fmt::Result {
-    let name = printable(&gate.name);
+fn write_threshold(text: &mut String, gate: &ThresholdOutcome, paint: Style) -> fmt::Result {
+    let name = escape_control(&gate.name);
     match (gate.finding, &gate.figure) {
-        (Finding::Inconclusive, _) => {
+        (ThresholdStatus::Inconclusive, _) => {
             let word = "inconclusive";
-            let word = if gate.passed { paint.odd(word) } else { paint.bad(word) };
-            writeln!(text, "  {word}  {}", printable(&gate.message))
+            let word = if gate.passed { paint.warning(word) } else { paint.error(word) };
+            writeln!(text, "  {word}  {}", escape_control(&gate.message))
         }
-        (_, Some(figure)) if gate.passed => writeln!(text, "  {}    {name}  ({figure})", paint.good("met ")),
+        (_, Some(figure)) if gate.passed => {
+            writeln!(text, "  {}    {name}  ({figure})", paint.success("met "))
+        }
         // The message states the confidence.
         (_, Some(figure)) if !gate.against_baseline => {
-            writeln!(text, "  {}  {name}  ({figure})", paint.bad("MISSED"))
+            writeln!(text, "  {}  {name}  ({figure})", paint.error("MISSED"))
         }
-        _ => writeln!(text, "  {}  {}", paint.bad("MISSED"), printable(&gate.message)),
+        _ => writeln!(text, "  {}  {}", paint.error("MISSED"), escape_control(&gate.message)),
     }
 }
 
@@ -273,7 +287,7 @@ mod tests {
         report.as_object_mut().unwrap().extend(more);
         let report: Report = serde_json::from_value(report).unwrap();
         let finished = ExperimentFinished::of(0, &report, &[], None);
-        summary(&finished, Path::new(""), Paint::Plain)
+        render_summary(&finished, Path::new(""), Style::Plain)
     }
 
     #[test]

@@ -29,10 +29,10 @@ pub enum StoreError {
 }
 
 /// The action for creating a folder.
-pub const CREATE: &str = "create the folder";
+pub const CREATE_FOLDER: &str = "create the folder";
 
 /// Builds the error of an action on a file or folder.
-pub fn storage(action: &'static str, path: &Path, source: io::Error) -> StoreError {
+pub fn storage_error(action: &'static str, path: &Path, source: io::Error) -> StoreError {
     StoreError::Storage { action, path: path.to_owned(), source }
 }
 
@@ -49,7 +49,7 @@ fn hint(action: &str, error: &io::Error) -> &'static str {
         io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => {
             "; move the existing file away, or set COBALT_DIR to another folder"
         }
-        _ if action == CREATE => "; set COBALT_DIR to another folder",
+        _ if action == CREATE_FOLDER => "; set COBALT_DIR to another folder",
         _ => "",
     }
 }

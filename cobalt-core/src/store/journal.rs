@@ -11,18 +11,18 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use super::error::{StoreError, storage};
+use super::error::{StoreError, storage_error};
 use super::layout::{Layout, Lock};
 use super::results::{read_report, sync_folder};
 use crate::redact::redacted_document;
-use crate::report::{DatasetSummary, ItemResult, RunConfig, Shard, SourcePlace, check_item};
+use crate::report::{DatasetSummary, ItemResult, RunConfig, Shard, SourceLocation, validate_item};
 use crate::timestamp::Timestamp;
 
 /// The version of the journal format.
 pub const JOURNAL_VERSION: u32 = 1;
 
 /// The maximum time before a written line is synced to disk.
-const SYNC_AFTER: Duration = Duration::from_secs(1);
+const SYNC_INTERVAL: Duration = Duration::from_secs(1);
 
 /// A journal's first line: what the run consists of.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -40,7 +40,7 @@ pub struct JournalHeader {
     pub tags: Vec<String>,
     /// Where the experiment is declared, if by an attribute.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub declared_at: Option<SourcePlace>,
+    pub declared_at: Option<SourceLocation>,
     /// The settings.
     pub config: RunConfig,
     /// The data.
@@ -68,7 +68,7 @@ impl JournalHeader {
         if header.journal != JOURNAL_VERSION {
             return Err(JournalError::Version(header.journal));
         }
-        if !header.is_whole(line) {
+        if !header.is_intact(line) {
             return Err(JournalError::Damaged);
         }
         Ok(header)
@@ -76,8 +76,8 @@ impl JournalHeader {
 
     /// Whether a line of the journal, including the first, matches its checksum.
     #[must_use]
-    pub fn is_whole(&self, line: &[u8]) -> bool {
-        match verify(line) {
+    pub fn is_intact(&self, line: &[u8]) -> bool {
+        match verify_checksum(line) {
             Checksum::Right => true,
             Checksum::Missing => !self.checksums,
             Checksum::Wrong => false,
@@ -86,20 +86,20 @@ impl JournalHeader {
 
     /// Whether an item's index and values are valid for this run.
     #[must_use]
-    pub fn fits(&self, item: &ItemResult) -> bool {
-        item.index < self.dataset.items && check_item(item, &self.config).is_ok()
+    pub fn is_valid_item(&self, item: &ItemResult) -> bool {
+        item.index < self.dataset.items && validate_item(item, &self.config).is_ok()
     }
 
     /// Parses a line after the first. `None` if it is damaged; its item counts as not run.
     #[must_use]
     pub fn read_entry(&self, line: &[u8]) -> Option<JournalEntry> {
-        if !self.is_whole(line) {
+        if !self.is_intact(line) {
             return None;
         }
         // The line may be older than the registration of a secret.
         let line = redacted_document(line.to_vec());
         let entry: JournalEntry = serde_json::from_slice(&line).ok()?;
-        self.fits(&entry.item).then_some(entry)
+        self.is_valid_item(&entry.item).then_some(entry)
     }
 
     /// The indexes of the items to run, if not all.
@@ -116,7 +116,7 @@ impl JournalHeader {
 }
 
 #[derive(Serialize)]
-struct EntryOut<'a> {
+struct SerializedEntry<'a> {
     /// Milliseconds since the run's start, without the time between being killed and being resumed.
     at: u64,
     item: &'a ItemResult,
@@ -240,14 +240,14 @@ impl JournalWriter {
             let file = OpenOptions::new().append(true).create_new(true).open(&path)?;
             let mut journal = Self::of(file, &path, HashSet::new(), false);
             // The run ID is new, so no other process writes to this file. A reader may have it open briefly.
-            if Lock::on(&journal.file)? == Lock::Busy {
+            if Lock::acquire(&journal.file)? == Lock::Busy {
                 return Err(io::ErrorKind::WouldBlock.into());
             }
             journal.push_line(None, header)?;
             journal.write_lines()?;
             Ok(journal)
         };
-        write().map_err(|source| storage("write", &path, source))
+        write().map_err(|source| storage_error("write", &path, source))
     }
 
     fn of(file: File, path: &Path, kept: HashSet<usize>, has_more: bool) -> Self {
@@ -258,7 +258,7 @@ impl JournalWriter {
     fn push_line(&mut self, item: Option<usize>, line: &impl Serialize) -> io::Result<()> {
         let start = self.lines.len();
         serde_json::to_writer(&mut self.lines, line)?;
-        add(&mut self.lines, start);
+        append_checksum(&mut self.lines, start);
         self.lines.push(b'\n');
         self.queued.push_back(item);
         Ok(())
@@ -270,7 +270,7 @@ impl JournalWriter {
             return Ok(());
         }
         self.unsynced_since.get_or_insert_with(Instant::now);
-        let (whole, outcome) = write_out(&mut self.lines, &mut self.file);
+        let (whole, outcome) = write_available(&mut self.lines, &mut self.file);
         self.kept.extend(self.queued.drain(..whole).flatten());
         outcome
     }
@@ -278,23 +278,23 @@ impl JournalWriter {
     /// Adds an item; [`flush`](Self::flush) writes it.
     pub fn push(&mut self, at: Duration, item: &ItemResult) -> Result<(), StoreError> {
         let at = u64::try_from(at.as_millis()).unwrap_or(u64::MAX);
-        self.push_line(Some(item.index), &EntryOut { at, item })
-            .map_err(|source| storage("write", &self.path, source))
+        self.push_line(Some(item.index), &SerializedEntry { at, item })
+            .map_err(|source| storage_error("write", &self.path, source))
     }
 
     /// Writes the added items.
     pub fn flush(&mut self) -> Result<(), StoreError> {
-        self.write_lines().map_err(|source| storage("write", &self.path, source))
+        self.write_lines().map_err(|source| storage_error("write", &self.path, source))
     }
 
     /// The number of items in the file.
-    pub fn kept(&self) -> usize {
+    pub fn saved_items(&self) -> usize {
         self.kept.len()
     }
 
     /// When [`sync`](Self::sync) must be called; `None` if everything is synced.
-    pub fn sync_due(&self) -> Option<Instant> {
-        self.unsynced_since.map(|since| since + SYNC_AFTER)
+    pub fn sync_deadline(&self) -> Option<Instant> {
+        self.unsynced_since.map(|since| since + SYNC_INTERVAL)
     }
 
     /// Syncs the written lines to disk.
@@ -307,7 +307,7 @@ impl JournalWriter {
             Err(source)
                 if !matches!(source.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) =>
             {
-                return Err(storage("write", &self.path, source));
+                return Err(storage_error("write", &self.path, source));
             }
             _ => {}
         }
@@ -324,7 +324,7 @@ impl JournalWriter {
         match fs::remove_file(&self.path) {
             // Another process may have removed it.
             Err(source) if source.kind() != io::ErrorKind::NotFound => {
-                Err(storage("remove", &self.path, source))
+                Err(storage_error("remove", &self.path, source))
             }
             _ => Ok(()),
         }
@@ -342,7 +342,7 @@ impl Drop for JournalWriter {
 
 /// Writes `bytes` and removes what was written: after an error, such as a full disk, the next attempt continues in the middle of
 /// the line. Also returns the number of completed lines.
-fn write_out(bytes: &mut Vec<u8>, to: &mut impl Write) -> (usize, io::Result<()>) {
+fn write_available(bytes: &mut Vec<u8>, to: &mut impl Write) -> (usize, io::Result<()>) {
     let mut ended = 0;
     while !bytes.is_empty() {
         match to.write(bytes) {
@@ -357,7 +357,7 @@ fn write_out(bytes: &mut Vec<u8>, to: &mut impl Write) -> (usize, io::Result<()>
 
 /// A resumed run: its finished items, and its journal for appending.
 #[derive(Debug)]
-pub struct Resumed {
+pub struct ResumedRun {
     /// The finished items.
     pub contents: JournalContents,
     /// The journal, positioned at its end.
@@ -368,23 +368,25 @@ pub struct Resumed {
     pub is_locked: bool,
 }
 
-impl Resumed {
+impl ResumedRun {
     /// Opens the journal of the run with this ID.
     pub fn open(layout: &Layout, id: &str) -> Result<Self, StoreError> {
         let refuse = |reason: String| StoreError::Resume { id: id.to_owned(), reason };
         let path = layout.journal(id);
         let file = match OpenOptions::new().read(true).append(true).open(&path) {
             Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(refuse(missing(layout, id))),
-            Err(source) => return Err(storage("open", &path, source)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Err(refuse(missing_reason(layout, id)));
+            }
+            Err(source) => return Err(storage_error("open", &path, source)),
         };
-        let lock = Lock::on(&file).map_err(|source| storage("lock", &path, source))?;
+        let lock = Lock::acquire(&file).map_err(|source| storage_error("lock", &path, source))?;
         if lock == Lock::Busy {
             return Err(refuse("it is in progress in another process; wait for it to finish".to_owned()));
         }
         // The process that held the lock has just removed it: the run is finished.
         if !path.exists() {
-            return Err(refuse(missing(layout, id)));
+            return Err(refuse(missing_reason(layout, id)));
         }
         let contents = read_locked(&path, &file, refuse)?;
         let kept = contents.items.iter().map(|item| item.index).collect();
@@ -395,7 +397,7 @@ impl Resumed {
 
 /// A run to resume. It may have finished since it was interrupted.
 #[derive(Debug)]
-pub struct CutOff {
+pub struct InterruptedRun {
     /// The run's id.
     pub id: String,
     /// The experiment's name.
@@ -404,7 +406,7 @@ pub struct CutOff {
     pub selection: Option<Vec<usize>>,
 }
 
-impl CutOff {
+impl InterruptedRun {
     /// Finds the run with this ID.
     pub fn find(layout: &Layout, id: &str) -> Result<Self, StoreError> {
         let refuse = |reason: String| StoreError::Resume { id: id.to_owned(), reason };
@@ -417,12 +419,12 @@ impl CutOff {
             Err(error) if error.kind() == io::ErrorKind::NotFound => match layout.result_of(id) {
                 Some(result) => {
                     let report = read_report(&result)?;
-                    let selection = report.selection();
+                    let selection = report.selected_indexes();
                     (report.name, selection)
                 }
-                None => return Err(refuse(missing(layout, id))),
+                None => return Err(refuse(missing_reason(layout, id))),
             },
-            Err(source) => return Err(storage("read", &path, source)),
+            Err(source) => return Err(storage_error("read", &path, source)),
         };
         Ok(Self { id: id.to_owned(), experiment, selection })
     }
@@ -434,14 +436,14 @@ fn read_locked(
     file: &File,
     refuse: impl Fn(String) -> StoreError,
 ) -> Result<JournalContents, StoreError> {
-    let bytes = fs::read(path).map_err(|source| storage("read", path, source))?;
+    let bytes = fs::read(path).map_err(|source| storage_error("read", path, source))?;
     let contents = read_journal(&bytes).map_err(|error| refuse(error.to_string()))?;
-    file.set_len(contents.whole).map_err(|source| storage("write", path, source))?;
+    file.set_len(contents.whole).map_err(|source| storage_error("write", path, source))?;
     Ok(contents)
 }
 
 /// Why there is no journal, according to the other files.
-fn missing(layout: &Layout, id: &str) -> String {
+fn missing_reason(layout: &Layout, id: &str) -> String {
     if let Some(path) = layout.result_of(id) {
         return format!("it is finished; its results are in `{}`", path.display());
     }
@@ -471,7 +473,7 @@ pub enum Checksum {
 }
 
 /// Appends a checksum to the object that starts at `start` and ends `text`.
-pub fn add(text: &mut Vec<u8>, start: usize) {
+pub fn append_checksum(text: &mut Vec<u8>, start: usize) {
     let checksum = crc32fast::hash(&text[start..]);
     debug_assert_eq!(text.last(), Some(&b'}'), "only objects have a checksum");
     text.pop();
@@ -481,7 +483,7 @@ pub fn add(text: &mut Vec<u8>, start: usize) {
 }
 
 /// Verifies a line's checksum, which covers the object without the checksum field.
-pub fn verify(line: &[u8]) -> Checksum {
+pub fn verify_checksum(line: &[u8]) -> Checksum {
     let line = line.trim_ascii_end();
     let Some((object, field)) = line.len().checked_sub(LENGTH).map(|end| line.split_at(end)) else {
         return Checksum::Missing;
@@ -525,10 +527,10 @@ mod tests {
     fn a_line_that_was_cut_by_a_full_disk_is_completed_later() {
         let mut disk = FullForAWhile { written: Vec::new(), calls: 0 };
         let mut lines = b"first line\n".to_vec();
-        let (ended, outcome) = write_out(&mut lines, &mut disk);
+        let (ended, outcome) = write_available(&mut lines, &mut disk);
         assert_eq!((ended, outcome.unwrap_err().kind()), (0, io::ErrorKind::StorageFull));
         lines.extend(b"second line\n");
-        let (ended, outcome) = write_out(&mut lines, &mut disk);
+        let (ended, outcome) = write_available(&mut lines, &mut disk);
         assert_eq!((ended, outcome.is_ok()), (2, true));
         assert_eq!(disk.written, b"first line\nsecond line\n");
     }
@@ -548,7 +550,7 @@ mod tests {
         for line in [header, serde_json::json!({ "at": 1, "item": item })] {
             let start = lines.len();
             lines.extend(line.to_string().bytes());
-            super::add(&mut lines, start);
+            super::append_checksum(&mut lines, start);
             lines.push(b'\n');
         }
         crate::redact::register_secret("JOURNAL_KEY", "kn0wn-of-the-journal");
@@ -561,23 +563,23 @@ mod tests {
     #[test]
     fn a_line_is_known_by_its_checksum_and_every_flipped_bit_of_it_is_found() {
         let mut text = b"before {\"at\":1,\"item\":{}}".to_vec();
-        add(&mut text, 7);
+        append_checksum(&mut text, 7);
         let line = text[7..].to_vec();
         assert_eq!(line, b"{\"at\":1,\"item\":{},\"crc32\":\"9694941c\"}".as_slice());
         assert!(serde_json::from_slice::<serde_json::Value>(&line).is_ok());
-        assert_eq!(verify(&line), Checksum::Right);
-        assert_eq!(verify(&[&line[..], b"\n"].concat()), Checksum::Right);
+        assert_eq!(verify_checksum(&line), Checksum::Right);
+        assert_eq!(verify_checksum(&[&line[..], b"\n"].concat()), Checksum::Right);
         for bit in 0..line.len() * 8 {
             let mut damaged = line.clone();
             damaged[bit / 8] ^= 1 << (bit % 8);
-            assert_ne!(verify(&damaged), Checksum::Right, "bit {bit}");
+            assert_ne!(verify_checksum(&damaged), Checksum::Right, "bit {bit}");
         }
     }
 
     #[test]
     fn a_line_of_an_earlier_version_has_no_checksum() {
         for line in ["", "{}", "{\"at\":1,\"item\":{\"index\":0}}\n"] {
-            assert_eq!(verify(line.as_bytes()), Checksum::Missing, "{line}");
+            assert_eq!(verify_checksum(line.as_bytes()), Checksum::Missing, "{line}");
         }
     }
 }

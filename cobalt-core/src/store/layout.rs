@@ -7,28 +7,28 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 use std::{io, thread};
 
-use super::error::{CREATE, StoreError, storage};
+use super::error::{CREATE_FOLDER, StoreError, storage_error};
 use crate::paths::package_root;
 use crate::report::GitState;
 use crate::slug::slug;
 
 /// The maximum length of a slug in a file name, in bytes: most file systems allow names of 255.
-const LONGEST_SLUG: usize = 120;
+const MAX_SLUG_LENGTH: usize = 120;
 
 /// The extension of the lock file next to the copy of a dataset.
 const DATASET_LOCK: &str = "lock";
 
 /// The prefix of files that datasets are downloaded to.
-pub const DOWNLOAD: &str = ".download-";
+pub const DOWNLOAD_PREFIX: &str = ".download-";
 /// The age after which such a file counts as left over from a killed process.
-const ABANDONED: Duration = Duration::from_secs(60 * 60);
+const ABANDONED_AFTER: Duration = Duration::from_secs(60 * 60);
 
 /// The number of digits of the request hash in the name of a dataset copy.
-pub const REQUEST: usize = 8;
+pub const REQUEST_HASH_DIGITS: usize = 8;
 
 /// The number of digits in the key of a cached response, and of those that name its folder.
-const ANSWER: usize = 64;
-const ANSWER_FOLDER: usize = 2;
+const CACHE_KEY_DIGITS: usize = 64;
+const CACHE_FOLDER_DIGITS: usize = 2;
 
 /// The contents of `.cobalt/.gitignore`: all generated files.
 pub const GITIGNORE: &str = "results/\nruns/\nreports/\ncache/\ndatasets/\nhistory.db*\nserve.json\n";
@@ -75,27 +75,27 @@ impl Layout {
 
     /// The file of a cached response, by its key: a hash in hexadecimal digits, the first of which name the folder.
     #[must_use]
-    pub fn answer(&self, key: &str) -> PathBuf {
-        let (folder, name) = key.split_at(ANSWER_FOLDER.min(key.len()));
+    pub fn cached_response(&self, key: &str) -> PathBuf {
+        let (folder, name) = key.split_at(CACHE_FOLDER_DIGITS.min(key.len()));
         self.cache.join(folder).join(name)
     }
 
     /// Whether a folder with this name in the cache folder contains responses.
     #[must_use]
-    pub fn is_answer_folder(name: &str) -> bool {
-        name.len() == ANSWER_FOLDER && is_hexadecimal(name)
+    pub fn is_cache_folder(name: &str) -> bool {
+        name.len() == CACHE_FOLDER_DIGITS && is_hexadecimal(name)
     }
 
     /// Whether a file with this name in such a folder is a response, or an incomplete one.
     #[must_use]
-    pub fn is_answer(name: &str) -> bool {
+    pub fn is_cached_response(name: &str) -> bool {
         let (name, draft) = name.split_once('.').unwrap_or((name, ""));
-        name.len() == ANSWER - ANSWER_FOLDER && is_hexadecimal(name) && is_hexadecimal(draft)
+        name.len() == CACHE_KEY_DIGITS - CACHE_FOLDER_DIGITS && is_hexadecimal(name) && is_hexadecimal(draft)
     }
 
     /// The file with the address of `cargo cobalt serve`; it exists while the server runs.
     #[must_use]
-    pub fn server(&self) -> PathBuf {
+    pub fn server_file(&self) -> PathBuf {
         self.root.join("serve.json")
     }
 
@@ -107,7 +107,7 @@ impl Layout {
 
     /// The lock file of a dataset copy, or of its incomplete version: locked while the dataset is fetched.
     #[must_use]
-    pub fn copy_lock(copy: &Path) -> PathBuf {
+    pub fn dataset_lock(copy: &Path) -> PathBuf {
         let is_draft = copy.extension().is_some_and(|ending| ending == "draft");
         if is_draft { copy.with_extension("") } else { copy.to_owned() }.with_extension(DATASET_LOCK)
     }
@@ -115,20 +115,21 @@ impl Layout {
     /// Whether a file with this name in that folder, last modified at this time, is left over from a killed process.
     #[must_use]
     pub fn is_abandoned_download(name: &str, written: SystemTime) -> bool {
-        let is_old = || SystemTime::now().duration_since(written).is_ok_and(|age| age > ABANDONED);
-        name.starts_with(DOWNLOAD) && is_old()
+        let is_old = || SystemTime::now().duration_since(written).is_ok_and(|age| age > ABANDONED_AFTER);
+        name.starts_with(DOWNLOAD_PREFIX) && is_old()
     }
 
     /// Whether a file with this name in that folder is a copy, or an incomplete one.
     #[must_use]
-    pub fn is_copy(name: &str) -> bool {
+    pub fn is_dataset_copy(name: &str) -> bool {
         let Some((name, ending)) = name.rsplit_once('.') else { return false };
         let name = match ending {
             "jsonl" => name,
             "draft" => name.rsplit_once('.').map_or("", |(name, _)| name),
             _ => return false,
         };
-        name.rsplit_once('-').is_some_and(|(_, digits)| digits.len() == REQUEST && is_hexadecimal(digits))
+        name.rsplit_once('-')
+            .is_some_and(|(_, digits)| digits.len() == REQUEST_HASH_DIGITS && is_hexadecimal(digits))
     }
 
     /// The default folder for the files of reporters.
@@ -158,7 +159,7 @@ impl Layout {
     /// Creates the folders of runs.
     pub(crate) fn create(&self) -> Result<(), StoreError> {
         for folder in [&self.journals(), &self.results] {
-            self.create_folder(folder).map_err(|source| storage(CREATE, folder, source))?;
+            self.create_folder(folder).map_err(|source| storage_error(CREATE_FOLDER, folder, source))?;
         }
         Ok(())
     }
@@ -200,7 +201,7 @@ pub fn create_folder(root: &Path, folder: &Path) -> io::Result<()> {
 
 /// An experiment's name in file names.
 pub fn file_slug(experiment: &str) -> String {
-    let name = slug(experiment, LONGEST_SLUG);
+    let name = slug(experiment, MAX_SLUG_LENGTH);
     if name.is_empty() { "experiment".to_owned() } else { name }
 }
 
@@ -213,7 +214,7 @@ pub fn new_run_id() -> String {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let time = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_nanos();
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
-    id_of(&[
+    derive_id(&[
         time.to_string(),
         std::process::id().to_string(),
         count.to_string(),
@@ -222,7 +223,7 @@ pub fn new_run_id() -> String {
 }
 
 /// The ID derived from these texts, the same in every process.
-pub fn id_of(parts: &[String]) -> String {
+pub fn derive_id(parts: &[String]) -> String {
     crate::hash::sha256_hex(parts)[..12].to_owned()
 }
 
@@ -238,10 +239,10 @@ pub fn git_state() -> Option<GitState> {
     if !output.status.success() {
         return None;
     }
-    parse(std::str::from_utf8(&output.stdout).ok()?.trim())
+    parse_description(std::str::from_utf8(&output.stdout).ok()?.trim())
 }
 
-fn parse(description: &str) -> Option<GitState> {
+fn parse_description(description: &str) -> Option<GitState> {
     let (commit, dirty) =
         description.strip_suffix("-dirty").map_or((description, false), |commit| (commit, true));
     let is_hash = commit.len() >= 40 && commit.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -249,7 +250,7 @@ fn parse(description: &str) -> Option<GitState> {
 }
 
 /// The maximum wait for a lock. If a process is killed while it starts a child, the child inherits its locks until it runs.
-const PATIENCE: Duration = Duration::from_millis(200);
+const LOCK_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// The result of locking a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -259,26 +260,26 @@ pub enum Lock {
     /// Another process has the lock.
     Busy,
     /// The file system does not support locks.
-    Impossible,
+    Unsupported,
 }
 
 impl Lock {
     /// Locks a file exclusively, without waiting.
-    pub fn try_on(file: &File) -> io::Result<Self> {
+    pub fn try_exclusive(file: &File) -> io::Result<Self> {
         Self::of(file.try_lock())
     }
 
     /// Takes a shared lock, without waiting.
-    pub fn try_shared_on(file: &File) -> io::Result<Self> {
+    pub fn try_shared(file: &File) -> io::Result<Self> {
         Self::of(file.try_lock_shared())
     }
 
     /// Like [`try_on`](Self::try_on), but waits briefly for a process that has just ended.
-    pub fn on(file: &File) -> io::Result<Self> {
-        let deadline = Instant::now() + PATIENCE;
+    pub fn acquire(file: &File) -> io::Result<Self> {
+        let deadline = Instant::now() + LOCK_TIMEOUT;
         loop {
-            match Self::try_on(file)? {
-                Self::Busy if Instant::now() < deadline => thread::sleep(PATIENCE / 20),
+            match Self::try_exclusive(file)? {
+                Self::Busy if Instant::now() < deadline => thread::sleep(LOCK_TIMEOUT / 20),
                 lock => return Ok(lock),
             }
         }
@@ -288,14 +289,14 @@ impl Lock {
         match outcome {
             Ok(()) => Ok(Self::Held),
             Err(TryLockError::WouldBlock) => Ok(Self::Busy),
-            Err(TryLockError::Error(error)) if is_impossible(&error) => Ok(Self::Impossible),
+            Err(TryLockError::Error(error)) if is_unsupported(&error) => Ok(Self::Unsupported),
             Err(TryLockError::Error(error)) => Err(error),
         }
     }
 }
 
 /// Whether the error means that locks are not supported: `ENOLCK`, `ENOSYS` or `EOPNOTSUPP`.
-fn is_impossible(error: &io::Error) -> bool {
+fn is_unsupported(error: &io::Error) -> bool {
     let numbers: &[i32] = match std::env::consts::OS {
         "linux" | "android" => &[37, 38, 95],
         "macos" | "ios" | "freebsd" | "netbsd" | "openbsd" => &[77, 78, 45],
@@ -329,15 +330,15 @@ mod tests {
     #[test]
     fn an_answer_is_known_by_the_names_of_its_folder_and_its_file() {
         let layout = layout_in(Path::new("/w"), "/w/cache".into());
-        let path = layout.answer(&crate::hash::sha256_hex(&["question".to_owned()]));
+        let path = layout.cached_response(&crate::hash::sha256_hex(&["question".to_owned()]));
         let part = |path: &Path| path.file_name().unwrap().to_str().unwrap().to_owned();
-        assert!(Layout::is_answer_folder(&part(path.parent().unwrap())));
-        assert!(Layout::is_answer(&part(&path)));
-        assert!(Layout::is_answer(&part(&path.with_extension("0123456789abcdef"))));
+        assert!(Layout::is_cache_folder(&part(path.parent().unwrap())));
+        assert!(Layout::is_cached_response(&part(&path)));
+        assert!(Layout::is_cached_response(&part(&path.with_extension("0123456789abcdef"))));
         for other in ["ab", "notes.txt", "CACHEDIR.TAG", &"g".repeat(62)] {
-            assert!(!Layout::is_answer(other), "{other}");
+            assert!(!Layout::is_cached_response(other), "{other}");
         }
-        assert!(!Layout::is_answer_folder("my"));
+        assert!(!Layout::is_cache_folder("my"));
     }
 
     #[test]
@@ -345,12 +346,12 @@ mod tests {
         for copy in
             ["langfuse-support-0123abcd.jsonl", "a.b-0123abcd.jsonl", "a-0123abcd.0123456789abcdef.draft"]
         {
-            assert!(Layout::is_copy(copy), "{copy}");
+            assert!(Layout::is_dataset_copy(copy), "{copy}");
         }
         for other in
             ["notes.jsonl", "a-0123abcd.lock", "a-0123abcd.json", "a-0123abc.jsonl", "a-0123abcd", "a.draft"]
         {
-            assert!(!Layout::is_copy(other), "{other}");
+            assert!(!Layout::is_dataset_copy(other), "{other}");
         }
     }
 
@@ -365,31 +366,34 @@ mod tests {
     #[test]
     fn a_description_tells_the_commit_and_whether_files_differ() {
         let hash = "0123456789abcdef0123456789abcdef01234567";
-        assert_eq!(parse(hash), Some(GitState { commit: hash.to_owned(), dirty: false }));
-        assert_eq!(parse(&format!("{hash}-dirty")), Some(GitState { commit: hash.to_owned(), dirty: true }));
-        assert_eq!(parse("v1.0-3-gabc"), None);
+        assert_eq!(parse_description(hash), Some(GitState { commit: hash.to_owned(), dirty: false }));
+        assert_eq!(
+            parse_description(&format!("{hash}-dirty")),
+            Some(GitState { commit: hash.to_owned(), dirty: true })
+        );
+        assert_eq!(parse_description("v1.0-3-gabc"), None);
     }
 
     #[test]
     fn a_file_has_one_owner_at_a_time() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let second = File::open(file.path()).unwrap();
-        assert_eq!(Lock::try_on(file.as_file()).unwrap(), Lock::Held);
-        assert_eq!(Lock::on(&second).unwrap(), Lock::Busy);
+        assert_eq!(Lock::try_exclusive(file.as_file()).unwrap(), Lock::Held);
+        assert_eq!(Lock::acquire(&second).unwrap(), Lock::Busy);
         file.as_file().unlock().unwrap();
-        assert_eq!(Lock::on(&second).unwrap(), Lock::Held);
+        assert_eq!(Lock::acquire(&second).unwrap(), Lock::Held);
     }
 
     #[test]
     fn readers_share_a_file_that_no_process_has_to_itself() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let [second, third] = [(); 2].map(|()| File::open(file.path()).unwrap());
-        assert_eq!(Lock::try_shared_on(&second).unwrap(), Lock::Held);
-        assert_eq!(Lock::try_shared_on(&third).unwrap(), Lock::Held);
-        assert_eq!(Lock::try_on(file.as_file()).unwrap(), Lock::Busy);
+        assert_eq!(Lock::try_shared(&second).unwrap(), Lock::Held);
+        assert_eq!(Lock::try_shared(&third).unwrap(), Lock::Held);
+        assert_eq!(Lock::try_exclusive(file.as_file()).unwrap(), Lock::Busy);
         drop((second, third));
-        assert_eq!(Lock::try_on(file.as_file()).unwrap(), Lock::Held);
-        assert_eq!(Lock::try_shared_on(&File::open(file.path()).unwrap()).unwrap(), Lock::Busy);
+        assert_eq!(Lock::try_exclusive(file.as_file()).unwrap(), Lock::Held);
+        assert_eq!(Lock::try_shared(&File::open(file.path()).unwrap()).unwrap(), Lock::Busy);
     }
 
     #[cfg(target_os = "linux")]
@@ -397,7 +401,7 @@ mod tests {
     fn where_there_are_no_locks_is_no_error_and_any_other_reason_is_one() {
         let refused = |number| Lock::of(Err(TryLockError::Error(io::Error::from_raw_os_error(number))));
         for number in [37, 38, 95] {
-            assert_eq!(refused(number).unwrap(), Lock::Impossible, "{number}");
+            assert_eq!(refused(number).unwrap(), Lock::Unsupported, "{number}");
         }
         assert_eq!(refused(5).unwrap_err().raw_os_error(), Some(5), "an error of the device");
     }

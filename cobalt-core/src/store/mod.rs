@@ -1,27 +1,30 @@
 //! Files on disk: the journal of a run in progress, and its result file. They are the source of truth.
 
-mod by_item;
 mod error;
+mod interrupted;
 mod journal;
 mod layout;
-mod namesake;
+mod name_conflict;
+mod report_reader;
 mod results;
 mod runs;
-mod unfinished;
 
-pub use by_item::ReportText;
-pub use error::{CREATE, StoreError, storage};
+pub use error::{CREATE_FOLDER, StoreError, storage_error};
+pub use interrupted::{InterruptedJournal, is_in_progress};
 pub use journal::{
-    CutOff, JOURNAL_VERSION, JournalContents, JournalEntry, JournalError, JournalHeader, JournalWriter,
-    Resumed, read_journal,
+    InterruptedRun, JOURNAL_VERSION, JournalContents, JournalEntry, JournalError, JournalHeader,
+    JournalWriter, ResumedRun, read_journal,
 };
-pub use layout::{DOWNLOAD, GITIGNORE, Layout, REQUEST, create_folder, git_state, id_of, new_run_id};
-pub use namesake::{Namesake, namesake};
+pub use layout::{
+    DOWNLOAD_PREFIX, GITIGNORE, Layout, REQUEST_HASH_DIGITS, create_folder, derive_id, git_state, new_run_id,
+};
+pub use name_conflict::{NameConflict, find_name_conflict};
+pub use report_reader::ReportReader;
 pub use results::{
-    DamagedReport, ResultFileName, check_report, keep_report, read_report, result_file_name, sync_folder,
-    without_mark, write_report, write_whole,
+    DamagedReport, ResultFileName, import_report, read_report, result_file_name, strip_bom, sync_folder,
+    validate_report, write_atomically, write_report,
 };
 pub use runs::{
-    Earlier, StoredRun, experiment_of, latest_runs, read_measurements, result_files, runs, write_baseline,
+    EarlierRun, StoredRun, latest_runs, read_experiment_name, read_measurements, result_files, runs,
+    write_baseline,
 };
-pub use unfinished::{CutOffJournal, is_going_on};

@@ -6,16 +6,16 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::error::{StoreError, storage};
+use super::error::{StoreError, storage_error};
 use super::layout::{Layout, file_slug};
 use crate::redact::redacted_document;
-use crate::report::{ItemProblem, ItemResult, Report, Status, check_items};
+use crate::report::{ItemError, ItemResult, Report, Status, validate_items};
 use crate::timestamp::Timestamp;
 
 /// The length of the start time in a result file's name.
-const START: usize = "2026-02-05T14-30-00".len();
+const START_LENGTH: usize = "2026-02-05T14-30-00".len();
 /// The end of a file without items; the items are inserted in between.
-const NO_ITEMS: &str = "[]\n}";
+const EMPTY_ITEMS_END: &str = "[]\n}";
 
 /// The name of a result file: start time, slug of the experiment's name, run ID.
 #[must_use]
@@ -38,7 +38,7 @@ impl<'a> ResultFileName<'a> {
     /// Parses a name. `None` if it is not the name of a result file.
     #[must_use]
     pub fn parse(name: &'a str) -> Option<Self> {
-        let (start, rest) = name.split_at_checked(START)?;
+        let (start, rest) = name.split_at_checked(START_LENGTH)?;
         let (experiment, id) = rest.strip_prefix('_')?.strip_suffix(".json")?.rsplit_once('_')?;
         let has_id = !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
         let parsed = Self { start, experiment, id };
@@ -65,7 +65,7 @@ pub fn write_report(layout: &Layout, report: &Report) -> Result<PathBuf, StoreEr
     let path = layout.results().join(result_file_name(report));
     // Only one process has the run at a time; a draft of a killed process is overwritten.
     let draft = layout.results().join(format!(".{}.tmp", report.id));
-    write_by_line(&path, &draft, &report.without_items(), &report.items)?;
+    write_items_by_line(&path, &draft, &report.without_items(), &report.items)?;
     Ok(path)
 }
 
@@ -74,36 +74,36 @@ pub fn write_report(layout: &Layout, report: &Report) -> Result<PathBuf, StoreEr
 /// # Errors
 ///
 /// The folder cannot be created, the file cannot be written, or it exists already.
-pub fn keep_report(layout: &Layout, report: &Report, bytes: &[u8]) -> Result<PathBuf, StoreError> {
+pub fn import_report(layout: &Layout, report: &Report, bytes: &[u8]) -> Result<PathBuf, StoreError> {
     layout.create()?;
     let path = layout.results().join(result_file_name(report));
     let draft = layout.results().join(format!(".{}.tmp", report.id));
     if path.exists() {
-        return Err(storage("write", &path, io::ErrorKind::AlreadyExists.into()));
+        return Err(storage_error("write", &path, io::ErrorKind::AlreadyExists.into()));
     }
-    write_whole(&path, &draft, |file| file.write_all(bytes))?;
+    write_atomically(&path, &draft, |file| file.write_all(bytes))?;
     Ok(path)
 }
 
 /// Strips the UTF-8 byte order mark that some editors and shells add.
 #[must_use]
-pub fn without_mark(bytes: &[u8]) -> &[u8] {
+pub fn strip_bom(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)
 }
 
 /// Writes a file atomically: indented, but with one item per line, which keeps large files small and searchable by line. `head`
 /// must end with an empty list of items.
-pub fn write_by_line(
+pub fn write_items_by_line(
     path: &Path,
     draft: &Path,
     head: &impl Serialize,
     items: &[impl Serialize],
 ) -> Result<(), StoreError> {
-    write_whole(path, draft, |file| write_json(file, head, items))
+    write_atomically(path, draft, |file| write_json(file, head, items))
 }
 
 /// Writes a file atomically, using a draft that is synced and renamed.
-pub fn write_whole(
+pub fn write_atomically(
     path: &Path,
     draft: &Path,
     write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
@@ -120,7 +120,7 @@ pub fn write_whole(
     written.map_err(|source| {
         // Removes the incomplete draft. An error of that would hide the original one.
         let _ = fs::remove_file(draft);
-        storage("write", path, source)
+        storage_error("write", path, source)
     })
 }
 
@@ -137,8 +137,9 @@ pub fn sync_folder(file: &Path) {
 
 fn write_json(to: &mut impl Write, head: &impl Serialize, items: &[impl Serialize]) -> io::Result<()> {
     let head = serde_json::to_string_pretty(head)?;
-    let head =
-        head.strip_suffix(NO_ITEMS).ok_or_else(|| io::Error::other("a file must end with its items"))?;
+    let head = head
+        .strip_suffix(EMPTY_ITEMS_END)
+        .ok_or_else(|| io::Error::other("a file must end with its items"))?;
     to.write_all(head.as_bytes())?;
     to.write_all(b"[")?;
     for (index, item) in items.iter().enumerate() {
@@ -154,10 +155,10 @@ fn write_json(to: &mut impl Write, head: &impl Serialize, items: &[impl Serializ
 ///
 /// The file cannot be read, or is not a result file; the message has the file, line and column.
 pub fn read_report(path: &Path) -> Result<Report, StoreError> {
-    let bytes = fs::read(path).map_err(|source| storage("read", path, source))?;
+    let bytes = fs::read(path).map_err(|source| storage_error("read", path, source))?;
     let bytes = redacted_document(bytes);
-    serde_json::from_slice(without_mark(&bytes)).map_err(|error| {
-        storage(
+    serde_json::from_slice(strip_bom(&bytes)).map_err(|error| {
+        storage_error(
             "read",
             path,
             io::Error::new(io::ErrorKind::InvalidData, format!("not a result file: {error}")),
@@ -174,24 +175,24 @@ pub struct DamagedReport {
     /// The item's key.
     pub key: String,
     /// The problem.
-    pub problem: ItemProblem,
+    pub problem: ItemError,
 }
 
 impl DamagedReport {
-    fn of(item: &ItemResult, problem: ItemProblem) -> Self {
+    fn of(item: &ItemResult, problem: ItemError) -> Self {
         Self { index: item.index, key: item.key.clone(), problem }
     }
 }
 
 /// The stored fields of items that can also be derived from their other fields.
 #[derive(Deserialize)]
-struct Written {
+struct StoredItems {
     #[serde(default)]
-    items: Vec<WrittenItem>,
+    items: Vec<StoredItem>,
 }
 
 #[derive(Deserialize)]
-struct WrittenItem {
+struct StoredItem {
     status: Option<Status>,
     passed: Option<bool>,
 }
@@ -202,22 +203,22 @@ struct WrittenItem {
 /// # Errors
 ///
 /// An item is damaged.
-pub fn check_report(bytes: &[u8], report: &Report) -> Result<(), DamagedReport> {
-    check_items(report).map_err(|(place, problem)| DamagedReport::of(&report.items[place], problem))?;
-    let Ok(written) = serde_json::from_slice::<Written>(without_mark(bytes)) else { return Ok(()) };
+pub fn validate_report(bytes: &[u8], report: &Report) -> Result<(), DamagedReport> {
+    validate_items(report).map_err(|(place, problem)| DamagedReport::of(&report.items[place], problem))?;
+    let Ok(written) = serde_json::from_slice::<StoredItems>(strip_bom(bytes)) else { return Ok(()) };
     for (item, written) in report.items.iter().zip(written.items) {
         let problem = match written {
-            WrittenItem { passed: Some(true), .. } if item.is_in_error() => ItemProblem::Passed,
+            StoredItem { passed: Some(true), .. } if item.is_in_error() => ItemError::Passed,
             // In runs with thresholds, earlier versions marked items without an error as passed.
-            WrittenItem { passed: Some(passed), .. }
+            StoredItem { passed: Some(passed), .. }
                 if !report.config.pass_marks.is_empty()
                     && passed != item.passed
                     && (report.config.strict || item.passed) =>
             {
-                ItemProblem::PassedContradicts
+                ItemError::PassedContradicts
             }
-            WrittenItem { status: Some(status), .. } if status != item.status() => {
-                ItemProblem::Status { status: status.name() }
+            StoredItem { status: Some(status), .. } if status != item.status() => {
+                ItemError::Status { status: status.name() }
             }
             _ => continue,
         };
@@ -265,13 +266,13 @@ mod tests {
         let layout =
             Layout::new(root.clone(), root.join("results"), root.join("history.db"), root.join("cache"));
         let bytes = format!("\u{feff}{ORIGINAL}").into_bytes();
-        let report: Report = serde_json::from_slice(without_mark(&bytes)).unwrap();
-        let path = keep_report(&layout, &report, &bytes).unwrap();
+        let report: Report = serde_json::from_slice(strip_bom(&bytes)).unwrap();
+        let path = import_report(&layout, &report, &bytes).unwrap();
         assert_eq!(path, layout.results().join("2026-02-05T10-00-34_a-b_5ea00522f3eb.json"));
         assert_eq!(fs::read(&path).unwrap(), bytes);
         assert_eq!(read_report(&path).unwrap(), report);
         assert!(
-            keep_report(&layout, &report, ORIGINAL.as_bytes()).is_err(),
+            import_report(&layout, &report, ORIGINAL.as_bytes()).is_err(),
             "it would take the place of another"
         );
         assert_eq!(fs::read(&path).unwrap(), bytes);
@@ -290,8 +291,8 @@ mod tests {
             "summary": {}, "passed": true, "items": [item],
         });
         let bytes = format!("\u{feff}{file}").into_bytes();
-        let report: Report = serde_json::from_slice(without_mark(&bytes)).unwrap();
-        check_report(&bytes, &report).err().map(|error| error.to_string())
+        let report: Report = serde_json::from_slice(strip_bom(&bytes)).unwrap();
+        validate_report(&bytes, &report).err().map(|error| error.to_string())
     }
 
     #[test]
@@ -326,14 +327,14 @@ mod tests {
             });
             let bytes = file.to_string().into_bytes();
             let report: Report = serde_json::from_slice(&bytes).unwrap();
-            check_report(&bytes, &report).err().map(|error| error.problem)
+            validate_report(&bytes, &report).err().map(|error| error.problem)
         };
         for strict in [true, false] {
-            assert_eq!(of(strict, false, 0.9), Some(ItemProblem::PassedContradicts));
+            assert_eq!(of(strict, false, 0.9), Some(ItemError::PassedContradicts));
             assert_eq!(of(strict, false, 0.4), None);
             assert_eq!(of(strict, true, 0.9), None);
         }
-        assert_eq!(of(true, true, 0.4), Some(ItemProblem::PassedContradicts));
+        assert_eq!(of(true, true, 0.4), Some(ItemError::PassedContradicts));
         assert_eq!(of(false, true, 0.4), None, "of a gated run, by an earlier version");
     }
 

@@ -8,11 +8,11 @@ use std::{fs, io};
 
 use serde_json::Value;
 
-use super::error::{CREATE, StoreError, storage};
+use super::error::{CREATE_FOLDER, StoreError, storage_error};
+use super::interrupted::read_interrupted;
 use super::journal::read_journal;
 use super::layout::{Layout, file_slug};
-use super::results::{ResultFileName, read_report, without_mark, write_by_line};
-use super::unfinished::read_interrupted;
+use super::results::{ResultFileName, read_report, strip_bom, write_items_by_line};
 use crate::prices::PriceTable;
 use crate::report::{Measurements, Report};
 use crate::timestamp::Timestamp;
@@ -35,7 +35,7 @@ impl StoredRun {
 
     /// When the run started, to the second.
     #[must_use]
-    pub fn start(&self) -> Timestamp {
+    pub fn start_of(&self) -> Timestamp {
         self.start
     }
 
@@ -47,7 +47,7 @@ impl StoredRun {
 
     /// Whether it may be a run of the experiment with this name: different names can have the same form in file names.
     #[must_use]
-    pub fn may_be_of(&self, experiment: &str) -> bool {
+    pub fn may_belong_to(&self, experiment: &str) -> bool {
         self.slug == file_slug(experiment)
     }
 
@@ -81,7 +81,7 @@ impl StoredRun {
 ///
 /// The results folder cannot be read.
 pub fn runs(layout: &Layout) -> Result<Vec<StoredRun>, StoreError> {
-    let failed = |source| storage("read", layout.results(), source);
+    let failed = |source| storage_error("read", layout.results(), source);
     let entries = match fs::read_dir(layout.results()) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries.map_err(failed)?,
@@ -101,14 +101,14 @@ pub fn runs(layout: &Layout) -> Result<Vec<StoredRun>, StoreError> {
 
 /// An earlier run.
 #[derive(Clone, Debug)]
-pub struct Earlier {
+pub struct EarlierRun {
     /// Its report, which may be incomplete.
     pub report: Report,
     /// Whether it was interrupted: the report is from its journal.
     pub is_interrupted: bool,
 }
 
-impl Earlier {
+impl EarlierRun {
     /// Whether all items were run.
     pub fn is_whole(&self) -> bool {
         !self.report.partial && !self.is_interrupted
@@ -118,8 +118,8 @@ impl Earlier {
 /// The newest complete run of an experiment, and the partial and interrupted runs that started later, newest first.
 ///
 /// Only the files of these runs are read: file names contain the experiment and the start time.
-pub fn latest_runs(layout: &Layout, experiment: &str) -> Result<Vec<Earlier>, StoreError> {
-    let mut runs: Vec<Earlier> = Vec::new();
+pub fn latest_runs(layout: &Layout, experiment: &str) -> Result<Vec<EarlierRun>, StoreError> {
+    let mut runs: Vec<EarlierRun> = Vec::new();
     let mut start_of_whole = None;
     for (start, path) in result_files(layout, experiment)? {
         if start_of_whole.as_ref().is_some_and(|whole| *whole != start) {
@@ -129,36 +129,36 @@ pub fn latest_runs(layout: &Layout, experiment: &str) -> Result<Vec<Earlier>, St
         // Different names can have the same form in file names.
         if report.name == experiment {
             start_of_whole = start_of_whole.or_else(|| (!report.partial).then_some(start));
-            runs.push(Earlier { report, is_interrupted: false });
+            runs.push(EarlierRun { report, is_interrupted: false });
         }
     }
-    runs.extend(interrupted(layout, experiment)?);
+    runs.extend(interrupted_runs(layout, experiment)?);
     runs.sort_by_key(|run| Reverse(run.report.timestamp));
-    let whole = runs.iter().position(Earlier::is_whole);
+    let whole = runs.iter().position(EarlierRun::is_whole);
     runs.truncate(whole.map_or(runs.len(), |place| place + 1));
     Ok(runs)
 }
 
 /// The interrupted runs of the experiment.
-fn interrupted(layout: &Layout, experiment: &str) -> Result<Vec<Earlier>, StoreError> {
+fn interrupted_runs(layout: &Layout, experiment: &str) -> Result<Vec<EarlierRun>, StoreError> {
     let folder = layout.journals();
     let entries = match fs::read_dir(&folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        entries => entries.map_err(|source| storage("read", &folder, source))?,
+        entries => entries.map_err(|source| storage_error("read", &folder, source))?,
     };
     let paths = entries.flatten().map(|entry| entry.path());
     let journals = paths.filter(|path| path.extension() == Some(OsStr::new("jsonl")));
-    Ok(journals.filter_map(|path| so_far(&path, experiment)).collect())
+    Ok(journals.filter_map(|path| read_interrupted_run(&path, experiment)).collect())
 }
 
 /// The finished items of an interrupted run. `None` if the run is in progress, belongs to another experiment, or cannot be read
 /// (and thus not be resumed).
-fn so_far(path: &Path, experiment: &str) -> Option<Earlier> {
+fn read_interrupted_run(path: &Path, experiment: &str) -> Option<EarlierRun> {
     let contents = read_journal(&read_interrupted(path, experiment).ok()??).ok()?;
     // An item that was run again has two entries; the later one counts.
     let items: BTreeMap<_, _> = contents.items.into_iter().map(|item| (item.index, item)).collect();
     let report = contents.header.report(items.into_values().collect());
-    Some(Earlier { report, is_interrupted: true })
+    Some(EarlierRun { report, is_interrupted: true })
 }
 
 /// The newest result file whose name matches the experiment.
@@ -169,7 +169,7 @@ pub fn newest_file(layout: &Layout, experiment: &str) -> Option<PathBuf> {
 
 /// The files whose names match the experiment's runs, newest first, each with its start time.
 pub fn result_files(layout: &Layout, experiment: &str) -> Result<Vec<(String, PathBuf)>, StoreError> {
-    let failed = |source| storage("read", layout.results(), source);
+    let failed = |source| storage_error("read", layout.results(), source);
     let entries = match fs::read_dir(layout.results()) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries.map_err(failed)?,
@@ -198,10 +198,10 @@ fn start<'a>(name: &'a str, slug: &str) -> Option<&'a str> {
 /// The folder cannot be created, or the file cannot be written.
 pub fn write_baseline(layout: &Layout, run: &Measurements) -> Result<PathBuf, StoreError> {
     let folder = layout.baselines();
-    layout.create_folder(&folder).map_err(|source| storage(CREATE, &folder, source))?;
+    layout.create_folder(&folder).map_err(|source| storage_error(CREATE_FOLDER, &folder, source))?;
     let path = layout.baseline(&run.name);
     let draft = folder.join(format!(".{}.tmp", run.id));
-    write_by_line(&path, &draft, &run.without_items(), &run.items)?;
+    write_items_by_line(&path, &draft, &run.without_items(), &run.items)?;
     Ok(path)
 }
 
@@ -211,32 +211,33 @@ pub fn write_baseline(layout: &Layout, run: &Measurements) -> Result<PathBuf, St
 ///
 /// The file cannot be read, or is neither; the message has the file, line and column.
 pub fn read_measurements(path: &Path, prices: &PriceTable) -> Result<Measurements, StoreError> {
-    let unfit = |error| unfit(path, &error);
-    let bytes = fs::read(path).map_err(|source| storage("read", path, source))?;
-    let bytes = without_mark(&bytes);
+    let unfit = |error| not_measurements(path, &error);
+    let bytes = fs::read(path).map_err(|source| storage_error("read", path, source))?;
+    let bytes = strip_bom(&bytes);
     let is_baseline = is_baseline(bytes).map_err(unfit)?;
     if is_baseline {
         return serde_json::from_slice(bytes).map_err(unfit);
     }
     let report: Report = serde_json::from_slice(bytes).map_err(unfit)?;
-    Ok(Measurements::of(&report, prices))
+    Ok(Measurements::from_report(&report, prices))
 }
 
 /// The experiment's name in a baseline file or a result file.
-pub fn experiment_of(path: &Path) -> Result<String, StoreError> {
+pub fn read_experiment_name(path: &Path) -> Result<String, StoreError> {
     #[derive(serde::Deserialize)]
     struct Head {
         name: String,
     }
 
-    let bytes = fs::read(path).map_err(|source| storage("read", path, source))?;
-    let head: Head = serde_json::from_slice(without_mark(&bytes)).map_err(|error| unfit(path, &error))?;
+    let bytes = fs::read(path).map_err(|source| storage_error("read", path, source))?;
+    let head: Head =
+        serde_json::from_slice(strip_bom(&bytes)).map_err(|error| not_measurements(path, &error))?;
     Ok(head.name)
 }
 
-fn unfit(path: &Path, error: &serde_json::Error) -> StoreError {
+fn not_measurements(path: &Path, error: &serde_json::Error) -> StoreError {
     let reason = format!("neither a baseline file nor a result file: {error}");
-    storage("read", path, io::Error::new(io::ErrorKind::InvalidData, reason))
+    storage_error("read", path, io::Error::new(io::ErrorKind::InvalidData, reason))
 }
 
 fn is_baseline(bytes: &[u8]) -> serde_json::Result<bool> {
@@ -276,8 +277,8 @@ mod tests {
         fs::write(layout.results().join("notes.json"), "{}").unwrap();
         let found = runs(&layout).unwrap();
         assert_eq!(found.iter().map(StoredRun::id).collect::<Vec<_>>(), ["bbb", "ccc", "aaa"]);
-        assert_eq!(found[0].start().to_string(), "2026-02-07T14:30:00.000Z");
-        assert!(found[1].may_be_of("help-desk") && !found[0].may_be_of("help-desk"));
+        assert_eq!(found[0].start_of().to_string(), "2026-02-07T14:30:00.000Z");
+        assert!(found[1].may_belong_to("help-desk") && !found[0].may_belong_to("help-desk"));
         assert_eq!(found[0].read().unwrap().name, "sums");
         fs::write(found[0].path(), "{").unwrap();
         assert!(found[0].read().unwrap_err().to_string().contains("_sums_bbb.json"));

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::Deserialize;
 
 use super::error::ConfigError;
-use super::merge::{Merge, first};
+use super::resolve::{Resolver, first_set};
 use super::settings::{OnInconclusive, Origin};
 use super::variables::{BASELINE, ON_INCONCLUSIVE};
 use crate::settings::Age;
@@ -35,10 +35,10 @@ pub(super) struct BaselineSettings {
     pub(super) max_age: Duration,
 }
 
-impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
+impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
     pub fn baseline(&mut self, written: Baseline) -> Result<BaselineSettings, ConfigError> {
         let any = |files: Vec<PathBuf>| (!files.is_empty()).then_some(files);
-        let files = first([
+        let files = first_set([
             (any(self.flags.baseline()), Origin::Flag),
             (self.baseline_files().and_then(any), Origin::variable(BASELINE)),
         ]);
@@ -47,7 +47,7 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
             files
         });
         let key = "baseline.on-inconclusive";
-        let on_inconclusive = first([
+        let on_inconclusive = first_set([
             (self.flags.on_inconclusive, Origin::Flag),
             (self.variables.on_inconclusive()?, Origin::variable(ON_INCONCLUSIVE)),
             (written.on_inconclusive, self.origin(key)),

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use cobalt_core::redact::redacted;
 use cobalt_core::report::Shard;
-use cobalt_core::wording::{self, line_and_column, unknown_name};
+use cobalt_core::wording::{self, line_and_column, unknown_name_message};
 
-use super::settings::{Only, Origin, dotted};
+use super::settings::{Origin, RerunMode, dotted_key};
 use super::variables::BASELINE;
 
 /// Why the configuration is invalid.
@@ -47,7 +47,7 @@ pub enum ConfigError {
 
     /// An environment variable has an invalid value.
     #[error("{name} is `{value}`; expected {expected}")]
-    Variable {
+    InvalidVariable {
         /// The variable.
         name: &'static str,
         /// Its value.
@@ -57,7 +57,7 @@ pub enum ConfigError {
     },
 
     /// The file defines no dataset of the requested name.
-    #[error("{}", unknown_dataset(.name, .file.as_deref(), .workspace, .names))]
+    #[error("{}", unknown_dataset_message(.name, .file.as_deref(), .workspace, .names))]
     UnknownDataset {
         /// The requested name.
         name: String,
@@ -73,11 +73,11 @@ pub enum ConfigError {
     #[error(
         "cannot run shard {shard} of the items that {}: that selection depends on local results; remove either --shard and \
          COBALT_SHARD, or --rerun-failed, --changed and COBALT_ONLY",
-        match .only { Only::Failed => "failed last time", Only::Changed => "have changed" }
+        match .only { RerunMode::Failed => "failed last time", RerunMode::Changed => "have changed" }
     )]
-    OnlyOfShard {
+    ShardWithRerun {
         /// The requested items.
-        only: Only,
+        only: RerunMode,
         /// The requested shard of them.
         shard: Shard,
     },
@@ -86,21 +86,21 @@ pub enum ConfigError {
     #[error(
         "cannot pass the path of a baseline in {BASELINE}: {reason}; move the file or rename its directory"
     )]
-    BaselinePath {
+    InvalidBaselinePath {
         /// The system's reason.
         reason: String,
     },
 }
 
 /// The message for an unknown dataset: the defined ones, or how to add one.
-fn unknown_dataset(name: &str, file: Option<&Path>, workspace: &Path, names: &[String]) -> String {
-    let table = dotted("datasets", name);
+fn unknown_dataset_message(name: &str, file: Option<&Path>, workspace: &Path, names: &[String]) -> String {
+    let table = dotted_key("datasets", name);
     match file {
         Some(file) if names.is_empty() => {
             format!("no dataset `{name}` in `{}`; add a table [{table}]", file.display())
         }
         Some(file) => {
-            let instead = wording::instead(name, names.iter().map(String::as_str));
+            let instead = wording::suggest_or_list(name, names.iter().map(String::as_str));
             format!("no dataset `{name}` in `{}`; {instead}", file.display())
         }
         None => format!(
@@ -112,13 +112,13 @@ fn unknown_dataset(name: &str, file: Option<&Path>, workspace: &Path, names: &[S
 
 /// A location in a file.
 #[derive(Clone, Debug)]
-pub(crate) struct Place {
+pub(crate) struct Location {
     path: PathBuf,
     line: usize,
     column: usize,
 }
 
-impl Place {
+impl Location {
     /// The location of the byte `at` in a file's text.
     pub(super) fn of(path: &Path, text: &str, at: usize) -> Self {
         Self::at(path, line_and_column(text, at))
@@ -142,28 +142,28 @@ impl Place {
 }
 
 /// Adds the location to a parser error; an error without one is placed at byte `around`, the start of the parsed value.
-pub fn malformed(path: &Path, text: &str, error: &toml::de::Error, around: usize) -> ConfigError {
+pub fn parse_error(path: &Path, text: &str, error: &toml::de::Error, around: usize) -> ConfigError {
     let at = error.span().map_or(around, |span| span.start);
-    Place::of(path, text, at).error(&problem(error.message()))
+    Location::of(path, text, at).error(&describe_parse_error(error.message()))
 }
 
 /// The parser's message, with a suggestion for a misspelt key.
-fn problem(message: &str) -> String {
+fn describe_parse_error(message: &str) -> String {
     if let Some(rest) = message.strip_prefix("missing field `") {
         let key = rest.trim_end_matches('`');
         return format!("the key `{key}` is missing");
     }
     let unknown = message.strip_prefix("unknown field `").and_then(|rest| rest.split_once("`, expected "));
-    let Some((key, known)) = unknown else { return in_words_of_toml(message) };
-    if let Some((_, instead)) = ELSEWHERE.iter().find(|(name, _)| *name == key) {
+    let Some((key, known)) = unknown else { return with_toml_types(message) };
+    if let Some((_, instead)) = KEYS_OF_OTHER_TOOLS.iter().find(|(name, _)| *name == key) {
         return format!("unknown key `{key}`: {instead}");
     }
     let known: Vec<_> = known.split('`').skip(1).step_by(2).collect();
-    unknown_name("key", "keys", key, &known)
+    unknown_name_message("key", "keys", key, &known)
 }
 
 /// Keys of other tools, with their replacements.
-const ELSEWHERE: [(&str, &str); 4] = [
+const KEYS_OF_OTHER_TOOLS: [(&str, &str); 4] = [
     (
         "testDir",
         "experiments are Cargo test targets, in `tests` or as declared by `[[test]]` in Cargo.toml; use `targets` to select some, as in \
@@ -182,7 +182,7 @@ const ELSEWHERE: [(&str, &str); 4] = [
 ];
 
 /// Any other message, with TOML's types instead of Rust's.
-fn in_words_of_toml(message: &str) -> String {
+fn with_toml_types(message: &str) -> String {
     let words = [("a sequence", "a list"), ("a map", "a table"), ("path string", "a path in quotes")];
     let found = words.into_iter().find_map(|(rust, toml)| Some((message.strip_suffix(rust)?, toml)));
     found.map_or_else(|| message.to_owned(), |(message, toml)| format!("{message}{toml}"))

@@ -4,24 +4,24 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cobalt_core::wording::{self, folded};
+use cobalt_core::wording::{self, normalize_name};
 use serde::de::Error as _;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, ValueDeserializer};
 
-use super::error::{ConfigError, Place};
+use super::error::{ConfigError, Location};
 use crate::evaluators::options::{Options, OptionsTable};
 use crate::evaluators::{
-    AutoevalKind, BleuOptions, CheckError, ChrFOptions, CommandOptions, ContainsOptions, EvalContext,
-    Evaluation, Evaluator, EvaluatorDefinition, ExactMatchOptions, FnEvaluator, Preset, RegexOptions,
-    RougeOptions, Setup, SquadExactMatchOptions, TokenF1Options, ToolCallsOptions, Unfit, WerOptions,
+    AutoevalKind, BleuOptions, CheckError, CheckErrorKind, ChrFOptions, CommandOptions, ContainsOptions,
+    EvalContext, Evaluation, Evaluator, EvaluatorDefinition, ExactMatchOptions, FnEvaluator, Preset,
+    RegexOptions, RougeOptions, Setup, SquadExactMatchOptions, TokenF1Options, ToolCallsOptions, WerOptions,
 };
 #[cfg(feature = "judge")]
 use crate::evaluators::{
     AutoevalOptions, GEvalOptions, JsonSchemaOptions, LlmJudgeOptions, PairwiseOptions, SimilarityOptions,
 };
-use crate::settings::{Name as _, NoKeys, Score, take_type};
+use crate::settings::{NamedChoice as _, NoSharedKeys, ScoreValue, take_type};
 
 const EXPECTED: &str =
     "expected an evaluator: the name of a function with `#[cobalt::evaluator]`, or a table with a `type`";
@@ -31,47 +31,47 @@ const EXPECTED: &str =
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Evaluator"))]
 // For serialization only: deserialization is manual, for better errors.
 #[serde(untagged)]
-pub(super) enum Entry {
+pub(super) enum EvaluatorEntry {
     /// The name of a function with `#[cobalt::evaluator]`.
-    Registered(String),
+    FunctionName(String),
     /// The same with a pass mark.
-    Named(Named),
+    FunctionTable(NamedFunction),
     /// An evaluator with settings.
-    Typed(Box<Typed>),
+    Table(Box<Typed>),
 }
 
-impl Entry {
+impl EvaluatorEntry {
     /// Reads one element of the list.
     pub(super) fn read(element: Spanned<DeValue<'_>>) -> Result<Self, toml::de::Error> {
         let span = element.span();
         match element.into_inner() {
-            DeValue::String(name) => Ok(Self::Registered(name.into_owned())),
-            DeValue::Table(table) if Named::is(&table) => {
+            DeValue::String(name) => Ok(Self::FunctionName(name.into_owned())),
+            DeValue::Table(table) if NamedFunction::matches(&table) => {
                 let table = ValueDeserializer::from(Spanned::new(span, DeValue::Table(table)));
-                Named::deserialize(table).map(Self::Named)
+                NamedFunction::deserialize(table).map(Self::FunctionTable)
             }
-            DeValue::Table(table) => Typed::read(span, table).map(Box::new).map(Self::Typed),
+            DeValue::Table(table) => Typed::read(span, table).map(Box::new).map(Self::Table),
             _ => Err(toml::de::Error::custom(EXPECTED)),
         }
     }
 
     /// Creates the evaluator. `place` is its location in the file.
-    pub(super) fn make(&self, place: &Place) -> Result<Arc<dyn Evaluator>, ConfigError> {
+    pub(super) fn make(&self, place: &Location) -> Result<Arc<dyn Evaluator>, ConfigError> {
         let made = match self {
-            Self::Registered(name) => {
-                registered(name).map(|function| Arc::new(function) as Arc<dyn Evaluator>)
+            Self::FunctionName(name) => {
+                find_registered(name).map(|function| Arc::new(function) as Arc<dyn Evaluator>)
             }
-            Self::Named(named) => named.make(),
-            Self::Typed(typed) => typed
-                .make()
-                .map(|evaluator| Arc::new(Placed { evaluator, place: place.clone() }) as Arc<dyn Evaluator>),
+            Self::FunctionTable(named) => named.make(),
+            Self::Table(typed) => typed.make().map(|evaluator| {
+                Arc::new(LocatedEvaluator { evaluator, place: place.clone() }) as Arc<dyn Evaluator>
+            }),
         };
         made.map_err(|problem| place.error(&problem))
     }
 }
 
 /// Declares the types, one per line, with the feature that one needs after `if`.
-macro_rules! types {
+macro_rules! evaluator_types {
     ($($(#[$doc:meta])* $name:literal => $variant:ident($own:ty) $(if $feature:tt)?),+ $(,)?) => {
         /// An evaluator with settings.
         #[derive(Clone, Debug, Serialize)]
@@ -110,7 +110,7 @@ macro_rules! types {
     };
 }
 
-types! {
+evaluator_types! {
     /// Scores 1 if the output equals a field of the item, and 0 otherwise.
     "exact-match" => ExactMatch(ExactMatchOptions),
     /// Scores with a function that has `#[cobalt::evaluator]`.
@@ -162,16 +162,16 @@ pub(super) struct FunctionOptions {
     /// The name of the function, or the name set in its attribute.
     name: String,
     /// The score from which an output passes; default: the function's own pass mark.
-    pass_mark: Option<Score>,
+    pass_mark: Option<ScoreValue>,
 }
 
 impl Options for FunctionOptions {
-    type Shared = NoKeys;
+    type Shared = NoSharedKeys;
 
-    fn make(self, _: NoKeys) -> Result<Arc<dyn Evaluator>, String> {
-        let function = registered(&self.name)?;
+    fn make(self, _: NoSharedKeys) -> Result<Arc<dyn Evaluator>, String> {
+        let function = find_registered(&self.name)?;
         Ok(Arc::new(match self.pass_mark {
-            Some(Score(mark)) => function.pass_mark(mark),
+            Some(ScoreValue(mark)) => function.pass_mark(mark),
             None => function,
         }))
     }
@@ -181,26 +181,26 @@ impl Options for FunctionOptions {
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "NamedFunction"))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub(super) struct Named {
+pub(super) struct NamedFunction {
     /// The name of a function with `#[cobalt::evaluator]`, or the name set in its attribute.
     #[cfg_attr(feature = "schema", schemars(extend("not" = other_types())))]
     r#type: String,
     /// The score from which an output passes; default: the function's own pass mark.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pass_mark: Option<Score>,
+    pass_mark: Option<ScoreValue>,
 }
 
-impl Named {
+impl NamedFunction {
     /// Whether a table is of this kind: its `type` is no known type, in any spelling style, and it has only a function's keys. That
     /// the function exists is checked when the evaluator is created.
-    fn is(table: &DeTable<'_>) -> bool {
+    fn matches(table: &DeTable<'_>) -> bool {
         let Some(DeValue::String(name)) = table.get("type").map(Spanned::get_ref) else { return false };
-        let is_function = TYPES.iter().all(|kind| folded(kind) != folded(name));
+        let is_function = TYPES.iter().all(|kind| normalize_name(kind) != normalize_name(name));
         is_function && table.keys().all(|key| ["type", "pass-mark"].contains(&&**key.get_ref()))
     }
 
     fn make(&self) -> Result<Arc<dyn Evaluator>, String> {
-        FunctionOptions { name: self.r#type.clone(), pass_mark: self.pass_mark }.make(NoKeys {})
+        FunctionOptions { name: self.r#type.clone(), pass_mark: self.pass_mark }.make(NoSharedKeys {})
     }
 }
 
@@ -210,39 +210,39 @@ fn other_types() -> serde_json::Value {
 }
 
 /// The evaluator registered by a function with `#[cobalt::evaluator]` under this name.
-fn registered(name: &str) -> Result<FnEvaluator, String> {
+fn find_registered(name: &str) -> Result<FnEvaluator, String> {
     let definitions: Vec<_> = inventory::iter::<EvaluatorDefinition>.into_iter().collect();
     let mut found = definitions.iter().filter(|definition| definition.name == name);
     let Some(definition) = found.next() else {
         let mut names: Vec<_> = definitions.iter().map(|definition| definition.name).collect();
         names.sort_unstable();
         names.dedup();
-        return Err(not_registered(name, &names));
+        return Err(unknown_evaluator_message(name, &names));
     };
     if let Some(other) = found.next() {
         return Err(format!(
             "two evaluators are named `{name}`: {} and {}; give one of them another `name`, or list the one you mean by its path in the \
              experiment",
-            whereabouts(definition),
-            whereabouts(other)
+            describe_location(definition),
+            describe_location(other)
         ));
     }
     Ok((definition.make)())
 }
 
-fn whereabouts(definition: &EvaluatorDefinition) -> String {
+fn describe_location(definition: &EvaluatorDefinition) -> String {
     let EvaluatorDefinition { module, file, line, .. } = definition;
     format!("one in `{module}` at {file}:{line}")
 }
 
-fn not_registered(name: &str, registered: &[&str]) -> String {
+fn unknown_evaluator_message(name: &str, registered: &[&str]) -> String {
     let meant = wording::closest(name, registered.iter().copied()).map(str::to_owned);
-    let meant = meant.or_else(|| of_the_library(name));
+    let meant = meant.or_else(|| suggest_builtin(name));
     let meant = meant.map(|meant| format!("did you mean `{meant}`? ")).unwrap_or_default();
     let there_are = if registered.is_empty() {
         "no function in this program has `#[cobalt::evaluator]`".to_owned()
     } else {
-        let registered = wording::list(registered.iter().copied());
+        let registered = wording::join_quoted(registered.iter().copied());
         format!("available functions with `#[cobalt::evaluator]`: {registered}")
     };
     format!(
@@ -252,7 +252,7 @@ fn not_registered(name: &str, registered: &[&str]) -> String {
 }
 
 /// The table for the built-in evaluator with the closest name.
-fn of_the_library(name: &str) -> Option<String> {
+fn suggest_builtin(name: &str) -> Option<String> {
     let types = TYPES.iter().map(|kind| (*kind, format!("{{ type = \"{kind}\" }}")));
     let presets = Preset::ALL.iter().map(|preset| preset.name());
     let presets =
@@ -266,12 +266,12 @@ fn of_the_library(name: &str) -> Option<String> {
 
 /// An evaluator with its location in the file, for its error messages.
 #[derive(Clone, Debug)]
-struct Placed {
+struct LocatedEvaluator {
     evaluator: Arc<dyn Evaluator>,
-    place: Place,
+    place: Location,
 }
 
-impl Evaluator for Placed {
+impl Evaluator for LocatedEvaluator {
     fn name(&self) -> &str {
         self.evaluator.name()
     }
@@ -286,9 +286,9 @@ impl Evaluator for Placed {
 
     fn check(&self, setup: &Setup) -> Result<(), CheckError> {
         self.evaluator.check(setup).map_err(|CheckError(unfit)| match unfit {
-            Unfit::Problem(problem) => CheckError::new(self.place.error(&problem).to_string()),
+            CheckErrorKind::Problem(problem) => CheckError::new(self.place.error(&problem).to_string()),
             // Reported once for all evaluators that need the key.
-            Unfit::MissingKey { .. } => CheckError(unfit),
+            CheckErrorKind::MissingKey { .. } => CheckError(unfit),
         })
     }
 

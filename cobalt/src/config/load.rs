@@ -11,25 +11,26 @@ use cobalt_core::report::{Shard, Threshold};
 use cobalt_core::store::Layout;
 use serde::Serialize;
 
-use super::error::{ConfigError, Place};
-use super::file::{Ci, File, Read};
-use super::find::{asked_for, candidates};
-use super::merge::{Merge, first};
-use super::merged::{Config, Declarable};
-use super::overrides::{Flags, Variables, absolute};
+use super::error::{ConfigError, Location};
+use super::file::{Ci, ConfigFile, ParsedFile};
+use super::locate::{candidates, read_requested};
+use super::overrides::{EnvVariables, Flags, absolute_path};
 use super::reporter::{Reporter, ReporterKind};
-use super::settings::{Only, Origin, dotted, shown_variable};
+use super::resolve::{Resolver, first_set};
+use super::resolved::{Config, Overridable};
+use super::settings::{Origin, RerunMode, dotted_key, redacted_variable};
 use super::variables::{CI, CONCURRENCY, CONFIG, RESUME, SOURCES, TIMEOUT};
 use crate::dataset::settings::{Account, FetchSettings, Platform};
 use crate::settings::{
-    Age, AgeOrOff, Bound, Count, DEFAULT_TIMEOUT, Length, Target, VariableName, VariableValue,
+    Age, AgeOrOff, DEFAULT_TIMEOUT, DurationValue, PositiveInt, TargetPattern, ThresholdExpr, VariableName,
+    VariableValue,
 };
 
 /// The default maximum of items in parallel.
 const DEFAULT_CONCURRENCY: usize = 5;
 /// How long the results of a run count in later runs of the same commit by default: a restarted job is from the same day, and a
 /// nightly job starts afresh.
-const DEFAULT_POOL: Duration = Duration::from_secs(12 * 60 * 60);
+const DEFAULT_POOL_RERUNS: Duration = Duration::from_secs(12 * 60 * 60);
 
 impl Config {
     /// Loads the configuration for the package in `folder`, or for the workspace with this root. `variable` looks up an environment
@@ -52,7 +53,7 @@ impl Config {
         flags: &Flags,
         variable: impl Fn(&str) -> Option<OsString>,
     ) -> Result<Self, ConfigError> {
-        merge(folder, flags, variable)
+        resolve(folder, flags, variable)
     }
 
     /// Loads the configuration for the package under test, see [`package_root`], with the variables of this process.
@@ -85,7 +86,7 @@ pub fn layout() -> Result<Layout, ConfigError> {
 }
 
 /// Resolves the configuration of a directory.
-fn merge(
+fn resolve(
     folder: &Path,
     flags: &Flags,
     variable: impl Fn(&str) -> Option<OsString>,
@@ -93,32 +94,32 @@ fn merge(
     let workspace = workspace_root(folder);
     // First, because errors in what is read next may quote secrets.
     [folder, &*workspace].iter().for_each(|folder| register_env_file(&folder.join(".env")));
-    let variables = Variables(variable);
-    let (read, origin) = read(folder, &workspace, flags, &variables)?;
-    let mut merge = Merge { workspace, flags, variables, places: BTreeMap::new(), settings: Vec::new() };
+    let variables = EnvVariables(variable);
+    let (read, origin) = find_and_read(folder, &workspace, flags, &variables)?;
+    let mut merge = Resolver { workspace, flags, variables, places: BTreeMap::new(), settings: Vec::new() };
     let (path, file, places) = match read {
-        Some(Read { path, file, places, evaluators }) => {
+        Some(ParsedFile { path, file, places, evaluators }) => {
             merge.places = places;
             (Some(path), file, evaluators)
         }
-        None => (None, File::default(), Vec::new()),
+        None => (None, ConfigFile::default(), Vec::new()),
     };
     merge.note("config", &path, origin);
-    merge.all(path, file, places)
+    merge.resolve_all(path, file, places)
 }
 
 /// The file to use, and what selected it.
-fn read(
+fn find_and_read(
     folder: &Path,
     workspace: &Path,
     flags: &Flags,
-    variables: &Variables<impl Fn(&str) -> Option<OsString>>,
-) -> Result<(Option<Read>, Origin), ConfigError> {
+    variables: &EnvVariables<impl Fn(&str) -> Option<OsString>>,
+) -> Result<(Option<ParsedFile>, Origin), ConfigError> {
     if let Some(path) = flags.config() {
-        return Ok((asked_for(path, "; requested by --config")?.read()?, Origin::Flag));
+        return Ok((read_requested(path, "; requested by --config")?.read()?, Origin::Flag));
     }
     if let Some(path) = variables.path(CONFIG) {
-        let source = asked_for(workspace.join(path), "; requested by COBALT_CONFIG")?;
+        let source = read_requested(workspace.join(path), "; requested by COBALT_CONFIG")?;
         return Ok((source.read()?, Origin::variable(CONFIG)));
     }
     for source in candidates(folder, workspace) {
@@ -129,9 +130,14 @@ fn read(
     Ok((None, Origin::Default))
 }
 
-impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
-    fn all(mut self, path: Option<PathBuf>, file: File, places: Vec<Place>) -> Result<Config, ConfigError> {
-        let File {
+impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
+    fn resolve_all(
+        mut self,
+        path: Option<PathBuf>,
+        file: ConfigFile,
+        places: Vec<Location>,
+    ) -> Result<Config, ConfigError> {
+        let ConfigFile {
             concurrency,
             timeout,
             reporters,
@@ -155,7 +161,7 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
         let (is_ci, ci) = self.ci(ci.unwrap_or_default())?;
         let concurrency = self.concurrency(concurrency, ci.concurrency)?;
         let timeout = self.timeout(timeout, ci.timeout)?;
-        let targets = self.or_default("targets", targets, || vec![Target::any()]);
+        let targets = self.or_default("targets", targets, || vec![TargetPattern::any()]);
         let evaluators = self.or_default("evaluators", evaluators, Vec::new);
         let thresholds = self.or_default("thresholds", thresholds, Vec::new);
         let layout = self.layout(storage.unwrap_or_default());
@@ -169,31 +175,32 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
         let prices = self.prices(prices.unwrap_or_default());
         let env = self.env(env.unwrap_or_default());
         // These apply to one invocation; they are not settings.
-        let (only, shard) = self.items()?;
+        let (only, shard) = self.item_selection()?;
         let runs = self.flags.runs.map_or_else(|| self.variables.runs(), |runs| Ok(Some(runs.get())))?;
         let sources = self.variables.text(SOURCES).filter(|hash| !hash.is_empty());
         let baseline = self.baseline(baseline.unwrap_or_default())?;
         let datasets = self.datasets(path, datasets.unwrap_or_default());
         let webhooks = self.webhooks(webhooks);
         let accounts = self.accounts(platforms.unwrap_or_default())?;
-        let fetch = self.fetching(&layout, accounts)?;
+        let fetch = self.fetch_settings(&layout, accounts)?;
         let dashboard = self.dashboard(dashboard.unwrap_or_default());
         let redacts_forms = self.redacts_forms(redaction.unwrap_or_default())?;
         Ok(Config {
             workspace: self.workspace.clone(),
             ci: is_ci,
-            pools_reruns_for: match ci.pool_reruns {
+            pool_reruns_window: match ci.pool_reruns {
                 _ if !is_ci => None,
                 Some(AgeOrOff(age)) => age.map(|Age(length)| length),
-                None => Some(DEFAULT_POOL),
+                None => Some(DEFAULT_POOL_RERUNS),
             },
             concurrency,
             timeout,
             reporters,
             targets,
             evaluators: evaluators.into_iter().zip(places).collect(),
-            thresholds: self.placed("thresholds", thresholds),
-            additional_thresholds: self.placed("ci.thresholds", ci.thresholds.unwrap_or_default()),
+            thresholds: self.located_thresholds("thresholds", thresholds),
+            additional_thresholds: self
+                .located_thresholds("ci.thresholds", ci.thresholds.unwrap_or_default()),
             layout,
             models,
             prices,
@@ -213,7 +220,7 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
     }
 
     /// When to fetch datasets. Each of the two flags overrides the other's variable.
-    fn fetching(
+    fn fetch_settings(
         &self,
         layout: &Layout,
         accounts: BTreeMap<Platform, Account>,
@@ -228,11 +235,11 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
     }
 
     /// Which items to run if not all, or which shard.
-    fn items(&self) -> Result<(Option<Only>, Option<Shard>), ConfigError> {
-        let only = self.flags.only.map_or_else(|| self.variables.only(), |only| Ok(Some(only)))?;
+    fn item_selection(&self) -> Result<(Option<RerunMode>, Option<Shard>), ConfigError> {
+        let only = self.flags.rerun.map_or_else(|| self.variables.rerun_mode(), |only| Ok(Some(only)))?;
         let shard = self.flags.shard.map_or_else(|| self.variables.shard(), |shard| Ok(Some(shard)))?;
         match (only, shard) {
-            (Some(only), Some(shard)) => Err(ConfigError::OnlyOfShard { only, shard }),
+            (Some(only), Some(shard)) => Err(ConfigError::ShardWithRerun { only, shard }),
             either => Ok(either),
         }
     }
@@ -241,12 +248,13 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
     fn reporters(&mut self, written: Option<Vec<Reporter>>, layout: &Layout) -> Vec<Reporter> {
         let flags = (!self.flags.reporters.is_empty()).then(|| self.flags.reporters.clone());
         let (folder, origin) = match flags {
-            Some(_) => (absolute(Path::new(".")), Origin::Flag),
+            Some(_) => (absolute_path(Path::new(".")), Origin::Flag),
             None if written.is_some() => (self.workspace.clone(), self.origin("reporters")),
             None => (self.workspace.clone(), Origin::Default),
         };
-        let chosen = flags.or(written).unwrap_or_else(|| vec![Reporter::of(ReporterKind::Cli)]);
-        let placed: Vec<_> = chosen.into_iter().map(|reporter| reporter.placed(&folder, layout)).collect();
+        let chosen = flags.or(written).unwrap_or_else(|| vec![Reporter::new(ReporterKind::Cli)]);
+        let placed: Vec<_> =
+            chosen.into_iter().map(|reporter| reporter.with_resolved_path(&folder, layout)).collect();
         self.note("reporters", &placed, origin);
         placed
     }
@@ -255,7 +263,7 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
     fn ci(&mut self, ci: Ci) -> Result<(bool, Ci), ConfigError> {
         let flag = (self.flags.ci.then_some(true), Origin::Flag);
         let variable = (self.variables.ci()?, Origin::variable(CI));
-        let (in_force, origin) = first([flag, variable]).unwrap_or((false, Origin::Default));
+        let (in_force, origin) = first_set([flag, variable]).unwrap_or((false, Origin::Default));
         self.note("ci", &in_force, origin);
         let Ci { thresholds, concurrency, timeout, pool_reruns } = &ci;
         self.note_written("ci.thresholds", thresholds.as_ref());
@@ -267,64 +275,67 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
 
     fn concurrency(
         &mut self,
-        written: Option<Count>,
-        in_ci: Option<Count>,
-    ) -> Result<Declarable<usize>, ConfigError> {
-        let overriding = first([
-            (self.flags.concurrency.map(|items| Count(items.get())), Origin::Flag),
-            (self.variables.concurrency()?.map(Count), Origin::variable(CONCURRENCY)),
+        written: Option<PositiveInt>,
+        in_ci: Option<PositiveInt>,
+    ) -> Result<Overridable<usize>, ConfigError> {
+        let overriding = first_set([
+            (self.flags.concurrency.map(|items| PositiveInt(items.get())), Origin::Flag),
+            (self.variables.concurrency()?.map(PositiveInt), Origin::variable(CONCURRENCY)),
             (in_ci, self.origin("ci.concurrency")),
         ]);
-        let Declarable { value: Count(value), overrides } =
-            self.declarable("concurrency", overriding, written, Count(DEFAULT_CONCURRENCY));
-        Ok(Declarable { value, overrides })
+        let Overridable { value: PositiveInt(value), overrides } =
+            self.overridable("concurrency", overriding, written, PositiveInt(DEFAULT_CONCURRENCY));
+        Ok(Overridable { value, overrides })
     }
 
     fn timeout(
         &mut self,
-        written: Option<Length>,
-        in_ci: Option<Length>,
-    ) -> Result<Declarable<Duration>, ConfigError> {
-        let overriding = first([
-            (self.variables.timeout()?.map(Length), Origin::variable(TIMEOUT)),
+        written: Option<DurationValue>,
+        in_ci: Option<DurationValue>,
+    ) -> Result<Overridable<Duration>, ConfigError> {
+        let overriding = first_set([
+            (self.variables.timeout()?.map(DurationValue), Origin::variable(TIMEOUT)),
             (in_ci, self.origin("ci.timeout")),
         ]);
-        let Declarable { value: Length(value), overrides } =
-            self.declarable("timeout", overriding, written, Length(DEFAULT_TIMEOUT));
-        Ok(Declarable { value, overrides })
+        let Overridable { value: DurationValue(value), overrides } =
+            self.overridable("timeout", overriding, written, DurationValue(DEFAULT_TIMEOUT));
+        Ok(Overridable { value, overrides })
     }
 
     /// A setting that experiments may also declare: the override, else the file's value, else the default.
-    fn declarable<T: Serialize>(
+    fn overridable<T: Serialize>(
         &mut self,
         key: &str,
         overriding: Option<(T, Origin)>,
         written: Option<T>,
         default: T,
-    ) -> Declarable<T> {
+    ) -> Overridable<T> {
         let overrides = overriding.is_some();
-        let otherwise = first([(written, self.origin(key))]).unwrap_or((default, Origin::Default));
+        let otherwise = first_set([(written, self.origin(key))]).unwrap_or((default, Origin::Default));
         let (value, origin) = overriding.unwrap_or(otherwise);
         self.note(key, &value, origin);
-        Declarable { value, overrides }
+        Overridable { value, overrides }
     }
 
     fn env(&mut self, written: BTreeMap<VariableName, VariableValue>) -> BTreeMap<String, String> {
         let mut env = BTreeMap::new();
         for (VariableName(name), VariableValue(value)) in written {
-            let key = dotted("env", &name);
+            let key = dotted_key("env", &name);
             let set = self.variables.text(&name).map(|value| (value, Origin::variable(&name)));
             let (in_force, origin) = set.unwrap_or_else(|| (value.clone(), self.origin(&key)));
             register_variables([(&*name, &*value), (&*name, &*in_force)]);
-            self.note(&key, &shown_variable(&name, &in_force), origin);
+            self.note(&key, &redacted_variable(&name, &in_force), origin);
             env.insert(name, value);
         }
         env
     }
 
     /// The thresholds under a key, with their location.
-    fn placed(&self, key: &str, thresholds: Vec<Bound>) -> Vec<Threshold> {
+    fn located_thresholds(&self, key: &str, thresholds: Vec<ThresholdExpr>) -> Vec<Threshold> {
         let place = self.origin(key).to_string();
-        thresholds.into_iter().map(|Bound(threshold)| threshold.placed(place.clone())).collect()
+        thresholds
+            .into_iter()
+            .map(|ThresholdExpr(threshold)| threshold.with_location(place.clone()))
+            .collect()
     }
 }

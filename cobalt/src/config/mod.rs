@@ -5,35 +5,35 @@ mod datasets;
 mod error;
 mod evaluators;
 mod file;
-mod find;
 mod load;
-mod merge;
-mod merged;
+mod locate;
 mod models;
 mod overrides;
 mod platforms;
 mod reporter;
+mod resolve;
+mod resolved;
 #[cfg(feature = "schema")]
 mod schema;
-mod sections;
 mod settings;
+mod small_tables;
 #[cfg(test)]
 mod tests;
 mod variables;
 mod webhooks;
 
 pub use error::ConfigError;
-pub use find::project_root;
 pub use load::layout;
-pub use merged::Config;
+pub use locate::project_root;
 pub use overrides::Flags;
 pub use reporter::{Reporter, ReporterKind};
+pub use resolved::Config;
 #[cfg(feature = "schema")]
 pub use schema::schema;
-pub use sections::DashboardSettings;
 #[cfg(not(feature = "remote"))]
-pub(crate) use settings::dotted;
-pub use settings::{OnInconclusive, Only, Origin, Setting};
+pub(crate) use settings::dotted_key;
+pub use settings::{OnInconclusive, Origin, RerunMode, Setting};
+pub use small_tables::DashboardSettings;
 pub(crate) use variables::{REQUEST, RESUME};
-pub use variables::{SOURCES, unknown_variable};
+pub use variables::{SOURCES, unknown_variable_warning};
 pub use webhooks::{UnsetVariable, Webhook, WebhookOn};

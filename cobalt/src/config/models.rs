@@ -10,26 +10,27 @@ use serde::Deserialize;
 
 use super::Config;
 use super::error::ConfigError;
-use super::merge::{Merge, first};
+use super::resolve::{Resolver, first_set};
 use super::settings::Origin;
 use super::variables::CACHE;
 use crate::evaluators::EvalContext;
 #[cfg(feature = "judge")]
 use crate::evaluators::EvalError;
 #[cfg(feature = "judge")]
-use crate::llm::{self, Asking};
+use crate::llm::{self, LlmHandle};
 use crate::llm::{
     CacheSettings, DEFAULT_CONCURRENCY, DEFAULT_RETRIES, DEFAULT_TIMEOUT, DEFAULT_TTL, ModelChoice,
     ModelSettings, Models, Provider,
 };
 use crate::settings::{
-    Address, Age, Count, EmbeddingVendor, JudgeVendor, KeyVariable, Length, Retries, Temperature, Word,
+    Age, BaseUrl, DurationValue, EmbeddingProvider, JudgeProvider, NonEmptyString, PositiveInt, Retries,
+    SecretVariable, Temperature,
 };
 
 impl Config {
     /// The models for these settings, shared within this process by everything with the same settings.
     pub(crate) fn shared_models(&self) -> Arc<Models> {
-        Models::of(self.models(), self.prices())
+        Models::shared(self.models(), self.prices())
     }
 }
 
@@ -62,60 +63,60 @@ impl EvalContext {
     /// ```
     #[must_use]
     pub fn new(item: Item, output: Output) -> Self {
-        let cx = Self::of(Arc::new(item), "".into(), 0, 0, Arc::new(output));
+        let cx = Self::for_trial(Arc::new(item), "".into(), 0, 0, Arc::new(output));
         #[cfg(feature = "judge")]
-        let cx = cx.usually_asking(ask_by_environment);
+        let cx = cx.with_default_llm(llm_from_environment);
         cx
     }
 }
 
 /// Access to the models, with the settings of this process.
 #[cfg(feature = "judge")]
-fn ask_by_environment() -> Result<Asking, EvalError> {
+fn llm_from_environment() -> Result<LlmHandle, EvalError> {
     let config = Config::from_environment().map_err(|error| EvalError::new(error.to_string()))?;
-    Ok(Asking::new(config.shared_models()))
+    Ok(LlmHandle::new(config.shared_models()))
 }
 
 /// Default model of judges, and how to call it.
 #[derive(Debug, Default, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(extend("not" = one_key())))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(extend("not" = both_keys())))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table of settings")]
 pub struct Judge {
     /// The model; default: an inexpensive one of the provider for which there is a key.
-    pub(super) model: Option<Word>,
+    pub(super) model: Option<NonEmptyString>,
     /// The API to use; default: inferred from the model.
-    pub(super) provider: Option<JudgeVendor>,
+    pub(super) provider: Option<JudgeProvider>,
     /// Base URL of the API, without `/chat/completions` or `/v1/messages`; default: the provider's.
-    pub(super) base_url: Option<Address>,
+    pub(super) base_url: Option<BaseUrl>,
     /// The key itself. Not recommended: the file is committed with your code.
-    pub(super) api_key: Option<Word>,
+    pub(super) api_key: Option<NonEmptyString>,
     /// The environment variable that holds the key; default: the provider's.
-    pub(super) api_key_env: Option<KeyVariable>,
+    pub(super) api_key_env: Option<SecretVariable>,
     /// Sampling temperature; sent only if the model supports it.
     pub(super) temperature: Option<Temperature>,
     /// Time limit per request; default "60s".
-    pub(super) timeout: Option<Length>,
+    pub(super) timeout: Option<DurationValue>,
     /// Retries after a transient failure; default 4. A request that times out is retried once.
     pub(super) retries: Option<Retries>,
     /// Maximum parallel requests per process, including embeddings; default 64.
-    pub(super) concurrency: Option<Count>,
+    pub(super) concurrency: Option<PositiveInt>,
 }
 
 /// Default embedding model.
 #[derive(Debug, Default, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(extend("not" = one_key())))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(extend("not" = both_keys())))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table of settings")]
 pub struct Embedding {
     /// The model; default "text-embedding-3-small" if the provider is not set either.
-    pub(super) model: Option<Word>,
+    pub(super) model: Option<NonEmptyString>,
     /// The API to use; default: inferred from the model. "local" needs no key, but does not capture meaning.
-    pub(super) provider: Option<EmbeddingVendor>,
+    pub(super) provider: Option<EmbeddingProvider>,
     /// Base URL of the API, without `/embeddings`; default: the provider's.
-    pub(super) base_url: Option<Address>,
+    pub(super) base_url: Option<BaseUrl>,
     /// The key itself. Not recommended: the file is committed with your code.
-    pub(super) api_key: Option<Word>,
+    pub(super) api_key: Option<NonEmptyString>,
     /// The environment variable that holds the key; default: the provider's.
-    pub(super) api_key_env: Option<KeyVariable>,
+    pub(super) api_key_env: Option<SecretVariable>,
 }
 
 /// The cache of model responses.
@@ -131,11 +132,11 @@ pub struct Cache {
 
 /// Forbids `api-key` together with `api-key-env`, as a schema.
 #[cfg(feature = "schema")]
-fn one_key() -> serde_json::Value {
+fn both_keys() -> serde_json::Value {
     serde_json::json!({ "required": ["api-key", "api-key-env"] })
 }
 
-impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
+impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
     /// Resolves the settings of models; `layout` has the cache directory.
     pub fn models(
         &mut self,
@@ -145,30 +146,35 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
         layout: &Layout,
     ) -> Result<ModelSettings, ConfigError> {
         let Judge { model, provider, base_url, api_key, api_key_env, temperature, .. } = judge;
-        let provider = provider.map(|JudgeVendor(provider)| provider);
-        let judge_choice =
-            self.choice("judge", Choice { model, provider, base_url, api_key, api_key_env, temperature })?;
-        let Length(timeout) = self.or_default("judge.timeout", judge.timeout, || Length(DEFAULT_TIMEOUT));
+        let provider = provider.map(|JudgeProvider(provider)| provider);
+        let judge_choice = self.resolve_model(
+            "judge",
+            ModelTable { model, provider, base_url, api_key, api_key_env, temperature },
+        )?;
+        let DurationValue(timeout) =
+            self.or_default("judge.timeout", judge.timeout, || DurationValue(DEFAULT_TIMEOUT));
         let Retries(retries) = self.or_default("judge.retries", judge.retries, || Retries(DEFAULT_RETRIES));
-        let Count(concurrency) =
-            self.or_default("judge.concurrency", judge.concurrency, || Count(DEFAULT_CONCURRENCY));
+        let PositiveInt(concurrency) =
+            self.or_default("judge.concurrency", judge.concurrency, || PositiveInt(DEFAULT_CONCURRENCY));
         let Embedding { model, provider, base_url, api_key, api_key_env } = embedding;
-        let provider = provider.map(|EmbeddingVendor(provider)| provider);
+        let provider = provider.map(|EmbeddingProvider(provider)| provider);
         let temperature = None;
-        let embedding = self
-            .choice("embedding", Choice { model, provider, base_url, api_key, api_key_env, temperature })?;
+        let embedding = self.resolve_model(
+            "embedding",
+            ModelTable { model, provider, base_url, api_key, api_key_env, temperature },
+        )?;
         let cache = self.cache(cache, layout)?;
         Ok(ModelSettings { judge: judge_choice, embedding, timeout, retries, concurrency, cache })
     }
 
     /// Resolves the model of a table. Only written keys are noted: the rest is inferred from them and from the environment.
-    fn choice(&mut self, table: &str, choice: Choice) -> Result<ModelChoice, ConfigError> {
+    fn resolve_model(&mut self, table: &str, choice: ModelTable) -> Result<ModelChoice, ConfigError> {
         let key = |name: &str| format!("{table}.{name}");
-        self.said_once(table, "api-key", choice.api_key.is_some(), choice.api_key_env.is_some())?;
-        if let Some(Word(secret)) = &choice.api_key {
+        self.refuse_both_keys(table, "api-key", choice.api_key.is_some(), choice.api_key_env.is_some())?;
+        if let Some(NonEmptyString(secret)) = &choice.api_key {
             register_secret(&key("api-key"), secret);
         }
-        if let Some(Address(url)) = &choice.base_url {
+        if let Some(BaseUrl(url)) = &choice.base_url {
             register_address(&key("base-url"), url);
         }
         self.register_variable(choice.api_key_env.as_ref());
@@ -183,7 +189,7 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
 
     /// The cache settings, if the cache is enabled.
     fn cache(&mut self, written: Cache, layout: &Layout) -> Result<Option<CacheSettings>, ConfigError> {
-        let enabled = first([
+        let enabled = first_set([
             (self.variables.cache()?, Origin::variable(CACHE)),
             (written.enabled, self.origin("cache.enabled")),
         ]);
@@ -195,23 +201,23 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
 }
 
 /// The keys that both tables share.
-struct Choice {
-    model: Option<Word>,
+struct ModelTable {
+    model: Option<NonEmptyString>,
     provider: Option<Provider>,
-    base_url: Option<Address>,
-    api_key: Option<Word>,
-    api_key_env: Option<KeyVariable>,
+    base_url: Option<BaseUrl>,
+    api_key: Option<NonEmptyString>,
+    api_key_env: Option<SecretVariable>,
     temperature: Option<Temperature>,
 }
 
-impl From<Choice> for ModelChoice {
-    fn from(written: Choice) -> Self {
+impl From<ModelTable> for ModelChoice {
+    fn from(written: ModelTable) -> Self {
         Self {
-            model: written.model.map(|Word(model)| model),
+            model: written.model.map(|NonEmptyString(model)| model),
             provider: written.provider,
-            base_url: written.base_url.map(|Address(url)| url),
-            api_key: written.api_key.map(|Word(key)| Secret(key)),
-            api_key_env: written.api_key_env.map(|KeyVariable(name)| name),
+            base_url: written.base_url.map(|BaseUrl(url)| url),
+            api_key: written.api_key.map(|NonEmptyString(key)| Secret(key)),
+            api_key_env: written.api_key_env.map(|SecretVariable(name)| name),
             temperature: written.temperature.map(|Temperature(temperature)| temperature),
         }
     }

@@ -8,16 +8,16 @@ use std::sync::OnceLock;
 use std::time::{Duration, SystemTime};
 
 use cobalt_core::redact::redacted;
-use cobalt_core::report::{Shard, duration};
+use cobalt_core::report::{Shard, parse_duration};
 
 use super::error::ConfigError;
 use super::reporter::Reporter;
-use super::settings::{OnInconclusive, Only};
+use super::settings::{OnInconclusive, RerunMode};
 use super::variables::{
     BASELINE, CACHE, CI, CONCURRENCY, CONFIG, OFFLINE, ON_INCONCLUSIVE, ONLY, REDACTION_FORMS, REFRESH,
     RESUME, RUNS, SHARD, TIMEOUT,
 };
-use crate::settings::{LONGEST_TIMEOUT, MOST_RUNS};
+use crate::settings::{MAX_RUNS, MAX_TIMEOUT};
 
 /// Settings from the command's flags, which override all others.
 ///
@@ -35,7 +35,7 @@ pub struct Flags {
     /// `--resume`: IDs of the runs to resume.
     pub resume: Vec<String>,
     /// `--rerun-failed` or `--changed`: which items to run instead of all.
-    pub only: Option<Only>,
+    pub rerun: Option<RerunMode>,
     /// `--shard`: the shard of the items to run.
     pub shard: Option<Shard>,
     /// `--baseline`: baseline files and result files; each experiment is compared with the one of its name. Relative paths start at
@@ -63,18 +63,18 @@ impl Flags {
         let runs = self.runs.map(|runs| (RUNS, runs.to_string().into()));
         let ci = self.ci.then(|| (CI, "1".into()));
         let resume = (!self.resume.is_empty()).then(|| (RESUME, self.resume.join(",").into()));
-        let only = self.only.map(|only| (ONLY, only.to_string().into()));
+        let only = self.rerun.map(|only| (ONLY, only.to_string().into()));
         let shard = self.shard.map(|shard| (SHARD, shard.to_string().into()));
         let baseline = (!self.baseline.is_empty()).then(|| self.baseline_list()).transpose()?;
         let baseline = baseline.map(|list| (BASELINE, list));
         let on_inconclusive =
             self.on_inconclusive.map(|outcome| (ON_INCONCLUSIVE, outcome.to_string().into()));
         let all = [config, concurrency, runs, ci, resume, only, shard, baseline, on_inconclusive];
-        Ok(all.into_iter().flatten().chain(self.fetching()).collect())
+        Ok(all.into_iter().flatten().chain(self.fetch_variables()).collect())
     }
 
     /// The variables for fetched datasets. Each of the two flags also resets the other's variable.
-    fn fetching(&self) -> Vec<(&'static str, OsString)> {
+    fn fetch_variables(&self) -> Vec<(&'static str, OsString)> {
         match (self.offline, self.refresh) {
             (true, _) => vec![(OFFLINE, "1".into()), (REFRESH, "0".into())],
             (false, Some(since)) => {
@@ -87,36 +87,37 @@ impl Flags {
 
     /// The file to read, as an absolute path.
     pub(super) fn config(&self) -> Option<PathBuf> {
-        self.config.as_deref().map(absolute)
+        self.config.as_deref().map(absolute_path)
     }
 
     /// The files of baselines to choose from, as absolute paths.
     pub(super) fn baseline(&self) -> Vec<PathBuf> {
-        self.baseline.iter().map(|path| absolute(path)).collect()
+        self.baseline.iter().map(|path| absolute_path(path)).collect()
     }
 
     /// The same as one string, separated as in `PATH`.
     pub(super) fn baseline_list(&self) -> Result<OsString, ConfigError> {
         let paths = self.baseline();
-        std::env::join_paths(&paths).map_err(|error| ConfigError::BaselinePath { reason: error.to_string() })
+        std::env::join_paths(&paths)
+            .map_err(|error| ConfigError::InvalidBaselinePath { reason: error.to_string() })
     }
 }
 
 /// A path from a flag, relative to the current directory.
-pub fn absolute(path: &Path) -> PathBuf {
+pub fn absolute_path(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
 /// The time of the first call, soon after the process has started.
-fn started() -> SystemTime {
+fn process_start() -> SystemTime {
     static STARTED: OnceLock<SystemTime> = OnceLock::new();
     *STARTED.get_or_init(SystemTime::now)
 }
 
 /// The environment variables, behind a lookup function.
-pub struct Variables<F>(pub(super) F);
+pub struct EnvVariables<F>(pub(super) F);
 
-impl<F: Fn(&str) -> Option<OsString>> Variables<F> {
+impl<F: Fn(&str) -> Option<OsString>> EnvVariables<F> {
     /// A path; an empty one counts as unset.
     pub fn path(&self, name: &str) -> Option<PathBuf> {
         (self.0)(name).filter(|value| !value.is_empty()).map(PathBuf::from)
@@ -132,19 +133,19 @@ impl<F: Fn(&str) -> Option<OsString>> Variables<F> {
     }
 
     pub fn runs(&self) -> Result<Option<usize>, ConfigError> {
-        self.count(RUNS, "a whole number from 1 to 10,000", MOST_RUNS)
+        self.count(RUNS, "a whole number from 1 to 10,000", MAX_RUNS)
     }
 
     pub fn timeout(&self) -> Result<Option<Duration>, ConfigError> {
         let expected = "a duration such as `30s` or `500ms`, at most `720h`";
-        self.read(TIMEOUT, expected, |text| duration(text).ok().filter(|length| *length <= LONGEST_TIMEOUT))
+        self.read(TIMEOUT, expected, |text| parse_duration(text).ok().filter(|length| *length <= MAX_TIMEOUT))
     }
 
     pub fn ci(&self) -> Result<Option<bool>, ConfigError> {
-        self.switch(CI)
+        self.boolean(CI)
     }
 
-    pub fn only(&self) -> Result<Option<Only>, ConfigError> {
+    pub fn rerun_mode(&self) -> Result<Option<RerunMode>, ConfigError> {
         self.read(ONLY, "`failed` or `changed`", |text| text.parse().ok())
     }
 
@@ -158,15 +159,15 @@ impl<F: Fn(&str) -> Option<OsString>> Variables<F> {
     }
 
     pub fn cache(&self) -> Result<Option<bool>, ConfigError> {
-        self.switch(CACHE)
+        self.boolean(CACHE)
     }
 
     pub fn redaction_forms(&self) -> Result<Option<bool>, ConfigError> {
-        self.switch(REDACTION_FORMS)
+        self.boolean(REDACTION_FORMS)
     }
 
     pub fn offline(&self) -> Result<Option<bool>, ConfigError> {
-        self.switch(OFFLINE)
+        self.boolean(OFFLINE)
     }
 
     /// Cached datasets older than this are re-fetched.
@@ -176,7 +177,7 @@ impl<F: Fn(&str) -> Option<OsString>> Variables<F> {
         let expected = "`1`, `0` or a past time in UTC, such as `2026-11-20T08:00:00Z`";
         let latest = SystemTime::now() + AHEAD;
         let since = self.read(REFRESH, expected, |text| match text {
-            "1" | "true" => Some(Some(started())),
+            "1" | "true" => Some(Some(process_start())),
             "0" | "false" => Some(None),
             // With a future time, every copy would be too old forever.
             time => humantime::parse_rfc3339(time).ok().filter(|time| *time <= latest).map(Some),
@@ -194,7 +195,7 @@ impl<F: Fn(&str) -> Option<OsString>> Variables<F> {
         self.read(name, expected, count)
     }
 
-    fn switch(&self, name: &'static str) -> Result<Option<bool>, ConfigError> {
+    fn boolean(&self, name: &'static str) -> Result<Option<bool>, ConfigError> {
         self.read(name, "`1` or `0`", |text| match text {
             "1" | "true" => Some(true),
             "0" | "false" => Some(false),
@@ -211,7 +212,8 @@ impl<F: Fn(&str) -> Option<OsString>> Variables<F> {
     ) -> Result<Option<T>, ConfigError> {
         let Some(value) = (self.0)(name).filter(|value| !value.is_empty()) else { return Ok(None) };
         let value = value.to_string_lossy();
-        let refused = || ConfigError::Variable { name, value: redacted(&value).into_owned(), expected };
+        let refused =
+            || ConfigError::InvalidVariable { name, value: redacted(&value).into_owned(), expected };
         read(value.trim()).map(Some).ok_or_else(refused)
     }
 }

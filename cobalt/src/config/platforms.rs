@@ -7,9 +7,9 @@ use cobalt_core::redact::{REDACTED, Secret, register_address, register_secret};
 use serde::Deserialize;
 
 use super::error::ConfigError;
-use super::merge::Merge;
+use super::resolve::Resolver;
 use crate::dataset::settings::{Account, Key, Platform};
-use crate::settings::{Address, KeyVariable, Word};
+use crate::settings::{BaseUrl, NonEmptyString, SecretVariable};
 
 /// Accounts for dataset platforms.
 #[derive(Debug, Default, Deserialize)]
@@ -23,85 +23,85 @@ pub struct Platforms {
     /// Braintrust.
     pub(super) braintrust: Option<Braintrust>,
     /// Basalt.
-    pub(super) basalt: Option<OneKey>,
+    pub(super) basalt: Option<SingleKeyAccount>,
 }
 
 /// A Langfuse account, which has a pair of keys.
 #[derive(Debug, Default, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "LangfuseAccount", extend("allOf" = keys_once())))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "LangfuseAccount", extend("allOf" = forbid_both_keys())))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table of settings")]
 pub struct Langfuse {
     /// Base URL of the API; default: `LANGFUSE_BASE_URL` or `LANGFUSE_HOST`, else the platform's own.
-    pub(super) base_url: Option<Address>,
+    pub(super) base_url: Option<BaseUrl>,
     /// The public key itself.
-    pub(super) public_key: Option<Word>,
+    pub(super) public_key: Option<NonEmptyString>,
     /// The environment variable that holds the public key; default `LANGFUSE_PUBLIC_KEY`.
-    pub(super) public_key_env: Option<KeyVariable>,
+    pub(super) public_key_env: Option<SecretVariable>,
     /// The secret key itself. Not recommended: the file is committed with your code.
-    pub(super) secret_key: Option<Word>,
+    pub(super) secret_key: Option<NonEmptyString>,
     /// The environment variable that holds the secret key; default `LANGFUSE_SECRET_KEY`.
-    pub(super) secret_key_env: Option<KeyVariable>,
+    pub(super) secret_key_env: Option<SecretVariable>,
 }
 
 /// A LangSmith account.
 #[derive(Debug, Default, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "LangSmithAccount", extend("not" = key_twice())))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "LangSmithAccount", extend("not" = both_keys())))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table of settings")]
 pub struct LangSmith {
     /// Base URL of the API; default: `LANGSMITH_ENDPOINT`, else the platform's own.
-    pub(super) base_url: Option<Address>,
+    pub(super) base_url: Option<BaseUrl>,
     /// The key itself. Not recommended: the file is committed with your code.
-    pub(super) api_key: Option<Word>,
+    pub(super) api_key: Option<NonEmptyString>,
     /// The environment variable that holds the key; default `LANGSMITH_API_KEY`.
-    pub(super) api_key_env: Option<KeyVariable>,
+    pub(super) api_key_env: Option<SecretVariable>,
     /// Workspace ID, if the key belongs to several.
-    pub(super) workspace: Option<Word>,
+    pub(super) workspace: Option<NonEmptyString>,
 }
 
 /// A Braintrust account.
 #[derive(Debug, Default, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "BraintrustAccount", extend("not" = key_twice())))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "BraintrustAccount", extend("not" = both_keys())))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table of settings")]
 pub struct Braintrust {
     /// Base URL of the API; default: `BRAINTRUST_API_URL`, else the platform's own.
-    pub(super) base_url: Option<Address>,
+    pub(super) base_url: Option<BaseUrl>,
     /// The key itself. Not recommended: the file is committed with your code.
-    pub(super) api_key: Option<Word>,
+    pub(super) api_key: Option<NonEmptyString>,
     /// The environment variable that holds the key; default `BRAINTRUST_API_KEY`.
-    pub(super) api_key_env: Option<KeyVariable>,
+    pub(super) api_key_env: Option<SecretVariable>,
     /// Organization name, if the key belongs to several.
-    pub(super) organization: Option<Word>,
+    pub(super) organization: Option<NonEmptyString>,
 }
 
 /// An account with one key.
 #[derive(Debug, Default, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Account", extend("not" = key_twice())))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Account", extend("not" = both_keys())))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table of settings")]
-pub struct OneKey {
+pub struct SingleKeyAccount {
     /// Base URL of the API; default: that of the platform's variable, else the platform's own.
-    pub(super) base_url: Option<Address>,
+    pub(super) base_url: Option<BaseUrl>,
     /// The key itself. Not recommended: the file is committed with your code.
-    pub(super) api_key: Option<Word>,
+    pub(super) api_key: Option<NonEmptyString>,
     /// The environment variable that holds the key; default: the platform's usual one.
-    pub(super) api_key_env: Option<KeyVariable>,
+    pub(super) api_key_env: Option<SecretVariable>,
 }
 
 /// Matches a key that is given twice, as a schema.
 #[cfg(feature = "schema")]
-fn key_twice() -> serde_json::Value {
+fn both_keys() -> serde_json::Value {
     serde_json::json!({ "required": ["api-key", "api-key-env"] })
 }
 
 /// Forbids giving either key of Langfuse twice, as a schema.
 #[cfg(feature = "schema")]
-fn keys_once() -> serde_json::Value {
+fn forbid_both_keys() -> serde_json::Value {
     serde_json::json!([
         { "not": { "required": ["public-key", "public-key-env"] } },
         { "not": { "required": ["secret-key", "secret-key-env"] } },
     ])
 }
 
-impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
+impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
     /// Resolves the account of each platform that has a table.
     pub fn accounts(&mut self, written: Platforms) -> Result<BTreeMap<Platform, Account>, ConfigError> {
         let Platforms { langfuse, langsmith, braintrust, basalt } = written;
@@ -109,7 +109,7 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
             langfuse.map(|table| Ok((Platform::Langfuse, self.langfuse(table)?))),
             langsmith.map(|table| Ok((Platform::LangSmith, self.langsmith(table)?))),
             braintrust.map(|table| Ok((Platform::Braintrust, self.braintrust(table)?))),
-            basalt.map(|table| Ok((Platform::Basalt, self.one_key("platforms.basalt", table)?))),
+            basalt.map(|table| Ok((Platform::Basalt, self.single_key_account("platforms.basalt", table)?))),
         ];
         accounts.into_iter().flatten().collect()
     }
@@ -128,21 +128,21 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
     fn langsmith(&mut self, table: LangSmith) -> Result<Account, ConfigError> {
         let LangSmith { base_url, api_key, api_key_env, workspace } = table;
         let at = "platforms.langsmith";
-        let account = self.one_key(at, OneKey { base_url, api_key, api_key_env })?;
+        let account = self.single_key_account(at, SingleKeyAccount { base_url, api_key, api_key_env })?;
         self.note_written(&format!("{at}.workspace"), workspace.as_ref());
-        Ok(Account { workspace: workspace.map(|Word(id)| id), ..account })
+        Ok(Account { workspace: workspace.map(|NonEmptyString(id)| id), ..account })
     }
 
     fn braintrust(&mut self, table: Braintrust) -> Result<Account, ConfigError> {
         let Braintrust { base_url, api_key, api_key_env, organization } = table;
         let at = "platforms.braintrust";
-        let account = self.one_key(at, OneKey { base_url, api_key, api_key_env })?;
+        let account = self.single_key_account(at, SingleKeyAccount { base_url, api_key, api_key_env })?;
         self.note_written(&format!("{at}.organization"), organization.as_ref());
-        Ok(Account { workspace: organization.map(|Word(name)| name), ..account })
+        Ok(Account { workspace: organization.map(|NonEmptyString(name)| name), ..account })
     }
 
-    fn one_key(&mut self, table: &str, written: OneKey) -> Result<Account, ConfigError> {
-        let OneKey { base_url, api_key, api_key_env } = written;
+    fn single_key_account(&mut self, table: &str, written: SingleKeyAccount) -> Result<Account, ConfigError> {
+        let SingleKeyAccount { base_url, api_key, api_key_env } = written;
         Ok(Account {
             base_url: self.base_url(table, base_url),
             key: self.key(table, "api-key", api_key, api_key_env)?,
@@ -150,12 +150,12 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
         })
     }
 
-    fn base_url(&mut self, table: &str, written: Option<Address>) -> Option<String> {
-        if let Some(Address(url)) = &written {
+    fn base_url(&mut self, table: &str, written: Option<BaseUrl>) -> Option<String> {
+        if let Some(BaseUrl(url)) = &written {
             register_address(&format!("{table}.base-url"), url);
         }
         self.note_written(&format!("{table}.base-url"), written.as_ref());
-        written.map(|Address(url)| url)
+        written.map(|BaseUrl(url)| url)
     }
 
     /// Resolves a key: either the key itself or the variable that holds it.
@@ -163,17 +163,17 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
         &mut self,
         table: &str,
         name: &str,
-        written: Option<Word>,
-        variable: Option<KeyVariable>,
+        written: Option<NonEmptyString>,
+        variable: Option<SecretVariable>,
     ) -> Result<Option<Key>, ConfigError> {
-        self.said_once(table, name, written.is_some(), variable.is_some())?;
+        self.refuse_both_keys(table, name, written.is_some(), variable.is_some())?;
         self.note_written(&format!("{table}.{name}"), written.as_ref().map(|_| REDACTED).as_ref());
         self.note_written(&format!("{table}.{name}-env"), variable.as_ref());
-        if let Some(Word(secret)) = &written {
+        if let Some(NonEmptyString(secret)) = &written {
             register_secret(&format!("{table}.{name}"), secret);
         }
         self.register_variable(variable.as_ref());
-        let variable = variable.map(|KeyVariable(name)| Key::Variable(name));
-        Ok(written.map(|Word(key)| Key::Written(Secret(key))).or(variable))
+        let variable = variable.map(|SecretVariable(name)| Key::Variable(name));
+        Ok(written.map(|NonEmptyString(key)| Key::Written(Secret(key))).or(variable))
     }
 }

@@ -8,7 +8,7 @@ use cobalt_core::store::Layout;
 use cobalt_core::wording;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::settings::Text;
+use crate::settings::StringVisitor;
 
 /// An output format of a run. Its text form is the name of the kind or, with a file, `junit=out/junit.xml`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,12 +82,12 @@ impl ReporterKind {
 impl Reporter {
     /// A reporter without a path: it writes the default file, if any.
     #[must_use]
-    pub fn of(kind: ReporterKind) -> Self {
+    pub fn new(kind: ReporterKind) -> Self {
         Self { kind, path: None }
     }
 
     /// Resolves the path: relative ones start at `folder`, default files are in the layout's reports directory.
-    pub(super) fn placed(self, folder: &Path, layout: &Layout) -> Self {
+    pub(super) fn with_resolved_path(self, folder: &Path, layout: &Layout) -> Self {
         let usual = || self.kind.file_name().map(|name| layout.reports().join(name));
         Self { kind: self.kind, path: self.path.map(|path| folder.join(path)).or_else(usual) }
     }
@@ -108,7 +108,7 @@ impl FromStr for Reporter {
     fn from_str(text: &str) -> Result<Self, String> {
         let (name, path) = text.split_once('=').map_or((text, None), |(name, path)| (name, Some(path)));
         let unknown = || {
-            let names = wording::list(ReporterKind::ALL.into_iter().map(ReporterKind::name));
+            let names = wording::join_quoted(ReporterKind::ALL.into_iter().map(ReporterKind::name));
             format!("unknown reporter `{name}`; available: {names}")
         };
         let kind = ReporterKind::ALL.into_iter().find(|kind| kind.name() == name).ok_or_else(unknown)?;
@@ -131,7 +131,7 @@ impl Serialize for Reporter {
 impl<'de> Deserialize<'de> for Reporter {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let expected = "the name of a reporter in quotes, such as \"cli\" or \"junit=out/junit.xml\"";
-        deserializer.deserialize_str(Text { expected, read: str::parse })
+        deserializer.deserialize_str(StringVisitor { expected, read: str::parse })
     }
 }
 

@@ -5,21 +5,21 @@ use schemars::generate::SchemaSettings;
 use schemars::transform::RecursiveTransform;
 use serde_json::Value;
 
-use super::file::File;
+use super::file::ConfigFile;
 use super::reporter::{Reporter, ReporterKind};
-use super::sections::Port;
-use super::webhooks::{HookAddress, HookTimeout};
+use super::small_tables::Port;
+use super::webhooks::{WebhookTimeout, WebhookUrl};
 use crate::dataset::Format;
 use crate::dataset::table_values::{
-    Bytes, FileAddress, FormatName, HashStart, HeaderName, HeaderText, PageSize,
+    Bytes, FileUrl, FormatName, HashPrefix, HeaderName, HeaderValue, PageSize,
 };
-use crate::settings::schema_of;
+use crate::settings::inline_schemas;
 
 /// The JSON schema of `cobalt.toml`.
 #[must_use]
 pub fn schema() -> Value {
     let settings = SchemaSettings::default().with_transform(RecursiveTransform(without_null));
-    settings.into_generator().into_root_schema_for::<File>().to_value()
+    settings.into_generator().into_root_schema_for::<ConfigFile>().to_value()
 }
 
 /// Removes `null` from optional values: TOML has none.
@@ -45,24 +45,24 @@ fn without_null(schema: &mut Schema) {
     }
 }
 
-schema_of! {
+inline_schemas! {
     Port: { "type": "integer", "minimum": 0, "maximum": 65535 },
-    HookAddress: { "type": "string", "pattern": "^https?://[^/?#\\s][^\\s]*$", "examples": ["https://example.com/hook"] },
-    HookTimeout: {
+    WebhookUrl: { "type": "string", "pattern": "^https?://[^/?#\\s][^\\s]*$", "examples": ["https://example.com/hook"] },
+    WebhookTimeout: {
         "type": "string",
         "pattern": "^(?=.*[1-9])\\s*[0-9.][0-9._]*\\s*(ns|us|ms|s|m)\\s*$",
         "examples": ["10s", "500ms"],
     },
-    FileAddress: {
+    FileUrl: {
         "type": "string",
         "pattern": "^https?://[^/?#\\s][^\\s]*$",
         "examples": ["https://example.com/support.jsonl"],
     },
     FormatName: { "type": "string", "enum": Format::ALL.map(|format| format.to_string()) },
     HeaderName: { "type": "string", "pattern": "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$" },
-    HeaderText: { "type": "string" },
+    HeaderValue: { "type": "string" },
     PageSize: { "type": "integer", "minimum": 1, "maximum": 100 },
-    HashStart: { "type": "string", "pattern": "^[0-9A-Fa-f]{8,64}$" },
+    HashPrefix: { "type": "string", "pattern": "^[0-9A-Fa-f]{8,64}$" },
     Bytes: {
         "type": ["integer", "string"],
         "minimum": 1,
@@ -71,13 +71,13 @@ schema_of! {
     },
     Reporter: {
         "type": "string",
-        "pattern": reporters(),
+        "pattern": reporter_pattern(),
         "examples": ["cli", "junit", "html=target/report.html"],
     },
 }
 
 /// A pattern for the names of the reporters, with an optional path for those that write a file.
-fn reporters() -> String {
+fn reporter_pattern() -> String {
     let names = |writes: bool| {
         let kinds = ReporterKind::ALL.into_iter().filter(|kind| kind.file_name().is_some() == writes);
         kinds.map(ReporterKind::name).collect::<Vec<_>>().join("|")

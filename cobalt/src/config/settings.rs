@@ -4,11 +4,11 @@ use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
-use cobalt_core::redact::{REDACTED, is_secret, redacted, shown_address};
+use cobalt_core::redact::{REDACTED, is_secret, redacted, redacted_url};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
-use crate::settings::Text;
+use crate::settings::StringVisitor;
 
 /// An effective setting.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -69,27 +69,27 @@ impl Serialize for Origin {
 }
 
 /// The value of a variable, redacted if it is a secret.
-pub fn shown_variable<'a>(name: &str, value: &'a str) -> Cow<'a, str> {
+pub fn redacted_variable<'a>(name: &str, value: &'a str) -> Cow<'a, str> {
     if is_secret(name) { REDACTED.into() } else { redacted(value) }
 }
 
 /// A value with all secrets redacted.
-pub fn without_secrets(value: Value) -> Value {
+pub fn redact_value(value: Value) -> Value {
     match value {
         // Any URL parameter may be a key, whatever its name.
-        Value::String(text) if text.starts_with("http") => Value::String(shown_address(&text)),
+        Value::String(text) if text.starts_with("http") => Value::String(redacted_url(&text)),
         Value::String(text) => Value::String(redacted(&text).into_owned()),
-        Value::Array(list) => list.into_iter().map(without_secrets).collect(),
+        Value::Array(list) => list.into_iter().map(redact_value).collect(),
         Value::Object(fields) => {
             let hidden = |(key, value): (String, Value)| match value {
                 // `secret-env` is the name of a variable, not a secret.
                 Value::String(_) if is_secret(&key) && !key.ends_with("-env") => (key, REDACTED.into()),
                 // `headers-env` contains names of variables, whatever the header names.
                 Value::Object(names) if key.ends_with("-env") => {
-                    let names = names.into_iter().map(|(name, variable)| (name, without_secrets(variable)));
+                    let names = names.into_iter().map(|(name, variable)| (name, redact_value(variable)));
                     (key, names.collect())
                 }
-                value => (key, without_secrets(value)),
+                value => (key, redact_value(value)),
             };
             fields.into_iter().map(hidden).collect()
         }
@@ -99,7 +99,7 @@ pub fn without_secrets(value: Value) -> Value {
 
 /// Which items to run instead of all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Only {
+pub enum RerunMode {
     /// Items that were in error or below a pass mark in their last result.
     Failed,
     /// Items whose result is missing or out of date: the sources, the evaluators or the data have changed since.
@@ -107,7 +107,7 @@ pub enum Only {
 }
 
 /// The value of `COBALT_ONLY`.
-impl fmt::Display for Only {
+impl fmt::Display for RerunMode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Failed => "failed",
@@ -116,7 +116,7 @@ impl fmt::Display for Only {
     }
 }
 
-impl FromStr for Only {
+impl FromStr for RerunMode {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -161,12 +161,13 @@ impl fmt::Display for OnInconclusive {
 
 impl<'de> Deserialize<'de> for OnInconclusive {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_str(Text { expected: "`pass` or `fail` in quotes", read: str::parse })
+        deserializer
+            .deserialize_str(StringVisitor { expected: "`pass` or `fail` in quotes", read: str::parse })
     }
 }
 
 /// The dotted path of a key: `storage.dir`, or `prices."gpt-4.1"` if the key needs quotes.
-pub fn dotted(above: &str, key: &str) -> String {
+pub fn dotted_key(above: &str, key: &str) -> String {
     let is_bare = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_');
     let key = if !key.is_empty() && key.chars().all(is_bare) { key.to_owned() } else { format!("{key:?}") };
     if above.is_empty() { key } else { format!("{above}.{key}") }
@@ -180,13 +181,13 @@ mod tests {
 
     #[test]
     fn a_field_whose_name_says_so_is_a_secret() {
-        let shown = without_secrets(json!([{ "apiKey": "abc", "model": "small", "maxTokens": 3 }]));
+        let shown = redact_value(json!([{ "apiKey": "abc", "model": "small", "maxTokens": 3 }]));
         assert_eq!(shown, json!([{ "apiKey": "[redacted]", "model": "small", "maxTokens": 3 }]));
     }
 
     #[test]
     fn an_address_is_shown_without_what_its_parameters_hold() {
-        let shown = |url: &str| without_secrets(json!(url));
+        let shown = |url: &str| redact_value(json!(url));
         assert_eq!(
             shown("https://host.test/v1?api-version=2024-10-21&key=abc&code=d#e"),
             "https://host.test/v1?api-version=2024-10-21&key=[redacted]&code=[redacted]#e"

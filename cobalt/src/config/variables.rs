@@ -48,7 +48,7 @@ pub(crate) const REQUEST: &str = "COBALT_REQUEST";
 const PREFIX: &str = "COBALT_";
 
 /// Every variable that users may set for a run or for the command.
-const KNOWN: [&str; 21] = [
+const KNOWN_VARIABLES: [&str; 21] = [
     BASELINE,
     CACHE,
     CACHE_DIR,
@@ -73,7 +73,7 @@ const KNOWN: [&str; 21] = [
     "COBALT_TOKEN",
 ];
 /// Variables of this project's own tests, benchmarks and action; never suggested to users.
-const OF_DEVELOPMENT: [&str; 8] = [
+const DEVELOPMENT_VARIABLES: [&str; 8] = [
     "COBALT_BENCH_PYTHON",
     "COBALT_BIN",
     "COBALT_KILL_ROUNDS",
@@ -94,13 +94,15 @@ const OF_DEVELOPMENT: [&str; 8] = [
 /// assert!(unknown_variable("COBALT_TIMOUT").is_some_and(|text| text.ends_with("did you mean `COBALT_TIMEOUT`?")));
 /// ```
 #[must_use]
-pub fn unknown_variable(name: &str) -> Option<String> {
+pub fn unknown_variable_warning(name: &str) -> Option<String> {
     let (prefix, rest) = name.split_at_checked(PREFIX.len())?;
     let is_known = |known: &&str| *known == name || cfg!(windows) && known.eq_ignore_ascii_case(name);
-    if !prefix.eq_ignore_ascii_case(PREFIX) || KNOWN.iter().chain(&OF_DEVELOPMENT).any(is_known) {
+    if !prefix.eq_ignore_ascii_case(PREFIX)
+        || KNOWN_VARIABLES.iter().chain(&DEVELOPMENT_VARIABLES).any(is_known)
+    {
         return None;
     }
-    let meant = wording::closest(rest, KNOWN.iter().map(|known| &known[PREFIX.len()..]));
+    let meant = wording::closest(rest, KNOWN_VARIABLES.iter().map(|known| &known[PREFIX.len()..]));
     let instead = match meant {
         Some(meant) => format!("did you mean `{PREFIX}{meant}`?"),
         None => "see `cobalt::configuration` in the documentation for the known ones".to_owned(),
@@ -124,14 +126,14 @@ mod tests {
             ("cobalt_shard", "did you mean `COBALT_SHARD`?"),
             ("COBALT_ELSE", "for the known ones"),
         ] {
-            let said = unknown_variable(name).unwrap_or_default();
+            let said = unknown_variable_warning(name).unwrap_or_default();
             assert!(
                 said.contains(&format!("unknown environment variable {name} ")) && said.ends_with(meant),
                 "{said}"
             );
         }
         for name in ["COBALT_CI", "COBALT_SHARED", "COBALT_REQUEST", "COBALT", "CARGO_HOME", "PATH", "é"] {
-            assert_eq!(unknown_variable(name), None, "{name}");
+            assert_eq!(unknown_variable_warning(name), None, "{name}");
         }
     }
 
@@ -163,7 +165,7 @@ mod tests {
             names(&workspace.join(folder), &mut |name, path| {
                 let is_example = path.file_name() == Some(this) || name.starts_with("COBALT_TEST_OF");
                 assert!(
-                    is_example || name == PREFIX || unknown_variable(name).is_none(),
+                    is_example || name == PREFIX || unknown_variable_warning(name).is_none(),
                     "{name} in {path:?}"
                 );
                 found += 1;

@@ -8,7 +8,7 @@ use cobalt_core::item::Item;
 use cobalt_core::wording::count;
 use serde_json::Value;
 
-use super::text::Take;
+use super::text::OnElement;
 use super::{DatasetError, text};
 
 /// Parses a header and a row per item; `delimiter` is `b','`, or `b'\t'` for tab-separated values.
@@ -29,7 +29,7 @@ pub fn csv_records(
     file: &str,
     delimiter: u8,
 ) -> impl Iterator<Item = Result<(Range<usize>, Vec<String>), DatasetError>> {
-    let start = text::mark_length(text.as_bytes()).unwrap_or(0);
+    let start = text::bom_length(text.as_bytes()).unwrap_or(0);
     let mut records = Records::new(&text.as_bytes()[start..], file, delimiter);
     std::iter::from_fn(move || {
         let record = records.next().transpose()?;
@@ -38,8 +38,13 @@ pub fn csv_records(
 }
 
 /// Passes on each row. After an invalid row, continues with the next line.
-pub fn each_row(reader: impl BufRead, file: &str, delimiter: u8, take: Take<'_>) -> Result<(), DatasetError> {
-    let mut records = Records::new(text::without_mark(reader, file)?, file, delimiter);
+pub fn each_row(
+    reader: impl BufRead,
+    file: &str,
+    delimiter: u8,
+    take: OnElement<'_>,
+) -> Result<(), DatasetError> {
+    let mut records = Records::new(text::skip_bom(reader, file)?, file, delimiter);
     let Some(header) = records.next()? else {
         return Err(DatasetError::empty(file, "the file is blank"));
     };
@@ -50,7 +55,9 @@ pub fn each_row(reader: impl BufRead, file: &str, delimiter: u8, take: Take<'_>)
         match records.next() {
             Ok(None) if is_empty => return Err(DatasetError::empty(file, "it has a header but no rows")),
             Ok(None) => return Ok(()),
-            Ok(Some(row)) if row.fields.len() != names.len() => take(row.line, Err(ragged(&row, &names)))?,
+            Ok(Some(row)) if row.fields.len() != names.len() => {
+                take(row.line, Err(wrong_field_count(&row, &names)))?
+            }
             Ok(Some(row)) => {
                 let fields = row.fields.into_iter().map(Value::String);
                 take(row.line, Ok(names.iter().cloned().zip(fields).collect()))?;
@@ -78,7 +85,7 @@ fn check_header(header: &Record) -> Result<(), String> {
     Ok(())
 }
 
-fn ragged(row: &Record, names: &[String]) -> String {
+fn wrong_field_count(row: &Record, names: &[String]) -> String {
     format!(
         "expected {} as in the header, found {}; put quotes around a field that contains a comma, a quote or a line \
         break",

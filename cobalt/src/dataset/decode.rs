@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use cobalt_core::wording::{self, cut};
+use cobalt_core::wording::{self, truncate};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_path_to_error::{Path, Segment};
@@ -94,11 +94,13 @@ fn missing_field(item: &Item, path: &Path, message: &str) -> Option<String> {
     let names = || object.keys().map(String::as_str);
     let mut reason = match object.is_empty() {
         true => format!("{message}; the object is empty"),
-        false => format!("{message}; the fields are {}", wording::list(names())),
+        false => format!("{message}; the fields are {}", wording::join_quoted(names())),
     };
     if let Some(meant) = wording::closest(wanted, names()) {
         reason += &format!("; did you mean `{meant}`?");
-        if wording::folded(meant) == wording::folded(wanted) && meant.contains(char::is_uppercase) {
+        if wording::normalize_name(meant) == wording::normalize_name(wanted)
+            && meant.contains(char::is_uppercase)
+        {
             reason += " Add `#[serde(rename_all = \"camelCase\")]` to the struct";
         }
     }
@@ -124,7 +126,7 @@ fn mismatch(message: &str) -> Option<String> {
     let found_and_expected =
         ["invalid type: ", "invalid value: "].iter().find_map(|prefix| message.strip_prefix(prefix))?;
     let (found, expected) = found_and_expected.rsplit_once(", expected ")?;
-    Some(format!("expected {expected}, found {}", cut(found, SHOWN)))
+    Some(format!("expected {expected}, found {}", truncate(found, SHOWN)))
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use super::Dataset;
 
 /// Counts the items that differ between two versions of a dataset. Items are matched by their [keys](Dataset::keys).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Difference {
+pub struct DatasetDiff {
     added: usize,
     removed: usize,
     /// In both versions, with different content.
@@ -18,7 +18,7 @@ pub struct Difference {
     is_reordered: bool,
 }
 
-impl Difference {
+impl DatasetDiff {
     pub fn between(old: &Dataset, new: &Dataset) -> Self {
         let mut old: HashMap<_, _> = old.keys().into_iter().zip(old.iter().enumerate()).collect();
         let mut difference = Self { added: 0, removed: 0, changed: 0, is_reordered: false };
@@ -41,7 +41,7 @@ impl Difference {
     }
 }
 
-impl fmt::Display for Difference {
+impl fmt::Display for DatasetDiff {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let counts = [(self.added, "added"), (self.removed, "removed"), (self.changed, "changed")];
         let counts = counts.into_iter().filter(|(number, _)| *number > 0);
@@ -62,7 +62,7 @@ mod tests {
     fn between(old: &[(&str, u32)], new: &[(&str, u32)]) -> String {
         let [old, new] = [old, new]
             .map(|items| items.iter().map(|(id, n)| item! { "id": *id, "n": *n }).collect::<Dataset>());
-        let difference = Difference::between(&old, &new);
+        let difference = DatasetDiff::between(&old, &new);
         assert_eq!(difference.is_empty(), old.hash() == new.hash());
         difference.to_string()
     }

@@ -4,7 +4,7 @@ use std::io;
 
 use cobalt_core::store::StoreError;
 
-use super::{ChangedDataset, DecodeError};
+use super::{DatasetMismatch, DecodeError};
 
 /// Why a dataset could not be loaded. The message names the file or item, and how to fix it.
 ///
@@ -59,7 +59,7 @@ pub enum DatasetError {
     },
     /// A Parquet or Arrow file is corrupt, or contains a value that an item cannot represent.
     #[error("{file}: {place}: {reason}")]
-    Columns {
+    Columnar {
         /// The path as given.
         file: String,
         /// The row group or record batch, counted from 0, and the column if known.
@@ -81,7 +81,7 @@ pub enum DatasetError {
         feature: &'static str,
     },
     /// The source did not return the dataset.
-    #[error("cannot fetch {dataset}: {problem}{}", usable(.copy))]
+    #[error("cannot fetch {dataset}: {problem}{}", offline_hint(.copy))]
     Fetch {
         /// The source, as in [`Dataset::source`](crate::Dataset::source).
         dataset: String,
@@ -100,7 +100,7 @@ pub enum DatasetError {
     #[error(
         "no cached copy of {dataset} to use offline; fetch it once without `--offline` and COBALT_OFFLINE"
     )]
-    NoCopy {
+    NotCached {
         /// The source.
         dataset: String,
     },
@@ -109,7 +109,7 @@ pub enum DatasetError {
         "the cached copy of {dataset} is unusable: {problem}; delete `{file}` and fetch the dataset once without \
         `--offline` and COBALT_OFFLINE"
     )]
-    DamagedCopy {
+    CorruptCache {
         /// The source.
         dataset: String,
         /// What is wrong with the file.
@@ -127,7 +127,7 @@ pub enum DatasetError {
     },
     /// The dataset differs from what was expected.
     #[error(transparent)]
-    Changed(Box<ChangedDataset>),
+    Mismatch(Box<DatasetMismatch>),
     /// The cached copy of a fetched dataset could not be written or read.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -189,7 +189,7 @@ impl DatasetError {
 /// The error for content that exceeds the size limit.
 #[cfg(any(feature = "remote", feature = "parquet"))]
 pub fn too_large(max_bytes: u64) -> io::Error {
-    let max_bytes = cobalt_core::wording::thousands(max_bytes);
+    let max_bytes = cobalt_core::wording::group_thousands(max_bytes);
     let text = format!(
         "it exceeds {max_bytes} bytes after decompression; if this is expected, raise `max_bytes` (`max-bytes` in cobalt.toml)"
     );
@@ -197,7 +197,7 @@ pub fn too_large(max_bytes: u64) -> io::Error {
 }
 
 /// How to use the cached copy.
-fn usable(copy: &str) -> String {
+fn offline_hint(copy: &str) -> String {
     match copy {
         "" => String::new(),
         copy => format!("; to use the copy of {copy}, pass `--offline` or set COBALT_OFFLINE=1"),

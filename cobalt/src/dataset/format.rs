@@ -89,7 +89,7 @@ impl fmt::Display for Format {
 
 /// The error for an unknown format name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown format `{wanted}`; {}", wording::instead(.wanted, Format::ALL.map(|format| format.names()[0])))]
+#[error("unknown format `{wanted}`; {}", wording::suggest_or_list(.wanted, Format::ALL.map(|format| format.names()[0])))]
 pub struct UnknownFormat {
     wanted: String,
 }
@@ -107,7 +107,7 @@ impl FromStr for Format {
 
 /// What is known about a file apart from its content.
 #[derive(Clone, Debug, Default)]
-pub struct Told {
+pub struct FormatHints {
     /// The requested format; overrides everything else.
     pub format: Option<Format>,
     /// Names whose extension may give the format, best first: of the file, of a URL, of a download.
@@ -119,10 +119,10 @@ pub struct Told {
     pub max_bytes: Option<u64>,
 }
 
-impl Told {
+impl FormatHints {
     /// Hints from the file's name.
-    pub fn by_name(name: impl Into<String>) -> Told {
-        Told { names: vec![name.into()], ..Told::default() }
+    pub fn by_name(name: impl Into<String>) -> FormatHints {
+        FormatHints { names: vec![name.into()], ..FormatHints::default() }
     }
 
     /// The format of a file that starts with `head`: the requested one, else by magic bytes, else by extension, media type,
@@ -132,18 +132,18 @@ impl Told {
             return Ok(format);
         }
         // Every parser rejects the byte order mark of another encoding.
-        let text = &head[text::mark_length(head).unwrap_or(0)..];
+        let text = &head[text::bom_length(head).unwrap_or(0)..];
         let told = by_magic_bytes(head)
             .or_else(|| self.names.iter().find_map(|name| by_extension(name)))
             .or_else(|| self.media_type.as_deref().and_then(by_media_type));
-        match (told, by_looks(text)) {
+        match (told, by_content(text)) {
             // JSONL files are often named `.json`.
             (Some(Format::Json), Some(Format::Jsonl)) => Ok(Format::Jsonl),
             (Some(format), _) | (None, Some(format)) => Ok(format),
             (None, None) if text.trim_ascii().is_empty() => {
                 Err(DatasetError::empty(shown, "the file is blank"))
             }
-            (None, None) => match text::mark_length(head) {
+            (None, None) => match text::bom_length(head) {
                 Ok(_) => Err(DatasetError::UnknownFormat { file: shown.to_owned() }),
                 Err(encoding) => Err(DatasetError::Encoding { file: shown.to_owned(), encoding }),
             },
@@ -182,7 +182,7 @@ fn by_media_type(media_type: &str) -> Option<Format> {
     Format::ALL.into_iter().find(known)
 }
 
-fn by_looks(text: &[u8]) -> Option<Format> {
+fn by_content(text: &[u8]) -> Option<Format> {
     let text = text.trim_ascii_start();
     let line_end = text.iter().position(|byte| *byte == b'\n').unwrap_or(text.len());
     let (line, rest) = text.split_at(line_end);
@@ -205,7 +205,7 @@ mod tests {
     use super::*;
 
     fn format(name: &str, head: &[u8]) -> Result<Format, String> {
-        Told::by_name(name).format(head, name).map_err(|error| error.to_string())
+        FormatHints::by_name(name).format(head, name).map_err(|error| error.to_string())
     }
 
     #[test]
@@ -263,7 +263,7 @@ mod tests {
 
     #[test]
     fn what_was_asked_for_counts_more_than_all_else() {
-        let told = Told { format: Some(Format::Csv), ..Told::by_name("a.json") };
+        let told = FormatHints { format: Some(Format::Csv), ..FormatHints::by_name("a.json") };
         assert_eq!(told.format(b"PAR1", "a.json").unwrap(), Format::Csv);
     }
 
@@ -271,7 +271,7 @@ mod tests {
     fn a_media_type_tells_what_no_name_tells() {
         let format = |names: &[&str], media_type: &str| {
             let names = names.iter().map(|&name| name.to_owned()).collect();
-            let told = Told { names, media_type: Some(media_type.into()), ..Told::default() };
+            let told = FormatHints { names, media_type: Some(media_type.into()), ..FormatHints::default() };
             told.format(b"a,b\n1,2\n", "x").unwrap()
         };
         assert_eq!(format(&["export"], "application/x-ndjson; charset=utf-8"), Format::Jsonl);

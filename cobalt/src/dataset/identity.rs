@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use cobalt_core::item::{Canonical, case_names, id, natural_key, unique};
+use cobalt_core::item::{CanonicalHasher, case_names, id, make_unique, natural_key};
 use cobalt_core::redact::redacted;
 
 use super::Dataset;
 
 /// The maximum number of duplicate IDs that a warning names, and of items for each.
-const MOST_NAMED: usize = 3;
+const MAX_NAMED: usize = 3;
 
 impl Dataset {
     /// A unique key for each item, by which results are compared across runs.
@@ -30,11 +30,11 @@ impl Dataset {
     /// assert_eq!(dataset.keys(), ["refund", "7", "ab5a0e5a235fdf69", "refund-2"]);
     /// ```
     pub fn keys(&self) -> Vec<String> {
-        unique(self.iter().map(natural_key).collect())
+        make_unique(self.iter().map(natural_key).collect())
     }
 
     /// A warning about duplicate IDs: the keys of the later items depend on their order.
-    pub(crate) fn repeated_ids(&self) -> Option<String> {
+    pub(crate) fn duplicate_id_warning(&self) -> Option<String> {
         let mut indexes: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         for (index, item) in self.iter().enumerate() {
             if let Some(id) = id(item) {
@@ -42,13 +42,13 @@ impl Dataset {
             }
         }
         indexes.retain(|_, indexes| indexes.len() > 1);
-        let more = indexes.len().saturating_sub(MOST_NAMED);
+        let more = indexes.len().saturating_sub(MAX_NAMED);
         let named: Vec<_> = indexes
             .iter()
-            .take(MOST_NAMED)
+            .take(MAX_NAMED)
             .map(|(id, indexes)| {
-                let items: Vec<_> = indexes.iter().take(MOST_NAMED).map(ToString::to_string).collect();
-                let dots = if indexes.len() > MOST_NAMED { ", …" } else { "" };
+                let items: Vec<_> = indexes.iter().take(MAX_NAMED).map(ToString::to_string).collect();
+                let dots = if indexes.len() > MAX_NAMED { ", …" } else { "" };
                 format!("`{}` (items {}{dots})", redacted(id), items.join(", "))
             })
             .collect();
@@ -94,12 +94,12 @@ impl Dataset {
     /// ```
     pub fn hash(&self) -> String {
         let hash = || {
-            let mut canonical = Canonical::default();
+            let mut canonical = CanonicalHasher::default();
             canonical.list(self.len());
             self.iter().for_each(|item| canonical.item(item));
             canonical.finish()
         };
-        self.hash_by(hash).to_owned()
+        self.hash_or_init(hash).to_owned()
     }
 }
 
@@ -122,13 +122,13 @@ mod tests {
 
     #[test]
     fn repeated_ids_are_named_with_their_items() {
-        let said = ids(["a", "b", "a", "c", "c", "c", "c"]).repeated_ids().unwrap();
+        let said = ids(["a", "b", "a", "c", "c", "c", "c"]).duplicate_id_warning().unwrap();
         assert!(said.contains("the same ID: `a` (items 0, 2), `c` (items 3, 4, 5, …); "), "{said}");
-        let many = ids(["a", "a", "b", "b", "c", "c", "d", "d", "e", "e"]).repeated_ids().unwrap();
+        let many = ids(["a", "a", "b", "b", "c", "c", "d", "d", "e", "e"]).duplicate_id_warning().unwrap();
         assert!(many.contains("`c` (items 4, 5) and 2 more"), "{many}");
-        assert_eq!(ids(["a", "a-2", "b"]).repeated_ids(), None);
+        assert_eq!(ids(["a", "a-2", "b"]).duplicate_id_warning(), None);
         assert_eq!(
-            Dataset::from_items([item! { "input": "x" }, item! { "input": "x" }]).repeated_ids(),
+            Dataset::from_items([item! { "input": "x" }, item! { "input": "x" }]).duplicate_id_warning(),
             None
         );
     }

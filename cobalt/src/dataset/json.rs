@@ -9,21 +9,21 @@ use cobalt_core::item::{Item, into_item};
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use super::text::{Take, all_items};
+use super::text::{OnElement, collect_items};
 use super::{DatasetError, text};
 
 /// Parses the items one by one, without holding the text in memory.
 #[doc(hidden)]
 pub fn parse_json(reader: impl BufRead, file: &str) -> Result<Vec<Item>, DatasetError> {
-    all_items(file, |take| each_element(reader, file, take))
+    collect_items(file, |take| each_element(reader, file, take))
 }
 
 /// Passes on each element of the list with its line. Reading stops at a syntax error.
-pub fn each_element(reader: impl BufRead, file: &str, take: Take<'_>) -> Result<(), DatasetError> {
-    let reader = text::without_mark(reader, file)?;
+pub fn each_element(reader: impl BufRead, file: &str, take: OnElement<'_>) -> Result<(), DatasetError> {
+    let reader = text::skip_bom(reader, file)?;
     let position = Position { line: Cell::new(1), blank: Cell::new(true), item: Cell::new(None) };
-    let taker = Taker { position: &position, take: RefCell::new(take), refused: RefCell::new(None) };
-    let mut deserializer = serde_json::Deserializer::from_reader(Watched::new(reader, &position));
+    let taker = ItemReceiver { position: &position, take: RefCell::new(take), refused: RefCell::new(None) };
+    let mut deserializer = serde_json::Deserializer::from_reader(PositionReader::new(reader, &position));
     let read = deserializer
         .deserialize_any(Document { taker: &taker })
         .and_then(|count| deserializer.end().map(|()| count));
@@ -73,16 +73,16 @@ struct Position {
 }
 
 /// The receiver of the items.
-struct Taker<'p> {
+struct ItemReceiver<'p> {
     position: &'p Position,
-    take: RefCell<Take<'p>>,
+    take: RefCell<OnElement<'p>>,
     /// The error with which it stopped.
     refused: RefCell<Option<DatasetError>>,
 }
 
 /// Tracks the position while serde_json reads byte by byte, with a buffer of its own: twice as fast as reading each byte
 /// from the layers below.
-struct Watched<'p, R> {
+struct PositionReader<'p, R> {
     reader: R,
     block: Box<[u8]>,
     /// The unread part of the block.
@@ -90,13 +90,13 @@ struct Watched<'p, R> {
     position: &'p Position,
 }
 
-impl<'p, R: Read> Watched<'p, R> {
+impl<'p, R: Read> PositionReader<'p, R> {
     fn new(reader: R, position: &'p Position) -> Self {
-        Watched { reader, block: vec![0; 64 * 1024].into(), rest: 0..0, position }
+        PositionReader { reader, block: vec![0; 64 * 1024].into(), rest: 0..0, position }
     }
 }
 
-impl<R: Read> Read for Watched<'_, R> {
+impl<R: Read> Read for PositionReader<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let Some(byte) = buffer.first_mut() else { return Ok(0) };
         if self.rest.is_empty() {
@@ -119,7 +119,7 @@ impl<R: Read> Read for Watched<'_, R> {
 /// The whole file: the list, or an object that contains it. Returns the number of items, like [`List`].
 #[derive(Clone, Copy)]
 struct Document<'p> {
-    taker: &'p Taker<'p>,
+    taker: &'p ItemReceiver<'p>,
 }
 
 impl<'de> Visitor<'de> for Document<'_> {
@@ -152,7 +152,7 @@ impl<'de> Visitor<'de> for Document<'_> {
                 false => {
                     format!(
                         "an object with {}",
-                        cobalt_core::wording::list(others.iter().map(String::as_str))
+                        cobalt_core::wording::join_quoted(others.iter().map(String::as_str))
                     )
                 }
             };
@@ -165,7 +165,7 @@ impl<'de> Visitor<'de> for Document<'_> {
 
 /// The list of items.
 struct List<'p> {
-    taker: &'p Taker<'p>,
+    taker: &'p ItemReceiver<'p>,
 }
 
 impl<'de> DeserializeSeed<'de> for List<'_> {
@@ -184,9 +184,9 @@ impl<'de> Visitor<'de> for List<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<usize, A::Error> {
-        let Taker { position, take, refused } = self.taker;
+        let ItemReceiver { position, take, refused } = self.taker;
         let mut index = 0;
-        while let Some((line, item)) = access.next_element_seed(At { index, position })? {
+        while let Some((line, item)) = access.next_element_seed(ElementSeed { index, position })? {
             if let Err(error) = take.borrow_mut()(line, item) {
                 refused.replace(Some(error));
                 return Err(A::Error::custom("refused"));
@@ -199,12 +199,12 @@ impl<'de> Visitor<'de> for List<'_> {
 }
 
 /// One element of the list, with its line; serde_json has read exactly its first byte at this point.
-struct At<'p> {
+struct ElementSeed<'p> {
     index: usize,
     position: &'p Position,
 }
 
-impl<'de> DeserializeSeed<'de> for At<'_> {
+impl<'de> DeserializeSeed<'de> for ElementSeed<'_> {
     type Value = (usize, Result<Item, String>);
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {

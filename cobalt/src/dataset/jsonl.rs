@@ -6,18 +6,18 @@ use cobalt_core::item::{Item, ItemSeed};
 use serde::de::DeserializeSeed;
 
 use super::json::message;
-use super::text::{Take, all_items};
+use super::text::{OnElement, collect_items};
 use super::{DatasetError, text};
 
 /// Reads an object per line, holding one line in memory at a time.
 #[doc(hidden)]
 pub fn parse_jsonl(reader: impl BufRead, file: &str) -> Result<Vec<Item>, DatasetError> {
-    all_items(file, |take| each_line(reader, file, take))
+    collect_items(file, |take| each_line(reader, file, take))
 }
 
 /// Passes on each line that is not blank.
-pub fn each_line(reader: impl BufRead, file: &str, take: Take<'_>) -> Result<(), DatasetError> {
-    let mut reader = text::without_mark(reader, file)?;
+pub fn each_line(reader: impl BufRead, file: &str, take: OnElement<'_>) -> Result<(), DatasetError> {
+    let mut reader = text::skip_bom(reader, file)?;
     let mut line = Vec::new();
     let (mut number, mut is_empty) = (0, true);
     loop {

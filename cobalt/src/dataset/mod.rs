@@ -65,7 +65,6 @@
 //! Each item has a key ([`Dataset::keys`]) that stays the same when the dataset is sorted, truncated or extended, so
 //! two runs can be compared item by item: its `id`, else a hash of its `input`, else a hash of the whole item.
 
-mod changed;
 mod columnar;
 mod compressed;
 mod csv;
@@ -79,6 +78,7 @@ mod into_dataset;
 mod item;
 mod json;
 mod jsonl;
+mod mismatch;
 mod read;
 #[cfg(feature = "remote")]
 mod remote;
@@ -89,7 +89,6 @@ pub(crate) mod table_values;
 pub(crate) mod tables;
 mod text;
 
-pub use changed::ChangedDataset;
 #[doc(inline)]
 pub use cobalt_core::item::Item;
 #[doc(inline)]
@@ -99,24 +98,25 @@ pub use csv::{csv_records, parse_csv};
 pub(crate) use decode::decode_value;
 pub use decode::{DecodeError, decode};
 pub use error::DatasetError;
-use format::Told;
+use format::FormatHints;
 pub use format::{Format, UnknownFormat};
 pub use into_dataset::{IntoDataset, NamedDataset};
 #[doc(hidden)]
 pub use json::parse_json;
 #[doc(hidden)]
 pub use jsonl::parse_jsonl;
+pub use mismatch::DatasetMismatch;
 #[cfg(feature = "remote")]
 use read::content;
 #[doc(hidden)]
-pub use read::format_of;
+pub use read::detect_format;
 #[cfg(feature = "remote")]
 use read::read;
 pub(crate) use read::read_package_file;
 #[cfg(feature = "remote")]
 pub(crate) use remote::Source;
 #[cfg(feature = "remote")]
-pub use remote::{Basalt, Braintrust, KeptDataset, LangSmith, Langfuse, RemoteDataset, Url};
+pub use remote::{Basalt, Braintrust, CachedDataset, LangSmith, Langfuse, RemoteDataset, Url};
 #[doc(hidden)]
 pub use rows::{Row, Rows, read_rows};
 pub use set::{Dataset, Iter, SAMPLE_SEED};

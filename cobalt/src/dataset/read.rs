@@ -10,46 +10,48 @@ use glob::{MatchOptions, Pattern, PatternError, glob_with};
 
 use super::compressed::Compression;
 use super::text::{Content, Rest};
-use super::{Dataset, DatasetError, Format, Item, Told, columnar, parse_csv, parse_json, parse_jsonl, text};
+use super::{
+    Dataset, DatasetError, Format, FormatHints, Item, columnar, parse_csv, parse_json, parse_jsonl, text,
+};
 
 /// How many bytes of a file are used to detect its format.
 const HEAD_BYTES: u64 = 64 * 1024;
 /// The same if the first line may be an object and is longer.
-const LONGEST_HEAD: usize = 16 * 1024 * 1024;
+const MAX_HEAD_BYTES: usize = 16 * 1024 * 1024;
 
 /// The items of the file at `path`; errors use the name `shown`.
-pub fn read(path: &Path, shown: &str, told: &Told) -> Result<Vec<Item>, DatasetError> {
+pub fn read(path: &Path, shown: &str, told: &FormatHints) -> Result<Vec<Item>, DatasetError> {
     let (content, format) = open(path, shown, told)?;
     content.items(format, shown, told.max_bytes)
 }
 
 /// The decompressed content of the file at `path`, and its format.
-pub fn open(path: &Path, shown: &str, told: &Told) -> Result<(Content, Format), DatasetError> {
+pub fn open(path: &Path, shown: &str, told: &FormatHints) -> Result<(Content, Format), DatasetError> {
     let content = content(path, shown, told)?;
     let format = told.format(&content.head, shown)?;
     Ok((content, format))
 }
 
 /// The decompressed content of the file at `path`.
-pub fn content(path: &Path, shown: &str, told: &Told) -> Result<Content, DatasetError> {
+pub fn content(path: &Path, shown: &str, told: &FormatHints) -> Result<Content, DatasetError> {
     let unread = |error| DatasetError::read(shown, error);
     let mut file = File::open(path).map_err(unread)?;
     let start = head(&mut file).map_err(unread)?;
-    Ok(match Compression::of(&start) {
+    Ok(match Compression::detect(&start) {
         None => Content { head: start, rest: Rest::File(file) },
         Some(compression) => {
             let packed = BufReader::new(Cursor::new(start).chain(file));
             let mut unpacked = compression.decoder(packed, told.max_bytes, shown)?;
-            Content { head: head(&mut unpacked).map_err(unread)?, rest: Rest::Unpacked(unpacked) }
+            Content { head: head(&mut unpacked).map_err(unread)?, rest: Rest::Decompressed(unpacked) }
         }
     })
 }
 
 /// The format of a file with this name and content, as detected on reading.
 #[doc(hidden)]
-pub fn format_of(name: &str, bytes: &[u8]) -> Result<Format, DatasetError> {
+pub fn detect_format(name: &str, bytes: &[u8]) -> Result<Format, DatasetError> {
     let head = head(&mut &*bytes).map_err(|error| DatasetError::read(name, error))?;
-    Told::by_name(name).format(&head, name)
+    FormatHints::by_name(name).format(&head, name)
 }
 
 /// The first bytes of a reader. If they may be an object per line, reads until something follows the first line, up to a limit.
@@ -59,7 +61,7 @@ fn head(reader: &mut impl Read) -> io::Result<Vec<u8>> {
         // The parts double in size, as each round scans from the start.
         let part = HEAD_BYTES.max(head.len() as u64);
         let read = reader.by_ref().take(part).read_to_end(&mut head)?;
-        let goes_on = read > 0 && head.len() < LONGEST_HEAD && starts_long_line(&head);
+        let goes_on = read > 0 && head.len() < MAX_HEAD_BYTES && starts_long_line(&head);
         if !goes_on {
             return Ok(head);
         }
@@ -68,7 +70,7 @@ fn head(reader: &mut impl Read) -> io::Result<Vec<u8>> {
 
 /// Whether an object starts here, and the text ends before the next non-blank line.
 fn starts_long_line(head: &[u8]) -> bool {
-    let text = head[text::mark_length(head).unwrap_or(0)..].trim_ascii_start();
+    let text = head[text::bom_length(head).unwrap_or(0)..].trim_ascii_start();
     let line_end = text.iter().position(|byte| *byte == b'\n').unwrap_or(text.len());
     text.starts_with(b"{") && text[line_end..].trim_ascii_start().is_empty()
 }
@@ -95,12 +97,12 @@ impl Content {
 impl Dataset {
     /// [`read_package_file`] for a path relative to the workspace root.
     pub(crate) fn from_workspace(workspace: &Path, path: &Path) -> Result<Dataset, DatasetError> {
-        load_from(&Root { folder: workspace, called: "the workspace root" }, path, None)
+        load_from(&BaseDir { folder: workspace, called: "the workspace root" }, path, None)
     }
 }
 
 /// The base of relative paths.
-struct Root<'a> {
+struct BaseDir<'a> {
     folder: &'a Path,
     called: &'static str,
 }
@@ -108,16 +110,16 @@ struct Root<'a> {
 /// The items of a file, or of all files that match a pattern; a relative path starts at the package directory. Without a
 /// format, it is detected from the file.
 pub(crate) fn read_package_file(path: &Path, format: Option<Format>) -> Result<Dataset, DatasetError> {
-    let root = Root { folder: &paths::package_root(), called: "the package directory" };
+    let root = BaseDir { folder: &paths::package_root(), called: "the package directory" };
     load_from(&root, path, format)
 }
 
-fn load_from(root: &Root<'_>, path: &Path, format: Option<Format>) -> Result<Dataset, DatasetError> {
+fn load_from(root: &BaseDir<'_>, path: &Path, format: Option<Format>) -> Result<Dataset, DatasetError> {
     let shown = path.display().to_string();
     let mut items = Vec::new();
     for file in files(root.folder, path, &shown).map_err(|error| with_hint(error, path, root))? {
         let name = file.display().to_string();
-        let told = Told { format, ..Told::by_name(&name) };
+        let told = FormatHints { format, ..FormatHints::by_name(&name) };
         items.extend(
             read(&root.folder.join(&file), &name, &told).map_err(|error| with_hint(error, &file, root))?,
         );
@@ -126,7 +128,7 @@ fn load_from(root: &Root<'_>, path: &Path, format: Option<Format>) -> Result<Dat
 }
 
 /// Wildcards match within one name, and do not match the leading dot of hidden files.
-const OPTIONS: MatchOptions =
+const GLOB_OPTIONS: MatchOptions =
     MatchOptions { case_sensitive: true, require_literal_separator: true, require_literal_leading_dot: true };
 
 /// The files that a path matches, sorted, relative to a folder: the path itself if it has no wildcards or if a file with
@@ -145,7 +147,7 @@ fn files(root: &Path, path: &Path, shown: &str) -> Result<Vec<PathBuf>, DatasetE
     let refused = |text: String| DatasetError::read(shown, io::Error::new(io::ErrorKind::InvalidInput, text));
     let pattern = pattern.to_string_lossy();
     // With `require_literal_leading_dot`, `glob_with` panics on a name that is not Unicode.
-    let all = MatchOptions { require_literal_leading_dot: false, ..OPTIONS };
+    let all = MatchOptions { require_literal_leading_dot: false, ..GLOB_OPTIONS };
     let no_pattern =
         |error: PatternError| refused(format!("no such file, and not a valid pattern: {}", error.msg));
     let found = glob_with(&pattern, all).map_err(no_pattern)?;
@@ -153,7 +155,7 @@ fn files(root: &Path, path: &Path, shown: &str) -> Result<Vec<PathBuf>, DatasetE
     let mut files = found
         // A broken symlink is not skipped: its items would be missing.
         .filter(|file| {
-            file.as_ref().map_or(true, |file| !file.is_dir() && visible.matches_path_with(file, OPTIONS))
+            file.as_ref().map_or(true, |file| !file.is_dir() && visible.matches_path_with(file, GLOB_OPTIONS))
         })
         .collect::<Result<Vec<_>, _>>()
         .map_err(|error| refused(error.to_string()))?;
@@ -166,10 +168,10 @@ fn files(root: &Path, path: &Path, shown: &str) -> Result<Vec<PathBuf>, DatasetE
 }
 
 /// Adds a hint to the error for a missing file.
-fn with_hint(error: DatasetError, path: &Path, root: &Root<'_>) -> DatasetError {
+fn with_hint(error: DatasetError, path: &Path, root: &BaseDir<'_>) -> DatasetError {
     match with_similar_name(error, &root.folder.join(path)) {
         DatasetError::Read { file, cause, hint } if cause.kind() == io::ErrorKind::NotFound => {
-            DatasetError::Read { file, cause, hint: hint + &beginning(path, root) }
+            DatasetError::Read { file, cause, hint: hint + &relative_path_hint(path, root) }
         }
         DatasetError::Read { file, cause, .. } if cause.kind() == io::ErrorKind::IsADirectory => {
             let hint = format!("; use a pattern for its files, such as `{file}/*.jsonl`");
@@ -203,7 +205,7 @@ fn similar_name(path: &Path) -> String {
 }
 
 /// A hint that names the base of a relative path.
-fn beginning(path: &Path, root: &Root<'_>) -> String {
+fn relative_path_hint(path: &Path, root: &BaseDir<'_>) -> String {
     if path.is_absolute() {
         return String::new();
     }
@@ -222,8 +224,12 @@ mod tests {
         for length in [0, HEAD_BYTES as usize - 14, HEAD_BYTES as usize, 300_000] {
             let line = format!("{{\"input\": \"{}\"}}\n", "x".repeat(length));
             std::fs::write(&path, line.repeat(2)).unwrap();
-            assert_eq!(format_of("a.json", line.repeat(2).as_bytes()).unwrap(), Format::Jsonl, "{length}");
-            assert_eq!(read(&path, "a.json", &Told::by_name("a.json")).unwrap().len(), 2, "{length}");
+            assert_eq!(
+                detect_format("a.json", line.repeat(2).as_bytes()).unwrap(),
+                Format::Jsonl,
+                "{length}"
+            );
+            assert_eq!(read(&path, "a.json", &FormatHints::by_name("a.json")).unwrap().len(), 2, "{length}");
         }
     }
 

@@ -2,15 +2,15 @@
 
 use std::path::Path;
 
-use cobalt_core::nesting::{DEEPEST, is_too_deep};
+use cobalt_core::nesting::{MAX_DEPTH, is_too_deep};
 
 use super::csv::each_row;
 use super::json::each_element;
 use super::jsonl::each_line;
 use super::read::{open, with_similar_name};
 use super::text::Content;
-use super::text::Take;
-use super::{DatasetError, Format, Item, Told};
+use super::text::OnElement;
+use super::{DatasetError, Format, FormatHints, Item};
 
 /// An element of a file that should be an item.
 #[derive(Debug)]
@@ -40,21 +40,26 @@ pub fn read_rows(path: &Path, shown: &str) -> Result<Rows, DatasetError> {
     let take = &mut |line, item: Result<Item, String>| {
         let index = rows.len();
         let item = item.and_then(|item| match item.values().any(is_too_deep) {
-            true => Err(DatasetError::TooDeep { index, deepest: DEEPEST }.to_string()),
+            true => Err(DatasetError::TooDeep { index, deepest: MAX_DEPTH }.to_string()),
             false => Ok(item),
         });
         rows.push(Row { line: (line > 0).then_some(line), item });
         Ok(())
     };
-    let end = open(path, shown, &Told::by_name(shown))
-        .and_then(|(content, format)| each(content, shown, format, take));
+    let end = open(path, shown, &FormatHints::by_name(shown))
+        .and_then(|(content, format)| for_each_row(content, shown, format, take));
     match end {
         Err(error @ DatasetError::Read { .. }) => Err(with_similar_name(error, path)),
         end => Ok(Rows { rows, end: end.err() }),
     }
 }
 
-fn each(content: Content, shown: &str, format: Format, take: Take<'_>) -> Result<(), DatasetError> {
+fn for_each_row(
+    content: Content,
+    shown: &str,
+    format: Format,
+    take: OnElement<'_>,
+) -> Result<(), DatasetError> {
     match format {
         Format::Json => each_element(content.text(), shown, take),
         Format::Jsonl => each_line(content.text(), shown, take),

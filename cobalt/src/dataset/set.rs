@@ -6,7 +6,7 @@ use std::ops::{Bound, RangeBounds};
 use std::slice;
 use std::sync::{Arc, OnceLock};
 
-use cobalt_core::item::kind;
+use cobalt_core::item::type_name;
 use cobalt_core::report::Fetch;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -66,7 +66,7 @@ impl Dataset {
     }
 
     /// Serializes values as items.
-    pub(crate) fn of_values(
+    pub(crate) fn from_values(
         values: impl IntoIterator<Item = impl Serialize>,
     ) -> Result<Dataset, DatasetError> {
         let items: Result<Vec<_>, DatasetError> = values
@@ -74,7 +74,7 @@ impl Dataset {
             .enumerate()
             .map(|(index, value)| match serde_json::to_value(value) {
                 Ok(Value::Object(item)) => Ok(item),
-                Ok(other) => Err(DatasetError::NotAnObject { index, found: kind(&other) }),
+                Ok(other) => Err(DatasetError::NotAnObject { index, found: type_name(&other) }),
                 Err(cause) => Err(DatasetError::Serialize { index, cause }),
             })
             .collect();
@@ -88,7 +88,7 @@ impl Dataset {
     }
 
     #[cfg(feature = "remote")]
-    pub(super) fn fetched(source: &str, items: Vec<Item>, fetch: Fetch) -> Dataset {
+    pub(super) fn from_fetch(source: &str, items: Vec<Item>, fetch: Fetch) -> Dataset {
         let items = items.into_iter().map(Arc::new).collect();
         let (source, fetched, hash) = (source.to_owned(), Some(fetch), OnceLock::new());
         Dataset { content: Arc::new(Content { source, fetched, items, hash }) }
@@ -168,7 +168,7 @@ impl Dataset {
     ///
     /// The first error that the function returns.
     pub fn try_map<E>(self, mut change: impl FnMut(Item) -> Result<Item, E>) -> Result<Dataset, E> {
-        let mut content = self.into_changeable();
+        let mut content = self.into_mutable();
         for item in &mut content.items {
             let item = Arc::make_mut(item);
             *item = change(mem::take(item))?;
@@ -281,18 +281,18 @@ impl Dataset {
     }
 
     fn with_items(self, change: impl FnOnce(&mut Vec<Arc<Item>>)) -> Dataset {
-        let mut content = self.into_changeable();
+        let mut content = self.into_mutable();
         change(&mut content.items);
         Dataset { content: Arc::new(content) }
     }
 
     /// The content for a change of its items, without the hash.
-    fn into_changeable(self) -> Content {
+    fn into_mutable(self) -> Content {
         Content { hash: OnceLock::new(), ..Arc::unwrap_or_clone(self.content) }
     }
 
     /// The hash of the items, computed once by this function.
-    pub(super) fn hash_by(&self, hash: impl FnOnce() -> String) -> &str {
+    pub(super) fn hash_or_init(&self, hash: impl FnOnce() -> String) -> &str {
         self.content.hash.get_or_init(hash)
     }
 }

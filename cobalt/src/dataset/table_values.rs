@@ -2,14 +2,14 @@
 
 use std::fmt;
 
-use cobalt_core::hash::begins_hash;
+use cobalt_core::hash::is_hash_prefix;
 use cobalt_core::redact::REDACTED;
 use cobalt_core::wording;
 use serde::de::{Deserialize, Deserializer, Error, Unexpected, Visitor};
 use serde::{Serialize, Serializer};
 
 use super::Format;
-use crate::settings::{Number, Text, is_address};
+use crate::settings::{NumberVisitor, StringVisitor, is_http_url};
 
 /// Size units, in bytes.
 const UNITS: [(&str, u64); 9] = [
@@ -29,7 +29,7 @@ const UNITS: [(&str, u64); 9] = [
 pub(crate) struct Bytes(pub(crate) u64);
 
 impl Bytes {
-    fn read(text: &str) -> Result<Self, String> {
+    fn parse(text: &str) -> Result<Self, String> {
         let refused = || format!("expected a size such as \"200 MB\" or \"1.5 GiB\", not `{text}`");
         let (size, unit) = text.split_at(text.find(char::is_alphabetic).unwrap_or(text.len()));
         let size: f64 = size.trim().replace('_', "").parse().map_err(|_| refused())?;
@@ -39,7 +39,7 @@ impl Bytes {
         }
         let known = UNITS.iter().find(|(known, _)| known.eq_ignore_ascii_case(unit));
         let (_, bytes) = known.ok_or_else(|| {
-            let units = wording::list(UNITS.map(|(unit, _)| unit));
+            let units = wording::join_quoted(UNITS.map(|(unit, _)| unit));
             format!("unknown size unit `{unit}`; units: {units}")
         })?;
         match size * *bytes as f64 {
@@ -68,7 +68,7 @@ impl<'de> Deserialize<'de> for Bytes {
             }
 
             fn visit_str<E: Error>(self, text: &str) -> Result<Bytes, E> {
-                Bytes::read(text).map_err(E::custom)
+                Bytes::parse(text).map_err(E::custom)
             }
         }
 
@@ -83,43 +83,44 @@ pub(crate) struct PageSize(pub(crate) u32);
 impl<'de> Deserialize<'de> for PageSize {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let range = |number: &f64| (1.0..=100.0).contains(number) && number.fract() == 0.0;
-        let number = deserializer.deserialize_f64(Number { expected: "a whole number from 1 to 100", range });
+        let number =
+            deserializer.deserialize_f64(NumberVisitor { expected: "a whole number from 1 to 100", range });
         number.map(|number| Self(number as u32))
     }
 }
 
 /// A hash prefix.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct HashStart(pub(crate) String);
+pub(crate) struct HashPrefix(pub(crate) String);
 
-impl<'de> Deserialize<'de> for HashStart {
+impl<'de> Deserialize<'de> for HashPrefix {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let read = |text: &str| match begins_hash(text) {
+        let read = |text: &str| match is_hash_prefix(text) {
             true => Ok(Self(text.to_ascii_lowercase())),
             false => Err(format!(
                 "`{text}` is not a dataset hash or hash prefix; expected 8 to 64 hexadecimal digits"
             )),
         };
-        deserializer.deserialize_str(Text { expected: "a hash in quotes", read })
+        deserializer.deserialize_str(StringVisitor { expected: "a hash in quotes", read })
     }
 }
 
 /// The URL of a file. It is displayed without user, password and query, which may contain keys.
 #[derive(Clone)]
-pub(crate) struct FileAddress(pub(crate) String);
+pub(crate) struct FileUrl(pub(crate) String);
 
-impl<'de> Deserialize<'de> for FileAddress {
+impl<'de> Deserialize<'de> for FileUrl {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let read = |text: &str| match is_address(text) {
+        let read = |text: &str| match is_http_url(text) {
             true => Ok(Self(text.to_owned())),
             // Not repeated in the message, as it may contain a secret.
             false => Err("not a URL; write it like \"https://example.com/support.jsonl\"".to_owned()),
         };
-        deserializer.deserialize_str(Text { expected: "a URL in quotes", read })
+        deserializer.deserialize_str(StringVisitor { expected: "a URL in quotes", read })
     }
 }
 
-impl fmt::Display for FileAddress {
+impl fmt::Display for FileUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (scheme, rest) = self.0.split_once("://").unwrap_or_default();
         let (place, query) = match rest.find(['?', '#']) {
@@ -138,13 +139,13 @@ impl fmt::Display for FileAddress {
     }
 }
 
-impl fmt::Debug for FileAddress {
+impl fmt::Debug for FileUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
 }
 
-impl Serialize for FileAddress {
+impl Serialize for FileUrl {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
@@ -161,7 +162,7 @@ impl<'de> Deserialize<'de> for HeaderName {
             true => Ok(Self(text.to_owned())),
             false => Err(format!("`{}` is not a valid header name", text.escape_debug())),
         };
-        deserializer.deserialize_str(Text { expected: "a header name in quotes", read })
+        deserializer.deserialize_str(StringVisitor { expected: "a header name in quotes", read })
     }
 }
 
@@ -171,26 +172,26 @@ impl<'de> Deserialize<'de> for HeaderName {
     not(feature = "remote"),
     expect(dead_code, reason = "without the feature `remote` no header is sent")
 )]
-pub(crate) struct HeaderText(pub(crate) String);
+pub(crate) struct HeaderValue(pub(crate) String);
 
-impl<'de> Deserialize<'de> for HeaderText {
+impl<'de> Deserialize<'de> for HeaderValue {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let read = |text: &str| match text.contains(|letter: char| letter.is_control() || !letter.is_ascii())
         {
             true => Err("a header value cannot contain line breaks or non-ASCII characters".to_owned()),
             false => Ok(Self(text.to_owned())),
         };
-        deserializer.deserialize_str(Text { expected: "a header value in quotes", read })
+        deserializer.deserialize_str(StringVisitor { expected: "a header value in quotes", read })
     }
 }
 
-impl fmt::Debug for HeaderText {
+impl fmt::Debug for HeaderValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(REDACTED)
     }
 }
 
-impl Serialize for HeaderText {
+impl Serialize for HeaderValue {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(REDACTED)
     }
@@ -203,7 +204,7 @@ pub(crate) struct FormatName(pub(crate) Format);
 impl<'de> Deserialize<'de> for FormatName {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let read = |name: &str| name.parse().map(Self).map_err(|unknown| format!("{unknown}"));
-        deserializer.deserialize_str(Text { expected: "a format name in quotes", read })
+        deserializer.deserialize_str(StringVisitor { expected: "a format name in quotes", read })
     }
 }
 

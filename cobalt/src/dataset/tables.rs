@@ -10,17 +10,18 @@ use serde::{Deserialize, Serialize};
 use toml::de::{DeTable, Error};
 
 use super::settings::FetchSettings;
-use super::table_values::{Bytes, FileAddress, FormatName, HashStart, HeaderName, HeaderText, PageSize};
+use super::table_values::{Bytes, FileUrl, FormatName, HashPrefix, HeaderName, HeaderValue, PageSize};
 use super::{Dataset, DatasetError, Item};
 #[cfg(feature = "remote")]
 use super::{RemoteDataset, Source};
 use crate::settings::{
-    Age, Count, KeyVariable, Length, NoKeys, Retries, Table, Word, at_least_one, take_type,
+    Age, DurationValue, NoSharedKeys, NonEmptyString, PositiveInt, Retries, SecretVariable, SplitTable,
+    non_empty_list, take_type,
 };
 
 /// The context for loading a dataset.
 #[cfg_attr(not(feature = "remote"), expect(dead_code, reason = "nothing is fetched without the feature"))]
-pub(crate) struct Opening<'a> {
+pub(crate) struct LoadContext<'a> {
     pub(crate) workspace: &'a Path,
     pub(crate) settings: &'a FetchSettings,
     /// Looks up an environment variable.
@@ -28,7 +29,7 @@ pub(crate) struct Opening<'a> {
 }
 
 /// The keys specific to one type, without the `type`.
-pub(crate) trait Options: Clone + Serialize + DeserializeOwned {
+pub(crate) trait TableOptions: Clone + Serialize + DeserializeOwned {
     /// The keys that it shares with other types.
     type Shared: Clone + Serialize + DeserializeOwned;
 
@@ -38,19 +39,22 @@ pub(crate) trait Options: Clone + Serialize + DeserializeOwned {
     }
 
     /// The URL of the dataset, which may contain secrets, and the environment variables that hold secrets.
-    fn secrets(&self) -> (Option<&str>, Vec<&KeyVariable>) {
+    fn secrets(&self) -> (Option<&str>, Vec<&SecretVariable>) {
         (None, Vec::new())
     }
 
     /// The items.
-    fn load(&self, shared: &Self::Shared, opening: &Opening<'_>) -> Result<Dataset, DatasetError>;
+    fn load(&self, shared: &Self::Shared, opening: &LoadContext<'_>) -> Result<Dataset, DatasetError>;
 }
 
 /// The whole table of one type.
-pub(crate) type OptionsTable<Own> = Table<Own, <Own as Options>::Shared>;
+pub(crate) type OptionsTable<Own> = SplitTable<Own, <Own as TableOptions>::Shared>;
 
 /// Reads a table, and rejects contradictory settings.
-fn read_checked<Own: Options>(span: Range<usize>, table: DeTable<'_>) -> Result<OptionsTable<Own>, Error> {
+fn read_checked<Own: TableOptions>(
+    span: Range<usize>,
+    table: DeTable<'_>,
+) -> Result<OptionsTable<Own>, Error> {
     let table = OptionsTable::<Own>::read(span, table)?;
     table.own.check().map_err(Error::custom)?;
     Ok(table)
@@ -78,9 +82,9 @@ macro_rules! types {
             }
 
             /// The URL of the dataset, which may contain secrets, and the environment variables that hold secrets.
-            pub(crate) fn secrets(&self) -> (Option<&str>, Vec<&KeyVariable>) {
+            pub(crate) fn secrets(&self) -> (Option<&str>, Vec<&SecretVariable>) {
                 match self {
-                    $(Self::$variant(table) => Options::secrets(&table.own),)+
+                    $(Self::$variant(table) => TableOptions::secrets(&table.own),)+
                 }
             }
 
@@ -89,9 +93,9 @@ macro_rules! types {
             /// # Errors
             ///
             /// They cannot be read or fetched, or do not match the expectations in the table.
-            pub(crate) fn load(&self, opening: &Opening<'_>) -> Result<Dataset, DatasetError> {
+            pub(crate) fn load(&self, opening: &LoadContext<'_>) -> Result<Dataset, DatasetError> {
                 match self {
-                    $(Self::$variant(Table { own, shared }) => Options::load(own, shared, opening),)+
+                    $(Self::$variant(SplitTable { own, shared }) => TableOptions::load(own, shared, opening),)+
                 }
             }
         }
@@ -129,13 +133,13 @@ impl DatasetTable {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct FileOptions {
     /// The file; a relative path starts at the workspace root.
-    path: Word,
+    path: NonEmptyString,
 }
 
-impl Options for FileOptions {
-    type Shared = NoKeys;
+impl TableOptions for FileOptions {
+    type Shared = NoSharedKeys;
 
-    fn load(&self, _: &NoKeys, opening: &Opening<'_>) -> Result<Dataset, DatasetError> {
+    fn load(&self, _: &NoSharedKeys, opening: &LoadContext<'_>) -> Result<Dataset, DatasetError> {
         Dataset::from_workspace(opening.workspace, self.path.0.as_ref())
     }
 }
@@ -147,7 +151,7 @@ impl Options for FileOptions {
 pub(crate) struct FetchOptions {
     /// How long the server may be silent, before and within its response; default "60s".
     #[serde(skip_serializing_if = "Option::is_none")]
-    timeout: Option<Length>,
+    timeout: Option<DurationValue>,
     /// How often a request is retried after a transient failure; default 4.
     #[serde(skip_serializing_if = "Option::is_none")]
     retries: Option<Retries>,
@@ -159,10 +163,10 @@ pub(crate) struct FetchOptions {
     max_age: Option<Age>,
     /// The expected number of items; by default any.
     #[serde(skip_serializing_if = "Option::is_none")]
-    items: Option<Count>,
+    items: Option<PositiveInt>,
     /// The expected hash of the items, or a prefix of at least 8 digits; by default any.
     #[serde(skip_serializing_if = "Option::is_none")]
-    hash: Option<HashStart>,
+    hash: Option<HashPrefix>,
 }
 
 #[cfg(feature = "remote")]
@@ -171,7 +175,7 @@ impl FetchOptions {
     fn apply<S: Source>(&self, remote: RemoteDataset<S>) -> RemoteDataset<S> {
         let mut remote = remote;
         let Self { timeout, retries, max_bytes, max_age, items, hash } = self;
-        if let Some(Length(timeout)) = *timeout {
+        if let Some(DurationValue(timeout)) = *timeout {
             remote = remote.timeout(timeout);
         }
         if let Some(Retries(retries)) = *retries {
@@ -183,11 +187,11 @@ impl FetchOptions {
         if let Some(Age(age)) = *max_age {
             remote = remote.max_age(age);
         }
-        if let Some(Count(items)) = *items {
+        if let Some(PositiveInt(items)) = *items {
             remote = remote.expect_items(items);
         }
         match hash {
-            Some(HashStart(hash)) => remote.expect_hash(hash),
+            Some(HashPrefix(hash)) => remote.expect_hash(hash),
             None => remote,
         }
     }
@@ -201,7 +205,7 @@ pub(crate) trait RemoteOptions: Clone + Serialize + DeserializeOwned {
     }
 
     /// The URL of the dataset, which may contain secrets, and the environment variables that hold secrets.
-    fn secrets(&self) -> (Option<&str>, Vec<&KeyVariable>) {
+    fn secrets(&self) -> (Option<&str>, Vec<&SecretVariable>) {
         (None, Vec::new())
     }
 
@@ -210,24 +214,24 @@ pub(crate) trait RemoteOptions: Clone + Serialize + DeserializeOwned {
     fn remote(&self) -> RemoteDataset<impl Source>;
 }
 
-impl<Own: RemoteOptions> Options for Own {
+impl<Own: RemoteOptions> TableOptions for Own {
     type Shared = FetchOptions;
 
     fn check(&self) -> Result<(), String> {
         RemoteOptions::check(self)
     }
 
-    fn secrets(&self) -> (Option<&str>, Vec<&KeyVariable>) {
+    fn secrets(&self) -> (Option<&str>, Vec<&SecretVariable>) {
         RemoteOptions::secrets(self)
     }
 
     #[cfg(feature = "remote")]
-    fn load(&self, shared: &FetchOptions, opening: &Opening<'_>) -> Result<Dataset, DatasetError> {
-        shared.apply(self.remote()).load_by(opening.settings, opening.variable)
+    fn load(&self, shared: &FetchOptions, opening: &LoadContext<'_>) -> Result<Dataset, DatasetError> {
+        shared.apply(self.remote()).load_with(opening.settings, opening.variable)
     }
 
     #[cfg(not(feature = "remote"))]
-    fn load(&self, _: &FetchOptions, _: &Opening<'_>) -> Result<Dataset, DatasetError> {
+    fn load(&self, _: &FetchOptions, _: &LoadContext<'_>) -> Result<Dataset, DatasetError> {
         Err(DatasetError::RemoteOff)
     }
 }
@@ -238,16 +242,16 @@ impl<Own: RemoteOptions> Options for Own {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct UrlOptions {
     /// The URL of the file.
-    url: FileAddress,
+    url: FileUrl,
     /// Request headers. Put secrets in environment variables, see `headers-env`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    headers: BTreeMap<HeaderName, HeaderText>,
+    headers: BTreeMap<HeaderName, HeaderValue>,
     /// Request headers, each with the environment variable that holds its value.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    headers_env: BTreeMap<HeaderName, KeyVariable>,
+    headers_env: BTreeMap<HeaderName, SecretVariable>,
     /// The environment variable that holds the token for the header `Authorization: Bearer …`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    bearer_env: Option<KeyVariable>,
+    bearer_env: Option<SecretVariable>,
     /// The format; by default detected from the server's response, the extension and the content.
     #[serde(skip_serializing_if = "Option::is_none")]
     format: Option<FormatName>,
@@ -255,7 +259,7 @@ pub(crate) struct UrlOptions {
 
 impl UrlOptions {
     /// A header that is set more than once; names are case-insensitive.
-    fn header_twice(&self) -> Option<&str> {
+    fn duplicate_header(&self) -> Option<&str> {
         let bearer = self.bearer_env.as_ref().map(|_| "Authorization");
         let names = self.headers.keys().chain(self.headers_env.keys()).map(|HeaderName(name)| name.as_str());
         let names: Vec<_> = bearer.into_iter().chain(names).collect();
@@ -267,7 +271,7 @@ impl UrlOptions {
 
 impl RemoteOptions for UrlOptions {
     fn check(&self) -> Result<(), String> {
-        match self.header_twice() {
+        match self.duplicate_header() {
             Some(name) => Err(format!(
                 "the header `{name}` is set more than once in `headers`, `headers-env` or `bearer-env`; keep one"
             )),
@@ -275,20 +279,20 @@ impl RemoteOptions for UrlOptions {
         }
     }
 
-    fn secrets(&self) -> (Option<&str>, Vec<&KeyVariable>) {
+    fn secrets(&self) -> (Option<&str>, Vec<&SecretVariable>) {
         (Some(&self.url.0), self.headers_env.values().chain(&self.bearer_env).collect())
     }
 
     #[cfg(feature = "remote")]
     fn remote(&self) -> RemoteDataset<impl Source> {
         let mut remote = Dataset::from_url(&self.url.0);
-        for (HeaderName(name), HeaderText(value)) in &self.headers {
+        for (HeaderName(name), HeaderValue(value)) in &self.headers {
             remote = remote.header(name, value);
         }
-        for (HeaderName(name), KeyVariable(variable)) in &self.headers_env {
+        for (HeaderName(name), SecretVariable(variable)) in &self.headers_env {
             remote = remote.header_env(name, variable);
         }
-        if let Some(KeyVariable(variable)) = &self.bearer_env {
+        if let Some(SecretVariable(variable)) = &self.bearer_env {
             remote = remote.bearer_env(variable);
         }
         match self.format {
@@ -304,10 +308,10 @@ impl RemoteOptions for UrlOptions {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct LangfuseOptions {
     /// The name of the dataset; in a folder "folder/name".
-    name: Word,
+    name: NonEmptyString,
     /// The time as of which items are read, such as "2026-01-21T14:35:42Z"; default now.
     #[serde(skip_serializing_if = "Option::is_none")]
-    version: Option<Word>,
+    version: Option<NonEmptyString>,
     /// The number of items per request; default 100.
     #[serde(skip_serializing_if = "Option::is_none")]
     page_size: Option<PageSize>,
@@ -317,7 +321,7 @@ impl RemoteOptions for LangfuseOptions {
     #[cfg(feature = "remote")]
     fn remote(&self) -> RemoteDataset<impl Source> {
         let mut remote = Dataset::from_langfuse(&self.name.0);
-        if let Some(Word(version)) = &self.version {
+        if let Some(NonEmptyString(version)) = &self.version {
             remote = remote.version(version);
         }
         match self.page_size {
@@ -333,37 +337,37 @@ impl RemoteOptions for LangfuseOptions {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct LangSmithOptions {
     /// The name of the dataset.
-    name: Word,
+    name: NonEmptyString,
     /// The time or version tag as of which examples are read; default now.
     #[serde(skip_serializing_if = "Option::is_none")]
-    version: Option<Word>,
+    version: Option<NonEmptyString>,
     /// The splits to read; default all.
-    #[serde(default, deserialize_with = "at_least_one", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "non_empty_list", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
-    splits: Option<Vec<Word>>,
+    splits: Option<Vec<NonEmptyString>>,
     /// Metadata that the examples must have.
     #[serde(skip_serializing_if = "Option::is_none")]
     metadata: Option<Item>,
     /// A filter for examples, in LangSmith's filter query language.
     #[serde(skip_serializing_if = "Option::is_none")]
-    filter: Option<Word>,
+    filter: Option<NonEmptyString>,
 }
 
 impl RemoteOptions for LangSmithOptions {
     #[cfg(feature = "remote")]
     fn remote(&self) -> RemoteDataset<impl Source> {
         let mut remote = Dataset::from_langsmith(&self.name.0);
-        if let Some(Word(version)) = &self.version {
+        if let Some(NonEmptyString(version)) = &self.version {
             remote = remote.version(version);
         }
         if let Some(splits) = &self.splits {
-            remote = remote.splits(splits.iter().map(|Word(split)| split));
+            remote = remote.splits(splits.iter().map(|NonEmptyString(split)| split));
         }
         if let Some(metadata) = &self.metadata {
             remote = remote.metadata(metadata.clone());
         }
         match &self.filter {
-            Some(Word(filter)) => remote.filter(filter),
+            Some(NonEmptyString(filter)) => remote.filter(filter),
             None => remote,
         }
     }
@@ -375,21 +379,21 @@ impl RemoteOptions for LangSmithOptions {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct BraintrustOptions {
     /// The name of the project.
-    project: Word,
+    project: NonEmptyString,
     /// The name of the dataset.
-    name: Word,
+    name: NonEmptyString,
     /// The ID of the transaction as of which records are read; default now.
     #[serde(skip_serializing_if = "Option::is_none")]
-    version: Option<Word>,
+    version: Option<NonEmptyString>,
     /// The name of a snapshot, instead of a version.
     #[serde(skip_serializing_if = "Option::is_none")]
-    snapshot: Option<Word>,
+    snapshot: Option<NonEmptyString>,
     /// The environment whose version is read, such as "production".
     #[serde(skip_serializing_if = "Option::is_none")]
-    environment: Option<Word>,
+    environment: Option<NonEmptyString>,
     /// The organization, if the key belongs to several; default: the one in `[platforms.braintrust]`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    organization: Option<Word>,
+    organization: Option<NonEmptyString>,
 }
 
 impl RemoteOptions for BraintrustOptions {
@@ -408,17 +412,17 @@ impl RemoteOptions for BraintrustOptions {
     #[cfg(feature = "remote")]
     fn remote(&self) -> RemoteDataset<impl Source> {
         let mut remote = Dataset::from_braintrust(&self.project.0, &self.name.0);
-        if let Some(Word(version)) = &self.version {
+        if let Some(NonEmptyString(version)) = &self.version {
             remote = remote.version(version);
         }
-        if let Some(Word(snapshot)) = &self.snapshot {
+        if let Some(NonEmptyString(snapshot)) = &self.snapshot {
             remote = remote.snapshot(snapshot);
         }
-        if let Some(Word(environment)) = &self.environment {
+        if let Some(NonEmptyString(environment)) = &self.environment {
             remote = remote.environment(environment);
         }
         match &self.organization {
-            Some(Word(organization)) => remote.organization(organization),
+            Some(NonEmptyString(organization)) => remote.organization(organization),
             None => remote,
         }
     }
@@ -430,7 +434,7 @@ impl RemoteOptions for BraintrustOptions {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct BasaltOptions {
     /// The slug of the dataset.
-    slug: Word,
+    slug: NonEmptyString,
 }
 
 impl RemoteOptions for BasaltOptions {

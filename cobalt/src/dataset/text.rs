@@ -8,18 +8,18 @@ use cobalt_core::item::Item;
 use super::DatasetError;
 
 /// Drops a UTF-8 byte order mark; refuses the marks of other encodings.
-pub fn without_mark<R: BufRead>(mut reader: R, file: &str) -> Result<impl BufRead + use<R>, DatasetError> {
+pub fn skip_bom<R: BufRead>(mut reader: R, file: &str) -> Result<impl BufRead + use<R>, DatasetError> {
     let mut start = Vec::with_capacity(4);
     reader.by_ref().take(4).read_to_end(&mut start).map_err(|error| DatasetError::read(file, error))?;
     let mark =
-        mark_length(&start).map_err(|encoding| DatasetError::Encoding { file: file.to_owned(), encoding })?;
+        bom_length(&start).map_err(|encoding| DatasetError::Encoding { file: file.to_owned(), encoding })?;
     let mut start = Cursor::new(start);
     start.set_position(mark as u64);
     Ok(start.chain(reader))
 }
 
 /// The length of the UTF-8 byte order mark, 0 without one, or the name of the encoding that is not UTF-8.
-pub fn mark_length(start: &[u8]) -> Result<usize, &'static str> {
+pub fn bom_length(start: &[u8]) -> Result<usize, &'static str> {
     match start {
         [0xef, 0xbb, 0xbf, ..] => Ok(3),
         [0xff, 0xfe, 0, 0, ..] => Err("UTF-32 (little endian)"),
@@ -32,12 +32,12 @@ pub fn mark_length(start: &[u8]) -> Result<usize, &'static str> {
 
 /// Called for each element: the line that it starts on, and the item or what is wrong with it. An error stops the
 /// reading.
-pub type Take<'t> = &'t mut dyn FnMut(usize, Result<Item, String>) -> Result<(), DatasetError>;
+pub type OnElement<'t> = &'t mut dyn FnMut(usize, Result<Item, String>) -> Result<(), DatasetError>;
 
 /// Collects the items of a JSON file. The first element that is not an item is an error, with its index.
-pub fn all_items(
+pub fn collect_items(
     file: &str,
-    each: impl FnOnce(Take<'_>) -> Result<(), DatasetError>,
+    each: impl FnOnce(OnElement<'_>) -> Result<(), DatasetError>,
 ) -> Result<Vec<Item>, DatasetError> {
     let mut items = Vec::new();
     each(&mut |line, item| {
@@ -61,7 +61,7 @@ pub enum Rest {
     /// Directly from the file.
     File(File),
     /// From a decoder.
-    Unpacked(Box<dyn Read>),
+    Decompressed(Box<dyn Read>),
 }
 
 impl Content {
@@ -75,7 +75,7 @@ impl Read for Rest {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self {
             Rest::File(file) => file.read(buffer),
-            Rest::Unpacked(reader) => reader.read(buffer),
+            Rest::Decompressed(reader) => reader.read(buffer),
         }
     }
 }
@@ -86,7 +86,7 @@ mod tests {
 
     fn read(bytes: &[u8]) -> Result<Vec<u8>, DatasetError> {
         let mut rest = Vec::new();
-        without_mark(bytes, "f")?.read_to_end(&mut rest).unwrap();
+        skip_bom(bytes, "f")?.read_to_end(&mut rest).unwrap();
         Ok(rest)
     }
 

@@ -76,7 +76,7 @@ impl fmt::Display for AutoevalKind {
 
 /// An unknown name of an autoeval kind. The message suggests the closest known one.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown autoeval kind `{wanted}`; {}", wording::instead(.wanted, Self::known()))]
+#[error("unknown autoeval kind `{wanted}`; {}", wording::suggest_or_list(.wanted, Self::known()))]
 pub struct UnknownAutoevalKind {
     wanted: String,
 }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::settings::names;
+use crate::settings::named_choices;
 
 /// How the scores of a panel are combined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -33,7 +33,7 @@ pub enum Distance {
 impl Distance {
     /// The name of the measure.
     #[cfg(feature = "judge")]
-    pub(super) fn in_words(self) -> &'static str {
+    pub(super) fn label(self) -> &'static str {
         match self {
             Self::Cosine => "cosine similarity",
             Self::Dot => "dot product",
@@ -58,7 +58,7 @@ pub enum Preset {
     Summarisation,
 }
 
-names! {
+named_choices! {
     /// A judge with a built-in prompt.
     #[cfg_attr(not(feature = "judge"), expect(dead_code, reason = "judges come with the feature"))]
     PresetName(Preset), "preset", "presets", "the name of ": "hallucination" => Hallucination,

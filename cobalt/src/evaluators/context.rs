@@ -11,7 +11,7 @@ use serde_json::Value;
 #[cfg(feature = "judge")]
 use super::EvalError;
 use crate::dataset::{Dataset, DecodeError, decode};
-use crate::llm::{Asking, Models};
+use crate::llm::{LlmHandle, Models};
 use crate::settings::DEFAULT_TIMEOUT;
 
 /// One output with its item. Cheap to clone.
@@ -22,10 +22,10 @@ pub struct EvalContext {
     inner: Arc<Inner>,
     /// The handle for calling models.
     #[cfg_attr(not(feature = "judge"), expect(dead_code, reason = "no model is called without the feature"))]
-    asking: Option<Asking>,
+    llm: Option<LlmHandle>,
     /// Creates a handle on demand if none is set.
     #[cfg(feature = "judge")]
-    usually_asking: Option<fn() -> Result<Asking, EvalError>>,
+    default_llm: Option<fn() -> Result<LlmHandle, EvalError>>,
     /// The experiment's time limit for evaluators.
     timeout: Option<Duration>,
 }
@@ -42,7 +42,7 @@ struct Inner {
 
 impl EvalContext {
     /// Creates the context for the output of one trial of an item.
-    pub(crate) fn of(
+    pub(crate) fn for_trial(
         item: Arc<Item>,
         key: Arc<str>,
         index: usize,
@@ -52,20 +52,20 @@ impl EvalContext {
         let inner = Inner { item, key, index, run_index, output, text: OnceLock::new() };
         Self {
             inner: Arc::new(inner),
-            asking: None,
+            llm: None,
             #[cfg(feature = "judge")]
-            usually_asking: None,
+            default_llm: None,
             timeout: None,
         }
     }
 
     /// Sets the handle for calling models.
-    pub(crate) fn asking(&self, asking: Asking) -> Self {
-        Self { asking: Some(asking), ..self.clone() }
+    pub(crate) fn with_llm(&self, asking: LlmHandle) -> Self {
+        Self { llm: Some(asking), ..self.clone() }
     }
 
     /// Sets the experiment's time limit for evaluators.
-    pub(crate) fn within(self, timeout: Duration) -> Self {
+    pub(crate) fn with_timeout(self, timeout: Duration) -> Self {
         Self { timeout: Some(timeout), ..self }
     }
 
@@ -76,14 +76,14 @@ impl EvalContext {
 
     /// Sets the function that creates a handle for models on demand.
     #[cfg(feature = "judge")]
-    pub(crate) fn usually_asking(self, find: fn() -> Result<Asking, EvalError>) -> Self {
-        Self { usually_asking: Some(find), ..self }
+    pub(crate) fn with_default_llm(self, find: fn() -> Result<LlmHandle, EvalError>) -> Self {
+        Self { default_llm: Some(find), ..self }
     }
 
     /// The handle for calling models.
     #[cfg(feature = "judge")]
-    pub(crate) fn models(&self) -> Result<Asking, EvalError> {
-        match (&self.asking, self.usually_asking) {
+    pub(crate) fn llm(&self) -> Result<LlmHandle, EvalError> {
+        match (&self.llm, self.default_llm) {
             (Some(asking), _) => Ok(asking.clone()),
             (None, Some(find)) => find(),
             (None, None) => Err(EvalError::new("no models are available here")),
@@ -94,7 +94,7 @@ impl EvalContext {
     #[must_use]
     pub fn with_item(&self, item: Item) -> Self {
         let Inner { key, index, run_index, output, .. } = &*self.inner;
-        let other = Self::of(Arc::new(item), Arc::clone(key), *index, *run_index, Arc::clone(output));
+        let other = Self::for_trial(Arc::new(item), Arc::clone(key), *index, *run_index, Arc::clone(output));
         Self { inner: other.inner, ..self.clone() }
     }
 
@@ -102,7 +102,7 @@ impl EvalContext {
     #[must_use]
     pub fn with_output(&self, output: Output) -> Self {
         let Inner { item, key, index, run_index, .. } = &*self.inner;
-        let other = Self::of(Arc::clone(item), Arc::clone(key), *index, *run_index, Arc::new(output));
+        let other = Self::for_trial(Arc::clone(item), Arc::clone(key), *index, *run_index, Arc::new(output));
         Self { inner: other.inner, ..self.clone() }
     }
 
@@ -183,7 +183,7 @@ impl Remap {
     }
 
     /// Applies the function, if any.
-    pub(super) fn seen(remap: Option<&Self>, cx: &EvalContext) -> EvalContext {
+    pub(super) fn apply(remap: Option<&Self>, cx: &EvalContext) -> EvalContext {
         remap.map_or_else(|| cx.clone(), |remap| (remap.function)(cx))
     }
 }

@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use cobalt_core::wording::cut;
+use cobalt_core::wording::truncate;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::options::{Options, fingerprint, mark};
-use super::places::AgentField;
+use super::field_path::AgentField;
+use super::options::{Options, fingerprint, pass_mark_or_default};
 use super::{CheckError, EvalContext, EvalError, Evaluation, Evaluator, Score, Setup};
-use crate::metrics::same;
-use crate::settings::{self, NoKeys};
+use crate::metrics::values_equal;
+use crate::settings::{self, NoSharedKeys};
 
 /// Scores 1 if the output equals a field of the item, else 0.
 ///
@@ -28,7 +28,7 @@ pub struct ExactMatch(ExactMatchOptions);
 
 fingerprint! {
     ExactMatch as "ExactMatch", it: name = it.0.name, field = it.0.field, output = it.0.output,
-    case_sensitive = it.0.case_sensitive, trim = it.0.trim, pass_mark = mark(it.0.pass_mark)
+    case_sensitive = it.0.case_sensitive, trim = it.0.trim, pass_mark = pass_mark_or_default(it.0.pass_mark)
 }
 
 /// The keys of `type = "exact-match"`.
@@ -50,7 +50,7 @@ pub(crate) struct ExactMatchOptions {
     #[serde(default)]
     trim: bool,
     /// Minimum score for an output to pass. Default: 0.5.
-    pass_mark: Option<settings::Score>,
+    pass_mark: Option<settings::ScoreValue>,
 }
 
 fn type_name() -> String {
@@ -62,9 +62,9 @@ fn yes() -> bool {
 }
 
 impl Options for ExactMatchOptions {
-    type Shared = NoKeys;
+    type Shared = NoSharedKeys;
 
-    fn make(self, _: NoKeys) -> Result<Arc<dyn Evaluator>, String> {
+    fn make(self, _: NoSharedKeys) -> Result<Arc<dyn Evaluator>, String> {
         Ok(Arc::new(ExactMatch(self)))
     }
 }
@@ -107,7 +107,7 @@ impl ExactMatch {
     /// Sets the minimum score for an output to pass. Default: 0.5.
     #[must_use]
     pub fn pass_mark(mut self, mark: f64) -> Self {
-        self.0.pass_mark = Some(settings::Score(mark));
+        self.0.pass_mark = Some(settings::ScoreValue(mark));
         self
     }
 
@@ -121,17 +121,21 @@ impl ExactMatch {
             )));
         };
         let output = match &self.0.output {
-            Some(part) => part.find(cx)?,
+            Some(part) => part.resolve(cx)?,
             None => cx.output(),
         };
-        Ok(if self.equal(expected, output) {
+        Ok(if self.is_equal(expected, output) {
             Score::from(true)
         } else {
-            Score::from(false).reason(format!("expected {}, got {}", shown(expected), shown(output)))
+            Score::from(false).reason(format!(
+                "expected {}, got {}",
+                truncated_json(expected),
+                truncated_json(output)
+            ))
         })
     }
 
-    fn equal(&self, expected: &Value, output: &Value) -> bool {
+    fn is_equal(&self, expected: &Value, output: &Value) -> bool {
         let same_text = |a: &str, b: &str| self.same_text(a, b);
         match (expected, output) {
             // Text such as `5.0` equals the number 5.0.
@@ -140,7 +144,7 @@ impl ExactMatch {
             {
                 true
             }
-            (expected, output) => same(expected, output, &same_text),
+            (expected, output) => values_equal(expected, output, &same_text),
         }
     }
 
@@ -151,9 +155,9 @@ impl ExactMatch {
 }
 
 /// A value as JSON, truncated for a reason.
-fn shown(value: &Value) -> String {
+fn truncated_json(value: &Value) -> String {
     const LONGEST: usize = 200;
-    cut(&value.to_string(), LONGEST).into_owned()
+    truncate(&value.to_string(), LONGEST).into_owned()
 }
 
 impl Evaluator for ExactMatch {
@@ -166,7 +170,7 @@ impl Evaluator for ExactMatch {
     }
 
     fn pass_mark(&self) -> f64 {
-        mark(self.0.pass_mark)
+        pass_mark_or_default(self.0.pass_mark)
     }
 
     fn check(&self, _: &Setup) -> Result<(), CheckError> {

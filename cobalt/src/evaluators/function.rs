@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::{DEFAULT_PASS_MARK, EvalContext, EvalError, Evaluation, Evaluator, IntoScore};
 use crate::evaluators::context::Remap;
-use crate::threads;
+use crate::thread_pool;
 
 type ScoreFn = Arc<dyn Fn(EvalContext) -> Evaluation<'static> + Send + Sync>;
 
@@ -44,7 +44,7 @@ impl FnEvaluator {
             std::any::type_name::<F>(),
             Arc::new(move |cx: EvalContext| {
                 let function = Arc::clone(&function);
-                let call = threads::run(move || function(&cx).into_score());
+                let call = thread_pool::run(move || function(&cx).into_score());
                 Box::pin(async move { call.await.map_err(|error| EvalError::new(error.to_string()))? })
             }),
         )
@@ -128,7 +128,7 @@ impl Evaluator for FnEvaluator {
     }
 
     fn evaluate<'a>(&'a self, cx: &'a EvalContext) -> Evaluation<'a> {
-        Box::pin(async move { (self.function)(Remap::seen(self.remap.as_ref(), cx)).await })
+        Box::pin(async move { (self.function)(Remap::apply(self.remap.as_ref(), cx)).await })
     }
 
     fn pass_mark(&self) -> f64 {

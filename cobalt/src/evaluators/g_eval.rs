@@ -8,20 +8,22 @@ use std::mem;
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 
-use cobalt_core::wording::{count, decimal};
+use cobalt_core::wording::{count, format_decimal};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::asking::answer;
-use super::asking::answer_schema::{list_of, object, string};
-use super::asking::model_setters::{JudgeOptions, asking_evaluator, judge_setters, with_fields};
-use super::asking::source::{self, Need, Texts, unfilled};
 use super::context::Remap;
-use super::options::{Options, fingerprint, mark};
+use super::judge_support::inputs::{self, Need, Texts, template_error};
+use super::judge_support::model_setters::{
+    JudgeOptions, apply_field_paths, impl_judge_evaluator, judge_setters,
+};
+use super::judge_support::response;
+use super::judge_support::response_schema::{list_of, object, string};
+use super::options::{Options, fingerprint, pass_mark_or_default};
 use super::{CheckError, EvalContext, EvalError, Evaluator, Score, Setup};
-use crate::llm::{Asking, ModelChoice, Schema};
-use crate::settings::{self, Count, Word, at_least_one};
-use crate::threads::join_all;
+use crate::llm::{LlmHandle, ModelChoice, Schema};
+use crate::settings::{self, NonEmptyString, PositiveInt, non_empty_list};
+use crate::thread_pool::join_all;
 
 /// Rates the output by a plain criterion, following G-Eval (Liu et al., 2023, <https://arxiv.org/abs/2303.16634>).
 ///
@@ -49,13 +51,13 @@ pub struct GEval {
     options: GEvalOptions,
     judge: JudgeOptions,
     texts: Texts,
-    written: Written,
+    generated_steps: GeneratedSteps,
 }
 
 fingerprint! {
     GEval as "GEval", it: name = it.options.name, criterion = it.options.criterion.0, steps = it.options.steps(),
     samples = it.options.samples(), texts = it.texts, choice = it.judge.choice(), remap = it.options.remap,
-    pass_mark = mark(it.options.pass_mark)
+    pass_mark = pass_mark_or_default(it.options.pass_mark)
 }
 
 /// The keys of `type = "g-eval"`.
@@ -67,23 +69,23 @@ pub(crate) struct GEvalOptions {
     #[serde(default = "type_name")]
     name: String,
     /// The criterion for a good output, in plain words.
-    criterion: Word,
+    criterion: NonEmptyString,
     /// The evaluation steps. Default: a model writes them from the criterion.
-    #[serde(default, deserialize_with = "at_least_one")]
+    #[serde(default, deserialize_with = "non_empty_list")]
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
-    steps: Option<Vec<Word>>,
+    steps: Option<Vec<NonEmptyString>>,
     /// The number of responses to average. Default: 1.
-    samples: Option<Count>,
+    samples: Option<PositiveInt>,
     /// The inputs that the judge sees, such as "output". Default: "input" and "expected", if present, and "output".
-    #[serde(default, deserialize_with = "at_least_one")]
+    #[serde(default, deserialize_with = "non_empty_list")]
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
-    inputs: Option<Vec<Word>>,
+    inputs: Option<Vec<NonEmptyString>>,
     /// The sources of inputs, each a path such as "output.answer" or "metadata.documents". Inputs with new names are
     /// added.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    fields: BTreeMap<String, Word>,
+    fields: BTreeMap<String, NonEmptyString>,
     /// Minimum score for an output to pass. Default: 0.5.
-    pass_mark: Option<settings::Score>,
+    pass_mark: Option<settings::ScoreValue>,
     #[serde(skip)]
     remap: Option<Remap>,
 }
@@ -96,26 +98,26 @@ impl Options for GEvalOptions {
     type Shared = JudgeOptions;
 
     fn make(mut self, judge: JudgeOptions) -> Result<Arc<dyn Evaluator>, String> {
-        let mut texts = Texts::new(&SHOWN);
+        let mut texts = Texts::new(&DEFAULT_INPUTS);
         if let Some(inputs) = self.inputs.take() {
-            texts.show_only(inputs.into_iter().map(|Word(input)| input));
+            texts.show_only(inputs.into_iter().map(|NonEmptyString(input)| input));
         }
-        let texts = with_fields(texts, mem::take(&mut self.fields));
-        Ok(Arc::new(GEval { options: self, judge, texts, written: Written::default() }))
+        let texts = apply_field_paths(texts, mem::take(&mut self.fields));
+        Ok(Arc::new(GEval { options: self, judge, texts, generated_steps: GeneratedSteps::default() }))
     }
 }
 
 /// The default inputs.
-const SHOWN: [(&str, Need); 3] =
+const DEFAULT_INPUTS: [(&str, Need); 3] =
     [("input", Need::IfThere), ("expected", Need::IfThere), ("output", Need::Always)];
 
 impl GEvalOptions {
     fn steps(&self) -> Option<Vec<&str>> {
-        Some(self.steps.as_ref()?.iter().map(|Word(step)| &**step).collect())
+        Some(self.steps.as_ref()?.iter().map(|NonEmptyString(step)| &**step).collect())
     }
 
     fn samples(&self) -> u32 {
-        self.samples.map_or(1, Count::to_u32)
+        self.samples.map_or(1, PositiveInt::to_u32)
     }
 }
 
@@ -124,7 +126,7 @@ impl GEval {
     pub fn new(name: impl Into<String>, criterion: impl Into<String>) -> Self {
         let options = GEvalOptions {
             name: name.into(),
-            criterion: Word(criterion.into()),
+            criterion: NonEmptyString(criterion.into()),
             steps: None,
             samples: None,
             inputs: None,
@@ -132,15 +134,15 @@ impl GEval {
             pass_mark: None,
             remap: None,
         };
-        let (judge, texts) = (JudgeOptions::default(), Texts::new(&SHOWN));
-        Self { options, judge, texts, written: Written::default() }
+        let (judge, texts) = (JudgeOptions::default(), Texts::new(&DEFAULT_INPUTS));
+        Self { options, judge, texts, generated_steps: GeneratedSteps::default() }
     }
 
     /// Sets the evaluation steps, at least one, instead of letting a model write them. This saves a call, and keeps the steps
     /// stable, independent of the cache.
     #[must_use]
     pub fn steps<S: Into<String>>(mut self, steps: impl IntoIterator<Item = S>) -> Self {
-        self.options.steps = Some(steps.into_iter().map(|step| Word(step.into())).collect());
+        self.options.steps = Some(steps.into_iter().map(|step| NonEmptyString(step.into())).collect());
         self
     }
 
@@ -148,7 +150,7 @@ impl GEval {
     /// paper uses 20 at temperature 1. If one of them fails, there is no score.
     #[must_use]
     pub fn samples(mut self, answers: u32) -> Self {
-        self.options.samples = Some(Count(answers as usize));
+        self.options.samples = Some(PositiveInt(answers as usize));
         self
     }
 
@@ -165,33 +167,33 @@ impl GEval {
 
     /// Validates the settings alone, without items.
     fn problem(&self) -> Option<String> {
-        let Word(criterion) = &self.options.criterion;
+        let NonEmptyString(criterion) = &self.options.criterion;
         if criterion.trim().is_empty() {
             return Some("the criterion is empty; describe what makes an output good".to_owned());
         }
         if self.options.samples() == 0 {
             return Some("`samples` is 0; it must be at least 1".to_owned());
         }
-        unfilled("the criterion", criterion)
-            .or_else(|| problem_of(&self.options.steps()?))
+        template_error("the criterion", criterion)
+            .or_else(|| steps_problem(&self.options.steps()?))
             .or_else(|| self.texts.problem())
-            .or_else(|| self.judge.choice().problem())
+            .or_else(|| self.judge.choice().validation_error())
     }
 
     async fn score(&self, cx: &EvalContext) -> Result<Score, EvalError> {
         if let Some(problem) = self.problem() {
             return Err(EvalError::new(problem));
         }
-        let asking = cx.models()?;
-        let cx = &Remap::seen(self.options.remap.as_ref(), cx);
-        let texts = self.texts.find(cx)?;
-        let (choice, Word(criterion)) = (self.judge.choice(), &self.options.criterion);
+        let asking = cx.llm()?;
+        let cx = &Remap::apply(self.options.remap.as_ref(), cx);
+        let texts = self.texts.resolve(cx)?;
+        let (choice, NonEmptyString(criterion)) = (self.judge.choice(), &self.options.criterion);
         let steps = match self.options.steps() {
             Some(given) => given,
-            None => self.written.find(&asking, &choice, criterion, &self.texts).await?,
+            None => self.generated_steps.get_or_generate(&asking, &choice, criterion, &self.texts).await?,
         };
         let prompt = prompt(criterion, &steps, &texts);
-        let ratings = ask(&asking, &choice, &prompt, self.options.samples()).await?;
+        let ratings = request_ratings(&asking, &choice, &prompt, self.options.samples()).await?;
         Ok(mean_score(&ratings).metadata("steps", steps))
     }
 
@@ -206,7 +208,7 @@ impl GEval {
     }
 }
 
-asking_evaluator!(GEval, it: &it.options.name);
+impl_judge_evaluator!(GEval, it: &it.options.name);
 
 const LOWEST: u8 = 1;
 const HIGHEST: u8 = 5;
@@ -229,18 +231,18 @@ pub fn prompt(criterion: &str, steps: &[&str], texts: &[(&str, String)]) -> Stri
         steps.iter().enumerate().map(|(index, step)| format!("{}. {step}", index + 1)).collect();
     let task = format!("{RATING_TASK}\n\nThe criterion: {criterion}\n\nThe steps:\n{}", steps.join("\n"));
     let texts: Vec<_> = texts.iter().map(|(name, text)| (*name, text.as_str())).collect();
-    source::prompt(&task, &texts)
+    inputs::prompt(&task, &texts)
 }
 
 /// Requests several ratings in parallel.
-pub async fn ask(
-    asking: &Asking,
+pub async fn request_ratings(
+    asking: &LlmHandle,
     model: &ModelChoice,
     prompt: &str,
     samples: u32,
 ) -> Result<Vec<Rating>, EvalError> {
     let asked = (0..samples).map(|which| -> Pin<Box<dyn Future<Output = _> + Send>> {
-        Box::pin(source::ask(asking, model, prompt.to_owned(), schema(), which, read_rating))
+        Box::pin(inputs::ask(asking, model, prompt.to_owned(), schema(), which, read_rating))
     });
     join_all(asked.collect()).await.into_iter().collect()
 }
@@ -252,13 +254,13 @@ fn schema() -> Schema {
 }
 
 fn read_rating(answer: &Map<String, Value>) -> Result<Rating, String> {
-    let score = answer::field(answer, "score")?;
+    let score = response::field(answer, "score")?;
     let rating = (LOWEST..=HIGHEST).find(|rating| score.as_f64() == Some(f64::from(*rating)));
     let rating = rating.ok_or_else(|| {
-        let score = answer::shown(score);
+        let score = response::truncated_json(score);
         format!("`score` is {score}; it must be a whole number from {LOWEST} to {HIGHEST}")
     })?;
-    Ok(Rating { rating, reason: answer::reasons(answer, "reason") })
+    Ok(Rating { rating, reason: response::optional_reasons(answer, "reason") })
 }
 
 /// The mean of at least one rating, scaled to 0..=1.
@@ -274,7 +276,7 @@ pub fn mean_score(ratings: &[Rating]) -> Score {
         [Rating { rating, reason }] => with_reason(format!("rated {rating} of {HIGHEST}"), reason),
         ratings => {
             let each = ratings.iter().map(|rating| with_reason(rating.rating.to_string(), &rating.reason));
-            let (mean, answers) = (decimal(mean, 2), count(ratings.len(), "answer"));
+            let (mean, answers) = (format_decimal(mean, 2), count(ratings.len(), "answer"));
             format!(
                 "rated {mean} of {HIGHEST}, the mean of {answers}; {}",
                 each.collect::<Vec<_>>().join("; ")
@@ -293,25 +295,25 @@ of one or two sentences each, that hold for any output; apply the criterion as i
 shown the texts.";
 
 /// Validates configured evaluation steps.
-fn problem_of(steps: &[&str]) -> Option<String> {
+fn steps_problem(steps: &[&str]) -> Option<String> {
     if steps.is_empty() {
         return Some("`steps` is empty; add at least one step, or remove it".to_owned());
     }
     if let Some(index) = steps.iter().position(|step| step.trim().is_empty()) {
         return Some(format!("step {} is empty", index + 1));
     }
-    steps.iter().enumerate().find_map(|(index, step)| unfilled(&format!("step {}", index + 1), step))
+    steps.iter().enumerate().find_map(|(index, step)| template_error(&format!("step {}", index + 1), step))
 }
 
 /// The evaluation steps written by a model. All outputs are rated by the same steps, with or without a cache.
 #[derive(Default)]
-struct Written(OnceLock<Vec<String>>);
+struct GeneratedSteps(OnceLock<Vec<String>>);
 
-impl Written {
+impl GeneratedSteps {
     /// Returns the steps; on first use, a model writes them.
-    async fn find(
+    async fn get_or_generate(
         &self,
-        asking: &Asking,
+        asking: &LlmHandle,
         model: &ModelChoice,
         criterion: &str,
         texts: &Texts,
@@ -320,15 +322,15 @@ impl Written {
             return Ok(written.iter().map(String::as_str).collect());
         }
         // Parallel items share one request and its failure. With a lock, each would fail in turn.
-        let written = write(asking, model, criterion, texts).await;
+        let written = generate_steps(asking, model, criterion, texts).await;
         let written =
             written.map_err(|error| EvalError::new(format!("failed to get evaluation steps: {error}")))?;
         Ok(self.0.get_or_init(|| written).iter().map(String::as_str).collect())
     }
 }
 
-async fn write(
-    asking: &Asking,
+async fn generate_steps(
+    asking: &LlmHandle,
     model: &ModelChoice,
     criterion: &str,
     texts: &Texts,
@@ -341,11 +343,11 @@ async fn write(
     let prompt = format!("{STEPS_TASK}\n\nThe texts: {names}.\n\nThe criterion: {criterion}");
     let steps = list_of(&string("a step"), "the steps, in their order");
     let schema = Schema { name: "evaluation_steps", schema: object(&[("steps", steps)]) };
-    source::ask(asking, model, prompt, schema, 0, read_steps).await
+    inputs::ask(asking, model, prompt, schema, 0, read_steps).await
 }
 
 fn read_steps(answer: &Map<String, Value>) -> Result<Vec<String>, String> {
-    let steps = answer::texts(answer, "steps")?;
+    let steps = response::texts(answer, "steps")?;
     let steps: Vec<_> = steps.iter().map(|step| step.trim().to_owned()).collect();
     match steps.is_empty() || steps.iter().any(String::is_empty) {
         true => Err("`steps` must hold at least one step, and none that is empty".to_owned()),
@@ -354,7 +356,7 @@ fn read_steps(answer: &Map<String, Value>) -> Result<Vec<String>, String> {
 }
 
 /// A clone starts without steps: its model or criterion may be changed.
-impl Clone for Written {
+impl Clone for GeneratedSteps {
     fn clone(&self) -> Self {
         Self::default()
     }

@@ -4,8 +4,6 @@
 //! a score passes and what an error means for the run.
 
 #[cfg(feature = "judge")]
-mod asking;
-#[cfg(feature = "judge")]
 mod autoeval;
 mod autoeval_kind;
 mod calls;
@@ -13,15 +11,17 @@ mod choices;
 mod command;
 mod context;
 mod exact_match;
+mod field_path;
 mod function;
 #[cfg(feature = "judge")]
 mod g_eval;
+#[cfg(feature = "judge")]
+mod judge_support;
 #[cfg(feature = "judge")]
 mod llm_judge;
 pub mod options;
 #[cfg(feature = "judge")]
 mod pairwise;
-mod places;
 #[cfg(feature = "judge")]
 #[cfg_attr(not(feature = "json-schema"), path = "without_schema.rs")]
 mod schema;
@@ -41,7 +41,7 @@ use std::time::Duration;
 use cobalt_core::report::DEFAULT_PASS_MARK;
 
 pub use crate::llm::CheckError;
-pub(crate) use crate::llm::Unfit;
+pub(crate) use crate::llm::CheckErrorKind;
 #[cfg(feature = "judge")]
 pub use autoeval::Autoeval;
 #[cfg(feature = "judge")]
@@ -54,7 +54,7 @@ pub(crate) use calls::{ToolCallsOptions, has_calls, has_no_calls, reports_calls}
 pub(crate) use choices::Preset;
 pub use choices::{Aggregate, Distance};
 pub use command::CommandEvaluator;
-pub(crate) use command::{CommandOptions, EndsAll};
+pub(crate) use command::{CommandOptions, KillAllOnDrop};
 pub use context::{EvalContext, Setup};
 pub use exact_match::ExactMatch;
 pub(crate) use exact_match::ExactMatchOptions;
@@ -87,7 +87,7 @@ pub(crate) use text::{
 };
 
 /// Texts with more bytes than this in total are compared on a separate thread: comparing two long texts takes seconds.
-const LARGE: usize = 4096;
+const LARGE_TEXT_BYTES: usize = 4096;
 
 /// Why an evaluator returned no score. Never counted as a score of 0.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -208,7 +208,7 @@ pub trait Evaluator: Debug + Send + Sync + 'static {
     }
 }
 
-macro_rules! pointers_are_evaluators {
+macro_rules! impl_evaluator_for_pointers {
     ($($pointer:ident),*) => {$(
         impl<T: Evaluator + ?Sized> Evaluator for $pointer<T> {
             fn name(&self) -> &str {
@@ -242,4 +242,4 @@ macro_rules! pointers_are_evaluators {
     )*};
 }
 
-pointers_are_evaluators!(Arc, Box);
+impl_evaluator_for_pointers!(Arc, Box);

@@ -8,7 +8,7 @@ use serde::de::{DeserializeOwned, Error as _};
 use toml::de::{DeTable, Error};
 
 use super::{DEFAULT_PASS_MARK, Evaluator};
-use crate::settings::{Score, Table};
+use crate::settings::{ScoreValue, SplitTable};
 
 /// The settings specific to an evaluator: the keys of its table, without `type`.
 pub(crate) trait Options: Clone + Serialize + DeserializeOwned {
@@ -26,7 +26,7 @@ pub(crate) trait Options: Clone + Serialize + DeserializeOwned {
 }
 
 /// The whole table of an evaluator.
-pub type OptionsTable<Own> = Table<Own, <Own as Options>::Shared>;
+pub type OptionsTable<Own> = SplitTable<Own, <Own as Options>::Shared>;
 
 impl<Own: Options> OptionsTable<Own> {
     /// Reads the table at `span` and rejects contradictory settings.
@@ -43,8 +43,8 @@ impl<Own: Options> OptionsTable<Own> {
 }
 
 /// The pass mark: the configured one, or the default.
-pub fn mark(written: Option<Score>) -> f64 {
-    written.map_or(DEFAULT_PASS_MARK, |Score(mark)| mark)
+pub fn pass_mark_or_default(written: Option<ScoreValue>) -> f64 {
+    written.map_or(DEFAULT_PASS_MARK, |ScoreValue(mark)| mark)
 }
 
 /// Implements `Debug` as a struct with these fields, independent of the actual ones. It shows the resolved settings, serves
@@ -78,7 +78,7 @@ macro_rules! shared_setters {
         /// Sets the minimum score for an output to pass. Default: 0.5.
         #[must_use]
         pub fn pass_mark(mut self, mark: f64) -> Self {
-            self.$field.pass_mark = Some(crate::settings::Score(mark));
+            self.$field.pass_mark = Some(crate::settings::ScoreValue(mark));
             self
         }
     };
@@ -87,12 +87,12 @@ macro_rules! shared_setters {
 pub(super) use shared_setters;
 
 /// Requires exactly one of several mutually exclusive keys, each given with whether it is set. `what` is what they set.
-pub fn exactly_one(what: &str, keys: &[(&str, bool)]) -> Result<(), String> {
+pub fn require_exactly_one(what: &str, keys: &[(&str, bool)]) -> Result<(), String> {
     let written: Vec<_> = keys.iter().filter(|(_, written)| *written).map(|(key, _)| *key).collect();
     match written[..] {
         [_] => Ok(()),
         [] => {
-            let keys = cobalt_core::wording::list(keys.iter().map(|(key, _)| *key));
+            let keys = cobalt_core::wording::join_quoted(keys.iter().map(|(key, _)| *key));
             Err(format!("missing {what}; set one of the keys {keys}"))
         }
         [one, another, ..] => Err(format!("`{one}` and `{another}` both set the {what}; remove one")),
@@ -101,6 +101,6 @@ pub fn exactly_one(what: &str, keys: &[(&str, bool)]) -> Result<(), String> {
 
 /// The same for the JSON schema.
 #[cfg(feature = "schema")]
-pub fn one_of(keys: &[&str]) -> serde_json::Value {
+pub fn one_of_schema(keys: &[&str]) -> serde_json::Value {
     keys.iter().map(|key| serde_json::json!({ "required": [key] })).collect()
 }

@@ -7,18 +7,18 @@ use jsonschema::error::ValidationErrorKind;
 use jsonschema::{ReferencingError, ValidationError};
 use serde_json::Value;
 
-use cobalt_core::wording::cut;
+use cobalt_core::wording::truncate;
 
 use super::{EvalError, Score};
 use crate::metrics::is_json_text;
 
 /// The maximum number of violations in a reason.
-const NAMED: usize = 3;
+const MAX_VIOLATIONS: usize = 3;
 /// The maximum length of each of them, in characters.
-const LONGEST: usize = 200;
+const MAX_VIOLATION_CHARS: usize = 200;
 
 /// Compiles a schema, which may also be JSON text. References are not fetched.
-pub fn validator(schema: &Value) -> Result<Validator, String> {
+pub fn compile(schema: &Value) -> Result<Validator, String> {
     let invalid = |problem: String| format!("invalid JSON schema: {problem}");
     let schema = match schema {
         Value::String(text) => {
@@ -44,7 +44,7 @@ fn problem(error: &ValidationError<'_>) -> String {
 }
 
 /// Scores 1 if an output (parsed, if it is JSON text) is valid, else 0.
-pub fn conforms(output: &Value, validator: &Validator) -> Result<Score, EvalError> {
+pub fn validate(output: &Value, validator: &Validator) -> Result<Score, EvalError> {
     let output = match output {
         Value::String(text) => match serde_json::from_str(text) {
             Ok(value) => Cow::Owned(value),
@@ -58,7 +58,8 @@ pub fn conforms(output: &Value, validator: &Validator) -> Result<Score, EvalErro
         value => Cow::Borrowed(value),
     };
     let mut violations = validator.iter_errors(&output);
-    let named: Vec<_> = violations.by_ref().take(NAMED).map(|error| in_words(&error)).collect();
+    let named: Vec<_> =
+        violations.by_ref().take(MAX_VIOLATIONS).map(|error| describe_violation(&error)).collect();
     if named.is_empty() {
         return Ok(Score::from(true));
     }
@@ -71,8 +72,8 @@ pub fn conforms(output: &Value, validator: &Validator) -> Result<Score, EvalErro
 }
 
 /// A violation with its location as a JSON pointer.
-fn in_words(error: &ValidationError<'_>) -> String {
+fn describe_violation(error: &ValidationError<'_>) -> String {
     let place = error.instance_path().to_string();
     let place = if place.is_empty() { "root" } else { &place };
-    format!("{place}: {}", cut(&error.to_string(), LONGEST))
+    format!("{place}: {}", truncate(&error.to_string(), MAX_VIOLATION_CHARS))
 }

@@ -1,8 +1,8 @@
 //! `Score`: a number from 0 to 1 with its reason.
 
-use cobalt_core::causes::IntoReason;
+use cobalt_core::error_chain::IntoReason;
 use cobalt_core::item::Item;
-use cobalt_core::nesting::{dismantle, is_too_deep, too_deep};
+use cobalt_core::nesting::{drop_iteratively, is_too_deep, too_deep_message};
 use cobalt_core::report::ScoredEvaluation;
 use serde_json::Value;
 
@@ -74,8 +74,8 @@ impl Score {
     pub(crate) fn into_evaluation(self) -> ScoredEvaluation {
         let Self { value, reason, chain_of_thought, mut metadata } = self;
         let error = if metadata.values().any(is_too_deep) {
-            std::mem::take(&mut metadata).into_iter().for_each(|(_, value)| dismantle(value));
-            Some(too_deep("the score's metadata"))
+            std::mem::take(&mut metadata).into_iter().for_each(|(_, value)| drop_iteratively(value));
+            Some(too_deep_message("the score's metadata"))
         } else if (0.0..=1.0).contains(&value) {
             None
         } else {
@@ -127,7 +127,7 @@ impl IntoScore for bool {
     }
 }
 
-macro_rules! numbers_are_scores {
+macro_rules! impl_into_score_for_numbers {
     ($($number:ty),*) => {$(
         impl IntoScore for $number {
             fn into_score(self) -> Result<Score, EvalError> {
@@ -137,7 +137,7 @@ macro_rules! numbers_are_scores {
     )*};
 }
 
-numbers_are_scores!(f64, f32, i32, u32, u8);
+impl_into_score_for_numbers!(f64, f32, i32, u32, u8);
 
 impl<T: IntoScore, E: IntoReason> IntoScore for Result<T, E> {
     fn into_score(self) -> Result<Score, EvalError> {

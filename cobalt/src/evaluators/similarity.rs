@@ -5,15 +5,17 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::asking::model_setters::{asking_evaluator, model_setters};
 use super::choices::Distance;
-use super::options::{Options, fingerprint, mark};
-use super::places::ItemField;
+use super::field_path::ItemField;
+use super::judge_support::model_setters::{impl_judge_evaluator, model_setters};
+use super::options::{Options, fingerprint, pass_mark_or_default};
 use super::{CheckError, EvalContext, EvalError, Evaluator, Score, Setup};
 use crate::evaluators::context::Remap;
-use crate::llm::{Asking, ModelChoice};
+use crate::llm::{LlmHandle, ModelChoice};
 use crate::metrics::{cosine, dot};
-use crate::settings::{self, Address, EmbeddingVendor, KeyVariable, NoKeys, Word, names};
+use crate::settings::{
+    self, BaseUrl, EmbeddingProvider, NoSharedKeys, NonEmptyString, SecretVariable, named_choices,
+};
 
 /// Compares the output with a field of the item by their embeddings.
 ///
@@ -35,7 +37,7 @@ pub struct Similarity {
 fingerprint! {
     Similarity as "Similarity", it: name = it.options.name, field = it.options.field,
     distance = it.options.distance(), threshold = it.options.threshold(), choice = it.options.choice(),
-    remap = it.options.remap, pass_mark = mark(it.options.pass_mark)
+    remap = it.options.remap, pass_mark = pass_mark_or_default(it.options.pass_mark)
 }
 
 /// The keys of `type = "similarity"`.
@@ -51,17 +53,17 @@ pub(crate) struct SimilarityOptions {
     /// How the embeddings are compared. Default: "cosine".
     distance: Option<DistanceName>,
     /// Scores 1 at or above this similarity and 0 below. Default: the score is the similarity itself.
-    threshold: Option<settings::Score>,
+    threshold: Option<settings::ScoreValue>,
     /// The embedding model. Default: that of `[embedding]`.
-    model: Option<Word>,
+    model: Option<NonEmptyString>,
     /// The provider. Default: derived from the model, else from `[embedding]`. "local" needs no key, and is only lexical.
-    provider: Option<EmbeddingVendor>,
+    provider: Option<EmbeddingProvider>,
     /// The base URL of the API. Default: that of `[embedding]`, else the vendor's own.
-    base_url: Option<Address>,
+    base_url: Option<BaseUrl>,
     /// The environment variable with the API key. Default: the vendor's own.
-    api_key_env: Option<KeyVariable>,
+    api_key_env: Option<SecretVariable>,
     /// Minimum score for an output to pass. Default: 0.5.
-    pass_mark: Option<settings::Score>,
+    pass_mark: Option<settings::ScoreValue>,
     #[serde(skip)]
     remap: Option<Remap>,
 }
@@ -71,9 +73,9 @@ fn type_name() -> String {
 }
 
 impl Options for SimilarityOptions {
-    type Shared = NoKeys;
+    type Shared = NoSharedKeys;
 
-    fn make(self, _: NoKeys) -> Result<Arc<dyn Evaluator>, String> {
+    fn make(self, _: NoSharedKeys) -> Result<Arc<dyn Evaluator>, String> {
         Ok(Arc::new(Similarity { options: self }))
     }
 }
@@ -84,22 +86,22 @@ impl SimilarityOptions {
     }
 
     fn threshold(&self) -> Option<f64> {
-        self.threshold.map(|settings::Score(threshold)| threshold)
+        self.threshold.map(|settings::ScoreValue(threshold)| threshold)
     }
 
     /// The configured model.
     fn choice(&self) -> ModelChoice {
         ModelChoice {
-            model: self.model.clone().map(|Word(model)| model),
-            provider: self.provider.map(|EmbeddingVendor(provider)| provider),
-            base_url: self.base_url.clone().map(|Address(url)| url),
-            api_key_env: self.api_key_env.clone().map(|KeyVariable(name)| name),
+            model: self.model.clone().map(|NonEmptyString(model)| model),
+            provider: self.provider.map(|EmbeddingProvider(provider)| provider),
+            base_url: self.base_url.clone().map(|BaseUrl(url)| url),
+            api_key_env: self.api_key_env.clone().map(|SecretVariable(name)| name),
             ..ModelChoice::default()
         }
     }
 }
 
-names! {
+named_choices! {
     /// How two embeddings are compared.
     DistanceName(Distance), "distance", "distances": "cosine" => Cosine, "dot" => Dot;
 }
@@ -132,18 +134,18 @@ impl Similarity {
     /// Scores 1 at or above this similarity (0 to 1) and 0 below, instead of the similarity itself.
     #[must_use]
     pub fn threshold(mut self, threshold: f64) -> Self {
-        self.options.threshold = Some(settings::Score(threshold));
+        self.options.threshold = Some(settings::ScoreValue(threshold));
         self
     }
 
     /// Sets the embedding model. Default: the configured one.
     #[must_use]
     pub fn model(mut self, model: impl Into<String>) -> Self {
-        self.options.model = Some(Word(model.into()));
+        self.options.model = Some(NonEmptyString(model.into()));
         self
     }
 
-    model_setters!(options, EmbeddingVendor);
+    model_setters!(options, EmbeddingProvider);
 
     /// Changes the context before the comparison, for example its output or item.
     ///
@@ -162,15 +164,15 @@ impl Similarity {
     /// Sets the minimum score for an output to pass. Default: 0.5.
     #[must_use]
     pub fn pass_mark(mut self, mark: f64) -> Self {
-        self.options.pass_mark = Some(settings::Score(mark));
+        self.options.pass_mark = Some(settings::ScoreValue(mark));
         self
     }
 
     async fn score(&self, cx: &EvalContext) -> Result<Score, EvalError> {
-        let Asking { models, meter } = cx.models()?;
+        let LlmHandle { models, meter } = cx.llm()?;
         let SimilarityOptions { field, remap, .. } = &self.options;
-        let cx = &Remap::seen(remap.as_ref(), cx);
-        let expected = match field.find(cx.item())? {
+        let cx = &Remap::apply(remap.as_ref(), cx);
+        let expected = match field.resolve(cx.item())? {
             Value::String(text) => text.clone(),
             other => other.to_string(),
         };
@@ -179,7 +181,9 @@ impl Similarity {
         }
         for (text, whose) in [(&*expected, field.name()), (cx.output_text(), "output")] {
             if text.trim().is_empty() {
-                return Ok(self.scored(0.0).reason(format!("`{whose}` is blank, so the similarity is 0")));
+                return Ok(self
+                    .score_from(0.0)
+                    .reason(format!("`{whose}` is blank, so the similarity is 0")));
             }
         }
         let embeddings = models.embed(&self.options.choice(), &[&expected, cx.output_text()], &meter).await?;
@@ -191,13 +195,13 @@ impl Similarity {
             Distance::Dot => dot(a, b),
         };
         similarity
-            .map(|similarity| self.scored(similarity))
+            .map(|similarity| self.score_from(similarity))
             .map_err(|error| EvalError::new(error.to_string()))
     }
 
     /// Builds the score from a similarity, 0 to 1.
-    fn scored(&self, similarity: f64) -> Score {
-        let what = format!("{} {similarity:.3}", self.options.distance().in_words());
+    fn score_from(&self, similarity: f64) -> Score {
+        let what = format!("{} {similarity:.3}", self.options.distance().label());
         let score = match self.options.threshold() {
             None => Score::new(similarity).reason(what),
             Some(threshold) if similarity >= threshold => {
@@ -222,7 +226,7 @@ impl Similarity {
     }
 }
 
-asking_evaluator!(Similarity, it: &it.options.name);
+impl_judge_evaluator!(Similarity, it: &it.options.name);
 
 #[cfg(test)]
 mod tests {
@@ -233,11 +237,11 @@ mod tests {
     use super::*;
     use crate::evaluators::tests::{asked_by, without_models};
     use crate::llm::Provider;
-    use crate::llm::test_server::{Answer, TestServer};
+    use crate::llm::test_server::{ScriptedResponse, TestServer};
 
     #[test]
     fn distances_are_written_as_they_are_read() {
-        settings::assert_written_as_read::<Distance>();
+        settings::assert_round_trip::<Distance>();
     }
 
     fn context(expected: Value, output: Value) -> EvalContext {
@@ -253,7 +257,7 @@ mod tests {
                 "half" => vec![0.5, 0.5],
                 _ => vec![4.0, 3.0],
             };
-            Answer::embeddings(
+            ScriptedResponse::embeddings(
                 &asked.body["input"].as_array().unwrap().iter().map(vector).collect::<Vec<_>>(),
             )
         })
@@ -276,7 +280,7 @@ mod tests {
         let score = scored(&similarity(&server), &context(json!("right"), json!("left"))).unwrap();
         let expected = Score::new(0.96).reason("cosine similarity 0.960").metadata("similarity", 0.96);
         assert_eq!(score, expected);
-        assert_eq!(server.asked()[0].body["model"], "embedder");
+        assert_eq!(server.requests()[0].body["model"], "embedder");
     }
 
     #[test]
@@ -302,7 +306,7 @@ mod tests {
     fn what_is_no_text_is_compared_as_compact_json() {
         let server = server();
         scored(&similarity(&server), &context(json!("right"), json!({ "a": [2] }))).unwrap();
-        assert!(server.asked()[0].body["input"].as_array().unwrap().contains(&json!("{\"a\":[2]}")));
+        assert!(server.requests()[0].body["input"].as_array().unwrap().contains(&json!("{\"a\":[2]}")));
     }
 
     #[test]
@@ -319,7 +323,7 @@ mod tests {
             let score = scored(&similarity(&server), &context(json!(expected), json!(output))).unwrap();
             assert!(score.value() == 0.0 && score.why().unwrap().starts_with(whose), "{score:?}");
         }
-        assert!(server.asked().is_empty());
+        assert!(server.requests().is_empty());
     }
 
     #[test]
@@ -327,7 +331,7 @@ mod tests {
         let server = server();
         let error = scored(&similarity(&server), &context(json!("left"), Value::Null)).unwrap_err();
         assert_eq!(error, "the agent's output is null; there is nothing to compare");
-        assert!(server.asked().is_empty());
+        assert!(server.requests().is_empty());
     }
 
     #[test]
@@ -335,7 +339,7 @@ mod tests {
         let server = server();
         let error = scored(&similarity(&server), &context(Value::Null, json!("left"))).unwrap_err();
         assert_eq!(error, "the item's `expected.text` is missing or null; the item has `expected`");
-        assert!(server.asked().is_empty());
+        assert!(server.requests().is_empty());
     }
 
     #[test]
@@ -376,7 +380,7 @@ mod tests {
         let plain = Similarity::new("close", "expected.text");
         for (similarity, model) in [(plain.clone(), "configured"), (plain.model("own"), "own")] {
             asked_by(&similarity, &context(json!("right"), json!("left")), &config).0.unwrap();
-            assert_eq!(server.asked().pop().unwrap().body["model"], model);
+            assert_eq!(server.requests().pop().unwrap().body["model"], model);
         }
     }
 }

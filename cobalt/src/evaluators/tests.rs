@@ -7,8 +7,8 @@ use cobalt_core::item::Item;
 use super::{CheckError, EvalContext, Evaluator, Score, Setup};
 use crate::config::Config;
 use crate::dataset::Dataset;
-use crate::llm::{Asking, JudgeUsage, Models};
-use crate::threads::join_all;
+use crate::llm::{JudgeUsage, LlmHandle, Models};
+use crate::thread_pool::join_all;
 
 /// Scores with the models of a configuration, without a cache; every API key is `k`.
 pub fn asked_by(
@@ -16,16 +16,16 @@ pub fn asked_by(
     cx: &EvalContext,
     config: &str,
 ) -> (Result<Score, String>, Option<JudgeUsage>) {
-    let asking = Asking::new(models(config, |name| name.ends_with("_API_KEY").then(|| "k".to_owned())));
+    let asking = LlmHandle::new(models(config, |name| name.ends_with("_API_KEY").then(|| "k".to_owned())));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let score = runtime.block_on(evaluator.evaluate(&cx.asking(asking.clone())));
+    let score = runtime.block_on(evaluator.evaluate(&cx.with_llm(asking.clone())));
     (score.map_err(|error| error.to_string()), asking.usage())
 }
 
 /// Scores all contexts in parallel, with the same models and without a cache.
 pub fn all_asked_by(evaluator: &dyn Evaluator, contexts: &[EvalContext]) -> Vec<Result<Score, String>> {
-    let asking = Asking::new(models("", |name| name.ends_with("_API_KEY").then(|| "k".to_owned())));
-    let contexts: Vec<_> = contexts.iter().map(|cx| cx.asking(asking.clone())).collect();
+    let asking = LlmHandle::new(models("", |name| name.ends_with("_API_KEY").then(|| "k".to_owned())));
+    let contexts: Vec<_> = contexts.iter().map(|cx| cx.with_llm(asking.clone())).collect();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let scores = runtime.block_on(join_all(contexts.iter().map(|cx| evaluator.evaluate(cx)).collect()));
     scores.into_iter().map(|score| score.map_err(|error| error.to_string())).collect()

@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use super::into_output::IntoOutput;
 use super::record::{Record, Recorder};
 use crate::dataset::{Dataset, DecodeError, decode};
-use crate::threads;
+use crate::thread_pool;
 
 /// Why an agent returned no output: its own error, a panic, or an item that does not match its parameter type.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -25,8 +25,8 @@ impl AgentError {
 }
 
 /// The result of an agent, and its duration from the start of the call.
-pub type Answer = (Result<Output, AgentError>, Duration);
-type AgentFuture = Pin<Box<dyn Future<Output = Answer> + Send>>;
+pub type AgentResult = (Result<Output, AgentError>, Duration);
+type AgentFuture = Pin<Box<dyn Future<Output = AgentResult> + Send>>;
 pub type AgentFn = Arc<dyn Fn(Context) -> AgentFuture + Send + Sync>;
 
 /// A function that an experiment can call: async or plain, taking the item, the [`Context`], or both.
@@ -66,7 +66,7 @@ pub enum Async {}
 pub enum Plain {}
 
 /// Implements the async and the plain form for a list of parameters.
-macro_rules! agent_of {
+macro_rules! impl_agent {
     (($($generic:ident)?) ($($parameter:ty),*) |$context:ident| $arguments:tt) => {
         impl<F, Fut, $($generic)?> Agent<(Async, $($parameter),*)> for F
         where
@@ -98,7 +98,7 @@ macro_rules! agent_of {
                 SharedAgent(Arc::new(move |$context| {
                     let agent = Arc::clone(&agent);
                     let called = Instant::now();
-                    let call = threads::run(move || {
+                    let call = thread_pool::run(move || {
                         let started = Instant::now();
                         let answer = || agent $arguments.into_output();
                         (answer(), started.elapsed())
@@ -122,9 +122,9 @@ pub fn item<T: DeserializeOwned>(context: &Context) -> Result<T, AgentError> {
     context.item_as().map_err(|error| AgentError::new(error.to_string()))
 }
 
-agent_of!(()(Context) | context | (context,));
-agent_of!((T)(T) | context | (item::<T>(&context)?,));
-agent_of!((T)(T, Context) | context | (item::<T>(&context)?, context));
+impl_agent!(()(Context) | context | (context,));
+impl_agent!((T)(T) | context | (item::<T>(&context)?,));
+impl_agent!((T)(T, Context) | context | (item::<T>(&context)?, context));
 
 /// The agent's item, its position in the experiment, and a recorder for what the agent does.
 ///

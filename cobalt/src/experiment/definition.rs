@@ -5,19 +5,19 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cobalt_core::causes::BoxError;
-use cobalt_core::report::{Category, SourcePlace, Threshold};
+use cobalt_core::error_chain::BoxError;
+use cobalt_core::report::{Category, SourceLocation, Threshold};
 use cobalt_core::wording;
 
 use super::agent::{Agent, AgentFn};
 use crate::dataset::{Dataset, IntoDataset};
 use crate::error::Error;
 use crate::evaluators::Evaluator;
-use crate::settings::{LONGEST_TIMEOUT, MOST_RUNS};
+use crate::settings::{MAX_RUNS, MAX_TIMEOUT};
 
 /// The resolved settings of an experiment, without its data and its agent.
 #[derive(Clone, Debug)]
-pub struct Definition {
+pub struct ResolvedDefinition {
     pub(crate) name: String,
     pub(crate) runs: usize,
     pub(crate) concurrency: usize,
@@ -32,10 +32,10 @@ pub struct Definition {
     /// A hash of the declaration's source, if declared with an attribute.
     pub(crate) source_hash: Option<u64>,
     /// The location of the declaration, if declared with an attribute.
-    pub(crate) declared_at: Option<SourcePlace>,
+    pub(crate) declared_at: Option<SourceLocation>,
 }
 
-impl Definition {
+impl ResolvedDefinition {
     /// A fingerprint of everything that makes results incomparable, except the data.
     pub fn fingerprint(&self) -> String {
         let mut parts = vec![
@@ -64,7 +64,7 @@ impl Definition {
     }
 
     /// Returns what is invalid, and what to change.
-    pub fn check(&self) -> Result<(), String> {
+    pub fn validate(&self) -> Result<(), String> {
         if self.name.trim().is_empty() {
             return Err("its name is empty".to_owned());
         }
@@ -72,16 +72,16 @@ impl Definition {
             return Err("`runs` and `concurrency` must be at least 1".to_owned());
         }
         // A concurrency above the number of items is harmless.
-        if self.runs > MOST_RUNS {
-            let most = wording::thousands(MOST_RUNS as u64);
+        if self.runs > MAX_RUNS {
+            let most = wording::group_thousands(MAX_RUNS as u64);
             return Err(format!("`runs` is {}, but the maximum is {most}", self.runs));
         }
         if self.timeout.is_zero() {
             return Err("`timeout` must be longer than zero".to_owned());
         }
-        if self.timeout > LONGEST_TIMEOUT {
+        if self.timeout > MAX_TIMEOUT {
             let hours = self.timeout.as_secs() / 3600;
-            let most = LONGEST_TIMEOUT.as_secs() / 3600;
+            let most = MAX_TIMEOUT.as_secs() / 3600;
             return Err(format!("`timeout` is {hours}h, but the maximum is {most}h"));
         }
         if self.evaluators.is_empty() {
@@ -137,15 +137,15 @@ impl Definition {
         if names.clone().any(|name| name == wanted) {
             return Ok(());
         }
-        let place = threshold.place().map(|place| format!("{place}: ")).unwrap_or_default();
-        let (threshold, instead) = (threshold.case_name(), wording::instead(wanted, names));
+        let place = threshold.location().map(|place| format!("{place}: ")).unwrap_or_default();
+        let (threshold, instead) = (threshold.case_name(), wording::suggest_or_list(wanted, names));
         Err(format!(
             "{place}the threshold `{threshold}` is for an evaluator `{wanted}` that it does not have; {instead}"
         ))
     }
 }
 
-pub type Progress = Arc<dyn Fn(usize, usize) + Send + Sync>;
+pub type ProgressCallback = Arc<dyn Fn(usize, usize) + Send + Sync>;
 
 /// An experiment: runs an agent over a dataset and scores each output.
 ///
@@ -171,7 +171,7 @@ pub type Progress = Arc<dyn Fn(usize, usize) + Send + Sync>;
 pub struct Experiment {
     pub(crate) declaration: Declaration,
     pub(crate) dataset: Result<Dataset, BoxError>,
-    pub(crate) progress: Option<Progress>,
+    pub(crate) progress: Option<ProgressCallback>,
     pub(crate) save: bool,
 }
 
@@ -191,21 +191,21 @@ pub(crate) struct Declaration {
     /// A hash of the declaration's source, if declared with an attribute.
     pub(crate) source_hash: Option<u64>,
     /// The location of the declaration, if declared with an attribute.
-    pub(crate) declared_at: Option<SourcePlace>,
+    pub(crate) declared_at: Option<SourceLocation>,
 }
 
 impl Declaration {
     /// The first required variable that is unset or empty.
-    pub(crate) fn ignored_without(&self) -> Option<&str> {
+    pub(crate) fn missing_variable(&self) -> Option<&str> {
         let is_missing = |name: &&String| std::env::var_os(name).is_none_or(|value| value.is_empty());
         self.ignore_without.iter().find(is_missing).map(String::as_str)
     }
 
     /// An error if a required variable is missing.
-    pub(crate) fn refuse_if_ignored(&self) -> Result<(), Error> {
+    pub(crate) fn check_required_variables(&self) -> Result<(), Error> {
         let ignored =
             |variable: &str| Error::Ignored { experiment: self.name.clone(), variable: variable.to_owned() };
-        self.ignored_without().map_or(Ok(()), |variable| Err(ignored(variable)))
+        self.missing_variable().map_or(Ok(()), |variable| Err(ignored(variable)))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use cobalt_core::causes::IntoReason;
+use cobalt_core::error_chain::IntoReason;
 use cobalt_core::item::{Item, Output};
 use serde::Serialize;
 use serde_json::Value;
@@ -34,7 +34,7 @@ impl IntoOutput for Output {
     }
 }
 
-macro_rules! values_are_outputs {
+macro_rules! impl_into_output {
     ($($type:ty),*) => {$(
         impl IntoOutput for $type {
             fn into_output(self) -> Result<Output, AgentError> {
@@ -44,7 +44,7 @@ macro_rules! values_are_outputs {
     )*};
 }
 
-values_are_outputs!(String, &str, Cow<'_, str>, Value, Item, bool, i32, i64, u32, u64, usize, f64);
+impl_into_output!(String, &str, Cow<'_, str>, Value, Item, bool, i32, i64, u32, u64, usize, f64);
 
 impl<T: IntoOutput, E: IntoReason> IntoOutput for Result<T, E> {
     fn into_output(self) -> Result<Output, AgentError> {

@@ -9,10 +9,10 @@ mod record;
 
 pub(crate) use agent::AgentFn;
 pub use agent::{Agent, AgentError, Context, item};
-pub(crate) use definition::{Declaration, Definition, Progress};
+pub(crate) use definition::{Declaration, ProgressCallback, ResolvedDefinition};
 pub use definition::{Experiment, Prepared};
 pub use into_output::{IntoOutput, Json};
 pub use record::Record;
-pub(crate) use record::Recorded;
 #[cfg(test)]
 pub(crate) use record::Recorder;
+pub(crate) use record::Records;

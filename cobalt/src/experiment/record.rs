@@ -4,22 +4,22 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use cobalt_core::item::usage::{self, ModelUsage};
 use cobalt_core::item::{Item, ModelCall};
-use cobalt_core::nesting::{dismantle, is_too_deep, too_deep};
-use cobalt_core::wording::thousands;
+use cobalt_core::nesting::{drop_iteratively, is_too_deep, too_deep_message};
+use cobalt_core::wording::group_thousands;
 use serde_json::{Value, json};
 
 use crate::evaluators::{ToolCall, has_calls, has_no_calls, reports_calls};
 
 /// The maximum number of tool calls, and of messages, per execution.
-const MOST: usize = 10_000;
+const MAX_RECORDS: usize = 10_000;
 
 /// A record for [`Context::record`](crate::Context::record): a [`ModelCall`], one or several [`ToolCall`]s, a message or a note.
 #[derive(Clone, Debug)]
 #[must_use = "a record counts once it is given to `Context::record`"]
-pub struct Record(Kind);
+pub struct Record(RecordKind);
 
 #[derive(Clone, Debug)]
-enum Kind {
+enum RecordKind {
     Model(ModelCall),
     Tools(Vec<ToolCall>),
     Message(Value),
@@ -38,24 +38,24 @@ impl Record {
     /// # }
     /// ```
     pub fn tool_calls(calls: impl IntoIterator<Item = ToolCall>) -> Self {
-        Self(Kind::Tools(calls.into_iter().collect()))
+        Self(RecordKind::Tools(calls.into_iter().collect()))
     }
 
     /// A message of the conversation in the format of the model's API, or a list of them. A string is a message of the assistant. They
     /// become `metadata.messages`.
     pub fn message(message: impl Into<Value>) -> Self {
-        Self(Kind::Message(message.into()))
+        Self(RecordKind::Message(message.into()))
     }
 
     /// A metadata field, as with [`Output::metadata`](crate::Output::metadata). A later note with the same key replaces an earlier one.
     pub fn note(key: impl Into<String>, value: impl Into<Value>) -> Self {
-        Self(Kind::Note(key.into(), value.into()))
+        Self(RecordKind::Note(key.into(), value.into()))
     }
 }
 
 impl From<ModelCall> for Record {
     fn from(call: ModelCall) -> Self {
-        Self(Kind::Model(call))
+        Self(RecordKind::Model(call))
     }
 }
 
@@ -67,11 +67,11 @@ impl From<ToolCall> for Record {
 
 /// Collects the records of one execution, from any thread, until it is closed.
 #[derive(Clone, Debug)]
-pub(crate) struct Recorder(Arc<Mutex<Option<Recorded>>>);
+pub(crate) struct Recorder(Arc<Mutex<Option<Records>>>);
 
 impl Recorder {
     pub(crate) fn new() -> Self {
-        Self(Arc::new(Mutex::new(Some(Recorded::default()))))
+        Self(Arc::new(Mutex::new(Some(Records::default()))))
     }
 
     pub(crate) fn record(&self, record: Record) {
@@ -81,14 +81,14 @@ impl Recorder {
     }
 
     /// Returns everything that was recorded. Later records are ignored: the execution has ended.
-    pub(crate) fn close(&self) -> Recorded {
+    pub(crate) fn close(&self) -> Records {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take().unwrap_or_default()
     }
 }
 
 /// The records of one execution, summed up.
 #[derive(Debug, Default)]
-pub(crate) struct Recorded {
+pub(crate) struct Records {
     usage: Vec<ModelUsage>,
     /// `None` if no calls were reported, as opposed to a report that there were none.
     calls: Option<Vec<Value>>,
@@ -98,21 +98,20 @@ pub(crate) struct Recorded {
     problem: Option<String>,
 }
 
-impl Recorded {
-    fn add(&mut self, record: Kind) {
+impl Records {
+    fn add(&mut self, record: RecordKind) {
         let outcome = match record {
-            Kind::Model(call) => usage::add(&mut self.usage, call),
-            Kind::Tools(calls) => {
+            RecordKind::Model(call) => usage::add(&mut self.usage, call),
+            RecordKind::Tools(calls) => {
                 let kept = self.calls.get_or_insert_default();
-                calls.into_iter().try_for_each(|call| keep(kept, call.into_value(), "tool call"))
+                calls.into_iter().try_for_each(|call| push_limited(kept, call.into_value(), "tool call"))
             }
-            Kind::Message(Value::Array(messages)) => messages
+            RecordKind::Message(Value::Array(messages)) => messages
                 .into_iter()
-                .try_for_each(|message| keep(&mut self.messages, said(message), "message")),
-            Kind::Message(message) => keep(&mut self.messages, said(message), "message"),
-            Kind::Note(key, value) => {
-                checked(value, &format!("the note `{key}`")).map(|value| drop(self.notes.insert(key, value)))
-            }
+                .try_for_each(|message| push_limited(&mut self.messages, to_message(message), "message")),
+            RecordKind::Message(message) => push_limited(&mut self.messages, to_message(message), "message"),
+            RecordKind::Note(key, value) => check_depth(value, &format!("the note `{key}`"))
+                .map(|value| drop(self.notes.insert(key, value))),
         };
         if let Err(problem) = outcome {
             self.problem.get_or_insert(problem);
@@ -125,7 +124,7 @@ impl Recorded {
     }
 
     /// Adds the records that the metadata does not already contain, then sums the usage per model.
-    pub(crate) fn add_to(self, metadata: &mut Item) {
+    pub(crate) fn merge_into(self, metadata: &mut Item) {
         let Self { usage, calls, messages, notes, problem: _ } = self;
         let calls = calls.filter(|calls| match calls.is_empty() {
             // An empty list means nothing if calls are reported elsewhere, or if there are messages.
@@ -144,7 +143,7 @@ impl Recorded {
         };
         let is_empty = |key: &str, value: &Value| key == "toolCalls" && has_no_calls(value);
         metadata.retain(|key, value| !(value.is_null() || is_empty(key, value)) || !is_recorded(key));
-        usage::complete(metadata, usage);
+        usage::add_recorded(metadata, usage);
         if let Some(calls) = calls {
             metadata.entry("toolCalls").or_insert(calls.into());
         }
@@ -155,27 +154,27 @@ impl Recorded {
 }
 
 /// Converts a string to a message of the assistant: in a list of messages it would be taken for a tool's name.
-fn said(message: Value) -> Value {
+fn to_message(message: Value) -> Value {
     match message {
         Value::String(text) => json!({ "role": "assistant", "content": text }),
         message => message,
     }
 }
 
-fn keep(kept: &mut Vec<Value>, value: Value, what: &str) -> Result<(), String> {
-    let value = checked(value, &format!("a recorded {what}"))?;
-    if kept.len() >= MOST {
-        let most = thousands(MOST as u64);
+fn push_limited(kept: &mut Vec<Value>, value: Value, what: &str) -> Result<(), String> {
+    let value = check_depth(value, &format!("a recorded {what}"))?;
+    if kept.len() >= MAX_RECORDS {
+        let most = group_thousands(MAX_RECORDS as u64);
         return Err(format!("the agent recorded more than {most} {what}s; record fewer, or aggregate them"));
     }
     kept.push(value);
     Ok(())
 }
 
-fn checked(value: Value, what: &str) -> Result<Value, String> {
+fn check_depth(value: Value, what: &str) -> Result<Value, String> {
     if is_too_deep(&value) {
-        dismantle(value);
-        return Err(too_deep(what));
+        drop_iteratively(value);
+        return Err(too_deep_message(what));
     }
     Ok(value)
 }
@@ -186,16 +185,16 @@ mod tests {
 
     use super::*;
 
-    fn recorded(records: impl IntoIterator<Item = Record>) -> Recorded {
+    fn recorded(records: impl IntoIterator<Item = Record>) -> Records {
         let recorder = Recorder::new();
         records.into_iter().for_each(|record| recorder.record(record));
         recorder.close()
     }
 
-    impl Recorded {
+    impl Records {
         fn into_metadata(self) -> Item {
             let mut metadata = Item::new();
-            self.add_to(&mut metadata);
+            self.merge_into(&mut metadata);
             metadata
         }
     }
@@ -207,11 +206,11 @@ mod tests {
     #[test]
     fn usage_of_two_models_is_kept_apart_and_summed_up_at_the_end() {
         let output = Output::new("")
-            .usage(ModelCall::new("a").tokens(1, 2))
-            .usage(ModelCall::new("b").tokens(3, 4).cost(0.5))
-            .usage(ModelCall::new("a").tokens(5, 6));
+            .usage(ModelCall::new("a").total_tokens(1, 2))
+            .usage(ModelCall::new("b").total_tokens(3, 4).cost(0.5))
+            .usage(ModelCall::new("a").total_tokens(5, 6));
         let mut kept = output.into_metadata();
-        Recorded::default().add_to(&mut kept);
+        Records::default().merge_into(&mut kept);
         assert_eq!(
             Value::from(kept),
             serde_json::json!({
@@ -226,7 +225,7 @@ mod tests {
 
     #[test]
     fn calls_of_one_model_are_summed_up() {
-        let call = || ModelCall::new("gpt-4o-mini").tokens(20, 3).cached_tokens(4);
+        let call = || ModelCall::new("gpt-4o-mini").total_tokens(20, 3).cached_tokens(4);
         assert_eq!(
             metadata([call().into(), call().into()]),
             json!({
@@ -240,10 +239,10 @@ mod tests {
     #[test]
     fn calls_of_two_models_are_kept_apart_and_calls_of_known_cost_from_others() {
         let calls = [
-            ModelCall::new("a").tokens(1, 2).cost(0.5),
-            ModelCall::new("b").tokens(3, 4),
-            ModelCall::new("a").tokens(5, 6),
-            ModelCall::new("a").tokens(7, 8).cost(0.25),
+            ModelCall::new("a").total_tokens(1, 2).cost(0.5),
+            ModelCall::new("b").total_tokens(3, 4),
+            ModelCall::new("a").total_tokens(5, 6),
+            ModelCall::new("a").total_tokens(7, 8).cost(0.25),
         ];
         assert_eq!(
             metadata(calls.map(Record::from)),
@@ -264,7 +263,7 @@ mod tests {
         let expected =
             json!({ "model": "a", "cost": 0.75, "usage": [{ "model": "a", "calls": 2, "cost": 0.75 }] });
         assert_eq!(metadata([call(0.5), call(0.25)]), expected);
-        assert_eq!(metadata([call(0.5), ModelCall::new("a").tokens(1, 1).into()]).get("cost"), None);
+        assert_eq!(metadata([call(0.5), ModelCall::new("a").total_tokens(1, 1).into()]).get("cost"), None);
     }
 
     #[test]
@@ -296,7 +295,7 @@ mod tests {
     fn calls_in_the_outputs_own_contents_win_and_documents_there_are_none() {
         let with = |contents: Value| {
             let mut own = crate::item! { "contents": contents };
-            recorded([ToolCall::new("recorded").into()]).add_to(&mut own);
+            recorded([ToolCall::new("recorded").into()]).merge_into(&mut own);
             own.contains_key("toolCalls")
         };
         assert!(!with(json!([{ "parts": [{ "functionCall": { "name": "now", "args": {} } }] }])));
@@ -308,11 +307,11 @@ mod tests {
         let null = || crate::item! { "tokens": null, "usage": null, "cost": null, "toolCalls": null, "messages": null };
         let mut own = null();
         recorded([
-            ModelCall::new("a").tokens(1, 2).cost(0.5).into(),
+            ModelCall::new("a").total_tokens(1, 2).cost(0.5).into(),
             ToolCall::new("now").into(),
             Record::message("hello"),
         ])
-        .add_to(&mut own);
+        .merge_into(&mut own);
         let tokens = json!({ "input": 1, "output": 2 });
         assert_eq!(
             Value::from(own),
@@ -323,7 +322,7 @@ mod tests {
             })
         );
         let mut own = null();
-        recorded([]).add_to(&mut own);
+        recorded([]).merge_into(&mut own);
         assert_eq!(own, null(), "nothing was recorded");
     }
 
@@ -332,9 +331,10 @@ mod tests {
         let raw = json!({ "prompt_tokens": 7 });
         let mut own = crate::item! { "usage": raw };
         let calls = [("gpt-4o", 2.5), ("gpt-4o-mini", 0.15)];
-        recorded(calls.map(|(model, _)| ModelCall::new(model).tokens(1_000_000, 0).into())).add_to(&mut own);
+        recorded(calls.map(|(model, _)| ModelCall::new(model).total_tokens(1_000_000, 0).into()))
+            .merge_into(&mut own);
         assert_eq!(own["usage"], raw);
-        let spending = usage::Spending::of(&own, &cobalt_core::prices::PriceTable::default());
+        let spending = usage::ExecutionUsage::of(&own, &cobalt_core::prices::PriceTable::default());
         assert_eq!((spending.tokens, spending.cost), (Some(2_000_000), Some(calls[0].1 + calls[1].1)));
     }
 
@@ -354,14 +354,14 @@ mod tests {
     fn what_the_output_says_by_itself_wins() {
         let records = || {
             recorded([
-                ModelCall::new("a").tokens(1, 2).cost(0.5).into(),
+                ModelCall::new("a").total_tokens(1, 2).cost(0.5).into(),
                 ToolCall::new("recorded").into(),
                 Record::message("recorded"),
                 Record::note("note", "recorded"),
             ])
         };
         let mut own = crate::item! { "note": "own", "tokens": { "input": 9, "output": 9 }, "calls": [] };
-        records().add_to(&mut own);
+        records().merge_into(&mut own);
         let message = json!({ "role": "assistant", "content": "recorded" });
         assert_eq!(
             Value::from(own),
@@ -372,7 +372,7 @@ mod tests {
         );
         let own_call = json!({ "role": "assistant", "tool_calls": [{ "function": { "name": "own" } }] });
         let mut own = crate::item! { "model": "b", "messages": [own_call], "cost": 0.1 };
-        records().add_to(&mut own);
+        records().merge_into(&mut own);
         let usage = json!([{ "model": "a", "calls": 1, "tokens": { "input": 1, "output": 2 }, "cost": 0.5 }]);
         assert_eq!(
             Value::from(own),
@@ -397,11 +397,11 @@ mod tests {
             json!({ "calls": 3 }),
         ] {
             let Value::Object(mut metadata) = own.clone() else { panic!("metadata is an object") };
-            recorded([ToolCall::new("delete_file").into()]).add_to(&mut metadata);
+            recorded([ToolCall::new("delete_file").into()]).merge_into(&mut metadata);
             assert_eq!(metadata["toolCalls"], json!([{ "tool": "delete_file" }]), "{own}");
         }
         let mut metadata = crate::item! { "messages": [said] };
-        recorded([Record::tool_calls([])]).add_to(&mut metadata);
+        recorded([Record::tool_calls([])]).merge_into(&mut metadata);
         assert_eq!(metadata.get("toolCalls"), None, "the messages may have them");
     }
 
@@ -418,13 +418,14 @@ mod tests {
         let cost = |own: (u64, u64)| {
             let tokens = json!({ "input": own.0, "output": own.1 });
             let mut metadata = crate::item! { "model": "gpt-4o", "tokens": tokens };
-            recorded([ModelCall::new("text-embedding-3-small").tokens(500, 0).cost(0.00001).into()])
-                .add_to(&mut metadata);
-            usage::Spending::of(&metadata, &cobalt_core::prices::PriceTable::default()).cost
+            recorded([ModelCall::new("text-embedding-3-small").total_tokens(500, 0).cost(0.00001).into()])
+                .merge_into(&mut metadata);
+            usage::ExecutionUsage::of(&metadata, &cobalt_core::prices::PriceTable::default()).cost
         };
         assert_eq!(cost((1_000_000, 0)), Some(2.5));
         let mut unnamed = crate::item! { "tokens": { "input": 1_000_000, "output": 0 } };
-        recorded([ModelCall::new("text-embedding-3-small").tokens(500, 0).into()]).add_to(&mut unnamed);
+        recorded([ModelCall::new("text-embedding-3-small").total_tokens(500, 0).into()])
+            .merge_into(&mut unnamed);
         assert_eq!(unnamed.get("model"), None, "the tokens of the output are not of this model");
         assert_eq!(cost((500, 0)), Some(0.00001), "it is of these tokens");
     }
@@ -444,7 +445,7 @@ mod tests {
         let mut recorded = recorded([
             Record::message(json!({ "role": "user" })),
             Record::note("deep", abyss),
-            ModelCall::new("a").tokens(1, 2).cost(f64::NAN).into(),
+            ModelCall::new("a").total_tokens(1, 2).cost(f64::NAN).into(),
         ]);
         assert!(recorded.problem().unwrap().starts_with("the note `deep` is nested more than 100 levels"));
         let kept = recorded.into_metadata();
@@ -454,11 +455,11 @@ mod tests {
 
     #[test]
     fn more_calls_than_are_kept_are_a_problem() {
-        let mut recorded = recorded((0..=MOST).map(|_| ToolCall::new("again").into()));
+        let mut recorded = recorded((0..=MAX_RECORDS).map(|_| ToolCall::new("again").into()));
         assert_eq!(
             recorded.problem().unwrap(),
             "the agent recorded more than 10,000 tool calls; record fewer, or aggregate them"
         );
-        assert_eq!(recorded.calls.map(|calls| calls.len()), Some(MOST));
+        assert_eq!(recorded.calls.map(|calls| calls.len()), Some(MAX_RECORDS));
     }
 }

@@ -8,9 +8,9 @@ use std::io::IsTerminal as _;
 
 use libtest_mimic::{Arguments, ColorSetting, FormatSetting};
 
-use cobalt_core::names::{self, case_name};
+use cobalt_core::experiment_name::{self, case_name};
 use cobalt_core::pattern::Pattern;
-use cobalt_core::reporters::Paint;
+use cobalt_core::reporters::Style;
 
 /// The parsed command line.
 #[derive(Clone, Debug, Default)]
@@ -27,9 +27,9 @@ pub struct Args {
 }
 
 /// Options whose value may be the next argument.
-const WITH_VALUE: [&str; 5] = ["--test-threads", "--logfile", "--skip", "--color", "--format"];
+const OPTIONS_WITH_VALUE: [&str; 5] = ["--test-threads", "--logfile", "--skip", "--color", "--format"];
 /// Flags of libtest without effect here: nothing is captured, timed or forked.
-const WITHOUT_MEANING: [&str; 5] =
+const IGNORED_FLAGS: [&str; 5] =
     ["--force-run-in-process", "--exclude-should-panic", "--report-time", "--ensure-time", "--no-capture"];
 
 impl Args {
@@ -41,7 +41,7 @@ impl Args {
             Ok(args) => args,
             Err(message) => {
                 eprintln!("error: {message}");
-                super::exit_guard::leave(2);
+                super::exit_guard::exit(2);
             }
         }
     }
@@ -60,11 +60,11 @@ impl Args {
                 "--" => args.filters.extend(arguments.drain(..)),
                 "--fail-fast" => args.fail_fast = true,
                 "--shuffle" => args.shuffle = args.shuffle.or_else(|| Some(fastrand::u64(..))),
-                "--shuffle-seed" => args.shuffle = Some(number("--shuffle-seed", value())?),
-                name if WITHOUT_MEANING.contains(&name) => {}
+                "--shuffle-seed" => args.shuffle = Some(parse_number("--shuffle-seed", value())?),
+                name if IGNORED_FLAGS.contains(&name) => {}
                 // As one argument, because the value may begin with a dash.
                 "-Z" => known.push(format!("-Z{}", value().unwrap_or_default())),
-                name if WITH_VALUE.contains(&name) => known.push(match value() {
+                name if OPTIONS_WITH_VALUE.contains(&name) => known.push(match value() {
                     Some(value) => format!("{name}={value}"),
                     None => argument.clone(),
                 }),
@@ -85,7 +85,7 @@ impl Args {
         }
         if args.shuffle.is_none() {
             args.shuffle = match variable("RUST_TEST_SHUFFLE_SEED") {
-                Some(seed) => Some(number("RUST_TEST_SHUFFLE_SEED", Some(seed))?),
+                Some(seed) => Some(parse_number("RUST_TEST_SHUFFLE_SEED", Some(seed))?),
                 None => variable("RUST_TEST_SHUFFLE").filter(|on| on != "0").map(|_| fastrand::u64(..)),
             };
         }
@@ -96,7 +96,7 @@ impl Args {
     }
 
     /// Lets filters also match experiments by their declared names.
-    pub fn knowing(&self, declared: impl Iterator<Item = String>) -> Self {
+    pub fn with_declared_names(&self, declared: impl Iterator<Item = String>) -> Self {
         let both = declared.map(|declared| (case_name(&declared), declared));
         let declared = both.filter(|(case_name, declared)| case_name != declared).collect();
         Self { declared, ..self.clone() }
@@ -137,28 +137,29 @@ impl Args {
     }
 
     /// For an experiment with unknown items: whether its case is selected, or any of its items could be.
-    pub fn may_concern(&self, case: &str, is_ignored: bool) -> bool {
+    pub fn could_select(&self, case: &str, is_ignored: bool) -> bool {
         let experiment = case.rsplit_once("::").map_or(case, |(experiment, _)| experiment);
-        let begins_so = |filter: &String| self.is_of(filter, experiment, |rest| rest.starts_with("::"));
+        let begins_so =
+            |filter: &String| self.matches_experiment(filter, experiment, |rest| rest.starts_with("::"));
         self.selects(case, is_ignored) || self.filters.iter().any(begins_so)
     }
 
     /// Whether any case of the experiment can be selected, so that its data must be read.
     pub fn may_select(&self, experiment: &str) -> bool {
         let belongs = |filter: &String| {
-            self.is_of(filter, experiment, |rest| rest.is_empty() || rest.starts_with("::"))
+            self.matches_experiment(filter, experiment, |rest| rest.is_empty() || rest.starts_with("::"))
         };
         !self.mimic.exact || self.filters.is_empty() || self.filters.iter().any(belongs)
     }
 
     /// Whether a filter begins with a name of the experiment and its rest satisfies `rest`.
-    fn is_of(&self, filter: &str, experiment: &str, rest: impl Fn(&str) -> bool) -> bool {
+    fn matches_experiment(&self, filter: &str, experiment: &str, rest: impl Fn(&str) -> bool) -> bool {
         self.names_of(experiment).any(|name| filter.strip_prefix(&*name).is_some_and(&rest))
     }
 
     /// The arguments to run libtest-mimic with: cases flagged as ignored are run, and all others are counted as filtered out, because
     /// libtest-mimic itself supports only one filter.
-    pub fn for_mimic(&self) -> Arguments {
+    pub fn to_mimic(&self) -> Arguments {
         Arguments {
             ignored: true,
             include_ignored: true,
@@ -170,17 +171,17 @@ impl Args {
     }
 
     /// Whether the arguments require libtest's output.
-    pub fn asks_for_test_output(&self) -> bool {
+    pub fn requires_test_output(&self) -> bool {
         self.mimic.list || self.mimic.format.is_some() || self.mimic.logfile.is_some()
     }
 
     /// Whether output other than the cases is coloured.
-    pub fn paint(&self) -> Paint {
+    pub fn paint(&self) -> Style {
         match self.mimic.color {
-            Some(ColorSetting::Always) => Paint::Coloured,
-            Some(ColorSetting::Never) => Paint::Plain,
-            _ if std::io::stdout().is_terminal() => Paint::Coloured,
-            _ => Paint::Plain,
+            Some(ColorSetting::Always) => Style::Ansi,
+            Some(ColorSetting::Never) => Style::Plain,
+            _ if std::io::stdout().is_terminal() => Style::Ansi,
+            _ => Style::Plain,
         }
     }
 
@@ -196,30 +197,31 @@ impl Args {
 }
 
 /// Prints text other than the cases.
-pub fn print(args: &Args, text: &str) {
+pub fn print_text(args: &Args, text: &str) {
     // Stdout is reserved for JSON.
     if args.is_json() { eprintln!("{text}") } else { println!("{text}") }
 }
 
-fn number(name: &str, value: Option<String>) -> Result<u64, String> {
+fn parse_number(name: &str, value: Option<String>) -> Result<u64, String> {
     let value = value.unwrap_or_default();
     value.parse().map_err(|_| format!("{name} must be a number, not `{value}`"))
 }
 
 /// A filter for experiments: those that both lists select.
 #[derive(Debug, Default)]
-pub(super) struct Filter<'a> {
+pub(super) struct ExperimentFilter<'a> {
     /// Patterns; one must match the name or a tag. Empty: everything matches.
     pub(super) patterns: &'a [Pattern],
     /// Exact names, in either form; one must be the experiment's. Empty: everything matches.
     pub(super) names: &'a [String],
 }
 
-impl Filter<'_> {
+impl ExperimentFilter<'_> {
     pub(super) fn selects<'a>(&self, name: &'a str, mut tags: impl Iterator<Item = &'a str>) -> bool {
-        let is_named = self.names.is_empty() || self.names.iter().any(|one| names::is_name_of(one, name));
+        let is_named =
+            self.names.is_empty() || self.names.iter().any(|one| experiment_name::matches_name(one, name));
         let has_tag = |tag| self.patterns.iter().any(|pattern| pattern.matches(tag));
-        let matches_name = || self.patterns.iter().any(|pattern| names::matches(pattern, name));
+        let matches_name = || self.patterns.iter().any(|pattern| experiment_name::matches(pattern, name));
         is_named && (self.patterns.is_empty() || matches_name() || tags.any(has_tag))
     }
 }
@@ -305,7 +307,7 @@ mod tests {
         let cases = ["traveller-gpt-4o-mini::a", "traveller-gpt-4o-mini::b", "desk::a"];
         let declared = ["traveller/gpt-4o-mini", "desk"].map(str::to_owned);
         let selected = |arguments: &[&str]| {
-            let args = read(arguments).knowing(declared.clone().into_iter());
+            let args = read(arguments).with_declared_names(declared.clone().into_iter());
             cases.into_iter().filter(|case| args.selects(case, false)).collect::<Vec<_>>()
         };
         let [a, b, desk] = cases;
@@ -316,9 +318,10 @@ mod tests {
             assert_eq!(selected(&["--skip", name]), [desk]);
             assert_eq!(selected(&["--skip", &format!("{name}::a")]), [b, desk]);
             assert_eq!(selected(&["--exact", "--skip", &format!("{name}::a")]), [b, desk]);
-            let args = read(&["--exact", &format!("{name}::a")]).knowing(declared.clone().into_iter());
+            let args =
+                read(&["--exact", &format!("{name}::a")]).with_declared_names(declared.clone().into_iter());
             assert!(args.may_select("traveller-gpt-4o-mini") && !args.may_select("desk"));
-            assert!(args.may_concern("traveller-gpt-4o-mini::dataset", false));
+            assert!(args.could_select("traveller-gpt-4o-mini::dataset", false));
         }
         assert_eq!(selected(&["--exact", "traveller/gpt-4o-mini"]), [""; 0]);
     }
@@ -332,7 +335,7 @@ mod tests {
 
     fn selects(patterns: &[&str], name: &str, tags: &[&str]) -> bool {
         let patterns: Vec<_> = patterns.iter().map(|pattern| pattern.parse().unwrap()).collect();
-        Filter { patterns: &patterns, names: &[] }.selects(name, tags.iter().copied())
+        ExperimentFilter { patterns: &patterns, names: &[] }.selects(name, tags.iter().copied())
     }
 
     #[test]
@@ -352,7 +355,7 @@ mod tests {
             assert!(selects(&[pattern], "traveller/gpt-4o-mini", &[]), "{pattern}");
         }
         for name in ["traveller/gpt-4o-mini", "traveller-gpt-4o-mini"] {
-            let filter = Filter { patterns: &[], names: &[name.to_owned()] };
+            let filter = ExperimentFilter { patterns: &[], names: &[name.to_owned()] };
             assert!(filter.selects("traveller/gpt-4o-mini", [].into_iter()), "{name}");
             assert!(!filter.selects("traveller/gpt-4o", [].into_iter()), "{name}");
         }
@@ -362,10 +365,10 @@ mod tests {
     #[test]
     fn a_whole_name_is_no_pattern_and_no_tag_and_narrows_what_patterns_match() {
         let (patterns, names) = (["des".parse().unwrap()], ["desk*".to_owned()]);
-        let filter = Filter { patterns: &patterns, names: &names };
+        let filter = ExperimentFilter { patterns: &patterns, names: &names };
         assert!(filter.selects("desk*", [].into_iter()));
         assert!(!filter.selects("desks", ["desk*"].into_iter()));
         let names = ["other".to_owned()];
-        assert!(!Filter { patterns: &patterns, names: &names }.selects("other", [].into_iter()));
+        assert!(!ExperimentFilter { patterns: &patterns, names: &names }.selects("other", [].into_iter()));
     }
 }

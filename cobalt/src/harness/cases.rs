@@ -3,53 +3,53 @@
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use cobalt_core::causes::{BoxError, with_causes};
+use cobalt_core::error_chain::{BoxError, format_with_causes};
 use cobalt_core::item::Item;
-use cobalt_core::report::SourcePlace;
-use cobalt_core::store::{CutOff, namesake};
-use cobalt_core::{names, paths};
+use cobalt_core::report::SourceLocation;
+use cobalt_core::store::{InterruptedRun, find_name_conflict};
+use cobalt_core::{experiment_name, paths};
 
-use super::args::Filter;
+use super::args::ExperimentFilter;
 use crate::config::Config;
 use crate::dataset::Dataset;
 use crate::error::Error;
 use crate::experiment::{Declaration, Experiment, Prepared};
 use crate::private::ExperimentDefinition;
-use crate::session::{Plan, named_to_resume};
-use crate::threads;
+use crate::session::{Plan, find_runs_to_resume};
+use crate::thread_pool;
 
 /// A loaded experiment, or the case that reports why loading failed.
 pub struct Suite {
     /// The experiment's name in test cases.
     pub(super) name: String,
-    pub(super) plan: Result<Plan, Broken>,
+    pub(super) plan: Result<Plan, LoadFailure>,
 }
 
 /// Why an experiment cannot be run, and the case that reports it.
-pub struct Broken {
+pub struct LoadFailure {
     pub(super) case: &'static str,
     pub(super) error: Error,
 }
 
 /// The part of an experiment that a case represents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum View {
+pub enum CaseTarget {
     /// An item, by its index in the dataset.
     Item(usize),
     /// A threshold, by its index in the experiment.
     Threshold(usize),
     /// The whole experiment.
-    Whole,
+    Experiment,
 }
 
-impl View {
+impl CaseTarget {
     /// Whether it is part of a run of the items with these indexes, or of all items.
-    pub fn is_of(self, items: Option<&[usize]>) -> bool {
+    pub fn is_part_of(self, items: Option<&[usize]>) -> bool {
         match (items, self) {
             // Partial runs do not evaluate thresholds.
             (Some(_), Self::Threshold(_)) => false,
             (Some(items), Self::Item(index)) => items.binary_search(&index).is_ok(),
-            (None, _) | (_, Self::Whole) => true,
+            (None, _) | (_, Self::Experiment) => true,
         }
     }
 }
@@ -65,9 +65,9 @@ pub fn definitions() -> Result<Vec<&'static ExperimentDefinition>, String> {
     }
     let mut named = HashMap::new();
     for definition in &definitions {
-        let this = ((definition.name)(), place(definition));
+        let this = ((definition.name)(), source_place(definition));
         if let Some(earlier) = named.insert(case_name(definition), this.clone()) {
-            return Err(names::clash(&earlier, &this));
+            return Err(experiment_name::conflict_message(&earlier, &this));
         }
     }
     Ok(definitions)
@@ -75,30 +75,30 @@ pub fn definitions() -> Result<Vec<&'static ExperimentDefinition>, String> {
 
 /// An experiment's name in test cases.
 pub fn case_name(definition: &ExperimentDefinition) -> String {
-    names::case_name(&(definition.name)())
+    experiment_name::case_name(&(definition.name)())
 }
 
 /// Where an experiment is declared.
-fn place(definition: &ExperimentDefinition) -> SourcePlace {
-    SourcePlace::of(definition.file, definition.line)
+fn source_place(definition: &ExperimentDefinition) -> SourceLocation {
+    SourceLocation::new(definition.file, definition.line)
 }
 
 /// An experiment whose declaration was read, but not its data.
-pub struct Declared {
+pub struct DeclaredExperiment {
     definition: &'static ExperimentDefinition,
-    prepared: Result<Prepared, Broken>,
+    prepared: Result<Prepared, LoadFailure>,
 }
 
-impl Declared {
+impl DeclaredExperiment {
     /// Reads the declaration.
     pub fn new(definition: &'static ExperimentDefinition) -> Self {
         let name = (definition.name)();
         let mut experiment = Experiment::new(name.clone(), Dataset::from_items([] as [Item; 0]));
         experiment.declaration.source_hash = Some(definition.source_hash);
-        experiment.declaration.declared_at = Some(place(definition));
-        let prepared = guarded(|| (definition.define)(experiment)).map_err(|problem| Broken {
+        experiment.declaration.declared_at = Some(source_place(definition));
+        let prepared = catch_user_panic(|| (definition.define)(experiment)).map_err(|problem| LoadFailure {
             case: "definition",
-            error: Error::Definition { experiment: name, problem: with_causes(&*problem) },
+            error: Error::Definition { experiment: name, problem: format_with_causes(&*problem) },
         });
         Self { definition, prepared }
     }
@@ -114,8 +114,8 @@ impl Declared {
     }
 
     /// Where it is declared.
-    pub fn place(&self) -> SourcePlace {
-        place(self.definition)
+    pub fn place(&self) -> SourceLocation {
+        source_place(self.definition)
     }
 
     /// The experiment's name.
@@ -130,10 +130,10 @@ impl Declared {
 
     /// The missing variable because of which the experiment is a single ignored case.
     pub fn ignored_without(&self) -> Option<String> {
-        self.declaration()?.ignored_without().map(str::to_owned)
+        self.declaration()?.missing_variable().map(str::to_owned)
     }
 
-    pub fn is_selected_by(&self, filter: &Filter<'_>) -> bool {
+    pub fn is_selected_by(&self, filter: &ExperimentFilter<'_>) -> bool {
         filter.selects(&(self.definition.name)(), self.tags().iter().map(String::as_str))
     }
 
@@ -143,9 +143,10 @@ impl Declared {
     }
 
     /// Refuses an experiment whose name another test target declares too: both would share a baseline and a history.
-    fn refuse_namesake(&self, config: &Config) -> Result<(), Broken> {
+    fn refuse_namesake(&self, config: &Config) -> Result<(), LoadFailure> {
         let this = (self.name(), self.place());
-        let Some(other) = namesake(config.layout(), &paths::workspace_root(&paths::package_root()), &this)
+        let Some(other) =
+            find_name_conflict(config.layout(), &paths::workspace_root(&paths::package_root()), &this)
         else {
             return Ok(());
         };
@@ -154,18 +155,18 @@ impl Declared {
             return Ok(());
         }
         let problem = other.to_string();
-        Err(Broken { case: "definition", error: Error::Definition { experiment: this.0, problem } })
+        Err(LoadFailure { case: "definition", error: Error::Definition { experiment: this.0, problem } })
     }
 
-    fn plan(self, config: &Config) -> Result<Plan, Broken> {
+    fn plan(self, config: &Config) -> Result<Plan, LoadFailure> {
         self.refuse_namesake(config)?;
-        let dataset = guarded(self.definition.dataset).map_err(|source| Broken {
+        let dataset = catch_user_panic(self.definition.dataset).map_err(|source| LoadFailure {
             case: "dataset",
-            error: Error::DatasetOf { experiment: (self.definition.name)(), source },
+            error: Error::ExperimentDataset { experiment: (self.definition.name)(), source },
         })?;
         let mut prepared = self.prepared?;
         prepared.experiment.dataset = Ok(dataset);
-        Plan::new(prepared, config).map_err(|error| Broken {
+        Plan::new(prepared, config).map_err(|error| LoadFailure {
             case: if matches!(error, Error::Definition { .. }) { "definition" } else { "dataset" },
             error,
         })
@@ -173,28 +174,29 @@ impl Declared {
 }
 
 /// The cases for an experiment's items and thresholds, in order.
-pub fn cases_of(name: &str, plan: &Plan) -> Vec<(String, View)> {
+pub fn item_and_threshold_cases(name: &str, plan: &Plan) -> Vec<(String, CaseTarget)> {
     let items = plan.dataset().case_keys().into_iter().enumerate();
-    let items = items.map(|(index, key)| (format!("{name}::{key}"), View::Item(index)));
+    let items = items.map(|(index, key)| (format!("{name}::{key}"), CaseTarget::Item(index)));
     let thresholds = plan.definition().thresholds.iter().enumerate().map(|(index, threshold)| {
-        (format!("{name}::thresholds::{}", threshold.case_name()), View::Threshold(index))
+        (format!("{name}::thresholds::{}", threshold.case_name()), CaseTarget::Threshold(index))
     });
     items.chain(thresholds).collect()
 }
 
 /// Calls user code; a panic becomes an error of that experiment.
-fn guarded<T>(declared: impl FnOnce() -> Result<T, BoxError>) -> Result<T, BoxError> {
-    catch_unwind(AssertUnwindSafe(declared)).unwrap_or_else(|panic| Err(threads::describe(&*panic).into()))
+fn catch_user_panic<T>(declared: impl FnOnce() -> Result<T, BoxError>) -> Result<T, BoxError> {
+    catch_unwind(AssertUnwindSafe(declared))
+        .unwrap_or_else(|panic| Err(thread_pool::describe_panic(&*panic).into()))
 }
 
 /// The items to run for the selected cases of an experiment: none, some, or all.
-pub fn selection(cases: &[(String, View)], selects: impl Fn(&str) -> bool) -> Selection {
+pub fn select_items(cases: &[(String, CaseTarget)], selects: impl Fn(&str) -> bool) -> Selection {
     let mut items = Vec::new();
     let mut all = true;
     for (name, view) in cases {
         match (view, selects(name)) {
-            (View::Item(index), true) => items.push(*index),
-            (View::Item(_), false) => all = false,
+            (CaseTarget::Item(index), true) => items.push(*index),
+            (CaseTarget::Item(_), false) => all = false,
             // A threshold or the whole needs all items.
             (_, true) => return Selection::All,
             (_, false) => {}
@@ -208,15 +210,15 @@ pub fn selection(cases: &[(String, View)], selects: impl Fn(&str) -> bool) -> Se
 }
 
 /// The names of an experiment's cases.
-pub fn names_of(suite: &Suite) -> Vec<String> {
+pub fn case_names(suite: &Suite) -> Vec<String> {
     match &suite.plan {
-        Ok(plan) => cases_of(&suite.name, plan).into_iter().map(|(name, _)| name).collect(),
-        Err(broken) => vec![broken_case(&suite.name, broken)],
+        Ok(plan) => item_and_threshold_cases(&suite.name, plan).into_iter().map(|(name, _)| name).collect(),
+        Err(broken) => vec![failure_case_name(&suite.name, broken)],
     }
 }
 
 /// The name of the case that reports why an experiment cannot be run.
-pub fn broken_case(suite: &str, broken: &Broken) -> String {
+pub fn failure_case_name(suite: &str, broken: &LoadFailure) -> String {
     format!("{suite}::{}", broken.case)
 }
 
@@ -230,19 +232,23 @@ pub enum Selection {
 }
 
 /// The experiments of a process, and the runs that it should resume.
-pub struct Chosen {
+pub struct SelectedExperiments {
     /// The experiments in order, each with its run to resume, if any.
-    pub(super) experiments: Vec<(Declared, Option<CutOff>)>,
+    pub(super) experiments: Vec<(DeclaredExperiment, Option<InterruptedRun>)>,
     /// Runs to resume that belong to none of them.
-    pub(super) left: Vec<CutOff>,
+    pub(super) unmatched: Vec<InterruptedRun>,
     /// IDs of runs to resume that are unknown here.
     pub(super) unknown: Vec<(String, Error)>,
 }
 
-impl Chosen {
+impl SelectedExperiments {
     /// Reads the declarations, without data.
-    pub fn of(definitions: &[&'static ExperimentDefinition], filter: &Filter<'_>, config: &Config) -> Self {
-        let (mut resume, unknown) = named_to_resume(config.layout());
+    pub fn select(
+        definitions: &[&'static ExperimentDefinition],
+        filter: &ExperimentFilter<'_>,
+        config: &Config,
+    ) -> Self {
+        let (mut resume, unknown) = find_runs_to_resume(config.layout());
         let resumes = !(resume.is_empty() && unknown.is_empty());
         let mut experiments = Vec::with_capacity(definitions.len());
         for definition in definitions {
@@ -251,12 +257,12 @@ impl Chosen {
             if resumes && resumed.is_none() {
                 continue;
             }
-            let declared = Declared::new(definition);
+            let declared = DeclaredExperiment::new(definition);
             if declared.is_selected_by(filter) {
                 experiments.push((declared, resumed));
             }
         }
-        Self { experiments, left: resume, unknown }
+        Self { experiments, unmatched: resume, unknown }
     }
 }
 
@@ -265,10 +271,13 @@ mod tests {
     use super::*;
 
     fn select(filter: &str) -> Selection {
-        let cases =
-            [("e::a", View::Item(0)), ("e::b", View::Item(1)), ("e::thresholds::x>=1", View::Threshold(0))];
+        let cases = [
+            ("e::a", CaseTarget::Item(0)),
+            ("e::b", CaseTarget::Item(1)),
+            ("e::thresholds::x>=1", CaseTarget::Threshold(0)),
+        ];
         let cases = cases.map(|(name, view)| (name.to_owned(), view));
-        selection(&cases, |name| name.contains(filter))
+        select_items(&cases, |name| name.contains(filter))
     }
 
     #[test]

@@ -3,6 +3,6 @@
 /// An item or a threshold failed: libtest's own code for a failed test.
 pub const FAILED: i32 = 101;
 /// The experiments could not be run as declared, or their results could not be saved.
-pub const UNFIT: i32 = 3;
+pub const SETUP_ERROR: i32 = 3;
 /// The process was stopped by Ctrl-C, as in shells.
 pub const INTERRUPTED: i32 = 130;

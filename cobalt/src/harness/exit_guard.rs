@@ -13,28 +13,28 @@ use std::time::Duration;
 
 use tokio::runtime::{Builder, Handle, Runtime};
 
-use super::exit_code::{INTERRUPTED, UNFIT};
-use crate::evaluators::EndsAll;
+use super::exit_code::{INTERRUPTED, SETUP_ERROR};
+use crate::evaluators::KillAllOnDrop;
 use crate::private::ExperimentDefinition;
 use crate::session::Run;
 
 /// `cobalt::main()` has not been called yet.
-const UNREACHED: u8 = 0;
+const NOT_CALLED: u8 = 0;
 /// It has been called, and may print help and exit.
-const REACHED: u8 = 1;
+const CALLED: u8 = 1;
 /// Only `leave` may end the process.
-const BEGUN: u8 = 2;
+const ARMED: u8 = 2;
 /// The process exits with the correct exit code.
-const LEAVING: u8 = 3;
+const EXITING: u8 = 3;
 
-static STATE: AtomicU8 = AtomicU8::new(UNREACHED);
+static STATE: AtomicU8 = AtomicU8::new(NOT_CALLED);
 /// The ID of the process that has begun: a fork of it has no experiments to run.
 static PROCESS: AtomicU32 = AtomicU32::new(0);
 /// The runs of this process.
-static RUNS: Mutex<Vec<RunState>> = Mutex::new(Vec::new());
+static RUNS: Mutex<Vec<TrackedRun>> = Mutex::new(Vec::new());
 
 /// A run of an experiment.
-struct RunState {
+struct TrackedRun {
     experiment: String,
     id: String,
     has_ended: bool,
@@ -42,65 +42,65 @@ struct RunState {
 
 /// Guard for the time between the start and the end of `cobalt::main()`.
 #[derive(Debug)]
-pub struct Begun;
+pub struct ExitGuard;
 
 /// Marks that `cobalt::main()` was called.
-pub fn reach() {
-    STATE.store(REACHED, Ordering::SeqCst);
+pub fn mark_called() {
+    STATE.store(CALLED, Ordering::SeqCst);
 }
 
 /// Until the guard is dropped, any exit other than [`leave`] fails.
-pub fn begin() -> Begun {
+pub fn arm() -> ExitGuard {
     PROCESS.store(std::process::id(), Ordering::SeqCst);
-    STATE.store(BEGUN, Ordering::SeqCst);
-    Begun
+    STATE.store(ARMED, Ordering::SeqCst);
+    ExitGuard
 }
 
-impl Drop for Begun {
+impl Drop for ExitGuard {
     fn drop(&mut self) {
         // A panic leaves `main` with its own failing exit code.
-        STATE.store(LEAVING, Ordering::SeqCst);
+        STATE.store(EXITING, Ordering::SeqCst);
     }
 }
 
 /// Registers the runs that are about to start, each with experiment and run ID.
-pub fn runs_start(runs: impl Iterator<Item = (String, String)>) {
-    let run = |(experiment, id)| RunState { experiment, id, has_ended: false };
+pub fn register_runs(runs: impl Iterator<Item = (String, String)>) {
+    let run = |(experiment, id)| TrackedRun { experiment, id, has_ended: false };
     *lock() = runs.map(run).collect();
 }
 
 /// Marks a run as finished or interrupted.
-pub fn run_ended(experiment: usize) {
+pub fn mark_run_ended(experiment: usize) {
     if let Some(run) = lock().get_mut(experiment) {
         run.has_ended = true;
     }
 }
 
 /// Exits the process deliberately, with this code.
-pub fn leave(code: i32) -> ! {
-    STATE.store(LEAVING, Ordering::SeqCst);
+pub fn exit(code: i32) -> ! {
+    STATE.store(EXITING, Ordering::SeqCst);
     std::process::exit(code)
 }
 
-fn lock() -> MutexGuard<'static, Vec<RunState>> {
+fn lock() -> MutexGuard<'static, Vec<TrackedRun>> {
     RUNS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 dtor::declarative::dtor! {
     #[dtor(unsafe)]
     fn check_exit() {
-        if let Some(problem) = problem() {
+        if let Some(problem) = exit_problem() {
             // Stderr may be closed.
             let _ = writeln!(std::io::stderr(), "error: {problem}");
-            fail();
+            exit_with_failure();
         }
     }
 }
 
 /// Exits at once: the process is already exiting, and no later hook may change the code.
 #[cfg(unix)]
-fn fail() -> ! {
-    signal_hook::low_level::exit(UNFIT)
+fn exit_with_failure() -> ! {
+    signal_hook::low_level::exit(SETUP_ERROR)
 }
 
 #[cfg(not(unix))]
@@ -109,20 +109,20 @@ fn fail() -> ! {
 }
 
 /// Why an exit at this moment is an error, if it is.
-fn problem() -> Option<String> {
+fn exit_problem() -> Option<String> {
     match STATE.load(Ordering::SeqCst) {
-        UNREACHED => {
+        NOT_CALLED => {
             let definitions = inventory::iter::<ExperimentDefinition>().filter(|one| one.in_test_target);
             let mut places: Vec<_> = definitions.map(|one| format!("{}:{}", one.file, one.line)).collect();
             places.sort();
-            (!places.is_empty() && !descends_from_itself()).then(|| never_called(&places))
+            (!places.is_empty() && !is_own_descendant()).then(|| main_not_called_message(&places))
         }
-        BEGUN if PROCESS.load(Ordering::SeqCst) == std::process::id() => Some(cut_short(&lock())),
+        ARMED if PROCESS.load(Ordering::SeqCst) == std::process::id() => Some(early_exit_message(&lock())),
         _ => None,
     }
 }
 
-fn never_called(places: &[String]) -> String {
+fn main_not_called_message(places: &[String]) -> String {
     format!(
         "this test target ran none of its experiments ({}), because its `main` did not call `cobalt::main()`\n  In Cargo.toml, \
          the target's `[[test]]` table needs `harness = false`; its file must end with `fn main() {{ cobalt::main(); }}`\n  \
@@ -131,7 +131,7 @@ fn never_called(places: &[String]) -> String {
     )
 }
 
-fn cut_short(runs: &[RunState]) -> String {
+fn early_exit_message(runs: &[TrackedRun]) -> String {
     let unfinished: Vec<_> = runs.iter().filter(|run| !run.has_ended).collect();
     let names: Vec<_> = unfinished.iter().map(|run| format!("`{}`", run.experiment)).collect();
     let mut text = match names.is_empty() {
@@ -148,15 +148,15 @@ fn cut_short(runs: &[RunState]) -> String {
 
 /// How many processes may be between a program and a helper that runs the same program: shells, `timeout`, `npx`.
 #[cfg(target_os = "linux")]
-const MOST_BETWEEN: usize = 8;
+const MAX_INTERMEDIATE_PROCESSES: usize = 8;
 
 /// Whether an ancestor runs the same program: this process is a server or another helper without experiments.
 #[cfg(target_os = "linux")]
-fn descends_from_itself() -> bool {
+fn is_own_descendant() -> bool {
     let program = |process: &str| std::fs::read_link(format!("/proc/{process}/exe")).ok();
     let Some(own) = program("self") else { return false };
     let mut process = std::os::unix::process::parent_id().to_string();
-    for _ in 0..=MOST_BETWEEN {
+    for _ in 0..=MAX_INTERMEDIATE_PROCESSES {
         if program(&process).as_ref() == Some(&own) {
             return true;
         }
@@ -198,38 +198,38 @@ fn is_of_libtest(argument: &str) -> bool {
 }
 
 /// How long after a signal another one counts as a duplicate.
-const ECHO: Duration = Duration::from_millis(250);
+const DUPLICATE_WINDOW: Duration = Duration::from_millis(250);
 
 /// Caught signals, which no longer end the process and wait for a listener.
-pub struct Signals(Source);
+pub struct Signals(SignalSource);
 
 impl Signals {
     /// Catches the signals from now on.
     pub fn catch() -> io::Result<Self> {
-        Source::new().map(Self)
+        SignalSource::new().map(Self)
     }
 
     /// Calls `stop` when the process is first asked to end.
-    pub fn hear(self, stop: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    pub fn on_signal(self, stop: impl FnOnce() + Send + 'static) -> io::Result<()> {
         let Self(mut source) = self;
         let listener = thread::Builder::new().name("cobalt-signals".to_owned()).spawn(move || {
             source.wait();
             thread::spawn(stop);
             // One Ctrl-C may arrive twice: from the terminal, and from the parent process.
-            source.drop_all_for(ECHO);
+            source.drop_all_for(DUPLICATE_WINDOW);
             source.wait();
-            drop(EndsAll);
-            leave(INTERRUPTED);
+            drop(KillAllOnDrop);
+            exit(INTERRUPTED);
         });
         listener.map(drop)
     }
 }
 
 #[cfg(unix)]
-struct Source(signal_hook::iterator::Signals);
+struct SignalSource(signal_hook::iterator::Signals);
 
 #[cfg(unix)]
-impl Source {
+impl SignalSource {
     fn new() -> io::Result<Self> {
         use signal_hook::consts::{SIGINT, SIGTERM};
         signal_hook::iterator::Signals::new([SIGINT, SIGTERM]).map(Self)
@@ -252,7 +252,7 @@ struct Source {
 }
 
 #[cfg(not(unix))]
-impl Source {
+impl SignalSource {
     fn new() -> io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let ctrl_c = runtime.block_on(async { tokio::signal::windows::ctrl_c() })?;
@@ -272,45 +272,45 @@ impl Source {
 }
 
 /// The maximum number of runtime threads.
-const MOST_WORKERS: usize = 512;
+const MAX_WORKERS: usize = 512;
 
 /// The runtime, until the code that ends the process takes it.
 pub type SharedRuntime = Arc<Mutex<Option<Runtime>>>;
 
 /// The runtime and the signals of a process that runs experiments.
-pub struct Process {
+pub struct ProcessResources {
     pub(super) runtime: SharedRuntime,
     pub(super) signals: Signals,
 }
 
-impl Process {
+impl ProcessResources {
     /// Prepares for these runs. From now on, signals do not end the process automatically.
     pub fn start(runs: &[Run]) -> Result<Self, String> {
         let at_a_time = |run: &Run| run.plan().definition().concurrency.min(run.plan().dataset().len());
         let items_at_a_time = runs.iter().map(at_a_time).fold(0, usize::saturating_add);
         let runtime =
-            Builder::new_multi_thread().worker_threads(workers(items_at_a_time)).enable_all().build();
+            Builder::new_multi_thread().worker_threads(worker_count(items_at_a_time)).enable_all().build();
         let runtime = runtime.map_err(|error| format!("failed to start the runtime: {error}"))?;
-        let signals = Signals::catch().map_err(no_signals)?;
+        let signals = Signals::catch().map_err(signal_error)?;
         Ok(Self { runtime: Arc::new(Mutex::new(Some(runtime))), signals })
     }
 }
 
 /// The handle for starting experiments.
-pub fn handle(runtime: &SharedRuntime) -> Handle {
+pub fn runtime_handle(runtime: &SharedRuntime) -> Handle {
     let runtime = runtime.lock().unwrap_or_else(PoisonError::into_inner);
     runtime.as_ref().expect("a runtime is taken at the end").handle().clone()
 }
 
-pub fn no_signals(error: std::io::Error) -> String {
+pub fn signal_error(error: std::io::Error) -> String {
     format!("failed to install signal handlers: {error}")
 }
 
 /// The number of runtime threads: more than agents can run in parallel, so that agents that block leave one for timers and for each
 /// other. An idle thread costs next to nothing.
-fn workers(items_at_a_time: usize) -> usize {
+fn worker_count(items_at_a_time: usize) -> usize {
     let cores = std::thread::available_parallelism().map_or(1, Into::into);
-    items_at_a_time.saturating_add(1).clamp(cores, cores.max(MOST_WORKERS))
+    items_at_a_time.saturating_add(1).clamp(cores, cores.max(MAX_WORKERS))
 }
 
 #[cfg(test)]
@@ -319,18 +319,19 @@ mod tests {
 
     #[test]
     fn what_is_unfinished_is_named_with_its_run() {
-        let run = |experiment: &str, id: &str, has_ended| RunState {
+        let run = |experiment: &str, id: &str, has_ended| TrackedRun {
             experiment: experiment.to_owned(),
             id: id.to_owned(),
             has_ended,
         };
-        let text = cut_short(&[run("desk", "a1", false), run("sums", "b2", true), run("faq", "c3", false)]);
+        let text =
+            early_exit_message(&[run("desk", "a1", false), run("sums", "b2", true), run("faq", "c3", false)]);
         assert!(
             text.starts_with("something in this process called `exit` while running `desk`, `faq`\n"),
             "{text}"
         );
         assert!(text.ends_with("Resume with COBALT_RESUME=a1,c3"), "{text}");
-        let text = cut_short(&[run("sums", "b2", true)]);
+        let text = early_exit_message(&[run("sums", "b2", true)]);
         assert!(
             text.contains("before `cobalt::main()` had finished") && !text.contains("COBALT_RESUME"),
             "{text}"
@@ -339,6 +340,6 @@ mod tests {
 
     #[test]
     fn this_process_was_started_by_another_program() {
-        assert!(!descends_from_itself());
+        assert!(!is_own_descendant());
     }
 }

@@ -1,13 +1,13 @@
 //! The test harness: runs experiments as test cases, under Cargo, nextest and editors.
 
 mod args;
-mod board;
+mod case_results;
 mod cases;
-mod command;
+mod event_emitter;
+mod event_protocol;
 pub mod exit_code;
 mod exit_guard;
-mod narrator;
-mod ready;
+mod planned_run;
 mod schedule;
 mod warnings;
 
@@ -15,25 +15,25 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
 use cobalt_core::paths;
-use cobalt_core::reporters::{Warning, printable};
+use cobalt_core::reporters::{Warning, escape_control};
 use cobalt_core::wording::count;
 use libtest_mimic::Trial;
 
 use crate::config::Config;
-use crate::evaluators::EndsAll;
+use crate::evaluators::KillAllOnDrop;
 use crate::private::ExperimentDefinition;
 use crate::session::{Run, Session};
-use crate::threads;
-use args::{Args, Filter};
-use board::{Board, Trials, Writer};
-use cases::Declared;
-pub use command::{Request, Wanted};
-use exit_code::{FAILED, UNFIT};
-use exit_guard::{Process, handle, leave, no_signals};
-use narrator::{Stop, Whole, shut_down, tell, warn};
-use ready::Nextest;
+use crate::thread_pool;
+use args::{Args, ExperimentFilter};
+use case_results::{CaseResults, ResultWriter, TrialRunner};
+use cases::DeclaredExperiment;
+use event_emitter::{RunCompleteness, StopHandler, print_results, print_warning, shut_down};
+pub use event_protocol::{Request, RequestKind};
+use exit_code::{FAILED, SETUP_ERROR};
+use exit_guard::{ProcessResources, exit, runtime_handle, signal_error};
+use planned_run::NextestProcess;
 use schedule::Schedule;
-use warnings::Shown;
+use warnings::ItemExplainer;
 
 /// Runs the experiments of this binary as tests: the complete `main` of a test target with `harness = false`.
 ///
@@ -68,44 +68,44 @@ use warnings::Shown;
 ///
 /// Native code that calls `_exit(0)` cannot be detected within the process; `cargo cobalt run` detects it.
 pub fn main() -> ! {
-    exit_guard::reach();
+    exit_guard::mark_called();
     let args = Args::from_process();
-    let _begun = exit_guard::begin();
-    threads::note_places();
+    let _begun = exit_guard::arm();
+    thread_pool::record_panic_locations();
     match run(&args) {
-        Ok(code) => leave(code),
+        Ok(code) => exit(code),
         Err(message) => {
-            eprintln!("error: {}", printable(&message));
-            leave(UNFIT)
+            eprintln!("error: {}", escape_control(&message));
+            exit(SETUP_ERROR)
         }
     }
 }
 
 fn run(args: &Args) -> Result<i32, String> {
     // Also runs if this panics.
-    let _none_is_left = EndsAll;
+    let _none_is_left = KillAllOnDrop;
     let mut definitions = cases::definitions()?;
     paths::set_compiled_package_root(definitions[0].manifest_dir);
     let config = Config::from_environment().map_err(|error| error.to_string())?;
-    ready::complete(config.env())?;
-    let args = &args.knowing(definitions.iter().map(|definition| (definition.name)()));
+    planned_run::restart_with_missing_variables(config.env())?;
+    let args = &args.with_declared_names(definitions.iter().map(|definition| (definition.name)()));
     // Before filtering: experiments that are filtered out may also read variables.
-    let mut warnings = warnings::of_variables(&definitions, &config);
-    warnings.extend(warnings::of_written_keys(&config));
+    let mut warnings = warnings::unknown_variables(&definitions, &config);
+    warnings.extend(warnings::keys_in_config(&config));
     definitions.retain(|definition| args.may_select(&cases::case_name(definition)));
     let Some(request) = Request::from_environment()? else {
         return test(&definitions, args, config, warnings);
     };
-    let (stream, last) = command::greet(&request)?;
-    let code = if !args.asks_for_test_output() || request.is_answered_beside_test_output() {
-        command::answer(&request, &definitions, args, config, warnings, stream)?
+    let (stream, last) = event_protocol::open_stream(&request)?;
+    let code = if !args.requires_test_output() || request.answers_despite_test_output() {
+        event_protocol::respond(&request, &definitions, args, config, warnings, stream)?
     } else {
         let filter = request.filter();
-        definitions.retain(|definition| Declared::new(definition).is_selected_by(&filter));
-        command::announce(stream, definitions.len());
+        definitions.retain(|definition| DeclaredExperiment::new(definition).is_selected_by(&filter));
+        event_protocol::announce_test_output(stream, definitions.len());
         test(&definitions, args, config, warnings)?
     };
-    command::conclude(last, code);
+    event_protocol::send_exit_code(last, code);
     Ok(code)
 }
 
@@ -116,35 +116,37 @@ fn test(
     config: Config,
     warnings: Vec<Warning>,
 ) -> Result<i32, String> {
-    let nextest = Nextest::from_environment();
+    let nextest = NextestProcess::from_environment();
     if args.mimic.list {
         list(args, definitions, nextest.is_some(), &config);
         return Ok(0);
     }
-    let mut schedule = Schedule::with(warnings);
+    let mut schedule = Schedule::with_warnings(warnings);
     match nextest {
-        Some(nextest) => schedule.add_wholes(definitions, args, &nextest, &config),
-        None => schedule.add_all(definitions, &Filter::default(), args, &config),
+        Some(nextest) => schedule.add_single_cases(definitions, args, &nextest, &config),
+        None => schedule.add_all_cases(definitions, &ExperimentFilter::default(), args, &config),
     }
-    .inspect_err(|_| schedule.warnings.iter().for_each(warn))
+    .inspect_err(|_| schedule.warnings.iter().for_each(print_warning))
     // Each line is an error.
     .map_err(|error| error.to_string().replace('\n', "\nerror: "))?;
     if let Some((_, error)) = schedule.unknown.first() {
         return Err(error.to_string());
     }
-    schedule.warnings.iter().for_each(warn);
+    schedule.warnings.iter().for_each(print_warning);
     schedule.not_resumed.iter().for_each(|(_, note)| eprintln!("note: {note}"));
     for (experiment, why) in &schedule.skipped {
         eprintln!("note: {experiment}: nothing to run: {why}");
     }
     for run in &schedule.runs {
-        run.why().into_iter().for_each(|why| eprintln!("note: {}: items to run: {why}", run.plan().name()));
+        run.reason()
+            .into_iter()
+            .for_each(|why| eprintln!("note: {}: items to run: {why}", run.plan().name()));
     }
     let still_failed = std::mem::take(&mut schedule.still_failed);
     let code = execute(schedule, args, config)?;
     // Last, because it determines the exit code even if all cases passed.
     for (experiment, why) in &still_failed {
-        eprintln!("error: {experiment}: still failing because of earlier results: {}", printable(why));
+        eprintln!("error: {experiment}: still failing because of earlier results: {}", escape_control(why));
     }
     Ok(if code == 0 && !still_failed.is_empty() { FAILED } else { code })
 }
@@ -152,12 +154,12 @@ fn test(
 /// Prints the cases like libtest. An experiment that is a single case, such as an ignored one, is listed without reading its data.
 fn list(args: &Args, definitions: &[&'static ExperimentDefinition], whole: bool, config: &Config) {
     let cases = definitions.iter().flat_map(|definition| {
-        let declared = Declared::new(definition);
+        let declared = DeclaredExperiment::new(definition);
         let is_ignored = declared.ignored_without().is_some();
         let names = if whole || is_ignored {
             vec![declared.case_name()]
         } else {
-            cases::names_of(&declared.load(config))
+            cases::case_names(&declared.load(config))
         };
         names.into_iter().map(move |name| (name, is_ignored))
     });
@@ -174,38 +176,38 @@ fn list(args: &Args, definitions: &[&'static ExperimentDefinition], whole: bool,
 
 /// Runs the schedule, and returns the exit code.
 fn execute(schedule: Schedule, args: &Args, config: Config) -> Result<i32, String> {
-    let Process { runtime, signals } = Process::start(&schedule.runs)?;
-    let board = Arc::new(Board::new(schedule.runs.iter().map(|run| run.plan().dataset().len())));
-    let experiments = schedule.runs.iter().map(Shown::of).collect();
-    exit_guard::runs_start(schedule.runs.iter().map(names_of_run));
+    let ProcessResources { runtime, signals } = ProcessResources::start(&schedule.runs)?;
+    let board = Arc::new(CaseResults::new(schedule.runs.iter().map(|run| run.plan().dataset().len())));
+    let experiments = schedule.runs.iter().map(ItemExplainer::for_run).collect();
+    exit_guard::register_runs(schedule.runs.iter().map(experiment_and_id));
     let workspace = paths::workspace_root(&paths::package_root());
-    let writer = Writer { board: Arc::clone(&board), experiments, workspace, paint: args.paint() };
-    let session = Session::start(schedule.runs, config, writer, &handle(&runtime));
-    let stop = Stop {
+    let writer = ResultWriter { board: Arc::clone(&board), experiments, workspace, paint: args.paint() };
+    let session = Session::start(schedule.runs, config, writer, &runtime_handle(&runtime));
+    let stop = StopHandler {
         session: session.interrupter(),
         board: Arc::clone(&board),
         runtime: Arc::clone(&runtime),
         args: args.clone(),
     };
-    signals.hear(|| stop.now()).map_err(no_signals)?;
+    signals.on_signal(|| stop.run()).map_err(signal_error)?;
 
-    let trials = Trials::new(Arc::clone(&board), args.fail_fast.then(|| session.interrupter()));
+    let trials = TrialRunner::new(Arc::clone(&board), args.fail_fast.then(|| session.interrupter()));
     // Printing panics if stdout is closed, as with `head`; the run still continues to its end.
     let conclusion = catch_unwind(AssertUnwindSafe(|| trials.run(schedule.cases, args)));
     session.wait();
     let conclusion = conclusion.unwrap_or_else(|panic| resume_unwind(panic));
 
-    let whole = tell(args, &board);
+    let whole = print_results(args, &board);
     shut_down(&runtime);
     Ok(match (whole, conclusion.has_failed()) {
-        (Whole::Unsaved, _) => UNFIT,
+        (RunCompleteness::Unsaved, _) => SETUP_ERROR,
         (_, true) => FAILED,
-        (Whole::CutOff, false) => UNFIT,
-        (Whole::Yes, false) => 0,
+        (RunCompleteness::Interrupted, false) => SETUP_ERROR,
+        (RunCompleteness::Complete, false) => 0,
     })
 }
 
 /// The name of a run's experiment, and the run's ID.
-fn names_of_run(run: &Run) -> (String, String) {
+fn experiment_and_id(run: &Run) -> (String, String) {
     (run.plan().name().to_owned(), run.id().to_owned())
 }

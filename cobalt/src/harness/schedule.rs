@@ -3,18 +3,18 @@
 use std::sync::Arc;
 
 use cobalt_core::redact::redacted;
-use cobalt_core::report::SourcePlace;
+use cobalt_core::report::SourceLocation;
 use cobalt_core::reporters::{MissingKey, Warning};
-use cobalt_core::store::CutOff;
+use cobalt_core::store::InterruptedRun;
 
-use super::args::{Args, Filter};
-use super::cases::{self, Broken, Chosen, Declared, Selection, View};
-use super::ready::{Nextest, Ready, Way};
+use super::args::{Args, ExperimentFilter};
+use super::cases::{self, CaseTarget, DeclaredExperiment, LoadFailure, SelectedExperiments, Selection};
+use super::planned_run::{NextestProcess, PlannedRun, StartMode};
 use super::warnings;
 use crate::config::Config;
 use crate::error::Error;
 use crate::private::ExperimentDefinition;
-use crate::session::{MissingKeys, Run, to_resume};
+use crate::session::{MissingKeys, Run, require_runs_to_resume};
 
 /// The cases of this process, and the runs that they wait for.
 #[derive(Default)]
@@ -36,7 +36,7 @@ pub struct Schedule {
 /// A test case, and what it waits for.
 pub struct Case {
     pub(super) name: String,
-    pub(super) waits_for: WaitsFor,
+    pub(super) source: CaseSource,
     /// Whether it is only run if ignored cases are requested.
     pub(super) is_ignored: bool,
 }
@@ -44,9 +44,9 @@ pub struct Case {
 impl Case {
     /// Whether it is selected.
     pub fn is_selected(&self, args: &Args) -> bool {
-        match self.waits_for {
-            WaitsFor::Unselected => false,
-            WaitsFor::Failure { stands_for_selected: true, .. } => true,
+        match self.source {
+            CaseSource::Unselected => false,
+            CaseSource::Failure { stands_for_selected: true, .. } => true,
             _ => args.selects(&self.name, self.is_ignored),
         }
     }
@@ -54,30 +54,30 @@ impl Case {
 
 /// What determines a case's verdict.
 #[derive(Clone)]
-pub enum WaitsFor {
+pub enum CaseSource {
     /// A part of the experiment with this number.
-    View(usize, View),
+    Target(usize, CaseTarget),
     /// Nothing: it fails, because the experiment of this name cannot be run. If the data was read, it is known that some of its cases
     /// were selected, and it represents those.
-    Failure { experiment: String, declared_at: SourcePlace, why: Arc<str>, stands_for_selected: bool },
+    Failure { experiment: String, declared_at: SourceLocation, why: Arc<str>, stands_for_selected: bool },
     /// Nothing: the experiment of this name is not run, because this variable is not set.
-    Variable { experiment: String, variable: String },
+    Ignored { experiment: String, variable: String },
     /// Nothing: the case is not selected, only counted.
     Unselected,
 }
 
 /// The result of reading a declaration, in declaration order.
-pub enum Part {
+pub enum ScheduleEntry {
     Case(Case),
-    Run { ready: Box<Ready>, is_ignored: bool },
+    Run { ready: Box<PlannedRun>, is_ignored: bool },
 }
 
-impl Part {
+impl ScheduleEntry {
     fn of(
-        ready: Result<Ready, Broken>,
+        ready: Result<PlannedRun, LoadFailure>,
         experiment: String,
-        declared_at: SourcePlace,
-        case: impl FnOnce(&Broken) -> String,
+        declared_at: SourceLocation,
+        case: impl FnOnce(&LoadFailure) -> String,
         is_ignored: bool,
         stands_for_selected: bool,
     ) -> Self {
@@ -86,86 +86,89 @@ impl Part {
             Err(broken) => {
                 // Errors of user code may contain keys, for example in a URL that could not be read.
                 let why = redacted(&broken.error.to_string()).into();
-                let waits_for = WaitsFor::Failure { experiment, declared_at, why, stands_for_selected };
-                Self::Case(Case { name: case(&broken), waits_for, is_ignored })
+                let waits_for = CaseSource::Failure { experiment, declared_at, why, stands_for_selected };
+                Self::Case(Case { name: case(&broken), source: waits_for, is_ignored })
             }
         }
     }
 
     /// The case of an experiment that is not run because a variable is missing.
     fn ignored(name: String, experiment: String, variable: String) -> Self {
-        Self::Case(Case { name, waits_for: WaitsFor::Variable { experiment, variable }, is_ignored: true })
+        Self::Case(Case { name, source: CaseSource::Ignored { experiment, variable }, is_ignored: true })
     }
 }
 
 impl Schedule {
     /// A schedule with only these warnings.
-    pub fn with(warnings: Vec<Warning>) -> Self {
+    pub fn with_warnings(warnings: Vec<Warning>) -> Self {
         Self { warnings, ..Self::default() }
     }
 
     /// Adds experiments as one case each, of which this process runs the one that it was started for.
-    pub fn add_wholes(
+    pub fn add_single_cases(
         &mut self,
         definitions: &[&'static ExperimentDefinition],
         args: &Args,
-        nextest: &Nextest,
+        nextest: &NextestProcess,
         config: &Config,
     ) -> Result<(), Error> {
-        let mut resume = to_resume(config.layout())?;
+        let mut resume = require_runs_to_resume(config.layout())?;
         let mut missing = MissingKeys::default();
         let mut parts = Vec::with_capacity(definitions.len());
         for definition in definitions {
-            let declared = Declared::new(definition);
+            let declared = DeclaredExperiment::new(definition);
             let (name, experiment, declared_at) = (declared.case_name(), declared.name(), declared.place());
             let variable = declared.ignored_without();
             let is_ignored = variable.is_some();
             parts.push(match variable {
                 _ if !args.selects(&name, is_ignored) => {
-                    Part::Case(Case { name, waits_for: WaitsFor::Unselected, is_ignored })
+                    ScheduleEntry::Case(Case { name, source: CaseSource::Unselected, is_ignored })
                 }
                 Some(variable) if !args.runs_ignored() => {
-                    self.warnings.extend(warnings::of_ignored(&declared, &variable));
-                    Part::ignored(name, experiment, variable)
+                    self.warnings.extend(warnings::misspelt_requirement(&declared, &variable));
+                    ScheduleEntry::ignored(name, experiment, variable)
                 }
                 _ => {
                     let resumed = resume.iter().position(|run| run.experiment == experiment);
                     let resumed = resumed.map(|index| resume.swap_remove(index));
                     let id = nextest.run_id(&experiment);
-                    let cases = vec![(name.clone(), View::Whole)];
+                    let cases = vec![(name.clone(), CaseTarget::Experiment)];
                     let ready = declared.load(config).plan.and_then(|plan| {
                         let way = match (nextest.is_retry(), resumed) {
-                            (true, Some(run)) => Way::retry_of(&plan, run, config)?,
-                            (true, None) if config.layout().has_run(&id) => Way::retry(&plan, &id, config)?,
-                            (false, Some(run)) => Way::Resume(run),
-                            (_, None) => Way::begin(&plan, None, Some(id), config)?,
+                            (true, Some(run)) => StartMode::retry_run(&plan, run, config)?,
+                            (true, None) if config.layout().has_run(&id) => {
+                                StartMode::retry(&plan, &id, config)?
+                            }
+                            (false, Some(run)) => StartMode::Resume(run),
+                            (_, None) => StartMode::new_run(&plan, None, Some(id), config)?,
                         };
-                        Ready { plan, cases, way }.check(config, &mut missing)
+                        PlannedRun { plan, cases, start: way }.check(config, &mut missing)
                     });
-                    Part::of(ready, experiment, declared_at, |_| name, is_ignored, true)
+                    ScheduleEntry::of(ready, experiment, declared_at, |_| name, is_ignored, true)
                 }
             });
         }
         missing.into_result()?;
-        self.begin(parts, config)
+        self.open_journals(parts, config)
     }
 
     /// Adds all cases, for a process that runs them all: those of the experiments to resume, or of all that the filter selects.
-    pub fn add_all(
+    pub fn add_all_cases(
         &mut self,
         definitions: &[&'static ExperimentDefinition],
-        filter: &Filter<'_>,
+        filter: &ExperimentFilter<'_>,
         args: &Args,
         config: &Config,
     ) -> Result<(), Error> {
-        let Chosen { experiments, left, unknown } = Chosen::of(definitions, filter, config);
+        let SelectedExperiments { experiments, unmatched: left, unknown } =
+            SelectedExperiments::select(definitions, filter, config);
         self.unknown = unknown;
         let mut missing = MissingKeys::default();
         let mut parts = Vec::with_capacity(experiments.len());
         for (declared, resumed) in experiments {
             parts.push(match declared.ignored_without() {
                 Some(variable) if !args.runs_ignored() => self.ignored(&declared, variable, resumed),
-                variable => part(declared, variable.is_some(), resumed, args, config, &mut missing),
+                variable => prepare_entry(declared, variable.is_some(), resumed, args, config, &mut missing),
             });
         }
         missing.into_result()?;
@@ -176,40 +179,45 @@ impl Schedule {
             let note = format!("run `{}` belongs to experiment `{}`, {why}", run.id, run.experiment);
             self.not_resumed.push((run.id, note));
         }
-        self.begin(parts, config)
+        self.open_journals(parts, config)
     }
 
     /// An experiment that is not run, nor its run resumed, because a variable is missing.
-    fn ignored(&mut self, declared: &Declared, variable: String, resumed: Option<CutOff>) -> Part {
+    fn ignored(
+        &mut self,
+        declared: &DeclaredExperiment,
+        variable: String,
+        resumed: Option<InterruptedRun>,
+    ) -> ScheduleEntry {
         let experiment = declared.name();
-        self.warnings.extend(warnings::of_ignored(declared, &variable));
-        if let Some(CutOff { id, .. }) = resumed {
+        self.warnings.extend(warnings::misspelt_requirement(declared, &variable));
+        if let Some(InterruptedRun { id, .. }) = resumed {
             let note = format!(
                 "run `{id}` belongs to experiment `{experiment}`, which is ignored because {variable} is not set"
             );
             self.not_resumed.push((id, note));
         }
-        Part::ignored(declared.case_name(), experiment, variable)
+        ScheduleEntry::ignored(declared.case_name(), experiment, variable)
     }
 
     /// Opens the journals.
-    fn begin(&mut self, parts: Vec<Part>, config: &Config) -> Result<(), Error> {
+    fn open_journals(&mut self, parts: Vec<ScheduleEntry>, config: &Config) -> Result<(), Error> {
         for part in parts {
             match part {
-                Part::Case(case) => self.cases.push(case),
-                Part::Run { ready, is_ignored } => {
-                    let why_nothing = ready.why_nothing();
+                ScheduleEntry::Case(case) => self.cases.push(case),
+                ScheduleEntry::Run { ready, is_ignored } => {
+                    let why_nothing = ready.skip_reason();
                     self.skipped.extend(why_nothing.map(|why| (ready.plan.name().to_owned(), why)));
                     self.warnings.extend(ready.plan.warnings());
                     let still_failed = ready.still_failed();
                     self.still_failed.extend(still_failed.map(|why| (ready.plan.name().to_owned(), why)));
-                    let (cases, run) = ready.begin(config)?;
+                    let (cases, run) = ready.start(config)?;
                     let number = self.runs.len();
                     self.cases.extend(cases.into_iter().map(|(name, view)| {
-                        let is_run = run.as_ref().is_some_and(|run| view.is_of(run.selection()));
+                        let is_run = run.as_ref().is_some_and(|run| view.is_part_of(run.selection()));
                         let waits_for =
-                            if is_run { WaitsFor::View(number, view) } else { WaitsFor::Unselected };
-                        Case { name, waits_for, is_ignored }
+                            if is_run { CaseSource::Target(number, view) } else { CaseSource::Unselected };
+                        Case { name, source: waits_for, is_ignored }
                     }));
                     self.runs.extend(run);
                 }
@@ -220,38 +228,41 @@ impl Schedule {
 }
 
 /// Prepares an experiment's cases, or its single case if it is normally ignored, and the run that they need.
-pub fn part(
-    declared: Declared,
+pub fn prepare_entry(
+    declared: DeclaredExperiment,
     is_ignored: bool,
-    resumed: Option<CutOff>,
+    resumed: Option<InterruptedRun>,
     args: &Args,
     config: &Config,
     missing: &mut MissingKeys,
-) -> Part {
+) -> ScheduleEntry {
     let (name, experiment, declared_at) = (declared.case_name(), declared.name(), declared.place());
     let plan = declared.load(config).plan;
     let is_read = plan.is_ok();
     let ready = plan.and_then(|plan| {
-        let cases =
-            if is_ignored { vec![(name.clone(), View::Whole)] } else { cases::cases_of(&name, &plan) };
-        let way = match (resumed, cases::selection(&cases, |case| args.selects(case, is_ignored))) {
-            (Some(run), _) => Way::Resume(run),
-            (None, Selection::Nothing) => Way::Leave { why: None, still_failed: None },
-            (None, Selection::Some(items)) => Way::begin(&plan, Some(items), None, config)?,
-            (None, Selection::All) => Way::begin(&plan, None, None, config)?,
+        let cases = if is_ignored {
+            vec![(name.clone(), CaseTarget::Experiment)]
+        } else {
+            cases::item_and_threshold_cases(&name, &plan)
         };
-        Ready { plan, cases, way }.check(config, missing)
+        let way = match (resumed, cases::select_items(&cases, |case| args.selects(case, is_ignored))) {
+            (Some(run), _) => StartMode::Resume(run),
+            (None, Selection::Nothing) => StartMode::Skip { why: None, still_failed: None },
+            (None, Selection::Some(items)) => StartMode::new_run(&plan, Some(items), None, config)?,
+            (None, Selection::All) => StartMode::new_run(&plan, None, None, config)?,
+        };
+        PlannedRun { plan, cases, start: way }.check(config, missing)
     });
-    let case = |broken: &Broken| {
-        if is_ignored { name.clone() } else { cases::broken_case(&name, broken) }
+    let case = |broken: &LoadFailure| {
+        if is_ignored { name.clone() } else { cases::failure_case_name(&name, broken) }
     };
-    Part::of(ready, experiment, declared_at, case, is_ignored, is_read)
+    ScheduleEntry::of(ready, experiment, declared_at, case, is_ignored, is_read)
 }
 
 /// The missing keys, each once. Other problems are reported when the experiments are run.
 pub fn missing(
     definitions: &[&'static ExperimentDefinition],
-    filter: &Filter<'_>,
+    filter: &ExperimentFilter<'_>,
     args: &Args,
     config: &Config,
 ) -> Vec<MissingKey> {
@@ -259,18 +270,19 @@ pub fn missing(
     if args.mimic.list {
         return missing.into();
     }
-    for (declared, resumed) in Chosen::of(definitions, filter, config).experiments {
+    for (declared, resumed) in SelectedExperiments::select(definitions, filter, config).experiments {
         let is_ignored = declared.ignored_without().is_some();
         if is_ignored && !args.runs_ignored() {
             continue;
         }
-        let lacking = declared.declaration().map(|declaration| MissingKeys::of(declaration, config));
+        let lacking =
+            declared.declaration().map(|declaration| MissingKeys::of_declaration(declaration, config));
         let lacking = lacking.unwrap_or_default();
-        if resumed.is_some() || args.selects_all(is_ignored) && config.runs_all() {
+        if resumed.is_some() || args.selects_all(is_ignored) && config.runs_all_items() {
             missing.extend(lacking);
         } else if !lacking.is_empty() {
             // Whether it runs at all depends on its items.
-            drop(part(declared, is_ignored, resumed, args, config, &mut missing));
+            drop(prepare_entry(declared, is_ignored, resumed, args, config, &mut missing));
         }
     }
     missing.into()
@@ -284,10 +296,13 @@ mod tests {
     fn no_secret_of_an_error_is_in_the_reason_of_a_failure() {
         let problem = "error sending request for url (https://h/x?api_key=q7Wz3mKx9PbV2nR8tY5c)".to_owned();
         let error = Error::Definition { experiment: "leaky".to_owned(), problem };
-        let broken = Broken { case: "dataset", error };
-        let place = SourcePlace { file: "tests/leaky.rs".to_owned(), line: 1 };
-        let part = Part::of(Err(broken), "leaky".to_owned(), place, |_| "leaky".to_owned(), false, true);
-        let Part::Case(Case { waits_for: WaitsFor::Failure { why, .. }, .. }) = part else { panic!() };
+        let broken = LoadFailure { case: "dataset", error };
+        let place = SourceLocation { file: "tests/leaky.rs".to_owned(), line: 1 };
+        let part =
+            ScheduleEntry::of(Err(broken), "leaky".to_owned(), place, |_| "leaky".to_owned(), false, true);
+        let ScheduleEntry::Case(Case { source: CaseSource::Failure { why, .. }, .. }) = part else {
+            panic!()
+        };
         assert!(why.contains("https://h/x?api_key=[redacted:api-key])"), "{why}");
     }
 }

@@ -3,15 +3,15 @@
 
 use cobalt_core::redact::REDACTED;
 use cobalt_core::report::{ItemResult, RunConfig};
-use cobalt_core::reporters::{Repeated, Warning, explain};
+use cobalt_core::reporters::{SeenErrors, Warning, explain};
 
-use super::cases::Declared;
-use crate::config::{Config, Origin, Setting, unknown_variable};
+use super::cases::DeclaredExperiment;
+use crate::config::{Config, Origin, Setting, unknown_variable_warning};
 use crate::private::ExperimentDefinition;
 use crate::session::Run;
 
 /// Key variables that judges and agents often need.
-const KEYS: [&str; 17] = [
+const COMMON_KEY_VARIABLES: [&str; 17] = [
     "ANTHROPIC_API_KEY",
     "AZURE_OPENAI_API_KEY",
     "COHERE_API_KEY",
@@ -35,29 +35,29 @@ const LETTERS_PER_MISTAKE: usize = 8;
 
 /// Warns about variables of this process that begin with `COBALT_` and that nothing reads: neither this library, nor the settings, nor
 /// an experiment.
-pub fn of_variables(definitions: &[&'static ExperimentDefinition], config: &Config) -> Vec<Warning> {
+pub fn unknown_variables(definitions: &[&'static ExperimentDefinition], config: &Config) -> Vec<Warning> {
     let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
     let unknown: Vec<_> = names
-        .filter_map(|name| Some((unknown_variable(&name)?, name)))
-        .filter(|(_, name)| !config.names_variable(name))
+        .filter_map(|name| Some((unknown_variable_warning(&name)?, name)))
+        .filter(|(_, name)| !config.mentions_variable(name))
         .collect();
     if unknown.is_empty() {
         return Vec::new();
     }
-    let declared: Vec<_> = definitions.iter().map(|definition| Declared::new(definition)).collect();
+    let declared: Vec<_> = definitions.iter().map(|definition| DeclaredExperiment::new(definition)).collect();
     let is_asked_for = |name: &String| {
-        let declarations = declared.iter().filter_map(Declared::declaration);
+        let declarations = declared.iter().filter_map(DeclaredExperiment::declaration);
         declarations.flat_map(|declaration| &declaration.ignore_without).any(|asked| asked == name)
     };
     let unknown = unknown.into_iter().filter(|(_, name)| !is_asked_for(name));
-    let mut warnings: Vec<_> = unknown.map(|(warning, _)| Warning::of_call(warning)).collect();
+    let mut warnings: Vec<_> = unknown.map(|(warning, _)| Warning::global(warning)).collect();
     // The system lists them in any order.
     warnings.sort_by(|a, b| a.message.cmp(&b.message));
     warnings
 }
 
 /// Warns about keys written in the configuration file, whose git history would keep them.
-pub fn of_written_keys(config: &Config) -> Vec<Warning> {
+pub fn keys_in_config(config: &Config) -> Vec<Warning> {
     let is_variable = |key: &str| key.starts_with("env.");
     let is_key = |setting: &&Setting| {
         (setting.key.ends_with("-key") || is_variable(&setting.key)) && setting.value == REDACTED
@@ -69,7 +69,7 @@ pub fn of_written_keys(config: &Config) -> Vec<Warning> {
             } else {
                 format!(", and set `{key}-env` to the variable's name")
             };
-            Some(Warning::of_call(format!(
+            Some(Warning::global(format!(
                 "{origin}: `{key}` is a key in a file that is usually committed; move it to a variable or to `.env`{name}"
             )))
         }
@@ -79,23 +79,25 @@ pub fn of_written_keys(config: &Config) -> Vec<Warning> {
 }
 
 /// Warns about an experiment that is ignored because of a missing variable whose name looks misspelt.
-pub fn of_ignored(declared: &Declared, variable: &str) -> Option<Warning> {
+pub fn misspelt_requirement(declared: &DeclaredExperiment, variable: &str) -> Option<Warning> {
     let set = std::env::vars_os().filter(|(_, value)| !value.is_empty());
     let set: Vec<_> = set.filter_map(|(name, _)| name.into_string().ok()).collect();
-    let message = misspelt(variable, &set)?;
+    let message = misspelling_message(variable, &set)?;
     Some(Warning { experiment: Some(declared.name()), message, declared_at: Some(declared.place()) })
 }
 
 /// The message if the name of a missing variable resembles that of one that is set, or of a common key variable.
-fn misspelt(variable: &str, set: &[String]) -> Option<String> {
+fn misspelling_message(variable: &str, set: &[String]) -> Option<String> {
     let ignored = format!("ignored because {variable} is not set");
-    if let Some(meant) = set.iter().find(|name| is_near(variable, name)) {
+    if let Some(meant) = set.iter().find(|name| is_similar(variable, name)) {
         return Some(format!("{ignored}, but `{meant}` is; should `ignore_without` name that one?"));
     }
-    if KEYS.contains(&variable) {
+    if COMMON_KEY_VARIABLES.contains(&variable) {
         return None;
     }
-    if let Some(meant) = KEYS.iter().find(|known| is_near(variable, known) || is_other_form(variable, known))
+    if let Some(meant) = COMMON_KEY_VARIABLES
+        .iter()
+        .find(|known| is_similar(variable, known) || is_variant_of(variable, known))
     {
         return Some(format!("{ignored}; did you mean `ignore_without = \"{meant}\"`?"));
     }
@@ -105,7 +107,7 @@ fn misspelt(variable: &str, set: &[String]) -> Option<String> {
 }
 
 /// Whether two different names differ only in style or in a few letters.
-fn is_near(one: &str, other: &str) -> bool {
+fn is_similar(one: &str, other: &str) -> bool {
     let letters = |name: &str| name.replace(['_', '-'], "").to_ascii_uppercase();
     let (first, second) = (letters(one), letters(other));
     let mistakes = strsim::damerau_levenshtein(&first, &second);
@@ -116,7 +118,7 @@ fn is_near(one: &str, other: &str) -> bool {
 }
 
 /// Whether a name is another form of a provider's key variable: `OPENAI_KEY`.
-fn is_other_form(variable: &str, known: &str) -> bool {
+fn is_variant_of(variable: &str, known: &str) -> bool {
     let vendor = known.strip_suffix("_API_KEY");
     let forms = ["_KEY", "_TOKEN", "_API_TOKEN", "_SECRET"];
     vendor.is_some_and(|vendor| {
@@ -125,37 +127,37 @@ fn is_other_form(variable: &str, known: &str) -> bool {
 }
 
 /// What is needed to describe the items of a run.
-pub struct Shown {
+pub struct ItemExplainer {
     name: String,
     pub(super) config: RunConfig,
     /// The items' names in test cases, by index.
     pub(super) names: Vec<String>,
-    repeated: Repeated,
+    repeated: SeenErrors,
 }
 
 /// Why an item failed.
-pub enum Why {
-    Explained(String),
+pub enum Explanation {
+    Full(String),
     /// The same evaluation errors as those of an earlier item, which this text names.
     Repeated(String),
 }
 
-impl Shown {
-    pub fn of(run: &Run) -> Self {
+impl ItemExplainer {
+    pub fn for_run(run: &Run) -> Self {
         let (name, config) = (run.plan().name().to_owned(), run.config().clone());
         let names = run.plan().dataset().case_keys();
-        Self { name, config, names, repeated: Repeated::default() }
+        Self { name, config, names, repeated: SeenErrors::default() }
     }
 
     /// Why an item failed. Evaluation errors of an earlier item are not repeated.
-    pub fn explain(&mut self, item: &ItemResult) -> Why {
+    pub fn explain(&mut self, item: &ItemResult) -> Explanation {
         let explained = explain(item, &self.name, &self.config);
         match self.repeated.earlier(item, &self.names[item.index], &self.config) {
             Some(earlier) => {
                 let head = explained.lines().next().unwrap_or_default();
-                Why::Repeated(format!("{head}\n  same evaluation error as item {earlier}"))
+                Explanation::Repeated(format!("{head}\n  same evaluation error as item {earlier}"))
             }
-            None => Why::Explained(explained),
+            None => Explanation::Full(explained),
         }
     }
 }
@@ -169,7 +171,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let text = "[judge]\nmodel = \"gpt-4o\"\napi-key = \"sk-live-9f8e7d6c5b4a\"\n";
         std::fs::write(folder.path().join("cobalt.toml"), text).unwrap();
-        let warnings = of_written_keys(&Config::load(folder.path(), |_| None).unwrap());
+        let warnings = keys_in_config(&Config::load(folder.path(), |_| None).unwrap());
         let [warning] = &warnings[..] else { panic!("{warnings:?}") };
         assert!(warning.message.starts_with("cobalt.toml:3: `judge.api-key` is a key"), "{warning:?}");
         assert!(
@@ -178,7 +180,7 @@ mod tests {
         );
         let variables = "judge.api-key-env = \"MY_KEY\"\n[env]\nREGION = \"north\"\nMY_API_KEY = \"sk-live-9f8e7d6c5b4b\"";
         std::fs::write(folder.path().join("cobalt.toml"), variables).unwrap();
-        let warnings = of_written_keys(&Config::load(folder.path(), |_| None).unwrap());
+        let warnings = keys_in_config(&Config::load(folder.path(), |_| None).unwrap());
         let [warning] = &warnings[..] else { panic!("{warnings:?}") };
         assert!(warning.message.starts_with("cobalt.toml:4: `env.MY_API_KEY` is a key"), "{warning:?}");
         assert!(warning.message.ends_with("or to `.env`"), "{warning:?}");
@@ -186,7 +188,7 @@ mod tests {
 
     fn meant(variable: &str, set: &[&str]) -> Option<String> {
         let set: Vec<_> = set.iter().map(|&name| name.to_owned()).collect();
-        misspelt(variable, &set)
+        misspelling_message(variable, &set)
     }
 
     #[test]

@@ -11,51 +11,51 @@ use reqwest::header::{
 };
 use reqwest::{Method, Response, StatusCode, Url};
 
-use super::connections::{CONNECT_TIMEOUT, Connections, cause, chain};
-use super::gzip::{Body, GZIP, WriteError, take_encoding};
-use super::said::address;
+use super::connections::{CONNECT_TIMEOUT, Connections, chain, root_cause};
+use super::error_body::display_url;
+use super::gzip::{BodyWriter, GZIP, WriteError, take_gzip_header};
 use super::tls;
 
 /// The maximum size of an error response that is read, in bytes.
-const LONGEST_ERROR: usize = 64 << 10;
+const MAX_ERROR_BYTES: usize = 64 << 10;
 
 /// A request that can be sent repeatedly.
 #[derive(Clone, Debug)]
-pub(crate) struct Call {
+pub(crate) struct HttpRequest {
     pub(crate) method: Method,
     pub(crate) url: Url,
     /// Secret values are marked as sensitive.
     pub(crate) headers: HeaderMap,
     /// Empty if there is none.
     pub(crate) body: Vec<u8>,
-    pub(crate) redirects: Redirects,
+    pub(crate) redirects: RedirectPolicy,
 }
 
 /// Why an attempt failed.
 #[derive(Debug)]
 pub(crate) enum AttemptError {
     /// A transient failure, with the wait that the server asks for, if any.
-    Passing { problem: Problem, wait: Option<Duration> },
+    Transient { problem: Failure, wait: Option<Duration> },
     /// A permanent failure.
-    Final(Problem),
+    Permanent(Failure),
 }
 
 impl AttemptError {
     /// A permanent failure without a response from the server.
     pub(crate) fn broken(problem: impl Into<String>) -> Self {
-        Self::Final(Problem::Broken(problem.into()))
+        Self::Permanent(Failure::Broken(problem.into()))
     }
 }
 
 /// The kind of failure.
 #[derive(Debug)]
-pub(crate) enum Problem {
+pub(crate) enum Failure {
     /// The server returned an error.
     Refused(Refusal),
     /// There was no response, or only a part of one.
     Broken(String),
     /// There was a timeout.
-    Late(String),
+    TimedOut(String),
 }
 
 /// An error response.
@@ -66,54 +66,55 @@ pub(crate) struct Refusal {
     /// The target of a redirect.
     pub(crate) location: Option<String>,
     /// The URL after a redirect to another server, which was not sent the authorization headers.
-    pub(crate) elsewhere: Option<Url>,
+    pub(crate) redirected_to: Option<Url>,
 }
 
 /// Sends a request once.
 pub async fn attempt(
     connections: &Connections,
-    call: &Call,
-    patience: Patience,
-) -> Result<Answer, AttemptError> {
-    let mut clock = Clock::start(patience);
-    let mut route = Route::new(call);
+    call: &HttpRequest,
+    patience: Timeout,
+) -> Result<HttpResponse, AttemptError> {
+    let mut clock = TimeoutClock::start(patience);
+    let mut route = RedirectState::new(call);
     loop {
-        let client = connections.to(route.url.as_str()).map_err(AttemptError::broken)?;
+        let client = connections.client_for(route.url.as_str()).map_err(AttemptError::broken)?;
         let request = client.request(call.method.clone(), route.url.clone()).headers(route.headers.clone());
         let request = request.header(ACCEPT_ENCODING, GZIP);
         let request = if call.body.is_empty() { request } else { request.body(call.body.clone()) };
         let response = clock.wait(request.send()).await?;
-        if route.leads_on(&response).map_err(AttemptError::broken)? {
+        if route.follow_redirect(&response).map_err(AttemptError::broken)? {
             continue;
         }
         if response.status().is_success() {
-            return Ok(Answer::new(response, clock, route.url));
+            return Ok(HttpResponse::new(response, clock, route.url));
         }
         return Err(refused(response, clock, route).await);
     }
 }
 
-async fn refused(mut response: Response, mut clock: Clock, route: Route<'_>) -> AttemptError {
-    let wait = asked_wait(response.headers(), SystemTime::now());
+async fn refused(mut response: Response, mut clock: TimeoutClock, route: RedirectState<'_>) -> AttemptError {
+    let wait = retry_after(response.headers(), SystemTime::now());
     let location =
         response.headers().get(LOCATION).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
     let refusal = Refusal {
         status: response.status().as_u16(),
         body: read_error(&mut response, &mut clock).await,
         location,
-        elsewhere: route.has_left.then_some(route.url),
+        redirected_to: route.has_left.then_some(route.url),
     };
-    match may_pass(refusal.status) {
-        true => AttemptError::Passing { problem: Problem::Refused(refusal), wait },
-        false => AttemptError::Final(Problem::Refused(refusal)),
+    match is_transient(refusal.status) {
+        true => AttemptError::Transient { problem: Failure::Refused(refusal), wait },
+        false => AttemptError::Permanent(Failure::Refused(refusal)),
     }
 }
 
 /// Reads the text of an error response, as far as possible.
-async fn read_error(response: &mut Response, clock: &mut Clock) -> String {
+async fn read_error(response: &mut Response, clock: &mut TimeoutClock) -> String {
     let mut text = Vec::new();
-    let is_gzip = take_encoding(response);
-    let mut body = Body::new(Shortened { to: &mut text, most: LONGEST_ERROR }, is_gzip, u64::MAX);
+    let is_gzip = take_gzip_header(response);
+    let mut body =
+        BodyWriter::new(TruncatingWriter { to: &mut text, most: MAX_ERROR_BYTES }, is_gzip, u64::MAX);
     while let Ok(Some(piece)) = clock.wait(response.chunk()).await
         && body.write(&piece).is_ok()
     {}
@@ -123,12 +124,12 @@ async fn read_error(response: &mut Response, clock: &mut Clock) -> String {
 }
 
 /// Writes up to a limit, and fails after that.
-struct Shortened<'a> {
+struct TruncatingWriter<'a> {
     to: &'a mut Vec<u8>,
     most: usize,
 }
 
-impl io::Write for Shortened<'_> {
+impl io::Write for TruncatingWriter<'_> {
     fn write(&mut self, piece: &[u8]) -> io::Result<usize> {
         let taken = piece.len().min(self.most - self.to.len());
         self.to.extend_from_slice(&piece[..taken]);
@@ -141,36 +142,36 @@ impl io::Write for Shortened<'_> {
 }
 
 /// Classifies a connection error: transient, unless the URL or the certificate is wrong.
-pub fn broken(error: &reqwest::Error) -> AttemptError {
+pub fn classify_error(error: &reqwest::Error) -> AttemptError {
     if error.is_timeout() {
         let problem = format!("no connection within {}", humantime::format_duration(CONNECT_TIMEOUT));
-        return AttemptError::Passing { problem: Problem::Late(problem), wait: None };
+        return AttemptError::Transient { problem: Failure::TimedOut(problem), wait: None };
     }
-    if error.is_builder() || chain(error).any(is_of_tls) {
-        return AttemptError::broken(cause(error));
+    if error.is_builder() || chain(error).any(is_tls_error) {
+        return AttemptError::broken(root_cause(error));
     }
-    AttemptError::Passing { problem: Problem::Broken(cause(error)), wait: None }
+    AttemptError::Transient { problem: Failure::Broken(root_cause(error)), wait: None }
 }
 
 /// Whether this is a TLS error, possibly nested in I/O errors.
-fn is_of_tls(error: &(dyn Error + 'static)) -> bool {
+fn is_tls_error(error: &(dyn Error + 'static)) -> bool {
     let inner = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
-    tls::is_error(error) || inner.is_some_and(|inner| is_of_tls(inner))
+    tls::is_error(error) || inner.is_some_and(|inner| is_tls_error(inner))
 }
 
 /// The timeout of a response.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Patience {
+pub(crate) enum Timeout {
     /// For the whole response.
     #[cfg_attr(not(feature = "judge"), expect(dead_code, reason = "only used for models"))]
-    Whole(Duration),
+    Total(Duration),
     /// Until the response starts, and between chunks; a long response may take longer.
-    Silence(Duration),
+    Idle(Duration),
 }
 
 /// The maximum size of a response.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Limit<'a> {
+pub(crate) struct BodyLimit<'a> {
     /// In bytes, decompressed.
     pub(crate) bytes: u64,
     /// The error if the response is larger.
@@ -179,15 +180,15 @@ pub(crate) struct Limit<'a> {
 
 /// Enforces the timeout of a response.
 #[derive(Debug)]
-pub(super) struct Clock {
-    patience: Patience,
+pub(super) struct TimeoutClock {
+    timeout: Timeout,
     started: Instant,
     has_begun: bool,
 }
 
-impl Clock {
-    pub(super) fn start(patience: Patience) -> Self {
-        Self { patience, started: Instant::now(), has_begun: false }
+impl TimeoutClock {
+    pub(super) fn start(timeout: Timeout) -> Self {
+        Self { timeout, started: Instant::now(), has_begun: false }
     }
 
     /// Waits for the next event, up to the timeout.
@@ -195,22 +196,22 @@ impl Clock {
         &mut self,
         next: impl Future<Output = reqwest::Result<T>>,
     ) -> Result<T, AttemptError> {
-        let (most, left) = match self.patience {
-            Patience::Whole(most) => (most, most.saturating_sub(self.started.elapsed())),
-            Patience::Silence(most) => (most, most),
+        let (most, left) = match self.timeout {
+            Timeout::Total(most) => (most, most.saturating_sub(self.started.elapsed())),
+            Timeout::Idle(most) => (most, most),
         };
         match tokio::time::timeout(left, next).await {
             Ok(next) => {
                 self.has_begun = true;
-                next.map_err(|error| broken(&error))
+                next.map_err(|error| classify_error(&error))
             }
             Err(_) => {
                 let most = humantime::format_duration(most);
-                let problem = match (self.patience, self.has_begun) {
-                    (Patience::Silence(_), true) => format!("the response stalled for {most}"),
+                let problem = match (self.timeout, self.has_begun) {
+                    (Timeout::Idle(_), true) => format!("the response stalled for {most}"),
                     _ => format!("no response within {most}"),
                 };
-                Err(AttemptError::Passing { problem: Problem::Late(problem), wait: None })
+                Err(AttemptError::Transient { problem: Failure::TimedOut(problem), wait: None })
             }
         }
     }
@@ -218,16 +219,16 @@ impl Clock {
 
 /// A successful response whose body is not read yet.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct HttpResponse {
     response: Response,
     is_gzip: bool,
-    clock: Clock,
+    clock: TimeoutClock,
     url: Url,
 }
 
-impl Answer {
-    pub(super) fn new(mut response: Response, clock: Clock, url: Url) -> Self {
-        let is_gzip = take_encoding(&mut response);
+impl HttpResponse {
+    pub(super) fn new(mut response: Response, clock: TimeoutClock, url: Url) -> Self {
+        let is_gzip = take_gzip_header(&mut response);
         Self { response, is_gzip, clock, url }
     }
 
@@ -248,20 +249,20 @@ impl Answer {
     pub(crate) async fn read_into(
         &mut self,
         to: &mut impl Write,
-        limit: Limit<'_>,
+        limit: BodyLimit<'_>,
     ) -> Result<u64, AttemptError> {
         let failed = |error| match error {
             WriteError::TooLong => AttemptError::broken(limit.exceeded),
             WriteError::Target(error) => AttemptError::broken(format!("cannot write the response: {error}")),
-            WriteError::Damaged(error) => {
-                let problem = Problem::Broken(format!("cannot decompress the response: {error}"));
-                AttemptError::Passing { problem, wait: None }
+            WriteError::Corrupt(error) => {
+                let problem = Failure::Broken(format!("cannot decompress the response: {error}"));
+                AttemptError::Transient { problem, wait: None }
             }
         };
         if !self.is_gzip && self.response.content_length().is_some_and(|length| length > limit.bytes) {
             return Err(failed(WriteError::TooLong));
         }
-        let mut body = Body::new(to, self.is_gzip, limit.bytes);
+        let mut body = BodyWriter::new(to, self.is_gzip, limit.bytes);
         while let Some(piece) = self.clock.wait(self.response.chunk()).await? {
             body.write(&piece).map_err(failed)?;
         }
@@ -270,26 +271,26 @@ impl Answer {
 }
 
 /// The maximum number of redirects.
-const MOST: usize = 10;
+const MAX_REDIRECTS: usize = 10;
 
 /// Which redirects are followed. A POST request is only resent if the status preserves the method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Redirects {
+pub(crate) enum RedirectPolicy {
     /// Redirects within the origin: scheme, host and port.
-    Within,
+    SameOrigin,
     /// All redirects, except to other schemes and from https to http; other origins are not sent the authorization headers.
-    Anywhere,
+    AnyOrigin,
 }
 
 /// Whether a header may be sent to another server.
-pub fn is_harmless(name: &HeaderName) -> bool {
+pub fn is_safe_cross_origin(name: &HeaderName) -> bool {
     [ACCEPT, ACCEPT_LANGUAGE, CONTENT_TYPE, USER_AGENT].contains(name)
 }
 
 /// The current URL of a request, and the previous ones.
 #[derive(Debug)]
-pub struct Route<'a> {
-    call: &'a Call,
+pub struct RedirectState<'a> {
+    call: &'a HttpRequest,
     pub(super) url: Url,
     pub(super) headers: HeaderMap,
     /// Whether it has left the origin, and dropped its authorization headers.
@@ -297,34 +298,34 @@ pub struct Route<'a> {
     past: Vec<Url>,
 }
 
-impl<'a> Route<'a> {
-    pub fn new(call: &'a Call) -> Self {
+impl<'a> RedirectState<'a> {
+    pub fn new(call: &'a HttpRequest) -> Self {
         Self { call, url: call.url.clone(), headers: call.headers.clone(), has_left: false, past: Vec::new() }
     }
 
     /// Follows a redirect. Returns false if the response is not a redirect, or one that is not followed (a refusal).
-    pub fn leads_on(&mut self, response: &Response) -> Result<bool, String> {
+    pub fn follow_redirect(&mut self, response: &Response) -> Result<bool, String> {
         let redirects = match response.status().as_u16() {
             307 | 308 => true,
             301..=303 => self.call.method == Method::GET,
             _ => false,
         };
         match response.headers().get(LOCATION) {
-            Some(location) if redirects => self.go_on(&String::from_utf8_lossy(location.as_bytes())),
+            Some(location) if redirects => self.redirect_to(&String::from_utf8_lossy(location.as_bytes())),
             _ => Ok(false),
         }
     }
 
-    fn go_on(&mut self, location: &str) -> Result<bool, String> {
+    fn redirect_to(&mut self, location: &str) -> Result<bool, String> {
         let next = self
             .url
             .join(location)
             .map_err(|error| format!("the server redirects to an invalid URL: {error}"))?;
         let leaves = next.origin() != self.url.origin();
-        if leaves && self.call.redirects == Redirects::Within {
+        if leaves && self.call.redirects == RedirectPolicy::SameOrigin {
             return Ok(false);
         }
-        let to = || address(next.as_str());
+        let to = || display_url(next.as_str());
         match (self.url.scheme(), next.scheme()) {
             ("https", "http") => {
                 return Err(format!(
@@ -337,15 +338,18 @@ impl<'a> Route<'a> {
                 return Err(format!("the server redirects to `{other}:`, which is neither http nor https"));
             }
         }
-        if self.past.len() == MOST {
-            return Err(format!("the server redirects more than {MOST} times, the last time to {}", to()));
+        if self.past.len() == MAX_REDIRECTS {
+            return Err(format!(
+                "the server redirects more than {MAX_REDIRECTS} times, the last time to {}",
+                to()
+            ));
         }
         if next == self.url || self.past.contains(&next) {
             return Err(format!("the server redirects in a loop, back to {}", to()));
         }
         if leaves {
             self.has_left = true;
-            let kept = self.headers.iter().filter(|(name, _)| is_harmless(name));
+            let kept = self.headers.iter().filter(|(name, _)| is_safe_cross_origin(name));
             self.headers = kept.map(|(name, value)| (name.clone(), value.clone())).collect();
         }
         self.past.push(std::mem::replace(&mut self.url, next));
@@ -354,15 +358,15 @@ impl<'a> Route<'a> {
 }
 
 /// The longest wait that a server may ask for.
-const LONGEST_WAIT: Duration = Duration::from_secs(60);
+const MAX_RETRY_AFTER: Duration = Duration::from_secs(60);
 
 /// Whether a status is transient: the server is busy or broken. Unsupported requests (501) are permanent.
-pub fn may_pass(status: u16) -> bool {
+pub fn is_transient(status: u16) -> bool {
     matches!(status, 408 | 409 | 429 | 500..=599) && status != 501
 }
 
 /// The wait that the server asks for: OpenAI's `retry-after-ms`, else `Retry-After` in seconds or as a date.
-pub fn asked_wait(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
+pub fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
     let number = |text: &str| text.parse().ok().filter(|number: &f64| *number >= 0.0);
     if let Some(milliseconds) = text("retry-after-ms").and_then(number) {
@@ -382,31 +386,31 @@ fn duration(seconds: f64) -> Duration {
 
 /// How often a request is sent that times out. The server may have processed it, and charged for it, and a timeout is the
 /// slowest failure, so it is reported early.
-const MOST_LATE: u32 = 2;
+const MAX_TIMEOUTS: u32 = 2;
 
 /// The retry policy and the attempts so far.
 #[derive(Debug)]
-pub struct Tries {
+pub struct RetryPolicy {
     retries: u32,
     back_off: BackOff,
     failed: u32,
     late: u32,
 }
 
-impl Tries {
+impl RetryPolicy {
     pub fn new(retries: u32, back_off: BackOff) -> Self {
         Self { retries, back_off, failed: 0, late: 0 }
     }
 
     /// Waits before the next attempt after a transient failure. If there is no further attempt, the error says why, to be appended
     /// to the message.
-    pub async fn again(&mut self, problem: &Problem, wait: Option<Duration>) -> Result<(), String> {
-        if let Some(wait) = wait.filter(|wait| *wait > LONGEST_WAIT) {
+    pub async fn wait_for_retry(&mut self, problem: &Failure, wait: Option<Duration>) -> Result<(), String> {
+        if let Some(wait) = wait.filter(|wait| *wait > MAX_RETRY_AFTER) {
             let wait = humantime::format_duration(Duration::from_secs(wait.as_secs()));
             return Err(format!("; the server asks to wait {wait}; try again after that"));
         }
-        self.late += u32::from(matches!(problem, Problem::Late(_)));
-        if self.failed == self.retries || self.late == MOST_LATE {
+        self.late += u32::from(matches!(problem, Failure::TimedOut(_)));
+        if self.failed == self.retries || self.late == MAX_TIMEOUTS {
             let attempts = self.failed.saturating_add(1);
             return Err(if attempts == 1 { String::new() } else { format!("; tried {attempts} times") });
         }
@@ -422,10 +426,10 @@ mod tests {
 
     use super::*;
 
-    fn call(url: &str, redirects: Redirects) -> Call {
+    fn call(url: &str, redirects: RedirectPolicy) -> HttpRequest {
         let names = ["authorization", "x-api-key", "cookie", "accept"];
         let headers = names.map(|name| (HeaderName::from_static(name), HeaderValue::from_static("value")));
-        Call {
+        HttpRequest {
             method: Method::GET,
             url: url.parse().unwrap(),
             headers: HeaderMap::from_iter(headers),
@@ -436,10 +440,10 @@ mod tests {
 
     /// The final URL of a request with these redirects, and the number of headers sent there.
     fn route(from: &str, to: &[&str]) -> Result<(String, usize), String> {
-        let call = call(from, Redirects::Anywhere);
-        let mut route = Route::new(&call);
+        let call = call(from, RedirectPolicy::AnyOrigin);
+        let mut route = RedirectState::new(&call);
         for to in to {
-            assert!(route.go_on(to)?);
+            assert!(route.redirect_to(to)?);
         }
         Ok((route.url.into(), route.headers.len()))
     }
@@ -493,16 +497,16 @@ mod tests {
 
     #[test]
     fn a_request_that_is_to_stay_with_its_origin_goes_to_no_other() {
-        let call = call("https://a.test/x", Redirects::Within);
-        let mut route = Route::new(&call);
-        assert_eq!(route.go_on("https://b.test/x"), Ok(false));
-        assert_eq!(route.go_on("http://a.test/x"), Ok(false));
-        assert_eq!(route.go_on("/y"), Ok(true));
+        let call = call("https://a.test/x", RedirectPolicy::SameOrigin);
+        let mut route = RedirectState::new(&call);
+        assert_eq!(route.redirect_to("https://b.test/x"), Ok(false));
+        assert_eq!(route.redirect_to("http://a.test/x"), Ok(false));
+        assert_eq!(route.redirect_to("/y"), Ok(true));
     }
 
     fn asked(name: &'static str, value: &'static str) -> Option<Duration> {
         let now = httpdate::parse_http_date("Sun, 06 Nov 1994 08:49:37 GMT").unwrap();
-        asked_wait(&HeaderMap::from_iter([(name.parse().unwrap(), value.parse().unwrap())]), now)
+        retry_after(&HeaderMap::from_iter([(name.parse().unwrap(), value.parse().unwrap())]), now)
     }
 
     #[test]

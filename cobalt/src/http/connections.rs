@@ -14,20 +14,20 @@ use super::tls::{self, Tls};
 /// The connect timeout, including name resolution and TLS.
 pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
 /// The maximum number of runtimes with open connections; most processes have one.
-const MOST_RUNTIMES: usize = 8;
+const MAX_RUNTIMES: usize = 8;
 
 /// The connections of the process; each kind is set up on first use.
 #[derive(Debug, Default)]
 pub struct Connections {
     /// To servers on this machine, without the proxy from the environment.
-    near: Kind,
+    local: ClientPool,
     /// To all other servers, with the system's trusted certificates, which take a moment to load.
-    far: Kind,
+    remote: ClientPool,
 }
 
 /// Connections of one kind.
 #[derive(Debug, Default)]
-struct Kind {
+struct ClientPool {
     tls: OnceLock<Result<Tls, String>>,
     /// The clients of each runtime, latest last. A connection is driven by the runtime that opened it; if that runtime is not
     /// running, another one would wait forever.
@@ -45,18 +45,18 @@ pub enum Trust {
 
 impl Connections {
     /// The client for a URL, in the current runtime.
-    pub fn to(&self, url: &str) -> Result<reqwest::Client, String> {
-        if is_near(url) {
-            return self.near.client(Trust::Nobody, ClientBuilder::no_proxy);
+    pub fn client_for(&self, url: &str) -> Result<reqwest::Client, String> {
+        if is_local(url) {
+            return self.local.client(Trust::Nobody, ClientBuilder::no_proxy);
         }
-        match tls::missing_for(url) {
+        match tls::unavailable_for(url) {
             Some(missing) => Err(missing),
-            None => self.far.client(Trust::System, |builder| builder),
+            None => self.remote.client(Trust::System, |builder| builder),
         }
     }
 }
 
-impl Kind {
+impl ClientPool {
     fn client(
         &self,
         trust: Trust,
@@ -69,7 +69,7 @@ impl Kind {
         }
         let tls = self.tls.get_or_init(|| Tls::new(trust)).clone()?;
         let client = client(proxy(reqwest::Client::builder()), tls)?;
-        if clients.len() == MOST_RUNTIMES {
+        if clients.len() == MAX_RUNTIMES {
             clients.remove(0);
         }
         clients.push((runtime, client.clone()));
@@ -78,7 +78,7 @@ impl Kind {
 }
 
 /// Whether a URL is on this machine and needs no TLS.
-fn is_near(url: &str) -> bool {
+fn is_local(url: &str) -> bool {
     let Some(url) = Url::parse(url).ok().filter(|url| url.scheme() == "http") else { return false };
     let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
     host == "localhost"
@@ -97,11 +97,11 @@ fn client(builder: ClientBuilder, tls: Tls) -> Result<reqwest::Client, String> {
         .connect_timeout(CONNECT_TIMEOUT)
         .user_agent(concat!("cobalt/", env!("CARGO_PKG_VERSION")))
         .build()
-        .map_err(|error| format!("cannot set up an HTTP client: {}", cause(&error)))
+        .map_err(|error| format!("cannot set up an HTTP client: {}", root_cause(&error)))
 }
 
 /// The root cause of an error, which is the most specific.
-pub fn cause(error: &reqwest::Error) -> String {
+pub fn root_cause(error: &reqwest::Error) -> String {
     chain(error).last().map(ToString::to_string).unwrap_or_default()
 }
 
@@ -122,7 +122,7 @@ mod tests {
             "http://[::1]/v1",
             "http://llm.localhost",
         ] {
-            assert!(is_near(url), "{url}");
+            assert!(is_local(url), "{url}");
         }
         for url in [
             "http://10.0.0.1/v1",
@@ -131,15 +131,15 @@ mod tests {
             "http://vllm:8000/v1",
             "?",
         ] {
-            assert!(!is_near(url), "{url}");
+            assert!(!is_local(url), "{url}");
         }
     }
 
     #[tokio::test]
     async fn connections_that_leave_the_machine_can_be_set_up_where_there_is_tls() {
         let connections = Connections::default();
-        assert!(connections.to("http://vendor.test/v1").is_ok());
-        let encrypted = connections.to("https://vendor.test/v1");
+        assert!(connections.client_for("http://vendor.test/v1").is_ok());
+        let encrypted = connections.client_for("https://vendor.test/v1");
         if cfg!(any(feature = "aws-lc-rs", feature = "ring")) {
             assert!(encrypted.is_ok());
         } else {

@@ -12,7 +12,7 @@ use reqwest::header::{CONTENT_ENCODING, CONTENT_LENGTH};
 pub const GZIP: &str = "gzip";
 
 /// Removes the compression headers, and returns whether the response is compressed.
-pub fn take_encoding(response: &mut Response) -> bool {
+pub fn take_gzip_header(response: &mut Response) -> bool {
     let headers = response.headers_mut();
     let is_gzip = headers.get(CONTENT_ENCODING).is_some_and(|value| {
         let value = value.as_bytes();
@@ -34,19 +34,19 @@ pub enum WriteError {
     /// The target failed.
     Target(io::Error),
     /// The response is corrupt.
-    Damaged(io::Error),
+    Corrupt(io::Error),
 }
 
 /// Writes a response, decompressed if needed.
-pub enum Body<W: Write> {
-    Plain(Bounded<W>),
-    Gzip { decoder: Box<MultiGzDecoder<Bounded<W>>>, has_begun: bool },
+pub enum BodyWriter<W: Write> {
+    Plain(LimitedWriter<W>),
+    Gzip { decoder: Box<MultiGzDecoder<LimitedWriter<W>>>, has_begun: bool },
 }
 
-impl<W: Write> Body<W> {
+impl<W: Write> BodyWriter<W> {
     /// Writes at most `most` bytes, decompressed.
     pub fn new(to: W, is_gzip: bool, most: u64) -> Self {
-        let to = Bounded { to, written: 0, most, failure: None };
+        let to = LimitedWriter { to, written: 0, most, failure: None };
         if is_gzip {
             Self::Gzip { decoder: Box::new(MultiGzDecoder::new(to)), has_begun: false }
         } else {
@@ -81,11 +81,11 @@ impl<W: Write> Body<W> {
             Some(Failure::TooLong) => WriteError::TooLong,
             Some(Failure::Target) => WriteError::Target(error),
             None if is_plain => WriteError::Target(error),
-            None => WriteError::Damaged(error),
+            None => WriteError::Corrupt(error),
         }
     }
 
-    fn bounded(&mut self) -> &mut Bounded<W> {
+    fn bounded(&mut self) -> &mut LimitedWriter<W> {
         match self {
             Self::Plain(to) => to,
             Self::Gzip { decoder, .. } => decoder.get_mut(),
@@ -94,7 +94,7 @@ impl<W: Write> Body<W> {
 }
 
 /// A writer with a size limit.
-pub struct Bounded<W> {
+pub struct LimitedWriter<W> {
     to: W,
     written: u64,
     most: u64,
@@ -107,7 +107,7 @@ enum Failure {
     Target,
 }
 
-impl<W: Write> Write for Bounded<W> {
+impl<W: Write> Write for LimitedWriter<W> {
     fn write(&mut self, piece: &[u8]) -> io::Result<usize> {
         if piece.len() as u64 > self.most - self.written {
             self.failure = Some(Failure::TooLong);
@@ -144,7 +144,7 @@ mod tests {
     fn read(bytes: &[u8], most: u64) -> Result<String, WriteError> {
         let mut text = Vec::new();
         let written = {
-            let mut body = Body::new(&mut text, true, most);
+            let mut body = BodyWriter::new(&mut text, true, most);
             bytes.chunks(3).try_for_each(|piece| body.write(piece))?;
             body.finish()?
         };
@@ -162,10 +162,10 @@ mod tests {
     fn an_answer_that_is_cut_short_or_no_gzip_is_damaged() {
         let whole = packed("a text that is long enough to be cut anywhere");
         for end in 1..whole.len() {
-            assert!(matches!(read(&whole[..end], 1000), Err(WriteError::Damaged(_))), "{end}");
+            assert!(matches!(read(&whole[..end], 1000), Err(WriteError::Corrupt(_))), "{end}");
         }
-        assert!(matches!(read(b"no gzip at all", 1000), Err(WriteError::Damaged(_))));
-        assert!(matches!(read(&[&whole[..], b"and more"].concat(), 1000), Err(WriteError::Damaged(_))));
+        assert!(matches!(read(b"no gzip at all", 1000), Err(WriteError::Corrupt(_))));
+        assert!(matches!(read(&[&whole[..], b"and more"].concat(), 1000), Err(WriteError::Corrupt(_))));
     }
 
     #[test]

@@ -6,9 +6,9 @@
 
 mod attempt;
 mod connections;
+pub mod error_body;
 mod gzip;
 mod redaction;
-pub mod said;
 #[cfg(test)]
 pub mod test_server;
 #[cfg_attr(not(any(feature = "aws-lc-rs", feature = "ring")), path = "without_tls.rs")]
@@ -17,13 +17,14 @@ mod tls;
 use reqwest::header::HeaderValue;
 
 pub(crate) use attempt::{
-    Answer, AttemptError, Call, Limit, Patience, Problem, Redirects, Refusal, Tries, attempt, is_harmless,
+    AttemptError, BodyLimit, Failure, HttpRequest, HttpResponse, RedirectPolicy, Refusal, RetryPolicy,
+    Timeout, attempt, is_safe_cross_origin,
 };
 pub(crate) use connections::Connections;
-pub(crate) use redaction::without_key;
+pub(crate) use redaction::redact_key;
 
 /// A header value that is a secret.
-pub fn secret(value: &str) -> Result<HeaderValue, String> {
+pub fn secret_header(value: &str) -> Result<HeaderValue, String> {
     let mut value = HeaderValue::from_str(value).map_err(|_| {
         "the key contains a character that is invalid in a header, such as a line break; set it again"
             .to_owned()

@@ -5,27 +5,27 @@ use std::borrow::Cow;
 use cobalt_core::redact::{REDACTED, Secret, redacted};
 
 /// Shorter keys are treated as ordinary words: `none`, `ollama`.
-const SHORTEST_KEY: usize = 8;
+const MIN_KEY_CHARS: usize = 8;
 /// How many consecutive characters of a key identify it.
-const TELLING: usize = 8;
+const IDENTIFYING_CHARS: usize = 8;
 /// How many characters at either end identify a masked key.
-const TELLING_END: usize = 2;
+const IDENTIFYING_END_CHARS: usize = 2;
 
 /// Redacts the key, parts of it, and anything else that looks like a key.
-pub fn without_key(text: &str, key: Option<&Secret>) -> String {
-    let key = key.map(|key| key.0.trim()).filter(|key| key.chars().count() >= SHORTEST_KEY);
+pub fn redact_key(text: &str, key: Option<&Secret>) -> String {
+    let key = key.map(|key| key.0.trim()).filter(|key| key.chars().count() >= MIN_KEY_CHARS);
     let text = match key {
-        Some(key) => Cow::Owned(without_parts(&text.replace(key, REDACTED), key)),
+        Some(key) => Cow::Owned(redact_parts(&text.replace(key, REDACTED), key)),
         None => Cow::Borrowed(text),
     };
     redacted(&text).into_owned()
 }
 
 /// Redacts words that contain a part of the key.
-fn without_parts(text: &str, key: &str) -> String {
+fn redact_parts(text: &str, key: &str) -> String {
     let key: Vec<char> = key.chars().collect();
-    let parts: Vec<String> = key.windows(TELLING).map(String::from_iter).collect();
-    let (start, end) = (&key[..TELLING_END], &key[key.len() - TELLING_END..]);
+    let parts: Vec<String> = key.windows(IDENTIFYING_CHARS).map(String::from_iter).collect();
+    let (start, end) = (&key[..IDENTIFYING_END_CHARS], &key[key.len() - IDENTIFYING_END_CHARS..]);
     let (start, end) = (String::from_iter(start), String::from_iter(end));
     let tells = |word: &str| {
         let is_masked = ["**", "..", "…", "xxxx"].iter().any(|mask| word.contains(mask));
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     fn shown(text: &str, key: &str) -> String {
-        without_key(text, Some(&Secret(key.to_owned())))
+        redact_key(text, Some(&Secret(key.to_owned())))
     }
 
     #[test]

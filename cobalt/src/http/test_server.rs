@@ -17,7 +17,7 @@ use tokio::sync::oneshot;
 
 /// A received request.
 #[derive(Clone, Debug)]
-pub(crate) struct Asked {
+pub(crate) struct ReceivedRequest {
     pub(crate) method: String,
     /// With the query, if there is one.
     pub(crate) path: String,
@@ -30,7 +30,7 @@ pub(crate) struct Asked {
 
 /// A scripted response.
 #[derive(Clone, Debug)]
-pub(crate) struct Answer {
+pub(crate) struct ScriptedResponse {
     status: u16,
     headers: Vec<(String, String)>,
     body: Vec<u8>,
@@ -46,7 +46,7 @@ pub(crate) struct Answer {
     never: bool,
 }
 
-impl Answer {
+impl ScriptedResponse {
     pub(crate) fn text(status: u16, body: impl Into<Vec<u8>>) -> Self {
         Self {
             status,
@@ -96,7 +96,7 @@ impl Answer {
 /// The requests so far.
 #[derive(Debug, Default)]
 struct Seen {
-    asked: Mutex<Vec<Asked>>,
+    asked: Mutex<Vec<ReceivedRequest>>,
     in_flight: AtomicUsize,
     most_in_flight: AtomicUsize,
 }
@@ -112,7 +112,9 @@ pub(crate) struct TestServer {
 
 impl TestServer {
     /// Responds to each request with the result of a function.
-    pub(crate) fn start(answer: impl Fn(&Asked) -> Answer + Send + Sync + 'static) -> Self {
+    pub(crate) fn start(
+        answer: impl Fn(&ReceivedRequest) -> ScriptedResponse + Send + Sync + 'static,
+    ) -> Self {
         let (seen, (stop, stopped), (tell, told)) =
             (Arc::new(Seen::default()), oneshot::channel(), mpsc::channel());
         let for_thread = Arc::clone(&seen);
@@ -132,7 +134,7 @@ impl TestServer {
     }
 
     /// Responds with these in order; the last one repeats.
-    pub(crate) fn script(answers: impl Into<Vec<Answer>>) -> Self {
+    pub(crate) fn script(answers: impl Into<Vec<ScriptedResponse>>) -> Self {
         let (answers, next) = (answers.into(), AtomicUsize::new(0));
         Self::start(move |_| answers[next.fetch_add(1, Ordering::Relaxed).min(answers.len() - 1)].clone())
     }
@@ -143,7 +145,7 @@ impl TestServer {
     }
 
     /// The requests so far, in order.
-    pub(crate) fn asked(&self) -> Vec<Asked> {
+    pub(crate) fn requests(&self) -> Vec<ReceivedRequest> {
         self.seen.asked.lock().unwrap().clone()
     }
 
@@ -163,7 +165,7 @@ impl Drop for TestServer {
 
 async fn serve<F>(listener: TcpListener, answer: Arc<F>, seen: Arc<Seen>)
 where
-    F: Fn(&Asked) -> Answer + Send + Sync + 'static,
+    F: Fn(&ReceivedRequest) -> ScriptedResponse + Send + Sync + 'static,
 {
     while let Ok((stream, _)) = listener.accept().await {
         let (answer, seen) = (Arc::clone(&answer), Arc::clone(&seen));
@@ -187,7 +189,7 @@ where
 }
 
 /// The next request of a connection; `None` if there is none.
-async fn read(stream: &mut BufReader<TcpStream>) -> Option<Asked> {
+async fn read(stream: &mut BufReader<TcpStream>) -> Option<ReceivedRequest> {
     let request = line(stream).await?;
     let mut words = request.split(' ').map(str::to_owned);
     let (method, path) = (words.next()?, words.next()?);
@@ -199,7 +201,7 @@ async fn read(stream: &mut BufReader<TcpStream>) -> Option<Asked> {
     let mut body = vec![0; length];
     stream.read_exact(&mut body).await.ok()?;
     let body = serde_json::from_slice(&body).unwrap_or_default();
-    Some(Asked { method, path, headers, body, at: Instant::now() })
+    Some(ReceivedRequest { method, path, headers, body, at: Instant::now() })
 }
 
 async fn line(stream: &mut BufReader<TcpStream>) -> Option<String> {
@@ -208,7 +210,7 @@ async fn line(stream: &mut BufReader<TcpStream>) -> Option<String> {
     Some(line.trim_end().to_owned())
 }
 
-async fn write(stream: &mut BufReader<TcpStream>, answer: &Answer) -> std::io::Result<()> {
+async fn write(stream: &mut BufReader<TcpStream>, answer: &ScriptedResponse) -> std::io::Result<()> {
     if answer.never {
         return pending().await;
     }

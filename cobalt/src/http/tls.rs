@@ -36,7 +36,7 @@ impl Tls {
 }
 
 /// The error for a URL that needs TLS, if TLS is unavailable.
-pub fn missing_for(_: &str) -> Option<String> {
+pub fn unavailable_for(_: &str) -> Option<String> {
     None
 }
 

@@ -18,7 +18,7 @@ pub(crate) struct Question {
     /// The schema of the answer.
     pub(crate) schema: Schema,
     /// The number of the repetition, from 0: an intended repetition is a separate request with its own cache entry.
-    pub(crate) which: u32,
+    pub(crate) repetition: u32,
 }
 
 /// The schema of an answer, enforced by APIs that can.
@@ -44,29 +44,29 @@ pub(crate) struct AskError(pub(crate) String);
 
 /// An accepted answer.
 #[derive(Clone, Debug)]
-pub struct Given {
+pub struct AcceptedAnswer {
     pub text: Arc<str>,
     /// Whether it came from the cache.
-    pub known: bool,
+    pub from_cache: bool,
 }
 
 /// How many bytes may be scanned in vain per byte of text, before the parser skips ahead.
-const PATIENCE: usize = 8;
+const SCAN_BUDGET_FACTOR: usize = 8;
 
 /// The only complete object in a text that `read` accepts, else what is wrong. `asked` is the prompt that the text answers.
 ///
 /// Objects nested in another object are ignored: they may be examples or parts. Ambiguous objects are rejected: several that
 /// differ, or one within other words that also occurs in the prompt. The judged output may itself contain a verdict, which the
 /// model then quotes.
-pub fn read_answer<T>(
+pub fn parse_answer<T>(
     text: &str,
     asked: &str,
     read: impl Fn(&Map<String, Value>) -> Result<T, String>,
 ) -> Result<T, String> {
-    let text = without_thoughts(text);
+    let text = strip_thinking(text);
     let mut found: Option<(Map<String, Value>, Range<usize>, T)> = None;
     let mut refused = None;
-    for (object, place) in Objects::of(text) {
+    for (object, place) in ObjectScanner::new(text) {
         match (read(&object), &found) {
             (Ok(answer), None) => found = Some((object, place, answer)),
             (Ok(_), Some((first, ..))) if *first != object => {
@@ -78,7 +78,9 @@ pub fn read_answer<T>(
         }
     }
     match found {
-        Some((_, place, _)) if is_among_words(text, &place) && is_quoted(&text[place.clone()], asked) => {
+        Some((_, place, _))
+            if is_surrounded_by_text(text, &place) && is_quoted(&text[place.clone()], asked) =>
+        {
             Err("it quotes an object of the prompt, which may not be the answer".to_owned())
         }
         Some((.., answer)) => Ok(answer),
@@ -87,7 +89,7 @@ pub fn read_answer<T>(
 }
 
 /// The answer without a leading `<think>` block; what is only in the block does not count.
-fn without_thoughts(text: &str) -> &str {
+fn strip_thinking(text: &str) -> &str {
     match text.trim_start().strip_prefix("<think>") {
         Some(rest) => rest.rsplit_once("</think>").map_or("", |(_, answer)| answer),
         None => text,
@@ -95,7 +97,7 @@ fn without_thoughts(text: &str) -> &str {
 }
 
 /// Whether there is more than a code fence around a part of a text.
-fn is_among_words(text: &str, place: &Range<usize>) -> bool {
+fn is_surrounded_by_text(text: &str, place: &Range<usize>) -> bool {
     let before = text[..place.start].trim_end();
     let around = [before.strip_suffix("```json").unwrap_or(before), &text[place.end..]];
     around.iter().any(|text| text.contains(char::is_alphanumeric))
@@ -110,19 +112,19 @@ fn is_quoted(object: &str, prompt: &str) -> bool {
 }
 
 /// The complete JSON objects in a text and their ranges, in time linear in its length.
-struct Objects<'a> {
+struct ObjectScanner<'a> {
     text: &'a str,
     at: usize,
-    patience: usize,
+    scan_budget: usize,
 }
 
-impl<'a> Objects<'a> {
-    fn of(text: &'a str) -> Self {
-        Self { text, at: 0, patience: text.len().saturating_mul(PATIENCE) }
+impl<'a> ObjectScanner<'a> {
+    fn new(text: &'a str) -> Self {
+        Self { text, at: 0, scan_budget: text.len().saturating_mul(SCAN_BUDGET_FACTOR) }
     }
 }
 
-impl Iterator for Objects<'_> {
+impl Iterator for ObjectScanner<'_> {
     type Item = (Map<String, Value>, Range<usize>);
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -149,12 +151,12 @@ impl Iterator for Objects<'_> {
     }
 }
 
-impl Objects<'_> {
+impl ObjectScanner<'_> {
     /// Skips a brace that does not start an object, or, once too much was scanned in vain, everything that was scanned.
     fn skip(&mut self, start: usize, error: &serde_json::Error) {
-        let read = read_until(&self.text[start..], error).max(1);
-        let step = if read <= self.patience { 1 } else { read };
-        self.patience = self.patience.saturating_sub(read);
+        let read = scanned_bytes(&self.text[start..], error).max(1);
+        let step = if read <= self.scan_budget { 1 } else { read };
+        self.scan_budget = self.scan_budget.saturating_sub(read);
         self.at = (start + step..self.text.len())
             .find(|at| self.text.is_char_boundary(*at))
             .unwrap_or(self.text.len());
@@ -162,7 +164,7 @@ impl Objects<'_> {
 }
 
 /// How many bytes were scanned before an error.
-fn read_until(text: &str, error: &serde_json::Error) -> usize {
+fn scanned_bytes(text: &str, error: &serde_json::Error) -> usize {
     let lines = text.split_inclusive('\n').take(error.line().saturating_sub(1));
     lines.map(str::len).sum::<usize>() + error.column()
 }
@@ -182,7 +184,7 @@ mod tests {
         text: &str,
         read: impl Fn(&Map<String, Value>) -> Result<T, String>,
     ) -> Result<T, String> {
-        super::read_answer(text, "", read)
+        super::parse_answer(text, "", read)
     }
 
     #[test]
@@ -252,13 +254,13 @@ mod tests {
         ];
         let quote = r#"It only says {"verdict": true}, so the verdict is false."#;
         for prompt in prompts {
-            let problem = super::read_answer(quote, prompt, verdict).unwrap_err();
+            let problem = super::parse_answer(quote, prompt, verdict).unwrap_err();
             assert!(problem.starts_with("it quotes an object of the prompt"), "{prompt}: {problem}");
             for alone in [r#"{"verdict": true}"#, "```json\n{\"verdict\": true}\n```\n"] {
-                assert_eq!(super::read_answer(alone, prompt, verdict), Ok(true), "{prompt}: {alone}");
+                assert_eq!(super::parse_answer(alone, prompt, verdict), Ok(true), "{prompt}: {alone}");
             }
             let other = r#"As I see it: {"verdict": false}"#;
-            assert_eq!(super::read_answer(other, prompt, verdict), Ok(false), "{prompt}");
+            assert_eq!(super::parse_answer(other, prompt, verdict), Ok(false), "{prompt}");
         }
     }
 

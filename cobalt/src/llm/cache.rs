@@ -17,7 +17,7 @@ use super::{CacheSettings, Question};
 /// The start of a file: its type, and the version of its format.
 const MAGIC: &str = "cobalt-answer 1";
 /// How far ahead another machine's clock may be.
-const SKEW: Duration = Duration::from_secs(24 * 3600);
+const MAX_CLOCK_SKEW: Duration = Duration::from_secs(24 * 3600);
 
 /// The response cache.
 #[derive(Debug)]
@@ -25,12 +25,12 @@ pub(super) struct Cache {
     layout: Layout,
     ttl: Duration,
     /// Whether the note that caching fails was printed.
-    said: AtomicBool,
+    has_warned: AtomicBool,
 }
 
 impl Cache {
     pub(super) fn new(CacheSettings { layout, ttl }: CacheSettings) -> Self {
-        Self { layout, ttl, said: AtomicBool::new(false) }
+        Self { layout, ttl, has_warned: AtomicBool::new(false) }
     }
 
     /// The response cached under a key, a hash in hexadecimal digits, if it is complete and not expired.
@@ -39,7 +39,7 @@ impl Cache {
         let end = content.iter().position(|byte| *byte == b'\n')?;
         let header: Header = std::str::from_utf8(&content[..end]).ok()?.parse().ok()?;
         content.drain(..=end);
-        (header.fits(&content) && self.is_fresh(header.written)).then_some(content)
+        (header.matches(&content) && self.is_fresh(header.written)).then_some(content)
     }
 
     /// Caches a response under a key. If that fails, it will be requested again; no evaluation fails.
@@ -50,7 +50,7 @@ impl Cache {
             _ => Err(error),
         });
         if let Err(error) = kept
-            && !self.said.swap(true, Ordering::Relaxed)
+            && !self.has_warned.swap(true, Ordering::Relaxed)
         {
             let folder = self.layout.cache().display();
             eprintln!(
@@ -61,7 +61,7 @@ impl Cache {
     }
 
     fn path(&self, key: &str) -> PathBuf {
-        self.layout.answer(key)
+        self.layout.cached_response(key)
     }
 
     fn make_folder(&self, key: &str) -> io::Result<()> {
@@ -73,7 +73,7 @@ impl Cache {
 
     fn write(&self, key: &str, content: &[u8]) -> io::Result<()> {
         let path = self.path(key);
-        let header = Header { written: millis(now()), length: content.len(), sum: sum(content) };
+        let header = Header { written: millis(now()), length: content.len(), sum: checksum(content) };
         let mut whole = format!("{header}\n").into_bytes();
         whole.extend_from_slice(content);
         // Another process, possibly on another machine, may cache the same response at the same time.
@@ -85,7 +85,7 @@ impl Cache {
 
     fn is_fresh(&self, written: u64) -> bool {
         let (now, written) = (now(), Duration::from_millis(written));
-        written <= now.saturating_add(SKEW) && now.saturating_sub(written) <= self.ttl
+        written <= now.saturating_add(MAX_CLOCK_SKEW) && now.saturating_sub(written) <= self.ttl
     }
 }
 
@@ -98,8 +98,8 @@ struct Header {
 }
 
 impl Header {
-    fn fits(&self, content: &[u8]) -> bool {
-        self.length == content.len() && self.sum == sum(content)
+    fn matches(&self, content: &[u8]) -> bool {
+        self.length == content.len() && self.sum == checksum(content)
     }
 }
 
@@ -125,7 +125,7 @@ impl std::str::FromStr for Header {
 }
 
 /// The FNV-1a hash, which detects a file that was truncated or filled with zeros by a crash.
-fn sum(content: &[u8]) -> u64 {
+fn checksum(content: &[u8]) -> u64 {
     content
         .iter()
         .fold(0xcbf2_9ce4_8422_2325, |sum, byte| (sum ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3))
@@ -143,23 +143,23 @@ fn now() -> Duration {
 const VERSION: &str = "1";
 
 /// The cache key of a question to a model.
-pub fn of_question(target: &Target, question: &Question) -> String {
-    let Question { system, prompt, schema, which } = question;
+pub fn question_key(target: &Target, question: &Question) -> String {
+    let Question { system, prompt, schema, repetition: which } = question;
     // Independent of the order of its keys.
     let mut written = schema.schema.clone();
     written.sort_all_objects();
     let parts =
         [schema.name.to_owned(), written.to_string(), system.clone(), prompt.clone(), which.to_string()];
-    of_parts("question", target, parts)
+    key_of_parts("question", target, parts)
 }
 
 /// The cache key of a text, for embedding or moderation.
-pub fn of_text(what: &str, target: &Target, text: &str) -> String {
-    of_parts(what, target, [text.to_owned()])
+pub fn text_key(what: &str, target: &Target, text: &str) -> String {
+    key_of_parts(what, target, [text.to_owned()])
 }
 
 /// The API key is not included: the answer does not depend on it.
-fn of_parts<const N: usize>(what: &str, target: &Target, parts: [String; N]) -> String {
+fn key_of_parts<const N: usize>(what: &str, target: &Target, parts: [String; N]) -> String {
     let Target { provider, model, base_url, api_key: _, temperature } = target;
     let temperature = temperature.map(|temperature| temperature.to_string()).unwrap_or_default();
     let target = [what, VERSION, provider.name(), model, base_url, &temperature].map(str::to_owned);
@@ -220,7 +220,7 @@ mod tests {
         for (written, found) in
             [(now, true), (now - 50_000, true), (now - 70_000, false), (now + 90_000_000, false)]
         {
-            fs::write(&path, format!("{}\nx", Header { written, length: 1, sum: sum(b"x") })).unwrap();
+            fs::write(&path, format!("{}\nx", Header { written, length: 1, sum: checksum(b"x") })).unwrap();
             assert_eq!(cache.get(&key("a")).is_some(), found, "{written} at {now}");
         }
     }
@@ -254,7 +254,7 @@ mod tests {
         let cache = cache(&folder);
         cache.put(&key("a"), b"x");
         assert_eq!(cache.get(&key("a")), None);
-        assert!(cache.said.load(Ordering::Relaxed), "the note was printed");
+        assert!(cache.has_warned.load(Ordering::Relaxed), "the note was printed");
     }
 
     #[test]

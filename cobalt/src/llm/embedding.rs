@@ -4,20 +4,20 @@ use std::collections::HashMap;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use super::batches::Answered;
 use super::client::Target;
-use super::flights::Landed;
+use super::embedding_batcher::EmbeddedText;
 use super::models::Models;
+use super::single_flight::Shared;
 use super::vendors::Role;
-use super::{AskError, Meter, ModelChoice, Provider, cache};
-use crate::threads::join_all;
+use super::{AskError, JudgeMeter, ModelChoice, Provider, cache};
+use crate::thread_pool::join_all;
 
 /// The result for a text.
 #[derive(Clone, Debug)]
-pub(super) struct Found {
+pub(super) struct EmbeddingResult {
     vector: Result<Arc<[f32]>, AskError>,
     /// Whether it came from the cache.
-    known: bool,
+    from_cache: bool,
 }
 
 impl Models {
@@ -26,9 +26,9 @@ impl Models {
         &self,
         choice: &ModelChoice,
         texts: &[&str],
-        meter: &Meter,
+        meter: &JudgeMeter,
     ) -> Result<Vec<Arc<[f32]>>, AskError> {
-        let target = self.target(Role::Embedding, choice)?;
+        let target = self.resolve_for_call(Role::Embedding, choice)?;
         if target.provider == Provider::Local {
             return Ok(texts.iter().map(|text| embed(text).into()).collect());
         }
@@ -51,26 +51,27 @@ impl Models {
         Ok(texts.iter().map(|text| Arc::clone(&vectors[places[text]])).collect())
     }
 
-    async fn vector(&self, target: &Target, text: &str, meter: &Meter) -> Result<Arc<[f32]>, AskError> {
-        let key = cache::of_text("embedding", target, text);
+    async fn vector(&self, target: &Target, text: &str, meter: &JudgeMeter) -> Result<Arc<[f32]>, AskError> {
+        let key = cache::text_key("embedding", target, text);
         let ask = async {
-            if let Some(vector) = self.kept(&key).and_then(|bytes| vector(&bytes)) {
-                return Found { vector: Ok(vector), known: true };
+            if let Some(vector) = self.cached(&key).and_then(|bytes| decode_vector(&bytes)) {
+                return EmbeddingResult { vector: Ok(vector), from_cache: true };
             }
-            let Answered { vector, spent } = self.batches.embed(target, &key, text).await;
-            self.charge(meter, target, spent);
-            Found { vector, known: false }
+            let EmbeddedText { vector, spent } = self.batches.embed(target, &key, text).await;
+            self.record_usage(meter, target, spent);
+            EmbeddingResult { vector, from_cache: false }
         };
-        let Landed { outcome: Found { vector, known }, shared } = self.vectors.join(&key, ask).await;
+        let Shared { outcome: EmbeddingResult { vector, from_cache: known }, from_other_caller: shared } =
+            self.vectors.run(&key, ask).await;
         if vector.is_ok() && (shared || known) {
-            self.known(meter, target);
+            self.record_cache_hit(meter, target);
         }
         vector
     }
 }
 
 /// Decodes a cached vector: little-endian, four bytes per number.
-fn vector(bytes: &[u8]) -> Option<Arc<[f32]>> {
+fn decode_vector(bytes: &[u8]) -> Option<Arc<[f32]>> {
     let (numbers, rest) = bytes.as_chunks();
     let is_whole = rest.is_empty() && !numbers.is_empty();
     is_whole.then(|| numbers.iter().map(|number| f32::from_le_bytes(*number)).collect())
@@ -79,7 +80,7 @@ fn vector(bytes: &[u8]) -> Option<Arc<[f32]>> {
 /// The dimensions of an embedding. Different n-grams rarely collide: sentences with nothing in common score below 0.1.
 const DIMENSIONS: usize = 8192;
 /// The lengths of the n-grams, in characters.
-const LENGTHS: std::ops::RangeInclusive<usize> = 3..=5;
+const NGRAM_LENGTHS: std::ops::RangeInclusive<usize> = 3..=5;
 
 /// The embedding of a text: a unit vector without negative components, the same on every machine. A text without a visible
 /// character gives the zero vector.
@@ -88,13 +89,14 @@ const LENGTHS: std::ops::RangeInclusive<usize> = 3..=5;
 /// blanks around it. Then all 3-, 4- and 5-grams of characters are counted, including blanks, so the starts and ends of
 /// words count too. The square root of each count is added at the index given by a hash of the n-gram.
 pub fn embed(text: &str) -> Vec<f32> {
-    let characters = normalised(text);
+    let characters = normalize(text);
     let mut counts: HashMap<&[char], u32> = HashMap::new();
-    for run in LENGTHS.flat_map(|length| characters.windows(length)) {
+    for run in NGRAM_LENGTHS.flat_map(|length| characters.windows(length)) {
         *counts.entry(run).or_default() += 1;
     }
     // The order of a hash map differs between processes, and a floating-point sum depends on the order.
-    let mut weights: Vec<(usize, u32)> = counts.iter().map(|(run, count)| (place(run), *count)).collect();
+    let mut weights: Vec<(usize, u32)> =
+        counts.iter().map(|(run, count)| (ngram_index(run), *count)).collect();
     weights.sort_unstable();
     let mut embedding = vec![0.0_f64; DIMENSIONS];
     for (place, count) in weights {
@@ -106,7 +108,7 @@ pub fn embed(text: &str) -> Vec<f32> {
 }
 
 /// The normalized characters: lowercase words with one blank before, between and after them.
-fn normalised(text: &str) -> Vec<char> {
+fn normalize(text: &str) -> Vec<char> {
     let mut characters = vec![' '];
     for character in text.chars().flat_map(char::to_lowercase) {
         let is_mark = !character.is_alphanumeric() && !character.is_whitespace();
@@ -129,7 +131,7 @@ fn normalised(text: &str) -> Vec<char> {
 /// The index of an n-gram: FNV-1a over its characters, folded to the dimensions of an embedding.
 ///
 /// Source: <http://www.isthe.com/chongo/tech/comp/fnv/>.
-fn place(run: &[char]) -> usize {
+fn ngram_index(run: &[char]) -> usize {
     const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
     const PRIME: u64 = 0x0100_0000_01b3;
     let bytes = run.iter().flat_map(|character| u32::from(*character).to_le_bytes());

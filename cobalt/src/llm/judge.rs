@@ -2,25 +2,27 @@
 
 use std::time::Duration;
 
-use cobalt_core::causes::BoxError;
+use cobalt_core::error_chain::BoxError;
 use cobalt_core::prices::PriceTable;
 use cobalt_core::redact::Secret;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::vendors::Role;
-use super::{CheckError, JudgeUsage, Meter, ModelChoice, ModelSettings, Models, Question, Schema, target};
-use crate::http::without_key;
+use super::{
+    CheckError, JudgeMeter, JudgeUsage, ModelChoice, ModelSettings, Models, Question, Schema, target,
+};
+use crate::http::redact_key;
 
 /// The minimum timeout: long answers take longer than verdicts.
-const SHORTEST_TIMEOUT: Duration = Duration::from_secs(300);
+const MIN_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// The configured judge, and its usage.
 #[derive(Debug)]
 pub struct Judge {
     models: Models,
     choice: ModelChoice,
-    meter: Meter,
+    meter: JudgeMeter,
 }
 
 impl Judge {
@@ -36,8 +38,8 @@ impl Judge {
     ) -> Result<Self, CheckError> {
         // A repeated question should get a new answer.
         let settings = ModelSettings { cache: None, ..settings.clone() };
-        let settings = ModelSettings { timeout: settings.timeout.max(SHORTEST_TIMEOUT), ..settings };
-        let found = target::target(Role::Judge, &ModelChoice::default(), &settings, variable)?;
+        let settings = ModelSettings { timeout: settings.timeout.max(MIN_TIMEOUT), ..settings };
+        let found = target::resolve_target(Role::Judge, &ModelChoice::default(), &settings, variable)?;
         let choice = ModelChoice {
             model: Some(found.model),
             provider: Some(found.provider),
@@ -47,7 +49,7 @@ impl Judge {
         };
         // The choice already includes the values of all variables.
         let models = Models::new(settings, prices.clone(), |_| None);
-        Ok(Self { models, choice, meter: Meter::default() })
+        Ok(Self { models, choice, meter: JudgeMeter::default() })
     }
 
     /// Asks for an object that matches a schema, and once more if the answer does not match. `schema` is the JSON schema of an
@@ -65,10 +67,11 @@ impl Judge {
         schema: Value,
     ) -> Result<T, BoxError> {
         let schema = Schema { name, schema };
-        let question = Question { system: system.to_owned(), prompt: prompt.to_owned(), schema, which: 0 };
+        let question =
+            Question { system: system.to_owned(), prompt: prompt.to_owned(), schema, repetition: 0 };
         let key = self.choice.api_key.as_ref();
         let read = |object: &Map<String, Value>| {
-            let object = without_keys(Value::Object(object.clone()), key);
+            let object = redact_keys(Value::Object(object.clone()), key);
             serde_path_to_error::deserialize(object).map_err(|error| error.to_string())
         };
         Ok(self.models.ask(&self.choice, &question, &self.meter, read).await?)
@@ -88,12 +91,12 @@ impl Judge {
 }
 
 /// Redacts keys in all strings of a value.
-fn without_keys(value: Value, key: Option<&Secret>) -> Value {
+fn redact_keys(value: Value, key: Option<&Secret>) -> Value {
     match value {
-        Value::String(text) => Value::String(without_key(&text, key)),
-        Value::Array(list) => list.into_iter().map(|value| without_keys(value, key)).collect(),
+        Value::String(text) => Value::String(redact_key(&text, key)),
+        Value::Array(list) => list.into_iter().map(|value| redact_keys(value, key)).collect(),
         Value::Object(fields) => {
-            fields.into_iter().map(|(name, value)| (name, without_keys(value, key))).collect()
+            fields.into_iter().map(|(name, value)| (name, redact_keys(value, key))).collect()
         }
         other => other,
     }

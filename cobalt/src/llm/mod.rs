@@ -5,9 +5,6 @@
 
 #[cfg(feature = "judge")]
 mod answer;
-mod asking;
-#[cfg(feature = "judge")]
-mod batches;
 #[cfg(feature = "judge")]
 mod cache;
 #[cfg(feature = "judge")]
@@ -15,17 +12,20 @@ mod client;
 #[cfg(feature = "judge")]
 mod embedding;
 #[cfg(feature = "judge")]
-mod flights;
+mod embedding_batcher;
 #[cfg(feature = "judge")]
 mod judge;
+#[cfg(feature = "judge")]
+mod judge_calls;
+mod llm_handle;
 #[cfg(feature = "judge")]
 mod models;
 #[cfg(not(feature = "judge"))]
 #[path = "without.rs"]
 mod models;
-#[cfg(feature = "judge")]
-mod questions;
 mod settings;
+#[cfg(feature = "judge")]
+mod single_flight;
 #[cfg(feature = "judge")]
 mod target;
 #[cfg(all(test, feature = "judge"))]
@@ -37,18 +37,18 @@ mod vendors;
 
 #[cfg(feature = "judge")]
 pub(crate) use answer::{AskError, Moderation, Question, Schema};
-pub(crate) use asking::Asking;
 #[doc(inline)]
 pub use cobalt_core::prices;
+pub(crate) use cobalt_core::prices::JudgeMeter;
 #[doc(inline)]
 pub use cobalt_core::prices::JudgeUsage;
-pub(crate) use cobalt_core::prices::Meter;
 #[cfg(feature = "judge")]
 #[doc(hidden)]
 pub use judge::Judge;
+pub(crate) use llm_handle::LlmHandle;
 pub(crate) use models::Models;
 pub(crate) use settings::{
-    CacheSettings, DEFAULT_CONCURRENCY, DEFAULT_RETRIES, DEFAULT_TIMEOUT, DEFAULT_TTL, ModelChoice,
-    ModelSettings, Unfit,
+    CacheSettings, CheckErrorKind, DEFAULT_CONCURRENCY, DEFAULT_RETRIES, DEFAULT_TIMEOUT, DEFAULT_TTL,
+    ModelChoice, ModelSettings,
 };
 pub use settings::{CheckError, Provider, UnknownProvider};

@@ -4,14 +4,14 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use cobalt_core::prices::{PriceTable, Tokens};
 
-use super::answer::Given;
-use super::batches::{Batches, Spent};
+use super::answer::AcceptedAnswer;
 use super::cache::Cache;
 use super::client::{Client, Target};
-use super::embedding::Found;
-use super::flights::Flights;
+use super::embedding::EmbeddingResult;
+use super::embedding_batcher::{CallUsage, EmbeddingBatcher};
+use super::single_flight::SingleFlight;
 use super::vendors::Role;
-use super::{AskError, CheckError, Meter, ModelChoice, ModelSettings, target};
+use super::{AskError, CheckError, JudgeMeter, ModelChoice, ModelSettings, target};
 
 /// The instances in use: users with the same settings share one.
 static IN_USE: Mutex<Vec<Weak<Models>>> = Mutex::new(Vec::new());
@@ -26,16 +26,16 @@ pub(crate) struct Models {
     pub(super) client: Arc<Client>,
     cache: Option<Arc<Cache>>,
     /// Questions and moderations in flight.
-    pub(super) answers: Flights<Result<Given, AskError>>,
+    pub(super) answers: SingleFlight<Result<AcceptedAnswer, AskError>>,
     /// Embeddings in flight.
-    pub(super) vectors: Flights<Found>,
-    pub(super) batches: Arc<Batches>,
+    pub(super) vectors: SingleFlight<EmbeddingResult>,
+    pub(super) batches: Arc<EmbeddingBatcher>,
 }
 
 impl Models {
     /// The instance for these settings and prices. All users in a process with the same settings share it, and thus the
     /// concurrency limit and the requests in flight.
-    pub(crate) fn of(settings: &ModelSettings, prices: &PriceTable) -> Arc<Self> {
+    pub(crate) fn shared(settings: &ModelSettings, prices: &PriceTable) -> Arc<Self> {
         let mut in_use = IN_USE.lock().unwrap_or_else(PoisonError::into_inner);
         in_use.retain(|models| models.strong_count() > 0);
         let same = in_use
@@ -58,82 +58,87 @@ impl Models {
     ) -> Self {
         let client = Arc::new(Client::new(&settings));
         let cache = settings.cache.clone().map(|settings| Arc::new(Cache::new(settings)));
-        let batches = Arc::new(Batches::new(Arc::clone(&client), cache.clone()));
+        let batches = Arc::new(EmbeddingBatcher::new(Arc::clone(&client), cache.clone()));
         let (answers, vectors) = Default::default();
         Self { settings, prices, variable, client, cache, answers, vectors, batches }
     }
 
     /// Checks that a judge can be called: the key is set, and the provider supports chat.
     pub(crate) fn check_judge(&self, choice: &ModelChoice) -> Result<(), CheckError> {
-        self.resolved(Role::Judge, choice).map(drop)
+        self.resolve(Role::Judge, choice).map(drop)
     }
 
     /// The same for embeddings.
     pub(crate) fn check_embedding(&self, choice: &ModelChoice) -> Result<(), CheckError> {
-        self.resolved(Role::Embedding, choice).map(drop)
+        self.resolve(Role::Embedding, choice).map(drop)
     }
 
     /// The same for moderation.
     pub(crate) fn check_moderation(&self, choice: &ModelChoice) -> Result<(), CheckError> {
-        self.resolved(Role::Moderation, choice).map(drop)
+        self.resolve(Role::Moderation, choice).map(drop)
     }
 
     /// The name of the judge's model; empty if there is none.
     pub(crate) fn judge_model(&self, choice: &ModelChoice) -> String {
-        self.resolved(Role::Judge, choice).map(|target| target.model).unwrap_or_default()
+        self.resolve(Role::Judge, choice).map(|target| target.model).unwrap_or_default()
     }
 
-    fn resolved(&self, role: Role, choice: &ModelChoice) -> Result<Target, CheckError> {
-        target::target(role, choice, &self.settings, &self.variable)
+    fn resolve(&self, role: Role, choice: &ModelChoice) -> Result<Target, CheckError> {
+        target::resolve_target(role, choice, &self.settings, &self.variable)
     }
 
     /// Resolves a choice at call time.
-    pub(super) fn target(&self, role: Role, choice: &ModelChoice) -> Result<Target, AskError> {
-        self.resolved(role, choice).map_err(|error| AskError(error.to_string()))
+    pub(super) fn resolve_for_call(&self, role: Role, choice: &ModelChoice) -> Result<Target, AskError> {
+        self.resolve(role, choice).map_err(|error| AskError(error.to_string()))
     }
 
     /// Reads from the cache.
-    pub(super) fn kept(&self, key: &str) -> Option<Vec<u8>> {
+    pub(super) fn cached(&self, key: &str) -> Option<Vec<u8>> {
         self.cache.as_ref()?.get(key)
     }
 
     /// Writes to the cache.
-    pub(super) fn keep(&self, key: &str, content: &[u8]) {
+    pub(super) fn cache_response(&self, key: &str, content: &[u8]) {
         if let Some(cache) = &self.cache {
             cache.put(key, content);
         }
     }
 
     /// Adds calls, tokens and cost to the usage.
-    pub(super) fn charge(&self, meter: &Meter, target: &Target, Spent { calls, tokens }: Spent) {
+    pub(super) fn record_usage(
+        &self,
+        meter: &JudgeMeter,
+        target: &Target,
+        CallUsage { calls, tokens }: CallUsage,
+    ) {
         let model = &target.model;
         if calls == 0 && tokens == Tokens::default() {
             return;
         }
         meter.add(|usage| {
-            note(&mut usage.models, model);
+            push_unique(&mut usage.models, model);
             usage.calls += calls;
             usage.tokens.input += tokens.input;
             usage.tokens.output += tokens.output;
             usage.tokens.cached_input += tokens.cached_input;
             match self.prices.estimate(model, tokens) {
                 Some(cost) => usage.cost += cost,
-                None if tokens.input + tokens.output > 0 => note(&mut usage.unpriced, model),
+                None if tokens.input + tokens.output > 0 => push_unique(&mut usage.unpriced, model),
                 None => {}
             }
         });
     }
 
     /// Counts a cached or shared answer.
-    pub(super) fn known(&self, meter: &Meter, target: &Target) {
+    pub(super) fn record_cache_hit(&self, meter: &JudgeMeter, target: &Target) {
         meter.add(|usage| {
-            note(&mut usage.models, &target.model);
+            push_unique(&mut usage.models, &target.model);
             usage.cached += 1;
         });
     }
 }
 
-fn note(names: &mut Vec<String>, name: &str) {
+fn push_unique(names: &mut Vec<String>, name: &str) {
     if !names.iter().any(|noted| noted == name) {
         names.push(name.to_owned());
     }

@@ -75,7 +75,7 @@ impl ModelChoice {
 
     /// The error for an invalid value.
     #[cfg(feature = "judge")]
-    pub(crate) fn problem(&self) -> Option<String> {
+    pub(crate) fn validation_error(&self) -> Option<String> {
         let temperature = self.temperature.filter(|value| !(0.0..=2.0).contains(value))?;
         Some(format!("the temperature is {temperature}, expected a number from 0 to 2"))
     }
@@ -124,12 +124,12 @@ impl Provider {
     }
 
     /// Whether it has models for judges.
-    pub(crate) fn judges(self) -> bool {
+    pub(crate) fn has_judge_models(self) -> bool {
         matches!(self, Self::OpenAi | Self::Anthropic | Self::Gemini | Self::Azure)
     }
 
     /// Whether it has embeddings.
-    pub(crate) fn embeds(self) -> bool {
+    pub(crate) fn has_embeddings(self) -> bool {
         self != Self::Anthropic
     }
 
@@ -139,8 +139,8 @@ impl Provider {
     }
 
     /// The error for a missing capability, which lists the providers that have it.
-    pub(crate) fn lacks(self, what: &str, can: impl Fn(Self) -> bool) -> String {
-        format!("{self} has no {what}; set another `provider`: {}", wording::list(Self::names(can)))
+    pub(crate) fn missing_capability(self, what: &str, can: impl Fn(Self) -> bool) -> String {
+        format!("{self} has no {what}; set another `provider`: {}", wording::join_quoted(Self::names(can)))
     }
 }
 
@@ -152,7 +152,7 @@ impl fmt::Display for Provider {
 
 /// The error for an unknown provider name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown provider `{wanted}`; {}", wording::instead(.wanted, Provider::names(|_| true)))]
+#[error("unknown provider `{wanted}`; {}", wording::suggest_or_list(.wanted, Provider::names(|_| true)))]
 pub struct UnknownProvider {
     wanted: String,
 }
@@ -169,10 +169,10 @@ impl FromStr for Provider {
 /// The error for an unusable evaluator.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct CheckError(pub(crate) Unfit);
+pub struct CheckError(pub(crate) CheckErrorKind);
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Unfit {
+pub(crate) enum CheckErrorKind {
     /// What is wrong, and how to fix it.
     #[error("{0}")]
     Problem(String),
@@ -189,12 +189,12 @@ pub(crate) enum Unfit {
 impl CheckError {
     /// An error with a message that says what is wrong, and how to fix it.
     pub fn new(problem: impl Into<String>) -> Self {
-        Self(Unfit::Problem(problem.into()))
+        Self(CheckErrorKind::Problem(problem.into()))
     }
 
     /// The error for a missing key. `variable` is its environment variable, and `asked_for` what it is for: a model and its
     /// provider. A key that several experiments lack is reported once, and no experiment of the process runs.
     pub fn missing_key(variable: impl Into<String>, asked_for: impl Into<String>) -> Self {
-        Self(Unfit::MissingKey { variable: variable.into(), asked_for: asked_for.into() })
+        Self(CheckErrorKind::MissingKey { variable: variable.into(), asked_for: asked_for.into() })
     }
 }

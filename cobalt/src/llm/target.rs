@@ -6,14 +6,14 @@
 use cobalt_core::redact::{Secret, register_secret};
 
 use super::client::Target;
-use super::vendors::{JUDGES, Role, is_same_origin};
-use super::{CheckError, ModelChoice, ModelSettings, Provider, Unfit};
+use super::vendors::{DEFAULT_JUDGES, Role, is_same_origin};
+use super::{CheckError, CheckErrorKind, ModelChoice, ModelSettings, Provider};
 
 /// Looks up an environment variable.
 pub type Lookup<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 /// Resolves a choice.
-pub fn target(
+pub fn resolve_target(
     role: Role,
     own: &ModelChoice,
     settings: &ModelSettings,
@@ -24,10 +24,10 @@ pub fn target(
         // The judge's vendor may also moderate, but never with the same model.
         Role::Judge | Role::Moderation => &settings.judge,
     };
-    let found = Search { role, own, configured, variable: Variables(variable) };
+    let found = TargetResolver { role, own, configured, variable: Variables(variable) };
     let (provider, model) = found.model()?;
-    if !provider.can(role) {
-        return Err(CheckError::new(cannot(provider, role)));
+    if !provider.supports(role) {
+        return Err(CheckError::new(unsupported_role(provider, role)));
     }
     let temperature = own.temperature.or(configured.temperature);
     if provider == Provider::Local {
@@ -36,7 +36,7 @@ pub fn target(
     }
     let base_url = found.base_url(provider)?;
     let api_key = found.key(provider, &model, &base_url)?;
-    let model = match Provider::prefixed(&model) {
+    let model = match Provider::split_prefix(&model) {
         // Gateways expect the vendor's name in front of the model's; the vendor itself does not.
         Some((named, bare)) if named == provider && provider.owns(&base_url) => bare.to_owned(),
         _ => model,
@@ -45,7 +45,7 @@ pub fn target(
 }
 
 /// The inputs of the resolution.
-struct Search<'a> {
+struct TargetResolver<'a> {
     role: Role,
     own: &'a ModelChoice,
     configured: &'a ModelChoice,
@@ -69,7 +69,7 @@ impl ModelChoice {
     pub(crate) fn vendor(&self) -> Option<Provider> {
         let of_model = |model: &String| {
             // Gateways prefix models with their vendors, but use OpenAI's API.
-            let prefixed = Provider::prefixed(model).filter(|_| self.base_url.is_none());
+            let prefixed = Provider::split_prefix(model).filter(|_| self.base_url.is_none());
             prefixed.map(|(provider, _)| provider).or_else(|| Provider::of_model(model))
         };
         self.provider
@@ -88,23 +88,23 @@ impl ModelChoice {
     }
 }
 
-impl Search<'_> {
+impl TargetResolver<'_> {
     /// The provider, and its model.
     fn model(&self) -> Result<(Provider, String), CheckError> {
         let provider = self.provider();
         let (provider, default) = match provider {
             Some(provider) => (provider, provider.default_model(self.role)),
-            None => self.unsaid(),
+            None => self.default_provider(),
         };
         // The configured judge model cannot moderate.
-        let taken_over = self.taken_over(provider).filter(|_| self.role != Role::Moderation);
+        let taken_over = self.applicable_config(provider).filter(|_| self.role != Role::Moderation);
         let said = self.own.model.as_ref().or_else(|| taken_over?.model.as_ref());
         match said.map(String::as_str).or(default) {
             Some(model) => Ok((provider, model.to_owned())),
-            None if provider.can(self.role) => Err(CheckError::new(format!(
+            None if provider.supports(self.role) => Err(CheckError::new(format!(
                 "{provider} needs a model name; set `model` (on Azure, the name of the deployment)"
             ))),
-            None => Err(CheckError::new(cannot(provider, self.role))),
+            None => Err(CheckError::new(unsupported_role(provider, self.role))),
         }
     }
 
@@ -120,7 +120,7 @@ impl Search<'_> {
                 configured
             }
             // A configured gateway serves other vendors' models, by their prefixed names.
-            Some(_) if self.is_gateways() => configured,
+            Some(_) if self.is_gateway_model() => configured,
             Some(provider) => Some(provider),
             // Assume the most common API for a custom model at a custom URL.
             None if self.own.base_url.is_some() && self.own.model.is_some() => Some(Provider::OpenAi),
@@ -129,20 +129,21 @@ impl Search<'_> {
     }
 
     /// Whether a gateway is configured, and the evaluator's model has a vendor prefix.
-    fn is_gateways(&self) -> bool {
+    fn is_gateway_model(&self) -> bool {
         let ModelChoice { model, provider, base_url, .. } = self.own;
-        let is_prefixed = model.as_ref().is_some_and(|model| Provider::prefixed(model).is_some());
+        let is_prefixed = model.as_ref().is_some_and(|model| Provider::split_prefix(model).is_some());
         let is_gateway =
             self.configured.base_url.is_some() && self.configured.vendor_if_any() == Some(Provider::OpenAi);
         is_prefixed && is_gateway && provider.is_none() && base_url.is_none()
     }
 
     /// The default provider: a vendor with a key in the environment.
-    fn unsaid(&self) -> (Provider, Option<&'static str>) {
+    fn default_provider(&self) -> (Provider, Option<&'static str>) {
         let has_key = |provider: Provider| {
             provider.key_variables().iter().any(|name| self.variable.get(name).is_some())
         };
-        let judge = JUDGES.into_iter().find(|(provider, _)| self.role == Role::Judge && has_key(*provider));
+        let judge =
+            DEFAULT_JUDGES.into_iter().find(|(provider, _)| self.role == Role::Judge && has_key(*provider));
         let provider = judge.map_or(Provider::OpenAi, |(provider, _)| provider);
         (provider, provider.default_model(self.role))
     }
@@ -151,7 +152,10 @@ impl Search<'_> {
     fn check_local(&self, model: &str) -> Result<(), CheckError> {
         let has_address = |choice: &ModelChoice| choice.base_url.is_some();
         let is_model = Some(model) != Provider::Local.default_model(Role::Embedding);
-        if !is_model && !has_address(self.own) && !self.taken_over(Provider::Local).is_some_and(has_address) {
+        if !is_model
+            && !has_address(self.own)
+            && !self.applicable_config(Provider::Local).is_some_and(has_address)
+        {
             return Ok(());
         }
         Err(CheckError::new(
@@ -160,12 +164,12 @@ impl Search<'_> {
     }
 
     /// The configuration, if it is for the same vendor.
-    fn taken_over(&self, provider: Provider) -> Option<&ModelChoice> {
+    fn applicable_config(&self, provider: Provider) -> Option<&ModelChoice> {
         Some(self.configured).filter(|configured| configured.vendor_if_any() == Some(provider))
     }
 
     fn base_url(&self, provider: Provider) -> Result<String, CheckError> {
-        let configured = self.taken_over(provider).and_then(|configured| configured.base_url.clone());
+        let configured = self.applicable_config(provider).and_then(|configured| configured.base_url.clone());
         let said = self.own.base_url.clone().or(configured);
         let found = said
             .or_else(|| self.variable_base_url(provider))
@@ -203,14 +207,14 @@ impl Search<'_> {
         model: &str,
         base_url: &str,
     ) -> Result<Option<Secret>, CheckError> {
-        let configured = self.taken_over(provider).filter(|configured| {
+        let configured = self.applicable_config(provider).filter(|configured| {
             // A configured key is for the configured URL.
             self.own.base_url.is_none() || self.own.base_url == configured.base_url
         });
         let said = [Some(self.own), configured].into_iter().flatten().find(|choice| choice.has_key());
         let missing = |variable: &str, hint: &str| {
             let asked_for = format!("`{model}` of {provider}{hint}");
-            CheckError(Unfit::MissingKey { variable: variable.to_owned(), asked_for })
+            CheckError(CheckErrorKind::MissingKey { variable: variable.to_owned(), asked_for })
         };
         if let Some(ModelChoice { api_key: Some(key), .. }) = said {
             return Ok(Some(key.clone()));
@@ -232,11 +236,11 @@ impl Search<'_> {
         }
         let variables = provider.key_variables();
         let key = variables.iter().find_map(|name| self.variable.get(name));
-        key.map(|key| Some(Secret(key))).ok_or_else(|| missing(variables[0], self.others()))
+        key.map(|key| Some(Secret(key))).ok_or_else(|| missing(variables[0], self.missing_key_hint()))
     }
 
     /// Alternatives to the missing key, if no setting determines the provider.
-    fn others(&self) -> &'static str {
+    fn missing_key_hint(&self) -> &'static str {
         match self.provider() {
             None if self.role == Role::Judge => {
                 " (or set ANTHROPIC_API_KEY or GEMINI_API_KEY to use a model of that vendor)"
@@ -250,11 +254,11 @@ impl Search<'_> {
 }
 
 /// The error for a provider without models for a role, which lists those that have them.
-fn cannot(provider: Provider, role: Role) -> String {
+fn unsupported_role(provider: Provider, role: Role) -> String {
     let what = match role {
         Role::Judge => "judge models",
         Role::Embedding => "embeddings",
         Role::Moderation => "moderation",
     };
-    provider.lacks(what, |other| other.can(role))
+    provider.missing_capability(what, |other| other.supports(role))
 }

@@ -2,9 +2,9 @@
 
 use serde_json::json;
 
-pub(crate) use crate::http::test_server::{Answer, Asked, TestServer};
+pub(crate) use crate::http::test_server::{ReceivedRequest, ScriptedResponse, TestServer};
 
-impl Answer {
+impl ScriptedResponse {
     /// A chat completion with this text, 40 input tokens and 10 output tokens.
     pub(crate) fn chat(text: &str) -> Self {
         let message = json!({"role": "assistant", "content": text});

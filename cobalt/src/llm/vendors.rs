@@ -11,9 +11,9 @@ pub(super) enum Role {
 }
 
 /// The default moderation model.
-const MODERATION: &str = "omni-moderation-latest";
+const DEFAULT_MODERATION_MODEL: &str = "omni-moderation-latest";
 /// The default judge models, in order of preference: an inexpensive one for each vendor.
-pub const JUDGES: [(Provider, &str); 3] = [
+pub const DEFAULT_JUDGES: [(Provider, &str); 3] = [
     (Provider::OpenAi, "gpt-6-luna"),
     (Provider::Anthropic, "claude-haiku-5-5"),
     (Provider::Gemini, "gemini-3.5-flash-lite"),
@@ -67,9 +67,9 @@ impl Provider {
         match (role, self) {
             (_, Self::Azure) => None,
             (Role::Judge, _) => {
-                JUDGES.iter().find(|(provider, _)| *provider == self).map(|(_, model)| *model)
+                DEFAULT_JUDGES.iter().find(|(provider, _)| *provider == self).map(|(_, model)| *model)
             }
-            (Role::Moderation, _) => Some(MODERATION),
+            (Role::Moderation, _) => Some(DEFAULT_MODERATION_MODEL),
             (Role::Embedding, Self::OpenAi) => Some("text-embedding-3-small"),
             (Role::Embedding, Self::Gemini) => Some("gemini-embedding-001"),
             (Role::Embedding, Self::Cohere) => Some("embed-v4.0"),
@@ -80,10 +80,10 @@ impl Provider {
     }
 
     /// Whether it has models for a role.
-    pub(super) fn can(self, role: Role) -> bool {
+    pub(super) fn supports(self, role: Role) -> bool {
         match role {
-            Role::Judge => self.judges(),
-            Role::Embedding => self.embeds(),
+            Role::Judge => self.has_judge_models(),
+            Role::Embedding => self.has_embeddings(),
             Role::Moderation => self == Self::OpenAi,
         }
     }
@@ -106,7 +106,7 @@ impl Provider {
     }
 
     /// Splits a vendor prefix from a model: `openai/gpt-4o`.
-    pub(super) fn prefixed(model: &str) -> Option<(Self, &str)> {
+    pub(super) fn split_prefix(model: &str) -> Option<(Self, &str)> {
         let (prefix, bare) = model.split_once('/')?;
         let provider = match prefix {
             "openai" => Self::OpenAi,
@@ -152,7 +152,7 @@ fn origin(address: &str) -> Option<(String, String)> {
 
 #[cfg(test)]
 mod tests {
-    use cobalt_core::prices::price;
+    use cobalt_core::prices::builtin_price;
 
     use super::*;
 
@@ -160,8 +160,8 @@ mod tests {
     fn the_models_asked_by_default_have_a_price() {
         let embeddings = [Provider::OpenAi, Provider::Gemini, Provider::Cohere, Provider::Voyage];
         let embeddings = embeddings.map(|provider| provider.default_model(Role::Embedding).unwrap());
-        for model in JUDGES.map(|(_, model)| model).into_iter().chain(embeddings) {
-            assert!(price(model).is_some(), "{model}");
+        for model in DEFAULT_JUDGES.map(|(_, model)| model).into_iter().chain(embeddings) {
+            assert!(builtin_price(model).is_some(), "{model}");
         }
     }
 

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::n_grams::{clipped_matches, is_white_space, n_grams, words};
-use super::sequences::Numbers;
+use super::alignment::ElementIds;
+use super::n_grams::{clipped_matches, is_whitespace, n_gram_count, words};
 
 /// Replaces an undefined precision or recall if `eps_smoothing` is set.
 const EPSILON: f64 = 1e-16;
@@ -121,16 +121,16 @@ impl ChrF {
         let [letters, other_letters] = [output, reference].map(|text| self.letters(text));
         let mut counts = Counts::of_orders(&letters, other_letters, self.char_order);
         if self.word_order > 0 {
-            let mut known = Numbers::new();
+            let mut known = ElementIds::new();
             let [words, other_words] = [output, reference]
-                .map(|text| parted_words(text).map(|word| known.of(word)).collect::<Vec<_>>());
+                .map(|text| words_and_punctuation(text).map(|word| known.of(word)).collect::<Vec<_>>());
             counts.extend(Counts::of_orders(&words, other_words, self.word_order));
         }
         counts
     }
 
     fn letters(&self, text: &str) -> Vec<usize> {
-        let letters = text.chars().filter(|letter| self.whitespace || !is_white_space(*letter));
+        let letters = text.chars().filter(|letter| self.whitespace || !is_whitespace(*letter));
         letters.map(|letter| letter as usize).collect()
     }
 
@@ -178,8 +178,8 @@ impl Counts {
         let (length, other_length) = (output.len(), reference.len());
         let matches = clipped_matches(output, &[reference], orders);
         let counts = |(order, matches)| {
-            let reference = n_grams(other_length, order);
-            let output = if reference > 0 { n_grams(length, order) } else { 0 };
+            let reference = n_gram_count(other_length, order);
+            let output = if reference > 0 { n_gram_count(length, order) } else { 0 };
             Self { output, reference, matches }
         };
         (1..).zip(matches).map(counts).collect()
@@ -193,7 +193,7 @@ impl Counts {
 }
 
 /// The words of a text. An ASCII punctuation mark at a word's end or, if there is none, at its start becomes a separate word.
-fn parted_words(text: &str) -> impl Iterator<Item = &str> {
+fn words_and_punctuation(text: &str) -> impl Iterator<Item = &str> {
     words(text).flat_map(|word| {
         let sign = |letter: char| letter.is_ascii_punctuation();
         let (first, second) = match word.len() {
@@ -218,7 +218,7 @@ mod tests {
 
     #[test]
     fn a_sign_parts_from_the_end_of_a_word_before_its_start() {
-        let words: Vec<_> = parted_words("(hi) \"so ... , l'eau «x»").collect();
+        let words: Vec<_> = words_and_punctuation("(hi) \"so ... , l'eau «x»").collect();
         assert_eq!(words, ["(hi", ")", "\"", "so", "..", ".", ",", "l'eau", "«x»"]);
     }
 

@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde_json::{Number, Value};
 
-use super::json::{json_text, tree_of};
-use super::n_grams::{Overlap, common_sequences, is_white_space};
+use super::json::{json_text, parse_container};
+use super::n_grams::{Overlap, common_n_grams, is_whitespace};
 
 /// Whether two values are equal. Two strings are compared exactly. If either side is an object, a list or `null`, both are compared as
 /// JSON, regardless of key order; a string on the other side is parsed first. A number or a boolean is compared with a string by its
@@ -18,41 +18,41 @@ use super::n_grams::{Overlap, common_sequences, is_white_space};
 /// ```
 #[must_use]
 pub fn exact_match(a: &Value, b: &Value) -> bool {
-    same(a, b, &|a, b| a == b)
+    values_equal(a, b, &|a, b| a == b)
 }
 
 /// The same with a custom comparison of strings.
-pub(crate) fn same(a: &Value, b: &Value, same_text: &dyn Fn(&str, &str) -> bool) -> bool {
+pub(crate) fn values_equal(a: &Value, b: &Value, same_text: &dyn Fn(&str, &str) -> bool) -> bool {
     match (a, b) {
         (Value::String(a), Value::String(b)) => same_text(a, b),
         (Value::String(text), json) | (json, Value::String(text)) => {
-            let read = if json.is_object() || json.is_array() { tree_of(text) } else { None };
+            let read = if json.is_object() || json.is_array() { parse_container(text) } else { None };
             match read {
-                Some(read) => same_json(&read, json, same_text),
+                Some(read) => json_equal(&read, json, same_text),
                 None => same_text(text, &json_text(json)),
             }
         }
-        (a, b) => same_json(a, b, same_text),
+        (a, b) => json_equal(a, b, same_text),
     }
 }
 
-fn same_json(a: &Value, b: &Value, same_text: &dyn Fn(&str, &str) -> bool) -> bool {
+fn json_equal(a: &Value, b: &Value, same_text: &dyn Fn(&str, &str) -> bool) -> bool {
     match (a, b) {
         (Value::String(a), Value::String(b)) => same_text(a, b),
-        (Value::Number(a), Value::Number(b)) => same_number(a, b),
+        (Value::Number(a), Value::Number(b)) => numbers_equal(a, b),
         (Value::Array(a), Value::Array(b)) => {
-            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same_json(a, b, same_text))
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| json_equal(a, b, same_text))
         }
         (Value::Object(a), Value::Object(b)) => {
             a.len() == b.len()
-                && a.iter().all(|(key, a)| b.get(key).is_some_and(|b| same_json(a, b, same_text)))
+                && a.iter().all(|(key, a)| b.get(key).is_some_and(|b| json_equal(a, b, same_text)))
         }
         (a, b) => a == b,
     }
 }
 
 /// Whether two numbers have the same value. Two integers are compared exactly: as floating-point numbers, large neighbours would be equal.
-pub fn same_number(a: &Number, b: &Number) -> bool {
+pub fn numbers_equal(a: &Number, b: &Number) -> bool {
     a == b || ((a.is_f64() || b.is_f64()) && a.as_f64() == b.as_f64())
 }
 
@@ -76,8 +76,8 @@ pub fn squad_normalize(text: &str) -> String {
             continue;
         }
         drop_article(&mut normal, run, Some(letter));
-        if is_white_space(letter) {
-            end_word(&mut normal);
+        if is_whitespace(letter) {
+            push_space(&mut normal);
         } else {
             normal.push(letter);
         }
@@ -95,7 +95,7 @@ fn drop_article(normal: &mut String, run: usize, next: Option<char>) {
         && !next.is_some_and(is_part_of_word)
     {
         normal.truncate(run);
-        end_word(normal);
+        push_space(normal);
     }
 }
 
@@ -111,7 +111,7 @@ fn is_part_of_word(letter: char) -> bool {
 }
 
 /// Adds a space after a word.
-fn end_word(normal: &mut String) {
+fn push_space(normal: &mut String) {
     if !normal.is_empty() && !normal.ends_with(' ') {
         normal.push(' ');
     }
@@ -133,7 +133,7 @@ pub fn token_f1(output: &str, reference: &str) -> Overlap {
     let texts = [output, reference].map(squad_normalize);
     let [output, reference] =
         texts.each_ref().map(|text| text.split(' ').filter(|word| !word.is_empty()).collect::<Vec<_>>());
-    Overlap::of_counts(common_sequences(&output, &reference, 1), output.len(), reference.len())
+    Overlap::of_counts(common_n_grams(&output, &reference, 1), output.len(), reference.len())
 }
 
 /// Exact match of SQuAD 1.1: whether output and reference are equal after [normalisation](squad_normalize).

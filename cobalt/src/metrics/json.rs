@@ -7,12 +7,12 @@ use std::fmt::{self, Write};
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
-use super::exact_match::same_number;
+use super::exact_match::numbers_equal;
 use super::{levenshtein, numeric_diff};
 use crate::template::number_text;
 
 /// The maximum depth to compare: as deep as JSON is parsed, so that JSON strings nested in JSON terminate as well.
-const DEEPEST: usize = 128;
+const MAX_DEPTH: usize = 128;
 
 /// Similarity of two JSON values, level by level:
 ///
@@ -32,21 +32,21 @@ const DEEPEST: usize = 128;
 /// ```
 #[must_use]
 pub fn json_diff(output: &Value, expected: &Value, preserve_strings: bool) -> f64 {
-    Comparison { preserve_strings }.of(output, expected, 0)
+    JsonComparison { preserve_strings }.compare(output, expected, 0)
 }
 
 static NULL: Value = Value::Null;
 
-struct Comparison {
+struct JsonComparison {
     preserve_strings: bool,
 }
 
-impl Comparison {
-    fn of(&self, a: &Value, b: &Value, level: usize) -> f64 {
+impl JsonComparison {
+    fn compare(&self, a: &Value, b: &Value, level: usize) -> f64 {
         let (a, b) = (self.read(a, level), self.read(b, level));
         match (&*a, &*b) {
-            (Value::Object(a), Value::Object(b)) => self.objects(a, b, level + 1),
-            (Value::Array(a), Value::Array(b)) => self.lists(a, b, level + 1),
+            (Value::Object(a), Value::Object(b)) => self.compare_objects(a, b, level + 1),
+            (Value::Array(a), Value::Array(b)) => self.compare_lists(a, b, level + 1),
             (Value::String(a), Value::String(b)) => levenshtein(a, b),
             (Value::Number(a), Value::Number(b)) => match (a.as_f64(), b.as_f64()) {
                 (Some(a), Some(b)) => numeric_diff(a, b),
@@ -62,14 +62,14 @@ impl Comparison {
     /// Parses a string that contains an object or a list.
     fn read<'v>(&self, value: &'v Value, level: usize) -> Cow<'v, Value> {
         match value {
-            Value::String(text) if !self.preserve_strings && level < DEEPEST => {
-                tree_of(text).map_or(Cow::Borrowed(value), Cow::Owned)
+            Value::String(text) if !self.preserve_strings && level < MAX_DEPTH => {
+                parse_container(text).map_or(Cow::Borrowed(value), Cow::Owned)
             }
             _ => Cow::Borrowed(value),
         }
     }
 
-    fn objects(&self, a: &Map<String, Value>, b: &Map<String, Value>, level: usize) -> f64 {
+    fn compare_objects(&self, a: &Map<String, Value>, b: &Map<String, Value>, level: usize) -> f64 {
         let keys: BTreeSet<&String> = a.keys().chain(b.keys()).collect();
         if keys.is_empty() {
             return 1.0;
@@ -78,23 +78,23 @@ impl Comparison {
             .iter()
             .map(|key| {
                 let [a, b] = [a, b].map(|object| object.get(key.as_str()).unwrap_or(&NULL));
-                self.of(a, b, level)
+                self.compare(a, b, level)
             })
             .sum();
         sum / keys.len() as f64
     }
 
-    fn lists(&self, a: &[Value], b: &[Value], level: usize) -> f64 {
+    fn compare_lists(&self, a: &[Value], b: &[Value], level: usize) -> f64 {
         let longer = a.len().max(b.len());
         if longer == 0 {
             return 1.0;
         }
-        a.iter().zip(b).map(|(a, b)| self.of(a, b, level)).sum::<f64>() / longer as f64
+        a.iter().zip(b).map(|(a, b)| self.compare(a, b, level)).sum::<f64>() / longer as f64
     }
 }
 
 /// The object or list that a string contains as JSON, if any.
-pub(crate) fn tree_of(text: &str) -> Option<Value> {
+pub(crate) fn parse_container(text: &str) -> Option<Value> {
     if !text.trim_start().starts_with(['{', '[']) {
         return None;
     }
@@ -122,7 +122,7 @@ pub fn json_subset(expected: &Value, given: &Value) -> bool {
             expected.len() == given.len()
                 && expected.iter().zip(given).all(|(expected, given)| json_subset(expected, given))
         }
-        (Value::Number(expected), Value::Number(given)) => same_number(expected, given),
+        (Value::Number(expected), Value::Number(given)) => numbers_equal(expected, given),
         (expected, given) => expected == given,
     }
 }

@@ -4,37 +4,37 @@
 //! use them in your own. The formulas are those of autoevals and RAGAS if they have the metric. Text metrics follow rouge-score
 //! (`rouge_…`), sacrebleu (`Bleu`, `ChrF`), jiwer (`wer`, `cer`) and SQuAD 1.1 (`token_f1`, `squad_…`); each documents its differences.
 
+mod alignment;
 mod bleu;
 mod chrf;
+mod embedding_metrics;
 mod exact_match;
 mod json;
-mod lists;
+mod list_matching;
 mod n_grams;
 mod porter;
 mod rouge;
-mod sequences;
-mod vectors;
 mod word_errors;
 
 pub use bleu::{Bleu, BleuScore, BleuSmoothing, BleuTokenizer};
 pub use chrf::{ChrF, ChrFScore};
-pub(crate) use exact_match::same;
+pub use embedding_metrics::{
+    DEFAULT_EXPECTED_MIN, VectorError, average_precision, cosine, dot, embedding_similarity, f_beta,
+    harmonic_mean,
+};
+pub(crate) use exact_match::values_equal;
 pub use exact_match::{exact_match, numeric_diff, squad_exact_match, squad_normalize, token_f1};
 #[cfg(feature = "json-schema")]
 pub(crate) use json::is_json_text;
 #[cfg(feature = "judge")]
 pub(crate) use json::json_text;
-pub(crate) use json::tree_of;
+pub(crate) use json::parse_container;
 pub use json::{json_diff, json_subset, valid_json};
-pub(crate) use lists::best_pairs;
-pub use lists::list_contains;
+pub use list_matching::list_contains;
+pub(crate) use list_matching::max_weight_matching;
 pub use n_grams::Overlap;
 pub(crate) use rouge::rouge_words;
 pub use rouge::{rouge_l, rouge_lsum, rouge_n};
-pub use vectors::{
-    DEFAULT_EXPECTED_MIN, VectorError, average_precision, cosine, dot, embedding_similarity, f_beta,
-    harmonic_mean,
-};
 pub use word_errors::{
-    UnequalTexts, WordErrors, cer, character_errors, corpus_cer, corpus_wer, levenshtein, wer, word_errors,
+    LengthMismatch, WordErrors, cer, character_errors, corpus_cer, corpus_wer, levenshtein, wer, word_errors,
 };

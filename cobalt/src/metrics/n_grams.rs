@@ -9,21 +9,21 @@ use std::hash::{BuildHasherDefault, Hash, Hasher};
 /// Runs in time proportional to tokens × orders: an n-gram is identified by the number of its first n - 1 tokens and its last token, so
 /// none is ever copied.
 pub fn clipped_matches(output: &[usize], references: &[Vec<usize>], orders: usize) -> Vec<usize> {
-    let mut in_output = NGrams::of_order_0(output);
-    let mut in_references: Vec<_> = references.iter().map(|tokens| NGrams::of_order_0(tokens)).collect();
-    let mut numbers: HashMap<NGram, usize, BuildHasherDefault<Mixer>> =
+    let mut in_output = NGrams::empty(output);
+    let mut in_references: Vec<_> = references.iter().map(|tokens| NGrams::empty(tokens)).collect();
+    let mut numbers: HashMap<NGram, usize, BuildHasherDefault<PairHasher>> =
         HashMap::with_capacity_and_hasher(output.len(), BuildHasherDefault::default());
     let mut matches = vec![0; orders];
     for matches in &mut matches {
         numbers.clear();
-        in_output.grow(|gram| {
+        in_output.extend(|gram| {
             let next = numbers.len();
             Some(*numbers.entry(gram).or_insert(next))
         });
         let counts = in_output.counts(numbers.len());
         let mut most = vec![0; numbers.len()];
         for reference in &mut in_references {
-            reference.grow(|gram| numbers.get(&gram).copied());
+            reference.extend(|gram| numbers.get(&gram).copied());
             for (most, count) in most.iter_mut().zip(reference.counts(numbers.len())) {
                 *most = count.max(*most);
             }
@@ -39,7 +39,7 @@ pub fn clipped_matches(output: &[usize], references: &[Vec<usize>], orders: usiz
 }
 
 /// The number of n-grams of an order in a text with this many tokens.
-pub fn n_grams(tokens: usize, order: usize) -> usize {
+pub fn n_gram_count(tokens: usize, order: usize) -> usize {
     (tokens + 1).saturating_sub(order)
 }
 
@@ -55,12 +55,12 @@ struct NGrams<'a> {
 
 impl<'a> NGrams<'a> {
     /// An empty n-gram before each token.
-    fn of_order_0(tokens: &'a [usize]) -> Self {
+    fn empty(tokens: &'a [usize]) -> Self {
         Self { tokens, places: (0..tokens.len()).map(|place| (place, 0)).collect() }
     }
 
     /// Extends each by one token, and drops those without a number or a next token.
-    fn grow(&mut self, mut number_of: impl FnMut(NGram) -> Option<usize>) {
+    fn extend(&mut self, mut number_of: impl FnMut(NGram) -> Option<usize>) {
         self.places.retain_mut(|(end, number)| {
             let grown = self.tokens.get(*end).and_then(|token| number_of((*number, *token)));
             *end += 1;
@@ -80,9 +80,9 @@ impl<'a> NGrams<'a> {
 
 /// A hash of two small numbers: both halves of a product, which depend on all input bits.
 #[derive(Default)]
-struct Mixer(u64);
+struct PairHasher(u64);
 
-impl Hasher for Mixer {
+impl Hasher for PairHasher {
     fn write(&mut self, bytes: &[u8]) {
         for byte in bytes {
             self.write_usize(usize::from(*byte));
@@ -140,7 +140,7 @@ impl Overlap {
 }
 
 /// How many sequences of `n` words both lists share; each counts as often as in the list that contains it less often.
-pub fn common_sequences<T: Eq + Hash>(output: &[T], reference: &[T], n: usize) -> usize {
+pub fn common_n_grams<T: Eq + Hash>(output: &[T], reference: &[T], n: usize) -> usize {
     let mut left: HashMap<&[T], usize> = HashMap::with_capacity(reference.len());
     for sequence in reference.windows(n) {
         *left.entry(sequence).or_default() += 1;
@@ -157,11 +157,11 @@ pub fn common_sequences<T: Eq + Hash>(output: &[T], reference: &[T], n: usize) -
 
 /// The words separated by whitespace, like Python's `str.split()`, which the reference implementations use.
 pub fn words(text: &str) -> impl Iterator<Item = &str> {
-    text.split(is_white_space).filter(|word| !word.is_empty())
+    text.split(is_whitespace).filter(|word| !word.is_empty())
 }
 
 /// Whether a character is whitespace in Unicode, or one of the four ASCII separators.
-pub fn is_white_space(letter: char) -> bool {
+pub fn is_whitespace(letter: char) -> bool {
     letter.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&letter)
 }
 
@@ -184,6 +184,6 @@ mod tests {
     fn nothing_matches_nothing() {
         assert_eq!(clipped_matches(&[], &[vec![]], 2), [0, 0]);
         assert_eq!(clipped_matches(&[1], &[], 2), [0, 0]);
-        assert_eq!((n_grams(0, 1), n_grams(3, 3), n_grams(3, 5)), (0, 1, 0));
+        assert_eq!((n_gram_count(0, 1), n_gram_count(3, 3), n_gram_count(3, 5)), (0, 1, 0));
     }
 }

@@ -88,12 +88,12 @@ impl Word<'_> {
             && vowels(self.without(ending.len())).any(|vowel| vowel)
         {
             self.length -= ending.len();
-            self.mend_end();
+            self.restore_ending();
         }
     }
 
     /// Restores the end of a word after `ed` or `ing` was removed.
-    fn mend_end(&mut self) {
+    fn restore_ending(&mut self) {
         if ["at", "bl", "iz"].into_iter().any(|ending| self.ends_with(ending)) {
             self.replace(0, "e");
         } else if let [.., before, last] = *self.as_bytes()
@@ -103,7 +103,7 @@ impl Word<'_> {
             if !b"lsz".contains(&last) {
                 self.length -= 1;
             }
-        } else if measure(self.as_bytes()) == 1 && ends_short(self.as_bytes()) {
+        } else if measure(self.as_bytes()) == 1 && ends_with_short_syllable(self.as_bytes()) {
             self.replace(0, "e");
         }
     }
@@ -143,7 +143,7 @@ impl Word<'_> {
         if self.ends_with("e") {
             let rest = self.without(1);
             let measure = measure(rest);
-            if measure > 1 || measure == 1 && !ends_short(rest) {
+            if measure > 1 || measure == 1 && !ends_with_short_syllable(rest) {
                 self.length -= 1;
             }
         }
@@ -183,7 +183,7 @@ fn measure(letters: &[u8]) -> usize {
 
 /// Whether a word ends with consonant, vowel and consonant, where the last is not `w`, `x` or `y`; in NLTK, also a word of one vowel and
 /// one consonant.
-fn ends_short(letters: &[u8]) -> bool {
+fn ends_with_short_syllable(letters: &[u8]) -> bool {
     match (letters.len(), last_vowels(letters), letters.last()) {
         (2, [_, true, false], _) => true,
         (3.., [false, true, false], Some(last)) => !b"wxy".contains(last),

@@ -1,8 +1,8 @@
 //! ROUGE: the overlap of an output and a reference summary (Lin 2004), on lower-case words of a to z and digits.
 
-use super::n_grams::{Overlap, common_sequences};
+use super::alignment::{ElementIds, SubsequenceMarker, common_subsequence_length};
+use super::n_grams::{Overlap, common_n_grams};
 use super::porter;
-use super::sequences::{Numbers, Subsequences, common_length};
 
 /// ROUGE-N: the word n-grams that output and reference share; each counts as often as in the text that contains it less often (Lin 2004,
 /// section 2). Precision divides them by the n-grams of the output, recall by those of the reference.
@@ -26,7 +26,7 @@ pub fn rouge_n(output: &str, reference: &str, n: usize, stem: bool) -> Overlap {
         return Overlap::default();
     }
     let [outputs, references] = [&output, &reference].map(|words| words.iter().collect::<Vec<_>>());
-    let common = common_sequences(&outputs, &references, n);
+    let common = common_n_grams(&outputs, &references, n);
     Overlap::of_counts(common, sequences(&output), sequences(&reference))
 }
 
@@ -43,10 +43,10 @@ pub fn rouge_n(output: &str, reference: &str, n: usize, stem: bool) -> Overlap {
 #[must_use]
 pub fn rouge_l(output: &str, reference: &str, stem: bool) -> Overlap {
     let texts = [output, reference].map(|text| RougeWords::of(text, stem));
-    let mut numbers = Numbers::new();
+    let mut numbers = ElementIds::new();
     let [output, reference] =
         texts.each_ref().map(|words| words.iter().map(|word| numbers.of(word)).collect::<Vec<_>>());
-    let common = common_length(&output, &reference, numbers.count());
+    let common = common_subsequence_length(&output, &reference, numbers.count());
     Overlap::of_counts(common, output.len(), reference.len())
 }
 
@@ -68,12 +68,12 @@ pub fn rouge_l(output: &str, reference: &str, stem: bool) -> Overlap {
 #[must_use]
 pub fn rouge_lsum(output: &str, reference: &str, stem: bool) -> Overlap {
     let texts = [output, reference].map(|text| Lines::of(text, stem));
-    let mut numbers = Numbers::new();
+    let mut numbers = ElementIds::new();
     let [outputs, references] =
         texts.each_ref().map(|lines| lines.words.iter().map(|word| numbers.of(word)).collect::<Vec<_>>());
     let mut left = vec![0_usize; numbers.count()];
     outputs.iter().for_each(|number| left[*number] += 1);
-    let mut others = OtherLines::new(texts[0].of_numbers(&outputs), numbers.count());
+    let mut others = OutputLines::new(texts[0].of_numbers(&outputs), numbers.count());
     let mut common = 0;
     for line in texts[1].of_numbers(&references) {
         let marks = others.marks(line);
@@ -93,18 +93,18 @@ pub(crate) fn rouge_words(text: &str) -> usize {
 }
 
 /// The lines of an output, to be compared with each line of a reference.
-struct OtherLines<'a> {
+struct OutputLines<'a> {
     lines: Vec<&'a [usize]>,
     /// The lines that contain each number, so that only lines that share a word are compared.
     lines_with: Vec<Vec<usize>>,
     /// The round in which each line was last compared. Each line of the reference is a round, counted from 1.
     compared: Vec<usize>,
     round: usize,
-    subsequences: Subsequences,
+    subsequences: SubsequenceMarker,
     marks: Vec<bool>,
 }
 
-impl<'a> OtherLines<'a> {
+impl<'a> OutputLines<'a> {
     fn new(lines: impl Iterator<Item = &'a [usize]>, numbers: usize) -> Self {
         let lines: Vec<_> = lines.collect();
         let mut lines_with = vec![Vec::new(); numbers];
@@ -116,7 +116,7 @@ impl<'a> OtherLines<'a> {
             }
         }
         let compared = vec![0; lines.len()];
-        let subsequences = Subsequences::new(numbers);
+        let subsequences = SubsequenceMarker::new(numbers);
         Self { lines, lines_with, compared, round: 0, subsequences, marks: Vec::new() }
     }
 
@@ -167,7 +167,7 @@ impl Lines {
 }
 
 /// Words up to this length are not stemmed.
-const LONGEST_WITHOUT_STEM: usize = 3;
+const MAX_UNSTEMMED_LENGTH: usize = 3;
 
 /// The words of a text, concatenated in one buffer.
 #[derive(Default)]
@@ -219,7 +219,7 @@ impl RougeWords {
         if length == 0 {
             return;
         }
-        if stem && length > LONGEST_WITHOUT_STEM {
+        if stem && length > MAX_UNSTEMMED_LENGTH {
             let length = porter::stem(&mut self.letters[start..]);
             self.letters.truncate(start + length);
         }

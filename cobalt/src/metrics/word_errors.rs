@@ -2,8 +2,8 @@
 
 use std::iter::Sum;
 
-use super::n_grams::{is_white_space, words};
-use super::sequences::{Edit, Numbers, Places, ROWS, align};
+use super::alignment::{Edit, ElementIds, ROWS, RowIndex, align};
+use super::n_grams::{is_whitespace, words};
 
 /// The minimal edits between the words of an output (or its characters, with [`character_errors`]) and those of a reference.
 ///
@@ -96,7 +96,7 @@ impl Sum for WordErrors {
 /// ```
 #[must_use]
 pub fn word_errors(output: &str, reference: &str) -> WordErrors {
-    let mut numbers = Numbers::new();
+    let mut numbers = ElementIds::new();
     let [output, reference] =
         [output, reference].map(|text| words(text).map(|word| numbers.of(word)).collect::<Vec<_>>());
     WordErrors::of(&output, &reference, numbers.count())
@@ -112,8 +112,8 @@ pub fn word_errors(output: &str, reference: &str) -> WordErrors {
 /// ```
 #[must_use]
 pub fn character_errors(output: &str, reference: &str) -> WordErrors {
-    let texts = [output, reference].map(|text| text.trim_matches(is_white_space));
-    let ([output, reference], numbers) = Numbers::of_letters(texts);
+    let texts = [output, reference].map(|text| text.trim_matches(is_whitespace));
+    let ([output, reference], numbers) = ElementIds::of_letters(texts);
     WordErrors::of(&output, &reference, numbers)
 }
 
@@ -144,7 +144,7 @@ pub fn cer(output: &str, reference: &str) -> f64 {
     "{outputs} outputs cannot be compared with {references} references: give one reference for each output"
 )]
 #[non_exhaustive]
-pub struct UnequalTexts {
+pub struct LengthMismatch {
     /// The number of outputs.
     pub outputs: usize,
     /// The number of references.
@@ -168,7 +168,10 @@ pub struct UnequalTexts {
 /// );
 /// # Ok::<(), cobalt::metrics::UnequalTexts>(())
 /// ```
-pub fn corpus_wer(outputs: &[impl AsRef<str>], references: &[impl AsRef<str>]) -> Result<f64, UnequalTexts> {
+pub fn corpus_wer(
+    outputs: &[impl AsRef<str>],
+    references: &[impl AsRef<str>],
+) -> Result<f64, LengthMismatch> {
     Ok(over_corpus(word_errors, outputs, references)?.rate())
 }
 
@@ -177,7 +180,10 @@ pub fn corpus_wer(outputs: &[impl AsRef<str>], references: &[impl AsRef<str>]) -
 /// # Errors
 ///
 /// There are more outputs than references, or fewer.
-pub fn corpus_cer(outputs: &[impl AsRef<str>], references: &[impl AsRef<str>]) -> Result<f64, UnequalTexts> {
+pub fn corpus_cer(
+    outputs: &[impl AsRef<str>],
+    references: &[impl AsRef<str>],
+) -> Result<f64, LengthMismatch> {
     Ok(over_corpus(character_errors, outputs, references)?.rate())
 }
 
@@ -185,9 +191,9 @@ fn over_corpus(
     errors: fn(&str, &str) -> WordErrors,
     outputs: &[impl AsRef<str>],
     references: &[impl AsRef<str>],
-) -> Result<WordErrors, UnequalTexts> {
+) -> Result<WordErrors, LengthMismatch> {
     if outputs.len() != references.len() {
-        return Err(UnequalTexts { outputs: outputs.len(), references: references.len() });
+        return Err(LengthMismatch { outputs: outputs.len(), references: references.len() });
     }
     let pairs = outputs.iter().zip(references);
     Ok(pairs.map(|(output, reference)| errors(output.as_ref(), reference.as_ref())).sum())
@@ -196,14 +202,14 @@ fn over_corpus(
 /// The minimum number of insertions, deletions and substitutions between two sequences. All numbers are below `numbers`. Runs in time
 /// proportional to the product of both lengths, divided by 64.
 pub fn edit_distance(a: &[usize], b: &[usize], numbers: usize) -> usize {
-    let (rows, columns) = without_common_ends(a, b);
+    let (rows, columns) = strip_common_ends(a, b);
     if rows.is_empty() || columns.is_empty() {
         return rows.len().max(columns.len());
     }
-    let places = Places::of_rows(rows, numbers);
-    let mut blocks = start(&places);
+    let places = RowIndex::of_rows(rows, numbers);
+    let mut blocks = first_column(&places);
     for number in columns {
-        advance(&mut blocks, places.of(*number));
+        next_column(&mut blocks, places.of(*number));
     }
     // From the top of the last column, where the distance is the number of columns, to its last row.
     let inside = |index: usize| match rows.len() - index * ROWS {
@@ -218,7 +224,7 @@ pub fn edit_distance(a: &[usize], b: &[usize], numbers: usize) -> usize {
 }
 
 /// Two sequences without their common prefix and suffix, which need no edits.
-pub fn without_common_ends<'a>(mut a: &'a [usize], mut b: &'a [usize]) -> (&'a [usize], &'a [usize]) {
+pub fn strip_common_ends<'a>(mut a: &'a [usize], mut b: &'a [usize]) -> (&'a [usize], &'a [usize]) {
     while let ([first, rest_a @ ..], [other, rest_b @ ..]) = (a, b)
         && first == other
     {
@@ -233,13 +239,13 @@ pub fn without_common_ends<'a>(mut a: &'a [usize], mut b: &'a [usize]) -> (&'a [
 }
 
 /// The column before the first: the distance grows by 1 per row.
-pub fn start(places: &Places) -> Vec<Block> {
+pub fn first_column(places: &RowIndex) -> Vec<Block> {
     vec![Block { rises: u64::MAX, falls: 0 }; places.blocks()]
 }
 
 /// Advances to the next column, in which `same` are the rows with its number.
 #[inline]
-pub fn advance(column: &mut [Block], same: impl Iterator<Item = u64>) {
+pub fn next_column(column: &mut [Block], same: impl Iterator<Item = u64>) {
     // In the row above the first one, the distance grows by 1 from column to column.
     let mut above = Step { rises: 1, falls: 0 };
     for (block, same) in column.iter_mut().zip(same) {
@@ -301,7 +307,7 @@ pub fn levenshtein(a: &str, b: &str) -> f64 {
     if a == b {
         return 1.0;
     }
-    let ([a, b], letters) = Numbers::of_letters([a, b]);
+    let ([a, b], letters) = ElementIds::of_letters([a, b]);
     1.0 - edit_distance(&a, &b, letters) as f64 / a.len().max(b.len()) as f64
 }
 

@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::ops::Deref;
 
-use cobalt_core::causes::BoxError;
+use cobalt_core::error_chain::BoxError;
 use serde::de::DeserializeOwned;
 
 use crate::dataset::DecodeError;
@@ -38,7 +38,7 @@ impl<'a, T: 'static> Argument<'a, T> {
     }
 }
 
-fn misfit(what: &str, error: &DecodeError) -> String {
+fn type_mismatch(what: &str, error: &DecodeError) -> String {
     format!("the {what} does not match the parameter type: {error}")
 }
 
@@ -57,7 +57,7 @@ pub fn item_ref<T: DeserializeOwned + 'static>(cx: &EvalContext) -> Result<Argum
 ///
 /// Names the field that does not match.
 pub fn item_owned<T: DeserializeOwned>(cx: &EvalContext) -> Result<T, BoxError> {
-    cx.item_as().map_err(|error| misfit("item", &error).into())
+    cx.item_as().map_err(|error| type_mismatch("item", &error).into())
 }
 
 /// The agent's output, for a parameter that is a reference.
@@ -79,7 +79,7 @@ pub fn output_owned<T: DeserializeOwned + 'static>(cx: &EvalContext) -> Result<T
     if let Some(text) = (&mut decoded as &mut dyn Any).downcast_mut::<Option<String>>() {
         *text = Some(cx.output_text().to_owned());
     }
-    decoded.map_or_else(|| cx.output_as().map_err(|error| misfit("output", &error).into()), Ok)
+    decoded.map_or_else(|| cx.output_as().map_err(|error| type_mismatch("output", &error).into()), Ok)
 }
 
 #[cfg(test)]

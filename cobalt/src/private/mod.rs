@@ -18,7 +18,7 @@ pub use crate::evaluators::EvaluatorDefinition;
 use crate::evaluators::{EvalContext, FnEvaluator, IntoScore};
 use crate::experiment::{AgentError, Context, Experiment};
 pub use crate::experiment::{IntoOutput, Prepared, item};
-pub use cobalt_core::causes::BoxError;
+pub use cobalt_core::error_chain::BoxError;
 
 /// The registration made by `#[cobalt::experiment]`.
 #[derive(Debug)]

@@ -9,7 +9,7 @@ use std::error::Error;
 use std::fmt::{self, Display};
 use std::ops::Deref;
 
-use cobalt_core::causes::{IntoReason, with_causes};
+use cobalt_core::error_chain::{IntoReason, format_with_causes};
 
 /// A returned value, converted by the first trait that applies.
 pub struct Returned<R>(Cell<Option<R>>);
@@ -65,7 +65,7 @@ pub trait Pointed {
 impl<T, E: Deref<Target = dyn Error>> Pointed for &&Returned<Result<T, E>> {
     type Value = T;
     fn with_causes(&self) -> Result<T, String> {
-        self.take().map_err(|error| with_causes(&*error))
+        self.take().map_err(|error| format_with_causes(&*error))
     }
 }
 

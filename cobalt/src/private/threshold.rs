@@ -7,7 +7,7 @@ pub use cobalt_core::report::{Category, Comparison, LatencyBound, Metric, Number
 pub const fn is_one_of(name: &str, names: &[&str]) -> bool {
     let mut index = 0;
     while index < names.len() {
-        if same(name.as_bytes(), names[index].as_bytes()) {
+        if bytes_equal(name.as_bytes(), names[index].as_bytes()) {
             return true;
         }
         index += 1;
@@ -16,7 +16,7 @@ pub const fn is_one_of(name: &str, names: &[&str]) -> bool {
 }
 
 /// `==`, which is not available for strings in a `const fn`.
-const fn same(a: &[u8], b: &[u8]) -> bool {
+const fn bytes_equal(a: &[u8], b: &[u8]) -> bool {
     let mut index = 0;
     while index < a.len() && index < b.len() && a[index] == b[index] {
         index += 1;

@@ -8,14 +8,14 @@ use cobalt_core::item::Item;
 use cobalt_core::reporters::MissingKey;
 
 use super::Plan;
-use super::plan::resolve;
+use super::plan::resolve_definition;
 use crate::config::Config;
 use crate::dataset::Dataset;
 use crate::error::Error;
 use crate::evaluators::{Evaluator, Setup};
-use crate::experiment::{Declaration, Definition};
-use crate::llm::{CheckError, Unfit};
-use crate::threads;
+use crate::experiment::{Declaration, ResolvedDefinition};
+use crate::llm::{CheckError, CheckErrorKind};
+use crate::thread_pool;
 
 /// The missing keys, each once.
 #[derive(Debug, Default)]
@@ -24,12 +24,12 @@ pub(crate) struct MissingKeys(Vec<MissingKey>);
 impl MissingKeys {
     /// Those of an experiment without its data. Other problems of its evaluators are ignored, because they may be due to the missing
     /// items.
-    pub(crate) fn of(declaration: &Declaration, config: &Config) -> Self {
+    pub(crate) fn of_declaration(declaration: &Declaration, config: &Config) -> Self {
         let mut missing = Self::default();
-        if let Ok(definition) = resolve(declaration.clone(), config) {
+        if let Ok(definition) = resolve_definition(declaration.clone(), config) {
             let dataset = Dataset::from_items([] as [Item; 0]);
             let setup = Setup { dataset, models: config.shared_models() };
-            problems(&definition, &setup, &mut missing).for_each(drop);
+            collect_problems(&definition, &setup, &mut missing).for_each(drop);
         }
         missing
     }
@@ -57,8 +57,8 @@ impl From<MissingKeys> for Vec<MissingKey> {
 impl Plan {
     /// Lets each evaluator check whether it can score the selected items, or all. Missing keys are collected.
     pub fn check(&self, items: Option<&[usize]>, missing: &mut MissingKeys) -> Result<(), Error> {
-        let setup = Setup { dataset: selected(&self.dataset, items), models: Arc::clone(&self.models) };
-        match problems(&self.definition, &setup, missing).next() {
+        let setup = Setup { dataset: select_items(&self.dataset, items), models: Arc::clone(&self.models) };
+        match collect_problems(&self.definition, &setup, missing).next() {
             Some(problem) => Err(Error::Definition { experiment: self.name().to_owned(), problem }),
             None => Ok(()),
         }
@@ -66,24 +66,24 @@ impl Plan {
 }
 
 /// The problems that evaluators report. Missing keys are collected instead.
-fn problems<'a>(
-    definition: &'a Definition,
+fn collect_problems<'a>(
+    definition: &'a ResolvedDefinition,
     setup: &'a Setup,
     missing: &'a mut MissingKeys,
 ) -> impl Iterator<Item = String> + 'a {
-    definition.evaluators.iter().filter_map(move |evaluator| match ask(&**evaluator, setup) {
+    definition.evaluators.iter().filter_map(move |evaluator| match check_evaluator(&**evaluator, setup) {
         Ok(()) => None,
-        Err(CheckError(Unfit::MissingKey { variable, asked_for })) => {
+        Err(CheckError(CheckErrorKind::MissingKey { variable, asked_for })) => {
             MissingKey::new(variable, asked_for, definition.name.clone()).add_to(&mut missing.0);
             None
         }
-        Err(CheckError(Unfit::Problem(problem))) => {
+        Err(CheckError(CheckErrorKind::Problem(problem))) => {
             Some(format!("evaluator `{}`: {problem}", evaluator.name()))
         }
     })
 }
 
-fn selected(dataset: &Dataset, items: Option<&[usize]>) -> Dataset {
+fn select_items(dataset: &Dataset, items: Option<&[usize]>) -> Dataset {
     let Some(items) = items else { return dataset.clone() };
     let items: HashSet<_> = items.iter().copied().collect();
     let mut indexes = 0..;
@@ -91,9 +91,9 @@ fn selected(dataset: &Dataset, items: Option<&[usize]>) -> Dataset {
 }
 
 /// Runs the check of an evaluator; a panic becomes an error of it.
-fn ask(evaluator: &dyn Evaluator, setup: &Setup) -> Result<(), CheckError> {
+fn check_evaluator(evaluator: &dyn Evaluator, setup: &Setup) -> Result<(), CheckError> {
     let asked = catch_unwind(AssertUnwindSafe(|| evaluator.check(setup)));
-    asked.unwrap_or_else(|panic| Err(CheckError::new(threads::describe(&*panic))))
+    asked.unwrap_or_else(|panic| Err(CheckError::new(thread_pool::describe_panic(&*panic))))
 }
 
 #[cfg(test)]
@@ -173,7 +173,7 @@ mod tests {
         ];
         let unread = Experiment::new("desk", "no-such-file.jsonl");
         let Experiment { declaration, .. } = evaluators.into_iter().fold(unread, Experiment::evaluator);
-        let keys: Vec<_> = MissingKeys::of(&declaration, &config()).into();
+        let keys: Vec<_> = MissingKeys::of_declaration(&declaration, &config()).into();
         assert_eq!((keys.len(), &*keys[0].variable), (1, "OPENAI_API_KEY"));
         assert_eq!(keys[0].experiments, ["desk"]);
     }

@@ -4,12 +4,12 @@
 //! items into events, and the recorder turns the events into the journal, the report and the result file.
 
 mod check;
-mod judging;
+mod evaluate_thresholds;
 mod plan;
-mod record;
+mod recorder;
 mod rerun;
 mod run;
-mod value;
+mod run_experiment;
 
 use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
@@ -20,11 +20,11 @@ use tokio::task::AbortHandle;
 use crate::config::Config;
 use crate::engine::{self, Event};
 pub(crate) use check::MissingKeys;
-pub(crate) use judging::{Baseline, judge};
-pub(crate) use plan::{Ending, Interrupted, Plan, add_missing};
-pub(crate) use record::Listener;
+pub(crate) use evaluate_thresholds::{Baseline, evaluate_run};
+pub(crate) use plan::{InterruptedRun, Plan, RunEnd, add_missing_thresholds};
+pub(crate) use recorder::Listener;
 pub(crate) use rerun::Rerun;
-pub(crate) use run::{Run, Selected, named_to_resume, to_resume};
+pub(crate) use run::{ItemSelection, Run, find_runs_to_resume, require_runs_to_resume};
 
 /// Running experiments.
 #[derive(Debug)]
@@ -47,11 +47,12 @@ impl Session {
         for (experiment, run) in runs.into_iter().enumerate() {
             let (work, mut record) = run.split(experiment);
             let task = runtime.spawn(engine::run(work, events.clone())).abort_handle();
-            record.stops(task.clone());
+            record.set_engine(task.clone());
             records.push(record);
             tasks.push(task);
         }
-        let recorder = std::thread::spawn(move || record::record(records, config, listener, &received));
+        let recorder =
+            std::thread::spawn(move || recorder::record_events(records, config, listener, &received));
         Self { interrupter: Interrupter { tasks: tasks.into(), events }, recorder }
     }
 

@@ -4,26 +4,26 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use cobalt_core::causes::BoxError;
-use cobalt_core::nesting::{DEEPEST, is_too_deep};
+use cobalt_core::error_chain::BoxError;
+use cobalt_core::nesting::{MAX_DEPTH, is_too_deep};
 use cobalt_core::report::{DatasetSummary, Report, RunConfig, Threshold};
 use cobalt_core::reporters::{ExperimentFinished, Warning};
 
-use super::judging::Baseline;
+use super::evaluate_thresholds::Baseline;
 use crate::config::Config;
 use crate::dataset::{Dataset, DatasetError};
 use crate::error::Error;
-use crate::experiment::{AgentFn, Declaration, Definition, Experiment, Prepared, Progress};
+use crate::experiment::{AgentFn, Declaration, Experiment, Prepared, ProgressCallback, ResolvedDefinition};
 use crate::llm::Models;
 
 /// A validated experiment with its items and their keys.
 pub struct Plan {
-    pub(super) definition: Arc<Definition>,
+    pub(super) definition: Arc<ResolvedDefinition>,
     pub(super) agent: AgentFn,
     pub(super) dataset: Dataset,
     pub(super) models: Arc<Models>,
     pub(super) keys: Arc<[Arc<str>]>,
-    pub(super) progress: Option<Progress>,
+    pub(super) progress: Option<ProgressCallback>,
     pub(super) save: bool,
     /// A hash of the package's sources, if known.
     pub(super) sources: Option<String>,
@@ -35,9 +35,9 @@ impl Plan {
     /// Resolves the settings, and checks them and the data.
     pub fn new(prepared: Prepared, config: &Config) -> Result<Self, Error> {
         let Prepared { experiment: Experiment { declaration, dataset, progress, save }, agent } = prepared;
-        let definition = Arc::new(resolve(declaration, config)?);
-        let unfit = |source| Error::DatasetOf { experiment: definition.name.clone(), source };
-        let dataset = dataset.and_then(fit).map_err(unfit)?;
+        let definition = Arc::new(resolve_definition(declaration, config)?);
+        let unfit = |source| Error::ExperimentDataset { experiment: definition.name.clone(), source };
+        let dataset = dataset.and_then(check_dataset).map_err(unfit)?;
         let keys = dataset.keys().into_iter().map(Arc::from).collect();
         Ok(Self {
             definition,
@@ -48,13 +48,13 @@ impl Plan {
             progress,
             save,
             sources: config.sources().map(str::to_owned),
-            baseline: Baseline::of_some_items(),
+            baseline: Baseline::for_partial_run(),
         })
     }
 
     /// Looks for the baseline of a full run.
     pub fn find_baseline(&mut self, config: &Config) -> Result<(), Error> {
-        self.baseline = Baseline::find(self.name(), config)?;
+        self.baseline = Baseline::resolve(self.name(), config)?;
         Ok(())
     }
 
@@ -66,14 +66,14 @@ impl Plan {
             message,
             declared_at: self.definition.declared_at.clone(),
         };
-        self.baseline.warning(is_needed).into_iter().chain(self.dataset.repeated_ids()).map(warning)
+        self.baseline.warning(is_needed).into_iter().chain(self.dataset.duplicate_id_warning()).map(warning)
     }
 
     pub fn name(&self) -> &str {
         &self.definition.name
     }
 
-    pub fn definition(&self) -> &Arc<Definition> {
+    pub fn definition(&self) -> &Arc<ResolvedDefinition> {
         &self.definition
     }
 
@@ -87,7 +87,7 @@ impl Plan {
     }
 
     pub fn config(&self) -> RunConfig {
-        let Definition { runs, concurrency, timeout, evaluators, thresholds, .. } = &*self.definition;
+        let ResolvedDefinition { runs, concurrency, timeout, evaluators, thresholds, .. } = &*self.definition;
         let mut config = RunConfig {
             runs: *runs,
             concurrency: *concurrency,
@@ -113,18 +113,18 @@ impl Plan {
 }
 
 /// Checks that a dataset can be run.
-fn fit(dataset: Dataset) -> Result<Dataset, BoxError> {
+fn check_dataset(dataset: Dataset) -> Result<Dataset, BoxError> {
     if dataset.is_empty() {
         return Err("the dataset is empty; add items, or fix the filter that removed them".into());
     }
     match dataset.iter().position(|item| item.values().any(is_too_deep)) {
-        Some(index) => Err(DatasetError::TooDeep { index, deepest: DEEPEST }.into()),
+        Some(index) => Err(DatasetError::TooDeep { index, deepest: MAX_DEPTH }.into()),
         None => Ok(dataset),
     }
 }
 
 /// Resolves a declaration. Declared values override those of the file; see [`crate::configuration`] for the full precedence.
-pub fn resolve(declaration: Declaration, config: &Config) -> Result<Definition, Error> {
+pub fn resolve_definition(declaration: Declaration, config: &Config) -> Result<ResolvedDefinition, Error> {
     let Declaration {
         name,
         runs,
@@ -145,8 +145,8 @@ pub fn resolve(declaration: Declaration, config: &Config) -> Result<Definition, 
     let mut thresholds = if thresholds.is_empty() { config.thresholds().to_vec() } else { thresholds };
     // Before adding those for CI, which must not make an experiment less strict.
     let strict = strict.unwrap_or(thresholds.is_empty());
-    add_missing(&mut thresholds, config.additional_thresholds());
-    let definition = Definition {
+    add_missing_thresholds(&mut thresholds, config.additional_thresholds());
+    let definition = ResolvedDefinition {
         name: name.clone(),
         runs: config.runs(runs),
         concurrency: config.concurrency(concurrency),
@@ -159,28 +159,28 @@ pub fn resolve(declaration: Declaration, config: &Config) -> Result<Definition, 
         source_hash,
         declared_at,
     };
-    definition.check().map_err(refused)?;
+    definition.validate().map_err(refused)?;
     Ok(definition)
 }
 
 /// Adds the thresholds whose names are not present yet.
-pub fn add_missing(thresholds: &mut Vec<Threshold>, more: &[Threshold]) {
+pub fn add_missing_thresholds(thresholds: &mut Vec<Threshold>, more: &[Threshold]) {
     let declared: HashSet<_> = thresholds.iter().map(Threshold::case_name).collect();
     thresholds.extend(more.iter().filter(|threshold| !declared.contains(&threshold.case_name())).cloned());
 }
 
 /// How an experiment ended.
 #[derive(Debug)]
-pub enum Ending {
+pub enum RunEnd {
     /// All items are done.
-    Finished(Box<Outcome>),
+    Finished(Box<RunOutcome>),
     /// It was interrupted.
-    Interrupted(Interrupted),
+    Interrupted(InterruptedRun),
 }
 
 /// An interrupted run.
 #[derive(Debug)]
-pub(crate) struct Interrupted {
+pub(crate) struct InterruptedRun {
     pub(crate) experiment: String,
     pub(crate) id: String,
     /// How many items are in its journal, which is kept unless it is empty.
@@ -189,15 +189,15 @@ pub(crate) struct Interrupted {
     pub(crate) error: Option<Error>,
 }
 
-impl From<Interrupted> for Error {
-    fn from(Interrupted { experiment, id, kept, error }: Interrupted) -> Self {
+impl From<InterruptedRun> for Error {
+    fn from(InterruptedRun { experiment, id, kept, error }: InterruptedRun) -> Self {
         error.unwrap_or(Self::Interrupted { experiment, id, kept })
     }
 }
 
 /// The results of a finished experiment.
 #[derive(Debug)]
-pub struct Outcome {
+pub struct RunOutcome {
     pub(crate) report: Report,
     /// The result file, if one was written.
     pub(crate) path: Option<PathBuf>,
@@ -205,9 +205,9 @@ pub struct Outcome {
     pub(crate) unsaved: Option<Error>,
 }
 
-impl Outcome {
+impl RunOutcome {
     /// The event for the end of a run, with saved results or not. `names` are its items' names in test cases.
-    pub fn finished(&self, experiment: usize, names: &[String]) -> ExperimentFinished {
+    pub fn finished_event(&self, experiment: usize, names: &[String]) -> ExperimentFinished {
         let unsaved = self.unsaved.as_ref().map(ToString::to_string);
         let finished = ExperimentFinished::of(experiment, &self.report, names, self.path.as_deref());
         ExperimentFinished { unsaved, ..finished }

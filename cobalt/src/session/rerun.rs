@@ -10,11 +10,11 @@ use std::sync::Arc;
 use cobalt_core::item::content_hash;
 use cobalt_core::redact::redacted_item;
 use cobalt_core::report::{EvaluatorSettings, MeasuredItem, Measurements, Report};
-use cobalt_core::store::{Earlier, latest_runs};
+use cobalt_core::store::{EarlierRun, latest_runs};
 use cobalt_core::wording::count;
 
 use super::Plan;
-use crate::config::{Config, Only};
+use crate::config::{Config, RerunMode};
 use crate::error::Error;
 use crate::evaluators::Evaluator;
 
@@ -23,7 +23,7 @@ pub struct Rerun {
     /// Their indexes; `None` if all items are run.
     pub(crate) items: Option<Vec<usize>>,
     /// The reason, for display.
-    pub(crate) why: String,
+    pub(crate) reason: String,
     /// Earlier results that fail the experiment regardless of these items.
     pub(crate) still_failed: Option<String>,
 }
@@ -33,8 +33,8 @@ pub struct Rerun {
 enum Reason {
     Failed,
     NoResult,
-    SourcesNotTold,
-    SourcesNotKept,
+    CurrentSourcesUnknown,
+    EarlierSourcesUnknown,
     SourcesChanged,
     RunsChanged,
     EvaluatorsChanged,
@@ -47,8 +47,8 @@ impl fmt::Display for Reason {
         f.write_str(match self {
             Self::Failed => "failed last time",
             Self::NoResult => "without a result",
-            Self::SourcesNotTold => "with unknown sources, which only `cargo cobalt run` tracks",
-            Self::SourcesNotKept => "last run with unknown sources",
+            Self::CurrentSourcesUnknown => "with unknown sources, which only `cargo cobalt run` tracks",
+            Self::EarlierSourcesUnknown => "last run with unknown sources",
             Self::SourcesChanged => "last run before the sources changed",
             Self::RunsChanged => "last run with a different number of trials",
             Self::EvaluatorsChanged => "scored before an evaluator changed",
@@ -58,7 +58,7 @@ impl fmt::Display for Reason {
 }
 
 /// An item's latest result.
-struct Latest {
+struct LatestResult {
     /// A change since that affects all items of that run.
     change: Option<Reason>,
     /// A hash of the item at that time.
@@ -66,23 +66,28 @@ struct Latest {
     /// Whether it was in error.
     in_error: bool,
     /// Whether it was below a pass mark.
-    low: bool,
+    below_pass_mark: bool,
     /// The run ID.
     run: String,
 }
 
 /// The maximum number of failed items to name.
-const MOST_NAMED: usize = 5;
+const MAX_NAMED: usize = 5;
 
 impl Plan {
     /// Which of the selected items to run; `None` means all items.
-    pub fn rerun(&self, only: Only, selected: Option<Vec<usize>>, config: &Config) -> Result<Rerun, Error> {
+    pub fn rerun(
+        &self,
+        only: RerunMode,
+        selected: Option<Vec<usize>>,
+        config: &Config,
+    ) -> Result<Rerun, Error> {
         let runs = latest_runs(config.layout(), self.name())?;
         let Some(newest) = runs.first().map(|run| run.report.id.clone()) else {
             let why = "all, because there is no earlier run".to_owned();
-            return Ok(Rerun { items: selected, why, still_failed: None });
+            return Ok(Rerun { items: selected, reason: why, still_failed: None });
         };
-        let latest = self.latest(&runs, config);
+        let latest = self.latest_results(&runs, config);
         let mut items = Vec::new();
         let mut reasons = BTreeMap::<_, usize>::new();
         let some_are_selected = selected.is_some();
@@ -95,33 +100,35 @@ impl Plan {
         }
         let reasons: Vec<_> = reasons.iter().map(|(reason, items)| format!("{items} {reason}")).collect();
         let none = || match (only, some_are_selected) {
-            (Only::Failed, true) => format!("none of the selected items failed last time (run `{newest}`)"),
-            (Only::Failed, false) => format!("no item failed last time (run `{newest}`)"),
-            (Only::Changed, _) => format!("nothing has changed since run `{newest}`"),
+            (RerunMode::Failed, true) => {
+                format!("none of the selected items failed last time (run `{newest}`)")
+            }
+            (RerunMode::Failed, false) => format!("no item failed last time (run `{newest}`)"),
+            (RerunMode::Changed, _) => format!("nothing has changed since run `{newest}`"),
         };
         let why = if items.is_empty() { none() } else { reasons.join(", ") };
         let items = (items.len() < self.dataset.len()).then_some(items);
         let still_failed = items.as_ref().and_then(|items| {
             // If items are selected, thresholds are not requested: they are about all items.
             let thresholds = (!some_are_selected).then(|| self.failed_thresholds(&runs)).flatten();
-            self.failed_beside(items, selected, &latest, thresholds)
+            self.other_failures(items, selected, &latest, thresholds)
         });
-        Ok(Rerun { items, why, still_failed })
+        Ok(Rerun { items, reason: why, still_failed })
     }
 
     /// Earlier results that fail the experiment regardless of a run of these items.
-    pub fn still_failed_beside(&self, items: &[usize], config: &Config) -> Result<Option<String>, Error> {
+    pub fn other_earlier_failures(&self, items: &[usize], config: &Config) -> Result<Option<String>, Error> {
         let runs = latest_runs(config.layout(), self.name())?;
-        let (latest, all) = (self.latest(&runs, config), 0..self.dataset.len());
-        Ok(self.failed_beside(items, all, &latest, self.failed_thresholds(&runs)))
+        let (latest, all) = (self.latest_results(&runs, config), 0..self.dataset.len());
+        Ok(self.other_failures(items, all, &latest, self.failed_thresholds(&runs)))
     }
 
     /// The selected items that fail the experiment and are not among these, and the failed thresholds.
-    fn failed_beside(
+    fn other_failures(
         &self,
         items: &[usize],
         selected: impl IntoIterator<Item = usize>,
-        latest: &HashMap<String, Latest>,
+        latest: &HashMap<String, LatestResult>,
         thresholds: Option<String>,
     ) -> Option<String> {
         let run: HashSet<_> = items.iter().collect();
@@ -135,21 +142,21 @@ impl Plan {
     fn failed_items(
         &self,
         items: impl Iterator<Item = usize>,
-        latest: &HashMap<String, Latest>,
+        latest: &HashMap<String, LatestResult>,
     ) -> Vec<String> {
         let names = self.dataset.case_keys();
         let mut failed = BTreeMap::<_, Vec<&str>>::new();
         for index in items {
             let Some(latest) = latest.get(&*self.keys[index]) else { continue };
-            if latest.in_error || self.definition.strict && latest.low {
+            if latest.in_error || self.definition.strict && latest.below_pass_mark {
                 let what = if latest.in_error { "in error" } else { "below a pass mark" };
                 failed.entry((what, &*latest.run)).or_default().push(&*names[index]);
             }
         }
         let reason = |((what, run), names): ((&str, &str), Vec<&str>)| {
-            let more = names.len().saturating_sub(MOST_NAMED);
+            let more = names.len().saturating_sub(MAX_NAMED);
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            let named = names.iter().take(MOST_NAMED).copied().collect::<Vec<_>>().join(", ");
+            let named = names.iter().take(MAX_NAMED).copied().collect::<Vec<_>>().join(", ");
             format!("{} {what} in run `{run}` ({named}{more})", count(names.len(), "item"))
         };
         failed.into_iter().map(reason).collect()
@@ -157,7 +164,7 @@ impl Plan {
 
     /// The thresholds that fail the experiment: those that did not pass in the last full run, with its bounds. If a later full run was
     /// interrupted with items in error or below a pass mark, it is unknown whether they still pass.
-    fn failed_thresholds(&self, runs: &[Earlier]) -> Option<String> {
+    fn failed_thresholds(&self, runs: &[EarlierRun]) -> Option<String> {
         if self.definition.thresholds.is_empty() {
             return None;
         }
@@ -172,7 +179,7 @@ impl Plan {
             ));
         }
         let interrupted = runs.iter().filter(|run| run.is_interrupted && !run.report.partial);
-        let failed = |run: &Earlier| run.report.items.iter().filter(|item| !item.passed).count();
+        let failed = |run: &EarlierRun| run.report.items.iter().filter(|item| !item.passed).count();
         let mut failed = interrupted.map(|run| (&run.report.id, failed(run)));
         let (id, items) = failed.find(|(_, items)| *items > 0)?;
         let items = count(items, "item");
@@ -183,15 +190,17 @@ impl Plan {
     }
 
     /// The latest result of each item, by its key.
-    fn latest(&self, runs: &[Earlier], config: &Config) -> HashMap<String, Latest> {
+    fn latest_results(&self, runs: &[EarlierRun], config: &Config) -> HashMap<String, LatestResult> {
         let mut latest = HashMap::new();
-        for Earlier { report, .. } in runs {
-            let Measurements { runs, evaluators, items, .. } = Measurements::of(report, config.prices());
+        for EarlierRun { report, .. } in runs {
+            let Measurements { runs, evaluators, items, .. } =
+                Measurements::from_report(report, config.prices());
             let change = self.change_since(report.sources.as_deref(), runs, &evaluators);
             for item in items {
-                let (in_error, low) = (!item.failed.is_empty(), self.has_low_score(&item, &evaluators));
+                let (in_error, low) = (!item.failed.is_empty(), self.is_below_pass_mark(&item, &evaluators));
                 let run = report.id.clone();
-                let result = Latest { change, content: item.content, in_error, low, run };
+                let result =
+                    LatestResult { change, content: item.content, in_error, below_pass_mark: low, run };
                 latest.entry(item.key).or_insert(result);
             }
         }
@@ -210,8 +219,8 @@ impl Plan {
         };
         let hashes = self.definition.evaluator_hashes();
         match (self.sources.as_deref(), sources) {
-            (None, _) => Some(Reason::SourcesNotTold),
-            (_, None) => Some(Reason::SourcesNotKept),
+            (None, _) => Some(Reason::CurrentSourcesUnknown),
+            (_, None) => Some(Reason::EarlierSourcesUnknown),
             (Some(now), Some(then)) if now != then => Some(Reason::SourcesChanged),
             _ if runs != self.definition.runs => Some(Reason::RunsChanged),
             _ if !self.definition.evaluators.iter().zip(hashes).all(is_known) => {
@@ -222,7 +231,7 @@ impl Plan {
     }
 
     /// Whether an evaluator scored the item below its pass mark at that time or, if unknown, its current one.
-    fn has_low_score(&self, item: &MeasuredItem, evaluators: &[EvaluatorSettings]) -> bool {
+    fn is_below_pass_mark(&self, item: &MeasuredItem, evaluators: &[EvaluatorSettings]) -> bool {
         let of_now = |name: &str| {
             let mut evaluators = self.definition.evaluators.iter();
             evaluators.find(|evaluator| evaluator.name() == name).map(|evaluator| evaluator.pass_mark())
@@ -234,13 +243,13 @@ impl Plan {
         })
     }
 
-    fn reason(&self, only: Only, index: usize, latest: Option<&Latest>) -> Option<Reason> {
+    fn reason(&self, only: RerunMode, index: usize, latest: Option<&LatestResult>) -> Option<Reason> {
         match (only, latest) {
-            (Only::Failed, latest) => {
-                latest.filter(|latest| latest.in_error || latest.low).map(|_| Reason::Failed)
+            (RerunMode::Failed, latest) => {
+                latest.filter(|latest| latest.in_error || latest.below_pass_mark).map(|_| Reason::Failed)
             }
-            (Only::Changed, None) => Some(Reason::NoResult),
-            (Only::Changed, Some(Latest { change, content, .. })) => change.or_else(|| {
+            (RerunMode::Changed, None) => Some(Reason::NoResult),
+            (RerunMode::Changed, Some(LatestResult { change, content, .. })) => change.or_else(|| {
                 let is_same = content_hash(&redacted_item(self.dataset.shared(index))) == *content;
                 (!is_same).then_some(Reason::ContentChanged)
             }),

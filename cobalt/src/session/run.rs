@@ -7,14 +7,14 @@ use std::time::Duration;
 
 use cobalt_core::report::{ItemResult, RunConfig, Shard};
 use cobalt_core::store::{
-    CutOff, JOURNAL_VERSION, JournalHeader, JournalWriter, Layout, Resumed, StoreError, new_run_id,
-    read_report,
+    InterruptedRun, JOURNAL_VERSION, JournalHeader, JournalWriter, Layout, ResumedRun, StoreError,
+    new_run_id, read_report,
 };
 use cobalt_core::timestamp::Timestamp;
 use tokio::sync::Semaphore;
 
 use super::plan::Plan;
-use super::record::Record;
+use super::recorder::Recorder;
 use crate::config::RESUME;
 use crate::engine::Work;
 use crate::error::Error;
@@ -22,17 +22,17 @@ use crate::error::Error;
 /// The runs named by `COBALT_RESUME`. An unknown ID is an error.
 ///
 /// Finished runs are included: another process with the same list may have resumed them.
-pub fn to_resume(layout: &Layout) -> Result<Vec<CutOff>, Error> {
-    let (known, unknown) = named_to_resume(layout);
+pub fn require_runs_to_resume(layout: &Layout) -> Result<Vec<InterruptedRun>, Error> {
+    let (known, unknown) = find_runs_to_resume(layout);
     unknown.into_iter().next().map_or(Ok(known), |(_, error)| Err(error))
 }
 
 /// The same, and the unknown IDs, each with the reason.
-pub fn named_to_resume(layout: &Layout) -> (Vec<CutOff>, Vec<(String, Error)>) {
+pub fn find_runs_to_resume(layout: &Layout) -> (Vec<InterruptedRun>, Vec<(String, Error)>) {
     let ids = std::env::var(RESUME).unwrap_or_default();
     let (mut known, mut unknown) = (Vec::new(), Vec::new());
     for id in ids.split(',').map(str::trim).filter(|id| !id.is_empty()) {
-        match CutOff::find(layout, id) {
+        match InterruptedRun::find(layout, id) {
             Ok(run) => known.push(run),
             Err(error) => unknown.push((id.to_owned(), error.into())),
         }
@@ -42,7 +42,7 @@ pub fn named_to_resume(layout: &Layout) -> (Vec<CutOff>, Vec<(String, Error)>) {
 
 /// The items of a run.
 #[derive(Clone, Debug, Default)]
-pub struct Selected {
+pub struct ItemSelection {
     /// The indexes of the items, if not all.
     pub(crate) items: Option<Vec<usize>>,
     /// The shard that they belong to.
@@ -50,7 +50,7 @@ pub struct Selected {
 }
 
 /// The part of a run that earlier processes have done.
-struct Done {
+struct FinishedPart {
     /// When the first one started it.
     timestamp: Timestamp,
     /// Its duration so far.
@@ -60,14 +60,14 @@ struct Done {
     items: Vec<ItemResult>,
 }
 
-impl Default for Done {
+impl Default for FinishedPart {
     fn default() -> Self {
         Self { timestamp: Timestamp::now(), elapsed: Duration::ZERO, sources: None, items: Vec::new() }
     }
 }
 
 /// The note for a resumed run with damaged lines or without a lock.
-fn resuming(damaged: usize, path: &Path, is_locked: bool) -> Option<String> {
+fn resume_note(damaged: usize, path: &Path, is_locked: bool) -> Option<String> {
     let path = path.display();
     let mut notes = Vec::new();
     if damaged > 0 {
@@ -84,12 +84,12 @@ fn resuming(damaged: usize, path: &Path, is_locked: bool) -> Option<String> {
 }
 
 /// When the current data was fetched.
-fn fetched(plan: &Plan) -> String {
+fn fetch_note(plan: &Plan) -> String {
     plan.dataset.fetch().map(|fetch| format!(", fetched at {}", fetch.at)).unwrap_or_default()
 }
 
 /// The sources of a resumed run, if it was started with the current ones.
-fn common(then: Option<String>, plan: &Plan) -> Option<String> {
+fn common_sources(then: Option<String>, plan: &Plan) -> Option<String> {
     then.filter(|then| plan.sources.as_ref() == Some(then))
 }
 
@@ -106,23 +106,23 @@ pub struct Run {
 
 impl Run {
     /// A new run of the selected items.
-    pub fn new(plan: Plan, selected: Selected, layout: &Layout) -> Result<Self, Error> {
+    pub fn new(plan: Plan, selected: ItemSelection, layout: &Layout) -> Result<Self, Error> {
         Self::with_id(plan, selected, layout, new_run_id())
     }
 
     /// The same with a given ID.
-    pub fn with_id(plan: Plan, selected: Selected, layout: &Layout, id: String) -> Result<Self, Error> {
+    pub fn with_id(plan: Plan, selected: ItemSelection, layout: &Layout, id: String) -> Result<Self, Error> {
         let sources = plan.sources.clone();
-        Self::begin(plan, selected, layout, id, Done { sources, ..Done::default() })
+        Self::create(plan, selected, layout, id, FinishedPart { sources, ..FinishedPart::default() })
     }
 
     /// Sets the reason why it runs these items.
-    pub fn because(self, why: Option<String>) -> Self {
+    pub fn with_reason(self, why: Option<String>) -> Self {
         Self { why, ..self }
     }
 
     /// Why it runs these items, if not just because they were selected.
-    pub fn why(&self) -> Option<&str> {
+    pub fn reason(&self) -> Option<&str> {
         self.why.as_deref()
     }
 
@@ -139,7 +139,7 @@ impl Run {
     }
 
     /// How many items earlier processes finished.
-    pub fn done(&self) -> usize {
+    pub fn finished_items(&self) -> usize {
         self.done.iter().map(|item| item.index).collect::<HashSet<_>>().len()
     }
 
@@ -148,14 +148,20 @@ impl Run {
         self.header.selection.as_deref()
     }
 
-    fn begin(plan: Plan, selected: Selected, layout: &Layout, id: String, done: Done) -> Result<Self, Error> {
+    fn create(
+        plan: Plan,
+        selected: ItemSelection,
+        layout: &Layout,
+        id: String,
+        done: FinishedPart,
+    ) -> Result<Self, Error> {
         let items = plan.dataset.len();
         if let Some(index) = selected.items.iter().flatten().find(|index| **index >= items) {
             let reason =
                 format!("it contains item {index}, but the dataset now has {items} items; start a new run");
             return Err(StoreError::Resume { id, reason }.into());
         }
-        let Done { timestamp, sources, items: done, elapsed } = done;
+        let FinishedPart { timestamp, sources, items: done, elapsed } = done;
         let header = JournalHeader {
             journal: JOURNAL_VERSION,
             id,
@@ -166,7 +172,7 @@ impl Run {
             config: plan.config(),
             dataset: plan.dataset_summary(),
             definition: plan.definition.fingerprint(),
-            sources: common(sources, &plan),
+            sources: common_sources(sources, &plan),
             selection: selected.items,
             shard: selected.shard,
             checksums: true,
@@ -183,7 +189,7 @@ impl Run {
 
     /// Resumes an interrupted run. Refused if the new results would not be comparable with the existing ones.
     pub fn resume(mut plan: Plan, layout: &Layout, id: &str) -> Result<Self, Error> {
-        let Resumed { mut contents, journal, path, is_locked } = Resumed::open(layout, id)?;
+        let ResumedRun { mut contents, journal, path, is_locked } = ResumedRun::open(layout, id)?;
         let refuse = |reason: String| Err(StoreError::Resume { id: id.to_owned(), reason }.into());
         let mut header = contents.header;
         if header.name != plan.name() {
@@ -195,7 +201,7 @@ impl Run {
                 header.dataset.source,
                 header.dataset.items,
                 plan.dataset.len(),
-                fetched(&plan)
+                fetch_note(&plan)
             ));
         }
         if header.dataset.items != plan.dataset.len() {
@@ -208,12 +214,12 @@ impl Run {
                 "the experiment or one of its evaluators has changed since; start a new run".to_owned(),
             );
         }
-        header.sources = common(header.sources, &plan);
+        header.sources = common_sources(header.sources, &plan);
         // Lines of earlier versions have no checksums: a damaged one may be valid JSON for another item.
         let lines = contents.items.len();
         contents.items.retain(|item| plan.keys.get(item.index).is_some_and(|key| **key == *item.key));
         let damaged = contents.damaged + lines - contents.items.len();
-        let why = resuming(damaged, &path, is_locked);
+        let why = resume_note(damaged, &path, is_locked);
         let (journal, done, elapsed) = (Some(journal), contents.items, contents.elapsed);
         Ok(Self { plan, header, journal, done, elapsed, why })
     }
@@ -228,21 +234,21 @@ impl Run {
             return Ok(run);
         }
         let Some(path) = layout.result_of(&id) else {
-            return Self::with_id(plan, Selected::default(), layout, id);
+            return Self::with_id(plan, ItemSelection::default(), layout, id);
         };
         let report = read_report(&path)?;
-        let selected = Selected { items: report.selection(), shard: report.shard };
-        let done = Done {
+        let selected = ItemSelection { items: report.selected_indexes(), shard: report.shard };
+        let done = FinishedPart {
             timestamp: report.timestamp,
             elapsed: Duration::from_millis(report.summary.total_duration_ms),
             sources: report.sources,
             items: report.items.into_iter().filter(|item| !item.is_in_error()).collect(),
         };
-        Self::begin(plan, selected, layout, id, done)
+        Self::create(plan, selected, layout, id, done)
     }
 
     /// Splits the run into the parts for the engine and for the recorder.
-    pub fn split(self, experiment: usize) -> (Work, Record) {
+    pub fn split(self, experiment: usize) -> (Work, Recorder) {
         let Self { plan, header, journal, mut done, elapsed, why: _ } = self;
         let expected = header.selection.clone().unwrap_or_else(|| (0..plan.dataset.len()).collect());
         // An item that was retried after an error is in the journal twice; the later one counts.
@@ -265,7 +271,7 @@ impl Run {
             keys: plan.keys,
             items: expected.into_iter().filter(|index| !seen.contains(index)).collect(),
         };
-        let record = Record::new(&work, header, plan.progress, plan.baseline, journal, done, elapsed);
+        let record = Recorder::new(&work, header, plan.progress, plan.baseline, journal, done, elapsed);
         (work, record)
     }
 }

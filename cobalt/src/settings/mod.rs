@@ -1,20 +1,21 @@
 //! Building blocks of configuration tables: validated single values, and tables whose keys depend on a `type`.
 
-mod names;
+mod named_choices;
 #[cfg(feature = "schema")]
 mod schema;
 mod table;
 mod values;
 
 #[cfg(test)]
-pub(crate) use names::assert_written_as_read;
-pub(crate) use names::{Name, names};
+pub(crate) use named_choices::assert_round_trip;
+pub(crate) use named_choices::{NamedChoice, named_choices};
 #[cfg(feature = "schema")]
-pub(crate) use schema::schema_of;
-pub(crate) use table::{NoKeys, Table, take_type};
+pub(crate) use schema::inline_schemas;
+pub(crate) use table::{NoSharedKeys, SplitTable, take_type};
 pub(crate) use values::{
-    Address, Age, AgeOrOff, Argument, Bound, Count, DEFAULT_TIMEOUT, Dollars, EmbeddingVendor,
-    EnvironmentName, JudgeVendor, KeyVariable, LONGEST_TIMEOUT, Length, Limit, MOST_RUNS, Number, Retries,
-    Score, Target, Temperature, Text, VariableName, VariableValue, Weight, Word, at_least_one, bounds,
-    from_text, host, is_address, written,
+    Age, AgeOrOff, Argument, BaseUrl, DEFAULT_TIMEOUT, Dollars, DurationValue, EmbeddingProvider,
+    EnvironmentName, JudgeProvider, MAX_RUNS, MAX_TIMEOUT, NonEmptyString, NonNegativeInt, NumberVisitor,
+    PositiveInt, Retries, ScoreValue, SecretVariable, StringVisitor, TargetPattern, Temperature,
+    ThresholdExpr, VariableName, VariableValue, Weight, deserialize_from_str, format_duration, host,
+    is_http_url, non_empty_list, threshold_list,
 };

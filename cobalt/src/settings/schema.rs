@@ -1,7 +1,7 @@
 //! JSON schemas of single values.
 
 /// Implements `JsonSchema` for types, with the given inline schemas.
-macro_rules! schema_of {
+macro_rules! inline_schemas {
     ($($type:ident: $schema:tt),* $(,)?) => {$(
         impl schemars::JsonSchema for $type {
             fn schema_name() -> std::borrow::Cow<'static, str> {
@@ -19,4 +19,4 @@ macro_rules! schema_of {
     )*};
 }
 
-pub(crate) use schema_of;
+pub(crate) use inline_schemas;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use cobalt_core::wording::{self, unknown_name};
+use cobalt_core::wording::{self, unknown_name_message};
 use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde::ser::Error as _;
 use serde::{Deserialize, Serialize, Serializer, forward_to_deserialize_any};
@@ -10,11 +10,11 @@ use serde_json::{Map, Value};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, Error, ValueDeserializer};
 
-use super::values::Text;
+use super::values::StringVisitor;
 
 /// A table that is parsed into two structs. In lists of keys, the shared ones follow its own, except that a shared `name` comes first.
 #[derive(Clone, Debug)]
-pub(crate) struct Table<Own, Shared> {
+pub(crate) struct SplitTable<Own, Shared> {
     pub(crate) own: Own,
     pub(crate) shared: Shared,
 }
@@ -23,14 +23,15 @@ pub(crate) struct Table<Own, Shared> {
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub(crate) struct NoKeys {}
+pub(crate) struct NoSharedKeys {}
 
-impl<Own: DeserializeOwned, Shared: DeserializeOwned> Table<Own, Shared> {
+impl<Own: DeserializeOwned, Shared: DeserializeOwned> SplitTable<Own, Shared> {
     /// Parses a table at `span`. Both structs use `deny_unknown_fields`.
     pub(crate) fn read(span: Range<usize>, mut table: DeTable<'_>) -> Result<Self, Error> {
-        let shared_keys = keys_of::<Shared>();
+        let shared_keys = field_names::<Shared>();
         let (name, others): (Vec<_>, Vec<_>) = shared_keys.iter().copied().partition(|key| *key == "name");
-        let known: Vec<_> = name.into_iter().chain(keys_of::<Own>().iter().copied()).chain(others).collect();
+        let known: Vec<_> =
+            name.into_iter().chain(field_names::<Own>().iter().copied()).chain(others).collect();
         let at = |table| ValueDeserializer::from(Spanned::new(span.clone(), DeValue::Table(table)));
         if table.keys().any(|key| !known.contains(&&**key.get_ref())) {
             at(table.clone()).deserialize_map(KnownKeys(&known))?;
@@ -46,7 +47,7 @@ impl<Own: DeserializeOwned, Shared: DeserializeOwned> Table<Own, Shared> {
 }
 
 /// The field names in a struct's derived `Deserialize`.
-fn keys_of<T: DeserializeOwned>() -> &'static [&'static str] {
+fn field_names<T: DeserializeOwned>() -> &'static [&'static str] {
     struct Keys<'k>(&'k mut &'static [&'static str]);
 
     impl<'de> Deserializer<'de> for Keys<'_> {
@@ -127,7 +128,7 @@ impl Visitor<'_> for KnownKey<'_> {
     }
 }
 
-impl<Own: Serialize, Shared: Serialize> Serialize for Table<Own, Shared> {
+impl<Own: Serialize, Shared: Serialize> Serialize for SplitTable<Own, Shared> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let fields = |value: Value| match value {
             Value::Object(fields) => Ok(fields),
@@ -135,18 +136,20 @@ impl<Own: Serialize, Shared: Serialize> Serialize for Table<Own, Shared> {
         };
         let own = serde_json::to_value(&self.own).map_err(S::Error::custom).and_then(fields)?;
         let shared = serde_json::to_value(&self.shared).map_err(S::Error::custom).and_then(fields)?;
-        serializer.collect_map(joined(own, shared))
+        serializer.collect_map(merge_fields(own, shared))
     }
 }
 
 /// All fields in key order, without unset ones: TOML has no `null`.
-fn joined(own: Map<String, Value>, mut shared: Map<String, Value>) -> Map<String, Value> {
+fn merge_fields(own: Map<String, Value>, mut shared: Map<String, Value>) -> Map<String, Value> {
     let all = shared.shift_remove_entry("name").into_iter().chain(own).chain(shared);
     all.filter(|(_, value)| !value.is_null()).collect()
 }
 
 #[cfg(feature = "schema")]
-impl<Own: schemars::JsonSchema, Shared: schemars::JsonSchema> schemars::JsonSchema for Table<Own, Shared> {
+impl<Own: schemars::JsonSchema, Shared: schemars::JsonSchema> schemars::JsonSchema
+    for SplitTable<Own, Shared>
+{
     fn schema_name() -> std::borrow::Cow<'static, str> {
         Own::schema_name()
     }
@@ -163,7 +166,7 @@ impl<Own: schemars::JsonSchema, Shared: schemars::JsonSchema> schemars::JsonSche
         if let (Some(Value::Object(own)), Some(Value::Object(shared))) =
             (schema.get_mut("properties"), shared.remove("properties"))
         {
-            *own = joined(std::mem::take(own), shared);
+            *own = merge_fields(std::mem::take(own), shared);
         }
         schema
     }
@@ -172,17 +175,17 @@ impl<Own: schemars::JsonSchema, Shared: schemars::JsonSchema> schemars::JsonSche
 /// Removes the `type` from a table and returns its index in the list of types.
 pub fn take_type(noun: &str, types: &[&str], table: &mut DeTable<'_>) -> Result<usize, Error> {
     let Some(kind) = table.remove("type") else {
-        let known = wording::list(types.iter().copied());
+        let known = wording::join_quoted(types.iter().copied());
         return Err(serde::de::Error::custom(format!(
             "the key `type` is missing; valid {noun} types: {known}"
         )));
     };
     let index = |name: &str| {
         let found = types.iter().position(|known| *known == name);
-        found.ok_or_else(|| unknown_name(&format!("{noun} type"), "types", name, types))
+        found.ok_or_else(|| unknown_name_message(&format!("{noun} type"), "types", name, types))
     };
     let expected = "the name of a type in quotes";
-    ValueDeserializer::from(kind).deserialize_str(Text { expected, read: index })
+    ValueDeserializer::from(kind).deserialize_str(StringVisitor { expected, read: index })
 }
 
 #[cfg(test)]
@@ -205,8 +208,8 @@ mod tests {
         name: Option<String>,
     }
 
-    fn read(text: &str) -> Result<Table<Own, Shared>, Error> {
-        Table::read(0..text.len(), DeTable::parse(text).unwrap().into_inner())
+    fn read(text: &str) -> Result<SplitTable<Own, Shared>, Error> {
+        SplitTable::read(0..text.len(), DeTable::parse(text).unwrap().into_inner())
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use cobalt_core::redact::looks_like_key;
-use cobalt_core::report::{Threshold, duration};
+use cobalt_core::report::{Threshold, parse_duration};
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Unexpected, Visitor};
 use serde::{Serialize, Serializer};
 
@@ -14,15 +14,15 @@ use crate::llm::Provider;
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The maximum number of trials per item.
-pub const MOST_RUNS: usize = 10_000;
+pub const MAX_RUNS: usize = 10_000;
 
 /// The maximum time limit per trial: 720 hours.
-pub const LONGEST_TIMEOUT: Duration = Duration::from_secs(720 * 60 * 60);
+pub const MAX_TIMEOUT: Duration = Duration::from_secs(720 * 60 * 60);
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
 /// Implements `Deserialize` from a string, with the expected value for errors.
-macro_rules! from_text {
+macro_rules! deserialize_from_str {
     ($type:ident: $expected:literal, |$text:ident| $read:expr) => {
         impl $type {
             fn read($text: &str) -> Result<Self, String> {
@@ -32,16 +32,17 @@ macro_rules! from_text {
 
         impl<'de> serde::Deserialize<'de> for $type {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                deserializer.deserialize_str(crate::settings::Text { expected: $expected, read: Self::read })
+                deserializer
+                    .deserialize_str(crate::settings::StringVisitor { expected: $expected, read: Self::read })
             }
         }
     };
 }
 
-pub(crate) use from_text;
+pub(crate) use deserialize_from_str;
 
 /// Implements `Deserialize` from a number in a range, with the expected value for errors.
-macro_rules! from_number {
+macro_rules! deserialize_from_number {
     ($type:ident: $expected:literal, |$number:ident| $is_in_range:expr) => {
         impl<'de> Deserialize<'de> for $type {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -49,7 +50,7 @@ macro_rules! from_number {
                     let $number = *number;
                     $is_in_range
                 };
-                let number = deserializer.deserialize_f64(Number { expected: $expected, range });
+                let number = deserializer.deserialize_f64(NumberVisitor { expected: $expected, range });
                 number.map(|number| Self(number as _))
             }
         }
@@ -58,9 +59,9 @@ macro_rules! from_number {
 
 /// A whole number of at least 1.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub struct Count(pub(crate) usize);
+pub struct PositiveInt(pub(crate) usize);
 
-impl Count {
+impl PositiveInt {
     /// The number, or the largest that fits.
     #[cfg(feature = "judge")]
     pub fn to_u32(self) -> u32 {
@@ -68,20 +69,20 @@ impl Count {
     }
 }
 
-impl<'de> Deserialize<'de> for Count {
+impl<'de> Deserialize<'de> for PositiveInt {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Whole;
 
         impl Visitor<'_> for Whole {
-            type Value = Count;
+            type Value = PositiveInt;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a whole number of at least 1")
             }
 
-            fn visit_i64<E: Error>(self, number: i64) -> Result<Count, E> {
+            fn visit_i64<E: Error>(self, number: i64) -> Result<PositiveInt, E> {
                 let count = usize::try_from(number).ok().filter(|count| *count > 0);
-                count.map(Count).ok_or_else(|| E::invalid_value(Unexpected::Signed(number), &self))
+                count.map(PositiveInt).ok_or_else(|| E::invalid_value(Unexpected::Signed(number), &self))
             }
         }
 
@@ -91,54 +92,56 @@ impl<'de> Deserialize<'de> for Count {
 
 /// A maximum count: a whole number from 0.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub struct Limit(pub(crate) usize);
+pub struct NonNegativeInt(pub(crate) usize);
 
-from_number! {
+deserialize_from_number! {
     // Up to here, floating-point numbers are exact.
-    Limit: "a whole number of at least 0", |number| (0.0..=9e15).contains(&number) && number.fract() == 0.0
+    NonNegativeInt: "a whole number of at least 0", |number| (0.0..=9e15).contains(&number) && number.fract() == 0.0
 }
 
 /// A score: a number from 0 to 1.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub struct Score(pub(crate) f64);
+pub struct ScoreValue(pub(crate) f64);
 
-from_number! { Score: "a number from 0 to 1", |number| (0.0..=1.0).contains(&number) }
+deserialize_from_number! { ScoreValue: "a number from 0 to 1", |number| (0.0..=1.0).contains(&number) }
 
 /// The weight of a part: a number of at least 0.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Weight(pub(crate) f64);
 
-from_number! { Weight: "a number of at least 0", |number| number.is_finite() && number >= 0.0 }
+deserialize_from_number! { Weight: "a number of at least 0", |number| number.is_finite() && number >= 0.0 }
 
 /// An amount in US dollars: a number of at least 0.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct Dollars(pub(crate) f64);
 
-from_number! {
+deserialize_from_number! {
     Dollars: "a number of at least 0 (USD per 1,000,000 tokens)", |number| number.is_finite() && number >= 0.0
 }
 
 /// A duration: a number and its unit, one of `ns`, `us`, `ms`, `s`, `m` and `h`, as in `30s`, `1.5s` or `500ms`.
 #[derive(Clone, Copy, Debug)]
-pub struct Length(pub(crate) Duration);
+pub struct DurationValue(pub(crate) Duration);
 
-from_text! { Length: "a duration in quotes, such as \"30s\" or \"500ms\"", |text| duration(text).map(Self) }
+deserialize_from_str! { DurationValue: "a duration in quotes, such as \"30s\" or \"500ms\"", |text| parse_duration(text).map(Self) }
 
 /// A threshold: `<category>.<metric> <comparison> <bound>`, as in `score.avg >= 0.8` or `latency.p95 <= 5s`.
 #[derive(Clone, Debug)]
-pub struct Bound(pub(crate) Threshold);
+pub struct ThresholdExpr(pub(crate) Threshold);
 
-from_text! {
-    Bound: "a threshold in quotes, such as \"score.avg >= 0.8\"",
+deserialize_from_str! {
+    ThresholdExpr: "a threshold in quotes, such as \"score.avg >= 0.8\"",
     |text| text.parse().map(Self).map_err(|error| format!("{error}"))
 }
 
 /// Deserializes a list of thresholds; a table is refused with the syntax of the list.
-pub fn bounds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<Bound>>, D::Error> {
+pub fn threshold_list<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Vec<ThresholdExpr>>, D::Error> {
     struct Bounds;
 
     impl<'de> Visitor<'de> for Bounds {
-        type Value = Vec<Bound>;
+        type Value = Vec<ThresholdExpr>;
 
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             f.write_str(
@@ -167,7 +170,7 @@ pub fn bounds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<B
 }
 
 /// Deserializes a non-empty list.
-pub fn at_least_one<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+pub fn non_empty_list<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     deserializer: D,
 ) -> Result<Option<Vec<T>>, D::Error> {
     let list = Vec::deserialize(deserializer)?;
@@ -179,17 +182,17 @@ pub fn at_least_one<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
 
 /// A test target by name, or several by a pattern with `*`, `?` or `[…]`.
 #[derive(Clone, Debug)]
-pub(crate) struct Target(pub(crate) glob::Pattern);
+pub(crate) struct TargetPattern(pub(crate) glob::Pattern);
 
-impl Target {
+impl TargetPattern {
     /// Matches every target.
     pub(crate) fn any() -> Self {
         Self(glob::Pattern::new("*").expect("a star is a pattern"))
     }
 }
 
-from_text! {
-    Target: "the name of a test target, or a pattern in quotes",
+deserialize_from_str! {
+    TargetPattern: "the name of a test target, or a pattern in quotes",
     |text| glob::Pattern::new(text).map(Self).map_err(|error| format!("invalid pattern `{text}`: {}", error.msg))
 }
 
@@ -197,7 +200,7 @@ from_text! {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct EnvironmentName(pub(crate) String);
 
-from_text! {
+deserialize_from_str! {
     EnvironmentName: "the name of a variable",
     |name| match name.is_empty() || name.contains(['=', '\0']) {
         true => Err(format!("`{}` is not a valid variable name", name.escape_debug())),
@@ -209,7 +212,7 @@ from_text! {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct VariableName(pub(crate) String);
 
-from_text! {
+deserialize_from_str! {
     VariableName: "the name of a variable",
     |name| {
         let EnvironmentName(name) = EnvironmentName::read(name)?;
@@ -229,7 +232,7 @@ from_text! {
 #[derive(Clone, Debug, Serialize)]
 pub struct VariableValue(pub(crate) String);
 
-from_text! {
+deserialize_from_str! {
     VariableValue: "the variable's value as a string in quotes",
     |text| match text.contains('\0') {
         true => Err("a variable cannot contain a NUL character".to_owned()),
@@ -241,7 +244,7 @@ from_text! {
 #[derive(Clone, Debug, Serialize)]
 pub struct Argument(pub(crate) String);
 
-from_text! {
+deserialize_from_str! {
     Argument: "an argument as a string in quotes",
     |text| match text.contains('\0') {
         true => Err("an argument cannot contain a NUL character".to_owned()),
@@ -250,12 +253,12 @@ from_text! {
 }
 
 /// A visitor that parses a string.
-pub struct Text<F> {
+pub struct StringVisitor<F> {
     pub(crate) expected: &'static str,
     pub(crate) read: F,
 }
 
-impl<T, F: Fn(&str) -> Result<T, String>> Visitor<'_> for Text<F> {
+impl<T, F: Fn(&str) -> Result<T, String>> Visitor<'_> for StringVisitor<F> {
     type Value = T;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -268,12 +271,12 @@ impl<T, F: Fn(&str) -> Result<T, String>> Visitor<'_> for Text<F> {
 }
 
 /// A visitor for a number in a range.
-pub struct Number<F> {
+pub struct NumberVisitor<F> {
     pub(crate) expected: &'static str,
     pub(crate) range: F,
 }
 
-impl<F: Fn(&f64) -> bool> Visitor<'_> for Number<F> {
+impl<F: Fn(&f64) -> bool> Visitor<'_> for NumberVisitor<F> {
     type Value = f64;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -296,28 +299,28 @@ impl<F: Fn(&f64) -> bool> Visitor<'_> for Number<F> {
 }
 
 /// As it would be written in the file.
-impl Serialize for Length {
+impl Serialize for DurationValue {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&written(self.0))
+        serializer.serialize_str(&format_duration(self.0))
     }
 }
 
 /// As it would be written in the file.
-impl Serialize for Bound {
+impl Serialize for ThresholdExpr {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(&self.0)
     }
 }
 
 /// As written in the file.
-impl Serialize for Target {
+impl Serialize for TargetPattern {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.0.as_str())
     }
 }
 
 /// Formats a duration in the largest unit that gives a whole number.
-pub fn written(duration: Duration) -> String {
+pub fn format_duration(duration: Duration) -> String {
     let nanos = duration.as_nanos();
     let units = [
         ("h", 3_600_000_000_000),
@@ -334,10 +337,10 @@ pub fn written(duration: Duration) -> String {
 
 /// A name, or any other string that cannot be empty.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct Word(pub(crate) String);
+pub(crate) struct NonEmptyString(pub(crate) String);
 
-from_text! {
-    Word: "a string in quotes",
+deserialize_from_str! {
+    NonEmptyString: "a string in quotes",
     |text| match text.trim() {
         "" => Err("the string is empty; remove the key to use the default".to_owned()),
         text => Ok(Self(text.to_owned())),
@@ -346,10 +349,10 @@ from_text! {
 
 /// The name of an environment variable that holds a secret.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct KeyVariable(pub(crate) String);
+pub(crate) struct SecretVariable(pub(crate) String);
 
-from_text! {
-    KeyVariable: "the name of a variable in quotes",
+deserialize_from_str! {
+    SecretVariable: "the name of a variable in quotes",
     |text| {
         let is_of_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
         // Some keys consist of the same characters: their form reveals them.
@@ -365,10 +368,10 @@ from_text! {
 
 /// The base URL of an API.
 #[derive(Clone, Debug, Serialize)]
-pub struct Address(pub(crate) String);
+pub struct BaseUrl(pub(crate) String);
 
-from_text! {
-    Address: "a URL in quotes",
+deserialize_from_str! {
+    BaseUrl: "a URL in quotes",
     |text| {
         let text = text.trim();
         let host = ["https://", "http://"].iter().find_map(|scheme| text.strip_prefix(scheme));
@@ -381,26 +384,26 @@ from_text! {
 
 /// A provider of judge models, by name.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub struct JudgeVendor(pub(crate) Provider);
+pub struct JudgeProvider(pub(crate) Provider);
 
-from_text! {
-    JudgeVendor: "the name of a provider in quotes",
-    |name| vendor(name, "judge models", Provider::judges).map(Self)
+deserialize_from_str! {
+    JudgeProvider: "the name of a provider in quotes",
+    |name| parse_provider(name, "judge models", Provider::has_judge_models).map(Self)
 }
 
 /// A provider of embeddings, by name.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub struct EmbeddingVendor(pub(crate) Provider);
+pub struct EmbeddingProvider(pub(crate) Provider);
 
-from_text! {
-    EmbeddingVendor: "the name of a provider in quotes", |name| vendor(name, "embeddings", Provider::embeds).map(Self)
+deserialize_from_str! {
+    EmbeddingProvider: "the name of a provider in quotes", |name| parse_provider(name, "embeddings", Provider::has_embeddings).map(Self)
 }
 
 /// Parses a provider that has the required kind of model.
-fn vendor(name: &str, wanted: &str, can: fn(Provider) -> bool) -> Result<Provider, String> {
+fn parse_provider(name: &str, wanted: &str, can: fn(Provider) -> bool) -> Result<Provider, String> {
     match name.parse::<Provider>() {
         Ok(provider) if can(provider) => Ok(provider),
-        Ok(provider) => Err(provider.lacks(wanted, can)),
+        Ok(provider) => Err(provider.missing_capability(wanted, can)),
         Err(unknown) => Err(unknown.to_string()),
     }
 }
@@ -409,13 +412,13 @@ fn vendor(name: &str, wanted: &str, can: fn(Provider) -> bool) -> Result<Provide
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Temperature(pub(crate) f64);
 
-from_number! { Temperature: "a number from 0 to 2", |number| (0.0..=2.0).contains(&number) }
+deserialize_from_number! { Temperature: "a number from 0 to 2", |number| (0.0..=2.0).contains(&number) }
 
 /// A number of retries: from 0 to 20.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Retries(pub(crate) u32);
 
-from_number! {
+deserialize_from_number! {
     Retries: "a whole number from 0 to 20", |number| (0.0..=20.0).contains(&number) && number.fract() == 0.0
 }
 
@@ -423,15 +426,15 @@ from_number! {
 #[derive(Clone, Copy, Debug)]
 pub struct Age(pub(crate) Duration);
 
-from_text! {
+deserialize_from_str! {
     Age: "a duration in quotes, such as \"7d\" or \"12h\"",
     |text| {
         let days =
             text.trim().strip_suffix('d').filter(|number| number.ends_with(|c: char| c.is_ascii_digit()));
         match days {
-            Some(days) => Ok(Self(duration(&format!("{days}h"))?.saturating_mul(24))),
+            Some(days) => Ok(Self(parse_duration(&format!("{days}h"))?.saturating_mul(24))),
             // Only ages can be in days.
-            None => duration(text).map(Self).map_err(|problem| {
+            None => parse_duration(text).map(Self).map_err(|problem| {
                 if problem.contains("unknown time unit") {
                     format!("{problem}; `d` is also allowed here")
                 } else {
@@ -446,7 +449,7 @@ from_text! {
 #[derive(Clone, Copy, Debug)]
 pub struct AgeOrOff(pub(crate) Option<Age>);
 
-from_text! {
+deserialize_from_str! {
     AgeOrOff: "a duration in quotes, such as \"12h\", or \"off\"",
     |text| match text.trim() {
         "off" => Ok(Self(None)),
@@ -468,19 +471,19 @@ impl Serialize for Age {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.0.as_nanos().is_multiple_of(DAY.as_nanos()) {
             true => serializer.collect_str(&format_args!("{}d", self.0.as_nanos() / DAY.as_nanos())),
-            false => serializer.serialize_str(&written(self.0)),
+            false => serializer.serialize_str(&format_duration(self.0)),
         }
     }
 }
 
 #[cfg(feature = "schema")]
-super::schema::schema_of! {
-    Count: { "type": "integer", "minimum": 1 },
-    Limit: { "type": "integer", "minimum": 0 },
-    Score: { "type": "number", "minimum": 0, "maximum": 1 },
+super::schema::inline_schemas! {
+    PositiveInt: { "type": "integer", "minimum": 1 },
+    NonNegativeInt: { "type": "integer", "minimum": 0 },
+    ScoreValue: { "type": "number", "minimum": 0, "maximum": 1 },
     Dollars: { "type": "number", "minimum": 0 },
     Weight: { "type": "number", "minimum": 0 },
-    Length: {
+    DurationValue: {
         "type": "string",
         "pattern": "^(?=.*[1-9])\\s*[0-9.][0-9._]*\\s*(ns|us|ms|s|m|h)\\s*$",
         "examples": ["30s", "500ms", "1.5s", "2m"],
@@ -495,19 +498,19 @@ super::schema::schema_of! {
         "pattern": "^\\s*off\\s*$|^(?=.*[1-9])\\s*[0-9.][0-9._]*\\s*(ns|us|ms|s|m|h|d)\\s*$",
         "examples": ["12h", "off"],
     },
-    Word: { "type": "string", "pattern": "\\S" },
-    JudgeVendor: { "type": "string", "enum": Provider::names(Provider::judges) },
-    EmbeddingVendor: { "type": "string", "enum": Provider::names(Provider::embeds) },
-    KeyVariable: { "type": "string", "pattern": "^[A-Za-z0-9_]+$", "examples": ["GATEWAY_API_KEY"] },
-    Address: { "type": "string", "pattern": "^https?://.+", "examples": ["http://localhost:11434/v1"] },
+    NonEmptyString: { "type": "string", "pattern": "\\S" },
+    JudgeProvider: { "type": "string", "enum": Provider::names(Provider::has_judge_models) },
+    EmbeddingProvider: { "type": "string", "enum": Provider::names(Provider::has_embeddings) },
+    SecretVariable: { "type": "string", "pattern": "^[A-Za-z0-9_]+$", "examples": ["GATEWAY_API_KEY"] },
+    BaseUrl: { "type": "string", "pattern": "^https?://.+", "examples": ["http://localhost:11434/v1"] },
     Temperature: { "type": "number", "minimum": 0, "maximum": 2 },
     Retries: { "type": "integer", "minimum": 0, "maximum": 20 },
-    Bound: {
+    ThresholdExpr: {
         "type": "string",
         "pattern": "^.+\\.\\s*(avg|min|max|p50|p95|p99|total|drop|rise|ratio|pass_rate\\s*(\\(.+\\))?)\\s*[<>]=?\\s*[0-9.].*$",
         "examples": ["score.avg >= 0.8", "latency.p95 <= 5s", "right.pass_rate >= 0.95", "vs_baseline.score.drop <= 0.02"],
     },
-    Target: { "type": "string", "examples": ["evals", "evals-*"] },
+    TargetPattern: { "type": "string", "examples": ["evals", "evals-*"] },
     Argument: { "type": "string" },
     EnvironmentName: { "type": "string", "pattern": "^[^=]+$" },
     VariableName: { "type": "string", "pattern": "^(?!COBALT_|CARGO_)[^=]+$" },
@@ -515,7 +518,7 @@ super::schema::schema_of! {
 }
 
 /// Whether a string looks like an HTTP URL: it has a host, and no whitespace or control characters.
-pub fn is_address(text: &str) -> bool {
+pub fn is_http_url(text: &str) -> bool {
     let rest = ["https://", "http://"].iter().find_map(|scheme| text.strip_prefix(scheme));
     let is_odd = |letter: char| letter.is_whitespace() || letter.is_control();
     rest.is_some_and(|rest| !host(rest).is_empty() && !rest.contains(is_odd))

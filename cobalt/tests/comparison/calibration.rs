@@ -12,10 +12,10 @@ use std::{env, fmt, thread};
 
 use cobalt::Threshold;
 use cobalt::llm::prices::PriceTable;
-use cobalt::report::comparison::{Comparison, Difference, Finding, Verdict, judge_against};
+use cobalt::report::comparison::{Comparison, Difference, ThresholdStatus, Verdict, evaluate_against};
 use cobalt::report::stats::Interval;
 use cobalt::report::{
-    Execution, Figures, ItemResult, MeasuredItem, Measurements, ScoredEvaluation, TrialAmounts,
+    Execution, ItemResult, MeasuredItem, Measurements, RunMetrics, ScoredEvaluation, TrialMeasurements,
 };
 
 use crate::gates::drop;
@@ -144,7 +144,9 @@ impl Cell {
         if !self.is_latency() {
             return item(key, figures);
         }
-        let trials = figures.iter().map(|&latency_ms| TrialAmounts { latency_ms, ..TrialAmounts::default() });
+        let trials = figures
+            .iter()
+            .map(|&latency_ms| TrialMeasurements { latency_ms, ..TrialMeasurements::default() });
         let latency_ms = figures.iter().sum::<f64>() / figures.len() as f64;
         let trials = if figures.len() > 1 { trials.collect() } else { Vec::new() };
         MeasuredItem { latency_ms, trials, ..item(key, &[]) }
@@ -256,7 +258,9 @@ impl Found {
             if let Some(ratio) = less.ratio {
                 found.ratio_covered.count(holds(Some(ratio.ci95), 1.0 + DROPPED));
             }
-            found.met.count(judge_against(&base.run, &other.run, &[&gate])[0].finding == Finding::Met);
+            found
+                .met
+                .count(evaluate_against(&base.run, &other.run, &[&gate])[0].finding == ThresholdStatus::Met);
             // For latency, 10% matters.
             if !cell.is_latency() && cell.noise != Noise::Quarters {
                 found.within.count(less.verdict == Verdict::WithinNoise);
@@ -449,7 +453,7 @@ impl Summed {
         for trial in 0..trials {
             let (Answers { run, truth }, _) = self.cell.pair(trial, 0.0);
             let items: Vec<_> = run.items.iter().map(result).collect();
-            let figures = Figures::gather(&items, &[("correct", 0.5)], &PriceTable::default());
+            let figures = RunMetrics::gather(&items, &[("correct", 0.5)], &PriceTable::default());
             let stats = &figures.summary(Duration::ZERO).scores["correct"];
             match self.cell.noise {
                 Noise::Graded(_) => of_mean.count(holds(stats.ci95, truth)),

@@ -2,7 +2,7 @@
 
 use cobalt::report::comparison::{Quantity, Test, compare};
 use cobalt::report::stats::{mcnemar, student_t_quantile};
-use cobalt::report::{Measurements, TrialAmounts};
+use cobalt::report::{Measurements, TrialMeasurements};
 
 use crate::runs::{Random, compared, difference, evaluator, is_close, item, right, run, scored, with};
 
@@ -269,7 +269,7 @@ fn amounts_without_a_ratio_are_exchanged_between_the_sides_too() {
         let mut run = Measurements { runs: trials, ..scored(id, &[1.0; 12]) };
         for (index, item) in run.items.iter_mut().enumerate() {
             let mut latency = || if index == 0 { 0.0 } else { (5.0 + random.normal()).exp() };
-            let trial = |latency_ms| TrialAmounts { latency_ms, ..TrialAmounts::default() };
+            let trial = |latency_ms| TrialMeasurements { latency_ms, ..TrialMeasurements::default() };
             item.trials = (0..trials).map(|_| trial(latency())).collect();
             item.latency_ms = item.trials.iter().map(|trial| trial.latency_ms).sum::<f64>() / trials as f64;
         }

@@ -1,7 +1,7 @@
 //! Baseline gates: met, missed, or inconclusive.
 
 use cobalt::Threshold;
-use cobalt::report::comparison::{Finding, Judged, judge_against};
+use cobalt::report::comparison::{GateResult, ThresholdStatus, evaluate_against};
 use cobalt::report::{Category, Comparison, Measurements, Metric};
 
 use crate::runs::{Random, difference, evaluator, is_close, item, right, run, scored, with};
@@ -14,14 +14,14 @@ pub(crate) fn drop(bound: f64) -> Threshold {
     gate(Category::Evaluator("correct".to_owned()), Metric::Drop, bound)
 }
 
-pub(crate) fn judged(baseline: &Measurements, now: &Measurements, threshold: Threshold) -> Judged {
-    judge_against(baseline, now, &[&threshold]).remove(0)
+pub(crate) fn judged(baseline: &Measurements, now: &Measurements, threshold: Threshold) -> GateResult {
+    evaluate_against(baseline, now, &[&threshold]).remove(0)
 }
 
 #[test]
 fn a_drop_beyond_noise_misses_the_gate() {
     let found = judged(&scored("a", &right(90, 10)), &scored("b", &right(60, 40)), drop(0.02));
-    assert_eq!(found.finding, Finding::Missed);
+    assert_eq!(found.finding, ThresholdStatus::Missed);
     assert!(is_close(found.actual.unwrap(), 0.3));
     assert!(found.message.starts_with("the drop of correct is 0.3 (95% CI 0."), "{}", found.message);
     assert!(found.message.ends_with(" beyond noise"), "{}", found.message);
@@ -30,7 +30,7 @@ fn a_drop_beyond_noise_misses_the_gate() {
 #[test]
 fn a_rise_of_scores_meets_the_gate() {
     let found = judged(&scored("a", &right(60, 40)), &scored("b", &right(90, 10)), drop(0.02));
-    assert_eq!(found.finding, Finding::Met);
+    assert_eq!(found.finding, ThresholdStatus::Met);
     assert!(is_close(found.actual.unwrap(), -0.3));
 }
 
@@ -39,15 +39,15 @@ fn an_unchanged_agent_meets_the_gate_where_so_many_items_can_tell() {
     let found = judged(&scored("a", &[0.3, 0.4]), &scored("b", &[0.3, 0.4]), drop(0.0));
     assert_eq!(
         (found.finding, found.actual),
-        (Finding::Met, Some(0.0)),
+        (ThresholdStatus::Met, Some(0.0)),
         "graded scores are exactly the same"
     );
     // Of answers that are right or wrong, a few that are as before say little of those that follow: 1.98 / (n + 2).
     for (items, bound, finding) in [
-        (2, 0.02, Finding::Inconclusive),
-        (96, 0.02, Finding::Inconclusive),
-        (100, 0.02, Finding::Met),
-        (1000, 0.0, Finding::Inconclusive),
+        (2, 0.02, ThresholdStatus::Inconclusive),
+        (96, 0.02, ThresholdStatus::Inconclusive),
+        (100, 0.02, ThresholdStatus::Met),
+        (1000, 0.0, ThresholdStatus::Inconclusive),
     ] {
         let (base, now) = (scored("a", &right(items, 0)), scored("b", &right(items, 0)));
         let found = judged(&base, &now, drop(bound));
@@ -59,10 +59,10 @@ fn an_unchanged_agent_meets_the_gate_where_so_many_items_can_tell() {
 #[test]
 fn a_drop_that_noise_may_explain_is_open_and_says_what_would_settle_it() {
     let found = judged(&scored("a", &right(12, 8)), &scored("b", &right(10, 10)), drop(0.02));
-    assert!(found.finding == Finding::Inconclusive && is_close(found.actual.unwrap(), 0.1));
+    assert!(found.finding == ThresholdStatus::Inconclusive && is_close(found.actual.unwrap(), 0.1));
     assert!(found.message.contains("20 items cannot tell it from noise; about "), "{}", found.message);
     let single = judged(&scored("a", &[0.9]), &scored("b", &[0.5]), drop(0.02));
-    assert_eq!(single.finding, Finding::Inconclusive);
+    assert_eq!(single.finding, ThresholdStatus::Inconclusive);
     assert!(single.message.contains("one item or cluster is not enough"), "{}", single.message);
 }
 
@@ -71,8 +71,11 @@ fn a_drop_within_what_is_allowed_is_no_miss_however_sure_it_is() {
     let before: Vec<_> = (0..200).map(|i| 0.5 + 0.001 * f64::from(i % 7)).collect();
     let after: Vec<_> = before.iter().map(|score| score - 0.01).collect();
     let found = judged(&scored("a", &before), &scored("b", &after), drop(0.02));
-    assert_eq!(found.finding, Finding::Met);
-    assert_eq!(judged(&scored("a", &before), &scored("b", &after), drop(0.005)).finding, Finding::Missed);
+    assert_eq!(found.finding, ThresholdStatus::Met);
+    assert_eq!(
+        judged(&scored("a", &before), &scored("b", &after), drop(0.005)).finding,
+        ThresholdStatus::Missed
+    );
 }
 
 #[test]
@@ -83,7 +86,7 @@ fn changed_items_are_left_out_and_counted() {
         }
     });
     let found = judged(&scored("a", &right(90, 10)), &now, drop(0.02));
-    assert_eq!((found.finding, found.actual), (Finding::Inconclusive, Some(0.0)));
+    assert_eq!((found.finding, found.actual), (ThresholdStatus::Inconclusive, Some(0.0)));
     assert!(found.message.ends_with("; excluded: 30 items changed"), "{}", found.message);
 }
 
@@ -95,17 +98,17 @@ fn what_the_baseline_lacks_is_open_and_what_the_run_lacks_is_missed() {
     with_new.items[0].scores.insert("new".to_owned(), vec![1.0]);
     let new = gate(Category::Evaluator("new".to_owned()), Metric::Drop, 0.02);
     let found = judged(&base, &with_new, new.clone());
-    assert_eq!((found.finding, found.actual), (Finding::Inconclusive, None));
+    assert_eq!((found.finding, found.actual), (ThresholdStatus::Inconclusive, None));
     assert!(
         found
             .message
             .contains("no item of the baseline has scores; update it with `cargo cobalt baseline set`")
     );
     let found = judged(&with_new, &now, new);
-    assert_eq!((found.finding, found.actual), (Finding::Missed, None));
+    assert_eq!((found.finding, found.actual), (ThresholdStatus::Missed, None));
     assert!(found.message.contains("no evaluator is named `new`; available: `correct`"), "{}", found.message);
     let found = judged(&base, &now, gate(Category::Tokens, Metric::Rise, 10.0));
-    assert_eq!(found.finding, Finding::Missed);
+    assert_eq!(found.finding, ThresholdStatus::Missed);
     assert!(
         found.message.ends_with("has nothing to measure: no item of this run has tokens"),
         "{}",
@@ -113,7 +116,7 @@ fn what_the_baseline_lacks_is_open_and_what_the_run_lacks_is_missed() {
     );
     let other = run("b", vec![item("x", &[1.0])]);
     let found = judged(&base, &other, drop(0.02));
-    assert_eq!((found.finding, found.actual), (Finding::Missed, None));
+    assert_eq!((found.finding, found.actual), (ThresholdStatus::Missed, None));
     assert!(
         found.message.ends_with(
             "the baseline has no items in common with this run; update it with `cargo cobalt baseline set`"
@@ -123,7 +126,7 @@ fn what_the_baseline_lacks_is_open_and_what_the_run_lacks_is_missed() {
     );
     let changed = with(now.clone(), |_, item| item.content = "2".to_owned());
     let found = judged(&base, &changed, drop(0.02));
-    assert_eq!(found.finding, Finding::Inconclusive);
+    assert_eq!(found.finding, ThresholdStatus::Inconclusive);
     assert!(
         found.message.contains("no items can be compared; excluded: 2 items changed"),
         "{}",
@@ -141,10 +144,10 @@ fn amounts_are_held_by_their_rise_and_by_their_ratio() {
     let (base, now) = (timed("a", 1.0), timed("b", 1.5));
     let judged = |metric, bound| judged(&base, &now, gate(Category::Latency, metric, bound));
     for (metric, bound, finding, actual) in [
-        (Metric::Rise, 100.0, Finding::Met, 57.0),
-        (Metric::Rise, 20.0, Finding::Missed, 57.0),
-        (Metric::Ratio, 1.6, Finding::Met, 1.5),
-        (Metric::Ratio, 1.2, Finding::Missed, 1.5),
+        (Metric::Rise, 100.0, ThresholdStatus::Met, 57.0),
+        (Metric::Rise, 20.0, ThresholdStatus::Missed, 57.0),
+        (Metric::Ratio, 1.6, ThresholdStatus::Met, 1.5),
+        (Metric::Ratio, 1.2, ThresholdStatus::Missed, 1.5),
     ] {
         let found = judged(metric, bound);
         assert_eq!(found.finding, finding, "{}", found.message);
@@ -157,7 +160,7 @@ fn amounts_are_held_by_their_rise_and_by_their_ratio() {
 fn a_ratio_below_1_is_missed_by_an_unchanged_agent() {
     let base = with(scored("a", &[1.0; 40]), |index, item| item.latency_ms = 100.0 + index as f64);
     let found = judged(&base, &base.clone(), gate(Category::Latency, Metric::Ratio, 0.5));
-    assert_eq!((found.finding, found.actual), (Finding::Missed, Some(1.0)));
+    assert_eq!((found.finding, found.actual), (ThresholdStatus::Missed, Some(1.0)));
 }
 
 #[test]
@@ -165,7 +168,7 @@ fn there_is_no_ratio_to_nothing() {
     let free = with(scored("a", &[1.0; 40]), |_, item| item.cost = Some(0.0));
     let dear = with(scored("b", &[1.0; 40]), |_, item| item.cost = Some(1.0));
     let found = judged(&free, &dear, gate(Category::Cost, Metric::Ratio, 1.2));
-    assert_eq!((found.finding, found.actual), (Finding::Inconclusive, None));
+    assert_eq!((found.finding, found.actual), (ThresholdStatus::Inconclusive, None));
     assert!(found.message.contains("use `vs_baseline.cost.rise`"), "{}", found.message);
 }
 
@@ -180,7 +183,11 @@ fn the_score_is_the_mean_of_the_evaluators_that_both_runs_have() {
     };
     let score = || gate(Category::Score, Metric::Drop, 0.02);
     let found = judged(&two("a", &[1.0; 40], 0.5), &two("b", &[0.5; 40], 0.4), score());
-    assert!(found.finding == Finding::Missed && is_close(found.actual.unwrap(), 0.3), "{}", found.message);
+    assert!(
+        found.finding == ThresholdStatus::Missed && is_close(found.actual.unwrap(), 0.3),
+        "{}",
+        found.message
+    );
     let found = judged(&scored("a", &[1.0; 40]), &two("b", &[0.5; 40], 0.4), score());
     assert!(is_close(found.actual.unwrap(), 0.5), "{}", found.message);
 }
@@ -195,7 +202,7 @@ fn a_drop_of_one_of_two_evaluators_that_say_yes_or_no_is_seen_in_their_mean() {
         run
     };
     let found = judged(&two("a", 1.0), &two("b", 0.0), gate(Category::Score, Metric::Drop, 0.02));
-    assert!(found.finding == Finding::Missed && found.actual == Some(0.5), "{}", found.message);
+    assert!(found.finding == ThresholdStatus::Missed && found.actual == Some(0.5), "{}", found.message);
 }
 
 #[test]
@@ -220,7 +227,7 @@ fn the_items_that_a_gate_needs_show_the_drop_at_the_level_of_so_many_gates() {
     // Each score is higher or lower than 0.46 by 0.3.
     let (base, now) = (scored("a", &[0.46; 100]), scored("b", &spread()));
     for (gates, least, most) in [(1, 251, 256), (12, 397, 406)] {
-        let found = &judge_against(&base, &now, &vec![&drop(0.0); gates])[0];
+        let found = &evaluate_against(&base, &now, &vec![&drop(0.0); gates])[0];
         let (_, items) = found.message.split_once("; about ").unwrap();
         let items: u32 = items.split(' ').next().unwrap().parse().unwrap();
         // (z(1 - 0.01 / gates) + 0.8416)² × 0.3² / 0.06², and a few more by Student's distribution.
@@ -272,10 +279,10 @@ fn several_gates_are_corrected_for_together() {
     // 7 of 30 are worse: 7 / 32 is 2.75 standard errors from 0, by chance in 0.51 %, which is more than 1 % for two gates.
     let (base, now) = (scored("a", &right(30, 0)), scored("b", &right(23, 7)));
     let gate = drop(0.0);
-    let finding = |number| judge_against(&base, &now, &vec![&gate; number])[0].finding;
+    let finding = |number| evaluate_against(&base, &now, &vec![&gate; number])[0].finding;
     assert_eq!(
         [finding(1), finding(2), finding(3)],
-        [Finding::Missed, Finding::Inconclusive, Finding::Inconclusive]
+        [ThresholdStatus::Missed, ThresholdStatus::Inconclusive, ThresholdStatus::Inconclusive]
     );
 }
 
@@ -283,13 +290,13 @@ fn several_gates_are_corrected_for_together() {
 fn a_drop_by_what_is_allowed_meets_the_gate_whatever_its_rounding() {
     // 0.9 - 0.88 is a little more than 0.02 as a double.
     let found = judged(&scored("a", &[0.9; 20]), &scored("b", &[0.88; 20]), drop(0.02));
-    assert_eq!(found.finding, Finding::Met, "{}", found.message);
+    assert_eq!(found.finding, ThresholdStatus::Met, "{}", found.message);
 }
 
 #[test]
 fn a_gate_needs_at_least_six_items() {
     let found = judged(&scored("a", &[0.9, 0.8, 0.7]), &scored("b", &[0.5, 0.4, 0.3]), drop(0.02));
-    assert_eq!(found.finding, Finding::Inconclusive);
+    assert_eq!(found.finding, ThresholdStatus::Inconclusive);
     assert!(
         found.message.contains("3 items cannot tell it from noise; about 6 items needed"),
         "{}",
@@ -302,7 +309,7 @@ fn a_drop_near_the_bound_takes_many_items_to_tell() {
     // A drop of about 0.09, give or take 0.02, where 0.1 is allowed.
     let after: Vec<_> = (0..40).map(|i| 0.41 + 0.12 * f64::from(i).sin()).collect();
     let found = judged(&scored("a", &[0.5; 40]), &scored("b", &after), drop(0.1));
-    assert_eq!(found.finding, Finding::Inconclusive, "{}", found.message);
+    assert_eq!(found.finding, ThresholdStatus::Inconclusive, "{}", found.message);
     let (_, items) = found.message.split_once("; about ").unwrap();
     let items: usize = items.split(' ').next().unwrap().replace(',', "").parse().unwrap();
     assert!(items > 300, "{}", found.message);
@@ -312,18 +319,18 @@ fn a_drop_near_the_bound_takes_many_items_to_tell() {
 fn a_gate_whose_every_item_collapsed_is_missed_however_few_items_or_many_gates_there_are() {
     for items in 1..=5 {
         let found = judged(&scored("a", &right(items, 0)), &scored("b", &right(0, items)), drop(0.02));
-        assert_eq!((found.finding, found.actual), (Finding::Missed, Some(1.0)), "{}", found.message);
+        assert_eq!((found.finding, found.actual), (ThresholdStatus::Missed, Some(1.0)), "{}", found.message);
         assert!(found.message.contains("every item dropped by at least 0.5 ("), "{}", found.message);
     }
     // By the tests alone, three gates are open: 3 in 128, which count half, are more than 1 %.
     let (base, now, gate) = (scored("a", &right(7, 0)), scored("b", &right(0, 7)), drop(0.02));
     for gates in [3, 12] {
-        let found = judge_against(&base, &now, &vec![&gate; gates]);
-        assert!(found.iter().all(|one| one.finding == Finding::Missed), "{found:?}");
+        let found = evaluate_against(&base, &now, &vec![&gate; gates]);
+        assert!(found.iter().all(|one| one.finding == ThresholdStatus::Missed), "{found:?}");
     }
     // Items that share a cluster fell, too.
     let together = |run| with(run, |_, item| item.cluster = Some("one".to_owned()));
-    assert_eq!(judged(&together(base), &together(now), drop(0.02)).finding, Finding::Missed);
+    assert_eq!(judged(&together(base), &together(now), drop(0.02)).finding, ThresholdStatus::Missed);
 }
 
 #[test]
@@ -331,8 +338,8 @@ fn of_several_runs_the_mean_of_every_item_counts() {
     let several = |id, runs: &[f64]| run(id, (0..3).map(|key| item(key, runs)).collect());
     let base = several("a", &[1.0, 1.0, 1.0, 1.0]);
     let found = |runs: &[f64]| judged(&base, &several("b", runs), drop(0.02)).finding;
-    assert_eq!(found(&[0.0, 1.0, 0.0, 0.0]), Finding::Missed);
-    assert_eq!(found(&[0.0, 1.0, 1.0, 1.0]), Finding::Inconclusive);
+    assert_eq!(found(&[0.0, 1.0, 0.0, 0.0]), ThresholdStatus::Missed);
+    assert_eq!(found(&[0.0, 1.0, 1.0, 1.0]), ThresholdStatus::Inconclusive);
 }
 
 #[test]
@@ -340,10 +347,22 @@ fn a_drop_that_spares_an_item_or_is_small_or_allowed_is_no_collapse() {
     let finding = |before: &[f64], after: &[f64], bound| {
         judged(&scored("a", before), &scored("b", after), drop(bound)).finding
     };
-    assert_eq!(finding(&right(4, 0), &right(1, 3), 0.02), Finding::Inconclusive, "one item is as it was");
-    assert_eq!(finding(&right(3, 1), &right(0, 4), 0.02), Finding::Inconclusive, "one was wrong before");
-    assert_eq!(finding(&[0.9; 3], &[0.5, 0.5, 0.6], 0.02), Finding::Inconclusive, "graded scores vary");
-    assert_eq!(finding(&[0.9], &[0.3], 0.7), Finding::Inconclusive, "no more than is allowed");
+    assert_eq!(
+        finding(&right(4, 0), &right(1, 3), 0.02),
+        ThresholdStatus::Inconclusive,
+        "one item is as it was"
+    );
+    assert_eq!(
+        finding(&right(3, 1), &right(0, 4), 0.02),
+        ThresholdStatus::Inconclusive,
+        "one was wrong before"
+    );
+    assert_eq!(
+        finding(&[0.9; 3], &[0.5, 0.5, 0.6], 0.02),
+        ThresholdStatus::Inconclusive,
+        "graded scores vary"
+    );
+    assert_eq!(finding(&[0.9], &[0.3], 0.7), ThresholdStatus::Inconclusive, "no more than is allowed");
 }
 
 #[test]
@@ -352,7 +371,7 @@ fn an_amount_that_is_more_for_every_item_is_no_collapse() {
     let (base, now) = (timed("a", 100.0), timed("b", 300.0));
     for (metric, bound) in [(Metric::Rise, 1.0), (Metric::Ratio, 1.1)] {
         let found = judged(&base, &now, gate(Category::Latency, metric, bound));
-        assert_eq!(found.finding, Finding::Inconclusive, "{}", found.message);
+        assert_eq!(found.finding, ThresholdStatus::Inconclusive, "{}", found.message);
     }
 }
 
@@ -361,7 +380,7 @@ fn how_many_items_are_needed_counts_all_gates_that_are_corrected_for() {
     let (base, now) = (scored("a", &[0.9; 4]), scored("b", &[0.6, 0.5, 0.5, 0.6]));
     let gate = drop(0.02);
     for (gates, items) in [(1, 6), (2, 7), (3, 8), (5, 8), (6, 9), (12, 10)] {
-        let found = &judge_against(&base, &now, &vec![&gate; gates])[0];
+        let found = &evaluate_against(&base, &now, &vec![&gate; gates])[0];
         let needed = format!("4 items cannot tell it from noise; about {items} items needed");
         assert!(found.message.contains(&needed), "{gates} gates: {}", found.message);
         // They do.
@@ -369,7 +388,7 @@ fn how_many_items_are_needed_counts_all_gates_that_are_corrected_for() {
             let scores = (0..items).map(|index| run.items[index % 4].scores["correct"][0]);
             scored(&run.id, &scores.collect::<Vec<_>>())
         });
-        let found = judge_against(&base, &now, &vec![&gate; gates]);
-        assert_eq!(found[0].finding, Finding::Missed, "{gates} gates: {}", found[0].message);
+        let found = evaluate_against(&base, &now, &vec![&gate; gates]);
+        assert_eq!(found[0].finding, ThresholdStatus::Missed, "{gates} gates: {}", found[0].message);
     }
 }

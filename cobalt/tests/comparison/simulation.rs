@@ -8,7 +8,7 @@ use std::thread;
 
 use cobalt::Threshold;
 use cobalt::report::Measurements;
-use cobalt::report::comparison::{Finding, judge_against};
+use cobalt::report::comparison::{ThresholdStatus, evaluate_against};
 
 use crate::gates::drop;
 use crate::runs::{Random, difference, item, run};
@@ -70,7 +70,7 @@ impl Setting {
         let missed = |trial: &u64| {
             let mut random = Random(seed.wrapping_mul(TRIALS).wrapping_add(*trial) << 20);
             let (base, now) = (self.answers("a", 0.0, &mut random), self.answers("b", dropped, &mut random));
-            judge_against(&base, &now, &[gate])[0].finding == Finding::Missed
+            evaluate_against(&base, &now, &[gate])[0].finding == ThresholdStatus::Missed
         };
         (0..trials).filter(missed).count() as f64 / trials as f64
     }
@@ -150,7 +150,7 @@ fn a_baseline_of_fewer_runs_neither_fails_an_unchanged_agent_nor_hides_a_drop() 
             let mut random = Random(*trial << 20);
             let base = of_runs("a", items, chance, 1, &mut random);
             let now = of_runs("b", items, chance - dropped, 5, &mut random);
-            judge_against(&base, &now, &[&drop(allowed)])[0].finding == Finding::Missed
+            evaluate_against(&base, &now, &[&drop(allowed)])[0].finding == ThresholdStatus::Missed
         };
         (0..trials).filter(missed).count() as f64 / trials as f64
     };

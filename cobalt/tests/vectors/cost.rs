@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use cobalt::llm::prices::{Price, PriceTable, Tokens, format_cost, price};
+use cobalt::llm::prices::{Price, PriceTable, Tokens, builtin_price, format_cost};
 use serde_json::Value;
 
 use crate::case::{Case, Checked};
@@ -26,7 +26,7 @@ pub(crate) fn originals_prices(folder: &Path) -> Option<Vec<(String, Price)>> {
 /// Our prices differ from the original's only where the provider's do.
 pub(crate) fn prices_differ_where_known(models: &[(String, Price)]) -> Checked {
     for (model, original) in models {
-        let ours = price(model).ok_or_else(|| format!("`{model}` has no price"))?;
+        let ours = builtin_price(model).ok_or_else(|| format!("`{model}` has no price"))?;
         let same = (ours.input, ours.output) == (original.input, original.output);
         if same == WRONG_IN_THE_ORIGINAL.contains(&model.as_str()) {
             return Err(format!("{model}: {ours:?}, the original {original:?}"));

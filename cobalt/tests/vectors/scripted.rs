@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde_json::{Map, Value, json};
 
 use crate::case::{Case, OUT_OF_SCRIPT};
-use crate::test_server::{Answer, Asked, TestServer};
+use crate::test_server::{ReceivedRequest, ScriptedResponse, TestServer};
 
 /// Starts a server for one case.
 pub(crate) fn serve(case: &Case) -> TestServer {
@@ -18,8 +18,8 @@ pub(crate) fn serve(case: &Case) -> TestServer {
     TestServer::start(move |asked| script.answer(asked))
 }
 
-fn out_of_script(problem: &str) -> Answer {
-    Answer::error(400, &format!("{OUT_OF_SCRIPT}: {problem}"))
+fn out_of_script(problem: &str) -> ScriptedResponse {
+    ScriptedResponse::error(400, &format!("{OUT_OF_SCRIPT}: {problem}"))
 }
 
 struct Script {
@@ -33,39 +33,43 @@ struct Script {
 }
 
 impl Script {
-    fn answer(&self, asked: &Asked) -> Answer {
+    fn answer(&self, asked: &ReceivedRequest) -> ScriptedResponse {
         match self.scripted["fault"].as_str() {
-            Some("http_400") => return Answer::error(400, "scripted error"),
-            Some("http_500") => return Answer::error(500, "scripted error"),
+            Some("http_400") => return ScriptedResponse::error(400, "scripted error"),
+            Some("http_500") => return ScriptedResponse::error(500, "scripted error"),
             _ => {}
         }
         match asked.path.as_str() {
             "/embeddings" => self.embeddings(&asked.body["input"]),
-            "/moderations" => Answer::json(200, &json!({ "results": [self.scripted["moderation"]] })),
+            "/moderations" => {
+                ScriptedResponse::json(200, &json!({ "results": [self.scripted["moderation"]] }))
+            }
             "/chat/completions" => self.chat(&asked.body),
             other => out_of_script(&format!("no such path: {other}")),
         }
     }
 
-    fn chat(&self, body: &Value) -> Answer {
+    fn chat(&self, body: &Value) -> ScriptedResponse {
         if let Some(answers) = self.scripted["answers"].as_array() {
             return called(&body["response_format"]["json_schema"]["name"], answers);
         }
         let raw = || self.scripted["raw"].as_str().expect("a fault has its raw text");
         match self.scripted["fault"].as_str() {
-            None => {
-                self.meant(body).map_or_else(|problem| out_of_script(&problem), |text| Answer::chat(&text))
+            None => self
+                .meant(body)
+                .map_or_else(|problem| out_of_script(&problem), |text| ScriptedResponse::chat(&text)),
+            Some("malformed_json" | "wrong_shape") => ScriptedResponse::chat(raw()),
+            Some("no_tool_call") => {
+                ScriptedResponse::chat(self.scripted["content"].as_str().unwrap_or_default())
             }
-            Some("malformed_json" | "wrong_shape") => Answer::chat(raw()),
-            Some("no_tool_call") => Answer::chat(self.scripted["content"].as_str().unwrap_or_default()),
-            Some("empty_choices") => Answer::json(200, &json!({ "choices": [] })),
+            Some("empty_choices") => ScriptedResponse::json(200, &json!({ "choices": [] })),
             // Tool names are compared for classifiers only; otherwise the arguments count.
             Some("wrong_tool") if self.is_choice => {
                 called(&json!("something_else"), &[self.scripted["answer"].clone()])
             }
-            Some("wrong_tool") => {
-                self.meant(body).map_or_else(|problem| out_of_script(&problem), |text| Answer::chat(&text))
-            }
+            Some("wrong_tool") => self
+                .meant(body)
+                .map_or_else(|problem| out_of_script(&problem), |text| ScriptedResponse::chat(&text)),
             Some(other) => out_of_script(&format!("unknown fault {other}")),
         }
     }
@@ -113,7 +117,7 @@ impl Script {
         Ok(answer.to_string())
     }
 
-    fn embeddings(&self, input: &Value) -> Answer {
+    fn embeddings(&self, input: &Value) -> ScriptedResponse {
         let known = [&self.scripted["embeddings"], &self.scripted["AnswerRelevancy"]["embeddings"]];
         let texts = input.as_array().cloned().unwrap_or_else(|| vec![input.clone()]);
         let vectors: Option<Vec<&Value>> =
@@ -123,7 +127,10 @@ impl Script {
                 let rows = vectors.into_iter().enumerate();
                 let rows: Vec<_> =
                     rows.map(|(index, row)| json!({"index": index, "embedding": row})).collect();
-                Answer::json(200, &json!({"data": rows, "usage": {"prompt_tokens": 1, "total_tokens": 1}}))
+                ScriptedResponse::json(
+                    200,
+                    &json!({"data": rows, "usage": {"prompt_tokens": 1, "total_tokens": 1}}),
+                )
             }
             None => out_of_script(&format!("no scripted embedding among {input}")),
         }
@@ -131,9 +138,9 @@ impl Script {
 }
 
 /// Tool calls, one per response.
-fn called(tool: &Value, answers: &[Value]) -> Answer {
+fn called(tool: &Value, answers: &[Value]) -> ScriptedResponse {
     let call = |answer: &Value| json!({"function": {"name": tool, "arguments": answer.to_string()}});
     let calls: Vec<_> = answers.iter().map(call).collect();
     let message = json!({"role": "assistant", "content": null, "tool_calls": calls});
-    Answer::json(200, &json!({"choices": [{"message": message, "finish_reason": "tool_calls"}]}))
+    ScriptedResponse::json(200, &json!({"choices": [{"message": message, "finish_reason": "tool_calls"}]}))
 }

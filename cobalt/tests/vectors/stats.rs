@@ -1,8 +1,8 @@
 //! Statistics against the original's results, numpy, scipy and exact rationals.
 
 use cobalt::report::stats::{
-    Describe, Interval, bootstrap_mean, describe, mcnemar, normal_quantile, paired_t, pass_at_k, pass_hat_k,
-    percentile, root_mean_square_deviation, sign_flip, student_t_quantile, sum, wilson,
+    DescriptiveStats, Interval, bootstrap_mean, describe, mcnemar, normal_quantile, paired_t, pass_at_k,
+    pass_hat_k, percentile, root_mean_square_deviation, sign_flip, student_t_quantile, sum, wilson,
 };
 use serde_json::{Value, json};
 
@@ -37,9 +37,9 @@ pub(crate) fn check_original(case: &Case) -> Checked {
 }
 
 /// The original reports zeros if there are no scores.
-fn check_stats(case: &Case, mean: &str, figures: Option<Describe>, more: &[(&str, f64)]) -> Checked {
+fn check_stats(case: &Case, mean: &str, figures: Option<DescriptiveStats>, more: &[(&str, f64)]) -> Checked {
     let mut ours = match figures {
-        Some(Describe { mean, min, max, p50, p95, p99, .. }) => [mean, min, max, p50, p95, p99],
+        Some(DescriptiveStats { mean, min, max, p50, p95, p99, .. }) => [mean, min, max, p50, p95, p99],
         None => [0.0; 6],
     }
     .into_iter();
@@ -86,7 +86,7 @@ pub(crate) fn check_description(case: &Case) -> Checked {
     check_interval(case, "ci95_normal", normal_interval(&figures))
 }
 
-fn normal_interval(figures: &Describe) -> Option<Interval> {
+fn normal_interval(figures: &DescriptiveStats) -> Option<Interval> {
     let half = normal_quantile(0.975)? * figures.std_error?;
     Some(Interval { low: figures.mean - half, high: figures.mean + half })
 }

@@ -1,11 +1,11 @@
-// How a run of a store differs from its baseline, over the items that both have.
+// Compares a run of a store with its baseline, over the items in both.
 import type { Comparison, Difference, Item, Report } from '../../src/api/types';
 import type { PlannedEvaluator } from './plan';
 import { usage } from './prices';
 import { deviation, mean, studentT, sum, twoSided } from './statistics';
 import { executionsOf, scoresOf } from './summary';
 
-/** The difference that matters; an interval that is wider leaves a question open. */
+/** The relevant difference; a wider CI is inconclusive. */
 const RELEVANT = 0.05;
 
 type Run = Pick<Report, 'id' | 'name' | 'timestamp' | 'git' | 'config' | 'items'>;

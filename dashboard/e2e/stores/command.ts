@@ -1,4 +1,4 @@
-// `npm run store -- NAME FOLDER`: writes a store by hand, to be served and looked at.
+// `npm run store -- NAME FOLDER`: writes a store for manual use with `cargo cobalt serve`.
 import { STORES, type StoreName, writeStore } from './write';
 
 export function run([name = '', folder]: string[]): void {

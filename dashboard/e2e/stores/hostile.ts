@@ -1,15 +1,15 @@
-// One run in which everything that may be chosen is chosen to do harm: nothing of it may run, and all of it is shown.
+// A run in which every free text is hostile: none may be executed, and all must be shown.
 import type { Evaluation, Execution, Report } from '../../src/api/types';
 import type { PlannedItem } from './plan';
 import { reportOf } from './report';
 
-/** Set by whatever of the hostile texts is run; a test holds that it is not. */
+/** Set if any hostile text is executed; tests assert that it is not set. */
 export const CAUGHT = 'cobaltWasRun';
 const RUN = `window.${CAUGHT}=1`;
 
 const HOSTILE_NAME = `<script>${RUN}</script>\n<img src=x onerror="${RUN}">`;
 
-/** Each is a key, an input, an output and a reason at once. */
+/** Each is used as key, input, output and reason. */
 const TEXTS = {
   script: `<script>${RUN}</script>`,
   image: `<img src=x onerror="${RUN}">`,
@@ -68,7 +68,7 @@ function itemOf(kind: string, text: string, place: number, evaluators: { name: s
   const input = objectOf([
     ['id', key],
     ['input', text],
-    ['expectedOutput', `${text} but other`],
+    ['expectedOutput', `${text} but different`],
     ['fields', fields],
     ['nested', nested(60)],
   ]);
@@ -101,11 +101,11 @@ function metadataOf(text: string, fields: unknown) {
 }
 
 function evaluation(text: string, place: number): Evaluation {
-  const said = { reason: text, chainOfThought: text, metadata: { [text.slice(0, 100)]: text } };
-  return place % 4 === 3 ? { error: text } : { score: (place % 11) / 10, ...said };
+  const explanation = { reason: text, chainOfThought: text, metadata: { [text.slice(0, 100)]: text } };
+  return place % 4 === 3 ? { error: text } : { score: (place % 11) / 10, ...explanation };
 }
 
-/** An object of these fields, whatever their names mean to JavaScript. */
+/** An object with these own fields, even with special names such as `__proto__`. */
 function objectOf(entries: [string, unknown][]): Record<string, unknown> {
   const object: Record<string, unknown> = {};
   for (const [name, value] of entries)

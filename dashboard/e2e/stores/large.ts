@@ -1,4 +1,4 @@
-// A store as it is after years: 2,000 runs, and two of 10,000 items, to be opened as fast as a small one.
+// A store after years of use: 2,000 runs, and two of 10,000 items; it must open as fast as a small one.
 import type { Execution, Report } from '../../src/api/types';
 import type { Plan, PlannedItem } from './plan';
 import { digits, Random, rounded } from './random';

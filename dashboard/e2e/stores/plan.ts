@@ -1,4 +1,4 @@
-// A run as the stores describe it: what was asked and what came of it, without any figure that follows from these.
+// The description of a run in a store: inputs and outputs, without derived values.
 import type { Execution, Report } from '../../src/api/types';
 
 export interface PlannedEvaluator {
@@ -9,30 +9,30 @@ export interface PlannedEvaluator {
 export interface PlannedItem {
   key: string;
   input: Record<string, unknown>;
-  /** One for each run of the item, at least one. */
+  /** One per trial, at least one. */
   executions: Execution[];
 }
 
 export interface Plan {
   name: string;
-  /** Tells apart the runs of an experiment; the id follows from it. */
+  /** Identifies the run within its experiment; the ID is derived from it. */
   number: number;
   timestamp: Date;
   tags?: string[];
   evaluators: PlannedEvaluator[];
-  /** As they are written in an experiment: `correctness.avg >= 0.8`. */
+  /** In the syntax of experiments: `correctness.avg >= 0.8`. */
   thresholds?: string[];
   runs?: number;
   concurrency?: number;
   timeoutMs?: number;
   strict?: boolean;
-  /** The items that were run, where these were not all, of so many. */
+  /** For a partial run, the number of all items. */
   partialOf?: number;
   commit?: string;
   dirty?: boolean;
   dataset?: string;
   file?: string;
-  /** The run that this one is held against. */
+  /** The baseline of this run. */
   baseline?: Report;
   items: PlannedItem[];
 }

@@ -1,4 +1,4 @@
-// What the models of the stores cost, as the price table of the library has them, in USD per 1,000,000 tokens.
+// The prices of the models in the stores, as in the library's price table, in USD per 1,000,000 tokens.
 import type { Execution } from '../../src/api/types';
 
 export const PRICES_AS_OF = '2026-11-20';
@@ -20,7 +20,7 @@ export function price(model: string, tokens: Tokens): number {
   return (tokens.input * input + tokens.output * output) / 1e6;
 }
 
-/** What an execution used, where its agent reported it. */
+/** The tokens and cost of a trial; undefined if its agent did not report them. */
 export function usage(execution: Execution): { tokens: number; cost: number } | undefined {
   const { model, tokens } = execution.output.metadata ?? {};
   if (typeof model !== 'string' || !isTokens(tokens)) return undefined;

@@ -1,4 +1,4 @@
-// Numbers that look like chance and are the same in every run: a store is written alike on every machine.
+// Deterministic pseudo-random numbers: stores are identical on every machine.
 import { createHash } from 'node:crypto';
 
 export class Random {
@@ -8,7 +8,7 @@ export class Random {
     this.#state = createHash('sha256').update(seed).digest().readUInt32LE();
   }
 
-  /** From 0 up to 1, by mulberry32. */
+  /** From 0 to below 1, by mulberry32. */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
@@ -16,18 +16,18 @@ export class Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   }
 
-  /** A whole number from `low` to `high`, both included. */
+  /** An integer from `low` to `high`, inclusive. */
   whole(low: number, high: number): number {
     return low + Math.floor(this.next() * (high - low + 1));
   }
 
-  /** Of the normal distribution, by Box and Muller. */
+  /** Normally distributed, by the Box–Muller transform. */
   normal(mean: number, deviation: number): number {
     const radius = Math.sqrt(-2 * Math.log(1 - this.next()));
     return mean + deviation * radius * Math.cos(2 * Math.PI * this.next());
   }
 
-  /** Of the log-normal distribution with this median, as times are that an agent takes. */
+  /** Log-normally distributed with this median, like the latency of agents. */
   logNormal(median: number, spread: number): number {
     return median * Math.exp(this.normal(0, spread));
   }
@@ -41,7 +41,7 @@ export class Random {
   }
 }
 
-/** Hexadecimal digits that follow from a name, as ids, commits and hashes have. */
+/** Hexadecimal digits derived from a name, for IDs, commits and hashes. */
 export function digits(name: string, count: number): string {
   return createHash('sha256').update(name).digest('hex').slice(0, count);
 }
@@ -50,7 +50,7 @@ export function clamp(value: number): number {
   return Math.min(1, Math.max(0, value));
 }
 
-/** As many decimals as a judge or a clock tells. */
+/** Rounds to a realistic precision. */
 export function rounded(value: number, decimals: number): number {
   return Number(value.toFixed(decimals));
 }

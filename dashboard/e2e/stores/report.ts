@@ -1,4 +1,4 @@
-// Makes of a plan the report that a real run would have left.
+// Builds the report that a real run would have written for a plan.
 import type { Execution, Item, Report } from '../../src/api/types';
 import { comparisonOf } from './baseline';
 import type { Plan, PlannedItem } from './plan';
@@ -13,8 +13,8 @@ export function reportOf(plan: Plan): Report {
   const strict = plan.strict ?? thresholds.length === 0;
   const items = plan.items.map((item, index) => itemOf(plan, item, index));
   const concurrency = plan.concurrency ?? 8;
-  const worked = sum(items.map((item) => item.latencyMs * (plan.runs ?? 1)));
-  const summary = summaryOf(items, evaluators, Math.round((worked / concurrency) * 1.15 + 180));
+  const busyMs = sum(items.map((item) => item.latencyMs * (plan.runs ?? 1)));
+  const summary = summaryOf(items, evaluators, Math.round((busyMs / concurrency) * 1.15 + 180));
   const whole = {
     id: digits(`${name} ${plan.number}`, 12),
     name,

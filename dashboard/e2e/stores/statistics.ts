@@ -1,7 +1,7 @@
-// The figures of a sample, as `cobalt-core/src/report/stats` works them out.
+// Sample statistics, as in `cobalt-core/src/report/stats`.
 import type { Interval } from '../../src/api/types';
 
-/** The 97.5 % quantile of the normal distribution. */
+/** The 97.5% quantile of the normal distribution. */
 const Z = 1.959964;
 
 export function sum(values: readonly number[]): number {
@@ -12,14 +12,14 @@ export function mean(values: readonly number[]): number {
   return sum(values) / values.length;
 }
 
-/** The standard deviation with the divisor `n - lost`: 0 of the population, 1 of the sample. */
-export function deviation(values: readonly number[], lost: 0 | 1): number {
+/** The standard deviation with the divisor `n - ddof`: 0 for a population, 1 for a sample. */
+export function deviation(values: readonly number[], ddof: 0 | 1): number {
   const middle = mean(values);
   const squares = sum(values.map((value) => (value - middle) ** 2));
-  return Math.sqrt(squares / Math.max(1, values.length - lost));
+  return Math.sqrt(squares / Math.max(1, values.length - ddof));
 }
 
-/** A percentile of values in ascending order, interpolated linearly. */
+/** A percentile of sorted values, linearly interpolated. */
 function percentile(sorted: readonly number[], share: number): number {
   const place = share * (sorted.length - 1);
   const below = sorted[Math.floor(place)] ?? 0;
@@ -38,14 +38,14 @@ export function spread(values: readonly number[]) {
   };
 }
 
-/** The 97.5 % quantile of Student's t, by the first terms of its expansion about the normal one. */
+/** The 97.5% quantile of Student's t, by the first terms of its expansion about the normal quantile. */
 export function studentT(freedom: number): number {
   const first = (Z ** 3 + Z) / 4;
   const second = (5 * Z ** 5 + 16 * Z ** 3 + 3 * Z) / 96;
   return Z + first / freedom + second / freedom ** 2;
 }
 
-/** Wilson's 95 % interval of a share. */
+/** The 95% Wilson interval of a proportion. */
 export function wilson(passes: number, all: number): Interval {
   const share = passes / all;
   const middle = (share + Z ** 2 / (2 * all)) / (1 + Z ** 2 / all);
@@ -53,14 +53,14 @@ export function wilson(passes: number, all: number): Interval {
   return { low: Math.max(0, middle - half), high: Math.min(1, middle + half) };
 }
 
-/** How many ways there are to choose some of all. */
+/** The binomial coefficient: the number of ways to choose `some` of `all`. */
 export function binomial(all: number, some: number): number {
   let ways = 1;
   for (let taken = 0; taken < some; taken += 1) ways = (ways * (all - taken)) / (taken + 1);
   return ways;
 }
 
-/** The chance of a value as far from 0 as this of the normal distribution, by Abramowitz and Stegun 26.2.17. */
+/** The two-sided p-value of a z-score, by Abramowitz and Stegun 26.2.17. */
 export function twoSided(z: number): number {
   const t = 1 / (1 + 0.2316419 * Math.abs(z));
   const series =

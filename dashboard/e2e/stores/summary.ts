@@ -1,4 +1,4 @@
-// The figures of a run that follow from its items.
+// The summary of a run, derived from its items.
 import type { Execution, Item, Report, ScoreStats } from '../../src/api/types';
 import type { PlannedEvaluator } from './plan';
 import { usage } from './prices';
@@ -14,7 +14,7 @@ export function scoresOf(item: Item, evaluator: string): number[] {
   return executionsOf(item).flatMap((run) => run.evaluations[evaluator]?.score ?? []);
 }
 
-/** Whether the agent failed in some run, or an evaluator gave no score. */
+/** Whether the agent failed in any trial, or an evaluator gave no score. */
 export const isInError = (item: Item) =>
   executionsOf(item).some(
     (run) =>
@@ -57,14 +57,16 @@ export function summaryOf(
 }
 
 function judgesOf(executions: Execution[]) {
-  const asked = executions.flatMap((run) => Object.values(run.evaluations).flatMap((one) => one.judge ?? []));
-  if (asked.length === 0) return {};
+  const judges = executions.flatMap((run) =>
+    Object.values(run.evaluations).flatMap((one) => one.judge ?? []),
+  );
+  if (judges.length === 0) return {};
   return {
-    judgeCost: sum(asked.map((one) => one.cost)),
-    judgeTokens: sum(asked.map((one) => one.tokens.input + one.tokens.output)),
-    judgeCalls: sum(asked.map((one) => one.calls)),
-    judgeCached: sum(asked.map((one) => one.cached)),
-    judgeModels: [...new Set(asked.flatMap((one) => one.models))].sort(),
+    judgeCost: sum(judges.map((one) => one.cost)),
+    judgeTokens: sum(judges.map((one) => one.tokens.input + one.tokens.output)),
+    judgeCalls: sum(judges.map((one) => one.calls)),
+    judgeCached: sum(judges.map((one) => one.cached)),
+    judgeModels: [...new Set(judges.flatMap((one) => one.models))].sort(),
   };
 }
 
@@ -92,7 +94,7 @@ function statsOf(items: Item[], evaluator: string, mark: number): ScoreStats | u
   };
 }
 
-/** The chances that at least one of k runs passes, and that all of them do. */
+/** The probabilities that at least one of k trials passes, and that all of them pass. */
 function overTrials(byItem: number[][], runs: number, mark: number) {
   const passing = byItem
     .filter((scores) => scores.length === runs)

@@ -1,4 +1,4 @@
-// Thresholds of the stores, held against a run's figures.
+// Evaluates the thresholds of the stores.
 import type { Item, Report, ThresholdOutcome } from '../../src/api/types';
 import { usage } from './prices';
 import { mean, spread, sum } from './statistics';
@@ -19,7 +19,7 @@ interface Threshold {
 
 function parse(written: string): Threshold {
   const parts = /^(.+)\.([a-z0-9_]+) (>=|<=) ([\d.]+)([a-z]*)$/.exec(written);
-  if (!parts) throw new Error(`no threshold of a store: ${written}`);
+  if (!parts) throw new Error(`invalid threshold: ${written}`);
   const [, category = '', metric = '', comparison, bound, unit = ''] = parts;
   return {
     written,
@@ -43,17 +43,18 @@ export function ciStatusOf(written: string[], run: RunData): CiStatus | undefine
   const missed = evaluated.filter(({ outcome }) => outcome.finding === 'missed');
   const open = evaluated.filter(({ outcome }) => outcome.finding === 'inconclusive');
   const all = `${evaluated.length} threshold${evaluated.length === 1 ? '' : 's'}`;
-  const found = [
-    ...(missed.length > 0 ? [`${missed.length} missed`] : []),
-    ...(open.length > 0 ? [`${open.length} inconclusive`] : []),
-  ];
   return {
     passed: missed.length === 0,
     violations: missed.map(violation),
     inconclusive: open.map(violation),
     thresholds: evaluated.map(({ outcome }) => outcome),
-    summary: found.length > 0 ? `of ${all} ${found.join(', ')}` : `${all} met`,
+    summary: summaryOf(all, missed.length, open.length),
   };
+}
+
+function summaryOf(all: string, missed: number, open: number): string {
+  if (missed > 0) return `${missed} of ${all} missed${open > 0 ? `, ${open} inconclusive` : ''}`;
+  return open > 0 ? `${open} of ${all} inconclusive` : `${all} met`;
 }
 
 function evaluate(threshold: Threshold, run: RunData): ThresholdOutcome {
@@ -71,20 +72,20 @@ function evaluate(threshold: Threshold, run: RunData): ThresholdOutcome {
   return { name, finding: passed ? 'met' : 'missed', passed, actual, figure, message };
 }
 
-/** How far an average fell; what the interval of the difference leaves open is inconclusive. */
+/** Evaluates the drop of a mean; inconclusive if the CI of the difference contains the bound. */
 function evaluateDrop({ written, category, bound }: Threshold, run: RunData): ThresholdOutcome {
   const name = written.replaceAll(' ', '');
   const evaluator = category.replace('vs_baseline.', '');
   const difference = run.baseline?.evaluators.find((one) => one.name === evaluator);
   if (!difference?.ci95) {
-    const message = `\`${written}\` has nothing to be held against: there is no baseline yet`;
+    const message = `\`${written}\` cannot be evaluated: there is no baseline yet`;
     return { name, finding: 'inconclusive', passed: true, againstBaseline: true, message };
   }
   const [drop, least, most] = [-difference.difference, -difference.ci95.high, -difference.ci95.low];
   const finding = most <= bound ? 'met' : least > bound ? 'missed' : 'inconclusive';
-  const word = { met: 'meets', missed: 'misses', inconclusive: 'leaves open' }[finding];
-  const interval = `95 % interval ${least.toFixed(3)} to ${most.toFixed(3)}`;
-  const message = `the drop of ${evaluator} is ${drop.toFixed(3)} (${interval}), which ${word} \`${written}\``;
+  const relation = { met: 'which meets', missed: 'which misses', inconclusive: 'inconclusive for' }[finding];
+  const interval = `95% CI ${least.toFixed(3)} to ${most.toFixed(3)}`;
+  const message = `the drop of ${evaluator} is ${drop.toFixed(3)} (${interval}), ${relation} \`${written}\``;
   const figure = drop.toFixed(3);
   return {
     name,

@@ -1,4 +1,4 @@
-// Writes stores as the library does: a folder `.cobalt/results` with a file for each run.
+// Writes stores like the library: a folder `.cobalt/results` with one file per run.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Report } from '../../src/api/types';
@@ -9,7 +9,7 @@ import { large } from './large';
 export const STORES = { demo, large, hostile, empty: (): Report[] => [] };
 export type StoreName = keyof typeof STORES;
 
-/** Writes a store into a folder of a project, and returns its own folder, for `COBALT_DIR`. */
+/** Writes a store into a project folder, and returns the store's folder, for `COBALT_DIR`. */
 export function writeStore(name: StoreName, project: string): string {
   const store = join(project, '.cobalt');
   const results = join(store, 'results');

@@ -36,12 +36,13 @@ export default function Palette({ onClose, onShortcuts }: PaletteProps) {
   const groups = [...commands, useRunResults(runs.data?.runs ?? [], onClose)];
 
   // Enter selects the first current match, even if it follows the last keystroke immediately.
-  const [chosen, setChosen] = useState<string>();
+  const [highlighted, setHighlighted] = useState<string>();
   const values = groups.flatMap(({ items }) => items.map(({ value }) => value));
-  const selected = chosen !== undefined && values.includes(chosen) ? chosen : (values[0] ?? '');
+  const selected =
+    highlighted !== undefined && values.includes(highlighted) ? highlighted : (values[0] ?? '');
   const onQueryChange = (text: string) => {
     setQuery(text);
-    setChosen(undefined);
+    setHighlighted(undefined);
   };
   return (
     <Modal
@@ -54,7 +55,7 @@ export default function Palette({ onClose, onShortcuts }: PaletteProps) {
         label="Go to"
         shouldFilter={false}
         value={selected}
-        onValueChange={setChosen}
+        onValueChange={setHighlighted}
         loop
         vimBindings={false}
       >

@@ -10,8 +10,8 @@ const NEWER = runRow({ id: 'newer', timestamp: '2026-02-05T10:00:00.000Z' });
 const OLDER = runRow({ id: 'older', timestamp: '2026-02-04T10:00:00.000Z' });
 
 function show() {
-  const asked = mockServer({ '/api': INDEX, '/api/runs': runs([NEWER, OLDER]) });
-  return { asked, ...renderPage(Shell, { at: '/', live: [liveRun()] }) };
+  const requests = mockServer({ '/api': INDEX, '/api/runs': runs([NEWER, OLDER]) });
+  return { requests, ...renderPage(Shell, { at: '/', live: [liveRun()] }) };
 }
 
 async function showPalette() {
@@ -29,9 +29,9 @@ test('the header has the project and the number of runs in progress', async () =
 });
 
 test('the palette finds runs on the server and opens one', async () => {
-  const { user, palette, asked, router } = await showPalette();
+  const { user, palette, requests, router } = await showPalette();
   await user.type(palette.getByRole('combobox'), 'older');
-  await waitFor(() => expect(asked.at(-1)?.search).toBe('?search=older&limit=20'));
+  await waitFor(() => expect(requests.at(-1)?.search).toBe('?search=older&limit=20'));
   await user.click(await palette.findByRole('option', { name: /answers\s*older/ }));
   expect(router.state.location.pathname).toBe('/runs/older');
   expect(screen.queryByRole('dialog')).not.toBeInTheDocument();

@@ -13,9 +13,9 @@ pub use articles::Article;
 use search::{Hit, Index};
 
 /// The minimum closeness of an answer to the question, from 0 to 1.
-const CLOSE_ENOUGH: f64 = 0.35;
+const MIN_CLOSENESS: f64 = 0.35;
 /// The weight of passages after the first one of an article: the first one answers the most common question.
-const LATER_PASSAGE: f64 = 0.8;
+const LATER_PASSAGE_WEIGHT: f64 = 0.8;
 
 /// The answer if no passage is close enough.
 pub const NO_ANSWER: &str = "I do not know. Please write to help@larkspur.example.";
@@ -67,7 +67,7 @@ impl HelpDesk {
     pub fn answer(&self, question: &str) -> Answer {
         let best = self.search(question).into_iter().next();
         let closeness = best.map_or(0.0, |best| best.closeness);
-        match best.filter(|_| closeness >= CLOSE_ENOUGH) {
+        match best.filter(|_| closeness >= MIN_CLOSENESS) {
             Some(best) => {
                 let (article, passage) = self.places[best.entry];
                 let Article { name, title, passages, .. } = &self.articles[article];
@@ -94,7 +94,7 @@ impl HelpDesk {
     fn search(&self, question: &str) -> Vec<Hit> {
         let mut hits = self.index.search(question);
         for hit in hits.iter_mut().filter(|hit| self.places[hit.entry].1 > 0) {
-            hit.score *= LATER_PASSAGE;
+            hit.score *= LATER_PASSAGE_WEIGHT;
         }
         hits.sort_by(|a, b| b.score.total_cmp(&a.score));
         hits

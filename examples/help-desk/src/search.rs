@@ -4,21 +4,21 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::words::{is_one_slip_apart, stems};
+use crate::words::{is_one_edit_apart, stems};
 
 /// The term-frequency saturation, k1.
 const SATURATION: f64 = 1.2;
 /// The length normalization, b, from 0 to 1.
 const LENGTH_WEIGHT: f64 = 0.75;
 /// Shorter words have too many neighbours to correct a typo.
-const SHORTEST_WITH_SLIP: usize = 5;
+const MIN_TYPO_LEN: usize = 5;
 
 /// A search index of texts.
 #[derive(Debug)]
 pub(crate) struct Index {
     entries: Vec<Entry>,
     /// The document frequency of each stem; sorted, so that a typo is always corrected to the same word.
-    spread: BTreeMap<String, usize>,
+    document_frequency: BTreeMap<String, usize>,
     mean_length: f64,
 }
 
@@ -42,17 +42,18 @@ pub(crate) struct Hit {
 impl Index {
     pub(crate) fn new(texts: impl Iterator<Item = String>) -> Self {
         let entries: Vec<Entry> = texts.map(|text| Entry::new(stems(&text))).collect();
-        let mut spread = BTreeMap::new();
+        let mut document_frequency = BTreeMap::new();
         for stem in entries.iter().flat_map(|entry| entry.counts.keys()) {
-            *spread.entry(stem.clone()).or_default() += 1;
+            *document_frequency.entry(stem.clone()).or_default() += 1;
         }
         let mean_length = entries.iter().map(|entry| entry.length).sum::<f64>() / entries.len().max(1) as f64;
-        Self { entries, spread, mean_length }
+        Self { entries, document_frequency, mean_length }
     }
 
     /// The texts that share a word with the question, best first.
     pub(crate) fn search(&self, question: &str) -> Vec<Hit> {
-        let mut words: Vec<String> = stems(question).into_iter().map(|stem| self.known(stem)).collect();
+        let mut words: Vec<String> =
+            stems(question).into_iter().map(|stem| self.correct_typo(stem)).collect();
         words.sort();
         words.dedup();
         let total: f64 = words.iter().map(|word| self.weight(word)).sum();
@@ -69,16 +70,17 @@ impl Index {
     }
 
     /// The known stem that is at most one typo away, if any.
-    fn known(&self, stem: String) -> String {
-        if self.spread.contains_key(&stem) || stem.len() < SHORTEST_WITH_SLIP {
+    fn correct_typo(&self, stem: String) -> String {
+        if self.document_frequency.contains_key(&stem) || stem.len() < MIN_TYPO_LEN {
             return stem;
         }
-        self.spread.keys().find(|known| is_one_slip_apart(known, &stem)).cloned().unwrap_or(stem)
+        self.document_frequency.keys().find(|known| is_one_edit_apart(known, &stem)).cloned().unwrap_or(stem)
     }
 
     /// The inverse document frequency of a stem. An unknown stem counts like one that occurs in a single text.
     fn weight(&self, stem: &str) -> f64 {
-        let (all, with) = (self.entries.len() as f64, self.spread.get(stem).copied().unwrap_or(1) as f64);
+        let (all, with) =
+            (self.entries.len() as f64, self.document_frequency.get(stem).copied().unwrap_or(1) as f64);
         (1.0 + (all - with + 0.5) / (with + 0.5)).ln()
     }
 

@@ -1,7 +1,7 @@
 //! Tokenization for the search: lower-case stems without stop words.
 
 /// Stop words.
-const COMMON: [&str; 62] = [
+const STOP_WORDS: [&str; 62] = [
     "a", "about", "all", "am", "an", "and", "any", "are", "as", "at", "be", "but", "by", "can", "do", "does",
     "for", "from", "has", "have", "he", "how", "i", "if", "in", "is", "it", "its", "may", "me", "much",
     "must", "my", "no", "not", "of", "on", "one", "or", "our", "should", "so", "than", "that", "the", "then",
@@ -12,7 +12,7 @@ const COMMON: [&str; 62] = [
 /// The stems of a text's words, in order.
 pub(crate) fn stems(text: &str) -> Vec<String> {
     let words = text.split(|letter: char| !letter.is_alphanumeric()).map(str::to_lowercase);
-    words.filter(|word| !word.is_empty() && !COMMON.contains(&&**word)).map(|word| stem(&word)).collect()
+    words.filter(|word| !word.is_empty() && !STOP_WORDS.contains(&&**word)).map(|word| stem(&word)).collect()
 }
 
 /// A word without its ending. The stem need not be a word, only the same for all forms.
@@ -39,7 +39,7 @@ fn stem(word: &str) -> String {
 }
 
 /// Whether two words differ by one inserted, deleted or replaced letter.
-pub(crate) fn is_one_slip_apart(a: &str, b: &str) -> bool {
+pub(crate) fn is_one_edit_apart(a: &str, b: &str) -> bool {
     let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
     let (short, long): (Vec<char>, Vec<char>) = (short.chars().collect(), long.chars().collect());
     let same = short.iter().zip(&long).take_while(|(a, b)| a == b).count();
@@ -69,10 +69,10 @@ mod tests {
 
     #[test]
     fn a_slip_is_one_letter_more_or_less_or_another() {
-        assert!(is_one_slip_apart("helmt", "helmet"));
-        assert!(is_one_slip_apart("reservve", "reserve"));
-        assert!(is_one_slip_apart("insurence", "insurance"));
-        assert!(!is_one_slip_apart("reciept", "receipt"), "two letters are swapped");
-        assert!(!is_one_slip_apart("helmet", "helmet"));
+        assert!(is_one_edit_apart("helmt", "helmet"));
+        assert!(is_one_edit_apart("reservve", "reserve"));
+        assert!(is_one_edit_apart("insurence", "insurance"));
+        assert!(!is_one_edit_apart("reciept", "receipt"), "two letters are swapped");
+        assert!(!is_one_edit_apart("helmet", "helmet"));
     }
 }

@@ -57,7 +57,7 @@ async fn help_desk(question: Question) -> Output {
 }
 
 /// The direct questions as typed in a hurry: in lower case, without punctuation, and with the last letter of longer words missing.
-fn hasty() -> Result<Dataset, cobalt::Error> {
+fn typed_in_a_hurry() -> Result<Dataset, cobalt::Error> {
     let typed = |word: &str| {
         let letters: Vec<char> =
             word.to_lowercase().chars().filter(|letter| letter.is_alphanumeric()).collect();
@@ -75,7 +75,7 @@ fn hasty() -> Result<Dataset, cobalt::Error> {
 /// They should get the same or similar answers. Local embeddings and edit distance compare letters, which is enough for quoted
 /// answers, and needs no model and no API key.
 #[cobalt::experiment(
-    dataset = hasty(),
+    dataset = typed_in_a_hurry(),
     evaluators = [
         Similarity::new("wording", "expectedOutput").provider(Provider::Local).threshold(0.9),
         Autoeval::levenshtein("edit-distance"),

@@ -40,7 +40,7 @@ impl Model {
             }
         }
         // A sum has the same direction as the mean.
-        let centroids = sums.into_iter().map(|(class, sum)| (class, unit(sum))).collect();
+        let centroids = sums.into_iter().map(|(class, sum)| (class, normalize(sum))).collect();
         Self { weights, centroids }
     }
 
@@ -63,10 +63,10 @@ fn vector(weights: &BTreeMap<Feature, f64>, text: &str) -> Vector {
         let weight = weights.get(&feature)?;
         Some((feature, weight * (1.0 + count.ln())))
     });
-    unit(known.collect())
+    normalize(known.collect())
 }
 
-fn unit(mut vector: Vector) -> Vector {
+fn normalize(mut vector: Vector) -> Vector {
     let length = vector.values().map(|value| value * value).sum::<f64>().sqrt();
     if length > 0.0 {
         vector.values_mut().for_each(|value| *value /= length);

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 pub use training::{Example, TrainingError};
 
 /// The minimum confidence for sending a message to a desk, from 0 to 1: below, it is wrong more often than right.
-const SURE_ENOUGH: f64 = 0.5;
+const MIN_CONFIDENCE: f64 = 0.5;
 
 /// The intent of messages that a person must read.
 pub const UNCLEAR: &str = "unclear";
@@ -57,7 +57,7 @@ impl Classifier {
 
 /// The desk for a message: the most probable intent, or [`UNCLEAR`] if the confidence is too low.
 pub fn decide(ranking: &[Guess]) -> &str {
-    let sure = ranking.first().filter(|best| best.confidence >= SURE_ENOUGH);
+    let sure = ranking.first().filter(|best| best.confidence >= MIN_CONFIDENCE);
     sure.map_or(UNCLEAR, |best| &best.intent)
 }
 

@@ -1,7 +1,7 @@
 //! A shorthand expander: "mtg w/ Ann tmrw" becomes "Meeting with Ann tomorrow."
 
 /// The abbreviations. Other words stay unchanged.
-const WORDS: [(&str, &str); 20] = [
+const ABBREVIATIONS: [(&str, &str); 20] = [
     ("&", "and"),
     ("appt", "appointment"),
     ("asap", "as soon as possible"),
@@ -30,8 +30,8 @@ const WORDS: [(&str, &str); 20] = [
 /// assert_eq!(shorthand::write_out("mtg w/ Ann tmrw, re budget"), "Meeting with Ann tomorrow, about budget.");
 /// ```
 #[must_use]
-pub fn write_out(note: &str) -> String {
-    let words: Vec<_> = note.split_whitespace().map(written_out).collect();
+pub fn expand(note: &str) -> String {
+    let words: Vec<_> = note.split_whitespace().map(expand_word).collect();
     let mut sentence = words.join(" ");
     if let Some(first) = sentence.chars().next() {
         sentence.replace_range(..first.len_utf8(), &first.to_uppercase().to_string());
@@ -43,8 +43,8 @@ pub fn write_out(note: &str) -> String {
 }
 
 /// Expands an abbreviation; trailing punctuation stays.
-fn written_out(word: &str) -> String {
+fn expand_word(word: &str) -> String {
     let stem = word.trim_end_matches([',', '.', ':', ';', '!', '?']);
-    let long = WORDS.iter().find(|(short, _)| stem.eq_ignore_ascii_case(short));
+    let long = ABBREVIATIONS.iter().find(|(short, _)| stem.eq_ignore_ascii_case(short));
     long.map_or_else(|| word.to_owned(), |(_, long)| format!("{long}{}", &word[stem.len()..]))
 }

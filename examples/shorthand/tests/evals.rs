@@ -14,7 +14,7 @@ struct Note {
     thresholds = [ratio.avg >= 0.85, ratio.pass_rate >= 0.8],
 )]
 fn notes(note: Note) -> String {
-    shorthand::write_out(&note.input)
+    shorthand::expand(&note.input)
 }
 
 fn main() {

@@ -5,12 +5,12 @@ use crate::request::Task;
 use crate::tools::{Tools, Train};
 
 /// The answer for a failed tool call.
-pub(crate) fn sorry(error: String) -> String {
+pub(crate) fn apologize(error: String) -> String {
     format!("Sorry, {error}.")
 }
 
 /// Executes a task and returns the answer. An unknown place is an error; any other failure is part of the answer.
-pub(crate) fn carry_out(task: &Task, tools: &mut Tools<'_>) -> Result<String, String> {
+pub(crate) fn execute(task: &Task, tools: &mut Tools<'_>) -> Result<String, String> {
     let from = match &task.from {
         Some(from) if task.train => tools.find_station(from)?,
         None if task.train => return Ok("Where do you want to travel from?".to_owned()),
@@ -20,17 +20,17 @@ pub(crate) fn carry_out(task: &Task, tools: &mut Tools<'_>) -> Result<String, St
     let (place, day) = (tools.find_station(place)?, task.day.unwrap_or(DAYS[0]));
     let mut said = Vec::new();
     if task.train {
-        said.push(travel(task, tools, &from, &place, day).unwrap_or_else(sorry));
+        said.push(plan_trip(task, tools, &from, &place, day).unwrap_or_else(apologize));
     }
     if task.weather {
         let weather = tools.weather(&place, day);
-        said.push(weather.map_or_else(sorry, |weather| format!("{place} on {day}: {weather}.")));
+        said.push(weather.map_or_else(apologize, |weather| format!("{place} on {day}: {weather}.")));
     }
     Ok(said.join(" "))
 }
 
 /// Suggests the best train, or books the best one with enough free seats.
-fn travel(task: &Task, tools: &mut Tools<'_>, from: &str, to: &str, day: &str) -> Result<String, String> {
+fn plan_trip(task: &Task, tools: &mut Tools<'_>, from: &str, to: &str, day: &str) -> Result<String, String> {
     let mut trains = tools.search_trains(from, to, day)?;
     if task.last {
         trains.reverse();
@@ -49,7 +49,7 @@ fn travel(task: &Task, tools: &mut Tools<'_>, from: &str, to: &str, day: &str) -
                 said.push(format!("It is booked: {reference}."));
                 break;
             }
-            Err(error) => said.push(sorry(error)),
+            Err(error) => said.push(apologize(error)),
         }
     }
     Ok(said.join(" "))

@@ -47,8 +47,8 @@ impl Planner {
     #[must_use]
     pub fn answer(&self, request: &str) -> Reply {
         let mut tools = Tools::new(&self.records);
-        let tasks = request::read(request, &self.records.stations());
-        let say = |task| agent::carry_out(task, &mut tools).unwrap_or_else(agent::sorry);
+        let tasks = request::parse(request, &self.records.stations());
+        let say = |task| agent::execute(task, &mut tools).unwrap_or_else(agent::apologize);
         let said: Vec<String> = tasks.iter().map(say).collect();
         let answer = if said.is_empty() { HELP.to_owned() } else { said.join("\n") };
         Reply { answer, trace: tools.calls }

@@ -28,7 +28,7 @@ pub(crate) struct Task {
 }
 
 /// Parses the tasks of a request. `stations` are those of the timetable.
-pub(crate) fn read(text: &str, stations: &[&str]) -> Vec<Task> {
+pub(crate) fn parse(text: &str, stations: &[&str]) -> Vec<Task> {
     let cautious = words(text).iter().any(|word| CAUTION.contains(&&*word.to_lowercase()));
     let mut tasks: Vec<Task> = Vec::new();
     for sentence in text.split(['.', '?', '!']) {
@@ -37,7 +37,7 @@ pub(crate) fn read(text: &str, stations: &[&str]) -> Vec<Task> {
             task.book &= !cautious;
             let is_another = task.from.is_some() || task.place.is_some() || task.day.is_some();
             if let Some(before) = tasks.last() {
-                task.complete(before, is_another);
+                task.inherit(before, is_another);
             }
             if !is_another {
                 tasks.pop();
@@ -74,13 +74,13 @@ impl Task {
         for (index, word) in small.iter().enumerate() {
             let before = index.checked_sub(1).map_or("", |before| &*small[before]);
             let behind = small.get(index + 1).map_or("", |behind| &**behind);
-            match name(clause[index], before, stations) {
+            match place_name(clause[index], before, stations) {
                 Some(name) if before == "from" || behind == "to" => task.from = Some(name),
                 Some(name) => task.place = Some(name),
                 None if before == "for" || ["people", "seats", "tickets"].contains(&behind) => {
-                    task.seats = number(word).or(task.seats);
+                    task.seats = parse_number(word).or(task.seats);
                 }
-                None => task.day = task.day.or_else(|| day(word)),
+                None => task.day = task.day.or_else(|| parse_day(word)),
             }
         }
         task.train |= task.from.is_some();
@@ -88,7 +88,7 @@ impl Task {
     }
 
     /// Fills missing details from the previous task: people do not repeat what is clear from context.
-    fn complete(&mut self, before: &Self, is_another: bool) {
+    fn inherit(&mut self, before: &Self, is_another: bool) {
         if !is_another || (!self.train && !self.weather) {
             self.train |= before.train;
             self.weather |= before.weather;
@@ -104,13 +104,13 @@ impl Task {
 }
 
 /// The name of a place: any station, or a capitalised word after a preposition.
-fn name(word: &str, before: &str, stations: &[&str]) -> Option<String> {
+fn place_name(word: &str, before: &str, stations: &[&str]) -> Option<String> {
     let station = stations.iter().find(|station| station.eq_ignore_ascii_case(word));
     let is_name = word.starts_with(char::is_uppercase) && ["from", "to", "in"].contains(&before);
     station.copied().or(is_name.then_some(word)).map(str::to_owned)
 }
 
-fn day(word: &str) -> Option<&'static str> {
+fn parse_day(word: &str) -> Option<&'static str> {
     match word {
         "today" => Some(DAYS[0]),
         "tomorrow" => Some(DAYS[1]),
@@ -118,7 +118,7 @@ fn day(word: &str) -> Option<&'static str> {
     }
 }
 
-fn number(word: &str) -> Option<u32> {
+fn parse_number(word: &str) -> Option<u32> {
     let named = NUMBERS.iter().zip(1..).find_map(|(name, number)| (*name == word).then_some(number));
     named.or_else(|| word.parse().ok().filter(|number| *number > 0))
 }
@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     fn tasks(text: &str) -> Vec<Task> {
-        read(text, &["Leeds", "London", "Newcastle", "York"])
+        parse(text, &["Leeds", "London", "Newcastle", "York"])
     }
 
     #[test]

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 /// One edit is tolerated per three letters.
-const LETTERS_FOR_A_SLIP: usize = 3;
+const LETTERS_PER_TYPO: usize = 3;
 
 /// A tool call in the trace, with a result or an error.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -81,9 +81,9 @@ impl<'a> Tools<'a> {
         }
         let slips = |station: &str| strsim::damerau_levenshtein(name, station);
         let nearest = stations.into_iter().min_by_key(|station| slips(station));
-        let near = nearest.filter(|station| slips(station) <= name.chars().count() / LETTERS_FOR_A_SLIP);
+        let near = nearest.filter(|station| slips(station) <= name.chars().count() / LETTERS_PER_TYPO);
         let found = near.map(str::to_owned).ok_or_else(|| format!("no station is called {name}"));
-        self.keep("find_station", json!({ "name": name }), found)
+        self.record("find_station", json!({ "name": name }), found)
     }
 
     /// The direct trains of a day, earliest first. Never empty.
@@ -92,14 +92,14 @@ impl<'a> Tools<'a> {
         let trains: Vec<Train> = self.records.trains.iter().filter(fits).cloned().collect();
         let none = || format!("no direct train goes from {from} to {to} on {day}");
         let found = if trains.is_empty() { Err(none()) } else { Ok(trains) };
-        self.keep("search_trains", json!({ "from": from, "to": to, "day": day }), found)
+        self.record("search_trains", json!({ "from": from, "to": to, "day": day }), found)
     }
 
     /// The weather at a place.
     pub(crate) fn weather(&mut self, place: &str, day: &str) -> Result<String, String> {
         let weather = self.records.forecast.get(place).and_then(|days| days.get(day)).cloned();
         let found = weather.ok_or_else(|| format!("there is no forecast for {place} on {day}"));
-        self.keep("weather", json!({ "place": place, "day": day }), found)
+        self.record("weather", json!({ "place": place, "day": day }), found)
     }
 
     /// Books seats and returns the booking reference. As this is an example, the seats stay free.
@@ -110,10 +110,10 @@ impl<'a> Tools<'a> {
         } else {
             Err(format!("too few seats are free in train {train}"))
         };
-        self.keep("book_seats", json!({ "train": train, "day": day, "seats": seats }), booked)
+        self.record("book_seats", json!({ "train": train, "day": day, "seats": seats }), booked)
     }
 
-    fn keep<T: Serialize>(
+    fn record<T: Serialize>(
         &mut self,
         tool: &str,
         arguments: Value,

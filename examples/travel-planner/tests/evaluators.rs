@@ -43,7 +43,7 @@ fn experiment(id: &str, reply: &Reply) -> Report {
 /// The score of a reply to a request of the dataset, with its reason.
 fn scored(evaluator: &str, id: &str, reply: &Reply) -> (f64, String) {
     let report = experiment(id, reply);
-    let evaluation = report.items[0].first().evaluations.get(evaluator).unwrap().clone();
+    let evaluation = report.items[0].first_trial().evaluations.get(evaluator).unwrap().clone();
     (evaluation.score.unwrap(), evaluation.reason.unwrap())
 }
 
@@ -51,7 +51,7 @@ fn scored(evaluator: &str, id: &str, reply: &Reply) -> (f64, String) {
 fn objections(id: &str, reply: &Reply) -> Vec<String> {
     let report = experiment(id, reply);
     let marks = report.config.evaluators.iter().zip(&report.config.pass_marks);
-    let evaluations = &report.items[0].first().evaluations;
+    let evaluations = &report.items[0].first_trial().evaluations;
     let objects = |(name, mark): &(&String, &f64)| evaluations.get(name).unwrap().score.unwrap() < **mark;
     let objections: Vec<_> = marks.filter(objects).map(|(name, _)| name.clone()).collect();
     assert_eq!(report.passed, objections.is_empty());

@@ -3,34 +3,40 @@
 use std::collections::BTreeMap;
 
 use cobalt_core::item::Item;
-use cobalt_core::wording::{count, decimal};
+use cobalt_core::wording::{count, format_decimal};
 use serde_json::Value;
 
-use super::{Check, Finding, Items, Place};
-use crate::datasets::duplicates::{Likeness, equal_inputs, expected, likeness, near_inputs};
-use crate::datasets::grid::{Type, is_blank, is_empty};
+use super::{AffectedItem, Check, Finding, Items};
+use crate::datasets::duplicates::{Agreement, agreement, equal_inputs, expected, similar_inputs};
+use crate::datasets::text_table::{Type, is_blank, is_empty};
 
 /// Findings about fields.
-pub fn fields(items: &Items<'_>) -> Vec<Finding> {
+pub fn check_fields(items: &Items<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
-    let input = |item: &Item| item.get("input").is_some_and(says_something);
-    found.extend(lacking(items, Check::NoInput, "`input`", input));
+    let input = |item: &Item| item.get("input").is_some_and(has_content);
+    found.extend(missing_field(items, Check::NoInput, "`input`", input));
     found.extend(repeated_ids(items));
-    found.extend(lacking(items, Check::Missing, "`id`", |item| item.get("id").is_some_and(says_something)));
-    let expected = |item: &Item| expected(item).is_some_and(says_something);
-    found.extend(lacking(items, Check::Missing, "expected output", expected));
+    found
+        .extend(missing_field(items, Check::Missing, "`id`", |item| item.get("id").is_some_and(has_content)));
+    let expected = |item: &Item| expected(item).is_some_and(has_content);
+    found.extend(missing_field(items, Check::Missing, "expected output", expected));
     found.extend(mixed_types(items));
-    found.extend(blank(items));
+    found.extend(blank_fields(items));
     found
 }
 
-fn says_something(value: &Value) -> bool {
+fn has_content(value: &Value) -> bool {
     !(value.is_null() || is_empty(value) || is_blank(value))
 }
 
 /// The items that lack what other items have.
-fn lacking(items: &Items<'_>, check: Check, what: &str, has: impl Fn(&Item) -> bool) -> Option<Finding> {
-    let lacking = items.those(|item| !has(item));
+fn missing_field(
+    items: &Items<'_>,
+    check: Check,
+    what: &str,
+    has: impl Fn(&Item) -> bool,
+) -> Option<Finding> {
+    let lacking = items.indexes_where(|item| !has(item));
     let having = items.items.len() - lacking.len();
     let message = || {
         let verb = if lacking.len() == 1 { "has" } else { "have" };
@@ -87,7 +93,7 @@ fn mixed_types(items: &Items<'_>) -> Vec<Finding> {
 }
 
 /// The fields that are only whitespace in some items; a blank input counts as missing.
-fn blank(items: &Items<'_>) -> Vec<Finding> {
+fn blank_fields(items: &Items<'_>) -> Vec<Finding> {
     let mut fields: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (index, item) in items.items.iter().enumerate() {
         for (name, _) in item.iter().filter(|(name, value)| *name != "input" && is_blank(value)) {
@@ -111,11 +117,11 @@ const WINDOWS_1252: [char; 32] = [
 ];
 
 /// The fields with broken encoding.
-pub fn encoding(items: &Items<'_>) -> Vec<Finding> {
+pub fn check_encoding(items: &Items<'_>) -> Vec<Finding> {
     let mut fields: BTreeMap<(&str, &str), Vec<usize>> = BTreeMap::new();
     for (index, item) in items.items.iter().enumerate() {
         for (name, value) in *item {
-            if let Some(problem) = problem(value) {
+            if let Some(problem) = encoding_problem(value) {
                 fields.entry((name, problem)).or_default().push(index);
             }
         }
@@ -128,13 +134,13 @@ pub fn encoding(items: &Items<'_>) -> Vec<Finding> {
     fields.into_iter().map(finding).collect()
 }
 
-fn problem(value: &Value) -> Option<&'static str> {
+fn encoding_problem(value: &Value) -> Option<&'static str> {
     match value {
         Value::String(text) if text.is_ascii() => None,
         Value::String(text) if text.contains(REPLACEMENT) => Some("replacement characters (U+FFFD)"),
         Value::String(text) if is_mojibake(text) => Some("UTF-8 decoded as Windows-1252"),
-        Value::Array(values) => values.iter().find_map(problem),
-        Value::Object(fields) => fields.values().find_map(problem),
+        Value::Array(values) => values.iter().find_map(encoding_problem),
+        Value::Object(fields) => fields.values().find_map(encoding_problem),
         _ => None,
     }
 }
@@ -175,18 +181,18 @@ fn windows_1252(character: char) -> Option<u8> {
 }
 
 /// Groups of items with equal inputs.
-pub fn equal(items: &Items<'_>) -> Vec<Finding> {
+pub fn find_duplicates(items: &Items<'_>) -> Vec<Finding> {
     let all = &items.items;
-    let finding = |group: Vec<usize>| match likeness(group.iter().map(|index| all[*index])) {
-        Likeness::Items => {
+    let finding = |group: Vec<usize>| match agreement(group.iter().map(|index| all[*index])) {
+        Agreement::Identical => {
             let message = format!("{} items are identical", group.len());
             Finding::new(Check::Duplicate, message, items.places(&group))
         }
-        Likeness::Inputs => {
+        Agreement::SameInput => {
             let message = format!("{} items have the same input but differ in other fields", group.len());
             Finding::new(Check::Duplicate, message, items.places(&group))
         }
-        Likeness::Conflict => {
+        Agreement::Conflict => {
             let place = |index: &usize| items.place(*index, expected(all[*index]));
             let message = format!("{} items have the same input but different expected outputs", group.len());
             Finding::new(Check::Conflict, message, group.iter().map(place).collect())
@@ -196,18 +202,18 @@ pub fn equal(items: &Items<'_>) -> Vec<Finding> {
 }
 
 /// Groups of items with similar inputs.
-pub fn near(items: &Items<'_>, bound: f64) -> Vec<Finding> {
-    let groups = near_inputs(&items.items, bound).into_iter();
+pub fn find_similar(items: &Items<'_>, bound: f64) -> Vec<Finding> {
+    let groups = similar_inputs(&items.items, bound).into_iter();
     groups
         .map(|group| {
             let place = |index: usize, similarity: Option<f64>| {
                 let value = items.items[index].get("input");
-                Place { similarity, ..items.place(index, value) }
+                AffectedItem { similarity, ..items.place(index, value) }
             };
             let others = group.others.iter().map(|(index, similarity)| place(*index, Some(*similarity)));
             let places: Vec<_> = std::iter::once(place(group.first, None)).chain(others).collect();
             let least = group.others.iter().map(|(_, similarity)| *similarity).fold(1.0, f64::min);
-            let least = decimal((least * 1000.0).floor() / 10.0, 1);
+            let least = format_decimal((least * 1000.0).floor() / 10.0, 1);
             let message = format!("{} items have similar inputs (at least {least}% similar)", places.len());
             Finding::new(Check::NearDuplicate, message, places)
         })
@@ -240,8 +246,8 @@ mod tests {
 
     #[test]
     fn replacement_characters_are_found_in_any_depth() {
-        let found = problem(&json!({ "messages": [{ "text": "caf\u{fffd}" }] }));
+        let found = encoding_problem(&json!({ "messages": [{ "text": "caf\u{fffd}" }] }));
         assert_eq!(found, Some("replacement characters (U+FFFD)"));
-        assert_eq!(problem(&json!(["plain", 1, null])), None);
+        assert_eq!(encoding_problem(&json!(["plain", 1, null])), None);
     }
 }

@@ -8,21 +8,21 @@ use std::process::ExitCode;
 use cobalt::Dataset;
 use cobalt::command::config::Flags;
 use cobalt_core::item::Item;
-use cobalt_core::reporters::Paint;
-use cobalt_core::wording::{count, cut, decimal};
+use cobalt_core::reporters::Style;
+use cobalt_core::wording::{count, format_decimal, truncate};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::grid::plain;
-use super::resolve::{Set, place};
+use super::resolved_set::{ResolvedSet, with_line};
+use super::text_table::plain_text;
 use crate::cli::CheckDatasets;
 use crate::error::Error;
-use crate::terminal::{fit, one_line, paint, print, print_json, stdout_width};
+use crate::terminal::{one_line, paint, print, print_json, stdout_width, truncate_to_width};
 
 /// The findings in a dataset.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Checked {
+struct CheckReport {
     source: String,
     /// The number of readable items.
     items: usize,
@@ -31,35 +31,35 @@ struct Checked {
 }
 
 #[derive(Serialize)]
-struct All<'c> {
-    sets: &'c [Checked],
+struct CheckOutput<'c> {
+    sets: &'c [CheckReport],
 }
 
 pub fn check(arguments: &CheckDatasets, flags: &Flags) -> Result<ExitCode, Error> {
     let (mut all, mut errors) = (Vec::new(), Vec::new());
     for set in &arguments.sets {
-        match Set::find(set, flags) {
-            Ok(set) => all.push(checked(set, arguments.near)),
+        match ResolvedSet::resolve(set, flags) {
+            Ok(set) => all.push(check_set(set, arguments.near)),
             Err(error) => errors.push(error.to_string()),
         }
     }
     if arguments.json {
-        print_json(&All { sets: &all }).map_err(Error::Print)?;
+        print_json(&CheckOutput { sets: &all }).map_err(Error::Print)?;
     } else {
         let (width, paint) = (stdout_width(), paint(&io::stdout()));
-        print(&all.iter().map(|checked| text(checked, width, paint)).collect::<Vec<_>>().join("\n"))
+        print(&all.iter().map(|checked| render(checked, width, paint)).collect::<Vec<_>>().join("\n"))
             .map_err(Error::Print)?;
     }
     if !errors.is_empty() {
-        return Err(Error::Broken(errors));
+        return Err(Error::Multiple(errors));
     }
     let counts = |finding: &Finding| finding.level == Level::Error || arguments.strict;
     let is_broken = all.iter().flat_map(|checked| &checked.findings).any(counts);
     Ok(ExitCode::from(u8::from(is_broken)))
 }
 
-fn checked(set: Set, near: f64) -> Checked {
-    let Set { source, rows, end, .. } = set;
+fn check_set(set: ResolvedSet, near: f64) -> CheckReport {
+    let ResolvedSet { source, rows, rest_error: end, .. } = set;
     let (mut items, mut lines, mut findings): (Vec<Item>, Vec<_>, Vec<_>) = Default::default();
     for row in rows {
         match row.item {
@@ -67,18 +67,18 @@ fn checked(set: Set, near: f64) -> Checked {
                 items.push(item);
                 lines.push(row.line);
             }
-            Err(reason) => findings.push(unreadable(&place(row.line, &reason))),
+            Err(reason) => findings.push(unreadable(&with_line(row.line, &reason))),
         }
     }
     findings.extend(end.map(|reason| unreadable(&reason)));
     let dataset = Dataset::from_items(items);
     let items = Items::new(&dataset, lines);
-    findings.extend(checks::fields(&items));
-    findings.extend(checks::encoding(&items));
-    findings.extend(checks::equal(&items));
-    findings.extend(checks::near(&items, near));
+    findings.extend(checks::check_fields(&items));
+    findings.extend(checks::check_encoding(&items));
+    findings.extend(checks::find_duplicates(&items));
+    findings.extend(checks::find_similar(&items, near));
     findings.sort_by_key(|finding| (finding.level, finding.check));
-    Checked { source, items: dataset.len(), findings }
+    CheckReport { source, items: dataset.len(), findings }
 }
 
 fn unreadable(reason: &str) -> Finding {
@@ -144,11 +144,11 @@ pub struct Finding {
     pub message: String,
     /// The affected items.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub items: Vec<Place>,
+    pub items: Vec<AffectedItem>,
 }
 
 impl Finding {
-    pub fn new(check: Check, message: impl Into<String>, items: Vec<Place>) -> Self {
+    pub fn new(check: Check, message: impl Into<String>, items: Vec<AffectedItem>) -> Self {
         Self { check, level: check.level(), message: message.into(), items }
     }
 }
@@ -156,7 +156,7 @@ impl Finding {
 /// An item of a finding.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Place {
+pub struct AffectedItem {
     /// Its index among the readable items, from 0.
     pub index: usize,
     pub key: String,
@@ -182,32 +182,32 @@ impl<'d> Items<'d> {
         Self { items: dataset.iter().collect(), keys: dataset.keys(), lines }
     }
 
-    pub fn place(&self, index: usize, value: Option<&Value>) -> Place {
+    pub fn place(&self, index: usize, value: Option<&Value>) -> AffectedItem {
         let (key, line) = (self.keys[index].clone(), self.lines[index]);
-        Place { index, key, line, value: value.cloned(), similarity: None }
+        AffectedItem { index, key, line, value: value.cloned(), similarity: None }
     }
 
-    pub fn places(&self, indexes: &[usize]) -> Vec<Place> {
+    pub fn places(&self, indexes: &[usize]) -> Vec<AffectedItem> {
         indexes.iter().map(|index| self.place(*index, None)).collect()
     }
 
     /// The indexes of the matching items.
-    pub fn those(&self, is_meant: impl Fn(&Item) -> bool) -> Vec<usize> {
+    pub fn indexes_where(&self, is_meant: impl Fn(&Item) -> bool) -> Vec<usize> {
         (0..self.items.len()).filter(|index| is_meant(self.items[*index])).collect()
     }
 }
 
 /// The maximum number of findings shown per check.
-const MOST_FINDINGS: usize = 10;
+const MAX_FINDINGS: usize = 10;
 /// The maximum number of items shown per finding.
-const MOST_ITEMS: usize = 4;
+const MAX_ITEMS: usize = 4;
 /// The maximum length of a value without a terminal width, in characters.
-const LONGEST: usize = 200;
+const MAX_VALUE_LEN: usize = 200;
 /// The indentation of a finding's items.
 const INDENT: &str = "         ";
 
 /// A line for the dataset, then its findings, errors first.
-fn text(checked: &Checked, width: Option<usize>, paint: Paint) -> String {
+fn render(checked: &CheckReport, width: Option<usize>, paint: Style) -> String {
     let of = |level| checked.findings.iter().filter(|finding| finding.level == level).count();
     let counts = [(of(Level::Error), "error"), (of(Level::Note), "note")];
     let counts: Vec<_> = counts
@@ -215,45 +215,47 @@ fn text(checked: &Checked, width: Option<usize>, paint: Paint) -> String {
         .filter(|(number, _)| *number > 0)
         .map(|(number, noun)| count(number, noun))
         .collect();
-    let counts = if counts.is_empty() { paint.good("no problems found") } else { counts.join(", ") };
+    let counts = if counts.is_empty() { paint.success("no problems found") } else { counts.join(", ") };
     let items = count(checked.items, "item");
-    let mut text = format!("{}: {items}, {counts}\n", paint.strong(one_line(&checked.source)));
+    let mut text = format!("{}: {items}, {counts}\n", paint.bold(one_line(&checked.source)));
     for of_check in checked.findings.chunk_by(|one, other| one.check == other.check) {
-        for finding in &of_check[..of_check.len().min(MOST_FINDINGS)] {
-            text += &lines(finding, width, paint);
+        for finding in &of_check[..of_check.len().min(MAX_FINDINGS)] {
+            text += &render_finding(finding, width, paint);
         }
-        if let Some(more @ 1..) = of_check.len().checked_sub(MOST_FINDINGS) {
+        if let Some(more @ 1..) = of_check.len().checked_sub(MAX_FINDINGS) {
             let more = format!("{INDENT}and {more} more of this kind (use `--json` to see all)");
-            text += &(paint.faint(cut_to(&more, width)) + "\n");
+            text += &(paint.faint(fit_to(&more, width)) + "\n");
         }
     }
     text
 }
 
-fn lines(finding: &Finding, width: Option<usize>, paint: Paint) -> String {
+fn render_finding(finding: &Finding, width: Option<usize>, paint: Style) -> String {
     let level = match finding.level {
-        Level::Error => paint.bad("error"),
-        Level::Note => paint.odd("note "),
+        Level::Error => paint.error("error"),
+        Level::Note => paint.warning("note "),
     };
     let mut text = format!("  {level}  {}\n", one_line(&finding.message));
-    for place in &finding.items[..finding.items.len().min(MOST_ITEMS)] {
-        text += &(cut_to(&format!("{INDENT}{}", shown(place)), width) + "\n");
+    for place in &finding.items[..finding.items.len().min(MAX_ITEMS)] {
+        text += &(fit_to(&format!("{INDENT}{}", render_item(place)), width) + "\n");
     }
-    if let Some(more @ 1..) = finding.items.len().checked_sub(MOST_ITEMS) {
+    if let Some(more @ 1..) = finding.items.len().checked_sub(MAX_ITEMS) {
         text += &format!("{INDENT}{}\n", paint.faint(format!("and {}", count(more, "more item"))));
     }
     text
 }
 
-fn shown(place: &Place) -> String {
+fn render_item(place: &AffectedItem) -> String {
     let line = place.line.map(|line| format!("line {line}, ")).unwrap_or_default();
-    let similarity =
-        place.similarity.map(|similarity| format!(", {}%", decimal((similarity * 1000.0).floor() / 10.0, 1)));
-    let value = place.value.as_ref().map(|value| format!(": {}", cut(&plain(value), LONGEST)));
+    let similarity = place
+        .similarity
+        .map(|similarity| format!(", {}%", format_decimal((similarity * 1000.0).floor() / 10.0, 1)));
+    let value =
+        place.value.as_ref().map(|value| format!(": {}", truncate(&plain_text(value), MAX_VALUE_LEN)));
     let key = &place.key;
     one_line(&format!("{line}`{key}`{}{}", similarity.unwrap_or_default(), value.unwrap_or_default()))
 }
 
-fn cut_to(text: &str, width: Option<usize>) -> String {
-    width.map_or_else(|| text.to_owned(), |width| fit(text, width))
+fn fit_to(text: &str, width: Option<usize>) -> String {
+    width.map_or_else(|| text.to_owned(), |width| truncate_to_width(text, width))
 }

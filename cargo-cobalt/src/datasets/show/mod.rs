@@ -10,22 +10,22 @@ use cobalt::Dataset;
 use cobalt::command::config::Flags;
 use cobalt_core::item::Item;
 use cobalt_core::report::Fetch;
-use cobalt_core::reporters::{Paint, expected_field, fetched, printable};
-use cobalt_core::wording::{self, count, decimal, thousands};
+use cobalt_core::reporters::{Style, escape_control, expected_field, format_fetch};
+use cobalt_core::wording::{self, count, format_decimal, group_thousands};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::grid::{Column, grid, plain};
-use super::resolve::Set;
+use super::resolved_set::ResolvedSet;
+use super::text_table::{Column, plain_text, render_table};
 use crate::cli::ShowDataset;
 use crate::error::Error;
 use crate::terminal::{Align, one_line, paint, print, print_json, stdout_width};
-use statistics::{FieldStatistics, Spread, statistics};
+use statistics::{FieldStatistics, NumberRange, statistics};
 
 /// The JSON output.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Shown<'s> {
+struct ShowOutput<'s> {
     source: &'s str,
     items: usize,
     hash: String,
@@ -47,13 +47,13 @@ struct ShownItem<'s> {
 }
 
 pub fn show(arguments: &ShowDataset, flags: &Flags) -> Result<ExitCode, Error> {
-    let set = Set::find(&arguments.set, flags)?;
+    let set = ResolvedSet::resolve(&arguments.set, flags)?;
     let (source, fetched) = (set.source.clone(), set.fetched.clone());
-    let (dataset, lines) = set.whole()?;
+    let (dataset, lines) = set.into_dataset()?;
     let keys = dataset.keys();
     let indexes = match &arguments.key {
         Some(key) => {
-            let index = find(key, &keys, &source)?;
+            let index = find_key(key, &keys, &source)?;
             index..index + 1
         }
         None => 0..arguments.limit.min(dataset.len()),
@@ -62,7 +62,7 @@ pub fn show(arguments: &ShowDataset, flags: &Flags) -> Result<ExitCode, Error> {
     if arguments.json {
         let shown =
             shown.map(|(index, item)| ShownItem { index, key: &keys[index], line: lines[index], item });
-        print_json(&Shown {
+        print_json(&ShowOutput {
             source: &source,
             items: dataset.len(),
             hash: dataset.hash(),
@@ -73,7 +73,7 @@ pub fn show(arguments: &ShowDataset, flags: &Flags) -> Result<ExitCode, Error> {
         .map_err(Error::Print)?;
     } else if arguments.key.is_some() {
         for (index, item) in shown {
-            print(&item_table(&keys[index], lines[index], item, paint(&io::stdout())))
+            print(&item_details(&keys[index], lines[index], item, paint(&io::stdout())))
                 .map_err(Error::Print)?;
         }
     } else {
@@ -104,40 +104,41 @@ fn overview(source: &str, fetched: Option<&Fetch>, dataset: &Dataset, shown: &[(
     text
 }
 
-fn find(key: &str, keys: &[String], source: &str) -> Result<usize, Error> {
+fn find_key(key: &str, keys: &[String], source: &str) -> Result<usize, Error> {
     let known = || keys.iter().map(String::as_str);
     let index = known().position(|known| known == key);
     index.ok_or_else(|| {
         Error::NothingMatched(format!(
             "{source}: no item has the key `{key}`; {}",
-            wording::instead(key, known())
+            wording::suggest_or_list(key, known())
         ))
     })
 }
 
 /// The maximum number of an object's fields to show: with more, the keys are probably data.
-const MOST_INNER: usize = 30;
+const MAX_INNER_FIELDS: usize = 30;
 /// The maximum number of decimals.
 const DECIMALS: usize = 3;
 
 /// A getter for one count of a field.
-type Figure = fn(&FieldStatistics) -> usize;
+type CountGetter = fn(&FieldStatistics) -> usize;
 
 /// The items as a table: keys, inputs, expected outputs, then all other fields.
-fn item_lines(shown: &[(String, &Item)], width: Option<usize>, paint: Paint) -> String {
+fn item_lines(shown: &[(String, &Item)], width: Option<usize>, paint: Style) -> String {
     let keys = shown.iter().map(|(key, _)| key.clone());
     let mut columns = vec![Column::new("key", Align::Left, keys)];
-    for name in names(shown) {
+    for name in field_names(shown) {
         let is_number = |(_, item): &(String, &Item)| item.get(name).is_none_or(Value::is_number);
         let align = if shown.iter().all(is_number) { Align::Right } else { Align::Left };
-        let value = |(_, item): &(String, &Item)| item.get(name).map(plain).unwrap_or_default().into_owned();
+        let value =
+            |(_, item): &(String, &Item)| item.get(name).map(plain_text).unwrap_or_default().into_owned();
         columns.push(Column::new(name, align, shown.iter().map(value)));
     }
-    grid(&columns, width, paint)
+    render_table(&columns, width, paint)
 }
 
 /// The fields of these items, without an id that equals the key.
-fn names<'i>(shown: &[(String, &'i Item)]) -> Vec<&'i str> {
+fn field_names<'i>(shown: &[(String, &'i Item)]) -> Vec<&'i str> {
     let mut names = Vec::new();
     let mut known = HashSet::new();
     let mut add = |name: &'i str| {
@@ -150,43 +151,43 @@ fn names<'i>(shown: &[(String, &'i Item)]) -> Vec<&'i str> {
     }
     shown.iter().filter_map(|(_, item)| expected_field(item)).for_each(&mut add);
     for (key, item) in shown {
-        let is_key = |name: &str| name == "id" && item.get(name).is_some_and(|id| plain(id) == *key);
+        let is_key = |name: &str| name == "id" && item.get(name).is_some_and(|id| plain_text(id) == *key);
         item.keys().filter(|name| !is_key(name)).for_each(|name| add(name));
     }
     names
 }
 
 /// The field statistics as a table.
-fn field_table(fields: &[FieldStatistics], width: Option<usize>, paint: Paint) -> String {
+fn field_table(fields: &[FieldStatistics], width: Option<usize>, paint: Style) -> String {
     let mut inner: BTreeMap<&str, usize> = BTreeMap::new();
     for of in fields.iter().filter_map(|field| field.within.as_deref()) {
         *inner.entry(of).or_default() += 1;
     }
-    inner.retain(|_, number| *number > MOST_INNER);
+    inner.retain(|_, number| *number > MAX_INNER_FIELDS);
     let is_shown =
         |field: &&FieldStatistics| field.within.as_deref().is_none_or(|of| !inner.contains_key(of));
     let shown: Vec<_> = fields.iter().filter(is_shown).collect();
     let text = |title, cell: &dyn Fn(&FieldStatistics) -> String| {
         Column::new(title, Align::Left, shown.iter().map(|field| cell(field)))
     };
-    let number = |title, figure: Figure| {
+    let number = |title, figure: CountGetter| {
         let cell = |field: &&FieldStatistics| match figure(field) {
             0 => String::new(),
-            figure => thousands(figure as u64),
+            figure => group_thousands(figure as u64),
         };
         Column::new(title, Align::Right, shown.iter().map(cell))
     };
-    let mut columns = vec![text("field", &|field| field.name.clone()), text("type", &types)];
+    let mut columns = vec![text("field", &|field| field.name.clone()), text("type", &format_types)];
     columns.push(number("items", |field| field.items));
-    let sometimes: [(&str, Figure); 3] =
+    let sometimes: [(&str, CountGetter); 3] =
         [("missing", |field| field.missing), ("null", |field| field.null), ("empty", |field| field.empty)];
     let occurring = sometimes.into_iter().filter(|(_, figure)| shown.iter().any(|field| figure(field) > 0));
     columns.extend(occurring.map(|(title, figure)| number(title, figure)));
     columns.push(number("distinct", |field| field.distinct));
-    columns.push(text("min / median / max", &spreads));
-    let mut text = grid(&columns, width, paint);
+    columns.push(text("min / median / max", &format_ranges));
+    let mut text = render_table(&columns, width, paint);
     for (of, number) in inner {
-        let number = thousands(number as u64);
+        let number = group_thousands(number as u64);
         text +=
             &format!("{}: {number} distinct keys in its objects (use `--json` to see all)\n", one_line(of));
     }
@@ -194,20 +195,20 @@ fn field_table(fields: &[FieldStatistics], width: Option<usize>, paint: Paint) -
 }
 
 /// The types of a field's values; with counts if there are several.
-fn types(field: &FieldStatistics) -> String {
+fn format_types(field: &FieldStatistics) -> String {
     let several = field.types.len() > 1;
     let named = |(name, number): (&&str, &usize)| match several {
-        true => format!("{name} {}", thousands(*number as u64)),
+        true => format!("{name} {}", group_thousands(*number as u64)),
         false => (*name).to_owned(),
     };
     field.types.iter().map(named).collect::<Vec<_>>().join(", ")
 }
 
 /// The ranges of string lengths, numbers and list lengths.
-fn spreads(field: &FieldStatistics) -> String {
-    let spread = |spread: Option<Spread>, unit: &str| {
-        let Spread { min, median, max } = spread?;
-        let [min, median, max] = [min, median, max].map(|figure| decimal(figure, DECIMALS));
+fn format_ranges(field: &FieldStatistics) -> String {
+    let spread = |spread: Option<NumberRange>, unit: &str| {
+        let NumberRange { min, median, max } = spread?;
+        let [min, median, max] = [min, median, max].map(|figure| format_decimal(figure, DECIMALS));
         Some(format!("{min} / {median} / {max}{unit}"))
     };
     let spreads =
@@ -216,13 +217,13 @@ fn spreads(field: &FieldStatistics) -> String {
 }
 
 /// The heading of a dataset: source, number of items, version.
-pub fn heading(source: &str, fetch: Option<&Fetch>, dataset: &Dataset, paint: Paint) -> String {
+pub fn heading(source: &str, fetch: Option<&Fetch>, dataset: &Dataset, paint: Style) -> String {
     let source = match fetch {
-        Some(fetch) => fetched(source, fetch),
+        Some(fetch) => format_fetch(source, fetch),
         None => source.to_owned(),
     };
     let items = count(dataset.len(), "item");
-    let mut text = format!("{}: {items}\n", paint.strong(one_line(&source)));
+    let mut text = format!("{}: {items}\n", paint.bold(one_line(&source)));
     if let Some(version) = fetch.and_then(|fetch| fetch.version.as_ref()) {
         text += &paint.faint(format!("version {}\n", one_line(version)));
     }
@@ -230,15 +231,15 @@ pub fn heading(source: &str, fetch: Option<&Fetch>, dataset: &Dataset, paint: Pa
 }
 
 /// One item in full: a paragraph for each field.
-fn item_table(key: &str, line: Option<usize>, item: &Item, paint: Paint) -> String {
+fn item_details(key: &str, line: Option<usize>, item: &Item, paint: Style) -> String {
     let line = line.map(|line| format!(", line {line}")).unwrap_or_default();
-    let mut text = format!("{}{line}\n", paint.strong(one_line(key)));
+    let mut text = format!("{}{line}\n", paint.bold(one_line(key)));
     for (name, value) in item {
         let value = match value {
             Value::Array(_) | Value::Object(_) => format!("{value:#}"),
-            other => plain(other).into_owned(),
+            other => plain_text(other).into_owned(),
         };
-        let value = printable(&value).trim_end_matches('\n').replace('\n', "\n  ");
+        let value = escape_control(&value).trim_end_matches('\n').replace('\n', "\n  ");
         text += &format!("\n{}\n  {value}\n", paint.faint(one_line(name)));
     }
     text

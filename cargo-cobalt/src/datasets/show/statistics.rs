@@ -8,7 +8,7 @@ use cobalt_core::reporters::expected_field;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::datasets::grid::{Type, is_empty};
+use crate::datasets::text_table::{Type, is_empty};
 
 /// Statistics of one field.
 #[derive(Debug, PartialEq, Serialize)]
@@ -33,25 +33,25 @@ pub struct FieldStatistics {
     pub types: BTreeMap<&'static str, usize>,
     /// The lengths of its strings in characters.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub characters: Option<Spread>,
+    pub characters: Option<NumberRange>,
     /// Its numbers.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub numbers: Option<Spread>,
+    pub numbers: Option<NumberRange>,
     /// The lengths of its lists.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub elements: Option<Spread>,
+    pub elements: Option<NumberRange>,
 }
 
 /// The range of numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Spread {
+pub struct NumberRange {
     pub min: f64,
     pub median: f64,
     pub max: f64,
 }
 
-impl Spread {
-    fn of(mut figures: Vec<f64>) -> Option<Self> {
+impl NumberRange {
+    fn from_values(mut figures: Vec<f64>) -> Option<Self> {
         figures.sort_unstable_by(f64::total_cmp);
         Some(Self { min: *figures.first()?, median: percentile(&figures, 50.0)?, max: *figures.last()? })
     }
@@ -61,19 +61,19 @@ impl Spread {
 /// its objects, one level deep.
 pub fn statistics<'i>(items: impl ExactSizeIterator<Item = &'i Item>) -> Vec<FieldStatistics> {
     let all = items.len();
-    let mut fields: HashMap<(&str, Option<&str>), Values<'_>> = HashMap::new();
+    let mut fields: HashMap<(&str, Option<&str>), FieldValues<'_>> = HashMap::new();
     for item in items {
         for (name, value) in item {
             let place = fields.len();
             let outer =
-                fields.entry((name, None)).or_insert_with(|| Values::new((rank(item, name), place, 0)));
+                fields.entry((name, None)).or_insert_with(|| FieldValues::new((rank(item, name), place, 0)));
             outer.add(value);
             let (rank, outer, _) = outer.place;
             for (inner, value) in value.as_object().into_iter().flatten() {
                 let place = fields.len();
                 fields
                     .entry((name, Some(inner)))
-                    .or_insert_with(|| Values::new((rank, outer, place)))
+                    .or_insert_with(|| FieldValues::new((rank, outer, place)))
                     .add(value);
             }
         }
@@ -95,7 +95,7 @@ fn rank(item: &Item, name: &str) -> usize {
 
 /// The values of a field.
 #[derive(Default)]
-struct Values<'i> {
+struct FieldValues<'i> {
     /// The sort key: the rank of its top-level field, the first occurrence of that field, and its own first occurrence.
     place: (usize, usize, usize),
     items: usize,
@@ -108,7 +108,7 @@ struct Values<'i> {
     elements: Vec<f64>,
 }
 
-impl<'i> Values<'i> {
+impl<'i> FieldValues<'i> {
     fn new(place: (usize, usize, usize)) -> Self {
         Self { place, ..Self::default() }
     }
@@ -140,9 +140,9 @@ impl<'i> Values<'i> {
             empty: self.empty,
             distinct: self.distinct.len(),
             types: self.types,
-            characters: Spread::of(self.characters),
-            numbers: Spread::of(self.numbers),
-            elements: Spread::of(self.elements),
+            characters: NumberRange::from_values(self.characters),
+            numbers: NumberRange::from_values(self.numbers),
+            elements: NumberRange::from_values(self.elements),
         }
     }
 }
@@ -176,7 +176,7 @@ mod tests {
             empty: 1,
             distinct: 4,
             types: BTreeMap::from([("string", 4)]),
-            characters: Some(Spread { min: 0.0, median: 3.0, max: 4.0 }),
+            characters: Some(NumberRange { min: 0.0, median: 3.0, max: 4.0 }),
             numbers: None,
             elements: None,
         };
@@ -195,9 +195,9 @@ mod tests {
         ];
         let found = of(&items, "a");
         assert_eq!(found.types, BTreeMap::from([("array", 1), ("boolean", 1), ("number", 3), ("string", 1)]));
-        assert_eq!(found.numbers, Some(Spread { min: -2.5, median: 1.0, max: 10.0 }));
-        assert_eq!(found.elements, Some(Spread { min: 2.0, median: 2.0, max: 2.0 }));
-        assert_eq!(found.characters, Some(Spread { min: 2.0, median: 2.0, max: 2.0 }));
+        assert_eq!(found.numbers, Some(NumberRange { min: -2.5, median: 1.0, max: 10.0 }));
+        assert_eq!(found.elements, Some(NumberRange { min: 2.0, median: 2.0, max: 2.0 }));
+        assert_eq!(found.characters, Some(NumberRange { min: 2.0, median: 2.0, max: 2.0 }));
         assert_eq!((found.empty, found.distinct), (0, 6));
     }
 

@@ -1,52 +1,55 @@
 //! The section of an experiment: verdict, configuration, thresholds, scores, times, costs, and the change vs. its baseline.
 
-use cobalt_core::report::comparison::{Comparison, Difference, Finding, Verdict};
+use cobalt_core::report::comparison::{Comparison, Difference, ThresholdStatus, Verdict};
 use cobalt_core::report::{Report, RunVerdict, ScoreStats, Status, ThresholdOutcome};
-use cobalt_core::reporters::{agent_usage, at_pass_marks, explained, judge_usage, printable, time};
+use cobalt_core::reporters::{
+    escape_control, explain_difference, format_agent_usage, format_duration, format_judge_usage,
+    format_pass_count,
+};
 use cobalt_core::wording::count;
 use maud::{Markup, html};
 
-use super::parts::{
-    self, Mark, badge, code, difference_chart, latencies_chart, mean_chart, name, scores_chart, verdict_badge,
+use super::components::{
+    self, Tone, badge, code, difference_chart, latencies_chart, mean_chart, name, scores_chart, verdict_badge,
 };
 use crate::compare::view;
-use crate::results::{Finished, Results};
+use crate::results::{FinishedExperiment, Results};
 
 /// With more experiments than this, passed ones are collapsed.
-const FEW: usize = 3;
+const MAX_EXPANDED: usize = 3;
 /// The column titles of a difference, in the order of [`view::cells`].
-const TITLES: [&str; 6] =
+const DIFFERENCE_TITLES: [&str; 6] =
     ["Baseline", "Candidate", "Change", "95% CI", "p", "Min detectable difference (80% power)"];
 
 /// The section of an experiment; its index is part of its id in the page.
-pub fn section(index: usize, finished: &Finished, results: &Results) -> Markup {
+pub fn section(index: usize, finished: &FinishedExperiment, results: &Results) -> Markup {
     let report = &finished.report;
-    let is_open = report.verdict == RunVerdict::Failed || results.experiments.len() <= FEW;
+    let is_open = report.verdict == RunVerdict::Failed || results.experiments.len() <= MAX_EXPANDED;
     html! {
-        section.experiment id={ "experiment-" (index) } aria-label=(printable(&report.name)) {
+        section.experiment id={ "experiment-" (index) } aria-label=(escape_control(&report.name)) {
             details open[is_open] {
                 summary {
                     h2 { (name(&report.name)) }
                     (verdict_badge(report.verdict))
-                    span.why { (why(report)) }
+                    span.why { (verdict_grounds(report)) }
                 }
-                (facts(report))
+                (run_facts(report))
                 (thresholds(report))
                 (scores(report))
-                (amounts(report))
-                @if let Some(comparison) = &report.baseline { (baseline(comparison)) }
-                (parts::section(index, finished))
+                (times_and_usage(report))
+                @if let Some(comparison) = &report.baseline { (baseline_section(comparison)) }
+                (components::items_section(index, finished))
             }
         }
     }
 }
 
 /// The grounds of the verdict.
-fn why(report: &Report) -> String {
+fn verdict_grounds(report: &Report) -> String {
     let summary = &report.summary;
     let mut parts = Vec::new();
     if let Some(status) = &report.ci_status {
-        parts.push(printable(&status.summary).into_owned());
+        parts.push(escape_control(&status.summary).into_owned());
     }
     if report.config.strict {
         parts.push(format!("{} of {} passed", summary.passed_items, count(summary.total_items, "item")));
@@ -71,17 +74,18 @@ fn why(report: &Report) -> String {
 }
 
 /// The run and its configuration.
-fn facts(report: &Report) -> Markup {
+fn run_facts(report: &Report) -> Markup {
     let config = &report.config;
     let runs = (config.runs > 1).then(|| format!(", {} per item", count(config.runs, "trial")));
     // In a strict experiment, the verdict says it.
     let at_marks = (!config.strict && !config.evaluators.is_empty())
-        .then(|| format!(", {}", at_pass_marks(report.summary.passed_items, report.summary.total_items)));
-    let timeout = (config.timeout > 0).then(|| format!(", timeout {}", time(config.timeout as f64)));
+        .then(|| format!(", {}", format_pass_count(report.summary.passed_items, report.summary.total_items)));
+    let timeout =
+        (config.timeout > 0).then(|| format!(", timeout {}", format_duration(config.timeout as f64)));
     html! {
         dl.facts {
             div { dt { "Run" } dd { (code(&report.id)) } }
-            div { dt { "Started" } dd { time datetime=(report.timestamp) { (view::minute(report.timestamp)) } } }
+            div { dt { "Started" } dd { time datetime=(report.timestamp) { (view::format_minute(report.timestamp)) } } }
             div {
                 dt { "Items" }
                 dd {
@@ -95,7 +99,7 @@ fn facts(report: &Report) -> Markup {
                     dd {
                         (code(&data.source))
                         @if let Some(fetch) = &data.fetched {
-                            ", fetched " time datetime=(fetch.at) { (view::minute(fetch.at)) }
+                            ", fetched " time datetime=(fetch.at) { (view::format_minute(fetch.at)) }
                         }
                     }
                 }
@@ -117,9 +121,9 @@ fn thresholds(report: &Report) -> Markup {
     html! {
         h3 { "Thresholds" }
         @if report.thresholds().is_empty() {
-            p { (badge(Mark::of(status.passed), if status.passed { "met" } else { "missed" })) " " (printable(&status.summary)) }
+            p { (badge(Tone::from_passed(status.passed), if status.passed { "met" } else { "missed" })) " " (escape_control(&status.summary)) }
             // Files of the original list only missed thresholds.
-            ul { @for violation in &status.violations { li { (printable(&violation.message)) } } }
+            ul { @for violation in &status.violations { li { (escape_control(&violation.message)) } } }
         } @else {
             div.scroll tabindex="0" role="group" aria-label="Thresholds" {
                 table.thresholds {
@@ -140,10 +144,10 @@ fn thresholds(report: &Report) -> Markup {
 
 fn threshold_row(outcome: &ThresholdOutcome) -> Markup {
     let (mark, word) = match (outcome.finding, outcome.passed) {
-        (Finding::Inconclusive, true) => (Mark::Odd, "inconclusive"),
-        (Finding::Inconclusive, false) => (Mark::Bad, "inconclusive"),
-        (Finding::Met, _) => (Mark::Good, "met"),
-        (Finding::Missed, _) => (Mark::Bad, "missed"),
+        (ThresholdStatus::Inconclusive, true) => (Tone::Warning, "inconclusive"),
+        (ThresholdStatus::Inconclusive, false) => (Tone::Bad, "inconclusive"),
+        (ThresholdStatus::Met, _) => (Tone::Good, "met"),
+        (ThresholdStatus::Missed, _) => (Tone::Bad, "missed"),
     };
     html! {
         tr {
@@ -151,8 +155,8 @@ fn threshold_row(outcome: &ThresholdOutcome) -> Markup {
             th scope="row" { (code(&outcome.name)) }
             td.number { (outcome.figure.as_deref().unwrap_or("–")) }
             // For a met threshold, the actual value is enough.
-            @let is_plain = outcome.finding == Finding::Met && !outcome.against_baseline;
-            td.message { @if !is_plain { (printable(&outcome.message)) } }
+            @let is_plain = outcome.finding == ThresholdStatus::Met && !outcome.against_baseline;
+            td.message { @if !is_plain { (escape_control(&outcome.message)) } }
         }
     }
 }
@@ -189,7 +193,7 @@ fn score_row(report: &Report, evaluator: &str, mark: f64) -> Markup {
                     (score_figures(stats, mark))
                     td { (scores_chart(&all_scores(report, evaluator), mark)) }
                 }
-                None => { td colspan="10" { (badge(Mark::Bad, "no score")) } }
+                None => { td colspan="10" { (badge(Tone::Bad, "no score")) } }
             }
         }
     }
@@ -198,15 +202,15 @@ fn score_row(report: &Report, evaluator: &str, mark: f64) -> Markup {
 fn score_figures(stats: &ScoreStats, mark: f64) -> Markup {
     let interval = stats.ci95.map(|ci| format!("{:.3} to {:.3}", ci.low, ci.high));
     html! {
-        td.number { strong { (figure(stats.avg)) } }
+        td.number { strong { (format_score(stats.avg)) } }
         td.number { (interval.as_deref().unwrap_or("–")) }
         td { (mean_chart(stats, mark)) }
         td.number { (stats.pass_rate.map_or_else(|| "–".to_owned(), |rate| format!("{:.1}%", rate * 100.0))) }
-        @for value in [stats.min, stats.p50, stats.p95, stats.p99, stats.max] { td.number { (figure(value)) } }
+        @for value in [stats.min, stats.p50, stats.p95, stats.p99, stats.max] { td.number { (format_score(value)) } }
     }
 }
 
-fn figure(value: f64) -> String {
+fn format_score(value: f64) -> String {
     format!("{value:.3}")
 }
 
@@ -216,10 +220,10 @@ fn all_scores(report: &Report, evaluator: &str) -> Vec<f64> {
 }
 
 /// Latency, duration, tokens and costs, with a latency chart.
-fn amounts(report: &Report) -> Markup {
+fn times_and_usage(report: &Report) -> Markup {
     let summary = &report.summary;
     let latencies: Vec<_> = report.items.iter().map(|item| item.latency_ms()).collect();
-    let mut tiles = vec![("Mean latency", time(summary.avg_latency_ms))];
+    let mut tiles = vec![("Mean latency", format_duration(summary.avg_latency_ms))];
     if let Some(latency) = &summary.latency {
         let figures = [
             ("Min", latency.min),
@@ -228,39 +232,39 @@ fn amounts(report: &Report) -> Markup {
             ("P99", latency.p99),
             ("Max", latency.max),
         ];
-        tiles.extend(figures.map(|(title, figure)| (title, time(figure))));
+        tiles.extend(figures.map(|(title, figure)| (title, format_duration(figure))));
     }
-    tiles.push(("Duration", time(summary.total_duration_ms as f64)));
+    tiles.push(("Duration", format_duration(summary.total_duration_ms as f64)));
     html! {
         h3 { "Time and cost" }
         dl.tiles { @for (title, figure) in &tiles { div { dt { (title) } dd { (figure) } } } }
         (latencies_chart(&latencies))
         dl.facts {
-            @if let Some(tokens) = agent_usage(summary) { div { dt { "Tokens" } dd { (printable(&tokens)) } } }
-            @if let Some(judges) = judge_usage(summary) { div { dt { "Judges" } dd { (printable(&judges)) } } }
+            @if let Some(tokens) = format_agent_usage(summary) { div { dt { "Tokens" } dd { (escape_control(&tokens)) } } }
+            @if let Some(judges) = format_judge_usage(summary) { div { dt { "Judges" } dd { (escape_control(&judges)) } } }
             @if !summary.unpriced_models.is_empty() {
                 div {
                     dt { "No known price" }
-                    dd { (printable(&summary.unpriced_models.join(", "))) " (" (count(summary.unpriced_items, "item")) ")" }
+                    dd { (escape_control(&summary.unpriced_models.join(", "))) " (" (count(summary.unpriced_items, "item")) ")" }
                 }
             }
-            @if let Some(date) = report.prices_as_of.as_ref().filter(|_| summary.total_tokens.or(summary.judge_calls).is_some()) { div { dt { "Prices as of" } dd { (printable(date)) } } }
+            @if let Some(date) = report.prices_as_of.as_ref().filter(|_| summary.total_tokens.or(summary.judge_calls).is_some()) { div { dt { "Prices as of" } dd { (escape_control(date)) } } }
         }
     }
 }
 
 /// The comparison as two tables: scores and metrics.
-fn baseline(comparison: &Comparison) -> Markup {
+fn baseline_section(comparison: &Comparison) -> Markup {
     let base = &comparison.base;
     html! {
         h3 { "Change vs. baseline" }
         p {
-            "Baseline run " (code(&base.id)) " (" (view::start(base)) "), " (view::size(base))
+            "Baseline run " (code(&base.id)) " (" (view::start_time(base)) "), " (view::size(base))
             @if let Some(commit) = view::commit(base) { ", commit " (code(&commit)) }
-            ". Items: " (view::matching(&comparison.items, |key| format!("“{}”", printable(key)))) "."
+            ". Items: " (view::describe_matching(&comparison.items, |key| format!("“{}”", escape_control(key)))) "."
         }
-        @for note in &comparison.notes { p.note { (printable(note)) } }
-        @if let Some(nothing) = view::without_headline(comparison) { p { (nothing) "." } }
+        @for note in &comparison.notes { p.note { (escape_control(note)) } }
+        @if let Some(nothing) = view::empty_headline(comparison) { p { (nothing) "." } }
         @for (title, differences) in [("Score", &comparison.evaluators), ("Metric", &comparison.amounts)] {
             @if !differences.is_empty() { (difference_table(title, differences)) }
         }
@@ -276,11 +280,11 @@ fn difference_table(title: &str, differences: &[Difference]) -> Markup {
                     tr {
                         th scope="col" { (title) }
                         th scope="col" { "Verdict" }
-                        @for title in TITLES { th.number scope="col" { (title) } }
+                        @for title in DIFFERENCE_TITLES { th.number scope="col" { (title) } }
                         th scope="col" { span.hidden { "95% CI chart" } }
                     }
                 }
-                tbody { @for difference in differences { (difference_row(difference, largest(difference, differences))) } }
+                tbody { @for difference in differences { (difference_row(difference, chart_range(difference, differences))) } }
             }
         }
     }
@@ -289,14 +293,14 @@ fn difference_table(title: &str, differences: &[Difference]) -> Markup {
 fn difference_row(difference: &Difference, largest: f64) -> Markup {
     let [figures @ .., verdict] = view::cells(difference);
     let mark = match difference.verdict {
-        Verdict::Better => Mark::Good,
-        Verdict::Worse => Mark::Bad,
-        Verdict::Inconclusive => Mark::Odd,
-        Verdict::WithinNoise => Mark::None,
+        Verdict::Better => Tone::Good,
+        Verdict::Worse => Tone::Bad,
+        Verdict::Inconclusive => Tone::Warning,
+        Verdict::WithinNoise => Tone::Neutral,
     };
     html! {
         tr {
-            th scope="row" { (name(&difference.name)) small { (explained(difference)) } }
+            th scope="row" { (name(&difference.name)) small { (explain_difference(difference)) } }
             td { (badge(mark, &verdict)) }
             @for figure in &figures { td.number { (figure) } }
             td { (difference_chart(difference, mark.class(), largest)) }
@@ -305,7 +309,7 @@ fn difference_row(difference: &Difference, largest: f64) -> Markup {
 }
 
 /// The chart range of a difference: shared by all differences of the same quantity.
-fn largest(difference: &Difference, all: &[Difference]) -> f64 {
+fn chart_range(difference: &Difference, all: &[Difference]) -> f64 {
     let alike = all.iter().filter(|other| other.quantity == difference.quantity);
     let ends = alike.filter_map(|it| it.ci95).flat_map(|ci| [ci.low.abs(), ci.high.abs()]);
     ends.fold(0.0, f64::max)

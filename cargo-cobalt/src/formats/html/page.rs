@@ -5,14 +5,14 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use cobalt_core::prices::format_cost;
 use cobalt_core::report::{Report, RunVerdict};
-use cobalt_core::reporters::{printable, time};
+use cobalt_core::reporters::{escape_control, format_duration};
 use cobalt_core::wording::count;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
 
+use super::components::{Tone, badge, code, name, verdict_badge};
 use super::experiment;
-use super::parts::{Mark, badge, code, name, verdict_badge};
-use crate::results::{Finished, Results};
+use crate::results::{FinishedExperiment, Results};
 
 /// The page's style sheet.
 pub const STYLE: &str = concat!(include_str!("page.css"), include_str!("items.css"));
@@ -29,7 +29,7 @@ pub fn html(results: &Results) -> String {
         html lang="en" {
             head {
                 meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content=(policy());
+                meta http-equiv="Content-Security-Policy" content=(content_security_policy());
                 meta name="referrer" content="no-referrer";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
@@ -40,7 +40,7 @@ pub fn html(results: &Results) -> String {
             body {
                 header { (heading(results, &title)) }
                 main {
-                    (troubles(results))
+                    (problems(results))
                     @if results.experiments.len() > 1 { (overview(&results.experiments)) }
                     @for (index, finished) in results.experiments.iter().enumerate() {
                         (experiment::section(index, finished, results))
@@ -58,22 +58,22 @@ pub fn html(results: &Results) -> String {
 fn title(results: &Results) -> String {
     let names = results.experiments.iter().map(|finished| &finished.report.name);
     let broken = results.broken.iter().map(|broken| &broken.name);
-    let cut_off = results.cut_off.iter().map(|cut_off| &cut_off.name);
+    let cut_off = results.interrupted.iter().map(|cut_off| &cut_off.name);
     let mut names: Vec<_> = names.chain(broken).chain(cut_off).collect();
     names.dedup();
     match names[..] {
-        [name] => printable(name).into_owned(),
+        [name] => escape_control(name).into_owned(),
         _ => count(names.len(), "experiment"),
     }
 }
 
 /// The overall verdict; none if nothing was run.
-fn verdict(results: &Results) -> (Mark, &'static str) {
+fn verdict(results: &Results) -> (Tone, &'static str) {
     match results.verdict() {
-        RunVerdict::Failed => (Mark::Bad, "failed"),
-        _ if results.experiments.is_empty() => (Mark::None, "not run"),
-        RunVerdict::NotEvaluated => (Mark::Odd, "not evaluated"),
-        RunVerdict::Passed => (Mark::Good, "passed"),
+        RunVerdict::Failed => (Tone::Bad, "failed"),
+        _ if results.experiments.is_empty() => (Tone::Neutral, "not run"),
+        RunVerdict::NotEvaluated => (Tone::Warning, "not evaluated"),
+        RunVerdict::Passed => (Tone::Good, "passed"),
     }
 }
 
@@ -81,12 +81,12 @@ fn heading(results: &Results, title: &str) -> Markup {
     let (mark, word) = verdict(results);
     html! {
         h1 { bdi { (title) } " " (badge(mark, word)) }
-        p.counts { (counts(results)) }
+        p.counts { (outcome_counts(results)) }
     }
 }
 
 /// The number of experiments by outcome.
-fn counts(results: &Results) -> String {
+fn outcome_counts(results: &Results) -> String {
     let number = |wanted| results.with_verdict(move |verdict| verdict == wanted).count();
     let counts = [
         (number(RunVerdict::Passed), "passed"),
@@ -94,7 +94,7 @@ fn counts(results: &Results) -> String {
         (number(RunVerdict::Failed), "failed"),
         (results.only_still_failed().count(), "still failing because of earlier results"),
         (results.broken.len(), "could not be run"),
-        (results.cut_off.len(), "interrupted"),
+        (results.interrupted.len(), "interrupted"),
         (results.ignored.len(), "ignored"),
         (results.skipped.len(), "with nothing to run"),
     ];
@@ -104,25 +104,25 @@ fn counts(results: &Results) -> String {
 }
 
 /// Why experiments have no report.
-fn troubles(results: &Results) -> Markup {
+fn problems(results: &Results) -> Markup {
     html! {
         @for error in &results.errors {
-            div.trouble.bad role="note" { h2 { "Error" } pre dir="auto" { (printable(error)) } }
+            div.trouble.bad role="note" { h2 { "Error" } pre dir="auto" { (escape_control(error)) } }
         }
         @for broken in &results.broken {
             div.trouble.bad role="note" {
                 h2 { (name(&broken.name)) " could not be run" }
-                pre dir="auto" { (printable(&broken.error)) }
+                pre dir="auto" { (escape_control(&broken.error)) }
                 @if let Some(place) = &broken.declared_at {
                     p { "Declared at " (code(&format!("{}:{}", place.file, place.line))) }
                 }
             }
         }
-        @for cut_off in &results.cut_off {
+        @for cut_off in &results.interrupted {
             div.trouble.bad role="note" {
                 h2 { (name(&cut_off.name)) " was interrupted" }
-                @if cut_off.kept {
-                    p { "Resume with " (code(&cut_off.resume())) }
+                @if cut_off.has_saved_items {
+                    p { "Resume with " (code(&cut_off.resume_command())) }
                 } @else {
                     p { "No item was finished; run it again." }
                 }
@@ -144,7 +144,7 @@ fn troubles(results: &Results) -> Markup {
 }
 
 /// The table of experiments, with links to their sections.
-fn overview(experiments: &[Finished]) -> Markup {
+fn overview(experiments: &[FinishedExperiment]) -> Markup {
     html! {
         div.scroll tabindex="0" role="group" aria-label="Experiments" {
             table {
@@ -179,21 +179,21 @@ fn overview_row(index: usize, report: &Report) -> Markup {
                 }
             }
             td.number { @if let Some(cost) = summary.estimated_cost { (format_cost(cost)) } }
-            td.number { (time(summary.total_duration_ms as f64)) }
+            td.number { (format_duration(summary.total_duration_ms as f64)) }
         }
     }
 }
 
 /// The content security policy: only this style sheet and this script.
-pub fn policy() -> String {
+pub fn content_security_policy() -> String {
     format!(
         "default-src 'none'; style-src {}; script-src {}; base-uri 'none'; form-action 'none'",
-        source(STYLE),
-        source(SCRIPT)
+        csp_source(STYLE),
+        csp_source(SCRIPT)
     )
 }
 
 /// The CSP source expression of an inline text: its SHA-256.
-fn source(text: &str) -> String {
+fn csp_source(text: &str) -> String {
     format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text)))
 }

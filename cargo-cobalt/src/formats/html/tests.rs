@@ -8,8 +8,8 @@ use cobalt_core::report::{Report, RunVerdict, Status};
 use serde_json::{Value, json};
 
 use super::html;
-use super::page::{SCRIPT, STYLE, policy};
-use crate::results::{Broken, CutOff, Finished, Results};
+use super::page::{SCRIPT, STYLE, content_security_policy};
+use crate::results::{BrokenExperiment, FinishedExperiment, InterruptedRun, Results};
 
 /// Strings that try to escape their element or change the text direction around them.
 const HOSTILE: [&str; 8] = [
@@ -49,7 +49,7 @@ fn report(texts: &[&str]) -> Report {
 }
 
 fn results(reports: impl IntoIterator<Item = Report>) -> Results {
-    let finished = |report| Finished { report, path: None, without_items: None };
+    let finished = |report| FinishedExperiment { report, path: None, without_items: None };
     Results::of(reports.into_iter().map(finished).collect())
 }
 
@@ -105,9 +105,9 @@ fn the_items_are_told_whole_to_the_script() {
 #[test]
 fn the_page_may_run_its_own_script_only_and_fetch_nothing() {
     let page = html(&results([report(&HOSTILE)]));
-    assert!(page.contains(&format!("\"{}\"", policy())), "{}", policy());
-    assert!(policy().starts_with("default-src 'none'; style-src 'sha256-"));
-    assert!(!policy().contains("unsafe"));
+    assert!(page.contains(&format!("\"{}\"", content_security_policy())), "{}", content_security_policy());
+    assert!(content_security_policy().starts_with("default-src 'none'; style-src 'sha256-"));
+    assert!(!content_security_policy().contains("unsafe"));
     let markup = markup(&page);
     for fetched in [" src=", "url(", "@import", "<link", "<iframe", " style=\"", "http:", "https:"] {
         let ours = markup.replace("&lt;img src=x", "");
@@ -120,16 +120,21 @@ fn the_page_may_run_its_own_script_only_and_fetch_nothing() {
 fn what_did_not_come_to_its_end_fails_the_page_and_is_named() {
     let passed = || Report { passed: true, verdict: RunVerdict::Passed, ..report(&["a"]) };
     assert!(html(&results([passed()])).contains("<title>a passed</title>"));
-    let place = Some(cobalt_core::report::SourcePlace { file: "tests/evals.rs".to_owned(), line: 7 });
-    let broken = Broken { name: "b".to_owned(), error: "no such file".to_owned(), declared_at: place };
+    let place = Some(cobalt_core::report::SourceLocation { file: "tests/evals.rs".to_owned(), line: 7 });
+    let broken =
+        BrokenExperiment { name: "b".to_owned(), error: "no such file".to_owned(), declared_at: place };
     let page = html(&Results { broken: vec![broken], ..results([passed()]) });
     assert!(
         page.contains("<title>2 experiments failed</title>") && page.contains("1 passed, 1 could not be run")
     );
     assert!(page.contains("no such file") && page.contains("tests/evals.rs:7"));
-    let cut_off =
-        CutOff { name: "c".to_owned(), id: "0123456789ab".to_owned(), kept: true, declared_at: None };
-    let page = html(&Results { cut_off: vec![cut_off], ..Results::default() });
+    let cut_off = InterruptedRun {
+        name: "c".to_owned(),
+        id: "0123456789ab".to_owned(),
+        has_saved_items: true,
+        declared_at: None,
+    };
+    let page = html(&Results { interrupted: vec![cut_off], ..Results::default() });
     assert!(page.contains("c failed</title>") && page.contains("cargo cobalt run --resume 0123456789ab"));
     let page = html(&Results { errors: vec!["it ended early".to_owned()], ..results([passed()]) });
     assert!(page.contains("<title>a failed</title>") && page.contains("it ended early"));
@@ -174,7 +179,7 @@ fn a_threshold_that_is_inconclusive_is_not_shown_as_met() {
 fn a_run_whose_items_are_not_known_says_why() {
     let report = Report { items: Vec::new(), ..report(&["a"]) };
     let without_items = Some("the disk is full".to_owned());
-    let page = html(&Results::of(vec![Finished { report, path: None, without_items }]));
+    let page = html(&Results::of(vec![FinishedExperiment { report, path: None, without_items }]));
     assert!(page.contains("Item results are unavailable: <bdi>the disk is full</bdi>"));
     assert!(!page.contains("id=\"items-0\""));
 }

@@ -1,12 +1,12 @@
 //! The content of a JUnit file: a test suite per experiment with its items and thresholds, and one for other errors.
 
-use cobalt_core::report::comparison::Finding;
+use cobalt_core::report::comparison::ThresholdStatus;
 use cobalt_core::report::{
-    GitState, ItemResult, Report, RunVerdict, SourcePlace, Status, ThresholdOutcome, Violation,
+    GitState, ItemResult, Report, RunVerdict, SourceLocation, Status, ThresholdOutcome, Violation,
 };
-use cobalt_core::reporters::{explain, figure};
+use cobalt_core::reporters::{explain, format_score};
 
-use crate::results::{Broken, CutOff, Finished, Results};
+use crate::results::{BrokenExperiment, FinishedExperiment, InterruptedRun, Results};
 
 /// A test suite: an experiment, or errors outside of experiments.
 #[derive(Debug, Default)]
@@ -100,48 +100,52 @@ impl Counts {
 
 /// The suites of the results of an invocation.
 pub fn suites(results: &Results) -> Vec<Suite> {
-    let mut suites: Vec<_> = results.experiments.iter().map(finished).collect();
-    suites.extend(results.broken.iter().map(broken));
-    suites.extend(results.cut_off.iter().map(cut_off));
+    let mut suites: Vec<_> = results.experiments.iter().map(finished_suite).collect();
+    suites.extend(results.broken.iter().map(broken_suite));
+    suites.extend(results.interrupted.iter().map(interrupted_suite));
     let ignored = |(name, variable): &(String, String)| {
-        not_run(name, None, Outcome::Skipped(format!("the variable {variable} is not set")))
+        single_case_suite(name, None, Outcome::Skipped(format!("the variable {variable} is not set")))
     };
     suites.extend(results.ignored.iter().map(ignored));
-    suites
-        .extend(results.skipped.iter().map(|(name, why)| not_run(name, None, Outcome::Skipped(why.clone()))));
-    suites.extend(results.still_failed.iter().map(|(name, why)| still_failed(name, why)));
-    suites.extend(errors(&results.errors));
-    tell_apart(&mut suites);
+    suites.extend(
+        results
+            .skipped
+            .iter()
+            .map(|(name, why)| single_case_suite(name, None, Outcome::Skipped(why.clone()))),
+    );
+    suites.extend(results.still_failed.iter().map(|(name, why)| still_failed_suite(name, why)));
+    suites.extend(errors_suite(&results.errors));
+    make_classes_unique(&mut suites);
     suites
 }
 
-fn finished(finished: &Finished) -> Suite {
+fn finished_suite(finished: &FinishedExperiment) -> Suite {
     let report = &finished.report;
     Suite {
         name: report.name.clone(),
         file: report.declared_at.as_ref().map(|place| place.file.clone()),
         timestamp: Some(report.timestamp.to_string()[..19].to_owned()),
         seconds: report.summary.total_duration_ms as f64 / 1000.0,
-        properties: properties(report),
+        properties: run_properties(report),
         cases: cases(finished),
         ..Suite::default()
     }
 }
 
-fn broken(broken: &Broken) -> Suite {
+fn broken_suite(broken: &BrokenExperiment) -> Suite {
     let outcome = Outcome::Errored(Problem::new("broken", &broken.error));
-    not_run(&broken.name, broken.declared_at.as_ref(), outcome)
+    single_case_suite(&broken.name, broken.declared_at.as_ref(), outcome)
 }
 
-fn cut_off(run: &CutOff) -> Suite {
-    let CutOff { name, declared_at, .. } = run;
-    let advice = run.advice(|command| format!("`{command}`"));
+fn interrupted_suite(run: &InterruptedRun) -> Suite {
+    let InterruptedRun { name, declared_at, .. } = run;
+    let advice = run.resume_advice(|command| format!("`{command}`"));
     let message = format!("the run was interrupted; {advice}");
-    not_run(name, declared_at.as_ref(), Outcome::Errored(Problem::new("cut-off", &message)))
+    single_case_suite(name, declared_at.as_ref(), Outcome::Errored(Problem::new("cut-off", &message)))
 }
 
 /// The suite of an experiment without item results: one test case with its name.
-fn not_run(name: &str, declared_at: Option<&SourcePlace>, outcome: Outcome) -> Suite {
+fn single_case_suite(name: &str, declared_at: Option<&SourceLocation>, outcome: Outcome) -> Suite {
     Suite {
         name: name.to_owned(),
         file: declared_at.map(|place| place.file.clone()),
@@ -151,13 +155,13 @@ fn not_run(name: &str, declared_at: Option<&SourcePlace>, outcome: Outcome) -> S
 }
 
 /// The suite of an experiment that still fails because of earlier results.
-fn still_failed(name: &str, why: &str) -> Suite {
+fn still_failed_suite(name: &str, why: &str) -> Suite {
     let message = format!("still failing because of earlier results: {why}");
-    not_run(name, None, Outcome::Failed(Problem::new("still-failed", &message)))
+    single_case_suite(name, None, Outcome::Failed(Problem::new("still-failed", &message)))
 }
 
 /// The suite of errors outside of experiments, if there are any.
-fn errors(errors: &[String]) -> Option<Suite> {
+fn errors_suite(errors: &[String]) -> Option<Suite> {
     let case = |(index, error): (usize, &String)| {
         Case::new(format!("error {}", index + 1), Outcome::Errored(Problem::new("error", error)))
     };
@@ -166,7 +170,7 @@ fn errors(errors: &[String]) -> Option<Suite> {
 }
 
 /// Gives each suite a unique class: some readers show only one of several test cases with the same class and name.
-fn tell_apart(suites: &mut [Suite]) {
+fn make_classes_unique(suites: &mut [Suite]) {
     for index in 0..suites.len() {
         let (before, rest) = suites.split_at_mut(index);
         let Some(suite) = rest.first_mut() else { continue };
@@ -179,7 +183,7 @@ fn tell_apart(suites: &mut [Suite]) {
 }
 
 /// The metadata of a run.
-fn properties(report: &Report) -> Vec<(String, String)> {
+fn run_properties(report: &Report) -> Vec<(String, String)> {
     let summary = &report.summary;
     let mut properties = vec![("run".to_owned(), report.id.clone())];
     let mut add = |name: &str, value: Option<String>| {
@@ -212,18 +216,18 @@ fn properties(report: &Report) -> Vec<(String, String)> {
 }
 
 /// A test case for each item in order, then one for each threshold.
-pub fn cases(finished: &Finished) -> Vec<Case> {
+pub fn cases(finished: &FinishedExperiment) -> Vec<Case> {
     let report = &finished.report;
     let names = report.case_names();
     let items = report.items.iter().zip(&names).map(|(item, name)| item_case(report, item, name));
-    let missing = finished.without_items.as_ref().map(|why| without_items(report, why));
+    let missing = finished.without_items.as_ref().map(|why| missing_items_case(report, why));
     let mut cases: Vec<_> = items.chain(missing).chain(threshold_cases(report)).collect();
-    cases.extend(unexplained(report, &cases));
+    cases.extend(unexplained_failure(report, &cases));
     cases
 }
 
 /// A case for a failed run none of whose cases failed.
-fn unexplained(report: &Report, cases: &[Case]) -> Option<Case> {
+fn unexplained_failure(report: &Report, cases: &[Case]) -> Option<Case> {
     let is_told = cases.iter().any(|case| matches!(case.outcome, Outcome::Failed(_) | Outcome::Errored(_)));
     let is_unexplained = report.verdict == RunVerdict::Failed && !is_told;
     let outcome = || Outcome::Failed(Problem::new("failed", "the run failed; its file does not say why"));
@@ -232,21 +236,21 @@ fn unexplained(report: &Report, cases: &[Case]) -> Option<Case> {
 
 fn item_case(report: &Report, item: &ItemResult, name: &str) -> Case {
     let told = explain(item, &report.name, &report.config);
-    let problem = |kind, message| Problem { kind, message, text: placed(report, &told) };
+    let problem = |kind, message| Problem { kind, message, text: with_location(report, &told) };
     let (outcome, output) = match report.config.fails(item) {
         false => (Outcome::Passed, Some(told)),
         true if item.is_in_error() => {
-            let (kind, message) = error(item);
+            let (kind, message) = item_error(item);
             (Outcome::Errored(problem(kind, message)), None)
         }
-        true => (Outcome::Failed(problem("low-score", low(report, item))), None),
+        true => (Outcome::Failed(problem("low-score", low_scores_message(report, item))), None),
     };
     let milliseconds: f64 = item.runs.iter().map(|run| run.latency_ms).sum();
     Case { seconds: milliseconds / 1000.0, output, ..Case::new(format!("{}::{name}", report.name), outcome) }
 }
 
 /// The kind of an item's error, and its first error.
-fn error(item: &ItemResult) -> (&'static str, String) {
+fn item_error(item: &ItemResult) -> (&'static str, String) {
     let kind = match item.status() {
         Status::Ok => "evaluation-error",
         Status::Timeout => "timeout",
@@ -262,24 +266,28 @@ fn error(item: &ItemResult) -> (&'static str, String) {
 }
 
 /// The scores below their pass marks, in one line.
-fn low(report: &Report, item: &ItemResult) -> String {
-    let low = report.config.low_scores(item).map(|(name, score)| {
+fn low_scores_message(report: &Report, item: &ItemResult) -> String {
+    let low = report.config.scores_below_pass_mark(item).map(|(name, score)| {
         let mark = report.config.evaluators().find(|(known, _)| *known == name).map(|(_, mark)| mark);
-        format!("{name} {}, below the pass mark of {}", figure(score), mark.map_or_else(String::new, figure))
+        format!(
+            "{name} {}, below the pass mark of {}",
+            format_score(score),
+            mark.map_or_else(String::new, format_score)
+        )
     });
     low.collect::<Vec<_>>().join("; ")
 }
 
 /// Appends the location of the experiment, where some readers look for it.
-fn placed(report: &Report, text: &str) -> String {
+fn with_location(report: &Report, text: &str) -> String {
     match &report.declared_at {
-        Some(SourcePlace { file, line }) => format!("{text}\n  declared at {file}:{line}"),
+        Some(SourceLocation { file, line }) => format!("{text}\n  declared at {file}:{line}"),
         None => text.to_owned(),
     }
 }
 
 /// A case in place of the items, if their results are unavailable.
-fn without_items(report: &Report, why: &str) -> Case {
+fn missing_items_case(report: &Report, why: &str) -> Case {
     let message = format!("item results are unavailable: {why}");
     Case::new(format!("{}::items", report.name), Outcome::Errored(Problem::new("no-results", &message)))
 }
@@ -291,24 +299,27 @@ fn threshold_cases(report: &Report) -> Vec<Case> {
         Some(status) if thresholds.is_empty() => {
             status.violations.iter().map(|violation| violation_case(report, violation)).collect()
         }
-        None => report.config.thresholds.iter().map(|name| not_evaluated(report, name)).collect(),
+        None => report.config.thresholds.iter().map(|name| not_evaluated_case(report, name)).collect(),
         _ => thresholds.iter().map(|threshold| threshold_case(report, threshold)).collect(),
     }
 }
 
 /// A threshold of a partial run.
-fn not_evaluated(report: &Report, threshold: &str) -> Case {
+fn not_evaluated_case(report: &Report, threshold: &str) -> Case {
     let why = "not evaluated: only some of the items were run".to_owned();
     Case::new(threshold_name(report, threshold), Outcome::Skipped(why))
 }
 
 fn threshold_case(report: &Report, threshold: &ThresholdOutcome) -> Case {
     let message = || threshold.message.clone();
-    let problem = |kind| Problem { kind, message: message(), text: placed(report, &threshold.message) };
+    let problem =
+        |kind| Problem { kind, message: message(), text: with_location(report, &threshold.message) };
     let outcome = match (threshold.passed, threshold.finding) {
-        (true, Finding::Inconclusive) => Outcome::Skipped(format!("inconclusive: {}", threshold.message)),
+        (true, ThresholdStatus::Inconclusive) => {
+            Outcome::Skipped(format!("inconclusive: {}", threshold.message))
+        }
         (true, _) => Outcome::Passed,
-        (false, Finding::Inconclusive) => Outcome::Failed(problem("inconclusive")),
+        (false, ThresholdStatus::Inconclusive) => Outcome::Failed(problem("inconclusive")),
         (false, _) => Outcome::Failed(problem("threshold")),
     };
     let output = matches!(outcome, Outcome::Passed).then(message);

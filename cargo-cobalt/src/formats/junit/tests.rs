@@ -8,8 +8,8 @@ use quick_xml::events::{BytesStart, Event};
 use serde_json::{Value, json};
 
 use super::junit;
-use crate::formats::sample::{broken, finished, item, report, results};
-use crate::results::{Broken, CutOff, Finished, Results};
+use crate::formats::fixtures::{broken, finished, item, report, results};
+use crate::results::{BrokenExperiment, FinishedExperiment, InterruptedRun, Results};
 
 /// An element of the schema `junit-10.xsd`, as far as we write it: its name, required attributes, optional attributes, and child
 /// elements. Several child elements may come in any order.
@@ -58,7 +58,7 @@ impl Element {
     }
 
     /// Asserts that the element and its children conform to the schema.
-    fn fits(&self) {
+    fn assert_valid(&self) {
         let rule = SCHEMA.iter().find(|(name, ..)| *name == self.name);
         let (_, required, optional, inside) = rule.unwrap_or_else(|| panic!("no element `{}`", self.name));
         for name in *required {
@@ -73,7 +73,7 @@ impl Element {
         }
         for element in &self.inside {
             assert!(inside.contains(&&*element.name), "`{}` has `{}` in it", self.name, element.name);
-            element.fits();
+            element.assert_valid();
         }
     }
 
@@ -101,7 +101,7 @@ impl Element {
 /// Parses a file and checks it against the schema and its own counts.
 fn read(text: &str) -> Element {
     let root = parse(text);
-    root.fits();
+    root.assert_valid();
     let count =
         |suite: &Element, name: &str| suite.all("testcase").filter(|case| case.all(name).count() > 0).count();
     for suite in root.all("testsuite") {
@@ -228,14 +228,19 @@ fn a_file_of_the_original_shows_the_thresholds_that_were_missed() {
 
 #[test]
 fn nothing_that_was_not_run_or_not_kept_is_left_out_or_shown_as_passed() {
-    let unsaved = Finished { without_items: Some("the disk is full".to_owned()), ..finished(report(&[])) };
+    let unsaved =
+        FinishedExperiment { without_items: Some("the disk is full".to_owned()), ..finished(report(&[])) };
     let results = Results {
         experiments: vec![unsaved],
-        broken: vec![Broken { name: "sums".to_owned(), error: "no data".to_owned(), declared_at: None }],
-        cut_off: vec![CutOff {
+        broken: vec![BrokenExperiment {
+            name: "sums".to_owned(),
+            error: "no data".to_owned(),
+            declared_at: None,
+        }],
+        interrupted: vec![InterruptedRun {
             name: "long".to_owned(),
             id: "aaaaaaaaaaaa".to_owned(),
-            kept: true,
+            has_saved_items: true,
             declared_at: None,
         }],
         ignored: vec![("judged".to_owned(), "OPENAI_API_KEY".to_owned())],

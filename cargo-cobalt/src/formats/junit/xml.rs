@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::io;
 
-use cobalt_core::reporters::printable;
+use cobalt_core::reporters::escape_control;
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 
@@ -30,9 +30,9 @@ fn write_all(writer: &mut Xml, suites: &[Suite]) -> io::Result<()> {
         ("tests", counts.tests.to_string()),
         ("failures", counts.failures.to_string()),
         ("errors", counts.errors.to_string()),
-        ("time", seconds(suites.iter().map(|suite| suite.seconds).sum())),
+        ("time", format_seconds(suites.iter().map(|suite| suite.seconds).sum())),
     ];
-    element(writer, "testsuites", &attributes, |writer| {
+    write_element(writer, "testsuites", &attributes, |writer| {
         suites.iter().try_for_each(|suite| write_suite(writer, suite))
     })
 }
@@ -45,15 +45,19 @@ fn write_suite(writer: &mut Xml, suite: &Suite) -> io::Result<()> {
         ("failures", counts.failures.to_string()),
         ("errors", counts.errors.to_string()),
         ("skipped", counts.skipped.to_string()),
-        ("time", seconds(suite.seconds)),
+        ("time", format_seconds(suite.seconds)),
     ];
     attributes.extend(suite.timestamp.clone().map(|timestamp| ("timestamp", timestamp)));
     attributes.extend(suite.file.clone().map(|file| ("file", file)));
-    element(writer, "testsuite", &attributes, |writer| {
+    write_element(writer, "testsuite", &attributes, |writer| {
         if !suite.properties.is_empty() {
-            element(writer, "properties", &[], |writer| {
+            write_element(writer, "properties", &[], |writer| {
                 suite.properties.iter().try_for_each(|(name, value)| {
-                    empty(writer, "property", &[("name", name.clone()), ("value", value.clone())])
+                    write_empty_element(
+                        writer,
+                        "property",
+                        &[("name", name.clone()), ("value", value.clone())],
+                    )
                 })
             })?;
         }
@@ -62,62 +66,70 @@ fn write_suite(writer: &mut Xml, suite: &Suite) -> io::Result<()> {
 }
 
 fn write_case(writer: &mut Xml, case: &Case, class: &str) -> io::Result<()> {
-    let attributes =
-        [("classname", class.to_owned()), ("name", case.name.clone()), ("time", seconds(case.seconds))];
+    let attributes = [
+        ("classname", class.to_owned()),
+        ("name", case.name.clone()),
+        ("time", format_seconds(case.seconds)),
+    ];
     if matches!(case.outcome, Outcome::Passed) && case.output.is_none() {
-        return empty(writer, "testcase", &attributes);
+        return write_empty_element(writer, "testcase", &attributes);
     }
-    element(writer, "testcase", &attributes, |writer| {
+    write_element(writer, "testcase", &attributes, |writer| {
         match &case.outcome {
             Outcome::Passed => {}
-            Outcome::Skipped(why) => empty(writer, "skipped", &[("message", why.clone())])?,
+            Outcome::Skipped(why) => write_empty_element(writer, "skipped", &[("message", why.clone())])?,
             Outcome::Failed(problem) => write_problem(writer, "failure", problem)?,
             Outcome::Errored(problem) => write_problem(writer, "error", problem)?,
         }
-        case.output.as_ref().map_or(Ok(()), |output| text_element(writer, "system-out", &[], output))
+        case.output.as_ref().map_or(Ok(()), |output| write_text_element(writer, "system-out", &[], output))
     })
 }
 
 fn write_problem(writer: &mut Xml, name: &str, problem: &Problem) -> io::Result<()> {
     let attributes = [("type", problem.kind.to_owned()), ("message", problem.message.clone())];
-    text_element(writer, name, &attributes, &problem.text)
+    write_text_element(writer, name, &attributes, &problem.text)
 }
 
-fn element(
+fn write_element(
     writer: &mut Xml,
     name: &str,
     attributes: &[(&str, String)],
     inside: impl FnOnce(&mut Xml) -> io::Result<()>,
 ) -> io::Result<()> {
-    let attributes: Vec<_> = attributes.iter().map(|(name, value)| (*name, attribute(value))).collect();
+    let attributes: Vec<_> = attributes.iter().map(|(name, value)| (*name, attribute_value(value))).collect();
     let attributes = attributes.iter().map(|(name, value)| (*name, &**value));
     writer.create_element(name).with_attributes(attributes).write_inner_content(inside)?;
     Ok(())
 }
 
-fn empty(writer: &mut Xml, name: &str, attributes: &[(&str, String)]) -> io::Result<()> {
-    let attributes: Vec<_> = attributes.iter().map(|(name, value)| (*name, attribute(value))).collect();
+fn write_empty_element(writer: &mut Xml, name: &str, attributes: &[(&str, String)]) -> io::Result<()> {
+    let attributes: Vec<_> = attributes.iter().map(|(name, value)| (*name, attribute_value(value))).collect();
     let attributes = attributes.iter().map(|(name, value)| (*name, &**value));
     writer.create_element(name).with_attributes(attributes).write_empty()?;
     Ok(())
 }
 
-fn text_element(writer: &mut Xml, name: &str, attributes: &[(&str, String)], text: &str) -> io::Result<()> {
-    let attributes: Vec<_> = attributes.iter().map(|(name, value)| (*name, attribute(value))).collect();
+fn write_text_element(
+    writer: &mut Xml,
+    name: &str,
+    attributes: &[(&str, String)],
+    text: &str,
+) -> io::Result<()> {
+    let attributes: Vec<_> = attributes.iter().map(|(name, value)| (*name, attribute_value(value))).collect();
     let attributes = attributes.iter().map(|(name, value)| (*name, &**value));
-    let text = printable(text);
-    let text = without_invalid(&text);
+    let text = escape_control(text);
+    let text = strip_invalid(&text);
     writer.create_element(name).with_attributes(attributes).write_text_content(BytesText::new(&text))?;
     Ok(())
 }
 
 /// A string as an attribute value: on one line, as readers normalize line breaks to spaces.
-fn attribute(text: &str) -> String {
-    without_invalid(&one_line(text)).into_owned()
+fn attribute_value(text: &str) -> String {
+    strip_invalid(&one_line(text)).into_owned()
 }
 
 /// A printable string without the characters that XML 1.0 forbids even when escaped.
-fn without_invalid(text: &str) -> Cow<'_, str> {
+fn strip_invalid(text: &str) -> Cow<'_, str> {
     let is_invalid = |character: char| matches!(character, '\u{fffe}' | '\u{ffff}');
     match text.contains(is_invalid) {
         true => Cow::Owned(text.replace(is_invalid, "")),
@@ -126,6 +138,6 @@ fn without_invalid(text: &str) -> Cow<'_, str> {
 }
 
 /// Seconds with millisecond precision.
-fn seconds(seconds: f64) -> String {
+fn format_seconds(seconds: f64) -> String {
     format!("{seconds:.3}")
 }

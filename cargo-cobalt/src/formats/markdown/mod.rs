@@ -1,7 +1,7 @@
 //! Results of an invocation as GitHub-flavoured Markdown, in sections that other formats reuse.
 
-mod conclusion;
 mod experiment;
+mod overview;
 
-pub use self::conclusion::{conclusion, markdown, sections, troubles};
-pub use self::experiment::{at_marks, origin, regressed, title, usage, verdict};
+pub use self::experiment::{item_counts, items_at_pass_marks, regressions, run_identity, usage, verdict};
+pub use self::overview::{markdown, overview, problems, sections};

@@ -15,7 +15,7 @@ fn with(text: &str, dependency: &Dependency) -> String {
     let mut manifest = parse(text);
     manifest.add_dependency(dependency);
     manifest.add_test("evals", None);
-    let changed = manifest.changed().unwrap().unwrap();
+    let changed = manifest.render_changes().unwrap().unwrap();
     let again = parse(&changed);
     assert!(again.dependency().is_some() && again.harness("evals") == Some(false), "{changed}");
     changed
@@ -24,7 +24,7 @@ fn with(text: &str, dependency: &Dependency) -> String {
 fn with_member(text: &str) -> String {
     let mut manifest = parse(text);
     manifest.add_member("crates/desk");
-    let changed = manifest.changed().unwrap().unwrap();
+    let changed = manifest.render_changes().unwrap().unwrap();
     assert!(parse(&changed).workspace_list("members").contains(&"crates/desk"), "{changed}");
     changed
 }
@@ -142,10 +142,10 @@ fn what_cannot_be_kept_as_it_is_stays_and_the_message_says_what_to_write() {
     let mixed = "[package]\r\nname = \"p\"\n";
     for text in [scattered, mixed] {
         let mut manifest = parse(text);
-        assert_eq!(manifest.changed().unwrap(), None);
+        assert_eq!(manifest.render_changes().unwrap(), None);
         manifest.add_dependency(&Dependency::Workspace);
         manifest.add_test("evals", None);
-        let message = manifest.changed().unwrap_err().to_string();
+        let message = manifest.render_changes().unwrap_err().to_string();
         let by_hand =
             "[dev-dependencies]\ncobalt.workspace = true\n\n[[test]]\nname = \"evals\"\nharness = false\n";
         assert!(message.contains("/w/Cargo.toml") && message.ends_with(by_hand), "{message}");

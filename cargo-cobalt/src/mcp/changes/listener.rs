@@ -9,57 +9,57 @@ use rmcp::model::ResourceUpdatedNotificationParam;
 use rmcp::service::{Peer, SubscriptionSink};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
-use super::state::News;
-use super::watch::{Extent, Watch};
+use super::snapshot::ProjectChanges;
+use super::watch::{Watch, WatchedFiles};
 use crate::error::Error;
 use crate::mcp::projects::{Project, Projects};
-use crate::mcp::resources::{Address, Place};
+use crate::mcp::resources::{ResourceKind, ResourceUri};
 
 /// Capacity of the queue of changes.
 const MOST_WAITING: usize = 16;
 
 /// Where notifications are sent.
 #[derive(Clone, Debug)]
-pub enum Told {
+pub enum Recipient {
     /// The assistant of a session.
     Session(Peer<RoleServer>),
     /// A `subscriptions/listen` request that is still open.
-    Listening(SubscriptionSink),
+    Subscription(SubscriptionSink),
 }
 
-impl Told {
+impl Recipient {
     /// Notifies of these resources and, if `list`, of the list. Returns whether the receiver is still connected.
-    async fn all(&self, uris: BTreeSet<String>, list: bool) -> bool {
+    async fn notify(&self, uris: BTreeSet<String>, list: bool) -> bool {
         for uri in uris {
-            if !self.updated(uri).await {
+            if !self.notify_updated(uri).await {
                 return false;
             }
         }
-        !list || self.list_changed().await
+        !list || self.notify_list_changed().await
     }
 
     /// Returns whether the receiver is still connected.
-    async fn updated(&self, uri: String) -> bool {
+    async fn notify_updated(&self, uri: String) -> bool {
         match self {
             Self::Session(peer) => {
                 peer.notify_resource_updated(ResourceUpdatedNotificationParam::new(uri)).await.is_ok()
             }
-            Self::Listening(sink) => sink.notify_resource_updated(uri).await.is_ok(),
+            Self::Subscription(sink) => sink.notify_resource_updated(uri).await.is_ok(),
         }
     }
 
     /// Returns whether the receiver is still connected.
-    async fn list_changed(&self) -> bool {
+    async fn notify_list_changed(&self) -> bool {
         match self {
             Self::Session(peer) => peer.notify_resource_list_changed().await.is_ok(),
-            Self::Listening(sink) => sink.notify_resource_list_changed().await.is_ok(),
+            Self::Subscription(sink) => sink.notify_resource_list_changed().await.is_ok(),
         }
     }
 }
 
 /// What a listener is subscribed to.
 #[derive(Debug, Default)]
-struct Wanted {
+struct Subscriptions {
     /// The resources by their URIs, as requested.
     resources: BTreeMap<String, Resource>,
     /// Whether it includes the list of resources.
@@ -70,53 +70,53 @@ struct Wanted {
 #[derive(Debug)]
 pub struct Resource {
     project: Arc<Project>,
-    place: Place,
+    place: ResourceKind,
 }
 
 /// Resolves a URI.
-pub fn resource(projects: &Projects, uri: &str) -> Result<Resource, Error> {
-    let Address { place, project } = Address::read(uri)?;
-    Ok(Resource { project: projects.choose(project.as_deref())?, place })
+pub fn resolve_resource(projects: &Projects, uri: &str) -> Result<Resource, Error> {
+    let ResourceUri { place, project } = ResourceUri::parse(uri)?;
+    Ok(Resource { project: projects.select(project.as_deref())?, place })
 }
 
 /// Sends notifications until it is dropped.
 #[derive(Debug)]
 pub struct Listener {
-    told: Told,
-    wanted: Arc<Mutex<Wanted>>,
-    news: Sender<News>,
-    watches: BTreeMap<(PathBuf, Extent), Watch>,
+    recipient: Recipient,
+    subscriptions: Arc<Mutex<Subscriptions>>,
+    news: Sender<ProjectChanges>,
+    watches: BTreeMap<(PathBuf, WatchedFiles), Watch>,
 }
 
 impl Listener {
-    pub fn telling(told: Told) -> Self {
+    pub fn new(recipient: Recipient) -> Self {
         let (news, heard) = channel(MOST_WAITING);
-        let wanted = Arc::default();
-        tokio::spawn(tell(told.clone(), Arc::clone(&wanted), heard));
-        Self { told, wanted, news, watches: BTreeMap::new() }
+        let subscriptions = Arc::default();
+        tokio::spawn(forward_changes(recipient.clone(), Arc::clone(&subscriptions), heard));
+        Self { recipient, subscriptions, news, watches: BTreeMap::new() }
     }
 
-    pub fn wants_list(&self) -> bool {
-        held(&self.wanted).list
+    pub fn is_subscribed_to_list(&self) -> bool {
+        lock(&self.subscriptions).list
     }
 
-    pub fn want_list(&self, list: bool) {
-        held(&self.wanted).list = list;
+    pub fn set_list_subscription(&self, list: bool) {
+        lock(&self.subscriptions).list = list;
     }
 
-    pub fn want(&self, projects: &Projects, uri: &str) -> Result<(), Error> {
-        let resource = resource(projects, uri)?;
-        held(&self.wanted).resources.insert(uri.to_owned(), resource);
+    pub fn subscribe(&self, projects: &Projects, uri: &str) -> Result<(), Error> {
+        let resource = resolve_resource(projects, uri)?;
+        lock(&self.subscriptions).resources.insert(uri.to_owned(), resource);
         Ok(())
     }
 
-    pub fn leave(&self, uri: &str) {
-        held(&self.wanted).resources.remove(uri);
+    pub fn unsubscribe(&self, uri: &str) {
+        lock(&self.subscriptions).resources.remove(uri);
     }
 
     /// Starts and stops watches to match the subscriptions.
-    pub async fn follow(&mut self, projects: &Projects) -> Result<(), Error> {
-        let needed = self.needed(projects);
+    pub async fn update_watches(&mut self, projects: &Projects) -> Result<(), Error> {
+        let needed = self.required_watches(projects);
         self.watches.retain(|watch, _| needed.contains_key(watch));
         for ((root, extent), project) in needed {
             if !self.watches.contains_key(&(root.clone(), extent)) {
@@ -127,12 +127,16 @@ impl Listener {
         Ok(())
     }
 
-    fn needed(&self, projects: &Projects) -> BTreeMap<(PathBuf, Extent), Arc<Project>> {
-        let wanted = held(&self.wanted);
+    fn required_watches(&self, projects: &Projects) -> BTreeMap<(PathBuf, WatchedFiles), Arc<Project>> {
+        let wanted = lock(&self.subscriptions);
         let of_list = wanted.list.then(|| projects.all()).into_iter().flatten();
-        let of_list = of_list.map(|project| (Extent::Records, project));
+        let of_list = of_list.map(|project| (WatchedFiles::Records, project));
         let of_resources = wanted.resources.values().map(|Resource { project, place }| {
-            let extent = if *place == Place::Experiments { Extent::Sources } else { Extent::Records };
+            let extent = if *place == ResourceKind::Experiments {
+                WatchedFiles::Sources
+            } else {
+                WatchedFiles::Records
+            };
             (extent, Arc::clone(project))
         });
         of_list.chain(of_resources).map(|(extent, it)| ((it.root.clone(), extent), it)).collect()
@@ -140,37 +144,41 @@ impl Listener {
 
     /// Handles a change of the projects, which also changes the list of resources.
     pub async fn projects_changed(&mut self, projects: &Projects) {
-        if let Err(error) = self.follow(projects).await {
-            error.tell();
+        if let Err(error) = self.update_watches(projects).await {
+            error.eprint();
         }
-        self.told.all(BTreeSet::new(), self.wants_list()).await;
+        self.recipient.notify(BTreeSet::new(), self.is_subscribed_to_list()).await;
     }
 
     /// Notifies of every subscription: a resource may have changed before the watch started.
-    pub async fn tell_all(&self) {
-        let uris = held(&self.wanted).resources.keys().cloned().collect();
-        self.told.all(uris, self.wants_list()).await;
+    pub async fn notify_all(&self) {
+        let uris = lock(&self.subscriptions).resources.keys().cloned().collect();
+        self.recipient.notify(uris, self.is_subscribed_to_list()).await;
     }
 }
 
 /// Forwards changes until the channel closes or the receiver disconnects.
-async fn tell(told: Told, wanted: Arc<Mutex<Wanted>>, mut heard: Receiver<News>) {
+async fn forward_changes(
+    told: Recipient,
+    wanted: Arc<Mutex<Subscriptions>>,
+    mut heard: Receiver<ProjectChanges>,
+) {
     while let Some(news) = heard.recv().await {
         let (uris, list) = {
-            let wanted = held(&wanted);
+            let wanted = lock(&wanted);
             let touched = wanted
                 .resources
                 .iter()
-                .filter(|(_, resource)| resource.project == news.project && news.touch(&resource.place));
+                .filter(|(_, resource)| resource.project == news.project && news.affects(&resource.place));
             (touched.map(|(uri, _)| uri.clone()).collect::<BTreeSet<_>>(), wanted.list && news.list)
         };
-        if !told.all(uris, list).await {
+        if !told.notify(uris, list).await {
             return;
         }
     }
 }
 
 /// Ignores poisoning: each critical section makes a single change.
-fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

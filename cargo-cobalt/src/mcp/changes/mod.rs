@@ -4,7 +4,7 @@
 //! protocol version 2026-07-28 on, it opens any number of listen requests with filters. Only subscribed resources are watched.
 
 mod listener;
-mod state;
+mod snapshot;
 mod watch;
 
 use std::sync::Arc;
@@ -15,24 +15,24 @@ use rmcp::{ErrorData, RoleServer};
 use tokio::sync::Mutex;
 
 use super::projects::Projects;
-use super::resources::refused;
-use listener::{Listener, Told};
+use super::resources::to_error_data;
+use listener::{Listener, Recipient};
 
 /// The subscriptions of the connected assistant.
 #[derive(Debug)]
-pub struct Changes {
+pub struct ChangeNotifier {
     projects: Arc<Projects>,
     /// The session's listener, created on its first subscription.
     session: Mutex<Option<Listener>>,
 }
 
-impl Changes {
-    pub fn of(projects: &Arc<Projects>) -> Self {
+impl ChangeNotifier {
+    pub fn new(projects: &Arc<Projects>) -> Self {
         Self { projects: Arc::clone(projects), session: Mutex::default() }
     }
 
     /// Starts a session: from now on, its assistant is notified when the list of resources changes.
-    pub async fn begin(&self, peer: &Peer<RoleServer>) {
+    pub async fn start_session(&self, peer: &Peer<RoleServer>) {
         let mut projects = self.projects.changes();
         if !self.watch_list(peer).await {
             return;
@@ -47,13 +47,13 @@ impl Changes {
     /// Watches the list of resources. Returns whether it was not watched before.
     async fn watch_list(&self, peer: &Peer<RoleServer>) -> bool {
         let mut session = self.session.lock().await;
-        let listener = session.get_or_insert_with(|| Listener::telling(Told::Session(peer.clone())));
-        if listener.wants_list() {
+        let listener = session.get_or_insert_with(|| Listener::new(Recipient::Session(peer.clone())));
+        if listener.is_subscribed_to_list() {
             return false;
         }
-        listener.want_list(true);
-        if let Err(error) = listener.follow(&self.projects).await {
-            error.tell();
+        listener.set_list_subscription(true);
+        if let Err(error) = listener.update_watches(&self.projects).await {
+            error.eprint();
         }
         true
     }
@@ -61,12 +61,12 @@ impl Changes {
     /// Subscribes the session to a resource.
     pub async fn subscribe(&self, peer: &Peer<RoleServer>, uri: &str) -> Result<(), ErrorData> {
         let mut session = self.session.lock().await;
-        let listener = session.get_or_insert_with(|| Listener::telling(Told::Session(peer.clone())));
-        listener.want(&self.projects, uri).map_err(|error| refused(&error, uri))?;
-        let followed = listener.follow(&self.projects).await;
+        let listener = session.get_or_insert_with(|| Listener::new(Recipient::Session(peer.clone())));
+        listener.subscribe(&self.projects, uri).map_err(|error| to_error_data(&error, uri))?;
+        let followed = listener.update_watches(&self.projects).await;
         followed.map_err(|error| {
-            listener.leave(uri);
-            refused(&error, uri)
+            listener.unsubscribe(uri);
+            to_error_data(&error, uri)
         })
     }
 
@@ -74,15 +74,15 @@ impl Changes {
     pub async fn unsubscribe(&self, uri: &str) -> Result<(), ErrorData> {
         let mut session = self.session.lock().await;
         let Some(listener) = session.as_mut() else { return Ok(()) };
-        listener.leave(uri);
-        listener.follow(&self.projects).await.map_err(|error| refused(&error, uri))
+        listener.unsubscribe(uri);
+        listener.update_watches(&self.projects).await.map_err(|error| to_error_data(&error, uri))
     }
 
     /// The part of the requested filter that can be served.
-    pub fn accepted(&self, requested: &SubscriptionFilter) -> SubscriptionFilter {
+    pub fn accept_filter(&self, requested: &SubscriptionFilter) -> SubscriptionFilter {
         let mut accepted = requested.clone();
         if let Some(uris) = &mut accepted.resource_subscriptions {
-            uris.retain(|uri| listener::resource(&self.projects, uri).is_ok());
+            uris.retain(|uri| listener::resolve_resource(&self.projects, uri).is_ok());
         }
         accepted
     }
@@ -91,14 +91,14 @@ impl Changes {
     /// between may be missed: everything is notified once at the start.
     pub async fn listen(&self, subscription: &SubscriptionContext) -> Result<(), ErrorData> {
         let mut projects = self.projects.changes();
-        let mut listener = Listener::telling(Told::Listening(subscription.sink().clone()));
+        let mut listener = Listener::new(Recipient::Subscription(subscription.sink().clone()));
         let accepted = subscription.accepted();
-        listener.want_list(accepted.resources_list_changed == Some(true));
+        listener.set_list_subscription(accepted.resources_list_changed == Some(true));
         for uri in accepted.resource_subscriptions.iter().flatten() {
-            listener.want(&self.projects, uri).map_err(|error| refused(&error, uri))?;
+            listener.subscribe(&self.projects, uri).map_err(|error| to_error_data(&error, uri))?;
         }
-        listener.follow(&self.projects).await.map_err(|error| refused(&error, "cobalt://"))?;
-        listener.tell_all().await;
+        listener.update_watches(&self.projects).await.map_err(|error| to_error_data(&error, "cobalt://"))?;
+        listener.notify_all().await;
         loop {
             tokio::select! {
                 () = subscription.cancelled() => return Ok(()),

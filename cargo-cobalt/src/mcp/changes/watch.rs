@@ -11,24 +11,24 @@ use tokio::task::spawn_blocking;
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::state::{News, State, nearest};
-use crate::cli::{Build, Selection};
+use super::snapshot::{ProjectChanges, Snapshot, nearest_folder};
+use crate::cli::{BuildOptions, Selection};
 use crate::error::Error;
 use crate::mcp::projects::Project;
 use crate::project::MANIFEST;
-use crate::watch::{Scope, Watched, folders, is_change};
+use crate::watch::{FolderWatcher, WatchScope, folders, is_change};
 
 /// Debounce time: a change is complete when nothing else changes for this long.
-const QUIET: Duration = Duration::from_millis(100);
+const DEBOUNCE: Duration = Duration::from_millis(100);
 /// The longest debounce, and so the notification interval for a running experiment.
-const PATIENCE: Duration = Duration::from_secs(1);
+const MAX_DEBOUNCE: Duration = Duration::from_secs(1);
 
 /// An event of the file system.
-type Told = notify::Result<Event>;
+type FsEvent = notify::Result<Event>;
 
 /// Which files of a project are watched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Extent {
+pub enum WatchedFiles {
     /// Its settings and runs, in a few folders.
     Records,
     /// The sources of its experiments.
@@ -43,24 +43,28 @@ pub struct Watch {
 
 impl Watch {
     /// Reports every change after it returns.
-    pub async fn start(project: Arc<Project>, extent: Extent, tell: Sender<News>) -> Result<Self, Error> {
+    pub async fn start(
+        project: Arc<Project>,
+        extent: WatchedFiles,
+        tell: Sender<ProjectChanges>,
+    ) -> Result<Self, Error> {
         let (sender, events) = unbounded_channel();
-        let listener = move |event: Told| {
+        let listener = move |event: FsEvent| {
             if event.as_ref().map_or(true, |event| is_change(&event.kind)) {
                 // Nobody listens any more.
                 let _ = sender.send(event);
             }
         };
-        let watched = Watched::telling(listener)?;
+        let watched = FolderWatcher::new(listener)?;
         let end = CancellationToken::new();
         match extent {
-            Extent::Records => {
-                let records = aside(move || Records::of(project, watched)).await?;
-                tokio::spawn(follow(records, events, tell, end.clone()));
+            WatchedFiles::Records => {
+                let records = run_blocking(move || RecordWatcher::of(project, watched)).await?;
+                tokio::spawn(watch_events(records, events, tell, end.clone()));
             }
-            Extent::Sources => {
-                let sources = aside(move || Sources::of(project, watched)).await?;
-                tokio::spawn(follow(sources, events, tell, end.clone()));
+            WatchedFiles::Sources => {
+                let sources = run_blocking(move || SourceWatcher::of(project, watched)).await?;
+                tokio::spawn(watch_events(sources, events, tell, end.clone()));
             }
         }
         Ok(Self { _end: end.drop_guard() })
@@ -68,27 +72,27 @@ impl Watch {
 }
 
 /// Runs blocking file access on a separate thread.
-async fn aside<T: Send + 'static>(
+async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Error> + Send + 'static,
 ) -> Result<T, Error> {
     spawn_blocking(work).await.unwrap_or_else(|error| Err(Error::Server(error.into())))
 }
 
 /// Turns file system events into changes.
-trait Look: Send + 'static {
+trait ChangeDetector: Send + 'static {
     /// What changed, given these events.
-    fn look(&mut self, events: Vec<Told>) -> Result<Option<News>, Error>;
+    fn detect(&mut self, events: Vec<FsEvent>) -> Result<Option<ProjectChanges>, Error>;
 }
 
-async fn follow(
-    mut looking: impl Look,
-    mut events: UnboundedReceiver<Told>,
-    tell: Sender<News>,
+async fn watch_events(
+    mut looking: impl ChangeDetector,
+    mut events: UnboundedReceiver<FsEvent>,
+    tell: Sender<ProjectChanges>,
     end: CancellationToken,
 ) {
-    while let Some(events) = gather(&mut events, &end).await {
-        let looked = aside(move || {
-            let news = looking.look(events);
+    while let Some(events) = debounce(&mut events, &end).await {
+        let looked = run_blocking(move || {
+            let news = looking.detect(events);
             Ok((looking, news))
         });
         let news = match looked.await {
@@ -96,7 +100,7 @@ async fn follow(
                 looking = still_looking;
                 news
             }
-            Err(error) => return error.tell(),
+            Err(error) => return error.eprint(),
         };
         match news {
             Ok(Some(news)) => {
@@ -106,21 +110,21 @@ async fn follow(
             }
             Ok(None) => {}
             // Some folders could not be watched; changes in the others are still reported.
-            Err(error) => error.tell(),
+            Err(error) => error.eprint(),
         }
     }
 }
 
 /// Waits for an event, then collects events until it is quiet; `None` at the end.
-async fn gather(events: &mut UnboundedReceiver<Told>, end: &CancellationToken) -> Option<Vec<Told>> {
+async fn debounce(events: &mut UnboundedReceiver<FsEvent>, end: &CancellationToken) -> Option<Vec<FsEvent>> {
     let first = tokio::select! {
         event = events.recv() => event?,
         () = end.cancelled() => return None,
     };
     let mut gathered = vec![first];
-    let latest = Instant::now() + PATIENCE;
+    let latest = Instant::now() + MAX_DEBOUNCE;
     while Instant::now() < latest {
-        match timeout_at(latest.min(Instant::now() + QUIET), events.recv()).await {
+        match timeout_at(latest.min(Instant::now() + DEBOUNCE), events.recv()).await {
             Ok(Some(event)) => gathered.push(event),
             Ok(None) | Err(_) => break,
         }
@@ -130,50 +134,50 @@ async fn gather(events: &mut UnboundedReceiver<Told>, end: &CancellationToken) -
 
 /// Watches settings and runs.
 #[derive(Debug)]
-struct Records {
+struct RecordWatcher {
     project: Arc<Project>,
-    watched: Watched,
-    state: State,
+    watched: FolderWatcher,
+    state: Snapshot,
 }
 
-impl Records {
-    fn of(project: Arc<Project>, watched: Watched) -> Result<Self, Error> {
-        let mut records = Self { project, watched, state: State::unseen() };
-        records.news()?;
+impl RecordWatcher {
+    fn of(project: Arc<Project>, watched: FolderWatcher) -> Result<Self, Error> {
+        let mut records = Self { project, watched, state: Snapshot::empty() };
+        records.scan()?;
         Ok(records)
     }
 
-    fn news(&mut self) -> Result<News, Error> {
-        let mut state = State::located(&self.state, &self.project);
+    fn scan(&mut self) -> Result<ProjectChanges, Error> {
+        let mut state = Snapshot::locate(&self.state, &self.project);
         // A folder may be created in one of them before it is watched.
         while !self.watched.follow(state.folders(&self.project))?.is_empty() {}
-        let news = state.look(&self.state, &self.project);
+        let news = state.scan(&self.state, &self.project);
         self.state = state;
         Ok(news)
     }
 }
 
-impl Look for Records {
-    fn look(&mut self, events: Vec<Told>) -> Result<Option<News>, Error> {
+impl ChangeDetector for RecordWatcher {
+    fn detect(&mut self, events: Vec<FsEvent>) -> Result<Option<ProjectChanges>, Error> {
         for event in events.into_iter().flatten() {
             for path in &event.paths {
                 self.watched.forget(path, &event.kind);
             }
         }
-        Ok(Some(self.news()?).filter(News::is_some))
+        Ok(Some(self.scan()?).filter(ProjectChanges::has_changes))
     }
 }
 
 /// Watches the sources of experiments.
 #[derive(Debug)]
-struct Sources {
+struct SourceWatcher {
     project: Arc<Project>,
-    watched: Watched,
-    scope: Scope,
+    watched: FolderWatcher,
+    scope: WatchScope,
 }
 
-impl Sources {
-    fn of(project: Arc<Project>, watched: Watched) -> Result<Self, Error> {
+impl SourceWatcher {
+    fn of(project: Arc<Project>, watched: FolderWatcher) -> Result<Self, Error> {
         let scope = scope_of(&project);
         let mut sources = Self { project, watched, scope };
         sources.follow()?;
@@ -184,12 +188,12 @@ impl Sources {
     /// may be recreated.
     fn follow(&mut self) -> Result<Vec<PathBuf>, Error> {
         let mut folders = folders(&self.scope);
-        folders.extend(nearest(&self.project.root));
+        folders.extend(nearest_folder(&self.project.root));
         Ok(self.watched.follow(folders)?)
     }
 
     /// The source files in the events, and whether a folder changed.
-    fn changed(&mut self, events: Vec<Told>) -> (Vec<PathBuf>, bool) {
+    fn changed(&mut self, events: Vec<FsEvent>) -> (Vec<PathBuf>, bool) {
         let (mut files, mut are_folders) = (Vec::new(), false);
         for event in events {
             let Ok(event) = event else {
@@ -211,21 +215,21 @@ impl Sources {
     }
 }
 
-impl Look for Sources {
-    fn look(&mut self, events: Vec<Told>) -> Result<Option<News>, Error> {
+impl ChangeDetector for SourceWatcher {
+    fn detect(&mut self, events: Vec<FsEvent>) -> Result<Option<ProjectChanges>, Error> {
         let (files, are_folders) = self.changed(events);
         if files.iter().any(|file| file.ends_with(MANIFEST)) {
             self.scope = scope_of(&self.project);
         }
         let new = self.follow()?;
         let is_changed = !files.is_empty() || (are_folders && !new.is_empty());
-        Ok(is_changed.then(|| News::of_experiments(&self.project)))
+        Ok(is_changed.then(|| ProjectChanges::of_experiments(&self.project)))
     }
 }
 
 /// The folders of the sources. If a manifest has an error, the whole folder, to notice when it is fixed.
-fn scope_of(project: &Project) -> Scope {
-    let build = Build { manifest_path: Some(project.root.join(MANIFEST)), ..Build::default() };
-    let scope = Scope::read(&Selection::default(), &build, &Flags::default());
-    scope.unwrap_or_else(|_| Scope::around(&project.root))
+fn scope_of(project: &Project) -> WatchScope {
+    let build = BuildOptions { manifest_path: Some(project.root.join(MANIFEST)), ..BuildOptions::default() };
+    let scope = WatchScope::read(&Selection::default(), &build, &Flags::default());
+    scope.unwrap_or_else(|_| WatchScope::whole_project(&project.root))
 }

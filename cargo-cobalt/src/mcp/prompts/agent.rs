@@ -20,7 +20,7 @@ const LIBRARY: [&str; 4] = ["cobalt", "cobalt-core", "cobalt-macros", "cobalt-th
 
 /// A function in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct FunctionLocation {
     /// The function's name, with its type.
     pub function: String,
     /// Its file, relative to the project folder.
@@ -31,15 +31,15 @@ pub struct Place {
 
 /// The current source of an experiment function.
 #[derive(Debug)]
-pub struct Declared {
+pub struct ExperimentSource {
     /// Its source, including attributes.
     pub source: String,
     /// The project functions that it calls directly or through others in its file; those in other files first.
-    pub calls: Vec<Place>,
+    pub calls: Vec<FunctionLocation>,
 }
 
 /// Finds the experiment function of a run, below a folder. None if the run has no location, or the source no longer has it.
-pub fn declared(root: &Path, report: &Report) -> Option<Declared> {
+pub fn find_experiment(root: &Path, report: &Report) -> Option<ExperimentSource> {
     let place = report.declared_at.as_ref()?;
     let workspace = workspace_root(root).canonicalize().ok()?;
     // Files of workspace members are relative to the workspace root.
@@ -53,21 +53,22 @@ pub fn declared(root: &Path, report: &Report) -> Option<Declared> {
     let is_there = |function: &&Function| function.is_experiment && function.lines.contains(&line);
     let is_named = |function: &&Function| function.is_experiment && function.name == report.name;
     let experiment = functions.iter().find(is_there).or_else(|| functions.iter().find(is_named))?;
-    let within = reached(experiment, &functions);
+    let within = reachable(experiment, &functions);
     let wanted: Vec<&Call> =
         std::iter::once(experiment).chain(within.iter().copied()).flat_map(|it| &it.calls).collect();
-    let mut calls = elsewhere(root, &path, &wanted);
-    calls.extend(within.into_iter().map(|function| at(root, &path, function)));
+    let mut calls = in_other_files(root, &path, &wanted);
+    calls.extend(within.into_iter().map(|function| locate(root, &path, function)));
     calls.truncate(MOST_PLACES);
-    Some(Declared { source: cut_out(&text, &experiment.lines), calls })
+    Some(ExperimentSource { source: extract_lines(&text, &experiment.lines), calls })
 }
 
 /// The functions of the same file that a function calls, directly or transitively.
-pub fn reached<'a>(from: &'a Function, functions: &'a [Function]) -> Vec<&'a Function> {
+pub fn reachable<'a>(from: &'a Function, functions: &'a [Function]) -> Vec<&'a Function> {
     let mut reached: Vec<&Function> = Vec::new();
     let mut waiting = vec![from];
     while let Some(function) = waiting.pop() {
-        let called = functions.iter().filter(|other| function.calls.iter().any(|call| call.may_mean(other)));
+        let called =
+            functions.iter().filter(|other| function.calls.iter().any(|call| call.may_refer_to(other)));
         for other in called {
             if *other != *from && !reached.contains(&other) {
                 reached.push(other);
@@ -79,10 +80,10 @@ pub fn reached<'a>(from: &'a Function, functions: &'a [Function]) -> Vec<&'a Fun
 }
 
 /// The called functions in other files: in the sources of the package and of its path dependencies.
-fn elsewhere(root: &Path, path: &Path, wanted: &[&Call]) -> Vec<Place> {
+fn in_other_files(root: &Path, path: &Path, wanted: &[&Call]) -> Vec<FunctionLocation> {
     let heads: Vec<_> = wanted.iter().map(|call| format!("fn {}", call.name())).collect();
     let mut places = Vec::new();
-    for file in folders(path).iter().flat_map(|folder| rust_files(folder)).take(MOST_FILES) {
+    for file in source_folders(path).iter().flat_map(|folder| rust_files(folder)).take(MOST_FILES) {
         if file == path || places.len() >= MOST_PLACES {
             continue;
         }
@@ -92,14 +93,15 @@ fn elsewhere(root: &Path, path: &Path, wanted: &[&Call]) -> Vec<Place> {
             continue;
         }
         let functions = source::functions(&text).unwrap_or_default();
-        let called = functions.iter().filter(|function| wanted.iter().any(|call| call.may_mean(function)));
-        places.extend(called.map(|function| at(root, &file, function)));
+        let called =
+            functions.iter().filter(|function| wanted.iter().any(|call| call.may_refer_to(function)));
+        places.extend(called.map(|function| locate(root, &file, function)));
     }
     places
 }
 
 /// The source folders of a file's package and of its path dependencies.
-fn folders(path: &Path) -> Vec<PathBuf> {
+fn source_folders(path: &Path) -> Vec<PathBuf> {
     let Some(package) = package_of(path) else { return Vec::new() };
     let mut folders = vec![package.join("src")];
     let manifest = package.join("Cargo.toml");
@@ -128,17 +130,17 @@ pub fn rust_files(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
 }
 
 /// A function's location, relative to a folder.
-pub fn at(root: &Path, path: &Path, function: &Function) -> Place {
-    Place { function: function.path(), file: shown(root, path), line: function.line }
+pub fn locate(root: &Path, path: &Path, function: &Function) -> FunctionLocation {
+    FunctionLocation { function: function.path(), file: relative_path(root, path), line: function.line }
 }
 
 /// A path relative to a folder.
-pub fn shown(root: &Path, path: &Path) -> String {
+pub fn relative_path(root: &Path, path: &Path) -> String {
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     path.strip_prefix(root).unwrap_or(&path).display().to_string()
 }
 
-fn cut_out(text: &str, lines: &RangeInclusive<usize>) -> String {
+fn extract_lines(text: &str, lines: &RangeInclusive<usize>) -> String {
     let wanted = text.lines().skip(lines.start() - 1).take(lines.end() + 1 - lines.start());
     wanted.collect::<Vec<_>>().join("\n")
 }
@@ -179,7 +181,7 @@ mod tests {
                 "declaredAt": { "file": file, "line": 2 }, "config": config, "summary": { "totalItems": 0 } });
             serde_json::from_value::<Report>(report).unwrap()
         };
-        let declared = declared(&root, &run("tests/evals.rs")).unwrap();
+        let declared = find_experiment(&root, &run("tests/evals.rs")).unwrap();
         assert!(
             declared.source.starts_with("#[cobalt::experiment")
                 && declared.source.ends_with("asked(&item)\n}")
@@ -194,7 +196,7 @@ mod tests {
         ];
         assert_eq!(places, expected);
         // A file of a run from elsewhere is not read.
-        assert!(super::declared(&root, &run("../../../../etc/passwd")).is_none());
-        assert!(super::declared(&root, &run("tests/gone.rs")).is_none());
+        assert!(super::find_experiment(&root, &run("../../../../etc/passwd")).is_none());
+        assert!(super::find_experiment(&root, &run("tests/gone.rs")).is_none());
     }
 }

@@ -4,17 +4,17 @@ use std::fmt::Write as _;
 
 use cobalt_core::report::comparison::{Comparison, RegressedItem, Verdict, compare};
 use cobalt_core::report::{Measurements, Report};
-use cobalt_core::reporters::figure;
-use cobalt_core::wording::{count, cut};
+use cobalt_core::reporters::format_score;
+use cobalt_core::wording::{count, truncate};
 use serde_json::json;
 
-use super::items::known;
-use super::text::{Tools, name};
+use super::failing_items::item_block;
+use super::text::{ToolCallWriter, inline_name};
 use crate::compare::markdown::{headline, table};
-use crate::compare::view::weight;
+use crate::compare::view::verdict_rank;
 use crate::markdown::sentence;
-use crate::mcp::past::Past;
-use crate::runs::minute;
+use crate::mcp::past_runs::PastRuns;
+use crate::runs::format_minute;
 
 /// The maximum number of rows in a table of differences.
 const MOST_ROWS: usize = 10;
@@ -26,12 +26,19 @@ const LONGEST_SIDE: usize = 1000;
 const LONGEST_NOTE: usize = 300;
 
 /// The section for an experiment. Items are added while it is below `room` bytes.
-pub fn section(past: &Past, tools: &Tools, base: &Report, newest: &Report, room: usize) -> String {
-    let [before, after] = [base, newest].map(|report| Measurements::of(report, past.prices()));
+pub fn section(
+    past: &PastRuns,
+    tools: &ToolCallWriter,
+    base: &Report,
+    newest: &Report,
+    room: usize,
+) -> String {
+    let [before, after] = [base, newest].map(|report| Measurements::from_report(report, past.prices()));
     let Some(comparison) = compare(&before, &[&after]).pop() else { return String::new() };
-    let mut text = format!("\n## {}\n\n", name(&newest.name));
-    let of =
-        |report: &Report| format!("run {} of {}", name(&report.id), minute(&report.timestamp.to_string()));
+    let mut text = format!("\n## {}\n\n", inline_name(&newest.name));
+    let of = |report: &Report| {
+        format!("run {} of {}", inline_name(&report.id), format_minute(&report.timestamp.to_string()))
+    };
     let _ = writeln!(
         text,
         "{} vs. {}: {} in both.",
@@ -49,7 +56,7 @@ pub fn section(past: &Past, tools: &Tools, base: &Report, newest: &Report, room:
     }
     let _ = writeln!(text, "\n**{}**", bounded_headline(&comparison));
     for note in comparison.notes.iter().take(3) {
-        let _ = writeln!(text, "\n> {}", sentence(&cut(note, LONGEST_NOTE)));
+        let _ = writeln!(text, "\n> {}", sentence(&truncate(note, LONGEST_NOTE)));
     }
     text += &differences(&comparison);
     text += &regressed(tools, [base, newest], &comparison, room.saturating_sub(text.len()));
@@ -72,7 +79,7 @@ fn bounded_headline(comparison: &Comparison) -> String {
 /// The differences, most important first.
 fn differences(comparison: &Comparison) -> String {
     let mut all: Vec<_> = comparison.evaluators.iter().chain(&comparison.amounts).collect();
-    all.sort_by_key(|difference| weight(difference.verdict));
+    all.sort_by_key(|difference| verdict_rank(difference.verdict));
     let more = all.len().saturating_sub(MOST_ROWS);
     let mut text = table("metric", all.into_iter().take(MOST_ROWS));
     if more > 0 {
@@ -82,14 +89,19 @@ fn differences(comparison: &Comparison) -> String {
 }
 
 /// The items that regressed, with their results in both runs as far as they fit.
-fn regressed(tools: &Tools, [base, newest]: [&Report; 2], comparison: &Comparison, room: usize) -> String {
+fn regressed(
+    tools: &ToolCallWriter,
+    [base, newest]: [&Report; 2],
+    comparison: &Comparison,
+    room: usize,
+) -> String {
     if comparison.regressed.is_empty() {
         return "\nNo items regressed.\n".to_owned();
     }
     let items = tools.call("cobalt_compare", json!({ "runA": base.id, "runB": newest.id }));
     let mut text = format!("\nRegressions, worst first (all of them: {items}):\n\n");
     for item in comparison.regressed.iter().take(MOST_NAMED) {
-        let _ = writeln!(text, "- {}: {}", name(&item.key), change(item));
+        let _ = writeln!(text, "- {}: {}", inline_name(&item.key), describe_change(item));
     }
     for item in comparison.regressed.iter().take(MOST_NAMED) {
         let sides =
@@ -97,9 +109,9 @@ fn regressed(tools: &Tools, [base, newest]: [&Report; 2], comparison: &Compariso
         let [Some((base, before)), Some((newest, after))] = sides else { continue };
         let next = format!(
             "\n### {}\n\nbefore:\n\n{}\nnow:\n\n{}",
-            name(&item.key),
-            known(base, before, LONGEST_SIDE),
-            known(newest, after, LONGEST_SIDE)
+            inline_name(&item.key),
+            item_block(base, before, LONGEST_SIDE),
+            item_block(newest, after, LONGEST_SIDE)
         );
         if text.len() + next.len() > room {
             break;
@@ -110,13 +122,13 @@ fn regressed(tools: &Tools, [base, newest]: [&Report; 2], comparison: &Compariso
 }
 
 /// How an item regressed.
-fn change(item: &RegressedItem) -> String {
-    let score = |score: Option<f64>| score.map_or("no score".to_owned(), figure);
+fn describe_change(item: &RegressedItem) -> String {
+    let score = |score: Option<f64>| score.map_or("no score".to_owned(), format_score);
     let fallen = item
         .scores
         .iter()
         .take(3)
-        .map(|it| format!("{} {} → {}", name(&it.evaluator), score(it.base), score(it.other)));
+        .map(|it| format!("{} {} → {}", inline_name(&it.evaluator), score(it.base), score(it.other)));
     let failed = item.failed.then(|| "in error now".to_owned());
     failed.into_iter().chain(fallen).collect::<Vec<_>>().join(", ")
 }

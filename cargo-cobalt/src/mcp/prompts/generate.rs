@@ -9,11 +9,11 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::agent::{Place, at, package_of, reached, rust_files, shown};
+use super::agent::{FunctionLocation, locate, package_of, reachable, relative_path, rust_files};
 use super::source::{self, Function};
-use super::text::{DATA, Tools, data, name};
+use super::text::{DATA_WARNING, ToolCallWriter, fenced_data, inline_name};
 use crate::error::Error;
-use crate::mcp::paths::inside;
+use crate::mcp::paths::resolve_existing;
 use crate::mcp::projects::Project;
 
 pub const NAME: &str = "generate-tests";
@@ -46,7 +46,7 @@ impl super::text::Arguments for Arguments {
         self.project.as_deref()
     }
 
-    fn write(&self, project: &Project, tools: &Tools) -> Result<String, Error> {
+    fn write(&self, project: &Project, tools: &ToolCallWriter) -> Result<String, Error> {
         match (&self.agent_file, &self.experiment_file) {
             (Some(agent), None) => self.new_experiment(project, tools, agent),
             (None, Some(experiment)) => self.more_items(project, tools, experiment),
@@ -65,8 +65,8 @@ fn source_file(
     argument: &str,
     typed: &str,
 ) -> Result<(PathBuf, String, String, Vec<Function>), Error> {
-    let path = inside(project, argument, typed)?;
-    let file = shown(&project.root, &path);
+    let path = resolve_existing(project, argument, typed)?;
+    let file = relative_path(&project.root, &path);
     let wrong = |reason: String| Error::Arguments(format!("`{argument}`: `{file}` {reason}"));
     let text = source::read(&path)
         .ok_or_else(|| wrong("is not readable as text, or is larger than 1 MB".to_owned()))?;
@@ -76,14 +76,19 @@ fn source_file(
 }
 
 impl Arguments {
-    fn new_experiment(&self, project: &Project, tools: &Tools, typed: &str) -> Result<String, Error> {
+    fn new_experiment(
+        &self,
+        project: &Project,
+        tools: &ToolCallWriter,
+        typed: &str,
+    ) -> Result<String, Error> {
         let (path, file, _, functions) = source_file(project, "agentFile", typed)?;
         let experiments = experiments(project, &path, &functions);
         Ok(self.text(project, tools, &file, &functions, &experiments))
     }
 
     /// The prompt for more items in the dataset of the experiments in a file.
-    fn more_items(&self, project: &Project, tools: &Tools, typed: &str) -> Result<String, Error> {
+    fn more_items(&self, project: &Project, tools: &ToolCallWriter, typed: &str) -> Result<String, Error> {
         let (_, file, text, functions) = source_file(project, "experimentFile", typed)?;
         let experiments: Vec<_> = functions.iter().filter(|function| function.is_experiment).collect();
         if experiments.is_empty() {
@@ -93,10 +98,10 @@ impl Arguments {
             )));
         }
         let mut prompt = format!(
-            "# Add items to the dataset of {}\n\nProject {}, in {}.\n\n## Experiments in this file\n\n{DATA}",
-            name(&file),
-            name(&project.name),
-            name(&project.root.display().to_string())
+            "# Add items to the dataset of {}\n\nProject {}, in {}.\n\n## Experiments in this file\n\n{DATA_WARNING}",
+            inline_name(&file),
+            inline_name(&project.name),
+            inline_name(&project.root.display().to_string())
         );
         let lines: Vec<_> = text.lines().collect();
         for experiment in experiments.iter().take(MOST_EXPERIMENTS) {
@@ -105,8 +110,11 @@ impl Arguments {
             let _ = write!(
                 prompt,
                 "\n{}\n\n{}",
-                name(&format!("{file}:{}", experiment.line)),
-                data(&redacted(&source), LONGEST_SIGNATURES / experiments.len().clamp(1, MOST_EXPERIMENTS))
+                inline_name(&format!("{file}:{}", experiment.line)),
+                fenced_data(
+                    &redacted(&source),
+                    LONGEST_SIGNATURES / experiments.len().clamp(1, MOST_EXPERIMENTS)
+                )
             );
         }
         let context = self.context.as_deref().map(redacted);
@@ -114,13 +122,13 @@ impl Arguments {
             let _ = write!(
                 prompt,
                 "\n## What the user says about the agent\n\n{}",
-                data(context, LONGEST_CONTEXT)
+                fenced_data(context, LONGEST_CONTEXT)
             );
         }
         Ok(prompt + &self.steps_for_items(tools, &file))
     }
 
-    fn steps_for_items(&self, tools: &Tools, file: &str) -> String {
+    fn steps_for_items(&self, tools: &ToolCallWriter, file: &str) -> String {
         format!(
             "\n## What to do\n\n\
              1. Call {} for the experiments of {} with their datasets, evaluators and last runs. Read the dataset itself, and the \
@@ -136,15 +144,15 @@ impl Arguments {
              6. Report each item with its purpose, the scores, and what the agent gets wrong. The baseline does not include the new \
              items: set a new one once the user agrees.\n",
             tools.call("cobalt_list", json!({})),
-            name(file),
+            inline_name(file),
             self.focus_in_words(),
             tools.call("cobalt_run", json!({ "file": file })),
-            tools.beside(),
+            tools.project_note(),
         )
     }
 
     /// The focus of a new experiment, if given.
-    fn focus_of_new(&self) -> Option<String> {
+    fn new_experiment_focus(&self) -> Option<String> {
         self.focus.as_deref().filter(|focus| !focus.trim().is_empty()).map(|_| self.focus_in_words())
     }
 
@@ -159,30 +167,31 @@ impl Arguments {
                                     reveal what it must not."
                 .to_owned(),
             Some("coverage") => "All of them for kinds of input that are easily overlooked.".to_owned(),
-            Some(focus) => format!("All of them about {}.", name(&redacted(focus))),
+            Some(focus) => format!("All of them about {}.", inline_name(&redacted(focus))),
         }
     }
 
     fn text(
         &self,
         project: &Project,
-        tools: &Tools,
+        tools: &ToolCallWriter,
         file: &str,
         functions: &[Function],
-        experiments: &[Place],
+        experiments: &[FunctionLocation],
     ) -> String {
         let mut text = format!(
             "# Write an experiment for the agent in {}\n\nProject {}, in {}.\n",
-            name(file),
-            name(&project.name),
-            name(&project.root.display().to_string())
+            inline_name(file),
+            inline_name(&project.name),
+            inline_name(&project.root.display().to_string())
         );
-        text += &offered(file, functions);
-        text += &known(tools, experiments);
-        let focus = self.focus_of_new();
+        text += &public_functions(file, functions);
+        text += &existing_experiments(tools, experiments);
+        let focus = self.new_experiment_focus();
         let context = self.context.as_deref().map(redacted);
         if let Some(context) = &context {
-            let _ = write!(text, "\n## What the user says about it\n\n{}", data(context, LONGEST_CONTEXT));
+            let _ =
+                write!(text, "\n## What the user says about it\n\n{}", fenced_data(context, LONGEST_CONTEXT));
         }
         if let Some(focus) = &focus {
             let _ = write!(
@@ -196,7 +205,7 @@ impl Arguments {
 }
 
 /// The public functions of the file.
-fn offered(file: &str, functions: &[Function]) -> String {
+fn public_functions(file: &str, functions: &[Function]) -> String {
     let public: Vec<_> = functions.iter().filter(|function| function.is_public).collect();
     if public.is_empty() {
         return "\nThe file has no public function. An experiment is in another crate and can only call `pub` functions. Find out which \
@@ -211,11 +220,11 @@ fn offered(file: &str, functions: &[Function]) -> String {
     }
     let more = public.len().saturating_sub(MOST_FUNCTIONS);
     let more = if more > 0 { format!("\nand {more} more.\n") } else { String::new() };
-    format!("\n## Public functions\n\n{}{more}", data(signatures.trim_end(), LONGEST_SIGNATURES))
+    format!("\n## Public functions\n\n{}{more}", fenced_data(signatures.trim_end(), LONGEST_SIGNATURES))
 }
 
 /// The existing experiments that call it.
-fn known(tools: &Tools, experiments: &[Place]) -> String {
+fn existing_experiments(tools: &ToolCallWriter, experiments: &[FunctionLocation]) -> String {
     if experiments.is_empty() {
         return "\nNo experiment in its package calls any of them yet.\n".to_owned();
     }
@@ -224,8 +233,8 @@ fn known(tools: &Tools, experiments: &[Place]) -> String {
         let _ = writeln!(
             text,
             "- {}: {}",
-            name(&place.function),
-            name(&format!("{}:{}", place.file, place.line))
+            inline_name(&place.function),
+            inline_name(&format!("{}:{}", place.file, place.line))
         );
     }
     let run = experiments.first().map(|place| tools.call("cobalt_run", json!({ "file": place.file })));
@@ -239,26 +248,26 @@ fn known(tools: &Tools, experiments: &[Place]) -> String {
 }
 
 /// The experiments in the tests of the file's package that call one of its functions, directly or through others.
-fn experiments(project: &Project, path: &Path, functions: &[Function]) -> Vec<Place> {
+fn experiments(project: &Project, path: &Path, functions: &[Function]) -> Vec<FunctionLocation> {
     let Some(package) = package_of(path) else { return Vec::new() };
     let mut places = Vec::new();
     for file in rust_files(&package.join("tests")).filter(|file| file != path) {
         let Some(text) = source::read(&file).filter(|text| text.contains("experiment")) else { continue };
         let of_file = source::functions(&text).unwrap_or_default();
         let calls = |function: &&Function| {
-            let within = reached(function, &of_file);
+            let within = reachable(function, &of_file);
             let calls = within.into_iter().chain([*function]).flat_map(|function| &function.calls);
             calls
                 .into_iter()
-                .any(|call| functions.iter().any(|agent| agent.is_public && call.may_mean(agent)))
+                .any(|call| functions.iter().any(|agent| agent.is_public && call.may_refer_to(agent)))
         };
         let experiments = of_file.iter().filter(|function| function.is_experiment).filter(calls);
-        places.extend(experiments.map(|function| at(&project.root, &file, function)));
+        places.extend(experiments.map(|function| locate(&project.root, &file, function)));
     }
     places
 }
 
-fn steps(tools: &Tools, file: &str, context: Option<&str>) -> String {
+fn steps(tools: &ToolCallWriter, file: &str, context: Option<&str>) -> String {
     let generate = match context {
         Some(_) => format!(
             "Call {}, and pass the user's `context` from above",
@@ -281,7 +290,7 @@ fn steps(tools: &Tools, file: &str, context: Option<&str>) -> String {
          5. Read the failed items. If the expected answer is wrong, fix the item; if the agent is wrong, leave the item failing and \
          report it.\n\
          6. Report the covered cases, the scores, and what the agent gets wrong.\n",
-        name(file),
-        tools.beside(),
+        inline_name(file),
+        tools.project_note(),
     )
 }

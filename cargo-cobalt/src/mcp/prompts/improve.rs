@@ -2,23 +2,23 @@
 
 use std::fmt::Write as _;
 
-use cobalt_core::names::is_name_of;
+use cobalt_core::experiment_name::matches_name;
 use cobalt_core::redact::redacted;
 use cobalt_core::report::Report;
-use cobalt_core::reporters::figure;
+use cobalt_core::reporters::format_score;
 use cobalt_core::wording::count;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::agent::{Declared, declared};
-use super::items::{wanting, written};
-use super::text::{DATA, LONGEST, Tools, data, name};
+use super::agent::{ExperimentSource, find_experiment};
+use super::failing_items::{items_below_target, render_fitting};
+use super::text::{DATA_WARNING, MAX_PROMPT, ToolCallWriter, fenced_data, inline_name};
 use crate::error::Error;
-use crate::formats::markdown::{origin, verdict};
+use crate::formats::markdown::{run_identity, verdict};
 use crate::index::RunStatus;
-use crate::markdown::cell;
-use crate::mcp::past::Past;
+use crate::markdown::escape_cell;
+use crate::mcp::past_runs::PastRuns;
 use crate::mcp::projects::Project;
 
 pub const NAME: &str = "improve-agent";
@@ -47,12 +47,12 @@ impl super::text::Arguments for Arguments {
         self.project.as_deref()
     }
 
-    fn write(&self, project: &Project, tools: &Tools) -> Result<String, Error> {
-        let aim = self.threshold.as_deref().map(aim).transpose()?;
-        let past = Past::of(project)?;
+    fn write(&self, project: &Project, tools: &ToolCallWriter) -> Result<String, Error> {
+        let aim = self.threshold.as_deref().map(parse_target_score).transpose()?;
+        let past = PastRuns::open(project)?;
         if let Some(run) = &self.run_id {
             let report = past.find(run)?.report;
-            let is_other = |experiment: &&String| !is_name_of(experiment, &report.name);
+            let is_other = |experiment: &&String| !matches_name(experiment, &report.name);
             if let Some(experiment) = self.experiment.as_ref().filter(is_other) {
                 return Err(Error::Arguments(format!(
                     "`runId`: run `{}` belongs to experiment `{}`, not to `{experiment}`; omit `experiment`",
@@ -61,7 +61,7 @@ impl super::text::Arguments for Arguments {
             }
             return Ok(text(project, tools, &past, &report, "The run", aim));
         }
-        let Some(experiment) = self.experiment.clone().or_else(|| in_need(&past)) else {
+        let Some(experiment) = self.experiment.clone().or_else(|| default_experiment(&past)) else {
             return Ok(without_runs(project, tools));
         };
         let report = past.find(&format!("{experiment}@latest"))?.report;
@@ -70,7 +70,7 @@ impl super::text::Arguments for Arguments {
 }
 
 /// Parses the target score.
-fn aim(typed: &str) -> Result<f64, Error> {
+fn parse_target_score(typed: &str) -> Result<f64, Error> {
     let aim = typed.trim().parse().ok().filter(|aim| (0.0..=1.0).contains(aim));
     aim.ok_or_else(|| {
         Error::Arguments(format!("`threshold` is `{typed}`: expected a score from 0 to 1, such as 0.85"))
@@ -78,16 +78,16 @@ fn aim(typed: &str) -> Result<f64, Error> {
 }
 
 /// The experiment whose newest whole run did not pass (the most recent one), or that of the newest run.
-fn in_need(past: &Past) -> Option<String> {
-    let experiments = newest(past);
+fn default_experiment(past: &PastRuns) -> Option<String> {
+    let experiments = newest_statuses(past);
     let failed = experiments.iter().find(|(_, status)| *status != RunStatus::Passed);
     Some(failed.or_else(|| experiments.first())?.0.to_owned())
 }
 
 /// The experiments with the status of their newest whole run, that of the newest run first.
-fn newest(past: &Past) -> Vec<(&str, RunStatus)> {
+fn newest_statuses(past: &PastRuns) -> Vec<(&str, RunStatus)> {
     let mut newest: Vec<(&str, RunStatus)> = Vec::new();
-    for run in past.whole() {
+    for run in past.whole_runs() {
         if !newest.iter().any(|(name, _)| *name == run.name) {
             newest.push((&run.name, run.status));
         }
@@ -96,14 +96,14 @@ fn newest(past: &Past) -> Vec<(&str, RunStatus)> {
 }
 
 /// The prompt if nothing has been run.
-fn without_runs(project: &Project, tools: &Tools) -> String {
+fn without_runs(project: &Project, tools: &ToolCallWriter) -> String {
     format!(
         "# Improve an agent\n\nProject {}, in {}. There is no whole run yet, so nothing is known about its agents.\n\n\
          1. Call {} for the existing experiments. If there are none, `cobalt_generate` writes one for an agent.\n\
          2. Call {}.\n\
          3. Request this prompt again, or continue with the run's failed items, worst first, and their reasons.\n",
-        name(&project.name),
-        name(&project.root.display().to_string()),
+        inline_name(&project.name),
+        inline_name(&project.root.display().to_string()),
         tools.call("cobalt_list", json!({})),
         tools.call("cobalt_run", json!({})),
     )
@@ -112,23 +112,23 @@ fn without_runs(project: &Project, tools: &Tools) -> String {
 /// `which` describes the run.
 fn text(
     project: &Project,
-    tools: &Tools,
-    past: &Past,
+    tools: &ToolCallWriter,
+    past: &PastRuns,
     report: &Report,
     which: &str,
     aim: Option<f64>,
 ) -> String {
-    let declared = declared(&project.root, report);
-    let wanting = wanting(report, aim);
+    let declared = find_experiment(&project.root, report);
+    let wanting = items_below_target(report, aim);
     let mut text = format!(
         "# Improve the agent of the experiment {}\n\nProject {}, in {}.\n{which}: {}; {}.\n",
-        name(&report.name),
-        name(&project.name),
-        name(&project.root.display().to_string()),
+        inline_name(&report.name),
+        inline_name(&project.name),
+        inline_name(&project.root.display().to_string()),
         verdict(report),
-        origin(report),
+        run_identity(report),
     );
-    let _ = writeln!(text, "\n**Goal**: {}\n", aim_in_words(report, aim));
+    let _ = writeln!(text, "\n**Goal**: {}\n", goal(report, aim));
     text += &sources(report, declared.as_ref());
     text += &scores(report);
     text += &thresholds(report);
@@ -136,13 +136,13 @@ fn text(
     let title =
         format!("\n## {} of {} need work, worst first\n\n", wanting.len(), count(report.items.len(), "item"));
     // Reserve room for the line on the remaining items.
-    let room = LONGEST.saturating_sub(text.len() + title.len() + DATA.len() + steps.len() + 400);
-    let (items, shown) = written(report, &wanting, room);
+    let room = MAX_PROMPT.saturating_sub(text.len() + title.len() + DATA_WARNING.len() + steps.len() + 400);
+    let (items, shown) = render_fitting(report, &wanting, room);
     if wanting.is_empty() {
         text += "\nEvery item of this run reaches the goal. Look at latency and cost, or at what the dataset does not cover.\n";
     } else {
         text += &title;
-        text += DATA;
+        text += DATA_WARNING;
         text += &items;
     }
     if shown < wanting.len() {
@@ -156,7 +156,7 @@ fn text(
     text + &steps
 }
 
-fn aim_in_words(report: &Report, aim: Option<f64>) -> String {
+fn goal(report: &Report, aim: Option<f64>) -> String {
     match (aim, report.config.thresholds.is_empty()) {
         (Some(aim), _) => {
             format!(
@@ -171,11 +171,12 @@ fn aim_in_words(report: &Report, aim: Option<f64>) -> String {
 }
 
 /// The locations of the experiment and its agent.
-fn sources(report: &Report, declared: Option<&Declared>) -> String {
+fn sources(report: &Report, declared: Option<&ExperimentSource>) -> String {
     let mut text = "## Source\n\n".to_owned();
     match &report.declared_at {
         Some(place) => {
-            let _ = writeln!(text, "- Experiment: {}", name(&format!("{}:{}", place.file, place.line)));
+            let _ =
+                writeln!(text, "- Experiment: {}", inline_name(&format!("{}:{}", place.file, place.line)));
         }
         None => {
             text += "- The run does not record where the experiment is declared: use `cobalt_list` or search for its name.\n"
@@ -185,19 +186,19 @@ fn sources(report: &Report, declared: Option<&Declared>) -> String {
         let _ = writeln!(
             text,
             "- Calls {}: {}",
-            name(&place.function),
-            name(&format!("{}:{}", place.file, place.line))
+            inline_name(&place.function),
+            inline_name(&format!("{}:{}", place.file, place.line))
         );
     }
     if let Some(dataset) = &report.dataset {
         let fetched = dataset.fetched.as_ref().map(|fetch| format!(", fetched at {}", fetch.at));
-        let _ = writeln!(text, "- Dataset: {}{}", name(&dataset.source), fetched.unwrap_or_default());
+        let _ = writeln!(text, "- Dataset: {}{}", inline_name(&dataset.source), fetched.unwrap_or_default());
     }
     if let Some(declared) = declared {
         let _ = write!(
             text,
             "\nCurrent source of the experiment:\n\n{}",
-            data(&redacted(&declared.source), LONGEST_SOURCE)
+            fenced_data(&redacted(&declared.source), LONGEST_SOURCE)
         );
     }
     text
@@ -216,9 +217,10 @@ fn scores(report: &Report) -> String {
     let mut text =
         String::from("\n## Scores\n\n| evaluator | mean | lowest | pass mark |\n|---|--:|--:|--:|\n");
     for (evaluator, mark, stats) in rows.iter().take(MOST_ROWS) {
-        let [mean, lowest] =
-            stats.map_or(["no score".to_owned(), String::new()], |it| [figure(it.avg), figure(it.min)]);
-        let _ = writeln!(text, "| {} | {mean} | {lowest} | {mark} |", cell(&name(evaluator)));
+        let [mean, lowest] = stats.map_or(["no score".to_owned(), String::new()], |it| {
+            [format_score(it.avg), format_score(it.min)]
+        });
+        let _ = writeln!(text, "| {} | {mean} | {lowest} | {mark} |", escape_cell(&inline_name(evaluator)));
     }
     if rows.len() > MOST_ROWS {
         let _ = writeln!(text, "\nand {} more evaluators with higher means.", rows.len() - MOST_ROWS);
@@ -237,7 +239,7 @@ fn thresholds(report: &Report) -> String {
     for threshold in all.iter().take(MOST_ROWS) {
         let found = threshold.figure.as_deref().unwrap_or("none");
         let passed = if threshold.passed { "yes" } else { "**no**" };
-        let _ = writeln!(text, "| {} | {found} | {passed} |", cell(&name(&threshold.name)));
+        let _ = writeln!(text, "| {} | {found} | {passed} |", escape_cell(&inline_name(&threshold.name)));
     }
     if all.len() > MOST_ROWS {
         let _ = writeln!(text, "\nand {} more.", all.len() - MOST_ROWS);
@@ -246,20 +248,25 @@ fn thresholds(report: &Report) -> String {
 }
 
 /// The other experiments, and whether they passed.
-fn others(past: &Past, report: &Report) -> Vec<String> {
-    let others = newest(past).into_iter().filter(|(experiment, _)| *experiment != report.name);
+fn others(past: &PastRuns, report: &Report) -> Vec<String> {
+    let others = newest_statuses(past).into_iter().filter(|(experiment, _)| *experiment != report.name);
     others
         .take(MOST_OTHERS)
-        .map(|(experiment, status)| format!("{} ({})", name(experiment), status.as_str()))
+        .map(|(experiment, status)| format!("{} ({})", inline_name(experiment), status.as_str()))
         .collect()
 }
 
-fn steps(tools: &Tools, report: &Report, declared: Option<&Declared>, others: &[String]) -> String {
+fn steps(
+    tools: &ToolCallWriter,
+    report: &Report,
+    declared: Option<&ExperimentSource>,
+    others: &[String],
+) -> String {
     let place = declared.and_then(|declared| declared.calls.first());
     let read = match place {
         Some(place) => format!(
             "Read {} and what it calls, down to the model's prompt if there is one.",
-            name(&place.file)
+            inline_name(&place.file)
         ),
         None => "Read the experiment and the functions it calls: one of them is the agent.".to_owned(),
     };

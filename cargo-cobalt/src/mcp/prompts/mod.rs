@@ -2,9 +2,9 @@
 
 mod agent;
 mod difference;
+mod failing_items;
 mod generate;
 mod improve;
-mod items;
 mod regression;
 mod source;
 mod text;
@@ -17,11 +17,11 @@ use rmcp::handler::server::prompt::cached_arguments_from_schema;
 use rmcp::model::{GetPromptRequestParams, GetPromptResult, JsonObject, Prompt, PromptMessage, Role};
 use tokio::task::spawn_blocking;
 
-use super::guarded;
+use super::panic_guard;
 use super::projects::Projects;
-use super::tools::read;
+use super::tools::parse;
 use crate::error::{Error, ErrorKind};
-use text::{Arguments, Tools};
+use text::{Arguments, ToolCallWriter};
 
 /// All prompts.
 pub fn all() -> Vec<Prompt> {
@@ -57,16 +57,16 @@ pub async fn get(projects: &Projects, request: GetPromptRequestParams) -> Result
         regression::NAME => write::<regression::Arguments>(projects, arguments).await,
         unknown => {
             let names = [improve::NAME, generate::NAME, regression::NAME];
-            let instead = wording::instead(unknown, names);
+            let instead = wording::suggest_or_list(unknown, names);
             Err(Error::Arguments(format!("unknown prompt `{unknown}`; {instead}")))
         }
     }
-    .map_err(|error| refused(&error))
+    .map_err(|error| to_error_data(&error))
 }
 
 /// A protocol error: invalid arguments, or failed to read the prompt's sources.
-fn refused(error: &Error) -> ErrorData {
-    let message = guarded::text(error);
+fn to_error_data(error: &Error) -> ErrorData {
+    let message = panic_guard::error_message(error);
     match error.kind() {
         ErrorKind::Arguments | ErrorKind::NothingMatched => ErrorData::invalid_params(message, None),
         _ => ErrorData::internal_error(message, None),
@@ -76,9 +76,9 @@ fn refused(error: &Error) -> ErrorData {
 async fn write<A: Arguments>(projects: &Projects, mut given: JsonObject) -> Result<GetPromptResult, Error> {
     // Clients with a form send an empty string for an empty field.
     given.retain(|_, value| value != "");
-    let arguments: A = read(given)?;
-    let project = projects.choose(arguments.project())?;
-    let tools = Tools::of(projects, &project);
+    let arguments: A = parse(given)?;
+    let project = projects.select(arguments.project())?;
+    let tools = ToolCallWriter::of(projects, &project);
     let project_of_text = Arc::clone(&project);
     let written = spawn_blocking(move || arguments.write(&project_of_text, &tools)).await;
     let text = written.map_err(|error| Error::Server(error.into()))??;

@@ -4,27 +4,27 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use cobalt_core::names::{find, is_name_of};
+use cobalt_core::experiment_name::{find_declared, matches_name};
 use cobalt_core::report::Report;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
 use super::difference::section;
-use super::text::{DATA, LONGEST, Tools, name};
+use super::text::{DATA_WARNING, MAX_PROMPT, ToolCallWriter, inline_name};
 use crate::error::{Error, ErrorKind};
-use crate::mcp::past::Past;
+use crate::mcp::past_runs::PastRuns;
 use crate::mcp::projects::Project;
 
 pub const NAME: &str = "regression-check";
 /// The default baseline: the run before the newest.
-const BEFORE: &str = "latest~1";
+const DEFAULT_BASELINE: &str = "latest~1";
 /// The maximum number of experiments that are compared.
 const MOST_EXPERIMENTS: usize = 6;
 /// The maximum number of experiments that are named.
 const MOST_NAMED: usize = 10;
 /// The bytes reserved for the text after the comparisons.
-const REST: usize = 2500;
+const RESERVED: usize = 2500;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -46,21 +46,21 @@ impl super::text::Arguments for Arguments {
         self.project.as_deref()
     }
 
-    fn write(&self, project: &Project, tools: &Tools) -> Result<String, Error> {
-        let past = Past::of(project)?;
+    fn write(&self, project: &Project, tools: &ToolCallWriter) -> Result<String, Error> {
+        let past = PastRuns::open(project)?;
         let mut text = format!(
             "# Check for regressions\n\nProject {}, in {}.\n",
-            name(&project.name),
-            name(&project.root.display().to_string())
+            inline_name(&project.name),
+            inline_name(&project.root.display().to_string())
         );
-        let chosen = self.chosen(&past)?;
+        let chosen = self.select(&past)?;
         if chosen.pairs.is_empty() {
-            text += &too_few(tools, &past);
+            text += &nothing_to_compare(tools, &past);
             return Ok(text);
         }
-        text += DATA;
+        text += DATA_WARNING;
         for (index, [base, newest]) in chosen.pairs.iter().enumerate() {
-            let room = LONGEST.saturating_sub(text.len() + REST) / (chosen.pairs.len() - index);
+            let room = MAX_PROMPT.saturating_sub(text.len() + RESERVED) / (chosen.pairs.len() - index);
             text += &section(&past, tools, base, newest, room);
         }
         text += &left_out(&chosen);
@@ -70,17 +70,17 @@ impl super::text::Arguments for Arguments {
 
 /// The experiments of the report.
 #[derive(Debug, Default)]
-struct Chosen<'a> {
+struct Selection<'a> {
     /// The runs to compare: the earlier one, then the newest.
     pairs: Vec<[Arc<Report>; 2]>,
     /// The experiments that do not fit.
-    further: Vec<&'a str>,
+    omitted: Vec<&'a str>,
     /// The experiments without a run to compare with.
-    alone: Vec<&'a str>,
+    without_baseline: Vec<&'a str>,
 }
 
 impl Arguments {
-    fn chosen<'a>(&self, past: &'a Past) -> Result<Chosen<'a>, Error> {
+    fn select<'a>(&self, past: &'a PastRuns) -> Result<Selection<'a>, Error> {
         let baseline = match (self.baseline.as_deref(), self.baseline_run_id.as_deref()) {
             (Some(_), Some(_)) => {
                 let both = "`baseline` and `baselineRunId` mean the same: pass only one of them";
@@ -94,46 +94,52 @@ impl Arguments {
                 return Err(Error::Arguments(needs.to_owned()));
             };
             let pair = past.find_two([baseline, current])?.map(|found| found.report);
-            let is_other = |experiment: &&String| !is_name_of(experiment, &pair[1].name);
+            let is_other = |experiment: &&String| !matches_name(experiment, &pair[1].name);
             if let Some(experiment) = self.experiment.as_ref().filter(is_other) {
                 return Err(Error::Arguments(format!(
                     "`currentRunId`: run `{}` belongs to experiment `{}`, not to `{experiment}`; omit `experiment`",
                     pair[1].id, pair[1].name
                 )));
             }
-            return Ok(Chosen { pairs: vec![pair], ..Chosen::default() });
+            return Ok(Selection { pairs: vec![pair], ..Selection::default() });
         }
         let counts = whole_runs(past);
         let is_alone = |typed: &str| {
-            let experiment = find(typed, counts.keys().copied());
+            let experiment = find_declared(typed, counts.keys().copied());
             experiment.and_then(|experiment| counts.get(experiment)) == Some(&1)
         };
-        let of_one = |pair| Chosen { pairs: vec![pair], ..Chosen::default() };
+        let of_one = |pair| Selection { pairs: vec![pair], ..Selection::default() };
         match (&self.experiment, baseline) {
-            (Some(experiment), None) if is_alone(experiment) => Ok(Chosen::default()),
-            (Some(experiment), baseline) => pair(past, experiment, baseline.unwrap_or(BEFORE)).map(of_one),
+            (Some(experiment), None) if is_alone(experiment) => Ok(Selection::default()),
+            (Some(experiment), baseline) => {
+                pair(past, experiment, baseline.unwrap_or(DEFAULT_BASELINE)).map(of_one)
+            }
             // An ID belongs to one experiment; other names may match a run of each.
             (None, Some(baseline)) if past.has_id(baseline) => {
                 let experiment = past.find(baseline)?.report.name.clone();
                 pair(past, &experiment, baseline).map(of_one)
             }
-            (None, Some(baseline)) => all(past, baseline, |_| false),
-            (None, None) => all(past, BEFORE, is_alone),
+            (None, Some(baseline)) => pair_all(past, baseline, |_| false),
+            (None, None) => pair_all(past, DEFAULT_BASELINE, is_alone),
         }
     }
 }
 
 /// Pairs all experiments with a baseline, except those known to be `alone`.
-fn all<'a>(past: &'a Past, baseline: &str, alone: impl Fn(&str) -> bool) -> Result<Chosen<'a>, Error> {
-    let (mut chosen, mut missing) = (Chosen::default(), None);
+fn pair_all<'a>(
+    past: &'a PastRuns,
+    baseline: &str,
+    alone: impl Fn(&str) -> bool,
+) -> Result<Selection<'a>, Error> {
+    let (mut chosen, mut missing) = (Selection::default(), None);
     for experiment in past.experiments() {
         match chosen.pairs.len() {
-            _ if alone(experiment) => chosen.alone.push(experiment),
-            MOST_EXPERIMENTS.. => chosen.further.push(experiment),
+            _ if alone(experiment) => chosen.without_baseline.push(experiment),
+            MOST_EXPERIMENTS.. => chosen.omitted.push(experiment),
             _ => match pair(past, experiment, baseline) {
                 Ok(pair) => chosen.pairs.push(pair),
                 Err(error) if error.kind() == ErrorKind::NothingMatched => {
-                    chosen.alone.push(experiment);
+                    chosen.without_baseline.push(experiment);
                     missing = missing.or(Some(error));
                 }
                 Err(error) => return Err(error),
@@ -147,21 +153,21 @@ fn all<'a>(past: &'a Past, baseline: &str, alone: impl Fn(&str) -> bool) -> Resu
 }
 
 /// An experiment's baseline run, and its newest run.
-fn pair(past: &Past, experiment: &str, baseline: &str) -> Result<[Arc<Report>; 2], Error> {
+fn pair(past: &PastRuns, experiment: &str, baseline: &str) -> Result<[Arc<Report>; 2], Error> {
     Ok(past.find_two([baseline, &format!("{experiment}@latest")])?.map(|found| found.report))
 }
 
 /// The number of whole runs of each experiment.
-fn whole_runs(past: &Past) -> HashMap<&str, usize> {
+fn whole_runs(past: &PastRuns) -> HashMap<&str, usize> {
     let mut counts = HashMap::new();
-    for run in past.whole() {
+    for run in past.whole_runs() {
         *counts.entry(&*run.name).or_default() += 1;
     }
     counts
 }
 
 /// The text if no experiment has two runs.
-fn too_few(tools: &Tools, past: &Past) -> String {
+fn nothing_to_compare(tools: &ToolCallWriter, past: &PastRuns) -> String {
     let runs = match past.experiments().first() {
         None => "There is no whole run yet".to_owned(),
         Some(_) => "There is nothing to compare yet: an experiment needs two whole runs".to_owned(),
@@ -181,27 +187,27 @@ fn too_few(tools: &Tools, past: &Past) -> String {
 }
 
 /// The experiments that were not compared.
-fn left_out(chosen: &Chosen<'_>) -> String {
+fn left_out(chosen: &Selection<'_>) -> String {
     let names = |experiments: &[&str]| {
         let more = experiments.len().saturating_sub(MOST_NAMED);
-        let shown = experiments.iter().take(MOST_NAMED).map(|experiment| name(experiment));
+        let shown = experiments.iter().take(MOST_NAMED).map(|experiment| inline_name(experiment));
         let shown = shown.collect::<Vec<_>>().join(", ");
         if more > 0 { format!("{shown} and {more} more") } else { shown }
     };
     let mut text = String::new();
-    if !chosen.further.is_empty() {
-        let further = names(&chosen.further);
+    if !chosen.omitted.is_empty() {
+        let further = names(&chosen.omitted);
         let _ =
             writeln!(text, "\nNot shown: {further}; request this prompt with one of them as `experiment`.");
     }
-    if !chosen.alone.is_empty() {
-        let alone = names(&chosen.alone);
+    if !chosen.without_baseline.is_empty() {
+        let alone = names(&chosen.without_baseline);
         let _ = writeln!(text, "\nNot compared, as they have no earlier run: {alone}.");
     }
     text
 }
 
-fn steps(tools: &Tools, pairs: &[[Arc<Report>; 2]]) -> String {
+fn steps(tools: &ToolCallWriter, pairs: &[[Arc<Report>; 2]]) -> String {
     let mut runs = String::new();
     for [_, newest] in pairs {
         let compare = tools

@@ -54,7 +54,7 @@ pub fn read(path: &Path) -> Option<String> {
 ///
 /// The text is not Rust.
 pub fn functions(text: &str) -> syn::Result<Vec<Function>> {
-    let mut found = Found::default();
+    let mut found = FunctionCollector::default();
     let parsed = syn::parse_file(text);
     if let Ok(file) = &parsed {
         found.visit_file(file);
@@ -66,12 +66,12 @@ pub fn functions(text: &str) -> syn::Result<Vec<Function>> {
 }
 
 #[derive(Default)]
-struct Found {
+struct FunctionCollector {
     functions: Vec<Function>,
     owner: Option<String>,
 }
 
-impl Found {
+impl FunctionCollector {
     fn add(
         &mut self,
         attributes: &[syn::Attribute],
@@ -80,7 +80,7 @@ impl Found {
         whole: impl Spanned,
         body: &syn::Block,
     ) {
-        if attributes.iter().any(is_of_tests) {
+        if attributes.iter().any(is_test_attribute) {
             return;
         }
         let whole = whole.span();
@@ -97,9 +97,9 @@ impl Found {
     }
 }
 
-impl<'a> Visit<'a> for Found {
+impl<'a> Visit<'a> for FunctionCollector {
     fn visit_item_mod(&mut self, module: &'a syn::ItemMod) {
-        if !module.attrs.iter().any(is_of_tests) {
+        if !module.attrs.iter().any(is_test_attribute) {
             visit::visit_item_mod(self, module);
         }
     }
@@ -124,7 +124,7 @@ impl<'a> Visit<'a> for Found {
 }
 
 /// `#[test]`, `#[tokio::test]`, `#[cfg(test)]`.
-fn is_of_tests(attribute: &syn::Attribute) -> bool {
+fn is_test_attribute(attribute: &syn::Attribute) -> bool {
     let is_cfg = || {
         attribute.path().is_ident("cfg") && attribute.parse_args::<syn::Ident>().is_ok_and(|it| it == "test")
     };
@@ -141,7 +141,7 @@ pub enum Call {
     /// A free function.
     Free(String),
     /// A function of a type.
-    Of(String, String),
+    Associated(String, String),
     /// A method of a value of unknown type.
     Method(String),
 }
@@ -149,16 +149,16 @@ pub enum Call {
 impl Call {
     pub fn name(&self) -> &str {
         match self {
-            Self::Free(name) | Self::Of(_, name) | Self::Method(name) => name,
+            Self::Free(name) | Self::Associated(_, name) | Self::Method(name) => name,
         }
     }
 
     /// Whether it may be a call of that function.
-    pub fn may_mean(&self, function: &Function) -> bool {
+    pub fn may_refer_to(&self, function: &Function) -> bool {
         self.name() == function.name
             && match self {
                 Self::Free(_) => function.owner.is_none(),
-                Self::Of(owner, _) => function.owner.as_ref() == Some(owner),
+                Self::Associated(owner, _) => function.owner.as_ref() == Some(owner),
                 Self::Method(_) => function.owner.is_some(),
             }
     }
@@ -166,20 +166,20 @@ impl Call {
 
 /// What a function calls or passes as a function, as in `.map(answer)`, in source order, without duplicates.
 pub fn calls(signature: &syn::Signature, body: &syn::Block) -> Vec<Call> {
-    let mut calls = Calls::default();
+    let mut calls = CallCollector::default();
     calls.visit_signature(signature);
     calls.visit_block(body);
     calls.found
 }
 
 #[derive(Default)]
-struct Calls {
+struct CallCollector {
     found: Vec<Call>,
     /// The names of parameters and variables, which are not functions.
     variables: Vec<String>,
 }
 
-impl Calls {
+impl CallCollector {
     fn add(&mut self, call: Call) {
         if !self.found.contains(&call) {
             self.found.push(call);
@@ -187,15 +187,17 @@ impl Calls {
     }
 
     /// Adds a name with the path segment before it.
-    fn add_named(&mut self, owner: Option<String>, name: String) {
+    fn add_path_call(&mut self, owner: Option<String>, name: String) {
         let owner = owner.filter(|owner| owner.starts_with(char::is_uppercase));
-        self.add(owner.map_or_else(|| Call::Free(name.clone()), |owner| Call::Of(owner, name.clone())));
+        self.add(
+            owner.map_or_else(|| Call::Free(name.clone()), |owner| Call::Associated(owner, name.clone())),
+        );
     }
 
     fn add_path(&mut self, path: &syn::Path) {
         let mut names = path.segments.iter().rev().map(|segment| segment.ident.to_string());
         if let Some(name) = names.next() {
-            self.add_named(names.next(), name);
+            self.add_path_call(names.next(), name);
         }
     }
 
@@ -227,15 +229,15 @@ impl Calls {
                     self.add(Call::Method(name.to_string()))
                 }
                 [one, other, TokenTree::Ident(owner)] if is(Some(one), ':') && is(Some(other), ':') => {
-                    self.add_named(Some(owner.to_string()), name.to_string());
+                    self.add_path_call(Some(owner.to_string()), name.to_string());
                 }
-                _ => self.add_named(None, name.to_string()),
+                _ => self.add_path_call(None, name.to_string()),
             }
         }
     }
 }
 
-impl<'a> Visit<'a> for Calls {
+impl<'a> Visit<'a> for CallCollector {
     fn visit_local(&mut self, local: &'a syn::Local) {
         // In `let answer = question.map(answer)`, the variable is not yet in scope.
         if let Some(init) = &local.init {
@@ -285,10 +287,14 @@ mod tests {
         assert_eq!(support.signature, "async fn support(item: Item) -> String");
         assert_eq!(
             support.calls,
-            [Call::Of("Desk".into(), "new".into()), Call::Method("ask".into()), Call::Free("answer".into())]
+            [
+                Call::Associated("Desk".into(), "new".into()),
+                Call::Method("ask".into()),
+                Call::Free("answer".into())
+            ]
         );
-        assert!(support.calls[0].may_mean(new) && new.is_public && !support.is_public);
-        assert!(!support.calls[2].may_mean(new));
+        assert!(support.calls[0].may_refer_to(new) && new.is_public && !support.is_public);
+        assert!(!support.calls[2].may_refer_to(new));
     }
 
     #[test]
@@ -306,7 +312,7 @@ mod tests {
         let found = called(
             "fn mapped(item: Item) -> String {\n    let answer = question(item).map(answer);\n    let shown = answer.map(Desk::shown);\n    Some(shown)\n}",
         );
-        for call in [Call::Free("answer".into()), Call::Of("Desk".into(), "shown".into())] {
+        for call in [Call::Free("answer".into()), Call::Associated("Desk".into(), "shown".into())] {
             assert!(found.contains(&call), "{found:?}");
         }
         for variable in ["item", "shown"] {
@@ -320,9 +326,12 @@ mod tests {
             "fn within(item: Item) -> Value {\n    json!({ \"a\": [desk::answer(&item)], \"b\": Desk::new().ask(format!(\"{}\", inner(1))) })\n}",
         );
         let free = |name: &str| Call::Free(name.into());
-        for call in
-            [free("answer"), free("inner"), Call::Of("Desk".into(), "new".into()), Call::Method("ask".into())]
-        {
+        for call in [
+            free("answer"),
+            free("inner"),
+            Call::Associated("Desk".into(), "new".into()),
+            Call::Method("ask".into()),
+        ] {
             assert!(found.contains(&call), "{found:?}");
         }
     }

@@ -7,11 +7,11 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_perc
 use serde::Serialize;
 
 use crate::error::Error;
-use crate::index::{Run, RunStatus};
-use crate::mcp::guarded;
-use crate::mcp::past::{FoundReport, Past, State, project_of};
+use crate::index::{IndexedRun, RunStatus};
+use crate::mcp::panic_guard;
+use crate::mcp::past_runs::{LoadedRun, PastRuns, State, find_project};
 use crate::mcp::projects::{Project, Projects};
-use crate::mcp::shown::{self, ShownItem, ShownRun, Wanted, keep, size};
+use crate::mcp::view::{self, ItemPage, ItemQuery, RunPage, keep_fitting, size};
 
 /// The maximum `size` of a resource; a response has only its URI in addition.
 const ROOM: usize = 55_000;
@@ -19,14 +19,14 @@ const ROOM: usize = 55_000;
 pub const JSON: &str = "application/json";
 
 /// How many runs are shown with items, so each has room for some.
-const MOST_WITH_ITEMS: usize = 4;
+const MAX_WITH_ITEMS: usize = 4;
 /// The room for the other runs, of which there may be hundreds.
-const ROOM_OF_OTHERS: usize = ROOM / 5;
+const MAX_BRIEF: usize = ROOM / 5;
 
 /// `cobalt://config`: the effective settings, and where each comes from. Keys and passwords in the values are redacted.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Shown {
+pub struct ConfigContent {
     project: Project,
     settings: Vec<Setting>,
     /// Why the settings cannot be read; nothing runs until this is fixed.
@@ -37,27 +37,27 @@ pub struct Shown {
     left_out: Vec<String>,
 }
 
-pub fn config(project: &Project) -> Shown {
+pub fn config(project: &Project) -> ConfigContent {
     let (mut settings, error) = match project.settings() {
         Ok(config) => (config.settings().to_vec(), None),
-        Err(error) => (Vec::new(), Some(guarded::text(&error))),
+        Err(error) => (Vec::new(), Some(panic_guard::error_message(&error))),
     };
     let mut left_out = Vec::new();
-    keep(&mut settings, ROOM, "settings", &mut left_out);
-    Shown { project: project.clone(), settings, error, left_out }
+    keep_fitting(&mut settings, ROOM, "settings", &mut left_out);
+    ConfigContent { project: project.clone(), settings, error, left_out }
 }
 
 /// `cobalt://latest-results`: the newest run of each experiment, those that did not pass first: as many as fit with their worst
 /// items, the others without items.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Latest {
+pub struct LatestContent {
     project: Project,
     /// Runs that did not pass come first.
-    runs: Vec<ShownRun>,
+    runs: Vec<RunPage>,
     /// The other runs, without their items.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    others: Vec<Row>,
+    others: Vec<BriefRun>,
     /// What did not fit, and how much of it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     left_out: Vec<String>,
@@ -65,38 +65,41 @@ pub struct Latest {
 
 /// A run without its items.
 #[derive(Debug, Serialize)]
-struct Row {
+struct BriefRun {
     /// The URI of the full run.
     uri: String,
     #[serde(flatten)]
-    run: Run,
+    run: IndexedRun,
 }
 
-pub fn latest(project: &Project, served: &[Arc<Project>]) -> Result<Latest, Error> {
-    let past = Past::of(project)?;
+pub fn latest(project: &Project, served: &[Arc<Project>]) -> Result<LatestContent, Error> {
+    let past = PastRuns::open(project)?;
     let mut newest = newest(&past);
     newest.sort_by_key(|run| run.status == RunStatus::Passed);
-    let others = newest.split_off(newest.len().min(MOST_WITH_ITEMS));
-    let row = |run: &Run| Row { uri: Place::Run(run.id.clone()).uri(project, served), run: run.clone() };
+    let others = newest.split_off(newest.len().min(MAX_WITH_ITEMS));
+    let row = |run: &IndexedRun| BriefRun {
+        uri: ResourceKind::Run(run.id.clone()).uri(project, served),
+        run: run.clone(),
+    };
     let (mut others, mut left_out): (Vec<_>, _) = (others.into_iter().map(row).collect(), Vec::new());
-    keep(&mut others, ROOM_OF_OTHERS, "others", &mut left_out);
+    keep_fitting(&mut others, MAX_BRIEF, "others", &mut left_out);
     let room = ROOM.saturating_sub(size(&others) + size(&left_out) + size(project)) / newest.len().max(1);
-    let show = |run: &Run| shown::run(&past.find(&run.id)?.report, &Wanted::default(), None, room);
+    let show = |run: &IndexedRun| view::run(&past.find(&run.id)?.report, &ItemQuery::default(), None, room);
     let mut runs = Vec::new();
     for run in newest {
         match show(run) {
             Ok(shown) => runs.push(shown),
             // It may have been removed since it was listed.
-            Err(error) => left_out.push(format!("runs: {}: {}", run.id, guarded::text(&error))),
+            Err(error) => left_out.push(format!("runs: {}: {}", run.id, panic_guard::error_message(&error))),
         }
     }
-    Ok(Latest { project: project.clone(), runs, others, left_out })
+    Ok(LatestContent { project: project.clone(), runs, others, left_out })
 }
 
 /// The newest run of each experiment, newest first. Partial runs count only for experiments without a whole run.
-fn newest(past: &Past) -> Vec<&Run> {
-    let mut newest: Vec<&Run> = Vec::new();
-    for run in past.rows() {
+fn newest(past: &PastRuns) -> Vec<&IndexedRun> {
+    let mut newest: Vec<&IndexedRun> = Vec::new();
+    for run in past.index_rows() {
         if newest.iter().all(|known| known.name != run.name) {
             newest.push(run);
         }
@@ -107,48 +110,48 @@ fn newest(past: &Past) -> Vec<&Run> {
 /// `cobalt://runs/{runId}`: a run with its worst items.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct OneRun {
+pub struct RunContent {
     project: Project,
     state: State,
     /// A note on how the name was resolved, in a sentence.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<String>,
-    run: ShownRun,
+    run: RunPage,
 }
 
 /// `cobalt://runs/{runId}/items/{key}`: an item of a run.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct OneItem {
+pub struct ItemContent {
     project: Project,
     state: State,
     #[serde(flatten)]
-    item: ShownItem,
+    item: ItemPage,
 }
 
 /// A run found by name, and its project.
-struct Found {
+struct ResolvedRun {
     project: Arc<Project>,
-    found: FoundReport,
+    found: LoadedRun,
 }
 
-fn find(projects: &Projects, project: Option<&str>, name: &str) -> Result<Found, Error> {
-    let (project, past): (_, Past) = project_of(projects, project, name)?;
-    Ok(Found { found: past.find(name)?, project })
+fn find(projects: &Projects, project: Option<&str>, name: &str) -> Result<ResolvedRun, Error> {
+    let (project, past): (_, PastRuns) = find_project(projects, project, name)?;
+    Ok(ResolvedRun { found: past.find(name)?, project })
 }
 
-pub fn run(projects: &Projects, project: Option<&str>, name: &str) -> Result<OneRun, Error> {
-    let Found { project, found } = find(projects, project, name)?;
-    let run = shown::run(&found.report, &Wanted::default(), None, ROOM)?;
-    Ok(OneRun { project: (*project).clone(), state: found.state, note: found.note, run })
+pub fn run(projects: &Projects, project: Option<&str>, name: &str) -> Result<RunContent, Error> {
+    let ResolvedRun { project, found } = find(projects, project, name)?;
+    let run = view::run(&found.report, &ItemQuery::default(), None, ROOM)?;
+    Ok(RunContent { project: (*project).clone(), state: found.state, note: found.note, run })
 }
 
-pub fn item(projects: &Projects, project: Option<&str>, name: &str, key: &str) -> Result<OneItem, Error> {
-    let Found { project, found } = find(projects, project, name)?;
+pub fn item(projects: &Projects, project: Option<&str>, name: &str, key: &str) -> Result<ItemContent, Error> {
+    let ResolvedRun { project, found } = find(projects, project, name)?;
     // There is no resource at this URI.
-    let item = shown::item(&found.report, key, ROOM);
+    let item = view::item(&found.report, key, ROOM);
     let item = item.map_err(|error| Error::NothingMatched(error.to_string()))?;
-    Ok(OneItem { project: (*project).clone(), state: found.state, item })
+    Ok(ItemContent { project: (*project).clone(), state: found.state, item })
 }
 
 /// The content as JSON.
@@ -169,23 +172,23 @@ pub const ITEM: &str = "cobalt://runs/{runId}/items/{key}";
 /// The URI template of the schema of a tool's results, which is the same for all projects.
 pub const SCHEMA: &str = "cobalt://schemas/{tool}";
 /// The RFC 6570 suffix of templates if several projects are served.
-pub const OF_PROJECT: &str = "{?project}";
+pub const PROJECT_QUERY: &str = "{?project}";
 
 /// All resources, for error messages.
-const THERE: &str = "available: cobalt://config, cobalt://experiments, cobalt://latest-results, cobalt://runs/{runId} and \
+const AVAILABLE: &str = "available: cobalt://config, cobalt://experiments, cobalt://latest-results, cobalt://runs/{runId} and \
      cobalt://runs/{runId}/items/{key}, each with ?project= if several projects are served, and cobalt://schemas/{tool}";
 
 /// A parsed resource URI.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Address {
-    pub place: Place,
+pub struct ResourceUri {
+    pub place: ResourceKind,
     /// The project's name or folder.
     pub project: Option<String>,
 }
 
 /// A resource of a project.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum ResourceKind {
     Config,
     Experiments,
     LatestResults,
@@ -200,21 +203,21 @@ pub enum Place {
     Schema(String),
 }
 
-impl Address {
+impl ResourceUri {
     /// Parses a URI.
-    pub fn read(uri: &str) -> Result<Self, Error> {
-        let unknown = || Error::NothingMatched(format!("unknown resource `{uri}`; {THERE}"));
+    pub fn parse(uri: &str) -> Result<Self, Error> {
+        let unknown = || Error::NothingMatched(format!("unknown resource `{uri}`; {AVAILABLE}"));
         let rest = uri.strip_prefix(SCHEME).ok_or_else(unknown)?;
         let (path, query) = rest.split_once('?').map_or((rest, None), |(path, query)| (path, Some(query)));
         let place = match path.split('/').collect::<Vec<_>>()[..] {
-            ["config"] | ["config", ""] => Place::Config,
-            ["experiments"] | ["experiments", ""] => Place::Experiments,
-            ["latest-results"] | ["latest-results", ""] => Place::LatestResults,
-            ["runs", run] if !run.is_empty() => Place::Run(decoded(uri, run)?),
+            ["config"] | ["config", ""] => ResourceKind::Config,
+            ["experiments"] | ["experiments", ""] => ResourceKind::Experiments,
+            ["latest-results"] | ["latest-results", ""] => ResourceKind::LatestResults,
+            ["runs", run] if !run.is_empty() => ResourceKind::Run(decoded(uri, run)?),
             ["runs", run, "items", key] if !run.is_empty() => {
-                Place::Item { run: decoded(uri, run)?, key: decoded(uri, key)? }
+                ResourceKind::Item { run: decoded(uri, run)?, key: decoded(uri, key)? }
             }
-            ["schemas", tool] if !tool.is_empty() => Place::Schema(decoded(uri, tool)?),
+            ["schemas", tool] if !tool.is_empty() => ResourceKind::Schema(decoded(uri, tool)?),
             _ => return Err(unknown()),
         };
         let project = match query.filter(|query| !query.is_empty()) {
@@ -225,7 +228,7 @@ impl Address {
     }
 }
 
-impl Place {
+impl ResourceKind {
     /// The URI, with the project if several are served.
     pub fn uri(&self, project: &Project, all: &[Arc<Project>]) -> String {
         let path = match self {
@@ -239,14 +242,14 @@ impl Place {
         let query = match all.len() {
             0 | 1 => String::new(),
             _ if matches!(self, Self::Schema(_)) => String::new(),
-            _ => format!("?{PROJECT}{}", encoded(&name_among(project, all))),
+            _ => format!("?{PROJECT}{}", encoded(&unique_name(project, all))),
         };
         format!("{SCHEME}{path}{query}")
     }
 }
 
 /// The name of a project, or its folder if another has the same name.
-pub fn name_among(project: &Project, all: &[Arc<Project>]) -> String {
+pub fn unique_name(project: &Project, all: &[Arc<Project>]) -> String {
     match all.iter().filter(|other| other.name == project.name).count() {
         0 | 1 => project.name.clone(),
         _ => project.root.display().to_string(),
@@ -280,19 +283,19 @@ mod tests {
     fn any_key_survives_a_round_trip_through_its_uri() {
         let all = [project("one", "/a/one"), project("two & more", "/a/two")];
         for key in ["paris", "a/b", "../..", "100%", "%2F", "a?b=c#d", "größe", "a b+c", ""] {
-            let place = Place::Item { run: "8fd9a1c0b2e4".to_owned(), key: key.to_owned() };
+            let place = ResourceKind::Item { run: "8fd9a1c0b2e4".to_owned(), key: key.to_owned() };
             let uri = place.uri(&all[1], &all);
-            let read = Address::read(&uri).unwrap();
-            assert_eq!(read, Address { place, project: Some("two & more".to_owned()) }, "{uri}");
+            let read = ResourceUri::parse(&uri).unwrap();
+            assert_eq!(read, ResourceUri { place, project: Some("two & more".to_owned()) }, "{uri}");
         }
     }
 
     #[test]
     fn a_single_project_is_not_named_and_two_of_one_name_are_named_by_folder() {
         let one = project("app", "/a/app");
-        assert_eq!(Place::Config.uri(&one, std::slice::from_ref(&one)), "cobalt://config");
+        assert_eq!(ResourceKind::Config.uri(&one, std::slice::from_ref(&one)), "cobalt://config");
         let all = [one, project("app", "/b/app")];
-        assert_eq!(Place::Config.uri(&all[1], &all), "cobalt://config?project=%2Fb%2Fapp");
+        assert_eq!(ResourceKind::Config.uri(&all[1], &all), "cobalt://config?project=%2Fb%2Fapp");
     }
 
     #[test]
@@ -312,10 +315,10 @@ mod tests {
             "cobalt://runs/a/items/b/c",
             "cobalt://config?other=1",
         ] {
-            assert!(matches!(Address::read(uri), Err(Error::NothingMatched(_))), "{uri}");
+            assert!(matches!(ResourceUri::parse(uri), Err(Error::NothingMatched(_))), "{uri}");
         }
         for uri in ["cobalt://runs/%", "cobalt://runs/%4", "cobalt://runs/%zz", "cobalt://runs/%FF"] {
-            assert!(matches!(Address::read(uri), Err(Error::Arguments(_))), "{uri}");
+            assert!(matches!(ResourceUri::parse(uri), Err(Error::Arguments(_))), "{uri}");
         }
     }
 }

@@ -1,40 +1,40 @@
 //! Validates the arguments of tools and prompts against their schemas, with uniform error messages.
 
-use cobalt_core::wording::{self, cut};
+use cobalt_core::wording::{self, truncate};
 use rmcp::model::JsonObject;
 use schemars::{JsonSchema, schema_for};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::schema::{Resolved, allowed};
+use super::schema::{ResolvedSchema, allowed};
 use crate::error::Error;
-use crate::mcp::plain::plain;
+use crate::mcp::plain_errors::simplify;
 
 /// The longest quote of a value, in characters.
 const LONGEST: usize = 80;
 
 /// Parses the arguments. The error names every invalid one, with its value and what was expected.
-pub fn read<Arguments: DeserializeOwned + JsonSchema>(given: JsonObject) -> Result<Arguments, Error> {
+pub fn parse<Arguments: DeserializeOwned + JsonSchema>(given: JsonObject) -> Result<Arguments, Error> {
     let schema = schema_for!(Arguments);
     let mut problems = Vec::new();
-    let given = checked(schema.as_value(), given, &mut problems);
+    let given = validate(schema.as_value(), given, &mut problems);
     if !problems.is_empty() {
         return Err(Error::Arguments(problems.join("; ")));
     }
     // Only errors that the schema cannot express remain.
     serde_path_to_error::deserialize(Value::Object(given)).map_err(|error| {
         let (path, reason) = (error.path().to_string(), error.into_inner());
-        Error::Arguments(format!("invalid `{path}`: {}", plain(&reason.to_string())))
+        Error::Arguments(format!("invalid `{path}`: {}", simplify(&reason.to_string())))
     })
 }
 
 /// The arguments with normalized integers. Adds what is wrong to `problems`.
-fn checked(schema: &Value, given: JsonObject, problems: &mut Vec<String>) -> JsonObject {
+fn validate(schema: &Value, given: JsonObject, problems: &mut Vec<String>) -> JsonObject {
     let properties = schema["properties"].as_object();
     let names = || properties.into_iter().flat_map(|known| known.keys().map(String::as_str));
     let required = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
     for name in required.filter(|name| !given.contains_key(*name)) {
-        let expected = expected(&Resolved::of(schema, &schema["properties"][name]));
+        let expected = expected(&ResolvedSchema::of(schema, &schema["properties"][name]));
         problems.push(format!("`{name}` is missing: expected {expected}"));
     }
     let mut read = JsonObject::new();
@@ -42,10 +42,10 @@ fn checked(schema: &Value, given: JsonObject, problems: &mut Vec<String>) -> Jso
         match properties.and_then(|known| known.get(&name)) {
             Some(property) => check(&name, schema, property, &mut value, problems),
             None => {
-                let name = cut(&name, LONGEST);
+                let name = truncate(&name, LONGEST);
                 problems.push(format!(
                     "unknown argument `{name}`; {}",
-                    wording::instead(&name, names().collect::<Vec<_>>())
+                    wording::suggest_or_list(&name, names().collect::<Vec<_>>())
                 ));
             }
         }
@@ -56,11 +56,11 @@ fn checked(schema: &Value, given: JsonObject, problems: &mut Vec<String>) -> Jso
 
 /// Checks a value against its schema.
 fn check(place: &str, root: &Value, property: &Value, value: &mut Value, problems: &mut Vec<String>) {
-    let resolved = Resolved::of(root, property);
+    let resolved = ResolvedSchema::of(root, property);
     if value.is_null() && resolved.is_nullable {
         return;
     }
-    if resolved.kind() == "array"
+    if resolved.json_type() == "array"
         && let Value::Array(elements) = value
     {
         for (index, element) in elements.iter_mut().enumerate() {
@@ -68,17 +68,17 @@ fn check(place: &str, root: &Value, property: &Value, value: &mut Value, problem
         }
         return;
     }
-    if resolved.kind() == "integer" {
-        make_whole(value);
+    if resolved.json_type() == "integer" {
+        normalize_integer(value);
     }
-    if !fits(&resolved, value) {
-        let given = cut(&value.to_string(), LONGEST).into_owned();
+    if !is_valid(&resolved, value) {
+        let given = truncate(&value.to_string(), LONGEST).into_owned();
         problems.push(format!("`{place}` is {given}: expected {}", expected(&resolved)));
     }
 }
 
 /// Turns a number such as `3.0` into `3`: JSON does not distinguish them.
-fn make_whole(value: &mut Value) {
+fn normalize_integer(value: &mut Value) {
     // Above this, floats cannot represent every integer.
     const LARGEST: f64 = 9_007_199_254_740_992.0;
     if let Some(number) = value.as_f64().filter(|number| number.fract() == 0.0 && number.abs() < LARGEST)
@@ -91,11 +91,11 @@ fn make_whole(value: &mut Value) {
     }
 }
 
-fn fits(resolved: &Resolved<'_>, value: &Value) -> bool {
+fn is_valid(resolved: &ResolvedSchema<'_>, value: &Value) -> bool {
     let (least, most) = resolved.range();
     let is_within =
         |number: f64| least.is_none_or(|least| number >= least) && most.is_none_or(|most| number <= most);
-    match resolved.kind() {
+    match resolved.json_type() {
         "string" => {
             let allowed = allowed(resolved.schema);
             value.as_str().is_some_and(|text| allowed.is_empty() || allowed.contains(&text))
@@ -110,14 +110,14 @@ fn fits(resolved: &Resolved<'_>, value: &Value) -> bool {
 }
 
 /// The expected value, for messages.
-fn expected(resolved: &Resolved<'_>) -> String {
+fn expected(resolved: &ResolvedSchema<'_>) -> String {
     let range = |what: &str| match resolved.range() {
         (Some(least), Some(most)) => format!("{what} from {least} to {most}"),
         (Some(least), None) => format!("{what}, {least} or more"),
         (None, Some(most)) => format!("{what}, {most} or less"),
         (None, None) => what.to_owned(),
     };
-    match resolved.kind() {
+    match resolved.json_type() {
         "string" => {
             let mut words: Vec<_> = allowed(resolved.schema).iter().map(|word| format!("`{word}`")).collect();
             match words.pop() {
@@ -129,7 +129,7 @@ fn expected(resolved: &Resolved<'_>) -> String {
         "boolean" => "`true` or `false`".to_owned(),
         "integer" => range("an integer"),
         "number" => range("a number"),
-        "array" => match Resolved::of(resolved.root, &resolved.schema["items"]).kind() {
+        "array" => match ResolvedSchema::of(resolved.root, &resolved.schema["items"]).json_type() {
             "string" => "a list of strings".to_owned(),
             _ => "a list".to_owned(),
         },
@@ -138,7 +138,7 @@ fn expected(resolved: &Resolved<'_>) -> String {
 }
 
 /// The flags of `cargo cobalt` for fetching remote datasets.
-pub fn fetching(refresh: bool, offline: bool) -> Result<Vec<String>, Error> {
+pub fn fetch_flags(refresh: bool, offline: bool) -> Result<Vec<String>, Error> {
     if refresh && offline {
         return Err(Error::Arguments(
             "`refresh` cannot be combined with `offline`: one fetches datasets, the other prevents it; omit one of them"
@@ -182,7 +182,7 @@ mod tests {
 
     fn read_json(given: Value) -> Result<Given, String> {
         let Value::Object(given) = given else { panic!("{given}") };
-        read(given).map_err(|error| error.to_string())
+        parse(given).map_err(|error| error.to_string())
     }
 
     #[test]
@@ -268,7 +268,7 @@ mod tests {
                 for value in values() {
                     let mut problems = Vec::new();
                     let given = JsonObject::from_iter([(name.to_owned(), value.clone())]);
-                    checked(&schema, given, &mut problems);
+                    validate(&schema, given, &mut problems);
                     for problem in problems {
                         refused += 1;
                         for words in [

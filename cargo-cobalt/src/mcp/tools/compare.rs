@@ -10,14 +10,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tokio::task::block_in_place;
 
-use super::{Answer, Call, tool};
-use crate::compare::view::{ComparisonView, Finding, Headline, ItemView, Row, weight};
+use super::{ToolContext, ToolResult, define_tool};
+use crate::compare::view::{ComparisonOutcome, ComparisonView, Headline, ItemView, Row, verdict_rank};
 use crate::compare::{compare_reports, markdown};
 use crate::error::Error;
 use crate::markdown::{code, sentence};
-use crate::mcp::past::{Past, project_of};
+use crate::mcp::past_runs::{PastRuns, find_project};
 use crate::mcp::projects::Project;
-use crate::mcp::shown::{self, BUDGET, ROOM, cut, keep, size};
+use crate::mcp::view::{self, MAX_STRUCTURED, MAX_TEXT, keep_fitting, size, truncate};
 
 pub const NAME: &str = "cobalt_compare";
 
@@ -52,13 +52,13 @@ pub struct Arguments {
 /// A comparison of two runs.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Compared {
+pub struct CompareResult {
     /// The project of run B.
     project: Project,
     /// The project of run A, if different.
     #[serde(skip_serializing_if = "Option::is_none")]
     base_project: Option<Project>,
-    finding: Finding,
+    finding: ComparisonOutcome,
     /// The finding in a sentence, with the names of the metrics that changed, including latency and cost.
     conclusion: String,
     #[serde(flatten)]
@@ -82,7 +82,7 @@ pub struct Compared {
 }
 
 pub fn description() -> Tool {
-    tool::<Arguments, Compared>(
+    define_tool::<Arguments, CompareResult>(
         NAME,
         "Compare two runs",
         "Compare two runs: whether the second is better, worse or within noise. Returns each evaluator's difference with \
@@ -91,12 +91,12 @@ pub fn description() -> Tool {
     )
 }
 
-pub async fn call(call: Call<'_>, arguments: Arguments) -> Result<Answer<Compared>, Error> {
+pub async fn call(call: ToolContext<'_>, arguments: Arguments) -> Result<ToolResult<CompareResult>, Error> {
     // This reads files, and some are large.
     block_in_place(|| compare(call, &arguments))
 }
 
-fn compare(call: Call<'_>, arguments: &Arguments) -> Result<Answer<Compared>, Error> {
+fn compare(call: ToolContext<'_>, arguments: &Arguments) -> Result<ToolResult<CompareResult>, Error> {
     let Arguments { run_a, run_b, .. } = arguments;
     let [(base_project, base_past), (project, past)] = projects(call, arguments)?;
     let [base, other] = match base_project == project {
@@ -107,23 +107,24 @@ fn compare(call: Call<'_>, arguments: &Arguments) -> Result<Answer<Compared>, Er
     shorten_names(&mut comparison);
     let changed = changed_items(&base.report, &other.report, MOST_ITEMS);
     let view = ComparisonView::of(&comparison);
-    let (finding, conclusion) = (view.finding, conclusion(&view));
+    let (finding, conclusion) = (view.outcome, conclusion(&view));
     let text = text(&view, &conclusion, &comparison, &changed);
     let choice_notes: Vec<_> = [&base, &other].into_iter().filter_map(|found| found.note.clone()).collect();
     let base_project = (base_project != project).then(|| (*base_project).clone());
-    let structured = Compared {
+    let structured = CompareResult {
         base_project,
-        ..compared((*project).clone(), (finding, conclusion), comparison, changed, choice_notes)
+        ..build_result((*project).clone(), (finding, conclusion), comparison, changed, choice_notes)
     };
-    Ok(Answer { structured, text, is_error: false })
+    Ok(ToolResult { structured, text, is_error: false })
 }
 
 /// The projects to search for the runs. A name such as `latest` is resolved in the project of the other run.
-fn projects(call: Call<'_>, arguments: &Arguments) -> Result<[(Arc<Project>, Past); 2], Error> {
+fn projects(call: ToolContext<'_>, arguments: &Arguments) -> Result<[(Arc<Project>, PastRuns); 2], Error> {
     let Arguments { project, run_a, run_b } = arguments;
-    let of = |run: &str| project_of(call.projects, project.as_deref(), run);
-    let again =
-        |(project, _): &(Arc<Project>, Past)| Ok::<_, Error>((Arc::clone(project), Past::of(project)?));
+    let of = |run: &str| find_project(call.projects, project.as_deref(), run);
+    let again = |(project, _): &(Arc<Project>, PastRuns)| {
+        Ok::<_, Error>((Arc::clone(project), PastRuns::open(project)?))
+    };
     match [of(run_a), of(run_b)] {
         [Ok(base), Ok(other)] => Ok([base, other]),
         [Ok(base), Err(_)] => Ok([again(&base)?, base]),
@@ -133,19 +134,19 @@ fn projects(call: Call<'_>, arguments: &Arguments) -> Result<[(Arc<Project>, Pas
 }
 
 /// The comparison, with the items that fit.
-fn compared(
+fn build_result(
     project: Project,
-    (finding, conclusion): (Finding, String),
+    (finding, conclusion): (ComparisonOutcome, String),
     mut comparison: Comparison,
     changed: ChangedItems,
     choice_notes: Vec<String>,
-) -> Compared {
+) -> CompareResult {
     let mut left_out = Vec::new();
-    shorten(&mut comparison, &mut left_out);
-    let room = BUDGET.saturating_sub(size(&comparison) + size(&conclusion) + 2_000);
+    cut_lists(&mut comparison, &mut left_out);
+    let room = MAX_STRUCTURED.saturating_sub(size(&comparison) + size(&conclusion) + 2_000);
     let regressed_items = items(&changed.regressed, room / 3 * 2);
     let improved_items = items(&changed.improved, room.saturating_sub(size(&regressed_items)));
-    Compared {
+    CompareResult {
         project,
         base_project: None,
         finding,
@@ -155,14 +156,14 @@ fn compared(
         regressed_count: changed.regressed_count,
         improved_items,
         improved_count: changed.improved_count,
-        choice_notes: choice_notes.iter().map(|note| cut::text(note, SENTENCE)).collect(),
+        choice_notes: choice_notes.iter().map(|note| truncate::text(note, SENTENCE)).collect(),
         left_out,
     }
 }
 
 fn items(changes: &[ItemChange], room: usize) -> Vec<Map<String, Value>> {
     let mut left = room.saturating_sub(2);
-    let items = changes.iter().map(|change| shown::change(change, LARGEST_ITEM));
+    let items = changes.iter().map(|change| view::change(change, LARGEST_ITEM));
     let fits = |item: &Map<String, Value>| match left.checked_sub(size(item) + 1) {
         Some(rest) => {
             left = rest;
@@ -178,13 +179,13 @@ fn shorten_names(comparison: &mut Comparison) {
     let Comparison { base, other, evaluators, amounts, .. } = comparison;
     for RunIdentity { id, name, git, .. } in [base, other] {
         let commit = git.as_mut().map(|git| &mut git.commit);
-        [id, name].into_iter().chain(commit).for_each(|name| *name = cut::text(name, NAME_ROOM));
+        [id, name].into_iter().chain(commit).for_each(|name| *name = truncate::text(name, NAME_ROOM));
     }
-    evaluators.iter_mut().chain(amounts).for_each(|it| it.name = cut::text(&it.name, NAME_ROOM));
+    evaluators.iter_mut().chain(amounts).for_each(|it| it.name = truncate::text(&it.name, NAME_ROOM));
 }
 
 /// Shortens long lists. Differences beyond noise are kept first.
-fn shorten(comparison: &mut Comparison, left_out: &mut Vec<String>) {
+fn cut_lists(comparison: &mut Comparison, left_out: &mut Vec<String>) {
     // `regressedItems` has more detail.
     comparison.regressed.clear();
     let Comparison { items, notes, evaluators, .. } = comparison;
@@ -194,12 +195,12 @@ fn shorten(comparison: &mut Comparison, left_out: &mut Vec<String>) {
         (&mut items.removed, "items.removed"),
         (notes, "notes"),
     ] {
-        keys.iter_mut().take(KEYS).for_each(|key| *key = cut::text(key, SENTENCE));
-        keep(keys, KEYS, what, left_out);
+        keys.iter_mut().take(KEYS).for_each(|key| *key = truncate::text(key, SENTENCE));
+        keep_fitting(keys, KEYS, what, left_out);
     }
     if size(evaluators) > DIFFERENCES {
-        evaluators.sort_by_key(|difference| weight(difference.verdict));
-        keep(evaluators, DIFFERENCES, "evaluators", left_out);
+        evaluators.sort_by_key(|difference| verdict_rank(difference.verdict));
+        keep_fitting(evaluators, DIFFERENCES, "evaluators", left_out);
     }
 }
 
@@ -210,7 +211,7 @@ fn conclusion(view: &ComparisonView<'_>) -> String {
         Headline::Nothing(nothing) => unknown.is_none().then(|| (*nothing).to_owned()).into_iter().collect(),
         Headline::Verdicts(verdicts) => {
             let said = verdicts.iter().map(|(verdict, names)| format!("{verdict} in {}", names.join(", ")));
-            said.map(|said| cut::text(&said, SENTENCE)).collect::<Vec<_>>()
+            said.map(|said| truncate::text(&said, SENTENCE)).collect::<Vec<_>>()
         }
     };
     unknown.into_iter().chain(said).collect::<Vec<_>>().join("; ")
@@ -223,24 +224,24 @@ fn text(
     comparison: &Comparison,
     changed: &ChangedItems,
 ) -> String {
-    let experiments = code(&cut::text(&view.title, NAME_ROOM));
+    let experiments = code(&truncate::text(&view.title, NAME_ROOM));
     let mut text = format!("### {experiments}: {}\n\n", sentence(conclusion));
     text += &markdown::runs(view);
-    let _ = writeln!(text, "\nItems: {}.", view.matching(|key| code(&cut::text(key, KEY))));
+    let _ = writeln!(text, "\nItems: {}.", view.matching(|key| code(&truncate::text(key, KEY))));
     for note in view.notes.iter().take(3) {
-        let _ = writeln!(text, "\n> {}", sentence(&cut::text(note, REASON)));
+        let _ = writeln!(text, "\n> {}", sentence(&truncate::text(note, REASON)));
     }
     text += "\n";
-    text += &shown::list(view.by_weight().into_iter().map(row), FIGURES / 2, "metric");
+    text += &view::fit_lines(view.by_weight().into_iter().map(row), FIGURES / 2, "metric");
     for (changes, count, what) in [
         (&changed.regressed, changed.regressed_count, "Regressions"),
         (&changed.improved, changed.improved_count, "Improvements"),
     ] {
         if count > 0 {
             let _ = writeln!(text, "\n{what}: {count}\n");
-            let room = (ROOM.saturating_sub(size(&text))).min(FIGURES / 2);
+            let room = (MAX_TEXT.saturating_sub(size(&text))).min(FIGURES / 2);
             let items = changes.iter().map(|change| item(ItemView::of(comparison, change)));
-            text += &shown::list(items, room, "item");
+            text += &view::fit_lines(items, room, "item");
         }
     }
     text
@@ -251,15 +252,15 @@ fn row(row: &Row<'_>) -> String {
     let [base, other, change, interval, p, _, verdict] = &row.cells;
     let interval = if interval.is_empty() { String::new() } else { format!(", 95% CI {interval}") };
     let p = if p.is_empty() { String::new() } else { format!(", p {p}") };
-    let name = code(&cut::text(row.name(), NAME_ROOM / 3));
+    let name = code(&truncate::text(row.name(), NAME_ROOM / 3));
     format!("- {name} {verdict}: {base} → {other}, {change}{interval}{p}; {}", row.explained())
 }
 
 /// An item in a line.
 fn item(item: ItemView<'_>) -> String {
     let item = item.with_scores(3);
-    let scores = item.scores(|name| code(&cut::text(name, NAME_ROOM / 5)));
-    let key = code(&cut::text(item.key(), NAME_ROOM / 3));
-    let why = item.why().map_or(String::new(), |why| format!(": {}", code(&cut::text(&why, REASON))));
+    let scores = item.scores(|name| code(&truncate::text(name, NAME_ROOM / 5)));
+    let key = code(&truncate::text(item.key(), NAME_ROOM / 3));
+    let why = item.reason().map_or(String::new(), |why| format!(": {}", code(&truncate::text(&why, REASON))));
     format!("- {key} {scores}{why}")
 }

@@ -3,21 +3,21 @@
 use std::path::PathBuf;
 
 use cobalt_core::paths::workspace_root;
-use cobalt_core::wording::{count, cut};
+use cobalt_core::wording::{count, truncate};
 use rmcp::model::{Tool, ToolAnnotations};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::run::Progress;
-use super::{Answer, Call, fetching, tool};
+use super::{ToolContext, ToolResult, define_tool, fetch_flags};
 use crate::error::Error;
 use crate::list::Row;
-use crate::markdown::{cell, code};
-use crate::mcp::past::Past;
-use crate::mcp::plain::{CompileErrors, Diagnostic};
+use crate::markdown::{code, escape_cell};
+use crate::mcp::past_runs::PastRuns;
+use crate::mcp::plain_errors::{CompileErrors, Diagnostic};
 use crate::mcp::projects::Project;
-use crate::mcp::shown::{BUDGET, keep, size};
 use crate::mcp::stderr;
+use crate::mcp::view::{MAX_STRUCTURED, keep_fitting, size};
 use crate::runs::RunView;
 
 pub const NAME: &str = "cobalt_list";
@@ -52,17 +52,17 @@ pub struct Arguments {
 
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Listed {
+pub struct ListResult {
     project: Project,
-    experiments: Vec<Declared>,
+    experiments: Vec<ListedExperiment>,
     /// Number of further experiments; `filter` finds them.
-    #[serde(skip_serializing_if = "is_none")]
+    #[serde(skip_serializing_if = "is_zero")]
     more_experiments: usize,
     /// Why the project does not build.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     compile_errors: Vec<Diagnostic>,
     /// Number of further compiler errors.
-    #[serde(skip_serializing_if = "is_none")]
+    #[serde(skip_serializing_if = "is_zero")]
     more_compile_errors: usize,
     /// Other errors.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -70,14 +70,14 @@ pub struct Listed {
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
-fn is_none(number: &usize) -> bool {
+fn is_zero(number: &usize) -> bool {
     *number == 0
 }
 
 /// An experiment, its location, and its last run.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Declared {
+struct ListedExperiment {
     #[serde(flatten)]
     row: Row,
     /// Absolute path of the file that declares it.
@@ -99,7 +99,7 @@ struct LastRun {
 }
 
 pub fn description() -> Tool {
-    tool::<Arguments, Listed>(
+    define_tool::<Arguments, ListResult>(
         NAME,
         "List experiments",
         "Build the project and list its experiments: tags, datasets, evaluators, thresholds, location (file and line) and last \
@@ -119,8 +119,8 @@ pub struct Listing {
 }
 
 /// Builds the project, and lists its experiments.
-pub async fn rows(
-    call: Call<'_>,
+pub async fn list_experiments(
+    call: ToolContext<'_>,
     project: &Project,
     arguments: &[String],
     progress: &mut Progress,
@@ -131,19 +131,19 @@ pub async fn rows(
     let mut running = call.commands.start(project, &command, &call.context.ct)?;
     loop {
         tokio::select! {
-            line = running.line() => {
+            line = running.next_line() => {
                 let Some(line) = line else { break };
                 // Other compiler messages start with `{`.
-                if !listing.compile_errors.hear(&line) && !line.starts_with('{') {
+                if !listing.compile_errors.parse_line(&line) && !line.starts_with('{') {
                     listed += &line;
                 }
             }
-            () = progress.is_silent() => {
-                progress.tell_part(None, &format!("building {} for {}", project.name, running.build())).await;
+            () = progress.wait_for_silence() => {
+                progress.report_partial(None, &format!("building {} for {}", project.name, running.build_progress())).await;
             }
         }
     }
-    let ended = running.end().await?;
+    let ended = running.wait().await?;
     listing.is_whole = ended.status.success();
     match serde_json::from_str(&listed) {
         Ok(rows) => listing.rows = rows,
@@ -160,20 +160,20 @@ pub async fn rows(
     Ok(listing)
 }
 
-pub async fn call(call: Call<'_>, arguments: Arguments) -> Result<Answer<Listed>, Error> {
-    let project = call.projects.choose(arguments.project.as_deref())?;
+pub async fn call(call: ToolContext<'_>, arguments: Arguments) -> Result<ToolResult<ListResult>, Error> {
+    let project = call.projects.select(arguments.project.as_deref())?;
     let Arguments { filter, refresh, offline, .. } = arguments;
     let filter = filter.map(|filter| format!("--filter={filter}"));
-    let flags: Vec<_> = filter.into_iter().chain(fetching(refresh, offline)?).collect();
+    let flags: Vec<_> = filter.into_iter().chain(fetch_flags(refresh, offline)?).collect();
     let Listing { rows, mut compile_errors, mut errors, is_whole } =
-        rows(call, &project, &flags, &mut Progress::of(call.context)).await?;
+        list_experiments(call, &project, &flags, &mut Progress::of(call.context)).await?;
     compile_errors.cut(ROOM_OF_COMPILER);
-    keep(&mut errors, ROOM_OF_ERRORS, "errors", &mut Vec::new());
-    let past = Past::of(&project);
-    let runs = past.as_ref().map(Past::runs).unwrap_or_default();
+    keep_fitting(&mut errors, ROOM_OF_ERRORS, "errors", &mut Vec::new());
+    let past = PastRuns::open(&project);
+    let runs = past.as_ref().map(PastRuns::runs).unwrap_or_default();
     let all = rows.len();
-    let declared = rows.into_iter().map(|row| declared(row, &project, &runs));
-    let mut listed = Listed {
+    let declared = rows.into_iter().map(|row| listed_experiment(row, &project, &runs));
+    let mut listed = ListResult {
         project: (*project).clone(),
         more_experiments: all,
         experiments: Vec::new(),
@@ -181,14 +181,14 @@ pub async fn call(call: Call<'_>, arguments: Arguments) -> Result<Answer<Listed>
         compile_errors: compile_errors.first,
         errors,
     };
-    let room = BUDGET.saturating_sub(size(&listed));
+    let room = MAX_STRUCTURED.saturating_sub(size(&listed));
     listed.experiments = declared.take(MOST).collect();
-    keep(&mut listed.experiments, room, "experiments", &mut Vec::new());
+    keep_fitting(&mut listed.experiments, room, "experiments", &mut Vec::new());
     listed.more_experiments -= listed.experiments.len();
-    Ok(Answer { text: text(&listed), structured: listed, is_error: !is_whole })
+    Ok(ToolResult { text: text(&listed), structured: listed, is_error: !is_whole })
 }
 
-fn declared(mut row: Row, project: &Project, runs: &[RunView]) -> Declared {
+fn listed_experiment(mut row: Row, project: &Project, runs: &[RunView]) -> ListedExperiment {
     // The compiler's paths are relative to the workspace root.
     let path = workspace_root(&project.root).join(&row.experiment.file);
     let last = runs.iter().find(|run| !run.is_partial && run.experiment == row.experiment.name);
@@ -199,26 +199,26 @@ fn declared(mut row: Row, project: &Project, runs: &[RunView]) -> Declared {
     });
     let experiment = &mut row.experiment;
     let lists = [&mut experiment.tags, &mut experiment.fields, &mut experiment.evaluators];
-    lists.into_iter().chain([&mut experiment.thresholds]).for_each(shorten);
+    lists.into_iter().chain([&mut experiment.thresholds]).for_each(cut_list);
     if let Some(error) = &mut experiment.error {
-        *error = stderr::told(error);
+        *error = stderr::excerpt(error);
     }
-    Declared { row, path, last_run }
+    ListedExperiment { row, path, last_run }
 }
 
 /// Truncates a list and its texts.
-fn shorten(texts: &mut Vec<String>) {
+fn cut_list(texts: &mut Vec<String>) {
     let more = texts.len().saturating_sub(MOST_OF_A_KIND);
     texts.truncate(MOST_OF_A_KIND);
     for text in &mut *texts {
-        *text = cut(text, LONGEST).into_owned();
+        *text = truncate(text, LONGEST).into_owned();
     }
     if more > 0 {
         texts.push(format!("… and {more} more"));
     }
 }
 
-fn text(listed: &Listed) -> String {
+fn text(listed: &ListResult) -> String {
     let all = listed.experiments.len() + listed.more_experiments;
     let mut text = format!("{} in {}", count(all, "experiment"), code(&listed.project.name));
     if listed.experiments.is_empty() {
@@ -227,7 +227,7 @@ fn text(listed: &Listed) -> String {
         text += ":\n\n| experiment | items | evaluators | thresholds | last run | declared at |\n|---|---|---|---|---|---|\n";
     }
     let more = listed.more_compile_errors;
-    let failures = super::failures(&listed.compile_errors, more, &listed.errors, ROOM_OF_FAILURES);
+    let failures = super::render_errors(&listed.compile_errors, more, &listed.errors, ROOM_OF_FAILURES);
     let mut shown = 0;
     for row in listed.experiments.iter().map(table_row) {
         if text.len() + row.len() + failures.len() > ROOM_OF_TEXT {
@@ -242,8 +242,8 @@ fn text(listed: &Listed) -> String {
     text + &failures
 }
 
-fn table_row(declared: &Declared) -> String {
-    let Declared { row, last_run, .. } = declared;
+fn table_row(declared: &ListedExperiment) -> String {
+    let ListedExperiment { row, last_run, .. } = declared;
     let experiment = &row.experiment;
     let spans = |texts: &[String]| texts.iter().map(|text| code(text)).collect::<Vec<_>>().join(", ");
     let state = match (&experiment.error, &experiment.ignored_without) {
@@ -260,5 +260,5 @@ fn table_row(declared: &Declared) -> String {
         last.unwrap_or_else(|| "none".to_owned()),
         code(&format!("{}:{}", experiment.file, experiment.line)),
     ];
-    format!("| {} |\n", cells.map(|text| cell(&text)).join(" | "))
+    format!("| {} |\n", cells.map(|text| escape_cell(&text)).join(" | "))
 }

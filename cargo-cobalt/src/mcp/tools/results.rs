@@ -5,12 +5,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::task::block_in_place;
 
-use super::{Answer, Call, tool};
+use super::{ToolContext, ToolResult, define_tool};
 use crate::error::Error;
-use crate::mcp::past::{FoundReport, Past, State, project_of};
+use crate::mcp::past_runs::{LoadedRun, PastRuns, State, find_project};
 use crate::mcp::projects::Project;
-use crate::mcp::runs::{RunList, Status, WantedRuns};
-use crate::mcp::shown::{self, BUDGET, ItemStatus, ShownRun, Wanted};
+use crate::mcp::run_list::{RunList, RunQuery, Status};
+use crate::mcp::view::{self, ItemQuery, ItemStatus, MAX_STRUCTURED, RunPage};
 
 pub const NAME: &str = "cobalt_results";
 
@@ -49,7 +49,7 @@ pub struct Results {
     list: Option<RunList>,
     /// The run with its items, worst first; only with `runId`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    run: Option<ShownRun>,
+    run: Option<RunPage>,
     /// Whether the run has finished; only with `runId`.
     #[serde(skip_serializing_if = "Option::is_none")]
     state: Option<State>,
@@ -59,7 +59,7 @@ pub struct Results {
 }
 
 pub fn description() -> Tool {
-    tool::<Arguments, Results>(
+    define_tool::<Arguments, Results>(
         NAME,
         "Read past runs",
         "List past runs, newest first; with `runId`, read one run and its items, worst first: inputs, outputs, scores and \
@@ -68,7 +68,7 @@ pub fn description() -> Tool {
     )
 }
 
-pub async fn call(call: Call<'_>, arguments: Arguments) -> Result<Answer<Results>, Error> {
+pub async fn call(call: ToolContext<'_>, arguments: Arguments) -> Result<ToolResult<Results>, Error> {
     // This reads files, and some are large.
     block_in_place(|| match arguments.run_id.as_deref() {
         Some(name) => run(call, name, &arguments),
@@ -76,24 +76,24 @@ pub async fn call(call: Call<'_>, arguments: Arguments) -> Result<Answer<Results
     })
 }
 
-fn run(call: Call<'_>, name: &str, arguments: &Arguments) -> Result<Answer<Results>, Error> {
-    let wanted = wanted_items(name, arguments)?;
-    let (project, past) = project_of(call.projects, arguments.project.as_deref(), name)?;
-    let FoundReport { report, state, note, .. } = past.find(name)?;
-    let run = shown::run(&report, &wanted, arguments.cursor.as_deref(), BUDGET)?;
+fn run(call: ToolContext<'_>, name: &str, arguments: &Arguments) -> Result<ToolResult<Results>, Error> {
+    let wanted = item_query(name, arguments)?;
+    let (project, past) = find_project(call.projects, arguments.project.as_deref(), name)?;
+    let LoadedRun { report, state, note, .. } = past.find(name)?;
+    let run = view::run(&report, &wanted, arguments.cursor.as_deref(), MAX_STRUCTURED)?;
     let about = match state {
-        State::Ended => "",
-        State::GoingOn => "The run is in progress: more items will finish, and pages may shift.\n\n",
-        State::CutOff => "The run was interrupted; `cobalt_run` with `resume` finishes it.\n\n",
+        State::Finished => "",
+        State::Running => "The run is in progress: more items will finish, and pages may shift.\n\n",
+        State::Interrupted => "The run was interrupted; `cobalt_run` with `resume` finishes it.\n\n",
     };
-    let text = format!("{about}{}", shown::text(&run, shown::ROOM));
+    let text = format!("{about}{}", view::text(&run, view::MAX_TEXT));
     let project = (*project).clone();
     let structured = Results { project, list: None, run: Some(run), state: Some(state), note };
-    Ok(Answer { structured, text, is_error: false })
+    Ok(ToolResult { structured, text, is_error: false })
 }
 
 /// The query for items in the arguments.
-fn wanted_items(name: &str, arguments: &Arguments) -> Result<Wanted, Error> {
+fn item_query(name: &str, arguments: &Arguments) -> Result<ItemQuery, Error> {
     if let Some(experiment) = &arguments.experiment {
         return Err(Error::Arguments(format!(
             "`experiment` filters runs, but `runId` selects one: omit one of them, or pass `{experiment}@latest` as `runId` for \
@@ -113,7 +113,7 @@ fn wanted_items(name: &str, arguments: &Arguments) -> Result<Wanted, Error> {
             )));
         }
     };
-    Ok(Wanted {
+    Ok(ItemQuery {
         status,
         evaluator: arguments.evaluator.clone(),
         max_score: arguments.max_score,
@@ -121,7 +121,7 @@ fn wanted_items(name: &str, arguments: &Arguments) -> Result<Wanted, Error> {
     })
 }
 
-fn list(call: Call<'_>, arguments: &Arguments) -> Result<Answer<Results>, Error> {
+fn list(call: ToolContext<'_>, arguments: &Arguments) -> Result<ToolResult<Results>, Error> {
     let of_items =
         [("evaluator", arguments.evaluator.is_some()), ("maxScore", arguments.max_score.is_some())];
     if let Some((name, _)) = of_items.into_iter().find(|(_, is_given)| *is_given) {
@@ -136,12 +136,12 @@ fn list(call: Call<'_>, arguments: &Arguments) -> Result<Answer<Results>, Error>
                 .to_owned(),
         ));
     }
-    let project = call.projects.choose(arguments.project.as_deref())?;
-    let past = Past::of(&project)?;
-    let wanted = WantedRuns { experiment: arguments.experiment.clone(), status: arguments.status };
-    let list = RunList::of(&past, &wanted, arguments.limit, arguments.cursor.as_deref())?;
+    let project = call.projects.select(arguments.project.as_deref())?;
+    let past = PastRuns::open(&project)?;
+    let wanted = RunQuery { experiment: arguments.experiment.clone(), status: arguments.status };
+    let list = RunList::query(&past, &wanted, arguments.limit, arguments.cursor.as_deref())?;
     let text = list.text();
     let project = (*project).clone();
     let structured = Results { project, list: Some(list), run: None, state: None, note: None };
-    Ok(Answer { structured, text, is_error: false })
+    Ok(ToolResult { structured, text, is_error: false })
 }

@@ -14,14 +14,14 @@ const KINDS: [&str; 6] = ["string", "integer", "number", "boolean", "array", "ob
 
 /// A schema with references and a null alternative resolved.
 #[derive(Clone, Copy, Debug)]
-pub struct Resolved<'a> {
+pub struct ResolvedSchema<'a> {
     /// The root schema, with the definitions.
     pub root: &'a Value,
     pub schema: &'a Value,
     pub is_nullable: bool,
 }
 
-impl<'a> Resolved<'a> {
+impl<'a> ResolvedSchema<'a> {
     pub fn of(root: &'a Value, schema: &'a Value) -> Self {
         let (mut schema, mut is_nullable) = (schema, false);
         loop {
@@ -42,7 +42,7 @@ impl<'a> Resolved<'a> {
     }
 
     /// The expected type; empty if any is valid.
-    pub fn kind(&self) -> &'static str {
+    pub fn json_type(&self) -> &'static str {
         let kinds = &self.schema["type"];
         let is_it = |kind: &&&str| {
             *kinds == ***kind || kinds.as_array().is_some_and(|kinds| kinds.iter().any(|it| it == **kind))
@@ -63,17 +63,17 @@ impl<'a> Resolved<'a> {
 /// The allowed strings, if there are only a few.
 pub fn allowed(schema: &Value) -> Vec<&str> {
     let parts = schema["oneOf"].as_array().into_iter().flatten().chain([schema]);
-    parts.flat_map(words).collect()
+    parts.flat_map(alternatives).collect()
 }
 
 /// The allowed strings of one alternative.
-fn words(part: &Value) -> Vec<&str> {
+fn alternatives(part: &Value) -> Vec<&str> {
     let several = part["enum"].as_array().into_iter().flatten();
     part.get("const").into_iter().chain(several).filter_map(Value::as_str).collect()
 }
 
 /// Removes number formats from both schemas of a tool.
-pub fn tidy(tool: &mut Tool) {
+pub fn remove_number_formats(tool: &mut Tool) {
     transform(&mut tool.input_schema, &mut RecursiveTransform(drop_format_of_number));
     if let Some(schema) = &mut tool.output_schema {
         transform(schema, &mut RecursiveTransform(drop_format_of_number));
@@ -98,7 +98,7 @@ fn is_of_numbers(format: &str) -> bool {
 }
 
 /// The tool for the list: its arguments, and an outline of its results.
-pub fn outlined(mut tool: Tool) -> Tool {
+pub fn outline_tool(mut tool: Tool) -> Tool {
     tool.input_schema = Arc::new(outline(&tool.input_schema, outline_of_argument));
     tool.output_schema =
         tool.output_schema.as_deref().map(|schema| Arc::new(outline(schema, outline_of_field)));
@@ -118,8 +118,8 @@ fn outline(schema: &JsonObject, of: impl Fn(&Value, &Value) -> Value) -> JsonObj
 
 /// An argument with all its constraints.
 fn outline_of_argument(root: &Value, argument: &Value) -> Value {
-    let resolved = Resolved::of(root, argument);
-    let mut outline = json!({ "type": resolved.kind(), "description": one_line(argument) });
+    let resolved = ResolvedSchema::of(root, argument);
+    let mut outline = json!({ "type": resolved.json_type(), "description": one_line(argument) });
     for name in ["minimum", "maximum", "items"] {
         if let Some(value) = resolved.schema.get(name) {
             outline[name] = value.clone();
@@ -137,9 +137,9 @@ fn outline_of_argument(root: &Value, argument: &Value) -> Value {
 
 /// A field of a result: its type and, for objects and lists of objects, the required fields.
 fn outline_of_field(root: &Value, field: &Value) -> Value {
-    let resolved = Resolved::of(root, field);
+    let resolved = ResolvedSchema::of(root, field);
     let mut outline = json!({});
-    match (resolved.kind(), resolved.is_nullable) {
+    match (resolved.json_type(), resolved.is_nullable) {
         ("", _) => {}
         (kind, false) => outline["type"] = kind.into(),
         (kind, true) => outline["type"] = json!([kind, "null"]),
@@ -147,11 +147,11 @@ fn outline_of_field(root: &Value, field: &Value) -> Value {
     if let Some(required) = resolved.schema.get("required") {
         outline["required"] = required.clone();
     }
-    if resolved.kind() == "array" {
-        let element = Resolved::of(root, &resolved.schema["items"]);
+    if resolved.json_type() == "array" {
+        let element = ResolvedSchema::of(root, &resolved.schema["items"]);
         outline["items"] = match element.schema.get("required") {
-            Some(required) => json!({ "type": element.kind(), "required": required }),
-            None => json!({ "type": element.kind() }),
+            Some(required) => json!({ "type": element.json_type(), "required": required }),
+            None => json!({ "type": element.json_type() }),
         };
     }
     let allowed: BTreeSet<_> = allowed(resolved.schema).into_iter().collect();
@@ -170,7 +170,7 @@ mod tests {
     use rmcp::model::ListToolsResult;
     use serde_json::Value;
 
-    use super::super::{all, listed};
+    use super::super::{all, outlines};
 
     /// The maximum size of the list of tools, in bytes. With more than 3.5 bytes of JSON per token, this is at most 4,000 tokens.
     const MOST_BYTES: usize = 14_000;
@@ -189,7 +189,7 @@ mod tests {
 
     #[test]
     fn no_schema_has_a_format_that_json_schema_does_not_know() {
-        for tool in all().into_iter().chain(listed(None)) {
+        for tool in all().into_iter().chain(outlines(None)) {
             let (name, tool) = (tool.name.clone(), serde_json::to_value(tool).unwrap());
             let mut formats = Vec::new();
             values("format", &tool, &mut formats);
@@ -200,7 +200,7 @@ mod tests {
 
     #[test]
     fn the_list_of_tools_is_short() {
-        let list = serde_json::to_string(&ListToolsResult::with_all_items(listed(None))).unwrap();
+        let list = serde_json::to_string(&ListToolsResult::with_all_items(outlines(None))).unwrap();
         assert!(list.len() <= MOST_BYTES, "{} bytes: {list}", list.len());
     }
 
@@ -213,10 +213,10 @@ mod tests {
             };
             schemas.map(|schema| names(schema.unwrap()))
         };
-        for (whole, listed) in all().iter().zip(listed(None)) {
+        for (whole, listed) in all().iter().zip(outlines(None)) {
             assert_eq!(fields(whole), fields(&listed), "{}", whole.name);
         }
-        let results = listed(None).into_iter().find(|tool| tool.name == "cobalt_results").unwrap();
+        let results = outlines(None).into_iter().find(|tool| tool.name == "cobalt_results").unwrap();
         let status = &results.input_schema["properties"]["status"];
         assert_eq!(
             status["enum"],
@@ -224,7 +224,7 @@ mod tests {
             "{status}"
         );
         assert_eq!(results.input_schema["additionalProperties"], false);
-        let run = listed(None).into_iter().find(|tool| tool.name == "cobalt_run").unwrap();
+        let run = outlines(None).into_iter().find(|tool| tool.name == "cobalt_run").unwrap();
         let runs = &run.output_schema.unwrap()["properties"]["runs"];
         assert_eq!(runs["items"]["type"], "object", "{runs}");
         assert!(runs["items"]["required"].as_array().unwrap().iter().any(|name| name == "items"), "{runs}");

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use cobalt_core::reporters::printable;
+use cobalt_core::reporters::escape_control;
 use cobalt_core::wording::count;
 use rmcp::RoleServer;
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, ProtocolVersion, Tool, ToolAnnotations};
@@ -12,28 +12,28 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::arguments::read;
+use super::arguments::parse;
 use super::schema;
 use crate::error::Error;
 use crate::markdown::{code, fenced};
 use crate::mcp::command::Commands;
-use crate::mcp::guarded;
-use crate::mcp::plain::Diagnostic;
+use crate::mcp::panic_guard;
+use crate::mcp::plain_errors::Diagnostic;
 use crate::mcp::projects::{Project, Projects};
 
 /// The note if some errors do not fit.
-const MORE: &str = "\nMore errors are in the structured content.\n";
+const MORE_ERRORS: &str = "\nMore errors are in the structured content.\n";
 
 /// The context of a tool call.
 #[derive(Clone, Copy)]
-pub struct Call<'a> {
+pub struct ToolContext<'a> {
     pub projects: &'a Projects,
     pub commands: &'a Commands,
     pub context: &'a RequestContext<RoleServer>,
 }
 
 /// The result of a tool.
-pub struct Answer<T> {
+pub struct ToolResult<T> {
     /// The structured content.
     pub structured: T,
     /// A summary as Markdown.
@@ -43,7 +43,7 @@ pub struct Answer<T> {
 }
 
 /// A tool with its full schemas.
-pub fn tool<Arguments: JsonSchema + 'static, Structured: JsonSchema + 'static>(
+pub fn define_tool<Arguments: JsonSchema + 'static, Structured: JsonSchema + 'static>(
     name: &'static str,
     title: &str,
     description: &'static str,
@@ -54,47 +54,48 @@ pub fn tool<Arguments: JsonSchema + 'static, Structured: JsonSchema + 'static>(
         .with_input_schema::<Arguments>()
         .with_output_schema::<Structured>()
         .with_annotations(annotations);
-    schema::tidy(&mut tool);
+    schema::remove_number_formats(&mut tool);
     tool
 }
 
 /// Parses the arguments, calls the tool, and builds the protocol's result.
-pub async fn answer<Arguments, Structured, Answering>(
-    call: Call<'_>,
+pub async fn respond<Arguments, Structured, Answering>(
+    call: ToolContext<'_>,
     arguments: JsonObject,
     tool: impl FnOnce(Arguments) -> Answering,
 ) -> CallToolResult
 where
     Arguments: DeserializeOwned + JsonSchema,
     Structured: Serialize,
-    Answering: Future<Output = Result<Answer<Structured>, Error>>,
+    Answering: Future<Output = Result<ToolResult<Structured>, Error>>,
 {
     let project = arguments.get("project").and_then(Value::as_str).map(str::to_owned);
-    let answered = match read(arguments) {
+    let answered = match parse(arguments) {
         Ok(arguments) => tool(arguments).await,
         Err(error) => Err(error),
     };
     let made = answered.and_then(|answer| result(call, answer));
-    made.unwrap_or_else(|error| failure(call, project.as_deref(), &error))
+    made.unwrap_or_else(|error| error_result(call, project.as_deref(), &error))
 }
 
 /// The result for an error, with the project if it is known.
-fn failure(call: Call<'_>, project: Option<&str>, error: &Error) -> CallToolResult {
-    let mut text = format!("error: {}", guarded::text(error));
-    if let Ok(Project { name, root }) = call.projects.choose(project).as_deref() {
-        text += &format!("\nproject: {} ({})", printable(name), printable(&root.display().to_string()));
+fn error_result(call: ToolContext<'_>, project: Option<&str>, error: &Error) -> CallToolResult {
+    let mut text = format!("error: {}", panic_guard::error_message(error));
+    if let Ok(Project { name, root }) = call.projects.select(project).as_deref() {
+        text +=
+            &format!("\nproject: {} ({})", escape_control(name), escape_control(&root.display().to_string()));
     }
     CallToolResult::error(vec![ContentBlock::text(text)])
 }
 
 fn result<Structured: Serialize>(
-    call: Call<'_>,
-    answer: Answer<Structured>,
+    call: ToolContext<'_>,
+    answer: ToolResult<Structured>,
 ) -> Result<CallToolResult, Error> {
     let mut structured = serde_json::to_value(&answer.structured).map_err(Error::Json)?;
     round(&mut structured);
     let mut content = vec![ContentBlock::text(answer.text)];
-    if !knows_structured(call.context.protocol_version()) {
+    if !supports_structured(call.context.protocol_version()) {
         content.push(ContentBlock::text(structured.to_string()));
         return Ok(match answer.is_error {
             true => CallToolResult::error(content),
@@ -129,12 +130,12 @@ fn round(json: &mut Value) {
 }
 
 /// Whether results have structured content in this protocol version. Versions are dates, so they compare as strings.
-pub fn knows_structured(version: Option<ProtocolVersion>) -> bool {
+pub fn supports_structured(version: Option<ProtocolVersion>) -> bool {
     version.is_none_or(|version| version.as_str() >= ProtocolVersion::V_2025_06_18.as_str())
 }
 
 /// The compiler errors, in full up to half of the room, and other errors, in `room` bytes plus [`MORE`].
-pub fn failures(compile: &[Diagnostic], more: usize, errors: &[String], room: usize) -> String {
+pub fn render_errors(compile: &[Diagnostic], more: usize, errors: &[String], room: usize) -> String {
     let mut text = String::new();
     if !compile.is_empty() {
         let all = compile.len() + more;
@@ -151,14 +152,14 @@ pub fn failures(compile: &[Diagnostic], more: usize, errors: &[String], room: us
             told = format!("\nAt {place}: {}\n", code(&error.message));
         }
         if text.len() + told.len() > room {
-            return text + MORE;
+            return text + MORE_ERRORS;
         }
         text += &told;
     }
     for error in errors {
         let told = format!("\nError:\n\n{}", fenced(error));
         if text.len() + told.len() > room {
-            return text + MORE;
+            return text + MORE_ERRORS;
         }
         text += &told;
     }

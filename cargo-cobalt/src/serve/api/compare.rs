@@ -12,10 +12,10 @@ use cobalt_core::report::{Evaluations, ItemResult, Report, Status, Summary};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::items::evaluator_of;
-use super::respond::{Asked, Conditional, answer, respond, streamed};
+use super::items::evaluator_index;
+use super::respond::{Conditional, StrictQuery, cached_json, conditional_response, stream_list};
 use crate::serve::error::ApiError;
-use crate::serve::store::{FileProblem, ItemReader, LoadedItem, LoadedRun, Matched, Store, change};
+use crate::serve::store::{ItemReader, LoadedItem, LoadedRun, MatchedItem, RunFileError, Store, item_change};
 
 /// The runs to compare, and a selection of their items.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -77,7 +77,7 @@ pub enum Changed {
 /// Runs compared with the first of them.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Compared {
+pub struct ComparedRuns {
     pub runs: Vec<ComparedRun>,
     /// Each evaluator's means.
     pub score_diffs: BTreeMap<String, ScoreDiffs>,
@@ -170,79 +170,79 @@ pub struct ComparedOutput {
 }
 
 /// Larger lists of items are streamed.
-const MANY: usize = 1000;
+const STREAM_THRESHOLD: usize = 1000;
 
 pub async fn compare(
     State(store): State<Arc<Store>>,
     conditional: Conditional,
-    Asked(query): Asked<CompareQuery>,
+    StrictQuery(query): StrictQuery<CompareQuery>,
 ) -> Result<Response, ApiError> {
     let of = [Some(query.a.clone()), Some(query.b.clone()), query.c.clone()];
     let state =
         move |store: &Store| of.iter().flatten().map(|id| store.run_state(id)).collect::<Result<String, _>>();
-    if query.limit.is_some_and(|limit| limit <= MANY) {
-        return answer(store, conditional, state, move |store| whole(store, &query)).await;
+    if query.limit.is_some_and(|limit| limit <= STREAM_THRESHOLD) {
+        return cached_json(store, conditional, state, move |store| compare_all(store, &query)).await;
     }
-    respond(store, conditional, state, move |store, tag| {
-        let comparing = comparing(store, &query)?;
+    conditional_response(store, conditional, state, move |store, tag| {
+        let comparing = start_comparison(store, &query)?;
         let head = serde_json::to_vec(&comparing.head).unwrap_or_default();
-        Ok(tag.json(streamed(head, move |pieces| {
+        Ok(tag.json(stream_list(head, move |pieces| {
             // The file has changed in the meantime, or the client has disconnected.
-            comparing.each(|item| pieces.push(&item).map_err(|_| FileProblem::Changed))
+            comparing.for_each_item(|item| pieces.push(&item).map_err(|_| RunFileError::Changed))
         })))
     })
     .await
 }
 
 /// Compares runs, without reading the items yet.
-fn comparing(store: &Store, query: &CompareQuery) -> Result<Comparing, ApiError> {
-    store.of_runs(&ids(query).collect::<Vec<_>>(), |runs| of_runs(store, runs, query))
+fn start_comparison(store: &Store, query: &CompareQuery) -> Result<PendingComparison, ApiError> {
+    store.with_runs(&run_ids(query).collect::<Vec<_>>(), |runs| compare_runs(store, runs, query))
 }
 
 /// The same with the items.
-fn whole(store: &Store, query: &CompareQuery) -> Result<Compared, ApiError> {
-    store.of_runs(&ids(query).collect::<Vec<_>>(), |runs| {
-        let comparing = of_runs(store, runs, query)?;
+fn compare_all(store: &Store, query: &CompareQuery) -> Result<ComparedRuns, ApiError> {
+    store.with_runs(&run_ids(query).collect::<Vec<_>>(), |runs| {
+        let comparing = compare_runs(store, runs, query)?;
         let mut items: Vec<ComparedItem> = Vec::with_capacity(comparing.len());
-        comparing.each(|item| {
+        comparing.for_each_item(|item| {
             items.push(item);
             Ok(())
         })?;
-        Ok(Compared { items, ..comparing.head })
+        Ok(ComparedRuns { items, ..comparing.head })
     })
 }
 
-fn of_runs(store: &Store, runs: &Runs, query: &CompareQuery) -> Result<Comparing, FileProblem> {
+fn compare_runs(store: &Store, runs: &Runs, query: &CompareQuery) -> Result<PendingComparison, RunFileError> {
     let evaluator = query.evaluator.as_deref();
-    if let Some(name) = evaluator.filter(|name| runs.iter().all(|run| run.evaluator(name).is_none())) {
-        evaluator_of(&runs[runs.len() - 1], name)?;
+    if let Some(name) = evaluator.filter(|name| runs.iter().all(|run| run.evaluator_index(name).is_none())) {
+        evaluator_index(&runs[runs.len() - 1], name)?;
     }
-    let comparisons = store.statistics(runs);
+    let comparisons = store.comparisons(runs);
     let matches = store.matches(runs, evaluator);
     // Limits the number of such lists in memory.
-    let _pass = store.comparers.pass();
-    let mut items: Vec<&Matched> = matches.iter().collect();
+    let _pass = store.comparers.acquire();
+    let mut items: Vec<&MatchedItem> = matches.iter().collect();
     let total = items.len();
     if let Some(text) = query.search.as_deref().filter(|text| !text.is_empty()) {
-        keep_found(store, runs, &mut items, text)?;
+        retain_matching(store, runs, &mut items, text)?;
     }
     let found = items.len();
-    let count = |is: fn(&Matched) -> bool| items.iter().filter(|item| is(item)).count();
+    let count = |is: fn(&MatchedItem) -> bool| items.iter().filter(|item| is(item)).count();
     let (changed, regressed, improved) =
-        (count(Matched::is_changed), count(Matched::is_worse), count(Matched::is_better));
+        (count(MatchedItem::is_changed), count(MatchedItem::is_regressed), count(MatchedItem::is_improved));
     items.retain(|item| match query.only {
         Changed::All => true,
         Changed::Changed => item.is_changed(),
-        Changed::Regressed => item.is_worse(),
-        Changed::Improved => item.is_better(),
+        Changed::Regressed => item.is_regressed(),
+        Changed::Improved => item.is_improved(),
     });
-    items.sort_by(|one, two| in_order(one, two, query.sort));
+    items.sort_by(|one, two| cmp_items(one, two, query.sort));
     let matching = items.len();
     let item_at =
         query.item.as_deref().and_then(|key| items.iter().position(|item| item.key(runs) == Some(key)));
     let page = items.into_iter().skip(query.offset).take(query.limit.unwrap_or(usize::MAX));
     let page = page.cloned().collect();
-    let head = Compared {
+    let head = ComparedRuns {
         runs: runs.iter().map(|run| compared_run(&run.head)).collect(),
         score_diffs: score_diffs(runs),
         comparisons: comparisons.to_vec(),
@@ -255,12 +255,17 @@ fn of_runs(store: &Store, runs: &Runs, query: &CompareQuery) -> Result<Comparing
         improved,
         items: Vec::new(),
     };
-    Ok(Comparing { head, runs: runs.to_vec(), items: page, evaluator: query.evaluator.clone() })
+    Ok(PendingComparison { head, runs: runs.to_vec(), items: page, evaluator: query.evaluator.clone() })
 }
 
 /// Keeps the items that contain a text in any of the runs.
-fn keep_found(store: &Store, runs: &Runs, items: &mut Vec<&Matched>, text: &str) -> Result<(), FileProblem> {
-    let found = runs.iter().map(|run| store.found(run, text)).collect::<Result<Vec<_>, _>>()?;
+fn retain_matching(
+    store: &Store,
+    runs: &Runs,
+    items: &mut Vec<&MatchedItem>,
+    text: &str,
+) -> Result<(), RunFileError> {
+    let found = runs.iter().map(|run| store.search(run, text)).collect::<Result<Vec<_>, _>>()?;
     let found: Vec<HashSet<_>> = found.iter().map(|found| found.iter().copied().collect()).collect();
     items.retain(|item| {
         item.places.iter().zip(&found).any(|(place, found)| place.is_some_and(|place| found.contains(&place)))
@@ -271,14 +276,14 @@ fn keep_found(store: &Store, runs: &Runs, items: &mut Vec<&Matched>, text: &str)
 type Runs = [Arc<LoadedRun>];
 
 /// The ids of the requested runs, run A first.
-fn ids(query: &CompareQuery) -> impl Iterator<Item = &str> {
+fn run_ids(query: &CompareQuery) -> impl Iterator<Item = &str> {
     [Some(&query.a), Some(&query.b), query.c.as_ref()].into_iter().flatten().map(String::as_str)
 }
 
 /// Equal items stay in dataset order.
-fn in_order(one: &Matched, two: &Matched, sort: CompareSort) -> Ordering {
-    let (worst, best) = (|item: &Matched| item.worst, |item: &Matched| item.best);
-    let size = |item: &Matched| item.best.max(-item.worst);
+fn cmp_items(one: &MatchedItem, two: &MatchedItem, sort: CompareSort) -> Ordering {
+    let (worst, best) = (|item: &MatchedItem| item.worst, |item: &MatchedItem| item.best);
+    let size = |item: &MatchedItem| item.best.max(-item.worst);
     let order = match sort {
         CompareSort::Index => Ordering::Equal,
         CompareSort::Change => size(two).total_cmp(&size(one)).then(worst(one).total_cmp(&worst(two))),
@@ -314,31 +319,35 @@ fn score_diffs(runs: &Runs) -> BTreeMap<String, ScoreDiffs> {
 
 /// A comparison whose items are selected, but not read yet.
 #[derive(Debug)]
-pub struct Comparing {
+pub struct PendingComparison {
     /// Everything except the items.
-    pub head: Compared,
+    pub head: ComparedRuns,
     pub runs: Vec<Arc<LoadedRun>>,
     /// The requested items in order.
-    pub items: Vec<Matched>,
+    pub items: Vec<MatchedItem>,
     pub evaluator: Option<String>,
 }
 
-impl Comparing {
+impl PendingComparison {
     /// The number of items.
     pub fn len(&self) -> usize {
         self.items.len()
     }
 
     /// Reads the items and passes on each.
-    fn each(
+    fn for_each_item(
         &self,
-        mut hand_on: impl FnMut(ComparedItem) -> Result<(), FileProblem>,
-    ) -> Result<(), FileProblem> {
+        mut hand_on: impl FnMut(ComparedItem) -> Result<(), RunFileError>,
+    ) -> Result<(), RunFileError> {
         let mut readers = self.runs.iter().map(|run| run.file.reader()).collect::<Result<Vec<_>, _>>()?;
-        self.items.iter().try_for_each(|item| hand_on(self.item(item, &mut readers)?))
+        self.items.iter().try_for_each(|item| hand_on(self.compared_item(item, &mut readers)?))
     }
 
-    fn item(&self, matched: &Matched, readers: &mut [ItemReader<'_>]) -> Result<ComparedItem, FileProblem> {
+    fn compared_item(
+        &self,
+        matched: &MatchedItem,
+        readers: &mut [ItemReader<'_>],
+    ) -> Result<ComparedItem, RunFileError> {
         let light: Vec<_> = matched
             .places
             .iter()
@@ -347,16 +356,16 @@ impl Comparing {
             .collect();
         let (mut newest, mut outputs) = (None, Vec::with_capacity(light.len()));
         for (item, reader) in light.iter().zip(readers) {
-            let whole = item.map(|(run, item)| Ok::<_, FileProblem>((run, item, reader.item(&item.place)?)));
+            let whole = item.map(|(run, item)| Ok::<_, RunFileError>((run, item, reader.item(&item.place)?)));
             let whole = whole.transpose()?;
-            outputs.push(whole.as_ref().map(|(run, item, whole)| output(run, item, whole)));
+            outputs.push(whole.as_ref().map(|(run, item, whole)| compared_output(run, item, whole)));
             newest = whole.map(|(_, item, whole)| (item, whole)).or(newest);
         }
         // A matched item is in at least one run.
-        let (item, whole) = newest.ok_or(FileProblem::Changed)?;
+        let (item, whole) = newest.ok_or(RunFileError::Changed)?;
         let changes = || {
             (1..self.runs.len())
-                .map(|other| change(&self.runs, &matched.places, other, self.evaluator.as_deref()))
+                .map(|other| item_change(&self.runs, &matched.places, other, self.evaluator.as_deref()))
         };
         let contents: Vec<_> = light.iter().flatten().map(|(_, item)| &item.content).collect();
         Ok(ComparedItem {
@@ -373,8 +382,8 @@ impl Comparing {
     }
 }
 
-fn output(run: &LoadedRun, light: &LoadedItem, whole: &ItemResult) -> ComparedOutput {
-    let first = whole.first();
+fn compared_output(run: &LoadedRun, light: &LoadedItem, whole: &ItemResult) -> ComparedOutput {
+    let first = whole.first_trial();
     let evaluators = run.head.config.evaluators.iter().enumerate();
     ComparedOutput {
         output: first.output.clone(),

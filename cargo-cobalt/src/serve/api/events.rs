@@ -11,11 +11,11 @@ use tokio::sync::mpsc::{Sender, channel};
 use tokio_stream::wrappers::ReceiverStream;
 use tokio_stream::{Stream, StreamExt};
 
-use crate::serve::live::{Live, LiveRun, ServerEvent};
+use crate::serve::live::{LiveRun, LiveUpdates, ServerEvent};
 use crate::serve::store::Store;
 
 /// Converts an event for sending.
-fn sent(event: &ServerEvent) -> Option<Event> {
+fn to_sse_event(event: &ServerEvent) -> Option<Event> {
     let name = match event {
         ServerEvent::Live { .. } => "live",
         ServerEvent::Item { .. } => "item",
@@ -31,14 +31,14 @@ pub async fn events(State(store): State<Arc<Store>>) -> Sse<impl Stream<Item = R
     let live = store.live();
     tokio::spawn(async move {
         // The client has disconnected, or the server shuts down.
-        let _ = pass_on(live, &sender).await;
+        let _ = forward(live, &sender).await;
     });
     Sse::new(ReceiverStream::new(events).map(Ok)).keep_alive(KeepAlive::default())
 }
 
 /// Forwards events to one client until it disconnects or the server shuts down.
-async fn pass_on(live: Arc<Live>, sender: &Sender<Event>) -> Option<()> {
-    let (mut runs, mut events) = listen(&live).await?;
+async fn forward(live: Arc<LiveUpdates>, sender: &Sender<Event>) -> Option<()> {
+    let (mut runs, mut events) = subscribe(&live).await?;
     send(sender, ServerEvent::Live { runs }).await?;
     loop {
         let event = tokio::select! {
@@ -49,7 +49,7 @@ async fn pass_on(live: Arc<Live>, sender: &Sender<Event>) -> Option<()> {
             Ok(event) => send(sender, event).await?,
             // Any events may have been missed.
             Err(RecvError::Lagged(_)) => {
-                (runs, events) = listen(&live).await?;
+                (runs, events) = subscribe(&live).await?;
                 send(sender, ServerEvent::Live { runs }).await?;
                 send(sender, ServerEvent::Results {}).await?;
             }
@@ -59,11 +59,11 @@ async fn pass_on(live: Arc<Live>, sender: &Sender<Event>) -> Option<()> {
 }
 
 /// Reads the files on a blocking thread.
-async fn listen(live: &Arc<Live>) -> Option<(Vec<LiveRun>, Receiver<ServerEvent>)> {
+async fn subscribe(live: &Arc<LiveUpdates>) -> Option<(Vec<LiveRun>, Receiver<ServerEvent>)> {
     let live = Arc::clone(live);
-    tokio::task::spawn_blocking(move || live.listen()).await.ok()?
+    tokio::task::spawn_blocking(move || live.subscribe()).await.ok()?
 }
 
 async fn send(sender: &Sender<Event>, event: ServerEvent) -> Option<()> {
-    sender.send(sent(&event)?).await.ok()
+    sender.send(to_sse_event(&event)?).await.ok()
 }

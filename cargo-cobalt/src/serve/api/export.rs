@@ -8,10 +8,10 @@ use axum::response::{IntoResponse, Response};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::respond::{Asked, with};
+use super::respond::{StrictQuery, run_blocking};
 use crate::error::Error;
 use crate::formats::{csv, html, junit, markdown};
-use crate::results::{Finished, Results};
+use crate::results::{FinishedExperiment, Results};
 use crate::serve::error::ApiError;
 use crate::serve::store::Store;
 
@@ -50,11 +50,11 @@ impl ExportFormat {
 
 pub async fn export(
     State(store): State<Arc<Store>>,
-    Asked(query): Asked<ExportQuery>,
+    StrictQuery(query): StrictQuery<ExportQuery>,
 ) -> Result<Response, ApiError> {
     let (ending, media_type) = query.format.file();
     let disposition = format!("attachment; filename=\"{}\"", file_name(&query.run, ending));
-    let text = with(store, move |store| text(store, &query)).await?;
+    let text = run_blocking(store, move |store| render(store, &query)).await?;
     let head = [
         (CONTENT_TYPE, media_type),
         (CONTENT_DISPOSITION, &disposition),
@@ -65,9 +65,9 @@ pub async fn export(
 }
 
 /// A run in another format.
-fn text(store: &Store, query: &ExportQuery) -> Result<String, ApiError> {
+fn render(store: &Store, query: &ExportQuery) -> Result<String, ApiError> {
     let report = store.report(&query.run)?;
-    let results = Results::of(vec![Finished { report, path: None, without_items: None }]);
+    let results = Results::of(vec![FinishedExperiment { report, path: None, without_items: None }]);
     Ok(match query.format {
         ExportFormat::Csv => csv(&results, store.prices()),
         ExportFormat::Html => html(&results),

@@ -10,9 +10,9 @@ use cobalt_core::wording;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::respond::{Asked, Conditional, Named, Order, answer, known_first};
+use super::respond::{Conditional, Order, PathParams, StrictQuery, cached_json, cmp_known_first};
 use crate::serve::error::ApiError;
-use crate::serve::store::{FileProblem, LoadedItem, LoadedRun, Store};
+use crate::serve::store::{LoadedItem, LoadedRun, RunFileError, Store};
 
 /// A selection of items, and their order.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -128,64 +128,70 @@ pub struct WholeItem {
 }
 
 /// The default and the maximum page size.
-const PAGE: usize = 100;
-const LARGEST_PAGE: usize = 1000;
+const DEFAULT_PAGE_SIZE: usize = 100;
+const MAX_PAGE_SIZE: usize = 1000;
 
 pub async fn items(
     State(store): State<Arc<Store>>,
-    Named(id): Named<String>,
+    PathParams(id): PathParams<String>,
     conditional: Conditional,
-    Asked(query): Asked<ItemsQuery>,
+    StrictQuery(query): StrictQuery<ItemsQuery>,
 ) -> Result<Response, ApiError> {
     let of = id.clone();
-    answer(store, conditional, move |store| store.run_state(&of), move |store| page(store, &id, &query)).await
-}
-
-pub async fn item(
-    State(store): State<Arc<Store>>,
-    Named((id, key)): Named<(String, String)>,
-    conditional: Conditional,
-    Asked(query): Asked<ItemsQuery>,
-) -> Result<Response, ApiError> {
-    let of = id.clone();
-    answer(
+    cached_json(
         store,
         conditional,
         move |store| store.run_state(&of),
-        move |store| whole(store, &id, &key, &query),
+        move |store| items_page(store, &id, &query),
     )
     .await
 }
 
-fn page(store: &Store, id: &str, query: &ItemsQuery) -> Result<Items, ApiError> {
-    store.of_run(id, |run| {
-        let matching = matching(store, run, query)?;
-        let limit = query.limit.unwrap_or(PAGE).min(LARGEST_PAGE);
+pub async fn item(
+    State(store): State<Arc<Store>>,
+    PathParams((id, key)): PathParams<(String, String)>,
+    conditional: Conditional,
+    StrictQuery(query): StrictQuery<ItemsQuery>,
+) -> Result<Response, ApiError> {
+    let of = id.clone();
+    cached_json(
+        store,
+        conditional,
+        move |store| store.run_state(&of),
+        move |store| whole_item(store, &id, &key, &query),
+    )
+    .await
+}
+
+fn items_page(store: &Store, id: &str, query: &ItemsQuery) -> Result<Items, ApiError> {
+    store.with_run(id, |run| {
+        let matching = matching_items(store, run, query)?;
+        let limit = query.limit.unwrap_or(DEFAULT_PAGE_SIZE).min(MAX_PAGE_SIZE);
         let page = matching.iter().skip(query.offset).take(limit);
         Ok(Items {
-            items: page.map(|item| row(run, item)).collect(),
+            items: page.map(|item| item_row(run, item)).collect(),
             matching: matching.len(),
             total: run.items.len(),
         })
     })
 }
 
-fn whole(store: &Store, id: &str, key: &str, query: &ItemsQuery) -> Result<WholeItem, ApiError> {
-    store.of_run(id, |run| {
+fn whole_item(store: &Store, id: &str, key: &str, query: &ItemsQuery) -> Result<WholeItem, ApiError> {
+    store.with_run(id, |run| {
         let found = run.items.iter().find(|item| *item.key == *key);
         let found = found.ok_or_else(|| {
             ApiError::not_found(format!(
                 "run `{id}` has no item `{key}`; `/api/runs/{id}/items` lists its items"
             ))
         })?;
-        let matching = matching(store, run, query)?;
+        let matching = matching_items(store, run, query)?;
         let position = matching.iter().position(|item| item.key == found.key);
         let key_at = |place: Option<usize>| Some(matching.get(place?)?.key.to_string());
         let mut item = run.file.reader()?.item(&found.place)?;
         item.passed = found.passed;
         Ok(WholeItem {
             item,
-            row: row(run, found),
+            row: item_row(run, found),
             position,
             previous: key_at(position.and_then(|place| place.checked_sub(1))),
             next: key_at(position.map(|place| place + 1)),
@@ -195,26 +201,26 @@ fn whole(store: &Store, id: &str, key: &str, query: &ItemsQuery) -> Result<Whole
 }
 
 /// The items that match a query, in its order.
-fn matching<'a>(
+fn matching_items<'a>(
     store: &Store,
     run: &'a LoadedRun,
     query: &ItemsQuery,
-) -> Result<Vec<&'a LoadedItem>, FileProblem> {
-    let scores = ScoreRange::of(run, query)?;
-    let sort = ItemSort::of(run, query.sort.as_deref().unwrap_or("index"))?;
+) -> Result<Vec<&'a LoadedItem>, RunFileError> {
+    let scores = ScoreRange::parse(run, query)?;
+    let sort = ItemSort::parse(run, query.sort.as_deref().unwrap_or("index"))?;
     let mut items: Vec<_> = match query.search.as_deref().filter(|text| !text.is_empty()) {
         None => run.items.iter().collect(),
-        Some(text) => store.found(run, text)?.iter().map(|place| &run.items[*place]).collect(),
+        Some(text) => store.search(run, text)?.iter().map(|place| &run.items[*place]).collect(),
     };
     items.retain(|item| {
-        query.state.is_none_or(|state| is_in(run, item, state))
-            && scores.as_ref().is_none_or(|it| it.has(item))
+        query.state.is_none_or(|state| has_state(run, item, state))
+            && scores.as_ref().is_none_or(|it| it.contains(item))
     });
     sort.apply(&mut items, query.order);
     Ok(items)
 }
 
-fn row(run: &LoadedRun, item: &LoadedItem) -> ItemRow {
+fn item_row(run: &LoadedRun, item: &LoadedItem) -> ItemRow {
     let config = &run.head.config;
     let names = || (0..).zip(&config.evaluators);
     let missing = names().filter(|(at, _)| item.scores.is_missing(*at));
@@ -226,7 +232,7 @@ fn row(run: &LoadedRun, item: &LoadedItem) -> ItemRow {
         passed: item.passed,
         status: item.status,
         runs: item.runs,
-        low: run.low(item).map(str::to_owned).collect(),
+        low: run.below_pass_mark(item).map(str::to_owned).collect(),
         eval_errors: missing.map(|(_, name)| name.clone()).collect(),
         input: item.input.to_string(),
         output: item.output.as_ref().map(ToString::to_string),
@@ -237,11 +243,11 @@ fn row(run: &LoadedRun, item: &LoadedItem) -> ItemRow {
         scores: scores.collect(),
     }
 }
-pub fn is_in(run: &LoadedRun, item: &LoadedItem, state: ItemState) -> bool {
+pub fn has_state(run: &LoadedRun, item: &LoadedItem, state: ItemState) -> bool {
     match state {
         ItemState::Passed => item.passed,
         ItemState::Failing => !item.passed,
-        ItemState::Low => run.low(item).next().is_some(),
+        ItemState::Low => run.below_pass_mark(item).next().is_some(),
         ItemState::Error => item.status == Status::Error,
         ItemState::Timeout => item.status == Status::Timeout,
         ItemState::EvalError => (0..run.head.config.evaluators.len()).any(|at| item.scores.is_missing(at)),
@@ -257,7 +263,7 @@ struct ScoreRange {
 
 impl ScoreRange {
     /// `None` without a filter.
-    fn of(run: &LoadedRun, query: &ItemsQuery) -> Result<Option<Self>, ApiError> {
+    fn parse(run: &LoadedRun, query: &ItemsQuery) -> Result<Option<Self>, ApiError> {
         let ItemsQuery { evaluator, min_score, max_score, .. } = query;
         if evaluator.is_none() && min_score.is_none() && max_score.is_none() {
             return Ok(None);
@@ -269,26 +275,26 @@ impl ScoreRange {
             )));
         }
         let evaluators = match evaluator {
-            Some(name) => evaluator_of(run, name).map(|at| at..at + 1)?,
+            Some(name) => evaluator_index(run, name).map(|at| at..at + 1)?,
             None => 0..run.head.config.evaluators.len(),
         };
         Ok(Some(Self { evaluators, low, high }))
     }
 
-    fn has(&self, item: &LoadedItem) -> bool {
+    fn contains(&self, item: &LoadedItem) -> bool {
         let mut scores = self.evaluators.clone().filter_map(|at| item.scores.mean(at));
         scores.any(|score| (self.low..=self.high).contains(&score))
     }
 }
 
 /// The index of the requested evaluator.
-pub fn evaluator_of(run: &LoadedRun, name: &str) -> Result<usize, ApiError> {
-    run.evaluator(name).ok_or_else(|| {
+pub fn evaluator_index(run: &LoadedRun, name: &str) -> Result<usize, ApiError> {
+    run.evaluator_index(name).ok_or_else(|| {
         let names = run.head.config.evaluators.iter().map(String::as_str);
         let id = &run.head.id;
         ApiError::bad_request(format!(
             "run `{id}` has no evaluator `{name}`; {}",
-            wording::instead(name, names)
+            wording::suggest_or_list(name, names)
         ))
     })
 }
@@ -306,7 +312,7 @@ enum ItemSort {
 }
 
 impl ItemSort {
-    fn of(run: &LoadedRun, name: &str) -> Result<Self, ApiError> {
+    fn parse(run: &LoadedRun, name: &str) -> Result<Self, ApiError> {
         Ok(match name {
             "index" => Self::Index,
             "key" => Self::Key,
@@ -315,7 +321,7 @@ impl ItemSort {
             "tokens" => Self::Tokens,
             "cost" => Self::Cost,
             other => match other.strip_prefix("score:") {
-                Some(evaluator) => Self::Score(evaluator_of(run, evaluator)?),
+                Some(evaluator) => Self::Score(evaluator_index(run, evaluator)?),
                 None => {
                     return Err(ApiError::bad_request(format!(
                         "cannot sort items by `{other}`; use `index`, `key`, `status`, `latency`, `tokens`, `cost` or \
@@ -335,15 +341,15 @@ impl ItemSort {
             Self::Key if is_descending => items.sort_by(|one, two| two.key.cmp(&one.key)),
             Self::Key => items.sort_by(|one, two| one.key.cmp(&two.key)),
             _ => {
-                let figures = items.iter().map(|item| (self.figure(item), *item));
+                let figures = items.iter().map(|item| (self.sort_value(item), *item));
                 let mut sorted: Vec<_> = figures.collect();
-                sorted.sort_by(|one, two| known_first(one.0, two.0, is_descending));
+                sorted.sort_by(|one, two| cmp_known_first(one.0, two.0, is_descending));
                 *items = sorted.into_iter().map(|(_, item)| item).collect();
             }
         }
     }
 
-    fn figure(&self, item: &LoadedItem) -> Option<f64> {
+    fn sort_value(&self, item: &LoadedItem) -> Option<f64> {
         match self {
             Self::Index | Self::Key => None,
             Self::Status => Some(match (item.status, item.passed) {

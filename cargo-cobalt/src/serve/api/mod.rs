@@ -12,4 +12,4 @@ mod run;
 mod runs;
 mod trends;
 
-pub use openapi::{description, no_endpoint, routes};
+pub use openapi::{description, endpoint_not_found, routes};

@@ -11,14 +11,14 @@ use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::compare::{self, CompareQuery, Compared};
+use super::compare::{self, CompareQuery, ComparedRuns};
 use super::events;
 use super::export::{self, ExportQuery};
 use super::items::{self, Items, ItemsQuery, WholeItem};
 use super::run::{self, Overview, WholeRun};
 use super::runs::{self, Runs, RunsQuery};
 use super::trends::{self, Trends, TrendsQuery};
-use crate::serve::error::{ApiError, Problem};
+use crate::serve::error::{ApiError, ErrorBody};
 use crate::serve::live::ServerEvent;
 use crate::serve::store::Store;
 
@@ -36,13 +36,13 @@ pub fn routes(store: Arc<Store>) -> Router {
         .route("/trends", get(trends::trends))
         .route("/export", get(export::export))
         .route("/events", get(events::events))
-        .fallback(no_endpoint)
-        .method_not_allowed_fallback(|| async { ApiError::method() })
+        .fallback(endpoint_not_found)
+        .method_not_allowed_fallback(|| async { ApiError::method_not_allowed() })
         .with_state(store)
 }
 
 /// The response to an unknown path below `/api`.
-pub async fn no_endpoint() -> ApiError {
+pub async fn endpoint_not_found() -> ApiError {
     ApiError::not_found("no such endpoint; `/api` lists all endpoints")
 }
 
@@ -92,7 +92,7 @@ struct Endpoint {
     summary: &'static str,
     /// The parameters after the `?`.
     query: Option<MakeSchema>,
-    answer: MakeSchema,
+    response: MakeSchema,
     media_type: &'static str,
 }
 
@@ -113,7 +113,7 @@ fn endpoints() -> [Endpoint; 11] {
         name,
         summary,
         query,
-        answer,
+        response: answer,
         media_type: JSON,
     };
     [
@@ -142,7 +142,7 @@ fn endpoints() -> [Endpoint; 11] {
             "compare",
             "A comparison of two or three runs",
             Some(parameters::<CompareQuery>),
-            schema::<Compared>,
+            schema::<ComparedRuns>,
         ),
         json(
             "/api/trends",
@@ -166,7 +166,7 @@ pub fn paths() -> Vec<&'static str> {
 const EXPORT: &str = "/api/export";
 
 /// Generates the schemas of responses; named types become components.
-fn answers() -> SchemaGenerator {
+fn response_generator() -> SchemaGenerator {
     let settings = SchemaSettings::draft2020_12().for_serialize().with(|settings| {
         settings.definitions_path = "/components/schemas".into();
         settings.meta_schema = None;
@@ -175,7 +175,7 @@ fn answers() -> SchemaGenerator {
 }
 
 /// Generates the schemas of parameters, fully inlined.
-fn questions() -> SchemaGenerator {
+fn parameter_generator() -> SchemaGenerator {
     let settings = SchemaSettings::draft2020_12().for_deserialize().with(|settings| {
         settings.inline_subschemas = true;
         settings.meta_schema = None;
@@ -185,11 +185,11 @@ fn questions() -> SchemaGenerator {
 
 /// The OpenAPI 3.1 description of the API.
 pub fn description() -> Value {
-    let mut generator = answers();
-    let problem = schema::<Problem>(&mut generator);
+    let mut generator = response_generator();
+    let problem = schema::<ErrorBody>(&mut generator);
     let mut paths = serde_json::Map::new();
     for endpoint in endpoints() {
-        let answer = (endpoint.answer)(&mut generator);
+        let answer = (endpoint.response)(&mut generator);
         let content = json!({ endpoint.media_type: { "schema": answer } });
         paths.insert(endpoint.path.to_owned(), operation(&endpoint, content, &problem));
     }
@@ -198,7 +198,7 @@ pub fn description() -> Value {
         name: "export",
         summary: "A run in another format, as a download",
         query: Some(parameters::<ExportQuery>),
-        answer: schema::<String>,
+        response: schema::<String>,
         media_type: JSON,
     };
     paths.insert(EXPORT.to_owned(), operation(&export, json!({ "*/*": {} }), &problem));
@@ -215,11 +215,11 @@ pub fn description() -> Value {
 }
 
 fn operation(endpoint: &Endpoint, content: Value, problem: &Schema) -> Value {
-    let query = endpoint.query.map(|query| query(&mut questions()));
+    let query = endpoint.query.map(|query| query(&mut parameter_generator()));
     let in_path = endpoint.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
     let in_path = in_path
         .map(|name| json!({ "name": name, "in": "path", "required": true, "schema": { "type": "string" } }));
-    let parameters: Vec<_> = in_path.chain(query.iter().flat_map(in_query)).collect();
+    let parameters: Vec<_> = in_path.chain(query.iter().flat_map(query_parameters)).collect();
     json!({
         "get": {
             "operationId": endpoint.name,
@@ -237,7 +237,7 @@ fn operation(endpoint: &Endpoint, content: Value, problem: &Schema) -> Value {
 }
 
 /// The fields of a schema as query parameters.
-fn in_query(schema: &Schema) -> Vec<Value> {
+fn query_parameters(schema: &Schema) -> Vec<Value> {
     let required: Vec<&str> = schema
         .get("required")
         .and_then(Value::as_array)
@@ -248,7 +248,7 @@ fn in_query(schema: &Schema) -> Vec<Value> {
     let properties = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
     let parameter = |(name, schema): (&String, &Value)| {
         let description = schema.get("description").cloned();
-        let mut schema = without_null(schema.clone());
+        let mut schema = strip_null(schema.clone());
         schema.as_object_mut().and_then(|schema| schema.remove("description"));
         json!({
             "name": name,
@@ -262,7 +262,7 @@ fn in_query(schema: &Schema) -> Vec<Value> {
 }
 
 /// A schema without null for optional fields: a query parameter cannot be null.
-fn without_null(mut schema: Value) -> Value {
+fn strip_null(mut schema: Value) -> Value {
     let is_null = |option: &Value| option["type"] == "null" || option == "null";
     if let Some(options) = schema.get_mut("anyOf").and_then(Value::as_array_mut) {
         options.retain(|option| !is_null(option));

@@ -34,12 +34,12 @@ impl<S: Sync> FromRequestParts<S> for Conditional {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
-        Ok(Self { address: parts.uri.to_string(), known: known(&parts.headers) })
+        Ok(Self { address: parts.uri.to_string(), known: known_tags(&parts.headers) })
     }
 }
 
 /// The tags of `If-None-Match`, without the prefix of weak ones.
-fn known(headers: &HeaderMap) -> Vec<String> {
+fn known_tags(headers: &HeaderMap) -> Vec<String> {
     let lists = headers.get_all(IF_NONE_MATCH).iter().filter_map(|list| list.to_str().ok());
     let tags = lists.flat_map(|list| list.split(','));
     tags.map(|tag| tag.trim().trim_start_matches("W/").to_owned()).collect()
@@ -53,13 +53,13 @@ pub struct Etag(String);
 
 impl Etag {
     /// `state` is everything, besides the URL, that determines the response.
-    fn of(conditional: &Conditional, state: &str) -> Self {
+    fn compute(conditional: &Conditional, state: &str) -> Self {
         let hash = Sha256::digest(format!("{}\0{state}", conditional.address));
         Self(hash[..16].iter().map(|byte| format!("{byte:02x}")).collect())
     }
 
     /// The `304` response, if the client has the current one.
-    fn unchanged(&self, conditional: &Conditional) -> Option<Response> {
+    fn not_modified(&self, conditional: &Conditional) -> Option<Response> {
         let mine = format!("\"{}\"", self.0);
         let is_known = conditional.known.iter().any(|tag| *tag == mine || tag == "*");
         is_known.then(|| self.response(StatusCode::NOT_MODIFIED, Body::empty()))
@@ -81,14 +81,14 @@ impl Etag {
 
 /// Queries the store on a blocking thread, unless the client has the current response. `state` returns everything, besides the URL,
 /// that determines the response. Small responses are cached.
-pub async fn answer<T: Serialize>(
+pub async fn cached_json<T: Serialize>(
     store: Arc<Store>,
     conditional: Conditional,
     state: impl FnOnce(&Store) -> Result<String, ApiError> + Send + 'static,
     ask: impl FnOnce(&Store) -> Result<T, ApiError> + Send + 'static,
 ) -> Result<Response, ApiError> {
-    respond(store, conditional, state, move |store, tag| {
-        let body = store.answer(&tag.0, || {
+    conditional_response(store, conditional, state, move |store, tag| {
+        let body = store.cached_response(&tag.0, || {
             // All keys of responses are strings.
             ask(store).map(|answer| Bytes::from(serde_json::to_vec(&answer).unwrap_or_default()))
         })?;
@@ -98,34 +98,34 @@ pub async fn answer<T: Serialize>(
 }
 
 /// The same for other response bodies.
-pub async fn respond(
+pub async fn conditional_response(
     store: Arc<Store>,
     conditional: Conditional,
     state: impl FnOnce(&Store) -> Result<String, ApiError> + Send + 'static,
     ask: impl FnOnce(&Arc<Store>, &Etag) -> Result<Response, ApiError> + Send + 'static,
 ) -> Result<Response, ApiError> {
     let work = move || {
-        let tag = Etag::of(&conditional, &state(&store)?);
-        tag.unchanged(&conditional).map_or_else(|| ask(&store, &tag), Ok)
+        let tag = Etag::compute(&conditional, &state(&store)?);
+        tag.not_modified(&conditional).map_or_else(|| ask(&store, &tag), Ok)
     };
-    tokio::task::spawn_blocking(work).await.map_err(ApiError::lost)?
+    tokio::task::spawn_blocking(work).await.map_err(ApiError::from_join_error)?
 }
 
 /// Queries the store on a blocking thread.
-pub async fn with<T: Send + 'static>(
+pub async fn run_blocking<T: Send + 'static>(
     store: Arc<Store>,
     ask: impl FnOnce(&Store) -> Result<T, ApiError> + Send + 'static,
 ) -> Result<T, ApiError> {
-    tokio::task::spawn_blocking(move || ask(&store)).await.map_err(ApiError::lost)?
+    tokio::task::spawn_blocking(move || ask(&store)).await.map_err(ApiError::from_join_error)?
 }
 
 /// The chunk size in bytes, and the number of chunks buffered for a slow client.
-const PIECE: usize = 64 << 10;
-const WAITING: usize = 4;
+const CHUNK_SIZE: usize = 64 << 10;
+const BUFFERED_CHUNKS: usize = 4;
 
 /// Writes the items of a streamed list.
 #[derive(Debug)]
-pub struct Pieces {
+pub struct ListWriter {
     to: Sender<io::Result<Bytes>>,
     piece: Vec<u8>,
     is_begun: bool,
@@ -133,40 +133,40 @@ pub struct Pieces {
 
 /// The client has disconnected.
 #[derive(Debug)]
-pub struct Gone;
+pub struct Disconnected;
 
-impl Pieces {
+impl ListWriter {
     /// Adds an item.
-    pub fn push(&mut self, item: &impl Serialize) -> Result<(), Gone> {
+    pub fn push(&mut self, item: &impl Serialize) -> Result<(), Disconnected> {
         if std::mem::replace(&mut self.is_begun, true) {
             self.piece.push(b',');
         }
         // Writing to memory cannot fail, and all keys of responses are strings.
         let _ = serde_json::to_writer(&mut self.piece, item);
-        if self.piece.len() < PIECE { Ok(()) } else { self.send() }
+        if self.piece.len() < CHUNK_SIZE { Ok(()) } else { self.send() }
     }
 
-    fn send(&mut self) -> Result<(), Gone> {
+    fn send(&mut self) -> Result<(), Disconnected> {
         let piece = std::mem::take(&mut self.piece);
-        self.to.blocking_send(Ok(piece.into())).map_err(|_| Gone)
+        self.to.blocking_send(Ok(piece.into())).map_err(|_| Disconnected)
     }
 }
 
 /// A streamed body: `head` is the text of an object whose last field is an empty list, and `write` pushes the items of that list on
 /// its own thread. If it fails, the body is truncated, which the client detects.
-pub fn streamed<E: Send + 'static>(
+pub fn stream_list<E: Send + 'static>(
     mut head: Vec<u8>,
-    write: impl FnOnce(&mut Pieces) -> Result<(), E> + Send + 'static,
+    write: impl FnOnce(&mut ListWriter) -> Result<(), E> + Send + 'static,
 ) -> Body {
     /// The end of an object whose last field is an empty list.
     const END: &[u8] = b"]}";
     if head.ends_with(END) {
         head.truncate(head.len() - END.len());
     }
-    let (to, from) = channel(WAITING);
+    let (to, from) = channel(BUFFERED_CHUNKS);
     // A slow client must not block other responses. If no thread can be spawned, the body is truncated.
     let _ = thread::Builder::new().spawn(move || {
-        let mut pieces = Pieces { to, piece: head, is_begun: false };
+        let mut pieces = ListWriter { to, piece: head, is_begun: false };
         match write(&mut pieces) {
             Ok(()) => {
                 pieces.piece.extend_from_slice(END);
@@ -183,32 +183,32 @@ pub fn streamed<E: Send + 'static>(
 
 /// Strictly parsed query parameters.
 #[derive(Debug)]
-pub struct Asked<T>(pub T);
+pub struct StrictQuery<T>(pub T);
 
-impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Asked<T> {
+impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for StrictQuery<T> {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
         let query = Query::from_request_parts(parts, state).await;
-        query.map(|Query(asked)| Self(asked)).map_err(|refusal| not_understood(&refusal))
+        query.map(|Query(asked)| Self(asked)).map_err(|refusal| invalid_request(&refusal))
     }
 }
 
 /// Path parameters.
 #[derive(Debug)]
-pub struct Named<T>(pub T);
+pub struct PathParams<T>(pub T);
 
-impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Named<T> {
+impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for PathParams<T> {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
         let path = Path::from_request_parts(parts, state).await;
-        path.map(|Path(named)| Self(named)).map_err(|refusal| not_understood(&refusal))
+        path.map(|Path(named)| Self(named)).map_err(|refusal| invalid_request(&refusal))
     }
 }
 
 /// The error for an invalid URL. The rejection's source has the details.
-fn not_understood(refusal: &(dyn Error + 'static)) -> ApiError {
+fn invalid_request(refusal: &(dyn Error + 'static)) -> ApiError {
     let reason = refusal.source().unwrap_or(refusal);
     ApiError::bad_request(format!(
         "invalid request: {reason}; see `/api/openapi.json` for endpoints and parameters"
@@ -226,7 +226,7 @@ pub enum Order {
 }
 
 /// Compares optional numbers: missing ones come last in both directions.
-pub fn known_first(one: Option<f64>, two: Option<f64>, is_descending: bool) -> Ordering {
+pub fn cmp_known_first(one: Option<f64>, two: Option<f64>, is_descending: bool) -> Ordering {
     match (one, two) {
         (Some(one), Some(two)) if is_descending => two.total_cmp(&one),
         (Some(one), Some(two)) => one.total_cmp(&two),
@@ -235,7 +235,7 @@ pub fn known_first(one: Option<f64>, two: Option<f64>, is_descending: bool) -> O
 }
 
 /// Parses a date or time into the format of run timestamps.
-pub fn moment(name: &str, text: &str) -> Result<String, ApiError> {
+pub fn parse_time(name: &str, text: &str) -> Result<String, ApiError> {
     let moment: Result<Since, _> = text.parse();
     moment.map(Since::timestamp).map_err(|error| ApiError::bad_request(format!("`{name}={text}`: {error}")))
 }
@@ -248,7 +248,7 @@ mod tests {
     fn what_has_no_figure_comes_last_both_ways() {
         let sorted = |is_descending| {
             let mut figures = [None, Some(1.0), Some(3.0), None, Some(2.0)];
-            figures.sort_by(|one, two| known_first(*one, *two, is_descending));
+            figures.sort_by(|one, two| cmp_known_first(*one, *two, is_descending));
             figures
         };
         assert_eq!(sorted(false), [Some(1.0), Some(2.0), Some(3.0), None, None]);

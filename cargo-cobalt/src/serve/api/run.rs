@@ -14,12 +14,12 @@ use serde::Serialize;
 use tokio::io::AsyncReadExt as _;
 use tokio_util::io::ReaderStream;
 
-use super::items::{ItemState, is_in};
-use super::respond::{Conditional, Named, answer, respond};
+use super::items::{ItemState, has_state};
+use super::respond::{Conditional, PathParams, cached_json, conditional_response};
 use crate::runs::RunView;
 use crate::serve::error::ApiError;
 use crate::serve::live::LiveRunState;
-use crate::serve::store::{FileProblem, LoadedRun, RunText, Store};
+use crate::serve::store::{LoadedRun, RunFileError, RunText, Store};
 
 /// A run with all of its items.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -28,27 +28,27 @@ pub struct WholeRun {
 }
 
 /// The chunk size in bytes.
-const PIECE: usize = 64 << 10;
+const CHUNK_SIZE: usize = 64 << 10;
 /// The response around the file.
-const BEFORE: &[u8] = b"{\"run\":";
-const AFTER: &[u8] = b"}";
+const JSON_PREFIX: &[u8] = b"{\"run\":";
+const JSON_SUFFIX: &[u8] = b"}";
 
 /// Streams the file, which may be large.
 pub async fn run(
     State(store): State<Arc<Store>>,
-    Named(id): Named<String>,
+    PathParams(id): PathParams<String>,
     conditional: Conditional,
 ) -> Result<Response, ApiError> {
     let of = id.clone();
-    respond(
+    conditional_response(
         store,
         conditional,
         move |store| store.run_state(&of),
         move |store, tag| {
-            Ok(match store.text(&id)? {
+            Ok(match store.run_text(&id)? {
                 RunText::File(file) => {
-                    let text = BEFORE.chain(tokio::fs::File::from_std(file)).chain(AFTER);
-                    tag.json(Body::from_stream(ReaderStream::with_capacity(text, PIECE)))
+                    let text = JSON_PREFIX.chain(tokio::fs::File::from_std(file)).chain(JSON_SUFFIX);
+                    tag.json(Body::from_stream(ReaderStream::with_capacity(text, CHUNK_SIZE)))
                 }
                 RunText::Unfinished(run) => {
                     tag.json(serde_json::to_vec(&WholeRun { run: *run }).unwrap_or_default())
@@ -74,10 +74,10 @@ pub struct Overview {
     pub histograms: BTreeMap<String, Vec<usize>>,
     /// The agent's tokens per item over all trials; absent if none were reported.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub tokens: Option<Amounts>,
+    pub tokens: Option<MetricStats>,
     /// The agent cost per item over all trials in USD; absent if unknown for all items.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub cost: Option<Amounts>,
+    pub cost: Option<MetricStats>,
     /// The number of items in each state.
     pub states: StateCounts,
     /// The previous run of the experiment.
@@ -90,7 +90,7 @@ pub struct Overview {
 
 /// Statistics of a metric over the items that have it. Percentiles interpolate linearly.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Amounts {
+pub struct MetricStats {
     /// The number of items that have it.
     pub count: usize,
     pub total: f64,
@@ -123,28 +123,28 @@ pub struct Neighbour {
 }
 
 /// The number of bins of a histogram.
-const PARTS: usize = 20;
+const BINS: usize = 20;
 
 pub async fn overview(
     State(store): State<Arc<Store>>,
-    Named(id): Named<String>,
+    PathParams(id): PathParams<String>,
     conditional: Conditional,
 ) -> Result<Response, ApiError> {
     let of = id.clone();
     let state = move |store: &Store| Ok(store.run_state(&of)? + &store.runs_state()?);
-    answer(store, conditional, state, move |store| overview_of(store, &id)).await
+    cached_json(store, conditional, state, move |store| load_overview(store, &id)).await
 }
 
-fn overview_of(store: &Store, id: &str) -> Result<Overview, ApiError> {
+fn load_overview(store: &Store, id: &str) -> Result<Overview, ApiError> {
     let known = store.known()?;
-    store.of_run(id, |run| {
+    store.with_run(id, |run| {
         let (previous, next) = neighbours(&known.runs, &run.head);
         let items = || run.items.iter();
         let (state, planned_items) = match run.file.is_journal() {
             // The run has finished in the meantime, and has another file.
             true => {
                 let live = store.live().runs().into_iter().find(|live| live.id == id);
-                let live = live.ok_or(FileProblem::Changed)?;
+                let live = live.ok_or(RunFileError::Changed)?;
                 (live.state, live.total_items)
             }
             false => (LiveRunState::Finished, run.items.len()),
@@ -154,9 +154,9 @@ fn overview_of(store: &Store, id: &str) -> Result<Overview, ApiError> {
             finished_items: run.items.len(),
             planned_items,
             histograms: histograms(run),
-            tokens: amounts(items().filter_map(|item| item.tokens.map(|tokens| tokens as f64))),
-            cost: amounts(items().filter_map(|item| item.cost)),
-            states: states(run),
+            tokens: metric_stats(items().filter_map(|item| item.tokens.map(|tokens| tokens as f64))),
+            cost: metric_stats(items().filter_map(|item| item.cost)),
+            states: count_states(run),
             previous,
             next,
             run: run.head.clone(),
@@ -167,18 +167,18 @@ fn overview_of(store: &Store, id: &str) -> Result<Overview, ApiError> {
 /// Uses the same scores as the item filter, so each bin has as many items as its filter matches.
 fn histograms(run: &LoadedRun) -> BTreeMap<String, Vec<usize>> {
     let histogram = |(at, name): (usize, &String)| {
-        let mut parts = vec![0; PARTS];
+        let mut parts = vec![0; BINS];
         let scores = run.items.iter().filter_map(|item| item.scores.mean(at));
-        scores.for_each(|score| parts[((score * PARTS as f64) as usize).min(PARTS - 1)] += 1);
+        scores.for_each(|score| parts[((score * BINS as f64) as usize).min(BINS - 1)] += 1);
         parts.iter().any(|count| *count > 0).then(|| (name.clone(), parts))
     };
     (0..).zip(&run.head.config.evaluators).filter_map(histogram).collect()
 }
 
-fn amounts(amounts: impl Iterator<Item = f64>) -> Option<Amounts> {
+fn metric_stats(amounts: impl Iterator<Item = f64>) -> Option<MetricStats> {
     let amounts: Vec<_> = amounts.collect();
     let d = describe(&amounts)?;
-    Some(Amounts {
+    Some(MetricStats {
         count: amounts.len(),
         total: amounts.iter().sum(),
         avg: d.mean,
@@ -190,8 +190,8 @@ fn amounts(amounts: impl Iterator<Item = f64>) -> Option<Amounts> {
     })
 }
 
-fn states(run: &LoadedRun) -> StateCounts {
-    let count = |state| run.items.iter().filter(|item| is_in(run, item, state)).count();
+fn count_states(run: &LoadedRun) -> StateCounts {
+    let count = |state| run.items.iter().filter(|item| has_state(run, item, state)).count();
     StateCounts {
         passed: count(ItemState::Passed),
         failing: count(ItemState::Failing),

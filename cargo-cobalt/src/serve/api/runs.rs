@@ -6,16 +6,16 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::response::Response;
-use cobalt_core::names::is_name_of;
+use cobalt_core::experiment_name::matches_name;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::respond::{Asked, Conditional, Order, answer, known_first, moment};
+use super::respond::{Conditional, Order, StrictQuery, cached_json, cmp_known_first, parse_time};
 use crate::index::RunStatus;
-use crate::runs::{RunFigures, RunOutcome, RunView};
+use crate::runs::{RunMetrics, RunOutcome, RunView};
 use crate::serve::error::ApiError;
 use crate::serve::live::LiveRun;
-use crate::serve::store::{Known, Store, has_text};
+use crate::serve::store::{RunList, Store, contains_ignore_case};
 
 /// A selection of runs, and their order.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -80,16 +80,16 @@ pub struct Runs {
     /// The unfinished runs, newest first, regardless of the query.
     pub live: Vec<LiveRun>,
     /// The experiments with their numbers of runs, ordered by their newest run.
-    pub experiments: Vec<Counted>,
+    pub experiments: Vec<CountedName>,
     /// The tags with their numbers of runs, sorted.
-    pub tags: Vec<Counted>,
+    pub tags: Vec<CountedName>,
     /// Result files that could not be read, with the reason.
     pub skipped: Vec<SkippedFile>,
 }
 
 /// A name with its number of runs.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Counted {
+pub struct CountedName {
     pub name: String,
     pub runs: usize,
 }
@@ -112,7 +112,7 @@ pub struct RunRow {
     /// Each evaluator's mean, from 0 to 1; absent without a score.
     pub avg_scores: BTreeMap<String, f64>,
     /// The outcome; for a partial run too, where the verdict does not show it.
-    #[schemars(with = "Outcome")]
+    #[schemars(with = "RunStatusSchema")]
     pub status: RunStatus,
     /// Items at or above every pass mark, without an error.
     pub passed_items: i64,
@@ -131,7 +131,7 @@ pub struct RunRow {
 #[derive(JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[expect(dead_code, reason = "only its schema is used")]
-enum Outcome {
+enum RunStatusSchema {
     Passed,
     /// The thresholds were not evaluated, as only some items were run.
     NotEvaluated,
@@ -174,21 +174,21 @@ pub struct RunFacts {
 
 impl From<&RunView> for RunFacts {
     fn from(run: &RunView) -> Self {
-        let RunFigures { avg_latency_ms, total_tokens, cost, judge_cost, git_dirty, .. } = run.figures;
+        let RunMetrics { avg_latency_ms, total_tokens, cost, judge_cost, git_dirty, .. } = run.metrics;
         Self {
             id: run.id.clone(),
             timestamp: run.timestamp.clone(),
             tags: run.tags.clone(),
             verdict: run.verdict(),
-            total_items: integer(run.items.total),
+            total_items: to_i64(run.items.total),
             duration_ms: run.duration_ms,
             avg_latency_ms,
             total_tokens,
             cost,
             judge_cost,
-            git_commit: run.figures.git_commit.clone(),
+            git_commit: run.metrics.git_commit.clone(),
             git_dirty,
-            dataset_hash: run.figures.dataset_hash.clone(),
+            dataset_hash: run.metrics.dataset_hash.clone(),
         }
     }
 }
@@ -196,55 +196,55 @@ impl From<&RunView> for RunFacts {
 pub async fn runs(
     State(store): State<Arc<Store>>,
     conditional: Conditional,
-    Asked(query): Asked<RunsQuery>,
+    StrictQuery(query): StrictQuery<RunsQuery>,
 ) -> Result<Response, ApiError> {
-    answer(store, conditional, Store::list_state, move |store| list(store, &query)).await
+    cached_json(store, conditional, Store::list_state, move |store| list_runs(store, &query)).await
 }
 
 /// The length of a date, as in 2026-02-05.
-const DATE: usize = 10;
+const DATE_LEN: usize = 10;
 
-fn list(store: &Store, query: &RunsQuery) -> Result<Runs, ApiError> {
+fn list_runs(store: &Store, query: &RunsQuery) -> Result<Runs, ApiError> {
     let known = store.known()?;
-    let wanted = Wanted::of(query)?;
+    let wanted = RunsFilter::parse(query)?;
     let mut all: Vec<_> = known.runs.iter().chain(&known.partial).collect();
     all.sort_by(|one, two| two.timestamp.cmp(&one.timestamp));
-    let mut found: Vec<_> = all.iter().copied().filter(|run| wanted.has(run)).collect();
-    sort(&mut found, query);
+    let mut found: Vec<_> = all.iter().copied().filter(|run| wanted.matches(run)).collect();
+    sort_runs(&mut found, query);
     let page = found.iter().skip(query.offset).take(query.limit.unwrap_or(usize::MAX));
     let skipped = known.skipped.iter();
     Ok(Runs {
-        runs: page.map(|run| row(run, recent_scores(&known, run, query.recent))).collect(),
+        runs: page.map(|run| run_row(run, recent_scores(&known, run, query.recent))).collect(),
         matching: found.len(),
         known: all.len(),
         live: store.live().runs(),
-        experiments: experiments(&all),
-        tags: tags(&all),
+        experiments: count_experiments(&all),
+        tags: count_tags(&all),
         skipped: skipped.map(|it| SkippedFile { file: it.file.clone(), reason: it.reason.clone() }).collect(),
     })
 }
 
 /// The experiments, ordered by their newest run.
-fn experiments(runs: &[&RunView]) -> Vec<Counted> {
-    let (mut experiments, mut places) = (Vec::<Counted>::new(), HashMap::new());
+fn count_experiments(runs: &[&RunView]) -> Vec<CountedName> {
+    let (mut experiments, mut places) = (Vec::<CountedName>::new(), HashMap::new());
     for run in runs {
         let place = *places.entry(&run.experiment).or_insert(experiments.len());
         match experiments.get_mut(place) {
             Some(experiment) => experiment.runs += 1,
-            None => experiments.push(Counted { name: run.experiment.clone(), runs: 1 }),
+            None => experiments.push(CountedName { name: run.experiment.clone(), runs: 1 }),
         }
     }
     experiments
 }
 
-fn tags(runs: &[&RunView]) -> Vec<Counted> {
+fn count_tags(runs: &[&RunView]) -> Vec<CountedName> {
     let mut tags: BTreeMap<&str, usize> = BTreeMap::new();
     runs.iter().flat_map(|run| &run.tags).for_each(|tag| *tags.entry(tag).or_default() += 1);
-    tags.into_iter().map(|(name, runs)| Counted { name: name.to_owned(), runs }).collect()
+    tags.into_iter().map(|(name, runs)| CountedName { name: name.to_owned(), runs }).collect()
 }
 
 /// The parsed query.
-struct Wanted<'a> {
+struct RunsFilter<'a> {
     query: &'a RunsQuery,
     /// In lower case.
     search: Option<String>,
@@ -259,37 +259,37 @@ enum Until<'a> {
     Time(String),
 }
 
-impl<'a> Wanted<'a> {
-    fn of(query: &'a RunsQuery) -> Result<Self, ApiError> {
+impl<'a> RunsFilter<'a> {
+    fn parse(query: &'a RunsQuery) -> Result<Self, ApiError> {
         let until = query.until.as_deref().map(|text| {
-            let time = moment("until", text)?;
+            let time = parse_time("until", text)?;
             // Only a date has this length and is a prefix of its time.
-            let is_date = text.len() == DATE && time.starts_with(text);
+            let is_date = text.len() == DATE_LEN && time.starts_with(text);
             Ok::<_, ApiError>(if is_date { Until::Date(text) } else { Until::Time(time) })
         });
         Ok(Self {
             query,
             search: query.search.as_ref().map(|text| text.to_lowercase()),
-            since: query.since.as_deref().map(|text| moment("since", text)).transpose()?,
+            since: query.since.as_deref().map(|text| parse_time("since", text)).transpose()?,
             until: until.transpose()?,
         })
     }
 
-    fn has(&self, run: &RunView) -> bool {
+    fn matches(&self, run: &RunView) -> bool {
         let RunsQuery { experiment, tag, tags, verdict, .. } = self.query;
         let has_one = |tags: &String| {
             let mut tags = tags.split(',').map(str::trim).filter(|tag| !tag.is_empty()).peekable();
             tags.peek().is_none() || tags.any(|tag| run.tags.iter().any(|has| has == tag))
         };
         let has_text = |text: &String| {
-            let texts = run.tags.iter().chain([&run.experiment, &run.id]).chain(&run.figures.git_commit);
-            texts.into_iter().any(|it| has_text(it, text))
+            let texts = run.tags.iter().chain([&run.experiment, &run.id]).chain(&run.metrics.git_commit);
+            texts.into_iter().any(|it| contains_ignore_case(it, text))
         };
         let is_before = |until: &Until<'_>| match until {
-            Until::Date(date) => run.timestamp.get(..DATE).is_some_and(|day| day <= *date),
+            Until::Date(date) => run.timestamp.get(..DATE_LEN).is_some_and(|day| day <= *date),
             Until::Time(time) => run.timestamp <= *time,
         };
-        experiment.as_ref().is_none_or(|typed| is_name_of(typed, &run.experiment))
+        experiment.as_ref().is_none_or(|typed| matches_name(typed, &run.experiment))
             && tag.as_ref().is_none_or(|tag| run.tags.contains(tag))
             && tags.as_ref().is_none_or(has_one)
             && verdict.is_none_or(|verdict| verdict == run.verdict())
@@ -300,7 +300,7 @@ impl<'a> Wanted<'a> {
 }
 
 /// Sorts runs stably; they are in newest-first order.
-fn sort(runs: &mut [&RunView], query: &RunsQuery) {
+fn sort_runs(runs: &mut [&RunView], query: &RunsQuery) {
     let is_descending = match query.order {
         Some(order) => order == Order::Desc,
         None => query.sort != RunSort::Name,
@@ -310,11 +310,11 @@ fn sort(runs: &mut [&RunView], query: &RunsQuery) {
         RunSort::Timestamp => turned(one.timestamp.cmp(&two.timestamp)),
         RunSort::Name => turned(one.experiment.cmp(&two.experiment)),
         RunSort::Verdict => turned(one.verdict().cmp(&two.verdict())),
-        sort => known_first(figure(one, sort), figure(two, sort), is_descending),
+        sort => cmp_known_first(sort_value(one, sort), sort_value(two, sort), is_descending),
     });
 }
 
-fn figure(run: &RunView, sort: RunSort) -> Option<f64> {
+fn sort_value(run: &RunView, sort: RunSort) -> Option<f64> {
     let integer = |number: i64| Some(number as f64);
     match sort {
         RunSort::Timestamp | RunSort::Name | RunSort::Verdict => None,
@@ -322,37 +322,37 @@ fn figure(run: &RunView, sort: RunSort) -> Option<f64> {
         RunSort::Items => Some(run.items.total as f64),
         RunSort::Errors => integer(run.errors()),
         RunSort::Duration => integer(run.duration_ms),
-        RunSort::Latency => Some(run.figures.avg_latency_ms),
-        RunSort::Tokens => run.figures.total_tokens.and_then(integer),
+        RunSort::Latency => Some(run.metrics.avg_latency_ms),
+        RunSort::Tokens => run.metrics.total_tokens.and_then(integer),
         RunSort::Cost => run.total_cost(),
     }
 }
 
 /// Each evaluator's means in the last `recent` runs of an experiment up to this one.
-fn recent_scores(known: &Known, run: &RunView, recent: usize) -> BTreeMap<String, Vec<Option<f64>>> {
+fn recent_scores(known: &RunList, run: &RunView, recent: usize) -> BTreeMap<String, Vec<Option<f64>>> {
     if recent == 0 {
         return BTreeMap::new();
     }
-    let mut runs: Vec<_> = known.up_to(run).take(recent).collect();
+    let mut runs: Vec<_> = known.runs_up_to(run).take(recent).collect();
     runs.reverse();
     let names = run.scores.keys();
     names.map(|name| (name.clone(), runs.iter().map(|run| run.scores.get(name).copied()).collect())).collect()
 }
 
-fn row(run: &RunView, recent_scores: BTreeMap<String, Vec<Option<f64>>>) -> RunRow {
+fn run_row(run: &RunView, recent_scores: BTreeMap<String, Vec<Option<f64>>>) -> RunRow {
     RunRow {
         facts: RunFacts::from(run),
         name: run.experiment.clone(),
         avg_scores: run.scores.clone(),
         status: run.status,
-        passed_items: integer(run.items.passed),
-        low_items: integer(run.items.below_pass_mark),
-        failed_items: run.figures.failed_items,
-        eval_errors: run.figures.eval_errors,
+        passed_items: to_i64(run.items.passed),
+        low_items: to_i64(run.items.below_pass_mark),
+        failed_items: run.metrics.failed_items,
+        eval_errors: run.metrics.eval_errors,
         recent_scores,
     }
 }
 
-fn integer(number: usize) -> i64 {
+fn to_i64(number: usize) -> i64 {
     number.try_into().unwrap_or(i64::MAX)
 }

@@ -5,17 +5,17 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::response::Response;
-use cobalt_core::names;
+use cobalt_core::experiment_name;
 use cobalt_core::report::{Category, Metric, Threshold};
-use cobalt_core::store::ReportText;
+use cobalt_core::store::ReportReader;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::respond::{Asked, Conditional, answer, moment};
+use super::respond::{Conditional, StrictQuery, cached_json, parse_time};
 use super::runs::RunFacts;
 use crate::runs::RunView;
 use crate::serve::error::ApiError;
-use crate::serve::store::{FileProblem, Store};
+use crate::serve::store::{RunFileError, Store};
 
 /// A selection of runs.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -83,15 +83,16 @@ pub enum TrendQuantity {
 pub async fn trends(
     State(store): State<Arc<Store>>,
     conditional: Conditional,
-    Asked(query): Asked<TrendsQuery>,
+    StrictQuery(query): StrictQuery<TrendsQuery>,
 ) -> Result<Response, ApiError> {
-    answer(store, conditional, Store::runs_state, move |store| over_time(store, &query)).await
+    cached_json(store, conditional, Store::runs_state, move |store| load_trends(store, &query)).await
 }
 
-fn over_time(store: &Store, query: &TrendsQuery) -> Result<Trends, ApiError> {
+fn load_trends(store: &Store, query: &TrendsQuery) -> Result<Trends, ApiError> {
     let known = store.known()?;
-    let since = query.since.as_deref().map(|text| moment("since", text)).transpose()?;
-    let experiment = names::find(&query.experiment, known.runs.iter().map(|run| &*run.experiment));
+    let since = query.since.as_deref().map(|text| parse_time("since", text)).transpose()?;
+    let experiment =
+        experiment_name::find_declared(&query.experiment, known.runs.iter().map(|run| &*run.experiment));
     let is_meant = |run: &&RunView| {
         Some(&*run.experiment) == experiment
             && query.tag.as_ref().is_none_or(|tag| run.tags.contains(tag))
@@ -102,31 +103,31 @@ fn over_time(store: &Store, query: &TrendsQuery) -> Result<Trends, ApiError> {
     runs.reverse();
     let evaluator = query.evaluator.as_deref();
     let thresholds = runs.last().map(|run| thresholds(store, &run.id)).transpose()?.unwrap_or_default();
-    let lines = thresholds.iter().filter_map(line).filter(|line| is_shown(line, evaluator));
+    let lines = thresholds.iter().filter_map(threshold_line).filter(|line| is_relevant(line, evaluator));
     Ok(Trends {
         thresholds: lines.collect(),
-        trends: runs.into_iter().map(|run| point(run, evaluator)).collect(),
+        trends: runs.into_iter().map(|run| trend_point(run, evaluator)).collect(),
     })
 }
 
 /// The thresholds of a run, if readable; those of old files may not be.
 fn thresholds(store: &Store, id: &str) -> Result<Vec<Threshold>, ApiError> {
-    let read = |bytes: &[u8]| ReportText::of(bytes).ok()?.head().config.read_thresholds().ok();
-    match store.read(id, read) {
+    let read = |bytes: &[u8]| ReportReader::of(bytes).ok()?.head().config.parse_thresholds().ok();
+    match store.read_file(id, read) {
         Ok(thresholds) => Ok(thresholds.unwrap_or_default()),
-        Err(FileProblem::Final(error)) => Err(error),
-        Err(FileProblem::Changed) => Ok(Vec::new()),
+        Err(RunFileError::Permanent(error)) => Err(error),
+        Err(RunFileError::Changed) => Ok(Vec::new()),
     }
 }
 
-fn point(run: &RunView, evaluator: Option<&str>) -> TrendPoint {
+fn trend_point(run: &RunView, evaluator: Option<&str>) -> TrendPoint {
     let mut scores = run.scores.clone();
     scores.retain(|name, _| evaluator.is_none_or(|evaluator| name == evaluator));
     TrendPoint { facts: RunFacts::from(run), scores, errors: run.errors() }
 }
 
 /// A threshold as a line, if the points have its metric.
-fn line(threshold: &Threshold) -> Option<ThresholdLine> {
+fn threshold_line(threshold: &Threshold) -> Option<ThresholdLine> {
     let (quantity, evaluator) = match (threshold.category(), threshold.metric()) {
         (Category::Score, Metric::Avg) => (TrendQuantity::Score, None),
         (Category::Evaluator(name), Metric::Avg) => (TrendQuantity::Score, Some(name.clone())),
@@ -139,7 +140,7 @@ fn line(threshold: &Threshold) -> Option<ThresholdLine> {
 }
 
 /// Whether a line is relevant: with a selected evaluator, bounds of other scores are not.
-fn is_shown(line: &ThresholdLine, evaluator: Option<&str>) -> bool {
+fn is_relevant(line: &ThresholdLine, evaluator: Option<&str>) -> bool {
     line.quantity != TrendQuantity::Score
         || evaluator.is_none_or(|name| line.evaluator.as_deref() == Some(name))
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use cobalt_core::report::ItemResult;
-use cobalt_core::store::{JournalEntry, JournalHeader, is_going_on, read_journal};
+use cobalt_core::store::{JournalEntry, JournalHeader, is_in_progress, read_journal};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -23,15 +23,15 @@ pub enum LiveRunState {
     /// In progress.
     Running,
     /// Interrupted: its process ended early; resume with `cargo cobalt run --resume ID`.
-    CutOff,
+    Interrupted,
 }
 
 impl From<runs::RunPhase> for LiveRunState {
     fn from(state: runs::RunPhase) -> Self {
         match state {
-            runs::RunPhase::Ended => Self::Finished,
-            runs::RunPhase::GoingOn => Self::Running,
-            runs::RunPhase::CutOff => Self::CutOff,
+            runs::RunPhase::Finished => Self::Finished,
+            runs::RunPhase::Running => Self::Running,
+            runs::RunPhase::Interrupted => Self::Interrupted,
         }
     }
 }
@@ -67,7 +67,7 @@ pub struct LiveRun {
 pub struct Journal {
     path: PathBuf,
     /// The creation time of the file, to detect a replacement.
-    made: Option<SystemTime>,
+    created: Option<SystemTime>,
     modified: SystemTime,
     /// The number of bytes read, in complete lines.
     read: u64,
@@ -76,13 +76,13 @@ pub struct Journal {
     /// The run's elapsed time at its last finished item, in milliseconds.
     elapsed_ms: u64,
     /// The finished items by index: a rerun item counts once.
-    finished: BTreeMap<usize, Finished>,
-    is_going_on: bool,
+    finished: BTreeMap<usize, FinishedItem>,
+    is_running: bool,
 }
 
 /// The counted fields of an item.
 #[derive(Debug)]
-struct Finished {
+struct FinishedItem {
     passed: bool,
     is_in_error: bool,
     /// For each evaluator in order, the sum and the number of its scores.
@@ -94,13 +94,13 @@ impl Journal {
     pub fn new(path: &Path) -> Self {
         Self {
             path: path.to_owned(),
-            made: None,
+            created: None,
             modified: SystemTime::UNIX_EPOCH,
             read: 0,
             header: None,
             elapsed_ms: 0,
             finished: BTreeMap::new(),
-            is_going_on: false,
+            is_running: false,
         }
     }
 
@@ -113,22 +113,22 @@ impl Journal {
     pub fn follow(&mut self) -> io::Result<Vec<ItemResult>> {
         let mut file = File::open(&self.path)?;
         let metadata = file.metadata()?;
-        if metadata.len() < self.read || (self.read > 0 && made(&metadata) != self.made) {
+        if metadata.len() < self.read || (self.read > 0 && created_at(&metadata) != self.created) {
             *self = Self::new(&self.path);
         }
-        (self.made, self.modified) = (made(&metadata), metadata.modified()?);
+        (self.created, self.modified) = (created_at(&metadata), metadata.modified()?);
         // Before reading the rest, so that everything written before the process ends is seen.
-        self.is_going_on = is_going_on(&self.path)?;
+        self.is_running = is_in_progress(&self.path)?;
         if metadata.len() == self.read {
             return Ok(Vec::new());
         }
         let mut added = Vec::new();
         file.seek(SeekFrom::Start(self.read))?;
         file.read_to_end(&mut added)?;
-        Ok(self.take(&added))
+        Ok(self.apply_lines(&added))
     }
 
-    fn take(&mut self, added: &[u8]) -> Vec<ItemResult> {
+    fn apply_lines(&mut self, added: &[u8]) -> Vec<ItemResult> {
         let whole = memchr::memrchr(b'\n', added).map_or(0, |end| end + 1);
         let mut lines = added[..whole].split_inclusive(|byte| *byte == b'\n');
         if self.read == 0 {
@@ -138,7 +138,7 @@ impl Journal {
         let Some(header) = &self.header else { return Vec::new() };
         // The item of a damaged line will be run again.
         let entries: Vec<_> = lines.filter_map(|line| header.read_entry(line)).collect();
-        entries.into_iter().map(|entry| self.count(entry)).collect()
+        entries.into_iter().map(|entry| self.record_item(entry)).collect()
     }
 
     /// The header; `None` if the file is not a journal, or is a copy under another name.
@@ -147,13 +147,13 @@ impl Journal {
         (self.path.file_stem()? == &*header.id).then_some(header)
     }
 
-    fn count(&mut self, JournalEntry { at, mut item }: JournalEntry) -> ItemResult {
+    fn record_item(&mut self, JournalEntry { at, mut item }: JournalEntry) -> ItemResult {
         if let Some(header) = &self.header {
             item.passed = header.config.passes(&item);
         }
         let evaluators = self.header.iter().flat_map(|header| &header.config.evaluators);
         let scores = |name| item.scores(name).fold((0.0, 0), |(sum, count), score| (sum + score, count + 1));
-        let finished = Finished {
+        let finished = FinishedItem {
             passed: item.passed,
             is_in_error: item.is_in_error(),
             scores: evaluators.map(|name| scores(name)).collect(),
@@ -173,10 +173,10 @@ impl Journal {
     }
 
     /// The current state of the run; `None` until the header is known.
-    pub fn run(&self) -> Option<LiveRun> {
+    pub fn live_run(&self) -> Option<LiveRun> {
         let header = self.header.as_ref()?;
-        let count = |is: fn(&Finished) -> bool| self.finished.values().filter(|item| is(item)).count();
-        let state = if self.is_going_on { runs::RunPhase::GoingOn } else { runs::RunPhase::CutOff };
+        let count = |is: fn(&FinishedItem) -> bool| self.finished.values().filter(|item| is(item)).count();
+        let state = if self.is_running { runs::RunPhase::Running } else { runs::RunPhase::Interrupted };
         let run = RunView::unfinished(header, state, self.finished.len());
         Some(LiveRun {
             id: run.id,
@@ -189,12 +189,12 @@ impl Journal {
             finished_items: run.items.finished,
             passed_items: count(|item| item.passed),
             error_items: count(|item| item.is_in_error),
-            avg_scores: self.averages(header),
+            avg_scores: self.mean_scores(header),
             elapsed_ms: self.elapsed_ms(),
         })
     }
 
-    fn averages(&self, header: &JournalHeader) -> BTreeMap<String, f64> {
+    fn mean_scores(&self, header: &JournalHeader) -> BTreeMap<String, f64> {
         let average = |(place, name): (usize, &String)| {
             let scores = self.finished.values().map(|item| item.scores[place]);
             let (sum, count) = scores.fold((0.0, 0), |all, one| (all.0 + one.0, all.1 + one.1));
@@ -206,12 +206,12 @@ impl Journal {
     /// For a running run, adds the time since the last write to the journal: its start, its resumption, or its last finished item.
     fn elapsed_ms(&self) -> u64 {
         let since =
-            if self.is_going_on { self.modified.elapsed().unwrap_or_default() } else { Duration::ZERO };
+            if self.is_running { self.modified.elapsed().unwrap_or_default() } else { Duration::ZERO };
         self.elapsed_ms + u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
     }
 }
 
 /// Not available on every file system.
-fn made(metadata: &Metadata) -> Option<SystemTime> {
+fn created_at(metadata: &Metadata) -> Option<SystemTime> {
     metadata.created().ok()
 }

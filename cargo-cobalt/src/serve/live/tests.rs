@@ -24,8 +24,8 @@ impl Folder {
         folder
     }
 
-    fn live(&self) -> Live {
-        Live::of_folders(&self.0.path().join("runs"), &self.0.path().join("results"))
+    fn live(&self) -> LiveUpdates {
+        LiveUpdates::with_folders(&self.0.path().join("runs"), &self.0.path().join("results"))
     }
 
     fn journal(&self) -> PathBuf {
@@ -70,23 +70,23 @@ fn entry(index: usize, passed: bool, scores: [Option<f64>; 2]) -> String {
     format!("{}\n", json!({ "at": index * 10, "item": item }))
 }
 
-fn right(index: usize) -> String {
+fn passed_entry(index: usize) -> String {
     entry(index, true, [Some(1.0), Some(1.0)])
 }
 
-fn finished(live: &Live) -> Vec<usize> {
+fn finished(live: &LiveUpdates) -> Vec<usize> {
     live.runs().iter().map(|run| run.finished_items).collect()
 }
 
 /// The events that a listener has received.
-fn told(listener: &mut Receiver<ServerEvent>) -> Vec<ServerEvent> {
+fn received(listener: &mut Receiver<ServerEvent>) -> Vec<ServerEvent> {
     std::iter::from_fn(|| listener.try_recv().ok()).collect()
 }
 
 #[test]
 fn a_run_is_counted_as_its_journal_tells() {
     let folder = Folder::new();
-    folder.add(&(header(json!({ "selection": [0, 3, 4, 5] })) + &right(3)));
+    folder.add(&(header(json!({ "selection": [0, 3, 4, 5] })) + &passed_entry(3)));
     folder.add(&(entry(4, false, [Some(0.0), Some(0.5)]) + &entry(5, false, [None, Some(1.0)])));
     let mut runs = folder.live().runs();
     let expected = LiveRun {
@@ -94,7 +94,7 @@ fn a_run_is_counted_as_its_journal_tells() {
         name: "desk".to_owned(),
         timestamp: "2026-02-05T14:30:00.000Z".to_owned(),
         tags: vec!["smoke".to_owned()],
-        state: LiveRunState::CutOff,
+        state: LiveRunState::Interrupted,
         partial: true,
         total_items: 4,
         finished_items: 3,
@@ -111,7 +111,7 @@ fn a_run_is_counted_as_its_journal_tells() {
 fn a_line_that_is_being_written_counts_when_it_is_whole() {
     let folder = Folder::new();
     let live = folder.live();
-    let (header, first, second) = (header(json!({})), right(0), right(1));
+    let (header, first, second) = (header(json!({})), passed_entry(0), passed_entry(1));
     folder.add(&header[..30]);
     assert_eq!(finished(&live), [0; 0]);
     folder.add(&header[30..]);
@@ -131,7 +131,7 @@ fn an_item_that_was_run_again_counts_once_by_its_later_line() {
     let live = folder.live();
     folder.add(&(header(json!({})) + &entry(2, false, [None, None])));
     assert_eq!(live.runs()[0].error_items, 1);
-    folder.add(&right(2));
+    folder.add(&passed_entry(2));
     let run = &live.runs()[0];
     assert_eq!((run.finished_items, run.error_items, run.passed_items), (1, 0, 1));
     assert_eq!(run.avg_scores["right"], 1.0);
@@ -141,8 +141,8 @@ fn an_item_that_was_run_again_counts_once_by_its_later_line() {
 fn a_journal_that_is_cut_goes_or_is_another_one_is_read_anew() {
     let folder = Folder::new();
     let live = folder.live();
-    let start = header(json!({})) + &right(0);
-    folder.add(&(start.clone() + &right(1)));
+    let start = header(json!({})) + &passed_entry(0);
+    folder.add(&(start.clone() + &passed_entry(1)));
     assert_eq!(finished(&live), [2]);
     OpenOptions::new().write(true).open(folder.journal()).unwrap().set_len(start.len() as u64).unwrap();
     assert_eq!(finished(&live), [1], "it is shorter");
@@ -154,7 +154,7 @@ fn a_journal_that_is_cut_goes_or_is_another_one_is_read_anew() {
     // Let the file system's clock advance.
     std::thread::sleep(Duration::from_millis(20));
     let new = folder.journal().with_extension("new");
-    fs::write(&new, header(json!({})) + &right(3) + &right(4)).unwrap();
+    fs::write(&new, header(json!({})) + &passed_entry(3) + &passed_entry(4)).unwrap();
     if File::open(&new).unwrap().metadata().unwrap().created().is_ok() {
         fs::rename(&new, folder.journal()).unwrap();
         assert_eq!((finished(&live), &*live.runs()[0].name), (vec![2], "desk"));
@@ -180,7 +180,7 @@ fn files_that_are_no_journals_are_no_runs() {
 fn a_run_goes_on_while_its_process_holds_the_lock() {
     let folder = Folder::new();
     let live = folder.live();
-    folder.add(&(header(json!({})) + &right(3)));
+    folder.add(&(header(json!({})) + &passed_entry(3)));
     let writer = File::open(folder.journal()).unwrap();
     writer.lock().unwrap();
     let minute = Duration::from_secs(60);
@@ -191,7 +191,7 @@ fn a_run_goes_on_while_its_process_holds_the_lock() {
     assert!((elapsed..elapsed + 30_000).contains(&run.elapsed_ms), "{} since its last item", run.elapsed_ms);
     drop(writer);
     let run = live.runs().pop().unwrap();
-    assert_eq!((run.state, run.elapsed_ms), (LiveRunState::CutOff, 30));
+    assert_eq!((run.state, run.elapsed_ms), (LiveRunState::Interrupted, 30));
 }
 
 #[test]
@@ -208,15 +208,15 @@ fn a_run_with_a_result_file_has_ended() {
 fn listeners_are_told_of_runs_and_items_and_then_of_results() {
     let folder = Folder::new();
     let live = folder.live();
-    folder.add(&(header(json!({})) + &right(0)));
-    let (runs, mut listener) = live.listen().unwrap();
+    folder.add(&(header(json!({})) + &passed_entry(0)));
+    let (runs, mut listener) = live.subscribe().unwrap();
     assert_eq!(runs[0].finished_items, 1);
-    live.tell_news();
-    assert_eq!(told(&mut listener), [], "earlier items are not events");
+    live.poll_and_send();
+    assert_eq!(received(&mut listener), [], "earlier items are not events");
 
     folder.add(&entry(1, false, [Some(0.0), Some(1.0)]));
-    live.tell_news();
-    let news = told(&mut listener);
+    live.poll_and_send();
+    let news = received(&mut listener);
     let item = ServerEvent::Item {
         run: RUN.to_owned(),
         key: "item-1".to_owned(),
@@ -231,10 +231,10 @@ fn listeners_are_told_of_runs_and_items_and_then_of_results() {
 
     fs::write(folder.result(), "{}").unwrap();
     fs::remove_file(folder.journal()).unwrap();
-    live.tell_news();
-    assert_eq!(told(&mut listener), [ServerEvent::Live { runs: Vec::new() }, ServerEvent::Results {}]);
-    live.tell_news();
-    assert_eq!(told(&mut listener), []);
+    live.poll_and_send();
+    assert_eq!(received(&mut listener), [ServerEvent::Live { runs: Vec::new() }, ServerEvent::Results {}]);
+    live.poll_and_send();
+    assert_eq!(received(&mut listener), []);
 }
 
 #[test]
@@ -242,58 +242,60 @@ fn a_result_file_that_is_written_anew_or_removed_is_told() {
     let folder = Folder::new();
     fs::write(folder.result(), "{}").unwrap();
     let live = folder.live();
-    let (_, mut listener) = live.listen().unwrap();
+    let (_, mut listener) = live.subscribe().unwrap();
     let draft = folder.0.path().join("results/.draft.tmp");
     fs::write(&draft, "{ }").unwrap();
-    live.tell_news();
-    assert_eq!(told(&mut listener), [], "a draft is ignored");
+    live.poll_and_send();
+    assert_eq!(received(&mut listener), [], "a draft is ignored");
     fs::rename(&draft, folder.result()).unwrap();
-    live.tell_news();
-    assert_eq!(told(&mut listener), [ServerEvent::Results {}]);
+    live.poll_and_send();
+    assert_eq!(received(&mut listener), [ServerEvent::Results {}]);
     fs::remove_dir_all(folder.result().parent().unwrap()).unwrap();
-    live.tell_news();
-    assert_eq!(told(&mut listener), [ServerEvent::Results {}]);
+    live.poll_and_send();
+    assert_eq!(received(&mut listener), [ServerEvent::Results {}]);
 }
 
 #[test]
 fn of_many_items_at_once_some_are_told() {
     let folder = Folder::new();
     let live = folder.live();
-    folder.add(&header(json!({ "dataset": { "source": "inline", "items": 10 * ITEMS, "hash": "d" } })));
-    let (_, mut listener) = live.listen().unwrap();
-    folder.add(&(0..10 * ITEMS).map(right).collect::<String>());
-    live.tell_news();
-    let news = told(&mut listener);
-    assert_eq!(news.len(), 1 + ITEMS);
-    assert!(matches!(&news[0], ServerEvent::Live { runs } if runs[0].finished_items == 10 * ITEMS));
+    folder.add(&header(
+        json!({ "dataset": { "source": "inline", "items": 10 * MAX_ITEM_EVENTS, "hash": "d" } }),
+    ));
+    let (_, mut listener) = live.subscribe().unwrap();
+    folder.add(&(0..10 * MAX_ITEM_EVENTS).map(passed_entry).collect::<String>());
+    live.poll_and_send();
+    let news = received(&mut listener);
+    assert_eq!(news.len(), 1 + MAX_ITEM_EVENTS);
+    assert!(matches!(&news[0], ServerEvent::Live { runs } if runs[0].finished_items == 10 * MAX_ITEM_EVENTS));
 }
 
 #[test]
 fn what_happens_while_nobody_listens_is_no_news_later() {
     let folder = Folder::new();
     let live = folder.live();
-    let (_, listener) = live.listen().unwrap();
+    let (_, listener) = live.subscribe().unwrap();
     drop(listener);
-    folder.add(&(header(json!({})) + &right(0)));
+    folder.add(&(header(json!({})) + &passed_entry(0)));
     fs::write(folder.result().with_extension("other.json"), "{}").unwrap();
     live.runs();
-    let (runs, mut listener) = live.listen().unwrap();
+    let (runs, mut listener) = live.subscribe().unwrap();
     assert_eq!(runs.len(), 1);
-    live.tell_news();
-    assert_eq!(told(&mut listener), []);
+    live.poll_and_send();
+    assert_eq!(received(&mut listener), []);
 }
 
 #[tokio::test]
 async fn somebody_who_listens_is_told_soon_and_until_it_is_over() {
     let folder = Folder::new();
     let live = Arc::new(folder.live());
-    let telling = tokio::spawn(Arc::clone(&live).tell());
-    let (_, mut listener) = live.listen().unwrap();
+    let telling = tokio::spawn(Arc::clone(&live).run());
+    let (_, mut listener) = live.subscribe().unwrap();
     folder.add(&header(json!({})));
     let first = tokio::time::timeout(Duration::from_secs(10), listener.recv()).await.unwrap().unwrap();
     assert!(matches!(first, ServerEvent::Live { runs } if runs.len() == 1));
-    live.end();
+    live.shut_down();
     assert!(listener.recv().await.is_err());
     tokio::time::timeout(Duration::from_secs(10), telling).await.unwrap().unwrap();
-    assert!(live.listen().is_none());
+    assert!(live.subscribe().is_none());
 }

@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::command::{COBALT, program};
-use crate::project::{Project, Said};
+use crate::project::{ProgramOutput, Project};
 use crate::snapshot::assert_printed;
 use crate::store::Store;
 
@@ -36,9 +36,9 @@ fn store() -> Store {
     store
 }
 
-fn add(store: &Store, arguments: &[&str], code: i32) -> Said {
+fn add(store: &Store, arguments: &[&str], code: i32) -> ProgramOutput {
     let mut command = program(COBALT, store.folder());
-    Said::by(command.args(["cobalt", "dataset", "add"]).args(arguments), code)
+    ProgramOutput::by(command.args(["cobalt", "dataset", "add"]).args(arguments), code)
 }
 
 fn read(store: &Store, file: &str) -> String {

@@ -4,7 +4,7 @@ use std::fs;
 use std::process::Stdio;
 
 use crate::command::{COBALT, program};
-use crate::project::Said;
+use crate::project::ProgramOutput;
 use crate::snapshot::assert_printed;
 use crate::store::Store;
 
@@ -24,9 +24,9 @@ fn store(file: &str, text: &str) -> Store {
     store
 }
 
-fn dedupe(store: &Store, arguments: &[&str], code: i32) -> Said {
+fn dedupe(store: &Store, arguments: &[&str], code: i32) -> ProgramOutput {
     let mut command = program(COBALT, store.folder());
-    Said::by(command.args(["cobalt", "dataset", "dedupe"]).args(arguments), code)
+    ProgramOutput::by(command.args(["cobalt", "dataset", "dedupe"]).args(arguments), code)
 }
 
 fn read(store: &Store, file: &str) -> String {

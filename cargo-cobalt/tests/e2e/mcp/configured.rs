@@ -13,7 +13,7 @@ use crate::project::Project;
 fn what_the_file_for_assistants_says_starts_a_server_that_answers() {
     let project = Project::steered();
     project.write(".mcp.json", r#"{ "mcpServers": { "web": { "url": "https://example.org" } } }"#);
-    project.cobalt(&["update"], 0).says("updated  .mcp.json");
+    project.cobalt(&["update"], 0).stdout_has("updated  .mcp.json");
     let text = project.read(".mcp.json");
     let servers: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(servers["mcpServers"]["web"]["url"], "https://example.org");

@@ -147,7 +147,7 @@ fn what_does_not_compile_is_handed_back_and_what_does_is_left() {
     let refused = assistant.fails("cobalt_generate", json!({ "agentFile": "src/router.rs" }));
     assert_ran!("files_that_exist", answer(&refused));
     assert_eq!((desk.files(), desk.model.received().len()), (files, 2));
-    desk.project.cobalt(&["run", "--ci"], 0).says("right_team");
+    desk.project.cobalt(&["run", "--ci"], 0).stdout_has("right_team");
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn in_a_fresh_project_the_new_experiment_has_a_name_of_its_own() {
     let library = "pub mod router;\n\n/// The team.\npub fn team(message: &str) -> String {\n    router::route(message)\n}\n";
     desk.project.write("src/lib.rs", library);
     desk.project.cobalt(&["init"], 0);
-    desk.project.cobalt(&["run", "--ci"], 0).says("generate_named: passed");
+    desk.project.cobalt(&["run", "--ci"], 0).stdout_has("generate_named: passed");
     let mut assistant = Assistant::of(&desk.project);
     let made = assistant.call("cobalt_generate", json!({ "agentFile": "src/lib.rs", "datasetSize": 3 }));
     assert_eq!(made["experiments"], json!(["generate_named_evals"]));
@@ -171,7 +171,7 @@ fn in_a_fresh_project_the_new_experiment_has_a_name_of_its_own() {
     let prompt = desk.model.received()[0].json()["messages"][1]["content"].as_str().unwrap().to_owned();
     assert!(prompt.contains("These names of experiments are taken: `generate_named`."), "{prompt}");
     assert!(prompt.contains("`name = \"generate_named_evals\"`"), "{prompt}");
-    desk.project.cobalt(&["run", "--ci"], 0).says("generate_named_evals: passed");
+    desk.project.cobalt(&["run", "--ci"], 0).stdout_has("generate_named_evals: passed");
 
     // A target that it replaces does not take its name.
     let more = Desk { model: Receiver::start(&[says(items(), &named("generate_named_evals"))]), ..desk };

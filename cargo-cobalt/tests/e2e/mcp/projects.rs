@@ -75,9 +75,10 @@ fn projects_of_the_command_line_are_told_apart_by_name_or_folder() {
 #[test]
 fn a_folder_that_is_no_project_ends_the_server_at_once() {
     let folders = Project::empty();
-    folders.cobalt(&["mcp", "--project", "none"], 3).tells("error: failed to read the folder `none`");
+    folders.cobalt(&["mcp", "--project", "none"], 3).stderr_has("error: failed to read the folder `none`");
     fs::remove_file(folders.path("Cargo.toml")).unwrap();
-    let said = folders.cobalt(&["mcp", "--project", "src"], 3).tells("error: `src` is not in a Cargo project");
+    let said =
+        folders.cobalt(&["mcp", "--project", "src"], 3).stderr_has("error: `src` is not in a Cargo project");
     assert_eq!(said.stdout, "");
 }
 

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::server::{Server, command};
 use crate::kept::package;
-use crate::project::Said;
+use crate::project::ProgramOutput;
 
 #[test]
 fn a_port_that_is_taken_is_named_with_a_way_out() {
@@ -23,8 +23,8 @@ fn a_port_that_is_taken_is_named_with_a_way_out() {
         let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 15\r\n\r\n{\"project\":\"x\"}");
         other
     });
-    let said = Said::by(&mut command(folder.path(), &["--port", &port.to_string()]), 3);
-    said.tells(&format!("failed to listen on 127.0.0.1:{port}: the port is in use; choose another one"));
+    let said = ProgramOutput::by(&mut command(folder.path(), &["--port", &port.to_string()]), 3);
+    said.stderr_has(&format!("failed to listen on 127.0.0.1:{port}: the port is in use; choose another one"));
     let other = answers.join().unwrap();
     drop(other);
     fs::write(folder.path().join("cobalt.toml"), format!("[dashboard]\nport = {port}\n")).unwrap();
@@ -38,10 +38,11 @@ fn a_second_server_of_a_project_leads_to_the_first_and_another_project_has_its_o
     let server = Server::at(folder.path());
     assert!(server.said().contains("no runs yet, create one with `cargo cobalt run`"), "{}", server.said());
     for arguments in [&["--port", server.port()][..], &[]] {
-        let said = Said::by(&mut command(folder.path(), arguments), 0);
-        said.tells(&format!("the dashboard of this project is already running: {}\n", server.url()));
+        let said = ProgramOutput::by(&mut command(folder.path(), arguments), 0);
+        said.stderr_has(&format!("the dashboard of this project is already running: {}\n", server.url()));
     }
-    Said::by(&mut command(other.path(), &["--port", server.port()]), 3).tells("the port is in use");
+    ProgramOutput::by(&mut command(other.path(), &["--port", server.port()]), 3)
+        .stderr_has("the port is in use");
     let second = Server::at(folder.path());
     assert_ne!(second.host, server.host, "a port that is asked for is taken at its word");
 }
@@ -60,8 +61,8 @@ fn it_listens_by_ip_6_too() {
         assert_eq!(answer.status, 200, "{host}: {answer:?}");
     }
     for arguments in [&["--host", "::1", "--port", server.port()][..], &[]] {
-        let said = Said::by(&mut command(folder.path(), arguments), 0);
-        said.tells(&format!("the dashboard of this project is already running: {}\n", server.url()));
+        let said = ProgramOutput::by(&mut command(folder.path(), arguments), 0);
+        said.stderr_has(&format!("the dashboard of this project is already running: {}\n", server.url()));
     }
 }
 

@@ -14,7 +14,7 @@ use nix::unistd::Pid;
 use super::server::{Server, command};
 use crate::command::{COBALT, program};
 use crate::kept::package;
-use crate::project::{Project, Said};
+use crate::project::{ProgramOutput, Project};
 
 /// How long something may take that is expected at once.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -84,7 +84,7 @@ fn a_run_names_its_address_where_a_dashboard_runs() {
     let line = |path: &str| format!("dashboard: {}{path}\n", server.url());
     let said = project.cobalt(&run, 0);
     assert!(said.stderr.ends_with(&line(&path(&project))), "{said:?}");
-    project.cobalt(&["run", "--quiet"], 0).tells(&line("/"));
+    project.cobalt(&["run", "--quiet"], 0).stderr_has(&line("/"));
     let json = project.cobalt(&["run", "--filter", "strict", "--reporter", "json"], 0);
     assert!(!json.stderr.contains("dashboard"), "{json:?}");
     drop(server);
@@ -100,13 +100,13 @@ fn a_run_is_opened_on_the_dashboard_that_runs() {
     let project = Project::steered();
     let server = Server::at(&project.path(""));
     let mut command = project.command(&["run", "--ui", "--filter", "strict"]);
-    let said = Said::by(command.env("BROWSER", browser(&project.path(""))), 0);
+    let said = ProgramOutput::by(command.env("BROWSER", browser(&project.path(""))), 0);
     let address = server.url() + &path(&project);
-    said.tells(&format!("opened {address}"));
+    said.stderr_has(&format!("opened {address}"));
     assert_eq!(opened(&project.path("")), address);
     let mut command = project.command(&["run", "--ui", "--filter", "strict"]);
-    Said::by(command.env("BROWSER", "/there/is/no/browser"), 0)
-        .tells("warning: failed to open a browser: ");
+    ProgramOutput::by(command.env("BROWSER", "/there/is/no/browser"), 0)
+        .stderr_has("warning: failed to open a browser: ");
 }
 
 #[test]
@@ -122,7 +122,10 @@ fn a_run_serves_a_dashboard_where_none_runs_and_ends_as_it_went() {
     assert_eq!(interrupt(&mut child), Some(0), "how the run went counts");
     drop(command);
     let shown = shown(terminal);
-    assert!(shown.contains("dashboard: http://127.0.0.1:") && shown.contains("press Ctrl-C to stop"), "{shown}");
+    assert!(
+        shown.contains("dashboard: http://127.0.0.1:") && shown.contains("press Ctrl-C to stop"),
+        "{shown}"
+    );
 }
 
 #[test]
@@ -171,7 +174,10 @@ fn watch_opens_each_run_where_a_dashboard_runs_and_serves_none() {
         shown
     };
     let alone = watch();
-    assert!(alone.contains("No dashboard is running. To follow runs live, run `cargo cobalt serve`"), "{alone}");
+    assert!(
+        alone.contains("No dashboard is running. To follow runs live, run `cargo cobalt serve`"),
+        "{alone}"
+    );
     assert!(!project.path("address").exists());
     let server = Server::at(&project.path(""));
     project.answers(&[("paris", "Paris"), ("rome", "Roma")]);
@@ -188,9 +194,9 @@ fn nothing_is_opened_in_ci_and_nothing_served_without_a_terminal() {
     for (arguments, variable) in [(&["--ci"][..], "no"), (&[], "CI")] {
         let mut command = project.command(&[&run, arguments].concat());
         let command = command.env("BROWSER", browser(&project.path(""))).env(variable, "true");
-        Said::by(command, 0).tells("the dashboard is not opened in CI");
+        ProgramOutput::by(command, 0).stderr_has("the dashboard is not opened in CI");
     }
-    project.cobalt(&run, 0).tells("the dashboard is not started because stderr is not a terminal");
+    project.cobalt(&run, 0).stderr_has("the dashboard is not started because stderr is not a terminal");
     assert!(!project.path("address").exists());
 }
 

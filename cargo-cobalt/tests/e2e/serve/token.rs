@@ -2,7 +2,7 @@
 
 use super::server::{Answer, Server, command};
 use crate::kept::package;
-use crate::project::Said;
+use crate::project::ProgramOutput;
 
 const TOKEN: &str = "a-token-of-the-team";
 
@@ -77,7 +77,8 @@ fn a_server_without_a_token_is_none_for_whoever_asks_for_one() {
     let folder = package();
     let open = Server::at(folder.path());
     let mut second = command(folder.path(), &["--port", open.port()]);
-    Said::by(second.env("COBALT_TOKEN", TOKEN), 3).tells("the port is in use; choose another one");
+    ProgramOutput::by(second.env("COBALT_TOKEN", TOKEN), 3)
+        .stderr_has("the port is in use; choose another one");
 }
 
 #[test]
@@ -129,7 +130,8 @@ fn a_token_that_is_too_short_or_has_spaces_is_refused_and_not_repeated() {
     let folder = package();
     for token in ["short-secret", "a secret of several words"] {
         let mut command = command(folder.path(), &["--port", "0"]);
-        let said = Said::by(command.env("COBALT_TOKEN", token), 3).tells("at least 16 characters");
+        let said =
+            ProgramOutput::by(command.env("COBALT_TOKEN", token), 3).stderr_has("at least 16 characters");
         assert!(!said.stderr.contains(token), "{said:?}");
     }
 }

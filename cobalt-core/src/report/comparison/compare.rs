@@ -1,11 +1,11 @@
 //! Compares the common metrics of runs, with a correction for multiple tests.
 
-use super::estimate::{Estimate, LogRatio, fewest_clusters, p_two_sided, settled_by};
-use super::items::regressed;
+use super::estimate::{Estimate, LogRatio, fewest_clusters, p_two_sided, sample_size};
+use super::item_changes::regressions;
 use super::notes::notes;
-use super::paired::{Figure, Paired};
-use super::pairs::{Pair, pairs};
-use super::{Comparison, Difference, Matching, Quantity, RunIdentity, SampleSize, Test, Verdict};
+use super::paired::{ComparedMetric, Paired};
+use super::pairs::{Pair, match_items};
+use super::{Comparison, Difference, ItemMatching, Quantity, RunIdentity, SampleSize, Test, Verdict};
 use crate::report::Measurements;
 use crate::report::stats::holm;
 
@@ -17,20 +17,20 @@ use crate::report::stats::holm;
 #[must_use]
 pub fn compare(base: &Measurements, others: &[&Measurements]) -> Vec<Comparison> {
     let mut drafts: Vec<_> = others.iter().map(|other| Draft::of(base, other)).collect();
-    correct(drafts.iter_mut().flat_map(|draft| &mut draft.evaluators));
-    correct(drafts.iter_mut().flat_map(|draft| &mut draft.amounts));
+    apply_holm(drafts.iter_mut().flat_map(|draft| &mut draft.evaluators));
+    apply_holm(drafts.iter_mut().flat_map(|draft| &mut draft.amounts));
     drafts.into_iter().map(Draft::finish).collect()
 }
 
 /// A comparison whose p-values are not corrected yet.
 struct Draft {
     comparison: Comparison,
-    evaluators: Vec<Open>,
-    amounts: Vec<Open>,
+    evaluators: Vec<PendingDifference>,
+    amounts: Vec<PendingDifference>,
 }
 
 /// A difference without a verdict.
-struct Open {
+struct PendingDifference {
     difference: Difference,
     estimate: Estimate,
     /// Only for latency, tokens and cost.
@@ -42,23 +42,24 @@ struct Open {
 
 impl Draft {
     fn of(base: &Measurements, other: &Measurements) -> Self {
-        let pairs = pairs(base, other);
-        let items = Matching::of(base, other, &pairs);
-        let open = |name: &str, figure: Figure<'_>| {
+        let pairs = match_items(base, other);
+        let items = ItemMatching::of(base, other, &pairs);
+        let open = |name: &str, figure: ComparedMetric<'_>| {
             let log_ratio = LogRatio::of(figure.quantity, &pairs, base, other);
-            Open::of(name, figure.quantity, Paired::of(&figure, &pairs, base, other), log_ratio)
+            PendingDifference::of(name, figure.quantity, Paired::of(&figure, &pairs, base, other), log_ratio)
         };
         let evaluators =
-            common_evaluators(base, other).filter_map(|name| open(name, Figure::score(vec![name])));
-        let amounts =
-            amounts(&pairs).into_iter().filter_map(|(name, quantity)| open(name, Figure::amount(quantity)));
+            common_evaluators(base, other).filter_map(|name| open(name, ComparedMetric::score(vec![name])));
+        let amounts = usage_metrics(&pairs)
+            .into_iter()
+            .filter_map(|(name, quantity)| open(name, ComparedMetric::amount(quantity)));
         let (evaluators, amounts) = (evaluators.collect(), amounts.collect());
         let common: Vec<_> = common_evaluators(base, other).collect();
         let comparison = Comparison {
             base: RunIdentity::of(base),
             other: RunIdentity::of(other),
             notes: notes(base, other, &items, &pairs),
-            regressed: regressed(&pairs, &common),
+            regressed: regressions(&pairs, &common),
             items,
             evaluators: Vec::new(),
             amounts: Vec::new(),
@@ -69,7 +70,8 @@ impl Draft {
     fn finish(self) -> Comparison {
         let Self { mut comparison, evaluators, amounts } = self;
         let is_same_run = comparison.base.id == comparison.other.id;
-        let finish = |open: Vec<Open>| open.into_iter().map(|open| open.finish(is_same_run)).collect();
+        let finish =
+            |open: Vec<PendingDifference>| open.into_iter().map(|open| open.finish(is_same_run)).collect();
         comparison.evaluators = finish(evaluators);
         comparison.amounts = finish(amounts);
         comparison
@@ -96,7 +98,7 @@ fn common_evaluators<'a>(base: &'a Measurements, other: &'a Measurements) -> imp
 }
 
 /// The other metrics to compare: latency unless a file does not have it; errors if there are any.
-fn amounts(pairs: &[Pair<'_>]) -> Vec<(&'static str, Quantity)> {
+fn usage_metrics(pairs: &[Pair<'_>]) -> Vec<(&'static str, Quantity)> {
     let is_timed = pairs.iter().any(|pair| pair.base.latency_ms > 0.0)
         && pairs.iter().any(|pair| pair.other.latency_ms > 0.0);
     let has_errors = pairs.iter().any(|pair| !(pair.base.failed.is_empty() && pair.other.failed.is_empty()));
@@ -110,7 +112,7 @@ fn amounts(pairs: &[Pair<'_>]) -> Vec<(&'static str, Quantity)> {
     amounts
 }
 
-impl Open {
+impl PendingDifference {
     /// `None` if no item has the metric in both runs.
     fn of(name: &str, quantity: Quantity, paired: Paired, log_ratio: Option<LogRatio>) -> Option<Self> {
         let estimate = Estimate::of(&paired, quantity)?;
@@ -162,7 +164,7 @@ impl Open {
 }
 
 /// Corrects the p-values for multiple tests.
-fn correct<'a>(family: impl Iterator<Item = &'a mut Open>) {
+fn apply_holm<'a>(family: impl Iterator<Item = &'a mut PendingDifference>) {
     let mut tested: Vec<_> = family.filter(|open| open.difference.p_value.is_some()).collect();
     let p_values: Vec<_> = tested.iter().filter_map(|open| open.difference.p_value).collect();
     for (open, adjusted) in tested.iter_mut().zip(holm(&p_values)) {
@@ -182,7 +184,7 @@ const RELATIVE_MARGIN: f64 = 0.1;
 
 /// The margin in standard errors that includes the interval of a zero difference with 80% power: the normal quantiles at 97.5%
 /// and 90%, as both ends must be within the margin.
-const TO_RULE_OUT: f64 = 1.959_964 + 1.281_552;
+const RULE_OUT_ERRORS: f64 = 1.959_964 + 1.281_552;
 
 /// The verdict on a difference whose p-value is corrected for `tested` tests and, if it is inconclusive, the sample size needed.
 pub fn decide(
@@ -193,7 +195,7 @@ pub fn decide(
     tested: usize,
 ) -> (Verdict, Option<SampleSize>) {
     let margin = margin(difference);
-    if difference.p_adjusted.is_some_and(|p| p < LEVEL) && is_clear(difference) {
+    if difference.p_adjusted.is_some_and(|p| p < LEVEL) && interval_excludes_zero(difference) {
         let is_larger = difference.difference > 0.0;
         let is_better = is_larger == difference.quantity.more_is_better();
         return (if is_better { Verdict::Better } else { Verdict::Worse }, None);
@@ -203,31 +205,31 @@ pub fn decide(
         return (Verdict::WithinNoise, None);
     }
     // For example, the interval excludes 0, but the corrected test needs a larger distance.
-    let is_hinted_at = is_clear(difference);
+    let is_hinted_at = interval_excludes_zero(difference);
     let tail = 0.5 * LEVEL / tested.max(1) as f64;
     let times_to_show = |size| match log_ratio {
-        Some(log_ratio) if is_hinted_at => log_ratio.times_to_show_ratio(tail),
-        Some(log_ratio) => log_ratio.times_to_show(size, tail),
-        None => estimate.times_to_show(size, tail),
+        Some(log_ratio) if is_hinted_at => log_ratio.sample_factor_to_detect_ratio(tail),
+        Some(log_ratio) => log_ratio.sample_factor_to_detect(size, tail),
+        None => estimate.sample_factor_to_detect(size, tail),
     };
     let size = difference.difference.abs();
     let times = if is_hinted_at {
         times_to_show(size)
     } else {
-        let to_rule_out = estimate.times_to_narrow(TO_RULE_OUT, margin);
+        let to_rule_out = estimate.sample_factor_to_narrow(RULE_OUT_ERRORS, margin);
         times_to_show(size.max(margin)).zip(to_rule_out).map(|(show, rule_out)| show.max(rule_out))
     };
     let fewest = match difference.test {
         Some(Test::LogRatioT | Test::PairedT) => 2,
         _ => fewest_clusters(tail),
     };
-    (Verdict::Inconclusive, times.and_then(|times| settled_by(paired, estimate, times, fewest)))
+    (Verdict::Inconclusive, times.and_then(|times| sample_size(paired, estimate, times, fewest)))
 }
 
 /// Whether the interval excludes 0 (for a ratio, 1) on the difference's side. The interval of scores uses another method than
 /// their test and may include 0 although the test finds a difference. The typical item may be faster although a few slow ones
 /// increase the mean. In these cases, and for a single cluster without an interval, nothing is called better or worse.
-fn is_clear(Difference { ci95, ratio, difference, .. }: &Difference) -> bool {
+fn interval_excludes_zero(Difference { ci95, ratio, difference, .. }: &Difference) -> bool {
     let (interval, same) = match ratio {
         Some(ratio) => (Some(ratio.ci95), 1.0),
         None => (*ci95, 0.0),

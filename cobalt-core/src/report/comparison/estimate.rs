@@ -1,13 +1,13 @@
 //! Estimates a mean difference, its standard error, interval and p-value; also for logarithms, and relative to a gate's bound.
 
 use super::model::TypicalRatio;
-use super::paired::{Exchangeable, Figure, Paired};
+use super::paired::{ComparedMetric, Exchangeable, Paired};
 use super::pairs::Pair;
 use super::{Quantity, SampleSize, Test};
 use crate::report::Measurements;
 use crate::report::stats::{
-    Interval, RunWeights, ShareSpread, SignFlip, Stratum, by_cluster, describe, matched_shares, mcnemar,
-    pairs_to_show, sign_flip, smallest_detectable, stratified_permutation, student_t_cdf, sum,
+    Interval, ShareSpread, SignFlip, Stratum, TrialWeights, by_cluster, describe, matched_shares, mcnemar,
+    min_detectable_difference, pairs_to_detect, sign_flip, stratified_permutation, student_t_cdf, sum,
 };
 
 /// The number of clusters that the sign-flip test needs to reach a one-sided p-value below `tail`. All of g clusters have the
@@ -43,14 +43,14 @@ pub struct Estimate {
     /// The standard error of the tested differences, if they are different ones.
     tested_error: Option<f64>,
     /// Present if every observation is 0 or 1.
-    shares: Option<Shares>,
+    shares: Option<ShareVariance>,
     /// Whether differences cannot exceed 1.
     is_at_most_1: bool,
 }
 
 /// The spread of the items' shares of correct trials.
 #[derive(Clone, Copy, Debug)]
-struct Shares {
+struct ShareVariance {
     /// Determines the sample size for a true difference.
     spread: ShareSpread,
     /// The mean squared difference of the interval.
@@ -82,8 +82,8 @@ impl Estimate {
             return Some(estimate);
         }
         let values = by_cluster(&clusters);
-        let tested = paired.clusters_as_often().map(|clusters| by_cluster(&clusters));
-        if let Some(weights) = paired.weights_of_a_run() {
+        let tested = paired.clusters_of_equal_trials().map(|clusters| by_cluster(&clusters));
+        if let Some(weights) = paired.trial_weights() {
             let matched = matched_shares(&values, weights.mean(), 0.95)?;
             (estimate.middle, estimate.std_error) = (matched.middle, Some(matched.std_error));
             estimate.ci95 = Some(matched.interval);
@@ -91,12 +91,12 @@ impl Estimate {
             let spread = match tested {
                 Some(tested) => {
                     let weight = weights.first.max(weights.second);
-                    ShareSpread::of(&tested, usual, RunWeights { first: weight, second: weight })
+                    ShareSpread::of(&tested, usual, TrialWeights { first: weight, second: weight })
                 }
                 None => ShareSpread::of(&values, usual, weights),
             };
             let observed = sum(values.iter().map(|d| d * d)) / values.len() as f64;
-            estimate.shares = spread.map(|spread| Shares { spread, observed, added: weights.mean() });
+            estimate.shares = spread.map(|spread| ShareVariance { spread, observed, added: weights.mean() });
             return Some(estimate);
         }
         let figures = describe(&values)?;
@@ -129,8 +129,10 @@ impl Estimate {
     /// The min detectable difference (80% power, 5% level); `None` if no possible difference is detectable.
     pub fn smallest_detectable(&self) -> Option<f64> {
         let least = match self.shares {
-            Some(shares) => shares.spread.smallest_detectable(self.clusters as f64),
-            None => smallest_detectable(self.tested_error.or(self.std_error)?, self.degrees_of_freedom()),
+            Some(shares) => shares.spread.min_detectable_difference(self.clusters as f64),
+            None => {
+                min_detectable_difference(self.tested_error.or(self.std_error)?, self.degrees_of_freedom())
+            }
         };
         let is_shown = |least: &f64| self.clusters >= fewest_clusters(TAIL) && *least <= 1.0;
         least.filter(|least| !self.is_at_most_1 || is_shown(least))
@@ -138,13 +140,13 @@ impl Estimate {
 
     /// The factor by which the number of items must grow to detect a difference of this size (greater than 0) with 80% power and a
     /// one-sided error rate of `tail`.
-    pub fn times_to_show(&self, difference: f64, tail: f64) -> Option<f64> {
+    pub fn sample_factor_to_detect(&self, difference: f64, tail: f64) -> Option<f64> {
         let clusters = self.clusters as f64;
         let needed = match self.shares {
-            Some(shares) => shares.spread.pairs_to_show(difference.min(1.0), tail)?,
+            Some(shares) => shares.spread.pairs_to_detect(difference.min(1.0), tail)?,
             None => {
                 let deviation = self.tested_error.or(self.std_error)? * clusters.sqrt();
-                pairs_to_show(deviation, difference, tail)?
+                pairs_to_detect(deviation, difference, tail)?
             }
         };
         Some(needed / clusters)
@@ -152,7 +154,7 @@ impl Estimate {
 
     /// The factor by which the number of items must grow to bring `errors` standard errors within `margin`. For scores of 0 and 1,
     /// the number of added pseudo-pairs stays constant.
-    pub fn times_to_narrow(&self, errors: f64, margin: f64) -> Option<f64> {
+    pub fn sample_factor_to_narrow(&self, errors: f64, margin: f64) -> Option<f64> {
         if margin <= 0.0 {
             return None;
         }
@@ -160,7 +162,7 @@ impl Estimate {
         let Some(shares) = self.shares else { return Some(as_now) };
         // N that solves `errors² (spread (N - 2) + added) / N² = margin²`.
         let (wide, narrow) = (errors * errors, margin * margin);
-        let Shares { observed: spread, added, .. } = shares;
+        let ShareVariance { observed: spread, added, .. } = shares;
         let root =
             (wide * wide * spread * spread + 4.0 * narrow * wide * (added - 2.0 * spread)).max(0.0).sqrt();
         Some((((wide * spread + root) / (2.0 * narrow) - 2.0) / self.clusters as f64).max(0.0))
@@ -180,7 +182,7 @@ impl Estimate {
 
     /// Student's t test of the mean difference, consistent with the interval: p is below 5% exactly if the interval excludes 0.
     /// `None` without spread.
-    pub fn p_by_t(&self) -> Option<f64> {
+    pub fn t_test_p(&self) -> Option<f64> {
         let error = self.std_error.filter(|error| *error > 0.0)?;
         Some(2.0 * student_t_cdf(-(self.difference / error).abs(), self.degrees_of_freedom())?)
     }
@@ -194,21 +196,21 @@ impl Estimate {
 /// more trials, trials are permuted, as a mean of five trials has less spread than a single trial.
 pub fn p_two_sided(paired: &Paired, quantity: Quantity, estimate: &Estimate) -> Option<(f64, Test)> {
     let is_amount = matches!(quantity, Quantity::Latency | Quantity::Tokens | Quantity::Cost);
-    if let Some(p) = estimate.p_by_t().filter(|_| is_amount && !paired.is_unequal()) {
+    if let Some(p) = estimate.t_test_p().filter(|_| is_amount && !paired.is_unequal()) {
         return Some((p, Test::PairedT));
     }
     if let Some((only_base, only_other)) = paired.discordant() {
         return Some((mcnemar(only_base, only_other).mid_p, Test::Mcnemar));
     }
-    p_by_exchanges(paired)
+    p_by_permutation(paired)
 }
 
 /// The two-sided p-value by flipping signs and permuting trials. It is 1 if the testable trials have the opposite sign.
-pub fn p_by_exchanges(paired: &Paired) -> Option<(f64, Test)> {
+pub fn p_by_permutation(paired: &Paired) -> Option<(f64, Test)> {
     let Exchangeable { differences, strata } = paired.exchangeable();
     let tested = sum(differences.iter().copied().chain(strata.iter().map(Stratum::difference)));
     let found = sum(paired.differences());
-    let (permuted, test) = permuted(&differences, &strata)?;
+    let (permuted, test) = permutation_test(&differences, &strata)?;
     Some((if tested * found < 0.0 { 1.0 } else { permuted.mid_p }, test))
 }
 
@@ -218,10 +220,10 @@ pub fn p_greater(paired: &Paired) -> Option<f64> {
         return Some(mcnemar(only_base, only_other).mid_p_greater);
     }
     let Exchangeable { differences, strata } = paired.exchangeable();
-    Some(permuted(&differences, &strata)?.0.mid_p_greater)
+    Some(permutation_test(&differences, &strata)?.0.mid_p_greater)
 }
 
-fn permuted(differences: &[f64], strata: &[Stratum]) -> Option<(SignFlip, Test)> {
+fn permutation_test(differences: &[f64], strata: &[Stratum]) -> Option<(SignFlip, Test)> {
     if !strata.is_empty() {
         return Some((stratified_permutation(differences, strata)?, Test::Permutation));
     }
@@ -250,13 +252,13 @@ impl LogRatio {
         if !matches!(quantity, Quantity::Latency | Quantity::Tokens | Quantity::Cost) {
             return None;
         }
-        let (mean, _) = Paired::of(&Figure::amount(quantity), pairs, base, other).means()?;
+        let (mean, _) = Paired::of(&ComparedMetric::amount(quantity), pairs, base, other).means()?;
         let paired = Paired::logs(quantity, pairs, base, other)?;
         let logs = Estimate::of(&paired, quantity)?;
-        let by_t = logs.p_by_t()?;
+        let by_t = logs.t_test_p()?;
         // A mean of five trials has less spread than a single trial. Under the null hypothesis, trials are exchangeable.
         let (p_value, test) =
-            if paired.is_unequal() { p_by_exchanges(&paired)? } else { (by_t, Test::LogRatioT) };
+            if paired.is_unequal() { p_by_permutation(&paired)? } else { (by_t, Test::LogRatioT) };
         Some(Self { logs, base: mean, p_value, test })
     }
 
@@ -279,13 +281,13 @@ impl LogRatio {
 
     /// The factor by which the number of items must grow to detect a difference of the mean of this size, assuming the same factor
     /// for all items; see [`Estimate::times_to_show`].
-    pub fn times_to_show(&self, difference: f64, tail: f64) -> Option<f64> {
-        self.logs.times_to_show((difference / self.base).ln_1p(), tail)
+    pub fn sample_factor_to_detect(&self, difference: f64, tail: f64) -> Option<f64> {
+        self.logs.sample_factor_to_detect((difference / self.base).ln_1p(), tail)
     }
 
     /// The same for the observed ratio.
-    pub fn times_to_show_ratio(&self, tail: f64) -> Option<f64> {
-        self.logs.times_to_show(self.logs.difference.abs(), tail)
+    pub fn sample_factor_to_detect_ratio(&self, tail: f64) -> Option<f64> {
+        self.logs.sample_factor_to_detect(self.logs.difference.abs(), tail)
     }
 }
 
@@ -295,7 +297,7 @@ impl LogRatio {
 /// The standard error falls with the square root of the number of items. More trials reduce only the within-item part of its square.
 ///
 /// `None` for one cluster, whose spread is unknown, and if no number of items is enough.
-pub fn settled_by(
+pub fn sample_size(
     paired: &Paired,
     estimate: &Estimate,
     times: f64,
@@ -306,13 +308,13 @@ pub fn settled_by(
     let items = (now as f64 * times).ceil() as u64;
     let fewest = (fewest_clusters * now).div_ceil(estimate.clusters).max(now + 1);
     let are_enough = times > 1.0 && estimate.clusters >= fewest_clusters;
-    let runs = if are_enough { runs(paired, std_error, std_error / times.sqrt()) } else { None };
+    let runs = if are_enough { trials_needed(paired, std_error, std_error / times.sqrt()) } else { None };
     Some(SampleSize { items: items.max(fewest as u64), runs })
 }
 
 /// The number of trials per item that reduces the standard error to `wanted`, if possible.
-fn runs(paired: &Paired, std_error: f64, wanted: f64) -> Option<u64> {
-    let spread = paired.run_spread()?;
+fn trials_needed(paired: &Paired, std_error: f64, wanted: f64) -> Option<u64> {
+    let spread = paired.trial_variance()?;
     let of_items = (std_error * std_error - spread.of_all_runs).max(0.0);
     let room = wanted * wanted - of_items;
     (room > 0.0).then(|| (spread.of_one_run / room).ceil() as u64)

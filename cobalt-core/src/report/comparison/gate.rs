@@ -1,23 +1,23 @@
 //! Evaluates thresholds against a baseline.
 
-use super::excess::{COLLAPSE, Excess, LEVEL};
-use super::paired::{Figure, Paired};
-use super::pairs::{Pair, pairs};
-use super::{Finding, Quantity};
-use crate::report::figures::with_unit;
+use super::gate_evidence::{COLLAPSE, GateEvidence, LEVEL};
+use super::paired::{ComparedMetric, Paired};
+use super::pairs::{Pair, match_items};
+use super::{Quantity, ThresholdStatus};
+use crate::report::metrics::format_value;
 use crate::report::stats::holm;
-use crate::report::threshold::unknown;
+use crate::report::threshold::unknown_evaluator;
 use crate::report::{Category, Measurements, Threshold};
 use crate::wording::count;
 
 /// What to do about an unsuitable baseline.
-const UPDATE: &str = "update it with `cargo cobalt baseline set`";
+const UPDATE_HINT: &str = "update it with `cargo cobalt baseline set`";
 
 /// The result of a threshold against a baseline.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Judged {
+pub struct GateResult {
     /// Whether the threshold is met.
-    pub finding: Finding,
+    pub finding: ThresholdStatus,
     /// The drop, the rise or the ratio; absent if there is nothing to measure.
     pub actual: Option<f64>,
     /// The result in a sentence: the value, its 95% CI and, if it is inconclusive, the sample size needed.
@@ -29,15 +29,19 @@ pub struct Judged {
 /// Items whose content has changed are excluded. If this run lacks the metric, or the baseline has none of its items, there is
 /// nothing to measure and the threshold is missed. If only the baseline lacks the metric, the threshold is inconclusive.
 #[must_use]
-pub fn judge_against(baseline: &Measurements, now: &Measurements, thresholds: &[&Threshold]) -> Vec<Judged> {
-    let runs = Runs::of(baseline, now);
+pub fn evaluate_against(
+    baseline: &Measurements,
+    now: &Measurements,
+    thresholds: &[&Threshold],
+) -> Vec<GateResult> {
+    let runs = ComparedRuns::of(baseline, now);
     let gates: Vec<_> = thresholds.iter().map(|threshold| runs.measure(threshold)).collect();
     let p_values: Vec<_> = gates.iter().flatten().filter_map(|gate| gate.excess.p_value).collect();
     let mut adjusted = holm(&p_values).into_iter();
-    let judge = |gate: Result<Gate<'_>, Judged>| match gate {
+    let judge = |gate: Result<Gate<'_>, GateResult>| match gate {
         Ok(gate) => {
             let p_adjusted = gate.excess.p_value.and_then(|_| adjusted.next());
-            gate.judge(p_adjusted, p_values.len())
+            gate.evaluate(p_adjusted, p_values.len())
         }
         Err(judged) => judged,
     };
@@ -45,7 +49,7 @@ pub fn judge_against(baseline: &Measurements, now: &Measurements, thresholds: &[
 }
 
 /// A baseline, a run, and the items that are the same in both.
-struct Runs<'a> {
+struct ComparedRuns<'a> {
     baseline: &'a Measurements,
     now: &'a Measurements,
     same: Vec<Pair<'a>>,
@@ -55,33 +59,37 @@ struct Runs<'a> {
 /// A threshold with its measurements.
 struct Gate<'a> {
     threshold: &'a Threshold,
-    excess: Excess,
+    excess: GateEvidence,
     /// The message about excluded items.
-    left_out: String,
+    excluded: String,
 }
 
-impl<'a> Runs<'a> {
+impl<'a> ComparedRuns<'a> {
     fn of(baseline: &'a Measurements, now: &'a Measurements) -> Self {
-        let (changed, same): (Vec<_>, Vec<_>) = pairs(baseline, now).into_iter().partition(Pair::is_changed);
+        let (changed, same): (Vec<_>, Vec<_>) =
+            match_items(baseline, now).into_iter().partition(Pair::is_changed);
         Self { baseline, now, same, changed: changed.len() }
     }
 
-    fn measure<'t>(&self, threshold: &'t Threshold) -> Result<Gate<'t>, Judged> {
+    fn measure<'t>(&self, threshold: &'t Threshold) -> Result<Gate<'t>, GateResult> {
         let figure = self.figure(threshold)?;
         let paired = Paired::of(&figure, &self.same, self.baseline, self.now);
-        let left_out = self.left_out(paired.unmeasured);
+        let left_out = self.excluded_items(paired.unmeasured);
         if self.same.is_empty() && self.changed == 0 {
-            let reason = format!("the baseline has no items in common with this run; {UPDATE}");
+            let reason = format!("the baseline has no items in common with this run; {UPDATE_HINT}");
             return Err(missed(threshold, &reason));
         }
         if paired.len() == 0 {
-            return Err(open(threshold, &format!("no items can be compared{left_out}; {UPDATE}")));
+            return Err(inconclusive(
+                threshold,
+                &format!("no items can be compared{left_out}; {UPDATE_HINT}"),
+            ));
         }
-        match Excess::of(threshold, figure.quantity, paired) {
-            Some(excess) => Ok(Gate { threshold, excess, left_out }),
+        match GateEvidence::of(threshold, figure.quantity, paired) {
+            Some(excess) => Ok(Gate { threshold, excess, excluded: left_out }),
             None => {
                 let category = threshold.category();
-                Err(open(
+                Err(inconclusive(
                     threshold,
                     &format!("the baseline is 0, so there is no ratio; use `vs_baseline.{category}.rise`"),
                 ))
@@ -90,17 +98,17 @@ impl<'a> Runs<'a> {
     }
 
     /// The metric to compare, if both runs have it.
-    fn figure(&self, threshold: &Threshold) -> Result<Figure<'_>, Judged> {
+    fn figure(&self, threshold: &Threshold) -> Result<ComparedMetric<'_>, GateResult> {
         let names = self.now.evaluators.iter().map(|evaluator| &*evaluator.name);
         let figure = match threshold.category() {
-            Category::Score => Figure::score(names.collect()),
+            Category::Score => ComparedMetric::score(names.collect()),
             Category::Evaluator(name) => match names.clone().find(|known| known == name) {
-                Some(name) => Figure::score(vec![name]),
-                None => return Err(missed(threshold, &unknown(name, threshold, names))),
+                Some(name) => ComparedMetric::score(vec![name]),
+                None => return Err(missed(threshold, &unknown_evaluator(name, threshold, names))),
             },
-            Category::Latency => Figure::amount(Quantity::Latency),
-            Category::Tokens => Figure::amount(Quantity::Tokens),
-            Category::Cost => Figure::amount(Quantity::Cost),
+            Category::Latency => ComparedMetric::amount(Quantity::Latency),
+            Category::Tokens => ComparedMetric::amount(Quantity::Tokens),
+            Category::Cost => ComparedMetric::amount(Quantity::Cost),
             Category::JudgeCost => {
                 return Err(missed(
                     threshold,
@@ -112,13 +120,13 @@ impl<'a> Runs<'a> {
             return Err(missed(threshold, &format!("no item of this run has {}", figure.quantity)));
         }
         if !figure.is_in(self.baseline) {
-            let reason = format!("no item of the baseline has {}; {UPDATE}", figure.quantity);
-            return Err(open(threshold, &reason));
+            let reason = format!("no item of the baseline has {}; {UPDATE_HINT}", figure.quantity);
+            return Err(inconclusive(threshold, &reason));
         }
         Ok(figure)
     }
 
-    fn left_out(&self, unmeasured: usize) -> String {
+    fn excluded_items(&self, unmeasured: usize) -> String {
         let parts = [(self.changed, "changed"), (unmeasured, "not measured in both runs")];
         let parts = parts.iter().filter(|(number, _)| *number > 0);
         let parts: Vec<_> =
@@ -129,33 +137,35 @@ impl<'a> Runs<'a> {
 
 impl Gate<'_> {
     /// `p_adjusted` is absent for a single cluster. `gates` is the number of gates it is corrected for.
-    fn judge(self, p_adjusted: Option<f64>, gates: usize) -> Judged {
-        let Self { threshold, excess, left_out } = self;
-        let unchanged = excess.is_unchanged && threshold.holds(excess.actual);
+    fn evaluate(self, p_adjusted: Option<f64>, gates: usize) -> GateResult {
+        let Self { threshold, excess, excluded: left_out } = self;
+        let unchanged = excess.is_unchanged && threshold.is_met_by(excess.actual);
         let mut by_collapse = false;
         let finding = match (p_adjusted, excess.interval) {
-            _ if unchanged => Finding::Met,
+            _ if unchanged => ThresholdStatus::Met,
             // The interval of a long-tailed metric may include the bound although the test by the standard error rejects it.
-            (Some(p), Some(interval)) if p < LEVEL && !threshold.holds(interval.low) => Finding::Missed,
-            (_, Some(interval)) if threshold.holds(interval.high) => Finding::Met,
+            (Some(p), Some(interval)) if p < LEVEL && !threshold.is_met_by(interval.low) => {
+                ThresholdStatus::Missed
+            }
+            (_, Some(interval)) if threshold.is_met_by(interval.high) => ThresholdStatus::Met,
             _ if excess.has_collapsed => {
                 by_collapse = true;
-                Finding::Missed
+                ThresholdStatus::Missed
             }
-            _ => Finding::Inconclusive,
+            _ => ThresholdStatus::Inconclusive,
         };
-        let shown = |figure| with_unit(threshold, figure);
+        let shown = |figure| format_value(threshold, figure);
         let interval = excess.interval.filter(|_| !excess.is_unchanged);
         let interval = interval.map(|ci| format!(" (95% CI {} to {})", shown(ci.low), shown(ci.high)));
         let found = match finding {
-            Finding::Met => format!("which meets `{threshold}`"),
-            Finding::Missed if by_collapse => format!(
+            ThresholdStatus::Met => format!("which meets `{threshold}`"),
+            ThresholdStatus::Missed if by_collapse => format!(
                 "which misses `{threshold}`: every item dropped by at least {COLLAPSE} ({})",
                 count(excess.items(), "item")
             ),
-            Finding::Missed => format!("which misses `{threshold}` beyond noise"),
-            Finding::Inconclusive => {
-                format!("inconclusive for `{threshold}`: {}", would_settle(&excess, gates))
+            ThresholdStatus::Missed => format!("which misses `{threshold}` beyond noise"),
+            ThresholdStatus::Inconclusive => {
+                format!("inconclusive for `{threshold}`: {}", sample_size_hint(&excess, gates))
             }
         };
         let (metric, category) = (threshold.metric(), threshold.category());
@@ -164,12 +174,12 @@ impl Gate<'_> {
             shown(excess.actual),
             interval.unwrap_or_default(),
         );
-        Judged { finding, actual: Some(excess.actual), message }
+        GateResult { finding, actual: Some(excess.actual), message }
     }
 }
 
-fn would_settle(excess: &Excess, gates: usize) -> String {
-    match (excess.p_value, excess.settled_by(gates)) {
+fn sample_size_hint(excess: &GateEvidence, gates: usize) -> String {
+    match (excess.p_value, excess.sample_size(gates)) {
         (None, _) => "one item or cluster is not enough to estimate noise".to_owned(),
         (_, Some(size)) => {
             format!("{} cannot tell it from noise; {size} needed", count(excess.items(), "item"))
@@ -178,12 +188,12 @@ fn would_settle(excess: &Excess, gates: usize) -> String {
     }
 }
 
-fn missed(threshold: &Threshold, reason: &str) -> Judged {
+fn missed(threshold: &Threshold, reason: &str) -> GateResult {
     let message = format!("`{threshold}` has nothing to measure: {reason}");
-    Judged { finding: Finding::Missed, actual: None, message }
+    GateResult { finding: ThresholdStatus::Missed, actual: None, message }
 }
 
-fn open(threshold: &Threshold, reason: &str) -> Judged {
+fn inconclusive(threshold: &Threshold, reason: &str) -> GateResult {
     let message = format!("`{threshold}` cannot be evaluated: {reason}");
-    Judged { finding: Finding::Inconclusive, actual: None, message }
+    GateResult { finding: ThresholdStatus::Inconclusive, actual: None, message }
 }

@@ -4,20 +4,20 @@
 
 mod compare;
 mod estimate;
-mod excess;
 mod gate;
-mod items;
+mod gate_evidence;
+mod item_changes;
 mod model;
 mod notes;
 mod paired;
 mod pairs;
 
-pub use super::outcome::Finding;
+pub use super::outcome::ThresholdStatus;
 pub use compare::compare;
-pub use gate::{Judged, judge_against};
-pub use items::{ChangedItems, ItemChange, ItemSide, changed_items, most_changed};
+pub use gate::{GateResult, evaluate_against};
+pub use item_changes::{ChangedItems, ItemChange, ItemSide, changed_items, most_changed};
 pub use model::{
-    Comparison, Difference, Matching, Quantity, RegressedItem, RunIdentity, SampleSize, ScoreChange, Test,
-    TypicalRatio, Verdict,
+    Comparison, Difference, ItemMatching, Quantity, RegressedItem, RunIdentity, SampleSize, ScoreChange,
+    Test, TypicalRatio, Verdict,
 };
-pub use notes::{caveats, too_old};
+pub use notes::{caveats, stale_baseline_warning};

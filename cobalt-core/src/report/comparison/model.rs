@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::report::GitState;
 use crate::report::stats::Interval;
 use crate::timestamp::Timestamp;
-use crate::wording::thousands;
+use crate::wording::group_thousands;
 
 /// A comparison of two runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -19,7 +19,7 @@ pub struct Comparison {
     /// The other run.
     pub other: RunIdentity,
     /// The common items, and those of only one run.
-    pub items: Matching,
+    pub items: ItemMatching,
     /// Caveats, each in a sentence: for example, a different dataset, or an evaluator with different settings.
     pub notes: Vec<String>,
     /// The evaluators of both runs, in the order of the other run.
@@ -55,7 +55,7 @@ pub struct RunIdentity {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-pub struct Matching {
+pub struct ItemMatching {
     /// The number of items in both runs.
     pub matched: usize,
     /// The keys of common items whose content has changed.
@@ -259,9 +259,9 @@ pub struct SampleSize {
 /// `about 1,200 items (or 12 trials per item)`
 impl fmt::Display for SampleSize {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "about {} items", thousands(self.items))?;
+        write!(f, "about {} items", group_thousands(self.items))?;
         match self.runs {
-            Some(trials) => write!(f, " (or {} trials per item)", thousands(trials)),
+            Some(trials) => write!(f, " (or {} trials per item)", group_thousands(trials)),
             None => Ok(()),
         }
     }

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use super::Matching;
-use super::pairs::{Pair, pairs};
+use super::ItemMatching;
+use super::pairs::{Pair, match_items};
 use crate::report::{EvaluatorSettings, MeasuredItem, Measurements};
 use crate::timestamp::Timestamp;
 use crate::wording::{self, count};
@@ -12,12 +12,17 @@ use crate::wording::{self, count};
 /// without its statistics.
 #[must_use]
 pub fn caveats(base: &Measurements, other: &Measurements) -> Vec<String> {
-    let pairs = pairs(base, other);
-    notes(base, other, &Matching::of(base, other, &pairs), &pairs)
+    let pairs = match_items(base, other);
+    notes(base, other, &ItemMatching::of(base, other, &pairs), &pairs)
 }
 
 /// Caveats for the reader of a comparison; empty if the runs were made the same way.
-pub fn notes(base: &Measurements, other: &Measurements, items: &Matching, pairs: &[Pair<'_>]) -> Vec<String> {
+pub fn notes(
+    base: &Measurements,
+    other: &Measurements,
+    items: &ItemMatching,
+    pairs: &[Pair<'_>],
+) -> Vec<String> {
     let mut notes = Vec::new();
     if base.name != other.name {
         notes.push(format!("the runs are of different experiments: `{}` and `{}`", base.name, other.name));
@@ -30,13 +35,13 @@ pub fn notes(base: &Measurements, other: &Measurements, items: &Matching, pairs:
             notes.push(format!("run {} is partial: only some of its items were run", run.id));
         }
     }
-    notes.extend(of_items(base, other, items));
-    notes.extend(of_evaluators(base, other));
-    notes.extend(not_scored(base, other, pairs));
+    notes.extend(item_notes(base, other, items));
+    notes.extend(evaluator_notes(base, other));
+    notes.extend(unscored_evaluators(base, other, pairs));
     notes
 }
 
-fn of_items(base: &Measurements, other: &Measurements, items: &Matching) -> Option<String> {
+fn item_notes(base: &Measurements, other: &Measurements, items: &ItemMatching) -> Option<String> {
     if items.matched == 0 {
         return Some(
             "the runs have no items in common: items are matched by `id`, or by input if they have none"
@@ -62,7 +67,7 @@ fn of_items(base: &Measurements, other: &Measurements, items: &Matching) -> Opti
     Some(format!("{subject}: {}", parts.join(", ")))
 }
 
-fn of_evaluators(base: &Measurements, other: &Measurements) -> Vec<String> {
+fn evaluator_notes(base: &Measurements, other: &Measurements) -> Vec<String> {
     let missing = |run: &Measurements, having: &Measurements| {
         let names: Vec<_> = having
             .evaluators
@@ -70,7 +75,7 @@ fn of_evaluators(base: &Measurements, other: &Measurements) -> Vec<String> {
             .map(|one| &*one.name)
             .filter(|name| settings(run, name).is_none())
             .collect();
-        (!names.is_empty()).then(|| format!("only run {} has {}", having.id, wording::list(names)))
+        (!names.is_empty()).then(|| format!("only run {} has {}", having.id, wording::join_quoted(names)))
     };
     let is_set_otherwise = |now: &&EvaluatorSettings| {
         let before = settings(base, &now.name).and_then(|before| before.hash.as_ref());
@@ -78,21 +83,24 @@ fn of_evaluators(base: &Measurements, other: &Measurements) -> Vec<String> {
     };
     let otherwise: Vec<_> = other.evaluators.iter().filter(is_set_otherwise).map(|one| &*one.name).collect();
     let otherwise = (!otherwise.is_empty()).then(|| {
-        let names = wording::list(otherwise);
+        let names = wording::join_quoted(otherwise);
         format!("{names} had different settings in run {}, which may explain a difference", base.id)
     });
     [missing(base, other), missing(other, base), otherwise].into_iter().flatten().collect()
 }
 
 /// Names evaluators of both runs that cannot be compared, for example because every item of a run failed.
-fn not_scored(base: &Measurements, other: &Measurements, pairs: &[Pair<'_>]) -> Option<String> {
+fn unscored_evaluators(base: &Measurements, other: &Measurements, pairs: &[Pair<'_>]) -> Option<String> {
     let has = |item: &MeasuredItem, name: &str| item.scores.contains_key(name);
     let is_in_either = |name: &str| pairs.iter().any(|pair| has(pair.base, name) || has(pair.other, name));
     let is_in_both = |name: &str| pairs.iter().any(|pair| has(pair.base, name) && has(pair.other, name));
     let common = other.evaluators.iter().map(|one| &*one.name).filter(|name| settings(base, name).is_some());
     let names: Vec<_> = common.filter(|name| is_in_either(name) && !is_in_both(name)).collect();
     (!names.is_empty()).then(|| {
-        format!("no item has a score from {} in both runs, so it cannot be compared", wording::list(names))
+        format!(
+            "no item has a score from {} in both runs, so it cannot be compared",
+            wording::join_quoted(names)
+        )
     })
 }
 
@@ -105,7 +113,7 @@ const DAY: u64 = 24 * HOUR;
 
 /// The message for a baseline that is older than `most` at a given time, such as the start of the run compared with it.
 #[must_use]
-pub fn too_old(baseline: &Measurements, at: Timestamp, most: Duration) -> Option<String> {
+pub fn stale_baseline_warning(baseline: &Measurements, at: Timestamp, most: Duration) -> Option<String> {
     let age = at.time().duration_since(baseline.timestamp.time()).ok().filter(|age| *age > most)?;
     let hours = age.as_secs() / HOUR;
     let age = match usize::try_from(hours * HOUR / DAY).unwrap_or(usize::MAX) {
@@ -129,7 +137,7 @@ mod tests {
             "measurements": 1, "id": "a", "name": "desk", "timestamp": at(0), "runs": 1, "evaluators": [], "items": [],
         });
         let baseline: Measurements = serde_json::from_value(baseline).unwrap();
-        too_old(&baseline, at(hours), Duration::from_secs(12 * HOUR))
+        stale_baseline_warning(&baseline, at(hours), Duration::from_secs(12 * HOUR))
     }
 
     #[test]

@@ -3,19 +3,19 @@
 use super::Quantity;
 use super::pairs::Pair;
 use crate::report::stats::{
-    Cluster, Interval, RunWeights, Stratum, by_cluster, describe, ratio_of_means, sum,
+    Cluster, Interval, Stratum, TrialWeights, by_cluster, describe, ratio_of_means, sum,
 };
-use crate::report::{MeasuredItem, Measurements, TrialAmounts};
+use crate::report::{MeasuredItem, Measurements, TrialMeasurements};
 
 /// The metric to compare.
 #[derive(Clone, Debug)]
-pub struct Figure<'a> {
+pub struct ComparedMetric<'a> {
     pub(super) quantity: Quantity,
     /// For scores: the evaluators whose mean is compared.
     pub(super) evaluators: Vec<&'a str>,
 }
 
-impl<'a> Figure<'a> {
+impl<'a> ComparedMetric<'a> {
     /// The mean score of these evaluators.
     pub fn score(evaluators: Vec<&'a str>) -> Self {
         Self { quantity: Quantity::Score, evaluators }
@@ -29,7 +29,7 @@ impl<'a> Figure<'a> {
     pub fn is_in(&self, run: &Measurements) -> bool {
         run.items.iter().any(|item| match self.quantity {
             Quantity::Score => self.evaluators.iter().any(|name| item.scores.contains_key(*name)),
-            quantity => Amounts::of(quantity, item, run).is_some(),
+            quantity => TrialValues::of(quantity, item, run).is_some(),
         })
     }
 }
@@ -53,7 +53,7 @@ pub struct Exchangeable {
 
 /// The variance of the mean difference caused by the spread of trials within items.
 #[derive(Clone, Copy, Debug)]
-pub struct RunSpread {
+pub struct TrialVariance {
     /// With one trial per item in both runs.
     pub(super) of_one_run: f64,
     /// With the actual numbers of trials.
@@ -61,15 +61,20 @@ pub struct RunSpread {
 }
 
 impl Paired {
-    pub fn of(figure: &Figure<'_>, pairs: &[Pair<'_>], base: &Measurements, other: &Measurements) -> Self {
+    pub fn of(
+        figure: &ComparedMetric<'_>,
+        pairs: &[Pair<'_>],
+        base: &Measurements,
+        other: &Measurements,
+    ) -> Self {
         let mut paired = Self::default();
         for pair in pairs {
             let item = match figure.quantity {
                 Quantity::Score => PairedItem::of_scores(pair, &figure.evaluators),
                 Quantity::Errors => {
-                    PairedItem::of_runs(&failures(pair.base, base), &failures(pair.other, other))
+                    PairedItem::of_runs(&trial_failures(pair.base, base), &trial_failures(pair.other, other))
                 }
-                quantity => amounts(quantity, pair, base, other).and_then(|(a, b)| a.paired(b)),
+                quantity => trial_values(quantity, pair, base, other).and_then(|(a, b)| a.paired(b)),
             };
             match item {
                 Some(item) => paired.items.push(PairedItem { cluster: pair.cluster, ..item }),
@@ -87,7 +92,7 @@ impl Paired {
         other: &Measurements,
     ) -> Option<Self> {
         let measured = pairs.iter().filter_map(|pair| {
-            let (a, b) = amounts(quantity, pair, base, other)?;
+            let (a, b) = trial_values(quantity, pair, base, other)?;
             Some(a.paired_logs(b).map(|item| PairedItem { cluster: pair.cluster, ..item }))
         });
         Some(Self { items: measured.collect::<Option<_>>()?, unmeasured: 0 })
@@ -102,7 +107,7 @@ impl Paired {
         for item in &mut self.items {
             (item.base, item.other) = (item.other, item.base);
             if let Some(unequal) = &mut item.unequal {
-                unequal.as_often = -unequal.as_often;
+                unequal.equal_trials_difference = -unequal.equal_trials_difference;
                 if let Some(runs) = &mut unequal.runs {
                     std::mem::swap(&mut runs.first, &mut runs.second);
                 }
@@ -112,9 +117,9 @@ impl Paired {
     }
 
     /// Multiplies the base values.
-    pub fn with_base_times(mut self, factor: f64) -> Self {
+    pub fn scale_base(mut self, factor: f64) -> Self {
         for item in &mut self.items {
-            *item = item.with_base_times(factor);
+            *item = item.scale_base(factor);
         }
         self
     }
@@ -148,13 +153,13 @@ impl Paired {
     }
 
     /// The same over equally many trials on both sides, if only these are tested: see [`exchangeable`](Self::exchangeable).
-    pub fn clusters_as_often(&self) -> Option<Vec<Cluster>> {
+    pub fn clusters_of_equal_trials(&self) -> Option<Vec<Cluster>> {
         let is_by_pairs = self.is_unequal() && self.exchangeable().strata.is_empty();
-        is_by_pairs.then(|| self.clusters_by(PairedItem::difference_as_often))
+        is_by_pairs.then(|| self.clusters_by(PairedItem::difference_of_equal_trials))
     }
 
     fn clusters_by(&self, difference: fn(&PairedItem) -> f64) -> Vec<Cluster> {
-        let total = |members: &Vec<&PairedItem>| total(members, difference);
+        let total = |members: &Vec<&PairedItem>| sum_differences(members, difference);
         let cluster = |members| Cluster { total: total(members), count: members.len() };
         self.members().iter().map(cluster).collect()
     }
@@ -179,10 +184,12 @@ impl Paired {
         let mut exchangeable = Exchangeable::default();
         for members in self.members() {
             match members[..] {
-                [PairedItem { unequal: Some(UnequalRuns { runs: Some(runs), .. }), .. }] => {
+                [PairedItem { unequal: Some(UnequalTrials { runs: Some(runs), .. }), .. }] => {
                     exchangeable.strata.push(runs.clone());
                 }
-                _ => exchangeable.differences.push(total(&members, PairedItem::difference_as_often)),
+                _ => exchangeable
+                    .differences
+                    .push(sum_differences(&members, PairedItem::difference_of_equal_trials)),
             }
         }
         exchangeable
@@ -203,7 +210,7 @@ impl Paired {
     /// base run, and only in the other run.
     pub fn discordant(&self) -> Option<(u64, u64)> {
         // The mean of several evaluators may be between 0 and 1.
-        let is_one = |side: Measured| side.binary_runs == Some(1) && (side.mean == 0.0 || side.mean == 1.0);
+        let is_one = |side: SideStats| side.binary_runs == Some(1) && (side.mean == 0.0 || side.mean == 1.0);
         let is_single = |item: &PairedItem| is_one(item.base) && is_one(item.other);
         if !self.items.iter().all(is_single) || self.clusters().len() < self.len() {
             return None;
@@ -213,32 +220,32 @@ impl Paired {
     }
 
     /// If every observation is 0 or 1: the weight of one trial in the base run and in the other run.
-    pub fn weights_of_a_run(&self) -> Option<RunWeights> {
-        let weights = |side: fn(&PairedItem) -> Measured| -> Option<f64> {
+    pub fn trial_weights(&self) -> Option<TrialWeights> {
+        let weights = |side: fn(&PairedItem) -> SideStats| -> Option<f64> {
             let weight = |item: &PairedItem| Some(1.0 / side(item).binary_runs? as f64);
             let weights: Option<Vec<_>> = self.items.iter().map(weight).collect();
             describe(&weights?).map(|weights| weights.mean)
         };
-        Some(RunWeights { first: weights(|item| item.base)?, second: weights(|item| item.other)? })
+        Some(TrialWeights { first: weights(|item| item.base)?, second: weights(|item| item.other)? })
     }
 
     /// The spread of trials within items, over the items with several trials on both sides.
-    pub fn run_spread(&self) -> Option<RunSpread> {
+    pub fn trial_variance(&self) -> Option<TrialVariance> {
         let several = self.items.iter().filter_map(|item| item.base.variance.zip(item.other.variance));
         let (one, all): (Vec<_>, Vec<_>) =
             several.map(|((a, n), (b, m))| (a + b, a / n as f64 + b / m as f64)).unzip();
         let of_mean = |variances: &[f64]| Some(describe(variances)?.mean / self.len() as f64);
-        Some(RunSpread { of_one_run: of_mean(&one)?, of_all_runs: of_mean(&all)? })
+        Some(TrialVariance { of_one_run: of_mean(&one)?, of_all_runs: of_mean(&all)? })
     }
 }
 
-fn amounts(
+fn trial_values(
     quantity: Quantity,
     pair: &Pair<'_>,
     base: &Measurements,
     other: &Measurements,
-) -> Option<(Amounts, Amounts)> {
-    Amounts::of(quantity, pair.base, base).zip(Amounts::of(quantity, pair.other, other))
+) -> Option<(TrialValues, TrialValues)> {
+    TrialValues::of(quantity, pair.base, base).zip(TrialValues::of(quantity, pair.other, other))
 }
 
 /// Differences below this share of the values are rounding.
@@ -247,25 +254,25 @@ const ROUNDING: f64 = 1e-12;
 /// A metric of an item that has it in both runs.
 #[derive(Clone, Debug)]
 pub struct PairedItem {
-    pub(super) base: Measured,
-    pub(super) other: Measured,
+    pub(super) base: SideStats,
+    pub(super) other: SideStats,
     pub(super) cluster: usize,
     /// Present if one side has more trials.
-    pub(super) unequal: Option<UnequalRuns>,
+    pub(super) unequal: Option<UnequalTrials>,
 }
 
 /// An item's values if the numbers of trials differ.
 #[derive(Clone, Debug)]
-pub struct UnequalRuns {
+pub struct UnequalTrials {
     /// All trials; absent if they are unknown, for example for several evaluators of which some lack a score.
     pub(super) runs: Option<Stratum>,
     /// The difference over the smaller number of trials.
-    pub(super) as_often: f64,
+    pub(super) equal_trials_difference: f64,
 }
 
 /// An item's value in one run.
 #[derive(Clone, Copy, Debug)]
-pub struct Measured {
+pub struct SideStats {
     /// The mean over the trials.
     pub(super) mean: f64,
     /// The number of trials, if they are known and each is 0 or 1.
@@ -276,14 +283,14 @@ pub struct Measured {
 
 impl PairedItem {
     /// An item in the first cluster.
-    pub fn of((base, other): (Measured, Measured)) -> Self {
+    pub fn of((base, other): (SideStats, SideStats)) -> Self {
         Self { base, other, cluster: 0, unequal: None }
     }
 
     /// From the observations of each trial; `None` without a trial on one side.
     pub fn of_runs(base: &[f64], other: &[f64]) -> Option<Self> {
         let runs = |most: usize| {
-            let first = |observed: &[f64]| Measured::runs(&observed[..observed.len().min(most)]);
+            let first = |observed: &[f64]| SideStats::runs(&observed[..observed.len().min(most)]);
             first(base).zip(first(other))
         };
         let all = Self::of(runs(usize::MAX)?);
@@ -292,7 +299,7 @@ impl PairedItem {
         }
         let as_often = Self::of(runs(base.len().min(other.len()))?).difference();
         let runs = Some(Stratum { first: base.to_vec(), second: other.to_vec() });
-        Some(Self { unequal: Some(UnequalRuns { runs, as_often }), ..all })
+        Some(Self { unequal: Some(UnequalTrials { runs, equal_trials_difference: as_often }), ..all })
     }
 
     /// From latency, tokens or cost per trial, where 0 and 1 are ordinary values.
@@ -303,10 +310,10 @@ impl PairedItem {
     }
 
     /// Multiplies the base values, which are no longer shares then.
-    pub fn with_base_times(&self, factor: f64) -> Self {
-        let unequal = self.unequal.as_ref().and_then(|unequal| unequal.with_first_times(factor));
+    pub fn scale_base(&self, factor: f64) -> Self {
+        let unequal = self.unequal.as_ref().and_then(|unequal| unequal.scale_first(factor));
         let variance = self.base.variance.map(|(variance, runs)| (variance * factor * factor, runs));
-        let base = Measured { mean: self.base.mean * factor, binary_runs: None, variance };
+        let base = SideStats { mean: self.base.mean * factor, binary_runs: None, variance };
         Self { base, other: self.other, cluster: self.cluster, unequal }
     }
 
@@ -321,22 +328,23 @@ impl PairedItem {
             return items.pop();
         }
         let mean =
-            |side: fn(&Self) -> Measured| Measured::mean_of(&items.iter().map(side).collect::<Vec<_>>());
+            |side: fn(&Self) -> SideStats| SideStats::mean_of(&items.iter().map(side).collect::<Vec<_>>());
         let all = Self::of(mean(|item| item.base).zip(mean(|item| item.other))?);
-        let unequal = items.iter().any(|item| item.unequal.is_some()).then(|| UnequalRuns {
-            runs: mean_runs(&items),
-            as_often: sum(items.iter().map(Self::difference_as_often)) / items.len() as f64,
+        let unequal = items.iter().any(|item| item.unequal.is_some()).then(|| UnequalTrials {
+            runs: mean_trials(&items),
+            equal_trials_difference: sum(items.iter().map(Self::difference_of_equal_trials))
+                / items.len() as f64,
         });
         Some(Self { unequal, ..all })
     }
 
-    pub fn difference_as_often(&self) -> f64 {
-        self.unequal.as_ref().map_or_else(|| self.difference(), |unequal| unequal.as_often)
+    pub fn difference_of_equal_trials(&self) -> f64 {
+        self.unequal.as_ref().map_or_else(|| self.difference(), |unequal| unequal.equal_trials_difference)
     }
 
     pub fn difference(&self) -> f64 {
         // Means of the same scores in a different order may differ in the last digit.
-        without_rounding(self.other.mean - self.base.mean, self.size())
+        snap_to_zero(self.other.mean - self.base.mean, self.size())
     }
 
     fn size(&self) -> f64 {
@@ -344,9 +352,9 @@ impl PairedItem {
     }
 }
 
-impl UnequalRuns {
+impl UnequalTrials {
     /// Multiplies the values of the first side; `None` if the trials are not known.
-    fn with_first_times(&self, factor: f64) -> Option<Self> {
+    fn scale_first(&self, factor: f64) -> Option<Self> {
         let Stratum { first, second } = self.runs.as_ref()?;
         let first: Vec<_> = first.iter().map(|figure| figure * factor).collect();
         PairedItem::of_runs(&first, second)?.unequal
@@ -354,7 +362,7 @@ impl UnequalRuns {
 }
 
 /// The mean over several evaluators in each trial; `None` unless all have equally many scores.
-fn mean_runs(evaluators: &[PairedItem]) -> Option<Stratum> {
+fn mean_trials(evaluators: &[PairedItem]) -> Option<Stratum> {
     let runs: Option<Vec<_>> = evaluators.iter().map(|one| one.unequal.as_ref()?.runs.as_ref()).collect();
     let runs = runs?;
     let mean = |side: fn(&Stratum) -> &Vec<f64>| -> Option<Vec<f64>> {
@@ -367,22 +375,22 @@ fn mean_runs(evaluators: &[PairedItem]) -> Option<Stratum> {
 }
 
 /// The sum of the items' differences.
-pub fn total(members: &[&PairedItem], difference: fn(&PairedItem) -> f64) -> f64 {
+pub fn sum_differences(members: &[&PairedItem], difference: fn(&PairedItem) -> f64) -> f64 {
     let size = sum(members.iter().map(|item| item.size()));
-    without_rounding(sum(members.iter().map(|item| difference(item))), size)
+    snap_to_zero(sum(members.iter().map(|item| difference(item))), size)
 }
 
 /// The difference of values of this size; 0 if it is only rounding.
-fn without_rounding(difference: f64, size: f64) -> f64 {
+fn snap_to_zero(difference: f64, size: f64) -> f64 {
     if difference.abs() <= ROUNDING * size { 0.0 } else { difference }
 }
 
 /// Whether each trial of the item failed: 1 or 0.
-pub fn failures(item: &MeasuredItem, run: &Measurements) -> Vec<f64> {
+pub fn trial_failures(item: &MeasuredItem, run: &Measurements) -> Vec<f64> {
     (0..run.runs.max(1)).map(|index| f64::from(u8::from(item.failed.contains(&index)))).collect()
 }
 
-impl Measured {
+impl SideStats {
     pub fn plain(mean: f64) -> Self {
         Self { mean, binary_runs: None, variance: None }
     }
@@ -410,17 +418,17 @@ impl Measured {
 
 /// An item's latency, tokens or cost per trial.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Amounts {
+pub struct TrialValues {
     /// The value of each trial that has one, or the mean over the trials.
     values: Vec<f64>,
     /// The number of trials, if the value is their mean.
     mean_of: Option<usize>,
 }
 
-impl Amounts {
+impl TrialValues {
     /// `None` if the item has no such value.
     pub fn of(quantity: Quantity, item: &MeasuredItem, run: &Measurements) -> Option<Self> {
-        let (total, of_trial): (f64, fn(&TrialAmounts) -> Option<f64>) = match quantity {
+        let (total, of_trial): (f64, fn(&TrialMeasurements) -> Option<f64>) = match quantity {
             Quantity::Latency => (item.latency_ms * run.runs.max(1) as f64, |trial| Some(trial.latency_ms)),
             Quantity::Tokens => (item.tokens? as f64, |trial| trial.tokens.map(|tokens| tokens as f64)),
             Quantity::Cost => (item.cost?, |trial| trial.cost),

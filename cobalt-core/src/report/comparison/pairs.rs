@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::Matching;
+use super::ItemMatching;
 use crate::report::{MeasuredItem, Measurements};
 
 /// An item in both runs.
@@ -22,7 +22,7 @@ impl Pair<'_> {
 }
 
 /// Matches items by key, in the order of the base run. An item without a cluster is its own cluster.
-pub fn pairs<'a>(base: &'a Measurements, other: &'a Measurements) -> Vec<Pair<'a>> {
+pub fn match_items<'a>(base: &'a Measurements, other: &'a Measurements) -> Vec<Pair<'a>> {
     let by_key: HashMap<&str, &MeasuredItem> = other.items.iter().map(|item| (&*item.key, item)).collect();
     let mut named: HashMap<&str, usize> = HashMap::new();
     let mut clusters = 0;
@@ -41,7 +41,7 @@ pub fn pairs<'a>(base: &'a Measurements, other: &'a Measurements) -> Vec<Pair<'a
     base.items.iter().filter_map(pair).collect()
 }
 
-impl Matching {
+impl ItemMatching {
     pub(super) fn of(base: &Measurements, other: &Measurements, pairs: &[Pair<'_>]) -> Self {
         let known: HashSet<_> = pairs.iter().map(|pair| &*pair.base.key).collect();
         let unknown = |run: &Measurements| -> Vec<String> {

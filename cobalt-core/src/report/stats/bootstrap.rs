@@ -8,7 +8,7 @@ const RESAMPLES: usize = 10_000;
 const SEED: u64 = 0x0005_1972_b007;
 
 /// The largest sample whose resamples are enumerated: 7 values have 823,543.
-const MOST_ENUMERATED: usize = 7;
+const MAX_ENUMERATED: usize = 7;
 
 /// The means of a sample's resamples: of all resamples, or of 10,000 drawn with a fixed seed.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,7 +31,7 @@ pub struct BootstrapMean {
 #[must_use]
 pub fn bootstrap_mean(values: &[f64]) -> Option<BootstrapMean> {
     let figures = describe(values)?;
-    let is_exact = values.len() <= MOST_ENUMERATED;
+    let is_exact = values.len() <= MAX_ENUMERATED;
     let mut means = if is_exact {
         all_means(values)
     } else {
@@ -83,7 +83,7 @@ impl BootstrapMean {
     /// The standard error of the mean: the standard deviation of the resamples' means.
     #[must_use]
     pub fn std_error(&self) -> f64 {
-        let of = |figures: super::Describe| {
+        let of = |figures: super::DescriptiveStats| {
             if self.is_exact { Some(figures.stddev_population) } else { figures.stddev_sample }
         };
         describe(&self.means).and_then(of).unwrap_or(0.0)

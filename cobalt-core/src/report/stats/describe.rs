@@ -7,7 +7,7 @@ use super::{Interval, student_t_quantile};
 /// Statistics that need two values (`stddev_sample` and those derived from it) are `None` for a sample of one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
-pub struct Describe {
+pub struct DescriptiveStats {
     /// The number of values, at least one.
     pub n: usize,
     /// The sum of the values, see [`sum()`].
@@ -34,7 +34,7 @@ pub struct Describe {
     pub ci95: Option<Interval>,
 }
 
-impl Describe {
+impl DescriptiveStats {
     /// The confidence interval of the mean by Student's t: `mean ± t · std_error`, where t is the
     /// `(1 + confidence) / 2` quantile with `n - 1` degrees of freedom (Student, "The probable error of a mean",
     /// Biometrika 6, 1908).
@@ -55,7 +55,7 @@ impl Describe {
 ///
 /// `None` without values, if one of them is NaN or infinite, and if their sum or the sum of their squares overflows. A
 /// negative zero counts as zero. The mean of equal values is that value, and their deviation is exactly 0.
-pub fn describe(values: &[f64]) -> Option<Describe> {
+pub fn describe(values: &[f64]) -> Option<DescriptiveStats> {
     if !values.iter().all(|value| value.is_finite()) {
         return None;
     }
@@ -74,7 +74,7 @@ pub fn describe(values: &[f64]) -> Option<Describe> {
     }
     let stddev_sample = (n > 1).then(|| (squares / (n - 1) as f64).sqrt());
 
-    let mut description = Describe {
+    let mut description = DescriptiveStats {
         n,
         sum,
         mean,

@@ -38,7 +38,7 @@ pub struct Mcnemar {
 #[must_use]
 pub fn mcnemar(only_first: u64, only_second: u64) -> Mcnemar {
     let (fewer, more) = (only_first.min(only_second), only_first.max(only_second));
-    let Tail { up_to, at } = tail(fewer, more);
+    let TailProbability { up_to, at } = tail(fewer, more);
     let (p_greater, mid_p_greater) = if only_first <= only_second {
         (up_to, up_to - 0.5 * at)
     } else {
@@ -54,7 +54,7 @@ pub fn mcnemar(only_first: u64, only_second: u64) -> Mcnemar {
 }
 
 /// Probabilities of fair coin tosses.
-struct Tail {
+struct TailProbability {
     /// At most this many heads.
     up_to: f64,
     /// Exactly this many heads.
@@ -62,17 +62,17 @@ struct Tail {
 }
 
 /// The probabilities of at most and of exactly `fewer` heads in `fewer + more` tosses, for `fewer <= more`.
-fn tail(fewer: u64, more: u64) -> Tail {
+fn tail(fewer: u64, more: u64) -> TailProbability {
     let tosses = fewer as f64 + more as f64;
     if tosses > EXACT_UP_TO {
         let z = |apart: f64| normal_cdf(-apart / tosses.sqrt()).unwrap_or(0.0);
         let apart = (more - fewer) as f64;
-        return Tail { up_to: z(apart - 1.0), at: z(apart - 1.0) - z(apart + 1.0) };
+        return TailProbability { up_to: z(apart - 1.0), at: z(apart - 1.0) - z(apart + 1.0) };
     }
     // Each probability follows from that of one more head, from the middle outward.
     let mut heads = (fewer + more) / 2;
     let mut chance = middle_chance(fewer + more);
-    let mut found = Tail { up_to: 0.0, at: 0.0 };
+    let mut found = TailProbability { up_to: 0.0, at: 0.0 };
     // Subnormal numbers would stop shrinking because of rounding.
     while chance > (found.up_to * f64::EPSILON / 4.0).max(f64::MIN_POSITIVE) {
         if heads == fewer {
@@ -137,14 +137,14 @@ pub fn matched_shares(differences: &[f64], weight: f64, confidence: f64) -> Opti
 
 /// The weight of one trial: the mean of 1/R over the items, for R trials.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct RunWeights {
+pub struct TrialWeights {
     /// On the first side.
     pub first: f64,
     /// On the second side.
     pub second: f64,
 }
 
-impl RunWeights {
+impl TrialWeights {
     /// The mean weight of both sides, the `weight` of [`matched_shares`].
     #[must_use]
     pub fn mean(self) -> f64 {
@@ -162,14 +162,14 @@ pub struct ShareSpread {
     /// The share of correct trials in the first run.
     pub share: f64,
     /// The weights of a trial.
-    pub weights: RunWeights,
+    pub weights: TrialWeights,
 }
 
 impl ShareSpread {
     /// The spread of `differences`. `None` without differences, and if a number is not finite or out of range.
     #[must_use]
-    pub fn of(differences: &[f64], share: f64, weights: RunWeights) -> Option<Self> {
-        let RunWeights { first, second } = weights;
+    pub fn of(differences: &[f64], share: f64, weights: TrialWeights) -> Option<Self> {
+        let TrialWeights { first, second } = weights;
         let are_weights = [first, second].into_iter().all(|weight| weight > 0.0 && weight <= 1.0);
         let (squares, n) = (sum(differences.iter().map(|d| d * d)), differences.len() as f64);
         let of_unchanged = (squares + weights.mean()) / (n + 2.0);
@@ -182,9 +182,10 @@ impl ShareSpread {
     ///
     /// `None` for fewer than two pairs, and if even the largest difference, 1, is not detectable.
     #[must_use]
-    pub fn smallest_detectable(&self, n: f64) -> Option<f64> {
+    pub fn min_detectable_difference(&self, n: f64) -> Option<f64> {
         // Larger differences are detectable as well.
-        let is_shown = |difference: f64| self.pairs_to_show(difference, TAIL).is_some_and(|pairs| n >= pairs);
+        let is_shown =
+            |difference: f64| self.pairs_to_detect(difference, TAIL).is_some_and(|pairs| n >= pairs);
         let (mut low, mut high) = (0.0, 1.0);
         if n.is_nan() || n < 2.0 || !is_shown(high) {
             return None;
@@ -208,12 +209,12 @@ impl ShareSpread {
     ///
     /// `None` for a difference outside of `0 < difference <= 1`, and a tail outside of `0 < tail < 0.5`.
     #[must_use]
-    pub fn pairs_to_show(&self, difference: f64, tail: f64) -> Option<f64> {
+    pub fn pairs_to_detect(&self, difference: f64, tail: f64) -> Option<f64> {
         if !(difference > 0.0 && difference <= 1.0 && tail > 0.0 && tail < 0.5) {
             return None;
         }
         let z_of_level = normal_quantile(1.0 - tail)?;
-        let Self { of_unchanged, share, weights: RunWeights { first, second } } = *self;
+        let Self { of_unchanged, share, weights: TrialWeights { first, second } } = *self;
         let square = difference * difference;
         let change = difference * (2.0 * share - 1.0).max(0.0) - square;
         let of_test = if first == second { 1.0 } else { 1.0 / (1.0 / first + 1.0 / second - 1.0) };
@@ -358,8 +359,8 @@ mod tests {
         }
     }
 
-    fn weights(first: f64, second: f64) -> RunWeights {
-        RunWeights { first, second }
+    fn weights(first: f64, second: f64) -> TrialWeights {
+        TrialWeights { first, second }
     }
 
     #[test]
@@ -371,14 +372,14 @@ mod tests {
             (10.0, 0.05, 1.0, weights(0.2, 0.2)),
         ] {
             let spread = ShareSpread { of_unchanged, share, weights };
-            let least = spread.smallest_detectable(n).unwrap();
-            let pairs = spread.pairs_to_show(least, TAIL).unwrap();
+            let least = spread.min_detectable_difference(n).unwrap();
+            let pairs = spread.pairs_to_detect(least, TAIL).unwrap();
             assert!((pairs / n - 1.0).abs() < 1e-9, "{n} {spread:?}: {least} by {pairs}");
         }
         // 25% and 10% of the pairs fall to the two sides: (1.96 * √0.35 + 0.8416 * √0.3275)² / 0.0225.
         let (half, all) = (0.5, 0.35);
         let known = ShareSpread { of_unchanged: all, share: half, weights: weights(1.0, 1.0) };
-        assert_eq!(known.pairs_to_show(0.15, TAIL).unwrap().ceil(), 120.0);
+        assert_eq!(known.pairs_to_detect(0.15, TAIL).unwrap().ceil(), 120.0);
     }
 
     #[test]
@@ -386,12 +387,12 @@ mod tests {
         let known = ShareSpread::of(&pairs(3, 1, 6), 0.9, weights(1.0, 0.2)).unwrap();
         let expected = ShareSpread { of_unchanged: 4.6 / 12.0, share: 0.9, weights: weights(1.0, 0.2) };
         assert_eq!(known, expected);
-        assert_eq!(known.pairs_to_show(0.0, TAIL), None);
-        assert_eq!(known.pairs_to_show(1.1, TAIL), None);
-        assert_eq!(known.pairs_to_show(0.5, 0.5), None);
-        assert_eq!(known.smallest_detectable(1.0), None);
+        assert_eq!(known.pairs_to_detect(0.0, TAIL), None);
+        assert_eq!(known.pairs_to_detect(1.1, TAIL), None);
+        assert_eq!(known.pairs_to_detect(0.5, 0.5), None);
+        assert_eq!(known.min_detectable_difference(1.0), None);
         let few = ShareSpread::of(&pairs(1, 0, 1), 1.0, weights(1.0, 1.0)).unwrap();
-        assert_eq!(few.smallest_detectable(2.0), None, "even a difference of 1 would not show");
+        assert_eq!(few.min_detectable_difference(2.0), None, "even a difference of 1 would not show");
         for (share, weight) in [(f64::NAN, 1.0), (0.5, -1.0), (-0.1, 1.0), (0.5, f64::INFINITY), (0.5, 1.1)] {
             assert_eq!(ShareSpread::of(&[0.0, 1.0], share, weights(1.0, weight)), None, "{share} {weight}");
         }

@@ -15,12 +15,12 @@ mod student_t;
 use serde::{Deserialize, Serialize};
 
 pub use bootstrap::{BootstrapMean, bootstrap_mean};
-pub use describe::{Describe, describe, percentile, root_mean_square_deviation, sum};
+pub use describe::{DescriptiveStats, describe, percentile, root_mean_square_deviation, sum};
 pub use matched_pairs::{
-    Cluster, MatchedShares, Mcnemar, RunWeights, ShareSpread, by_cluster, matched_shares, mcnemar,
+    Cluster, MatchedShares, Mcnemar, ShareSpread, TrialWeights, by_cluster, matched_shares, mcnemar,
 };
 pub use normal::{normal_cdf, normal_quantile};
-pub use paired_t::{PairedT, holm, paired_t, pairs_to_show, ratio_of_means, smallest_detectable};
+pub use paired_t::{PairedT, holm, min_detectable_difference, paired_t, pairs_to_detect, ratio_of_means};
 pub use proportion::{pass_at_k, pass_hat_k, wilson, wilson_clustered};
 pub use sign_flip::{SignFlip, Stratum, sign_flip, stratified_permutation};
 pub use student_t::{student_t_cdf, student_t_quantile};

@@ -39,7 +39,7 @@ pub fn paired_t(differences: &[f64]) -> Option<PairedT> {
 /// In the unit of the standard error. `None` without spread (a standard error that is 0 or not finite), and for fewer than 1
 /// degree of freedom.
 #[must_use]
-pub fn smallest_detectable(std_error: f64, dof: f64) -> Option<f64> {
+pub fn min_detectable_difference(std_error: f64, dof: f64) -> Option<f64> {
     if std_error.is_nan() || std_error <= 0.0 {
         return None;
     }
@@ -53,7 +53,7 @@ pub fn smallest_detectable(std_error: f64, dof: f64) -> Option<f64> {
 ///
 /// `None` for a difference that is not above 0, a negative SD, and a tail outside of `0 < tail < 0.5`.
 #[must_use]
-pub fn pairs_to_show(stddev: f64, difference: f64, tail: f64) -> Option<f64> {
+pub fn pairs_to_detect(stddev: f64, difference: f64, tail: f64) -> Option<f64> {
     if !(difference > 0.0 && stddev >= 0.0 && tail > 0.0 && tail < 0.5) {
         return None;
     }
@@ -131,18 +131,18 @@ mod tests {
     #[test]
     fn as_many_pairs_show_a_difference_as_make_it_the_smallest_detectable() {
         for (stddev, difference) in [(0.3, 0.06), (0.1, 0.09), (2.0, 0.01)] {
-            let pairs = pairs_to_show(stddev, difference, 0.025).unwrap();
-            let least = smallest_detectable(stddev / pairs.sqrt(), pairs - 1.0).unwrap();
+            let pairs = pairs_to_detect(stddev, difference, 0.025).unwrap();
+            let least = min_detectable_difference(stddev / pairs.sqrt(), pairs - 1.0).unwrap();
             assert!((least / difference - 1.0).abs() < 1e-6, "{stddev} {difference}: {pairs}, {least}");
         }
         // (3.0902 + 0.8416)² × 25 by the normal distribution; a few more by Student's.
-        let strict = pairs_to_show(0.3, 0.06, 0.001).unwrap();
+        let strict = pairs_to_detect(0.3, 0.06, 0.001).unwrap();
         assert!((386.5..393.0).contains(&strict), "{strict}");
-        assert_eq!(pairs_to_show(0.0, 0.1, 0.025), Some(2.0), "without a spread");
+        assert_eq!(pairs_to_detect(0.0, 0.1, 0.025), Some(2.0), "without a spread");
         for (stddev, difference, tail) in
             [(0.1, 0.0, 0.025), (-0.1, 0.1, 0.025), (0.1, 0.1, 0.0), (0.1, f64::NAN, 0.025)]
         {
-            assert_eq!(pairs_to_show(stddev, difference, tail), None, "{stddev} {difference} {tail}");
+            assert_eq!(pairs_to_detect(stddev, difference, tail), None, "{stddev} {difference} {tail}");
         }
     }
 
@@ -163,16 +163,16 @@ mod tests {
 
     #[test]
     fn with_many_items_2_8_standard_errors_are_detectable() {
-        let detectable = smallest_detectable(0.01, 1e9).unwrap();
+        let detectable = min_detectable_difference(0.01, 1e9).unwrap();
         // 1.959964 + 0.841621, the quantiles of the normal distribution.
         assert!((detectable - 0.028_015_85).abs() < 1e-8, "{detectable}");
-        assert!(smallest_detectable(0.01, 1.0).unwrap() > 0.14);
+        assert!(min_detectable_difference(0.01, 1.0).unwrap() > 0.14);
     }
 
     #[test]
     fn without_a_spread_or_a_second_item_nothing_is_detectable() {
         for (std_error, dof) in [(0.0, 9.0), (-0.1, 9.0), (f64::NAN, 9.0), (f64::INFINITY, 9.0), (0.1, 0.0)] {
-            assert_eq!(smallest_detectable(std_error, dof), None, "{std_error} {dof}");
+            assert_eq!(min_detectable_difference(std_error, dof), None, "{std_error} {dof}");
         }
     }
 

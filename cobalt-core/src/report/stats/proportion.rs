@@ -13,7 +13,7 @@ pub fn wilson(passes: u64, n: u64, confidence: f64) -> Option<Interval> {
         return None;
     }
     let z = normal_quantile(0.5 + 0.5 * confidence)?;
-    Some(of_counts(passes as f64, (n - passes) as f64, z))
+    Some(wilson_interval(passes as f64, (n - passes) as f64, z))
 }
 
 /// The Wilson score interval of a pass rate over clustered observations of 0 and 1, with the effective sample size
@@ -47,10 +47,10 @@ pub fn wilson_clustered(clusters: &[Cluster], confidence: f64) -> Option<Interva
     let for_few = (t(n - 1.0)? / t(clusters - 1.0)?).powi(2);
     let effective = (as_if.min(n) * for_few).min(n);
     let z = normal_quantile(0.5 + 0.5 * confidence)?;
-    Some(of_counts(rate * effective, (1.0 - rate) * effective, z))
+    Some(wilson_interval(rate * effective, (1.0 - rate) * effective, z))
 }
 
-fn of_counts(passes: f64, failures: f64, z: f64) -> Interval {
+fn wilson_interval(passes: f64, failures: f64, z: f64) -> Interval {
     Interval { low: lower_end(passes, failures, z), high: 1.0 - lower_end(failures, passes, z) }
 }
 
@@ -67,7 +67,7 @@ fn lower_end(k: f64, failures: f64, z: f64) -> f64 {
 ///
 /// `None` unless `1 <= k <= n` and `c <= n`.
 pub fn pass_at_k(n: u64, c: u64, k: u64) -> Option<f64> {
-    share_without(n, c, k).map(|none| 1.0 - none)
+    share_of_subsets_without(n, c, k).map(|none| 1.0 - none)
 }
 
 /// pass^k, the probability that all of `k` trials pass if `c` of `n` trials did: the unbiased estimate `C(c, k) / C(n, k)` (Yao
@@ -76,14 +76,14 @@ pub fn pass_at_k(n: u64, c: u64, k: u64) -> Option<f64> {
 /// `None` unless `1 <= k <= n` and `c <= n`.
 pub fn pass_hat_k(n: u64, c: u64, k: u64) -> Option<f64> {
     // All of them pass if none of the failures is among them.
-    share_without(n, n.checked_sub(c)?, k)
+    share_of_subsets_without(n, n.checked_sub(c)?, k)
 }
 
 /// The share of subsets of `k` out of `n` without any of the `marked` ones: `C(n - marked, k) / C(n, k)`.
 ///
 /// Calculated as a product of ratios from 0 to 1, as binomial coefficients could overflow. `k` and `marked` can be swapped: the
 /// shorter product is used.
-fn share_without(n: u64, marked: u64, k: u64) -> Option<f64> {
+fn share_of_subsets_without(n: u64, marked: u64, k: u64) -> Option<f64> {
     if k == 0 || k > n || marked > n {
         return None;
     }

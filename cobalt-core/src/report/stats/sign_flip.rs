@@ -114,11 +114,11 @@ fn pairs_at_least(left: &[f64], right: &[f64], least: f64) -> u64 {
 
 fn monte_carlo(sizes: &[f64], observed: f64, rounding: f64) -> SignFlip {
     let sums = drawn_sums(sizes, DRAWS, &mut fastrand::Rng::with_seed(SEED));
-    beyond(&sums, observed, rounding)
+    tail_shares(&sums, observed, rounding)
 }
 
 /// The shares of the drawn sums that reach the observed one, which counts as a draw as well.
-pub fn beyond(sums: &[f64], observed: f64, rounding: f64) -> SignFlip {
+pub fn tail_shares(sums: &[f64], observed: f64, rounding: f64) -> SignFlip {
     let shares = |of: fn(f64) -> f64| {
         let observed = of(observed);
         let count = |least: f64| sums.iter().filter(|sum| of(**sum) >= least).count();
@@ -138,7 +138,7 @@ pub fn drawn_sums(sizes: &[f64], draws: usize, random: &mut fastrand::Rng) -> Ve
     for sizes in sizes.chunks(64) {
         let mut tables = [[0.0; 256]; 8];
         for (table, sizes) in tables.iter_mut().zip(sizes.chunks(8)) {
-            fill(table, sizes);
+            fill_sums(table, sizes);
         }
         for sum in &mut sums {
             let signs = random.u64(..).to_le_bytes();
@@ -150,7 +150,7 @@ pub fn drawn_sums(sizes: &[f64], draws: usize, random: &mut fastrand::Rng) -> Ve
 }
 
 /// The sums of up to eight `sizes`; a set bit is a plus sign.
-fn fill(table: &mut [f64; 256], sizes: &[f64]) {
+fn fill_sums(table: &mut [f64; 256], sizes: &[f64]) {
     for (signs, entry) in table.iter_mut().enumerate() {
         let signed = |(bit, size): (usize, &f64)| if signs >> bit & 1 == 1 { *size } else { -size };
         *entry = sizes.iter().enumerate().map(signed).sum();
@@ -158,8 +158,8 @@ fn fill(table: &mut [f64; 256], sizes: &[f64]) {
 }
 
 /// The maximum number of drawn observations; many strata get fewer draws.
-const MOST_DRAWN: usize = 20_000_000;
-const FEWEST_DRAWS: usize = 2_000;
+const MAX_DRAWN: usize = 20_000_000;
+const MIN_DRAWS: usize = 2_000;
 
 /// The observations of one item on both sides.
 #[derive(Debug, Clone, PartialEq)]
@@ -201,17 +201,17 @@ pub fn stratified_permutation(differences: &[f64], strata: &[Stratum]) -> Option
     let mut sizes: Vec<f64> = differences.iter().map(|d| d.abs()).filter(|size| *size != 0.0).collect();
     sizes.sort_unstable_by(f64::total_cmp);
     let picks: usize = strata.iter().map(|stratum| stratum.first.len().min(stratum.second.len())).sum();
-    let draws = (MOST_DRAWN / picks.max(1)).clamp(FEWEST_DRAWS, DRAWS);
+    let draws = (MAX_DRAWN / picks.max(1)).clamp(MIN_DRAWS, DRAWS);
     let mut random = fastrand::Rng::with_seed(SEED);
     let mut sums = drawn_sums(&sizes, draws, &mut random);
     for stratum in strata {
-        add(stratum, &mut sums, &mut random);
+        add_permuted(stratum, &mut sums, &mut random);
     }
-    Some(beyond(&sums, observed, ROUNDING * all))
+    Some(tail_shares(&sums, observed, ROUNDING * all))
 }
 
 /// Adds the stratum's difference to each sum, with randomly permuted observations.
-fn add(stratum: &Stratum, sums: &mut [f64], random: &mut fastrand::Rng) {
+fn add_permuted(stratum: &Stratum, sums: &mut [f64], random: &mut fastrand::Rng) {
     let Stratum { first, second } = stratum;
     let mut pool: Vec<f64> = first.iter().chain(second).copied().collect();
     let total = sum(pool.iter().copied());

@@ -25,16 +25,16 @@ pub fn student_t_quantile(p: f64, dof: f64) -> Option<f64> {
         return Some(z);
     }
     if dof >= SERIES_FROM {
-        return Some(asymptotic(z, dof));
+        return Some(quantile_by_series(z, dof));
     }
     // The distribution is symmetric. The difference that each case needs is exact.
     let (tail, centre) = (p.min(1.0 - p), (p - 0.5).abs());
     let t = if dof == 1.0 {
-        cauchy(tail, centre)
+        cauchy_quantile(tail, centre)
     } else if dof == 2.0 {
         2.0 * centre / (2.0 * tail * (1.0 - tail)).sqrt()
     } else {
-        solve(tail, centre, dof, z.abs())
+        quantile_by_newton(tail, centre, dof, z.abs())
     };
     Some(t.copysign(z))
 }
@@ -50,7 +50,7 @@ pub fn student_t_cdf(t: f64, dof: f64) -> Option<f64> {
         return None;
     }
     if dof >= SERIES_FROM {
-        return normal_cdf(made_normal(t, dof));
+        return normal_cdf(equivalent_normal(t, dof));
     }
     let beyond = match t.abs() {
         0.0 => 0.5,
@@ -63,7 +63,7 @@ pub fn student_t_cdf(t: f64, dof: f64) -> Option<f64> {
 /// The normal quantile at the CDF of `t`: the first terms of the series in `1 / dof` that inverts the series of the quantile
 /// (Wallace, "Bounds on normal approximations to Student's and the chi-square distributions", Annals of
 /// Mathematical Statistics 30, 1959).
-fn made_normal(t: f64, dof: f64) -> f64 {
+fn equivalent_normal(t: f64, dof: f64) -> f64 {
     // Beyond, the probability is too small for a double, and the series diverges.
     let t = t.clamp(-40.0, 40.0);
     let w = t * t;
@@ -74,17 +74,17 @@ fn made_normal(t: f64, dof: f64) -> f64 {
 }
 
 /// The upper quantile for 1 degree of freedom.
-fn cauchy(tail: f64, centre: f64) -> f64 {
+fn cauchy_quantile(tail: f64, centre: f64) -> f64 {
     if tail < 0.25 { 1.0 / (PI * tail).tan() } else { (PI * centre).tan() }
 }
 
 /// Newton's method for `ln t`, in which the log probability is almost linear both near 0 (all curves start linearly) and far out
 /// (all tails are powers of `t`). The root is between the quantiles for infinitely many and for 1 degree of freedom; a step that
 /// leaves the bracket is replaced by a bisection.
-fn solve(tail: f64, centre: f64, dof: f64, z: f64) -> f64 {
+fn quantile_by_newton(tail: f64, centre: f64, dof: f64, z: f64) -> f64 {
     let by_tail = tail < 0.25;
-    let (mut low, mut high) = (z.ln(), cauchy(tail, centre).ln());
-    let mut u = asymptotic(z, dof).ln().clamp(low, high);
+    let (mut low, mut high) = (z.ln(), cauchy_quantile(tail, centre).ln());
+    let mut u = quantile_by_series(z, dof).ln().clamp(low, high);
     for _ in 0..100 {
         let t = u.exp();
         let density = density(t, dof);
@@ -194,7 +194,7 @@ pub fn gamma_ratio(a: f64) -> f64 {
 
 /// The first five terms of the series of the t quantile in `1 / dof` (Abramowitz and Stegun 26.7.5), at the normal
 /// quantile `z`.
-fn asymptotic(z: f64, dof: f64) -> f64 {
+fn quantile_by_series(z: f64, dof: f64) -> f64 {
     let w = z * z;
     let first = (w + 1.0) / 4.0;
     let second = ((5.0 * w + 16.0) * w + 3.0) / 96.0;
@@ -360,8 +360,8 @@ mod tests {
     fn the_two_methods_meet_where_they_change() {
         for p in [0.51, 0.7, 0.8, 0.975, 0.9999, 1.0 - 1e-12] {
             let z = normal_quantile(p).unwrap();
-            let solved = solve(1.0 - p, p - 0.5, SERIES_FROM, z);
-            assert!(relative_error(solved, asymptotic(z, SERIES_FROM)) < 1e-12, "{p}");
+            let solved = quantile_by_newton(1.0 - p, p - 0.5, SERIES_FROM, z);
+            assert!(relative_error(solved, quantile_by_series(z, SERIES_FROM)) < 1e-12, "{p}");
         }
     }
 

@@ -7,7 +7,7 @@ mod tests;
 use std::fmt;
 
 pub use cobalt_thresholds::{Category, Comparison, Metric};
-pub use parse::{LatencyBound, NumberBound, ThresholdError, duration};
+pub use parse::{LatencyBound, NumberBound, ThresholdError, parse_duration};
 
 use crate::wording;
 
@@ -64,7 +64,7 @@ impl Threshold {
     ///
     /// Whitespace and underscores are removed.
     #[must_use]
-    pub fn labelled(mut self, bound: impl AsRef<str>) -> Self {
+    pub fn with_bound_text(mut self, bound: impl AsRef<str>) -> Self {
         let label = bound.as_ref().chars().filter(|letter| !letter.is_whitespace() && *letter != '_');
         self.label = Some(label.collect());
         self
@@ -72,13 +72,13 @@ impl Threshold {
 
     /// Sets its location in a file.
     #[doc(hidden)]
-    pub fn placed(self, place: String) -> Self {
+    pub fn with_location(self, place: String) -> Self {
         Self { place: Some(place), ..self }
     }
 
     /// Its location in a file.
     #[doc(hidden)]
-    pub fn place(&self) -> Option<&str> {
+    pub fn location(&self) -> Option<&str> {
         self.place.as_deref()
     }
 
@@ -120,8 +120,8 @@ impl Threshold {
 
     /// Whether a measured value satisfies the bound; NaN never does.
     #[must_use]
-    pub fn holds(&self, value: f64) -> bool {
-        self.comparison.holds(value, self.bound)
+    pub fn is_met_by(&self, value: f64) -> bool {
+        self.comparison.is_met_by(value, self.bound)
     }
 
     /// The name of the threshold's test case: `correctness.pass_rate>=0.95`.
@@ -132,11 +132,11 @@ impl Threshold {
         let name = self.category.name();
         let name: String =
             name.chars().map(|letter| if letter.is_whitespace() { '-' } else { letter }).collect();
-        format!("{}{}{}", self.metric.of(&name), self.comparison, self.bound_text())
+        format!("{}{}{}", self.metric.text_for(&name), self.comparison, self.bound_text())
     }
 
     /// The text form, with the bound's value if the source text differs from it.
-    pub(crate) fn written(&self) -> String {
+    pub(crate) fn to_text(&self) -> String {
         let text = self.to_string();
         let is_same =
             |read: Self| Self { label: None, place: None, ..self.clone() } == Self { label: None, ..read };
@@ -144,7 +144,7 @@ impl Threshold {
     }
 
     /// Parses the output of [`written`](Self::written); the test case name provides the bound's source text.
-    pub(crate) fn read_again(written: &str, case_name: &str) -> Result<Self, ThresholdError> {
+    pub(crate) fn from_text(written: &str, case_name: &str) -> Result<Self, ThresholdError> {
         let threshold: Self = written.parse()?;
         let without_bound = Self { label: Some(String::new()), ..threshold.clone() }.case_name();
         let label = case_name.strip_prefix(&without_bound).map(str::to_owned);
@@ -164,7 +164,7 @@ impl Threshold {
                 false => self.category.metric(self.metric.name())?,
             };
             if let Metric::PassRate(Some(mark)) = self.metric {
-                self.metric.with_mark(mark)?;
+                self.metric.with_pass_mark(mark)?;
             }
             self.category.check_comparison(self.metric, self.comparison, &self.bound_text())?;
             self.category.check_bound(self.bound)
@@ -176,17 +176,21 @@ impl Threshold {
 /// The text form, the input of [`parse`](str::parse): `evaluators["any name"].min >= 0.5`.
 impl fmt::Display for Threshold {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let figure = self.category.figure(self.metric);
+        let figure = self.category.metric_text(self.metric);
         write!(formatter, "{figure} {} {}", self.comparison, self.bound_text())
     }
 }
 
 /// The message for an unknown evaluator, with the known ones.
-pub fn unknown<'a>(
+pub fn unknown_evaluator<'a>(
     name: &str,
     threshold: &Threshold,
     names: impl Iterator<Item = &'a str> + Clone,
 ) -> String {
-    let place = threshold.place().map(|place| format!(" (the threshold is in {place})"));
-    format!("no evaluator is named `{name}`; {}{}", wording::instead(name, names), place.unwrap_or_default())
+    let place = threshold.location().map(|place| format!(" (the threshold is in {place})"));
+    format!(
+        "no evaluator is named `{name}`; {}{}",
+        wording::suggest_or_list(name, names),
+        place.unwrap_or_default()
+    )
 }

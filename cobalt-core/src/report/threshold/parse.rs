@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use cobalt_thresholds::{
     Category, Comparison, EVALUATORS, Metric, VS_BASELINE, VS_BASELINE_EXAMPLE, closest, duration_nanos,
-    not_a_comparison,
+    invalid_operator_message,
 };
 
 use super::Threshold;
@@ -37,8 +37,8 @@ fn parse(text: &str) -> Result<Threshold, String> {
     const SHAPE: &str = "expected a threshold such as `score.avg >= 0.8`";
     let compared = text.strip_prefix(VS_BASELINE).and_then(|rest| rest.trim_start().strip_prefix('.'));
     let (category, rest) = match compared {
-        Some(rest) => category(rest.trim_start(), Kind::AgainstBaseline)?,
-        None => category(text, Kind::OfOneRun)?,
+        Some(rest) => parse_category(rest.trim_start(), ThresholdKind::VsBaseline)?,
+        None => parse_category(text, ThresholdKind::Absolute)?,
     };
     let operator_at = rest.find(['<', '>', '=', '!']).ok_or(SHAPE)?;
     let (metric, rest) = rest.split_at(operator_at);
@@ -48,45 +48,45 @@ fn parse(text: &str) -> Result<Threshold, String> {
 
     let metric = match compared {
         Some(_) => category.baseline_metric(metric.trim())?,
-        None => self::metric(&category, metric.trim())?,
+        None => self::parse_metric(&category, metric.trim())?,
     };
     let comparison = Comparison::from_symbol(operator)
-        .ok_or_else(|| not_a_comparison(operator, &category, metric, bound))?;
-    let value = self::bound(&category, metric, bound)?;
+        .ok_or_else(|| invalid_operator_message(operator, &category, metric, bound))?;
+    let value = self::parse_bound(&category, metric, bound)?;
     category.check_comparison(metric, comparison, bound)?;
     category.check_bound(value)?;
-    Ok(Threshold::new(category, metric, comparison, value).labelled(bound))
+    Ok(Threshold::new(category, metric, comparison, value).with_bound_text(bound))
 }
 
 /// The kind of a threshold, for examples in messages.
 #[derive(Clone, Copy)]
-enum Kind {
-    OfOneRun,
-    AgainstBaseline,
+enum ThresholdKind {
+    Absolute,
+    VsBaseline,
 }
 
-impl Kind {
+impl ThresholdKind {
     /// An example of this kind.
     fn example(self) -> &'static str {
         match self {
-            Self::OfOneRun => "score.avg >= 0.8",
-            Self::AgainstBaseline => VS_BASELINE_EXAMPLE,
+            Self::Absolute => "score.avg >= 0.8",
+            Self::VsBaseline => VS_BASELINE_EXAMPLE,
         }
     }
 
     /// The first metric of the category closest to `word`.
-    fn figure_of(self, word: &str) -> Option<String> {
+    fn suggested_metric(self, word: &str) -> Option<String> {
         let category = Category::from_name(closest(word, &Category::NAMES)?)?;
         let metrics = match self {
-            Self::OfOneRun => category.metrics(),
-            Self::AgainstBaseline => category.baseline_metrics(),
+            Self::Absolute => category.metrics(),
+            Self::VsBaseline => category.baseline_metrics(),
         };
-        Some(category.figure(Metric::from_name(metrics.first()?)?))
+        Some(category.metric_text(Metric::from_name(metrics.first()?)?))
     }
 }
 
 /// Splits `score.avg …` or `evaluators["any name"].avg …` after the dot before the metric.
-fn category(text: &str, kind: Kind) -> Result<(Category, &str), String> {
+fn parse_category(text: &str, kind: ThresholdKind) -> Result<(Category, &str), String> {
     let example = kind.example();
     if let Some(quoted) = text.strip_prefix(EVALUATORS).and_then(|rest| rest.strip_prefix("[\"")) {
         let (name, rest) = unquote(quoted)
@@ -101,7 +101,7 @@ fn category(text: &str, kind: Kind) -> Result<(Category, &str), String> {
     // The pass mark of `pass_rate(0.6)` also has a dot.
     let subject = subject.split('(').next().unwrap_or_default();
     let (name, _) = subject.rsplit_once('.').ok_or_else(|| {
-        let figure = kind.figure_of(subject.trim());
+        let figure = kind.suggested_metric(subject.trim());
         format!("missing metric: write, for example, `{}`", figure.as_deref().unwrap_or(example))
     })?;
     let rest = &text[name.len() + 1..];
@@ -127,14 +127,14 @@ fn unquote(text: &str) -> Option<(String, &str)> {
     None
 }
 
-fn metric(category: &Category, text: &str) -> Result<Metric, String> {
+fn parse_metric(category: &Category, text: &str) -> Result<Metric, String> {
     let Some((name, mark)) = text.split_once('(') else {
         return category.metric(text);
     };
     let metric = category.metric(name.trim_end())?;
-    let mark = mark.strip_suffix(')').and_then(|mark| number(mark.trim()));
+    let mark = mark.strip_suffix(')').and_then(|mark| parse_number(mark.trim()));
     match mark {
-        Some(mark) => metric.with_mark(mark),
+        Some(mark) => metric.with_pass_mark(mark),
         None => {
             let message = format!("a pass mark is a number from 0 to 1, as in `{category}.pass_rate(0.6)`");
             Err(message)
@@ -142,27 +142,27 @@ fn metric(category: &Category, text: &str) -> Result<Metric, String> {
     }
 }
 
-fn bound(category: &Category, metric: Metric, text: &str) -> Result<f64, String> {
-    let refused = || category.wrong_bound(metric, text);
+fn parse_bound(category: &Category, metric: Metric, text: &str) -> Result<f64, String> {
+    let refused = || category.invalid_bound_message(metric, text);
     let is_duration = *category == Category::Latency && metric != Metric::Ratio;
     match split_unit(text).filter(|_| is_duration) {
         Some((value, unit)) => {
-            let value = number(value).ok_or_else(refused)?;
+            let value = parse_number(value).ok_or_else(refused)?;
             Ok(duration_nanos(value, unit)? as f64 / 1e6)
         }
-        None => number(text).ok_or_else(refused),
+        None => parse_number(text).ok_or_else(refused),
     }
 }
 
 /// Parses a duration greater than zero, such as `30s` or `1.5s`.
-pub fn duration(text: &str) -> Result<Duration, String> {
+pub fn parse_duration(text: &str) -> Result<Duration, String> {
     let text = text.trim();
     let refused = || format!("expected a duration such as `30s` or `500ms`, not `{text}`");
     let Some((value, unit)) = split_unit(text) else {
-        let bare = number(text).ok_or_else(refused)?;
+        let bare = parse_number(text).ok_or_else(refused)?;
         return Err(format!("a duration needs a unit: write `{bare}s` or `{bare}ms`"));
     };
-    match duration_nanos(number(value).ok_or_else(refused)?, unit)? {
+    match duration_nanos(parse_number(value).ok_or_else(refused)?, unit)? {
         0 => Err("a duration must be greater than zero: write, for example, `30s`".to_owned()),
         nanos => Ok(Duration::from_nanos(nanos)),
     }
@@ -176,7 +176,7 @@ fn split_unit(text: &str) -> Option<(&str, &str)> {
 }
 
 /// Parses a finite number, with underscores between digits as in Rust.
-fn number(text: &str) -> Option<f64> {
+fn parse_number(text: &str) -> Option<f64> {
     let digits = text.starts_with(|letter: char| letter.is_ascii_digit() || matches!(letter, '-' | '.'));
     text.replace('_', "").parse().ok().filter(|number: &f64| digits && number.is_finite())
 }

@@ -183,12 +183,12 @@ fn what_text_cannot_say_is_found_by_validation() {
 
 #[test]
 fn bounds_are_kept_as_they_are_compared() {
-    assert!(parsed("score.avg >= 0.8").holds(0.8));
-    assert!(!parsed("score.avg > 0.8").holds(0.8));
-    assert!(parsed("latency.p95 <= 5s").holds(5000.0));
-    assert!(!parsed("latency.p95 < 5s").holds(5000.0));
+    assert!(parsed("score.avg >= 0.8").is_met_by(0.8));
+    assert!(!parsed("score.avg > 0.8").is_met_by(0.8));
+    assert!(parsed("latency.p95 <= 5s").is_met_by(5000.0));
+    assert!(!parsed("latency.p95 < 5s").is_met_by(5000.0));
     for text in ["score.avg >= 0", "score.max <= 1"] {
-        assert!(!parsed(text).holds(f64::NAN));
+        assert!(!parsed(text).is_met_by(f64::NAN));
     }
 }
 
@@ -231,7 +231,7 @@ mod written {
         (category, metric, comparison, bound, label)
             .prop_map(|(category, metric, comparison, bound, label)| {
                 let threshold = Threshold::new(category, metric, comparison, bound);
-                label.map_or(threshold.clone(), |label| threshold.labelled(label))
+                label.map_or(threshold.clone(), |label| threshold.with_bound_text(label))
             })
             .prop_filter("only those that can be declared", fits)
     }
@@ -243,7 +243,7 @@ mod written {
         fn a_threshold_that_a_file_keeps_is_read_as_it_was(threshold in any_threshold()) {
             let mut config = crate::report::RunConfig::default();
             config.set_thresholds(std::slice::from_ref(&threshold));
-            let read = config.read_thresholds().unwrap().remove(0);
+            let read = config.parse_thresholds().unwrap().remove(0);
             prop_assert_eq!(read.case_name(), threshold.case_name());
             prop_assert_eq!(
                 (read.category(), read.metric(), read.comparison(), read.bound()),
@@ -256,12 +256,12 @@ mod written {
     fn a_file_without_the_written_form_is_read_by_the_names() {
         let thresholds = vec!["correct.pass_rate(0.6)>=0.95".to_owned(), "latency.p95<=5s".to_owned()];
         let config = crate::report::RunConfig { thresholds: thresholds.clone(), ..Default::default() };
-        let read = config.read_thresholds().unwrap();
+        let read = config.parse_thresholds().unwrap();
         assert_eq!(read.iter().map(Threshold::case_name).collect::<Vec<_>>(), thresholds);
         let cut = crate::report::RunConfig {
             written_thresholds: vec!["correct.pass_rate(0.6) >= 0.95".to_owned()],
             ..config
         };
-        assert_eq!(cut.read_thresholds().unwrap().len(), 2, "none is dropped");
+        assert_eq!(cut.parse_thresholds().unwrap().len(), 2, "none is dropped");
     }
 }

@@ -6,12 +6,12 @@ use cobalt_core::redact::{Secret, redacted};
 use serde_json::json;
 
 use super::Project;
-use super::mistakes::refused;
+use super::errors::refused;
 use crate::dataset::Dataset;
 use crate::dataset::settings::{Account, Key, Platform};
 use crate::error::Error;
 #[cfg(feature = "remote")]
-use crate::http::test_server::{Answer, TestServer};
+use crate::http::test_server::{ScriptedResponse, TestServer};
 
 /// Loads a named dataset in a project without variables.
 fn load(project: &Project, name: &str) -> Result<Dataset, Error> {
@@ -244,10 +244,10 @@ fn a_data_set_that_is_fetched_names_the_feature_that_it_takes() {
 fn what_a_table_says_of_a_platforms_data_set_is_asked_for() {
     let server = TestServer::start(|asked| match asked.path.starts_with("/api/v1/examples") {
         true if asked.path.contains("offset=0") => {
-            Answer::json(200, &json!([{"id": "a", "inputs": {"question": 1}}]))
+            ScriptedResponse::json(200, &json!([{"id": "a", "inputs": {"question": 1}}]))
         }
-        true => Answer::json(200, &json!([])),
-        false => Answer::json(200, &json!([{"id": "d", "name": "desk"}])),
+        true => ScriptedResponse::json(200, &json!([])),
+        false => ScriptedResponse::json(200, &json!([{"id": "d", "name": "desk"}])),
     });
     let project = Project::with(&format!(
         "[datasets.support]\ntype = \"langsmith\"\nname = \"desk\"\nversion = \"2026-01-21T14:35:42Z\"\n\
@@ -257,7 +257,7 @@ fn what_a_table_says_of_a_platforms_data_set_is_asked_for() {
     ));
     let dataset = load(&project, "support").unwrap();
     assert_eq!(dataset.fetch().unwrap().version.as_deref(), Some("2026-01-21T14:35:42Z"));
-    let asked = &server.asked()[1].path;
+    let asked = &server.requests()[1].path;
     for part in ["as_of=2026-01-21T14%3A35%3A42Z&", "splits=test&splits=dev&", "filter=f&"] {
         assert!(asked.contains(part), "{asked}");
     }

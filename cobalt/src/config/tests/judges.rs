@@ -1,7 +1,7 @@
 //! Evaluators in the file that call models.
 
 use super::Project;
-use super::mistakes::refused;
+use super::errors::refused;
 use crate::{
     Aggregate, Autoeval, AutoevalKind, Distance, Evaluator, GEval, LlmJudge, Pairwise, Provider, Similarity,
 };

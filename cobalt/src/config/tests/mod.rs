@@ -2,13 +2,13 @@
 
 mod baselines;
 mod datasets;
+mod errors;
+mod function_evaluators;
 #[cfg(feature = "judge")]
 mod judges;
-mod mistakes;
-mod origins;
-mod registered;
+mod precedence;
 mod sources;
-mod texts;
+mod text_evaluators;
 #[cfg(not(feature = "judge"))]
 mod without_judges;
 

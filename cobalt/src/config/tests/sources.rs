@@ -6,8 +6,10 @@ use std::time::{Duration, SystemTime};
 use serde_json::{Value, json};
 
 use super::Project;
-use super::mistakes::refused;
-use crate::config::{Config, Flags, OnInconclusive, Only, Reporter, ReporterKind, UnsetVariable, WebhookOn};
+use super::errors::refused;
+use crate::config::{
+    Config, Flags, OnInconclusive, Reporter, ReporterKind, RerunMode, UnsetVariable, WebhookOn,
+};
 
 /// The file that was read.
 fn file(config: &Config) -> &Value {
@@ -85,10 +87,10 @@ fn flags_become_variables_for_the_test_binaries() {
         runs: 3.try_into().ok(),
         ci: true,
         resume: vec!["a".to_owned(), "b".to_owned()],
-        only: Some(Only::Failed),
+        rerun: Some(RerunMode::Failed),
         shard: Some("2/4".parse().unwrap()),
         baseline: vec!["/w/desk.json".into()],
-        reporters: vec![Reporter::of(ReporterKind::Junit)],
+        reporters: vec![Reporter::new(ReporterKind::Junit)],
         offline: false,
         refresh: Some(SystemTime::UNIX_EPOCH),
         on_inconclusive: Some(OnInconclusive::Fail),

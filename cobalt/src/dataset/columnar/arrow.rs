@@ -9,8 +9,8 @@ use arrow_ipc::{MetadataVersion, root_as_footer};
 use arrow_schema::ArrowError;
 use cobalt_core::item::Item;
 
-use super::items::{Items, caught};
-use super::message::{Message, append};
+use super::items::{ItemBuilder, catch_panics};
+use super::message::{Message, read_exact_into};
 use crate::dataset::DatasetError;
 use crate::dataset::text::{Content, Rest};
 
@@ -21,38 +21,38 @@ const FEATHER_1_MAGIC: &[u8; 4] = b"FEA1";
 
 /// The items of an Arrow file or stream. More than `max_bytes` of them as JSON is an error.
 pub fn read_arrow(content: Content, shown: &str, max_bytes: Option<u64>) -> Result<Vec<Item>, DatasetError> {
-    let items = Items::new(shown, max_bytes);
+    let items = ItemBuilder::new(shown, max_bytes);
     match content {
-        Content { rest: Rest::File(file), .. } => caught(shown, || read(BufReader::new(file), items)),
-        Content { head: mut all, rest: Rest::Unpacked(mut rest) } => {
-            rest.read_to_end(&mut all).map_err(|error| items.unread(error))?;
-            caught(shown, || read(Cursor::new(all), items))
+        Content { rest: Rest::File(file), .. } => catch_panics(shown, || read(BufReader::new(file), items)),
+        Content { head: mut all, rest: Rest::Decompressed(mut rest) } => {
+            rest.read_to_end(&mut all).map_err(|error| items.read_error(error))?;
+            catch_panics(shown, || read(Cursor::new(all), items))
         }
     }
 }
 
-fn read(mut reader: impl Read + Seek, items: Items<'_>) -> Result<Vec<Item>, DatasetError> {
+fn read(mut reader: impl Read + Seek, items: ItemBuilder<'_>) -> Result<Vec<Item>, DatasetError> {
     let mut start = Vec::new();
     reader
         .rewind()
         .and_then(|()| reader.by_ref().take(FILE_MAGIC.len() as u64).read_to_end(&mut start))
         .and_then(|_| reader.rewind())
-        .map_err(|error| items.unread(error))?;
+        .map_err(|error| items.read_error(error))?;
     if start.starts_with(FILE_MAGIC) {
         read_file(reader, items)
     } else if start.starts_with(FEATHER_1_MAGIC) {
         let reason =
             "Feather version 1 is not supported; write the file as Feather version 2 (the Arrow IPC format)";
-        Err(items.at("header", reason))
+        Err(items.error_at("header", reason))
     } else {
         read_stream(reader, items)
     }
 }
 
 /// Reads a file, whose footer lists the batches.
-fn read_file(mut reader: impl Read + Seek, items: Items<'_>) -> Result<Vec<Item>, DatasetError> {
-    let footer = footer(&mut reader).map_err(|error| items.damaged("footer", &error))?;
-    let footer = root_as_footer(&footer).map_err(|error| items.damaged("footer", &error))?;
+fn read_file(mut reader: impl Read + Seek, items: ItemBuilder<'_>) -> Result<Vec<Item>, DatasetError> {
+    let footer = footer(&mut reader).map_err(|error| items.corrupt("footer", &error))?;
+    let footer = root_as_footer(&footer).map_err(|error| items.corrupt("footer", &error))?;
     let mut batches = Batches::new(footer.schema(), footer.version(), items)?;
     let dictionaries = footer.dictionaries().into_iter().flatten();
     for block in dictionaries.chain(footer.recordBatches().into_iter().flatten()) {
@@ -68,15 +68,15 @@ fn footer(reader: &mut (impl Read + Seek)) -> Result<Vec<u8>, ArrowError> {
     let length = read_footer_length(end)?;
     reader.seek(SeekFrom::End(-((end.len() + length) as i64)))?;
     let mut footer = Vec::new();
-    append(&mut footer, reader, length as u64)?;
+    read_exact_into(&mut footer, reader, length as u64)?;
     Ok(footer)
 }
 
 /// Reads a stream: the schema, then batches up to the end-of-stream marker.
-fn read_stream(mut reader: impl Read, items: Items<'_>) -> Result<Vec<Item>, DatasetError> {
-    let first = Message::next(&mut reader).map_err(|error| items.damaged("schema", &error))?;
-    let Some(first) = first else { return Err(items.damaged("schema", "the stream has no schema")) };
-    let first = first.table().map_err(|error| items.damaged("schema", &error))?;
+fn read_stream(mut reader: impl Read, items: ItemBuilder<'_>) -> Result<Vec<Item>, DatasetError> {
+    let first = Message::next(&mut reader).map_err(|error| items.corrupt("schema", &error))?;
+    let Some(first) = first else { return Err(items.corrupt("schema", "the stream has no schema")) };
+    let first = first.metadata().map_err(|error| items.corrupt("schema", &error))?;
     let mut batches = Batches::new(first.header_as_schema(), first.version(), items)?;
     while let Some(message) = Message::next(&mut reader).transpose() {
         batches.add(message)?;
@@ -87,7 +87,7 @@ fn read_stream(mut reader: impl Read, items: Items<'_>) -> Result<Vec<Item>, Dat
 /// The items of the batches read so far.
 struct Batches<'s> {
     decoder: FileDecoder,
-    items: Items<'s>,
+    items: ItemBuilder<'s>,
     /// The number of batches.
     count: usize,
 }
@@ -96,24 +96,24 @@ impl<'s> Batches<'s> {
     fn new(
         schema: Option<arrow_ipc::Schema<'_>>,
         version: MetadataVersion,
-        items: Items<'s>,
+        items: ItemBuilder<'s>,
     ) -> Result<Self, DatasetError> {
-        let schema = schema.ok_or_else(|| items.damaged("schema", "the file has no schema"))?;
+        let schema = schema.ok_or_else(|| items.corrupt("schema", "the file has no schema"))?;
         if !schema.endianness().equals_to_target_endianness() {
             let reason =
                 "the byte order differs from this machine's; write the file in this machine's byte order";
-            return Err(items.at("schema", reason));
+            return Err(items.error_at("schema", reason));
         }
-        let schema = try_fb_to_schema(schema).map_err(|error| items.damaged("schema", &error))?;
-        items.begin(&schema)?;
+        let schema = try_fb_to_schema(schema).map_err(|error| items.corrupt("schema", &error))?;
+        items.check_schema(&schema)?;
         Ok(Batches { decoder: FileDecoder::new(Arc::new(schema), version), items, count: 0 })
     }
 
     fn add(&mut self, message: Result<Message, ArrowError>) -> Result<(), DatasetError> {
         let place = format!("record batch {}", self.count);
-        let damaged = |error| self.items.damaged(&place, &error);
+        let damaged = |error| self.items.corrupt(&place, &error);
         let message = message.map_err(damaged)?;
-        self.items.expect_bytes(message.unpacked_bytes().map_err(damaged)?)?;
+        self.items.check_size(message.decompressed_size().map_err(damaged)?)?;
         if let Some(batch) = message.decode(&mut self.decoder).map_err(damaged)? {
             self.items.add(&batch, &place)?;
             self.count += 1;

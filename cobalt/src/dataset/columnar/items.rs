@@ -25,7 +25,7 @@ use crate::dataset::error::too_large;
 use crate::dataset::jsonl::parse_line;
 
 /// The items read so far.
-pub struct Items<'s> {
+pub struct ItemBuilder<'s> {
     shown: &'s str,
     max_bytes: Option<u64>,
     /// The size of the items as JSON, in bytes.
@@ -35,9 +35,9 @@ pub struct Items<'s> {
     text: Vec<u8>,
 }
 
-impl<'s> Items<'s> {
+impl<'s> ItemBuilder<'s> {
     pub fn new(shown: &'s str, max_bytes: Option<u64>) -> Self {
-        Items { shown, max_bytes, bytes: 0, items: Vec::new(), text: Vec::new() }
+        ItemBuilder { shown, max_bytes, bytes: 0, items: Vec::new(), text: Vec::new() }
     }
 
     pub fn len(&self) -> usize {
@@ -45,19 +45,19 @@ impl<'s> Items<'s> {
     }
 
     /// Rejects a schema that JSON cannot represent without loss.
-    pub fn begin(&self, schema: &Schema) -> Result<(), DatasetError> {
-        match repeated(schema.fields()) {
+    pub fn check_schema(&self, schema: &Schema) -> Result<(), DatasetError> {
+        match duplicate_field(schema.fields()) {
             Some(name) => {
-                Err(self.at("schema", format!("two columns are named `{name}`; rename one of them")))
+                Err(self.error_at("schema", format!("two columns are named `{name}`; rename one of them")))
             }
             None => Ok(()),
         }
     }
 
     /// Rejects content of this size if it exceeds the limit, before it is read.
-    pub fn expect_bytes(&self, bytes: u64) -> Result<(), DatasetError> {
+    pub fn check_size(&self, bytes: u64) -> Result<(), DatasetError> {
         match self.max_bytes {
-            Some(max_bytes) if bytes > max_bytes => Err(self.unread(too_large(max_bytes))),
+            Some(max_bytes) if bytes > max_bytes => Err(self.read_error(too_large(max_bytes))),
             _ => Ok(()),
         }
     }
@@ -66,15 +66,15 @@ impl<'s> Items<'s> {
     pub fn add(&mut self, batch: &RecordBatch, place: &str) -> Result<(), DatasetError> {
         self.text.clear();
         if let Err(error) = write(batch, &mut self.text) {
-            return Err(self.inexpressible(batch, place, &error));
+            return Err(self.unsupported_column(batch, place, &error));
         }
         self.bytes += self.text.len() as u64;
-        self.expect_bytes(self.bytes)?;
+        self.check_size(self.bytes)?;
         for line in self.text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
             match parse_line(line) {
                 Ok(item) => self.items.push(item),
                 Err(reason) => {
-                    return Err(self.at(place, format!("{reason} (items[{}])", self.items.len())));
+                    return Err(self.error_at(place, format!("{reason} (items[{}])", self.items.len())));
                 }
             }
         }
@@ -90,21 +90,24 @@ impl<'s> Items<'s> {
     }
 
     /// An error at a place in the file.
-    pub fn at(&self, place: &str, reason: impl Into<String>) -> DatasetError {
-        DatasetError::Columns { file: self.shown.to_owned(), place: place.to_owned(), reason: reason.into() }
+    pub fn error_at(&self, place: &str, reason: impl Into<String>) -> DatasetError {
+        DatasetError::Columnar { file: self.shown.to_owned(), place: place.to_owned(), reason: reason.into() }
     }
 
     /// Like [`at`](Items::at), for a corrupt file.
-    pub fn damaged(&self, place: &str, reason: &(impl fmt::Display + ?Sized)) -> DatasetError {
-        self.at(place, format!("the file is corrupt or truncated, download or write it again: {reason}"))
+    pub fn corrupt(&self, place: &str, reason: &(impl fmt::Display + ?Sized)) -> DatasetError {
+        self.error_at(
+            place,
+            format!("the file is corrupt or truncated, download or write it again: {reason}"),
+        )
     }
 
-    pub fn unread(&self, error: io::Error) -> DatasetError {
+    pub fn read_error(&self, error: io::Error) -> DatasetError {
         DatasetError::read(self.shown, error)
     }
 
     /// The error with the column that causes it: the first that cannot be written alone.
-    fn inexpressible(&self, batch: &RecordBatch, place: &str, error: &ArrowError) -> DatasetError {
+    fn unsupported_column(&self, batch: &RecordBatch, place: &str, error: &ArrowError) -> DatasetError {
         let broken = (0..batch.num_columns()).find_map(|column| {
             let alone = batch.project(&[column]).ok()?;
             let error = write(&alone, &mut Vec::new()).err()?;
@@ -113,9 +116,9 @@ impl<'s> Items<'s> {
         match broken {
             Some((name, error)) => {
                 let reason = format!("{error}; drop the column, or write it as another type");
-                self.at(&format!("{place}, column `{name}`"), reason)
+                self.error_at(&format!("{place}, column `{name}`"), reason)
             }
-            None => self.at(place, error.to_string()),
+            None => self.error_at(place, error.to_string()),
         }
     }
 }
@@ -131,25 +134,25 @@ fn write(batch: &RecordBatch, text: &mut Vec<u8>) -> Result<(), ArrowError> {
 }
 
 /// A name shared by two fields of one object, at any depth.
-fn repeated(fields: &Fields) -> Option<&str> {
+fn duplicate_field(fields: &Fields) -> Option<&str> {
     let mut names = HashSet::new();
     fields.iter().find_map(|field| match names.insert(field.name()) {
-        true => within(field.data_type()),
+        true => duplicate_nested_field(field.data_type()),
         false => Some(field.name().as_str()),
     })
 }
 
-fn within(data_type: &DataType) -> Option<&str> {
+fn duplicate_nested_field(data_type: &DataType) -> Option<&str> {
     match data_type {
-        DataType::Struct(fields) => repeated(fields),
+        DataType::Struct(fields) => duplicate_field(fields),
         DataType::List(field)
         | DataType::LargeList(field)
         | DataType::ListView(field)
         | DataType::LargeListView(field)
         | DataType::FixedSizeList(field, _)
         | DataType::RunEndEncoded(_, field)
-        | DataType::Map(field, _) => within(field.data_type()),
-        DataType::Dictionary(_, values) => within(values),
+        | DataType::Map(field, _) => duplicate_nested_field(field.data_type()),
+        DataType::Dictionary(_, values) => duplicate_nested_field(values),
         _ => None,
     }
 }
@@ -167,12 +170,16 @@ impl EncoderFactory for Encoders {
         options: &'a EncoderOptions,
     ) -> Result<Option<NullableEncoder<'a>>, ArrowError> {
         let encoder: Box<dyn Encoder + 'a> = match array.data_type() {
-            data_type if data_type.is_decimal() || data_type.is_temporal() => Box::new(Texts::new(array)?),
-            DataType::Binary => Box::new(Base64(array.as_binary::<i32>())),
-            DataType::LargeBinary => Box::new(Base64(array.as_binary::<i64>())),
-            DataType::BinaryView => Box::new(Base64(array.as_binary_view())),
-            DataType::FixedSizeBinary(_) => Box::new(Base64(array.as_fixed_size_binary())),
-            DataType::Dictionary(..) => Box::new(Dictionary::new(field, array.as_any_dictionary(), options)?),
+            data_type if data_type.is_decimal() || data_type.is_temporal() => {
+                Box::new(StringEncoder::new(array)?)
+            }
+            DataType::Binary => Box::new(Base64Encoder(array.as_binary::<i32>())),
+            DataType::LargeBinary => Box::new(Base64Encoder(array.as_binary::<i64>())),
+            DataType::BinaryView => Box::new(Base64Encoder(array.as_binary_view())),
+            DataType::FixedSizeBinary(_) => Box::new(Base64Encoder(array.as_fixed_size_binary())),
+            DataType::Dictionary(..) => {
+                Box::new(DictionaryEncoder::new(field, array.as_any_dictionary(), options)?)
+            }
             _ => return Ok(None),
         };
         Ok(Some(NullableEncoder::new(encoder, array.logical_nulls())))
@@ -180,21 +187,21 @@ impl EncoderFactory for Encoders {
 }
 
 /// Values as Arrow formats them, as JSON strings.
-struct Texts(Vec<String>);
+struct StringEncoder(Vec<String>);
 
-impl Texts {
-    fn new(array: &dyn Array) -> Result<Texts, ArrowError> {
+impl StringEncoder {
+    fn new(array: &dyn Array) -> Result<StringEncoder, ArrowError> {
         let options = FormatOptions::new().with_display_error(false);
         let formatter = ArrayFormatter::try_new(array, &options)?;
         let text = |index| match array.is_null(index) {
             true => Ok(String::new()),
             false => formatter.value(index).try_to_string(),
         };
-        (0..array.len()).map(text).collect::<Result<_, _>>().map(Texts)
+        (0..array.len()).map(text).collect::<Result<_, _>>().map(StringEncoder)
     }
 }
 
-impl Encoder for Texts {
+impl Encoder for StringEncoder {
     fn encode(&mut self, index: usize, out: &mut Vec<u8>) {
         // Only digits, letters and punctuation that JSON does not escape.
         out.push(b'"');
@@ -204,9 +211,9 @@ impl Encoder for Texts {
 }
 
 /// The bytes of any binary array.
-struct Base64<A>(A);
+struct Base64Encoder<A>(A);
 
-impl<A: Bytes> Encoder for Base64<A> {
+impl<A: Bytes> Encoder for Base64Encoder<A> {
     fn encode(&mut self, index: usize, out: &mut Vec<u8>) {
         out.push(b'"');
         out.extend_from_slice(BASE64_STANDARD.encode(self.0.bytes(index)).as_bytes());
@@ -238,12 +245,12 @@ impl Bytes for &FixedSizeBinaryArray {
 }
 
 /// Values of a dictionary, which may be null.
-struct Dictionary<'a> {
+struct DictionaryEncoder<'a> {
     keys: Vec<usize>,
     values: NullableEncoder<'a>,
 }
 
-impl<'a> Dictionary<'a> {
+impl<'a> DictionaryEncoder<'a> {
     fn new(
         field: &'a FieldRef,
         array: &'a dyn AnyDictionaryArray,
@@ -251,11 +258,11 @@ impl<'a> Dictionary<'a> {
     ) -> Result<Self, ArrowError> {
         // Without values, every key is null, so none is looked up.
         let keys = if array.values().is_empty() { Vec::new() } else { array.normalized_keys() };
-        Ok(Dictionary { keys, values: make_encoder(field, array.values().as_ref(), options)? })
+        Ok(DictionaryEncoder { keys, values: make_encoder(field, array.values().as_ref(), options)? })
     }
 }
 
-impl Encoder for Dictionary<'_> {
+impl Encoder for DictionaryEncoder<'_> {
     fn encode(&mut self, index: usize, out: &mut Vec<u8>) {
         self.values.encode(self.keys[index], out);
     }
@@ -263,13 +270,13 @@ impl Encoder for Dictionary<'_> {
 
 /// Calls `read`, and turns a panic into an error: Arrow's decoder trusts the lengths of columns, so a changed byte can make it
 /// read beyond the end of a buffer, even if every buffer is within its message.
-pub fn caught(
+pub fn catch_panics(
     shown: &str,
     read: impl FnOnce() -> Result<Vec<Item>, DatasetError>,
 ) -> Result<Vec<Item>, DatasetError> {
     // The state that `read` used is dropped with it.
     catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| {
-        Err(DatasetError::Columns {
+        Err(DatasetError::Columnar {
             file: shown.to_owned(),
             place: "content".to_owned(),
             reason: "the file is corrupt, download or write it again: it contains invalid offsets".to_owned(),

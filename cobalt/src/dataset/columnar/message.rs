@@ -21,21 +21,21 @@ pub struct Message {
 impl Message {
     /// The next message of a stream; `None` at the end-of-stream marker. Without the marker the stream may be truncated.
     pub fn next(reader: &mut impl Read) -> Result<Option<Message>, ArrowError> {
-        let mut length = take::<4>(reader)?;
+        let mut length = read_array::<4>(reader)?;
         let mut bytes = Vec::new();
         if length == CONTINUATION {
             bytes.extend(length);
-            length = take::<4>(reader)?;
+            length = read_array::<4>(reader)?;
         }
         bytes.extend(length);
         let length = u32::from_le_bytes(length);
         if length == 0 {
             return Ok(None);
         }
-        append(&mut bytes, reader, length.into())?;
+        read_exact_into(&mut bytes, reader, length.into())?;
         let mut message = Message { table: bytes.len(), bytes };
-        let body = message.table()?.bodyLength();
-        append(&mut message.bytes, reader, size(body)?)?;
+        let body = message.metadata()?.bodyLength();
+        read_exact_into(&mut message.bytes, reader, size(body)?)?;
         Ok(Some(message))
     }
 
@@ -44,22 +44,22 @@ impl Message {
         reader.seek(SeekFrom::Start(size(block.offset())?))?;
         let table = size(block.metaDataLength().into())?;
         let mut bytes = Vec::new();
-        append(&mut bytes, reader, table.saturating_add(size(block.bodyLength())?))?;
+        read_exact_into(&mut bytes, reader, table.saturating_add(size(block.bodyLength())?))?;
         // It fits: the length is an `i32`.
         Ok(Message { bytes, table: table as usize })
     }
 
     /// The metadata of the message.
-    pub fn table(&self) -> Result<arrow_ipc::Message<'_>, ArrowError> {
+    pub fn metadata(&self) -> Result<arrow_ipc::Message<'_>, ArrowError> {
         let start = if self.bytes.starts_with(&CONTINUATION) { 8 } else { 4 };
         let table = self.bytes.get(start..self.table).unwrap_or_default();
-        root_as_message(table).map_err(|error| broken(&format!("a message has invalid metadata: {error}")))
+        root_as_message(table).map_err(|error| ipc_error(&format!("a message has invalid metadata: {error}")))
     }
 
     /// The decompressed size of a batch's buffers, 0 if they are not compressed. A buffer beyond the body or with an impossible
     /// size is an error.
-    pub fn unpacked_bytes(&self) -> Result<u64, ArrowError> {
-        let table = self.table()?;
+    pub fn decompressed_size(&self) -> Result<u64, ArrowError> {
+        let table = self.metadata()?;
         let batch = match table.header_type() {
             MessageHeader::DictionaryBatch => {
                 table.header_as_dictionary_batch().and_then(|batch| batch.data())
@@ -68,16 +68,16 @@ impl Message {
         };
         let kind = table.header_type();
         let batch =
-            batch.ok_or_else(|| broken(&format!("expected a batch, found a message of type {kind:?}")))?;
+            batch.ok_or_else(|| ipc_error(&format!("expected a batch, found a message of type {kind:?}")))?;
         let body = &self.bytes[self.table..];
         let codec = batch.compression().map(|compression| compression.codec());
         let mut all = 0_u64;
         for buffer in batch.buffers().into_iter().flatten() {
             let (start, length) = (size(buffer.offset())? as usize, size(buffer.length())? as usize);
             let buffer = start.checked_add(length).and_then(|end| body.get(start..end));
-            let buffer = buffer.ok_or_else(|| broken("a buffer extends beyond its message"))?;
+            let buffer = buffer.ok_or_else(|| ipc_error("a buffer extends beyond its message"))?;
             if let Some(codec) = codec {
-                all = all.saturating_add(unpacked(buffer, codec)?);
+                all = all.saturating_add(decompressed_buffer_size(buffer, codec)?);
             }
         }
         Ok(all)
@@ -85,7 +85,7 @@ impl Message {
 
     /// The rows; `None` for a dictionary batch, which the decoder stores.
     pub fn decode(self, decoder: &mut FileDecoder) -> Result<Option<RecordBatch>, ArrowError> {
-        let kind = self.table()?.header_type();
+        let kind = self.metadata()?.header_type();
         // The decoder reads the rest from the message itself.
         let block = Block::new(0, self.table as i32, 0);
         match kind {
@@ -98,7 +98,7 @@ impl Message {
 }
 
 /// The decompressed size that a compressed buffer claims.
-fn unpacked(buffer: &[u8], codec: CompressionType) -> Result<u64, ArrowError> {
+fn decompressed_buffer_size(buffer: &[u8], codec: CompressionType) -> Result<u64, ArrowError> {
     // An LZ4 sequence adds 255 bytes per byte, a zstd block 128 KiB per four bytes.
     let most = if codec == CompressionType::ZSTD { 32 * 1024 } else { 255 };
     let Some((size, packed)) = buffer.split_first_chunk::<8>() else { return Ok(0) };
@@ -107,34 +107,35 @@ fn unpacked(buffer: &[u8], codec: CompressionType) -> Result<u64, ArrowError> {
         -1 => Ok(packed.len() as u64),
         size => match u64::try_from(size) {
             Ok(size) if size <= most * packed.len() as u64 => Ok(size),
-            _ => {
-                Err(broken(&format!("a buffer of {} bytes cannot decompress to {size} bytes", packed.len())))
-            }
+            _ => Err(ipc_error(&format!(
+                "a buffer of {} bytes cannot decompress to {size} bytes",
+                packed.len()
+            ))),
         },
     }
 }
 
 /// Reads exactly `length` bytes, without allocating memory for missing ones.
-pub fn append(bytes: &mut Vec<u8>, reader: &mut impl Read, length: u64) -> Result<(), ArrowError> {
+pub fn read_exact_into(bytes: &mut Vec<u8>, reader: &mut impl Read, length: u64) -> Result<(), ArrowError> {
     match reader.take(length).read_to_end(bytes)? as u64 == length {
         true => Ok(()),
-        false => Err(broken("unexpected end of file")),
+        false => Err(ipc_error("unexpected end of file")),
     }
 }
 
-fn take<const LENGTH: usize>(reader: &mut impl Read) -> Result<[u8; LENGTH], ArrowError> {
+fn read_array<const LENGTH: usize>(reader: &mut impl Read) -> Result<[u8; LENGTH], ArrowError> {
     let mut bytes = [0; LENGTH];
     reader
         .read_exact(&mut bytes)
-        .map_err(|_| broken("unexpected end of file without an end-of-stream marker"))?;
+        .map_err(|_| ipc_error("unexpected end of file without an end-of-stream marker"))?;
     Ok(bytes)
 }
 
 /// Converts a size, which Arrow stores as a signed number.
 fn size(size: i64) -> Result<u64, ArrowError> {
-    u64::try_from(size).map_err(|_| broken(&format!("invalid size {size}")))
+    u64::try_from(size).map_err(|_| ipc_error(&format!("invalid size {size}")))
 }
 
-fn broken(reason: &str) -> ArrowError {
+fn ipc_error(reason: &str) -> ArrowError {
     ArrowError::IpcError(reason.to_owned())
 }

@@ -12,7 +12,7 @@ use parquet::arrow::arrow_reader::{
 use parquet::errors::ParquetError;
 use parquet::file::reader::ChunkReader;
 
-use super::items::{Items, caught};
+use super::items::{ItemBuilder, catch_panics};
 use crate::dataset::DatasetError;
 use crate::dataset::text::{Content, Rest};
 
@@ -22,13 +22,13 @@ pub fn read_parquet(
     shown: &str,
     max_bytes: Option<u64>,
 ) -> Result<Vec<Item>, DatasetError> {
-    let items = Items::new(shown, max_bytes);
+    let items = ItemBuilder::new(shown, max_bytes);
     match content {
-        Content { rest: Rest::File(file), .. } => caught(shown, || read(|| file.try_clone(), items)),
-        Content { head: mut all, rest: Rest::Unpacked(mut rest) } => {
-            rest.read_to_end(&mut all).map_err(|error| items.unread(error))?;
+        Content { rest: Rest::File(file), .. } => catch_panics(shown, || read(|| file.try_clone(), items)),
+        Content { head: mut all, rest: Rest::Decompressed(mut rest) } => {
+            rest.read_to_end(&mut all).map_err(|error| items.read_error(error))?;
             let all = Bytes::from(all);
-            caught(shown, || read(|| Ok(all.clone()), items))
+            catch_panics(shown, || read(|| Ok(all.clone()), items))
         }
     }
 }
@@ -36,27 +36,28 @@ pub fn read_parquet(
 /// The items of a file, which `open` opens repeatedly.
 fn read<R: ChunkReader + 'static>(
     open: impl Fn() -> io::Result<R>,
-    mut items: Items<'_>,
+    mut items: ItemBuilder<'_>,
 ) -> Result<Vec<Item>, DatasetError> {
     let metadata = open()
         .map_err(ParquetError::from)
         .and_then(|reader| ArrowReaderMetadata::load(&reader, ArrowReaderOptions::new()))
-        .map_err(|error| items.damaged("footer", &error))?;
+        .map_err(|error| items.corrupt("footer", &error))?;
     let file = File { open, metadata };
-    items.begin(file.metadata.schema())?;
+    items.check_schema(file.metadata.schema())?;
     let groups = file.metadata.metadata().row_groups();
-    items.expect_bytes(groups.iter().map(|group| group.total_byte_size().max(0).unsigned_abs()).sum())?;
+    items.check_size(groups.iter().map(|group| group.total_byte_size().max(0).unsigned_abs()).sum())?;
     for (index, group) in groups.iter().enumerate() {
         let place = format!("row group {index}");
         let before = items.len();
-        let batches =
-            file.batches(index, ProjectionMask::all()).map_err(|error| file.at(&items, index, &error))?;
+        let batches = file
+            .batches(index, ProjectionMask::all())
+            .map_err(|error| file.error_with_column(&items, index, &error))?;
         for batch in batches {
-            items.add(&batch.map_err(|error| file.at(&items, index, &error))?, &place)?;
+            items.add(&batch.map_err(|error| file.error_with_column(&items, index, &error))?, &place)?;
         }
         let (found, expected) = (items.len() - before, group.num_rows());
         if i64::try_from(found) != Ok(expected) {
-            return Err(items.damaged(&place, &format!("expected {expected} rows, found {found}")));
+            return Err(items.corrupt(&place, &format!("expected {expected} rows, found {found}")));
         }
     }
     items.finish()
@@ -84,7 +85,7 @@ impl<R: ChunkReader + 'static, O: Fn() -> io::Result<R>> File<O> {
     }
 
     /// The error with the column that causes it: the first that cannot be read alone.
-    fn at(&self, items: &Items<'_>, group: usize, error: &str) -> DatasetError {
+    fn error_with_column(&self, items: &ItemBuilder<'_>, group: usize, error: &str) -> DatasetError {
         let schema = self.metadata.parquet_schema();
         let fields = schema.root_schema().get_fields();
         let broken = fields.iter().enumerate().find(|(index, _)| {
@@ -94,6 +95,6 @@ impl<R: ChunkReader + 'static, O: Fn() -> io::Result<R>> File<O> {
             }
         });
         let column = broken.map(|(_, field)| format!(", column `{}`", field.name()));
-        items.damaged(&format!("row group {group}{}", column.unwrap_or_default()), error)
+        items.corrupt(&format!("row group {group}{}", column.unwrap_or_default()), error)
     }
 }

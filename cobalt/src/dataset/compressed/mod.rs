@@ -22,7 +22,7 @@ pub enum Compression {
 impl Compression {
     /// The compression of a file that starts with `head`. Names are ignored: a `.gz` file may already have been decompressed
     /// by the HTTP client.
-    pub fn of(head: &[u8]) -> Option<Compression> {
+    pub fn detect(head: &[u8]) -> Option<Compression> {
         match head {
             [0x1f, 0x8b, 8, ..] => Some(Compression::Gzip),
             // A frame, or a skippable frame, which parallel compressors write first.
@@ -39,12 +39,14 @@ impl Compression {
         max_bytes: Option<u64>,
         _shown: &str,
     ) -> Result<Box<dyn Read>, DatasetError> {
-        use zstd::Limited;
+        use zstd::LimitedReader;
         Ok(match self {
             Compression::Gzip => {
-                Box::new(Limited::new(self, flate2::bufread::MultiGzDecoder::new(reader), max_bytes))
+                Box::new(LimitedReader::new(self, flate2::bufread::MultiGzDecoder::new(reader), max_bytes))
             }
-            Compression::Zstd => Box::new(Limited::new(self, zstd::Frames::new(reader), max_bytes)),
+            Compression::Zstd => {
+                Box::new(LimitedReader::new(self, zstd::FrameReader::new(reader), max_bytes))
+            }
         })
     }
 

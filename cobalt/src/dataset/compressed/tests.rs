@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::dataset::{Told, read};
+use crate::dataset::{FormatHints, read};
 
 /// JSONL with this number of items.
 fn lines(count: usize) -> String {
@@ -14,7 +14,7 @@ fn load(name: &str, content: &[u8], max_bytes: Option<u64>) -> Result<usize, Str
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);
     fs::write(&path, content).unwrap();
-    let told = Told { max_bytes, ..Told::by_name(name) };
+    let told = FormatHints { max_bytes, ..FormatHints::by_name(name) };
     read(&path, name, &told).map(|items| items.len()).map_err(|error| error.to_string())
 }
 

@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, Read};
 
-use cobalt_core::wording::thousands;
+use cobalt_core::wording::group_thousands;
 use ruzstd::decoding::errors::{FrameDecoderError, FrameHeaderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
@@ -14,18 +14,18 @@ fn unsupported(reason: &str) -> io::Error {
 }
 
 /// The content of all frames of a stream. The decoder reads only one frame, and does not verify checksums.
-pub struct Frames<R> {
+pub struct FrameReader<R> {
     source: R,
     decoder: FrameDecoder,
 }
 
-impl<R: BufRead> Frames<R> {
+impl<R: BufRead> FrameReader<R> {
     pub fn new(source: R) -> Self {
-        Frames { source, decoder: FrameDecoder::new() }
+        FrameReader { source, decoder: FrameDecoder::new() }
     }
 
     /// Starts the next non-empty frame, if there is one.
-    fn begin(&mut self) -> io::Result<bool> {
+    fn next_frame(&mut self) -> io::Result<bool> {
         while !self.source.fill_buf()?.is_empty() {
             match self.decoder.reset(&mut self.source) {
                 Ok(()) => return Ok(true),
@@ -59,7 +59,7 @@ impl<R: BufRead> Frames<R> {
     }
 
     /// Verifies the checksum of the frame, if it has one.
-    fn check(&self) -> io::Result<()> {
+    fn verify_checksum(&self) -> io::Result<()> {
         match self.decoder.get_checksum_from_data() {
             Some(written) if self.decoder.get_calculated_checksum() != Some(written) => {
                 Err(io::Error::new(io::ErrorKind::InvalidData, "checksum mismatch"))
@@ -69,7 +69,7 @@ impl<R: BufRead> Frames<R> {
     }
 }
 
-impl<R: BufRead> Read for Frames<R> {
+impl<R: BufRead> Read for FrameReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         while self.decoder.can_collect() == 0 && !buffer.is_empty() {
             if !self.decoder.is_finished() {
@@ -78,8 +78,8 @@ impl<R: BufRead> Read for Frames<R> {
                     .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
                 continue;
             }
-            self.check()?;
-            if !self.begin()? {
+            self.verify_checksum()?;
+            if !self.next_frame()? {
                 return Ok(0);
             }
         }
@@ -88,7 +88,7 @@ impl<R: BufRead> Read for Frames<R> {
 }
 
 /// Limits the output of a decoder.
-pub struct Limited<R> {
+pub struct LimitedReader<R> {
     compression: Compression,
     decoder: R,
     max_bytes: Option<u64>,
@@ -96,9 +96,9 @@ pub struct Limited<R> {
     bytes: u64,
 }
 
-impl<R: Read> Limited<R> {
+impl<R: Read> LimitedReader<R> {
     pub fn new(compression: Compression, decoder: R, max_bytes: Option<u64>) -> Self {
-        Limited { compression, decoder, max_bytes, bytes: 0 }
+        LimitedReader { compression, decoder, max_bytes, bytes: 0 }
     }
 
     /// Explains an error of the decoder.
@@ -107,7 +107,7 @@ impl<R: Read> Limited<R> {
         if matches!(error.kind(), io::ErrorKind::Interrupted | io::ErrorKind::Unsupported) {
             return error;
         }
-        let (compression, bytes) = (self.compression, thousands(self.bytes));
+        let (compression, bytes) = (self.compression, group_thousands(self.bytes));
         let what = match is_end(&error) {
             true => "is truncated".to_owned(),
             false => format!("is corrupt ({error})"),
@@ -133,7 +133,7 @@ fn is_end(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::UnexpectedEof
 }
 
-impl<R: Read> Read for Limited<R> {
+impl<R: Read> Read for LimitedReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.decoder.read(buffer).map_err(|error| self.explain(error))?;
         self.bytes += read as u64;

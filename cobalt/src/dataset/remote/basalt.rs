@@ -4,17 +4,17 @@
 
 use cobalt_core::item::Item;
 use cobalt_core::redact::Secret;
-use cobalt_core::wording::{self, printable};
+use cobalt_core::wording::{self, escape_control};
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::RemoteDataset;
+use super::fetch_options::{FetchError, FetchedData};
+use super::fetch_session::FetchSession;
 use super::load::Source;
-use super::platform::{self, Access, Bearer, Platform, check_name};
-use super::session::Session;
-use super::terms::{FetchError, Fetched};
+use super::platform::{self, Platform, PlatformAccess, PlatformApi, check_name};
 use crate::dataset::{Dataset, settings};
-use crate::http::said;
+use crate::http::error_body;
 
 static BASALT: Platform = Platform {
     id: settings::Platform::Basalt,
@@ -29,7 +29,7 @@ const KEY: &str = "BASALT_API_KEY";
 #[derive(Clone, Debug)]
 pub struct Basalt {
     slug: String,
-    access: Access,
+    access: PlatformAccess,
 }
 
 impl Dataset {
@@ -72,7 +72,7 @@ impl Dataset {
     /// The key comes from [`api_key`](RemoteDataset::<Basalt>::api_key), else from the configuration, else from
     /// `BASALT_API_KEY`; the URL likewise, with `BASALT_PUBLIC_API_URL`.
     pub fn from_basalt(slug: impl Into<String>) -> RemoteDataset<Basalt> {
-        RemoteDataset::new(Basalt { slug: slug.into(), access: Access::default() })
+        RemoteDataset::new(Basalt { slug: slug.into(), access: PlatformAccess::default() })
     }
 }
 
@@ -101,7 +101,7 @@ impl Source for Basalt {
         format!("basalt:{}", self.slug)
     }
 
-    fn identity(&self, session: &Session<'_>) -> Vec<String> {
+    fn identity(&self, session: &FetchSession<'_>) -> Vec<String> {
         vec![
             "basalt".to_owned(),
             BASALT.base_url(session, self.access.base_url.as_deref()),
@@ -109,31 +109,32 @@ impl Source for Basalt {
         ]
     }
 
-    async fn fetch(&self, session: &Session<'_>) -> Result<Fetched, FetchError> {
+    async fn fetch(&self, session: &FetchSession<'_>) -> Result<FetchedData, FetchError> {
         check_name("dataset", &self.slug)?;
-        let api = Bearer::new(&BASALT, KEY, &self.access, session)?;
-        let mut answer = answer(&api, &self.slug).await.map_err(|error| api.explain(error))?;
+        let api = PlatformApi::new(&BASALT, KEY, &self.access, session)?;
+        let mut answer = fetch_dataset(&api, &self.slug).await.map_err(|error| api.explain(error))?;
         if let Some(warning) = answer.warning.take() {
-            let warning = session.told(&said::shown(&warning));
-            eprintln!("note: {}: Basalt says: {}", printable(&self.label()), printable(&warning));
+            let warning = session.redact(&error_body::one_line(&warning));
+            eprintln!("note: {}: Basalt says: {}", escape_control(&self.label()), escape_control(&warning));
         }
         // The server's message may repeat the key.
-        let rows =
-            answer.rows().map_err(|problem| FetchError::Problem(session.told(&said::shown(&problem))))?;
-        Ok(Fetched { items: rows.into_iter().map(Item::from).collect(), version: None })
+        let rows = answer
+            .rows()
+            .map_err(|problem| FetchError::Problem(session.redact(&error_body::one_line(&problem))))?;
+        Ok(FetchedData { items: rows.into_iter().map(Item::from).collect(), version: None })
     }
 }
 
-async fn answer(api: &Bearer<'_>, slug: &str) -> Result<Answer, FetchError> {
-    match api.get::<Answer>(&["datasets", slug], &[]).await {
-        Err(FetchError::Refused { status: 404, .. }) => Err(missing(api, slug).await),
+async fn fetch_dataset(api: &PlatformApi<'_>, slug: &str) -> Result<DatasetResponse, FetchError> {
+    match api.get::<DatasetResponse>(&["datasets", slug], &[]).await {
+        Err(FetchError::Refused { status: 404, .. }) => Err(missing_dataset_error(api, slug).await),
         answer => answer,
     }
 }
 
 /// The response to a request for a dataset.
 #[derive(Debug, Deserialize)]
-struct Answer {
+struct DatasetResponse {
     #[serde(default)]
     dataset: Option<Rows>,
     /// A warning about values that were omitted because the dataset lacks their columns.
@@ -162,7 +163,7 @@ struct Row {
     metadata: Value,
 }
 
-impl Answer {
+impl DatasetResponse {
     fn rows(self) -> Result<Vec<Row>, String> {
         match (self.dataset, self.error) {
             (_, Value::String(error)) => Err(format!("Basalt says: {error}")),
@@ -183,20 +184,20 @@ impl From<Row> for Item {
 
 #[derive(Debug, Deserialize)]
 struct Datasets {
-    datasets: Vec<Listed>,
+    datasets: Vec<DatasetEntry>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Listed {
+struct DatasetEntry {
     slug: String,
 }
 
 /// The error for a missing dataset, which lists the existing ones.
-async fn missing(api: &Bearer<'_>, slug: &str) -> FetchError {
+async fn missing_dataset_error(api: &PlatformApi<'_>, slug: &str) -> FetchError {
     match api.get::<Datasets>(&["datasets"], &[]).await {
         Ok(Datasets { datasets }) if !datasets.is_empty() => {
             let slugs = datasets.iter().map(|dataset| dataset.slug.as_str());
-            FetchError::problem(format!("no such dataset; {}", wording::instead(slug, slugs)))
+            FetchError::problem(format!("no such dataset; {}", wording::suggest_or_list(slug, slugs)))
         }
         Ok(_) => FetchError::problem("no such dataset; the key can read no datasets"),
         Err(error) => error,

@@ -9,10 +9,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::RemoteDataset;
+use super::fetch_options::{FetchError, FetchedData};
+use super::fetch_session::FetchSession;
 use super::load::Source;
-use super::platform::{Access, Bearer, Platform, check_name, item};
-use super::session::Session;
-use super::terms::{FetchError, Fetched};
+use super::platform::{Platform, PlatformAccess, PlatformApi, check_name, item};
 use crate::dataset::{Dataset, settings};
 
 static BRAINTRUST: Platform = Platform {
@@ -31,13 +31,13 @@ pub struct Braintrust {
     project: String,
     name: String,
     organization: Option<String>,
-    pinned: Option<Pinned>,
-    access: Access,
+    pinned: Option<VersionSelector>,
+    access: PlatformAccess,
 }
 
 /// The requested version of a dataset.
 #[derive(Clone, Debug)]
-enum Pinned {
+enum VersionSelector {
     /// As of the transaction with this ID.
     Version(String),
     /// The snapshot with this name.
@@ -88,7 +88,7 @@ impl Dataset {
             name: name.into(),
             organization: None,
             pinned: None,
-            access: Access::default(),
+            access: PlatformAccess::default(),
         })
     }
 }
@@ -102,7 +102,7 @@ impl RemoteDataset<Braintrust> {
     /// # Ok::<(), cobalt::Error>(())
     /// ```
     pub fn version(mut self, transaction: impl Into<String>) -> Self {
-        self.source.pinned = Some(Pinned::Version(transaction.into()));
+        self.source.pinned = Some(VersionSelector::Version(transaction.into()));
         self
     }
 
@@ -114,7 +114,7 @@ impl RemoteDataset<Braintrust> {
     /// # Ok::<(), cobalt::Error>(())
     /// ```
     pub fn snapshot(mut self, name: impl Into<String>) -> Self {
-        self.source.pinned = Some(Pinned::Snapshot(name.into()));
+        self.source.pinned = Some(VersionSelector::Snapshot(name.into()));
         self
     }
 
@@ -126,7 +126,7 @@ impl RemoteDataset<Braintrust> {
     /// # Ok::<(), cobalt::Error>(())
     /// ```
     pub fn environment(mut self, slug: impl Into<String>) -> Self {
-        self.source.pinned = Some(Pinned::Environment(slug.into()));
+        self.source.pinned = Some(VersionSelector::Environment(slug.into()));
         self
     }
 
@@ -156,18 +156,22 @@ impl RemoteDataset<Braintrust> {
 }
 
 impl Braintrust {
-    fn organization(&self, session: &Session<'_>) -> Option<String> {
+    fn organization(&self, session: &FetchSession<'_>) -> Option<String> {
         let configured = || session.account(BRAINTRUST.id)?.workspace.clone();
         self.organization.clone().or_else(configured).or_else(|| session.variable(ORGANIZATION))
     }
 
-    async fn fetch_by(&self, api: &Bearer<'_>, organization: Option<&str>) -> Result<Fetched, FetchError> {
-        let found = find(api, organization, &self.project, &self.name).await?;
+    async fn fetch_with(
+        &self,
+        api: &PlatformApi<'_>,
+        organization: Option<&str>,
+    ) -> Result<FetchedData, FetchError> {
+        let found = resolve_dataset(api, organization, &self.project, &self.name).await?;
         match &self.pinned {
-            None => found.latest().await,
-            Some(Pinned::Version(version)) => found.at(version.clone()).await,
-            Some(Pinned::Snapshot(name)) => found.at(found.snapshot(name).await?).await,
-            Some(Pinned::Environment(slug)) => found.at(found.environment(slug).await?).await,
+            None => found.fetch_latest().await,
+            Some(VersionSelector::Version(version)) => found.fetch_at(version.clone()).await,
+            Some(VersionSelector::Snapshot(name)) => found.fetch_at(found.snapshot(name).await?).await,
+            Some(VersionSelector::Environment(slug)) => found.fetch_at(found.environment(slug).await?).await,
         }
     }
 }
@@ -177,12 +181,12 @@ impl Source for Braintrust {
         format!("braintrust:{}/{}", self.project, self.name)
     }
 
-    fn identity(&self, session: &Session<'_>) -> Vec<String> {
+    fn identity(&self, session: &FetchSession<'_>) -> Vec<String> {
         let pinned = match &self.pinned {
             None => String::new(),
-            Some(Pinned::Version(version)) => format!("version {version}"),
-            Some(Pinned::Snapshot(name)) => format!("snapshot {name}"),
-            Some(Pinned::Environment(slug)) => format!("environment {slug}"),
+            Some(VersionSelector::Version(version)) => format!("version {version}"),
+            Some(VersionSelector::Snapshot(name)) => format!("snapshot {name}"),
+            Some(VersionSelector::Environment(slug)) => format!("environment {slug}"),
         };
         vec![
             "braintrust".to_owned(),
@@ -194,19 +198,19 @@ impl Source for Braintrust {
         ]
     }
 
-    async fn fetch(&self, session: &Session<'_>) -> Result<Fetched, FetchError> {
+    async fn fetch(&self, session: &FetchSession<'_>) -> Result<FetchedData, FetchError> {
         check_name("project", &self.project)?;
         check_name("dataset", &self.name)?;
-        if let Some(Pinned::Snapshot(name) | Pinned::Environment(name)) = &self.pinned {
+        if let Some(VersionSelector::Snapshot(name) | VersionSelector::Environment(name)) = &self.pinned {
             check_name("snapshot or environment", name)?;
         }
-        let api = Bearer::new(&BRAINTRUST, KEY, &self.access, session)?;
-        self.fetch_by(&api, self.organization(session).as_deref()).await.map_err(|error| api.explain(error))
+        let api = PlatformApi::new(&BRAINTRUST, KEY, &self.access, session)?;
+        self.fetch_with(&api, self.organization(session).as_deref()).await.map_err(|error| api.explain(error))
     }
 }
 
 /// The number of rows per request; the API allows at most 1,000.
-const PAGE: usize = 500;
+const PAGE_SIZE: usize = 500;
 
 /// The response to every request that lists objects.
 #[derive(Debug, Deserialize)]
@@ -238,13 +242,13 @@ struct Environment {
 
 /// The response to a query for one row; may be empty if there is nothing to count.
 #[derive(Debug, Deserialize)]
-struct Answer {
-    data: Vec<Head>,
+struct QueryResponse {
+    data: Vec<LatestVersion>,
 }
 
 /// The latest version, if known.
 #[derive(Debug, Deserialize)]
-struct Head {
+struct LatestVersion {
     /// The latest transaction of an existing row.
     #[serde(default)]
     version: Option<Transaction>,
@@ -275,25 +279,25 @@ struct Page {
 
 /// A dataset that exists.
 #[derive(Debug)]
-pub struct Found<'a> {
-    api: &'a Bearer<'a>,
+pub struct ResolvedDataset<'a> {
+    api: &'a PlatformApi<'a>,
     organization: Option<&'a str>,
     id: String,
 }
 
 /// Looks up a dataset by name, without creating anything.
-pub async fn find<'a>(
-    api: &'a Bearer<'a>,
+pub async fn resolve_dataset<'a>(
+    api: &'a PlatformApi<'a>,
     organization: Option<&'a str>,
     project: &str,
     name: &str,
-) -> Result<Found<'a>, FetchError> {
-    let query = within(organization, &[("project_name", project), ("dataset_name", name)]);
+) -> Result<ResolvedDataset<'a>, FetchError> {
+    let query = with_organization(organization, &[("project_name", project), ("dataset_name", name)]);
     let mut found = list(api, "dataset", &query).await?;
     found.retain(|dataset| dataset.name == name);
     match found.as_slice() {
-        [dataset] => Ok(Found { api, organization, id: dataset.id.clone() }),
-        [] => Err(missing(api, organization, project, name).await),
+        [dataset] => Ok(ResolvedDataset { api, organization, id: dataset.id.clone() }),
+        [] => Err(missing_dataset_error(api, organization, project, name).await),
         many => Err(FetchError::problem(format!(
             "the key can read {} datasets with this name, in projects of the same name; select the organization with \
             `.organization(…)` or {}",
@@ -304,23 +308,28 @@ pub async fn find<'a>(
 }
 
 /// The error for a missing dataset, which lists the existing ones.
-async fn missing(api: &Bearer<'_>, organization: Option<&str>, project: &str, name: &str) -> FetchError {
-    match list(api, "dataset", &within(organization, &[("project_name", project)])).await {
+async fn missing_dataset_error(
+    api: &PlatformApi<'_>,
+    organization: Option<&str>,
+    project: &str,
+    name: &str,
+) -> FetchError {
+    match list(api, "dataset", &with_organization(organization, &[("project_name", project)])).await {
         Ok(datasets) if !datasets.is_empty() => {
             let names = datasets.iter().map(|dataset| dataset.name.as_str());
-            let instead = wording::instead(name, names);
+            let instead = wording::suggest_or_list(name, names);
             return FetchError::problem(format!("no such dataset in the project; {instead}"));
         }
         Ok(_) => {}
         Err(error) => return error,
     }
-    match list(api, "project", &within(organization, &[])).await {
+    match list(api, "project", &with_organization(organization, &[])).await {
         Ok(projects) if projects.iter().any(|found| found.name == project) => {
             FetchError::problem("the project has no datasets; add one, or correct the names")
         }
         Ok(projects) if !projects.is_empty() => {
             let names = projects.iter().map(|project| project.name.as_str());
-            FetchError::problem(format!("no such project; {}", wording::instead(project, names)))
+            FetchError::problem(format!("no such project; {}", wording::suggest_or_list(project, names)))
         }
         Ok(_) => FetchError::problem(
             "the key can read no projects; check that it belongs to the right organization",
@@ -330,18 +339,21 @@ async fn missing(api: &Bearer<'_>, organization: Option<&str>, project: &str, na
 }
 
 /// Lists objects of a kind, except deleted ones.
-async fn list(api: &Bearer<'_>, kind: &str, query: &[(&str, &str)]) -> Result<Vec<Object>, FetchError> {
+async fn list(api: &PlatformApi<'_>, kind: &str, query: &[(&str, &str)]) -> Result<Vec<Object>, FetchError> {
     let Objects { mut objects } = api.get::<Objects<Object>>(&["v1", kind], query).await?;
     objects.retain(|object| object.deleted_at.is_none());
     Ok(objects)
 }
 
 /// A query, limited to the organization if one is set.
-fn within<'q>(organization: Option<&'q str>, query: &[(&'q str, &'q str)]) -> Vec<(&'q str, &'q str)> {
+fn with_organization<'q>(
+    organization: Option<&'q str>,
+    query: &[(&'q str, &'q str)],
+) -> Vec<(&'q str, &'q str)> {
     query.iter().copied().chain(organization.map(|name| ("org_name", name))).collect()
 }
 
-impl Found<'_> {
+impl ResolvedDataset<'_> {
     /// The transaction of a snapshot.
     pub async fn snapshot(&self, name: &str) -> Result<String, FetchError> {
         // The list is limited in length, so filter by name first.
@@ -354,14 +366,14 @@ impl Found<'_> {
             [] => "the dataset has no snapshots; create one in Braintrust, or request a version".to_owned(),
             objects => {
                 let names = objects.iter().map(|snapshot| snapshot.name.as_str());
-                format!("the dataset has no snapshot `{name}`; {}", wording::instead(name, names))
+                format!("the dataset has no snapshot `{name}`; {}", wording::suggest_or_list(name, names))
             }
         }))
     }
 
     async fn snapshots(&self, query: &[(&str, &str)]) -> Result<Vec<Snapshot>, FetchError> {
         let query = [&[("dataset_id", &*self.id)], query].concat();
-        let query = within(self.organization, &query);
+        let query = with_organization(self.organization, &query);
         let Objects { mut objects }: Objects<Snapshot> =
             self.api.get(&["v1", "dataset_snapshot"], &query).await?;
         objects.retain(|snapshot| snapshot.dataset_id == self.id);
@@ -371,7 +383,7 @@ impl Found<'_> {
     /// The transaction assigned to an environment.
     pub async fn environment(&self, slug: &str) -> Result<String, FetchError> {
         let path = ["environment-object", "dataset", &self.id, slug];
-        match self.api.get::<Environment>(&path, &within(self.organization, &[])).await {
+        match self.api.get::<Environment>(&path, &with_organization(self.organization, &[])).await {
             Ok(environment) => Ok(environment.object_version),
             Err(FetchError::Refused { status: 404, .. }) => Err(FetchError::problem(format!(
                 "the environment `{slug}` has no snapshot of the dataset; assign one in Braintrust"
@@ -381,19 +393,19 @@ impl Found<'_> {
     }
 
     /// The rows as of a transaction.
-    pub async fn at(&self, version: String) -> Result<Fetched, FetchError> {
-        Ok(Fetched { items: self.rows(Some(&version)).await?, version: Some(version) })
+    pub async fn fetch_at(&self, version: String) -> Result<FetchedData, FetchError> {
+        Ok(FetchedData { items: self.rows(Some(&version)).await?, version: Some(version) })
     }
 
     /// The current rows.
-    pub async fn latest(&self) -> Result<Fetched, FetchError> {
-        let Some(Head { version, count }) = self.head().await? else {
-            return Ok(Fetched { items: self.rows(None).await?, version: None });
+    pub async fn fetch_latest(&self) -> Result<FetchedData, FetchError> {
+        let Some(LatestVersion { version, count }) = self.latest_version().await? else {
+            return Ok(FetchedData { items: self.rows(None).await?, version: None });
         };
         if let Some(version) = version.filter(|_| count > 0) {
             let items = self.rows(Some(&version.0)).await?;
             if items.len() == count {
-                return Ok(Fetched { items, version: Some(version.0) });
+                return Ok(FetchedData { items, version: Some(version.0) });
             }
             // The latest transaction of an existing row may be older than the deletion of another row, which then still existed.
         }
@@ -405,16 +417,16 @@ impl Found<'_> {
                 items.len()
             )));
         }
-        Ok(Fetched { items, version: None })
+        Ok(FetchedData { items, version: None })
     }
 
     /// The latest version, if available; the rows can be read without it. An old self-hosted data plane may not support the query
     /// language, and a busy one rejects such queries first.
-    async fn head(&self) -> Result<Option<Head>, FetchError> {
+    async fn latest_version(&self) -> Result<Option<LatestVersion>, FetchError> {
         let id = self.id.replace('\'', "''");
         let query = format!("SELECT max(_xact_id) AS version, count(*) AS count FROM dataset('{id}')");
         match self.api.post(&["btql"], json!({ "query": query, "fmt": "json" })).await {
-            Ok(Answer { data }) => Ok(data.into_iter().next()),
+            Ok(QueryResponse { data }) => Ok(data.into_iter().next()),
             Err(FetchError::Refused { status, .. }) if !matches!(status, 401 | 403) => Ok(None),
             Err(error) => Err(error),
         }
@@ -426,7 +438,7 @@ impl Found<'_> {
         let (mut seen, mut items, mut cursor) = (HashSet::new(), Vec::new(), None);
         let mut cursors = HashSet::new();
         loop {
-            let mut body = json!({ "limit": PAGE });
+            let mut body = json!({ "limit": PAGE_SIZE });
             for (name, value) in [("version", version), ("cursor", cursor.as_deref())] {
                 if let Some(value) = value {
                     body[name] = value.into();

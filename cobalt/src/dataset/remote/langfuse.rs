@@ -11,10 +11,10 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::RemoteDataset;
+use super::fetch_options::{FetchError, FetchedData};
+use super::fetch_session::{ApiKey, FetchSession, Request};
 use super::load::Source;
-use super::platform::{Pages, Platform, below, check_name, item, while_unchanged};
-use super::session::{FoundKey, Request, Session};
-use super::terms::{FetchError, Fetched};
+use super::platform::{PageCollector, Platform, check_name, item, join_path, retry_while_changing};
 use crate::dataset::Dataset;
 use crate::dataset::settings::{self, Key};
 
@@ -25,7 +25,7 @@ static LANGFUSE: Platform = Platform {
     base_url_variables: &["LANGFUSE_BASE_URL", "LANGFUSE_HOST"],
 };
 /// The maximum page size of the API.
-const LARGEST_PAGE: u32 = 100;
+const MAX_PAGE_SIZE: u32 = 100;
 
 /// A dataset in Langfuse.
 #[derive(Clone, Debug)]
@@ -67,7 +67,7 @@ impl Dataset {
         RemoteDataset::new(Langfuse {
             name: name.into(),
             version: None,
-            page_size: LARGEST_PAGE,
+            page_size: MAX_PAGE_SIZE,
             base_url: None,
             public_key: None,
             secret_key: None,
@@ -88,7 +88,7 @@ impl RemoteDataset<Langfuse> {
     /// The number of items per request, from 1 to 100; default 100. Langfuse Cloud limits responses to 5 MB, so large items may
     /// need smaller pages.
     pub fn page_size(mut self, items: u32) -> Self {
-        self.source.page_size = items.clamp(1, LARGEST_PAGE);
+        self.source.page_size = items.clamp(1, MAX_PAGE_SIZE);
         self
     }
 
@@ -117,7 +117,7 @@ impl Source for Langfuse {
         format!("langfuse:{}", self.name)
     }
 
-    fn identity(&self, session: &Session<'_>) -> Vec<String> {
+    fn identity(&self, session: &FetchSession<'_>) -> Vec<String> {
         let base_url = LANGFUSE.base_url(session, self.base_url.as_deref());
         let version = self.version.clone().unwrap_or_default();
         // Identifies the project. The value of a variable is not needed to use a cached copy.
@@ -130,11 +130,11 @@ impl Source for Langfuse {
         vec![self.label(), base_url, version, project]
     }
 
-    async fn fetch(&self, session: &Session<'_>) -> Result<Fetched, FetchError> {
+    async fn fetch(&self, session: &FetchSession<'_>) -> Result<FetchedData, FetchError> {
         check_name("dataset", &self.name)?;
-        let pinned = self.version.as_deref().map(time_of_version).transpose()?;
+        let pinned = self.version.as_deref().map(parse_version).transpose()?;
         let api = Api::new(self, session)?;
-        while_unchanged(async || self.fetch_once(&api, pinned).await).await
+        retry_while_changing(async || self.fetch_once(&api, pinned).await).await
     }
 }
 
@@ -144,8 +144,8 @@ impl Langfuse {
         &self,
         api: &Api<'_>,
         pinned: Option<SystemTime>,
-    ) -> Result<Option<Fetched>, FetchError> {
-        let mut pages = Pages::default();
+    ) -> Result<Option<FetchedData>, FetchError> {
+        let mut pages = PageCollector::default();
         let mut version = self.version.clone();
         let mut total = None;
         for number in 1.. {
@@ -168,24 +168,24 @@ impl Langfuse {
                 break;
             }
         }
-        let (given, total) = (pages.given() as u64, total.unwrap_or_default());
+        let (given, total) = (pages.returned() as u64, total.unwrap_or_default());
         if given < total {
             return Err(FetchError::problem(format!(
                 "Langfuse reports {total} items but returned {given}; try again later, or update the server"
             )));
         }
-        Ok(Some(Fetched { items: pages.items, version }))
+        Ok(Some(FetchedData { items: pages.items, version }))
     }
 }
 
 /// Parses a version, which is a time.
-fn time_of_version(version: &str) -> Result<SystemTime, FetchError> {
+fn parse_version(version: &str) -> Result<SystemTime, FetchError> {
     let time = humantime::parse_rfc3339(version).map_err(|_| {
         FetchError::problem(format!(
             "invalid version `{version}`: expected a time in UTC such as `2026-01-21T14:35:42Z`"
         ))
     })?;
-    if time > SystemTime::now() + CLOCKS_APART {
+    if time > SystemTime::now() + MAX_CLOCK_SKEW {
         return Err(FetchError::problem(format!(
             "the version `{version}` is in the future; remove it to get the current items"
         )));
@@ -194,22 +194,22 @@ fn time_of_version(version: &str) -> Result<SystemTime, FetchError> {
 }
 
 /// The maximum difference between the clocks of a server and of its database.
-pub const CLOCKS_APART: Duration = Duration::from_secs(60);
+pub const MAX_CLOCK_SKEW: Duration = Duration::from_secs(60);
 
 /// The API of a server, for one project.
 pub struct Api<'a> {
-    session: &'a Session<'a>,
+    session: &'a FetchSession<'a>,
     base_url: Url,
     /// The setting that provides the URL.
     origin: String,
-    public: FoundKey,
-    secret: FoundKey,
+    public: ApiKey,
+    secret: ApiKey,
 }
 
 impl<'a> Api<'a> {
-    pub fn new(source: &Langfuse, session: &'a Session<'a>) -> Result<Self, FetchError> {
+    pub fn new(source: &Langfuse, session: &'a FetchSession<'a>) -> Result<Self, FetchError> {
         let (public, secret) = (source.public_key.as_ref(), source.secret_key.as_ref());
-        let (base_url, origin) = LANGFUSE.address(session, source.base_url.as_deref())?;
+        let (base_url, origin) = LANGFUSE.parsed_base_url(session, source.base_url.as_deref())?;
         Ok(Self {
             session,
             base_url,
@@ -230,7 +230,8 @@ impl<'a> Api<'a> {
     }
 
     fn request(&self, path: &[&str], query: &[(&str, &str)]) -> Result<Request, FetchError> {
-        Request::get(below(&self.base_url, path, query)).basic(&self.public.secret.0, &self.secret.secret.0)
+        Request::get(join_path(&self.base_url, path, query))
+            .basic(&self.public.secret.0, &self.secret.secret.0)
     }
 
     /// A page of items, and the server's time.
@@ -244,7 +245,7 @@ impl<'a> Api<'a> {
         let mut query = vec![("datasetName", &*source.name), ("page", &*page), ("limit", &*limit)];
         query.extend(version.map(|version| ("version", version)));
         let request = self.request(&["api", "public", "dataset-items"], &query)?;
-        match self.session.dated_json(&request).await {
+        match self.session.json_with_date(&request).await {
             Err(FetchError::Refused { status: 404, message }) => {
                 Err(self.not_found(&source.name, message, &request.url).await)
             }
@@ -257,14 +258,14 @@ impl<'a> Api<'a> {
         let list = async || {
             let request =
                 self.request(&["api", "public", "v2", "datasets"], &[("page", "1"), ("limit", "100")])?;
-            self.session.json::<Page<Named>>(&request).await
+            self.session.json::<Page<DatasetName>>(&request).await
         };
         match list().await {
             Ok(page) if page.data.is_empty() => {
                 FetchError::problem(format!("no dataset `{name}`: the project has no datasets"))
             }
             Ok(page) => {
-                let there = wording::instead(name, page.data.iter().map(|dataset| &*dataset.name));
+                let there = wording::suggest_or_list(name, page.data.iter().map(|dataset| &*dataset.name));
                 FetchError::problem(format!("no dataset `{name}`; {there}"))
             }
             // The server is not Langfuse, or gives no further information.
@@ -293,7 +294,7 @@ pub struct Meta {
 
 /// A dataset in the list.
 #[derive(Deserialize)]
-struct Named {
+struct DatasetName {
     name: String,
 }
 
@@ -319,7 +320,7 @@ impl Row {
     pub fn check_time(&self, pinned: Option<SystemTime>) -> Result<(), FetchError> {
         let created = self.created_at.as_deref().and_then(|time| humantime::parse_rfc3339(time).ok());
         let (Some(pinned), Some(created)) = (pinned, created) else { return Ok(()) };
-        if created <= pinned + CLOCKS_APART {
+        if created <= pinned + MAX_CLOCK_SKEW {
             return Ok(());
         }
         Err(FetchError::problem(format!(

@@ -8,10 +8,10 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::RemoteDataset;
+use super::fetch_options::{FetchError, FetchedData};
+use super::fetch_session::{ApiKey, FetchSession, Request};
 use super::load::Source;
-use super::platform::{Pages, Platform, below, check_name, item, while_unchanged};
-use super::session::{FoundKey, Request, Session};
-use super::terms::{FetchError, Fetched};
+use super::platform::{PageCollector, Platform, check_name, item, join_path, retry_while_changing};
 use crate::dataset::Dataset;
 use crate::dataset::settings::{self, Account};
 
@@ -151,7 +151,7 @@ impl Source for LangSmith {
         format!("langsmith:{}", self.name)
     }
 
-    fn identity(&self, session: &Session<'_>) -> Vec<String> {
+    fn identity(&self, session: &FetchSession<'_>) -> Vec<String> {
         let mut identity = vec![
             self.label(),
             LANGSMITH.base_url(session, self.base_url.as_deref()),
@@ -164,35 +164,35 @@ impl Source for LangSmith {
         identity
     }
 
-    async fn fetch(&self, session: &Session<'_>) -> Result<Fetched, FetchError> {
+    async fn fetch(&self, session: &FetchSession<'_>) -> Result<FetchedData, FetchError> {
         check_name("dataset", &self.name)?;
         let api = Api::new(self, session)?;
         let id = api.dataset(&self.name).await?;
-        while_unchanged(async || self.fetch_once(&api, &id).await).await
+        retry_while_changing(async || self.fetch_once(&api, &id).await).await
     }
 }
 
 impl LangSmith {
     /// The workspace: from the code, else from the configuration, else from the environment variable.
-    fn workspace(&self, session: &Session<'_>) -> Option<String> {
+    fn workspace(&self, session: &FetchSession<'_>) -> Option<String> {
         let configured = || session.account(LANGSMITH.id)?.workspace.clone();
         let variable = || session.variable("LANGSMITH_WORKSPACE_ID");
         self.workspace.clone().or_else(configured).or_else(variable)
     }
 
     /// All pages of one version of a dataset; `None` if they overlap, for example because the dataset changed meanwhile.
-    async fn fetch_once(&self, api: &Api<'_>, id: &str) -> Result<Option<Fetched>, FetchError> {
+    async fn fetch_once(&self, api: &Api<'_>, id: &str) -> Result<Option<FetchedData>, FetchError> {
         let version = match self.version.as_deref() {
             Some(time) if is_time(time) => Some(time.to_owned()),
             tag => api.version(id, tag.unwrap_or(LATEST)).await?,
         };
         let query = self.query(id, version.as_deref().unwrap_or(LATEST));
-        let mut pages = Pages::default();
+        let mut pages = PageCollector::default();
         loop {
             let page = api.examples(&query, pages.items.len()).await?;
             // A short page need not be the last: a server may return fewer than requested.
             if page.is_empty() {
-                return Ok(Some(Fetched { items: pages.items, version }));
+                return Ok(Some(FetchedData { items: pages.items, version }));
             }
             for example in page {
                 if !pages.is_new(&example.id) {
@@ -224,17 +224,17 @@ fn is_time(version: &str) -> bool {
 }
 
 /// The maximum page size of the API.
-const LARGEST_PAGE: usize = 100;
+const MAX_PAGE_SIZE: usize = 100;
 
 /// The API of a server, for one workspace.
 #[derive(Debug)]
 pub struct Api<'a> {
-    session: &'a Session<'a>,
+    session: &'a FetchSession<'a>,
     /// With the path `/api/v1`.
     base_url: Url,
     /// The setting that provides the URL.
     origin: String,
-    key: FoundKey,
+    key: ApiKey,
     workspace: Option<String>,
 }
 
@@ -252,7 +252,7 @@ pub struct Example {
 
 /// A dataset in the list.
 #[derive(Debug, Deserialize)]
-struct Listed {
+struct DatasetEntry {
     id: String,
     name: String,
 }
@@ -267,13 +267,13 @@ struct Version {
 }
 
 impl<'a> Api<'a> {
-    pub fn new(source: &LangSmith, session: &'a Session<'a>) -> Result<Self, FetchError> {
+    pub fn new(source: &LangSmith, session: &'a FetchSession<'a>) -> Result<Self, FetchError> {
         let variables = ["LANGSMITH_API_KEY", "LANGCHAIN_API_KEY"];
         let configured = |account: &'a Account| account.key.as_ref();
-        let (base_url, origin) = LANGSMITH.address(session, source.base_url.as_deref())?;
+        let (base_url, origin) = LANGSMITH.parsed_base_url(session, source.base_url.as_deref())?;
         Ok(Self {
             session,
-            base_url: versioned(base_url),
+            base_url: with_api_path(base_url),
             origin,
             key: LANGSMITH.key(session, source.key.as_ref(), ("api-key", configured), &variables)?,
             workspace: source.workspace(session),
@@ -282,20 +282,20 @@ impl<'a> Api<'a> {
 
     /// The ID of the dataset with this name.
     pub async fn dataset(&self, name: &str) -> Result<String, FetchError> {
-        let found: Vec<Listed> = self.get(&["datasets"], &[("name", name), ("limit", "1")]).await?;
+        let found: Vec<DatasetEntry> = self.get(&["datasets"], &[("name", name), ("limit", "1")]).await?;
         match found.into_iter().find(|dataset| dataset.name == name) {
             Some(dataset) => Ok(dataset.id),
-            None => Err(self.no_dataset(name).await),
+            None => Err(self.missing_dataset_error(name).await),
         }
     }
 
-    async fn no_dataset(&self, name: &str) -> FetchError {
-        match self.get::<Vec<Listed>>(&["datasets"], &[("limit", "100")]).await {
+    async fn missing_dataset_error(&self, name: &str) -> FetchError {
+        match self.get::<Vec<DatasetEntry>>(&["datasets"], &[("limit", "100")]).await {
             Ok(all) if all.is_empty() => FetchError::problem(format!(
                 "no dataset `{name}`: the key can read no datasets in the workspace"
             )),
             Ok(all) => {
-                let there = wording::instead(name, all.iter().map(|dataset| &*dataset.name));
+                let there = wording::suggest_or_list(name, all.iter().map(|dataset| &*dataset.name));
                 FetchError::problem(format!("no dataset `{name}`; {there}"))
             }
             Err(error) => error,
@@ -307,12 +307,12 @@ impl<'a> Api<'a> {
         match self.get::<Version>(&["datasets", id, "version"], &[("tag", tag)]).await {
             Ok(version) => Ok(Some(version.as_of)),
             Err(FetchError::Refused { status: 404, .. }) if tag == LATEST => Ok(None),
-            Err(FetchError::Refused { status: 404, .. }) => Err(self.no_version(id, tag).await),
+            Err(FetchError::Refused { status: 404, .. }) => Err(self.missing_version_error(id, tag).await),
             Err(error) => Err(error),
         }
     }
 
-    async fn no_version(&self, id: &str, tag: &str) -> FetchError {
+    async fn missing_version_error(&self, id: &str, tag: &str) -> FetchError {
         let versions: Result<Vec<Version>, _> =
             self.get(&["datasets", id, "versions"], &[("limit", "100")]).await;
         let versions = match versions {
@@ -323,7 +323,7 @@ impl<'a> Api<'a> {
             versions.iter().flat_map(|version| version.tags.iter().flatten()).map(|tag| &**tag).collect();
         let there = match tags.is_empty() {
             true => "no version is tagged".to_owned(),
-            false => wording::instead(tag, tags),
+            false => wording::suggest_or_list(tag, tags),
         };
         FetchError::problem(format!(
             "no version is tagged `{tag}`; {there}; write a time like `2026-01-21T14:35:42Z`"
@@ -336,7 +336,7 @@ impl<'a> Api<'a> {
         query: &[(&str, String)],
         offset: usize,
     ) -> Result<Vec<Example>, FetchError> {
-        let (offset, limit) = (offset.to_string(), LARGEST_PAGE.to_string());
+        let (offset, limit) = (offset.to_string(), MAX_PAGE_SIZE.to_string());
         let mut query: Vec<_> = query.iter().map(|(name, value)| (*name, &**value)).collect();
         query.extend([("offset", &*offset), ("limit", &*limit)]);
         self.get(&["examples"], &query).await
@@ -344,10 +344,10 @@ impl<'a> Api<'a> {
 
     /// Fetches a path. Errors are explained, except 404.
     async fn get<T: DeserializeOwned>(&self, path: &[&str], query: &[(&str, &str)]) -> Result<T, FetchError> {
-        let url = below(&self.base_url, path, query);
-        let mut request = Request::get(url.clone()).secret("x-api-key", &self.key.secret.0)?;
+        let url = join_path(&self.base_url, path, query);
+        let mut request = Request::get(url.clone()).secret_header("x-api-key", &self.key.secret.0)?;
         if let Some(workspace) = &self.workspace {
-            request = request.secret("x-tenant-id", workspace)?;
+            request = request.secret_header("x-tenant-id", workspace)?;
         }
         match self.session.json(&request).await {
             Err(error @ FetchError::Refused { status: 404, .. }) if path != ["datasets"] => Err(error),
@@ -368,7 +368,7 @@ impl<'a> Api<'a> {
 }
 
 /// Adds the path of the API to an endpoint. The official clients accept endpoints with and without it, or with a part of it.
-fn versioned(mut endpoint: Url) -> Url {
+fn with_api_path(mut endpoint: Url) -> Url {
     let path = endpoint.path().trim_end_matches('/');
     let path = path.strip_suffix("/v1").unwrap_or(path);
     let path = format!("{}/api/v1", path.strip_suffix("/api").unwrap_or(path));
@@ -378,7 +378,7 @@ fn versioned(mut endpoint: Url) -> Url {
 
 #[cfg(test)]
 mod tests {
-    use super::{is_time, versioned};
+    use super::{is_time, with_api_path};
 
     #[test]
     fn a_time_is_told_from_a_tag() {
@@ -394,7 +394,7 @@ mod tests {
     fn an_endpoint_may_have_the_path_of_the_api_or_a_part_of_it() {
         for path in ["", "/", "/v1", "/api", "/api/v1", "/api/v1/"] {
             let endpoint = format!("https://host.test/x{path}").parse().unwrap();
-            assert_eq!(versioned(endpoint).as_str(), "https://host.test/x/api/v1");
+            assert_eq!(with_api_path(endpoint).as_str(), "https://host.test/x/api/v1");
         }
     }
 }

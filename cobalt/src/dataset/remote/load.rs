@@ -8,22 +8,25 @@ use std::time::Duration;
 use std::{fmt, io, thread};
 
 use cobalt_core::report::Fetch;
-use cobalt_core::store::{DOWNLOAD, Layout, new_run_id};
+use cobalt_core::store::{DOWNLOAD_PREFIX, Layout, new_run_id};
 use cobalt_core::timestamp::Timestamp;
-use cobalt_core::wording::printable;
+use cobalt_core::wording::escape_control;
 use reqwest::Url;
 use reqwest::header::{CONTENT_ENCODING, HeaderMap};
 use tokio::runtime::Builder;
 
-use super::kept::{Copy, Found, Kept, Lock};
-use super::session::{Lookup, Request, Session};
-use super::terms::{FetchError, Fetched, Terms, changed, check_terms, fits, unexpected_copy};
+use super::cache::{CacheEntry, CacheLookup, CachedCopy, FetchLock};
+use super::fetch_options::{
+    FetchError, FetchOptions, FetchedData, cached_mismatch_error, check_options, matches_expectations,
+    mismatch_error,
+};
+use super::fetch_session::{FetchSession, Lookup, Request};
 use crate::dataset::settings::FetchSettings;
 use crate::dataset::{Dataset, DatasetError};
-use crate::http::{AttemptError, Redirects};
+use crate::http::{AttemptError, RedirectPolicy};
 
 /// How long a fetch, or the wait for another process, may take before a note on stderr.
-const UNTOLD: Duration = Duration::from_secs(1);
+const NOTE_DELAY: Duration = Duration::from_secs(1);
 
 /// A dataset that is fetched from a URL or a platform.
 ///
@@ -34,12 +37,12 @@ const UNTOLD: Duration = Duration::from_secs(1);
 #[must_use = "a dataset is only fetched when it is loaded or given to an experiment"]
 pub struct RemoteDataset<S> {
     pub(super) source: S,
-    pub(super) terms: Terms,
+    pub(super) terms: FetchOptions,
 }
 
 impl<S: Source> RemoteDataset<S> {
     pub(super) fn new(source: S) -> Self {
-        Self { source, terms: Terms::default() }
+        Self { source, terms: FetchOptions::default() }
     }
 
     /// How long the server may be silent, before and within its response; default 60 s. There is no limit on the whole
@@ -80,7 +83,7 @@ impl<S: Source> RemoteDataset<S> {
     }
 
     /// Loads the items with these settings: from the cached copy, or by fetching.
-    pub(crate) fn load_by(
+    pub(crate) fn load_with(
         self,
         settings: &FetchSettings,
         variable: Lookup<'_>,
@@ -95,55 +98,56 @@ pub trait Source: fmt::Debug + Send + Sync {
     fn label(&self) -> String;
 
     /// Identifies the requested data, without secrets: each identity has its own cached copy.
-    fn identity(&self, session: &Session<'_>) -> Vec<String>;
+    fn identity(&self, session: &FetchSession<'_>) -> Vec<String>;
 
     /// Fetches the whole dataset.
-    fn fetch(&self, session: &Session<'_>) -> impl Future<Output = Result<Fetched, FetchError>>;
+    fn fetch(&self, session: &FetchSession<'_>) -> impl Future<Output = Result<FetchedData, FetchError>>;
 }
 
 /// Loads the items of a source with these options.
 pub fn load(
     source: &impl Source,
-    terms: &Terms,
+    terms: &FetchOptions,
     settings: &FetchSettings,
     variable: Lookup<'_>,
 ) -> Result<Dataset, DatasetError> {
-    let session = Session::new(terms, settings, variable);
+    let session = FetchSession::new(terms, settings, variable);
     let label = source.label();
-    check_terms(&label, terms)?;
-    let kept = Kept::new(&settings.folder, &label, &source.identity(&session));
+    check_options(&label, terms)?;
+    let kept = CacheEntry::new(&settings.folder, &label, &source.identity(&session));
     if settings.offline {
-        return offline(&kept, label, terms);
+        return load_offline(&kept, label, terms);
     }
-    let is_usable = |copy: &Copy| is_fresh(copy, terms, settings) && fits(&copy.dataset, terms);
+    let is_usable =
+        |copy: &CachedCopy| is_fresh(copy, terms, settings) && matches_expectations(&copy.dataset, terms);
     if let Some(copy) = kept.read()?.copy().filter(is_usable) {
         return Ok(copy.dataset);
     }
     let waits =
-        || eprintln!("fetching {}: waiting for another process that is fetching it…", printable(&label));
-    let lock = told_when_late(waits, || kept.lock())?;
+        || eprintln!("fetching {}: waiting for another process that is fetching it…", escape_control(&label));
+    let lock = run_with_late_note(waits, || kept.lock())?;
     // Another process may have fetched it while this one waited.
     match kept.read()?.copy() {
         Some(copy) if is_usable(&copy) => Ok(copy.dataset),
-        copy => fetch_and_keep(source, &session, terms, &kept, &lock, copy),
+        copy => fetch_and_cache(source, &session, terms, &kept, &lock, copy),
     }
 }
 
 /// The items of the cached copy, of any age.
-fn offline(kept: &Kept, dataset: String, terms: &Terms) -> Result<Dataset, DatasetError> {
+fn load_offline(kept: &CacheEntry, dataset: String, terms: &FetchOptions) -> Result<Dataset, DatasetError> {
     match kept.read()? {
-        Found::Copy(copy) if fits(&copy.dataset, terms) => Ok(copy.dataset),
-        Found::Copy(copy) => Err(unexpected_copy(&copy, terms)),
-        Found::Nothing => Err(DatasetError::NoCopy { dataset }),
-        Found::Damaged(problem) => {
+        CacheLookup::Valid(copy) if matches_expectations(&copy.dataset, terms) => Ok(copy.dataset),
+        CacheLookup::Valid(copy) => Err(cached_mismatch_error(&copy, terms)),
+        CacheLookup::Missing => Err(DatasetError::NotCached { dataset }),
+        CacheLookup::Corrupt(problem) => {
             let file = kept.path.display().to_string();
-            Err(DatasetError::DamagedCopy { dataset, problem, file })
+            Err(DatasetError::CorruptCache { dataset, problem, file })
         }
     }
 }
 
 /// Whether a copy need not be fetched again.
-fn is_fresh(copy: &Copy, terms: &Terms, settings: &FetchSettings) -> bool {
+fn is_fresh(copy: &CachedCopy, terms: &FetchOptions, settings: &FetchSettings) -> bool {
     // A time in the future is ignored, for example after a clock was set back.
     let now = Timestamp::now();
     let is_young = |most| now.time().duration_since(copy.at.time()).is_ok_and(|age| age <= most);
@@ -154,48 +158,48 @@ fn is_fresh(copy: &Copy, terms: &Terms, settings: &FetchSettings) -> bool {
 }
 
 /// Fetches the dataset, and caches it if it matches the expectations.
-fn fetch_and_keep(
+fn fetch_and_cache(
     source: &impl Source,
-    session: &Session<'_>,
-    terms: &Terms,
-    kept: &Kept,
-    lock: &Lock,
-    copy: Option<Copy>,
+    session: &FetchSession<'_>,
+    terms: &FetchOptions,
+    kept: &CacheEntry,
+    lock: &FetchLock,
+    copy: Option<CachedCopy>,
 ) -> Result<Dataset, DatasetError> {
-    let usable = copy.as_ref().filter(|copy| fits(&copy.dataset, terms));
+    let usable = copy.as_ref().filter(|copy| matches_expectations(&copy.dataset, terms));
     let failed = |error: FetchError| DatasetError::Fetch {
         dataset: source.label(),
         problem: error.to_string(),
-        copy: usable.map(Copy::to_string).unwrap_or_default(),
+        copy: usable.map(CachedCopy::to_string).unwrap_or_default(),
     };
     // Changes made during the fetch may be missing.
     let at = Timestamp::now();
-    let Fetched { items, version } = fetch(source, session).map_err(failed)?;
+    let FetchedData { items, version } = fetch(source, session).map_err(failed)?;
     if items.is_empty() {
         return Err(DatasetError::empty(&source.label(), "the source has no items"));
     }
     let fetch = Fetch { at, version };
-    let dataset = Dataset::fetched(&source.label(), items, fetch.clone());
-    if !fits(&dataset, terms) {
-        return Err(changed(&dataset, terms, copy.as_ref()));
+    let dataset = Dataset::from_fetch(&source.label(), items, fetch.clone());
+    if !matches_expectations(&dataset, terms) {
+        return Err(mismatch_error(&dataset, terms, copy.as_ref()));
     }
     kept.write(&dataset, &fetch, lock)?;
     Ok(dataset)
 }
 
 /// Fetches on another thread, as the current one may belong to a runtime.
-fn fetch(source: &impl Source, session: &Session<'_>) -> Result<Fetched, FetchError> {
+fn fetch(source: &impl Source, session: &FetchSession<'_>) -> Result<FetchedData, FetchError> {
     let run = || {
         let runtime = Builder::new_current_thread().enable_all().build();
         let runtime =
             runtime.map_err(|error| FetchError::problem(format!("cannot start a runtime: {error}")))?;
         runtime.block_on(source.fetch(session))
     };
-    told_when_late(|| eprintln!("fetching {}…", printable(&source.label())), run)
+    run_with_late_note(|| eprintln!("fetching {}…", escape_control(&source.label())), run)
 }
 
 /// Runs a function on a thread of its own, and calls `tell` if it takes long.
-fn told_when_late<T: Send>(tell: impl FnOnce(), run: impl FnOnce() -> T + Send) -> T {
+fn run_with_late_note<T: Send>(tell: impl FnOnce(), run: impl FnOnce() -> T + Send) -> T {
     // Dropped when the thread ends.
     let (running, ended) = mpsc::channel::<()>();
     thread::scope(|scope| {
@@ -203,7 +207,7 @@ fn told_when_late<T: Send>(tell: impl FnOnce(), run: impl FnOnce() -> T + Send) 
             let _running = running;
             run()
         });
-        if ended.recv_timeout(UNTOLD) == Err(RecvTimeoutError::Timeout) {
+        if ended.recv_timeout(NOTE_DELAY) == Err(RecvTimeoutError::Timeout) {
             tell();
         }
         match thread.join() {
@@ -230,7 +234,7 @@ pub(super) struct TemporaryFile(PathBuf);
 impl TemporaryFile {
     /// Creates a file that only this user can read.
     fn create_in(folder: &Path) -> io::Result<(File, Self)> {
-        let path = folder.join(format!("{DOWNLOAD}{}", new_run_id()));
+        let path = folder.join(format!("{DOWNLOAD_PREFIX}{}", new_run_id()));
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
         #[cfg(unix)]
@@ -254,7 +258,7 @@ impl Drop for TemporaryFile {
     }
 }
 
-impl Session<'_> {
+impl FetchSession<'_> {
     /// Downloads the response to a request, following redirects to any host, to a file in the folder of cached copies.
     pub(super) async fn download(&self, request: &Request) -> Result<Download, FetchError> {
         let folder = self.folder();
@@ -264,11 +268,11 @@ impl Session<'_> {
         };
         fs::create_dir_all(folder).map_err(cannot)?;
         remove_abandoned(folder);
-        let call = request.call(Redirects::Anywhere);
+        let call = request.to_call(RedirectPolicy::AnyOrigin);
         let (download, bytes) = self
             .send(&call, async |mut answer, limit| {
-                self.hide_query(answer.url());
-                if let Some(problem) = unusable(answer.status().as_u16(), answer.headers()) {
+                self.register_query(answer.url());
+                if let Some(problem) = incomplete_response(answer.status().as_u16(), answer.headers()) {
                     return Err(AttemptError::broken(problem));
                 }
                 let file = TemporaryFile::create_in(folder);
@@ -279,13 +283,13 @@ impl Session<'_> {
                 Ok((Download { path, url, headers }, bytes))
             })
             .await?;
-        self.count(bytes);
+        self.count_bytes(bytes);
         Ok(download)
     }
 }
 
 /// Why a successful response is not the whole file.
-fn unusable(status: u16, headers: &HeaderMap) -> Option<String> {
+fn incomplete_response(status: u16, headers: &HeaderMap) -> Option<String> {
     // For gzip, which was requested, the header has already been removed.
     let encoding = headers.get(CONTENT_ENCODING).and_then(|value| value.to_str().ok()).unwrap_or_default();
     match (status, encoding.to_ascii_lowercase().as_str()) {

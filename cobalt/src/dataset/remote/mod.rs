@@ -5,20 +5,20 @@
 
 mod basalt;
 mod braintrust;
-mod kept;
+mod cache;
+mod fetch_options;
+mod fetch_session;
 mod langfuse;
 mod langsmith;
 mod load;
 mod platform;
-mod session;
-mod terms;
 #[cfg(test)]
 mod tests;
 mod url;
 
 pub use basalt::Basalt;
 pub use braintrust::Braintrust;
-pub use kept::KeptDataset;
+pub use cache::CachedDataset;
 pub use langfuse::Langfuse;
 pub use langsmith::LangSmith;
 pub use load::RemoteDataset;

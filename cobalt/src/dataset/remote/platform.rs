@@ -8,12 +8,12 @@ use reqwest::Url;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::session::{FoundKey, Request, Session};
-use super::terms::FetchError;
+use super::fetch_options::FetchError;
+use super::fetch_session::{ApiKey, FetchSession, Request};
 use crate::dataset::settings::{self, Account, Key};
 
 /// How often a dataset is fetched if it changes during the fetch.
-const ROUNDS: u32 = 3;
+const MAX_ATTEMPTS: u32 = 3;
 
 /// A platform: its name and URL.
 #[derive(Debug)]
@@ -28,12 +28,12 @@ pub struct Platform {
 
 impl Platform {
     /// The URL of its API: from the code, else from the configuration, else from a variable, else the default.
-    pub fn base_url(&self, session: &Session<'_>, own: Option<&str>) -> String {
-        self.found_base_url(session, own).0.trim_end_matches('/').to_owned()
+    pub fn base_url(&self, session: &FetchSession<'_>, own: Option<&str>) -> String {
+        self.base_url_with_origin(session, own).0.trim_end_matches('/').to_owned()
     }
 
     /// The base URL, and the setting that provides or would provide it.
-    fn found_base_url(&self, session: &Session<'_>, own: Option<&str>) -> (String, String) {
+    fn base_url_with_origin(&self, session: &FetchSession<'_>, own: Option<&str>) -> (String, String) {
         let code = || Some((own?.to_owned(), "`.base_url(…)`".to_owned()));
         let configured = || Some((session.account(self.id)?.base_url.clone()?, self.setting("base-url")));
         let variable = |name: &&str| Some((session.variable(name)?, (*name).to_owned()));
@@ -44,8 +44,12 @@ impl Platform {
     }
 
     /// The base URL, parsed, and its setting. Errors do not repeat the URL, as it may contain a password.
-    pub fn address(&self, session: &Session<'_>, own: Option<&str>) -> Result<(Url, String), FetchError> {
-        let (written, origin) = self.found_base_url(session, own);
+    pub fn parsed_base_url(
+        &self,
+        session: &FetchSession<'_>,
+        own: Option<&str>,
+    ) -> Result<(Url, String), FetchError> {
+        let (written, origin) = self.base_url_with_origin(session, own);
         let problem = |problem: &str| {
             FetchError::problem(format!(
                 "the URL of {} from {origin} {problem}; use one such as {}",
@@ -67,11 +71,11 @@ impl Platform {
     /// name in the configuration.
     pub fn key<'a>(
         &self,
-        session: &Session<'a>,
+        session: &FetchSession<'a>,
         own: Option<&Secret>,
         (setting, configured): (&str, impl Fn(&'a Account) -> Option<&'a Key>),
         variables: &[&str],
-    ) -> Result<FoundKey, FetchError> {
+    ) -> Result<ApiKey, FetchError> {
         let configured = session.account(self.id).and_then(configured);
         session.key(own, configured, variables, &self.setting(setting))
     }
@@ -82,7 +86,7 @@ impl Platform {
     }
 
     /// Explains an error and says what to do. `origin` is the setting that provides the URL.
-    pub fn explain(&self, error: FetchError, (url, origin): (&Url, &str), keys: &[&FoundKey]) -> FetchError {
+    pub fn explain(&self, error: FetchError, (url, origin): (&Url, &str), keys: &[&ApiKey]) -> FetchError {
         let FetchError::Refused { status, .. } = &error else { return error };
         let (name, host) = (self.name, url.origin().ascii_serialization());
         let advice = match status {
@@ -107,31 +111,31 @@ impl Platform {
 
 /// Settings for a platform that are made in code.
 #[derive(Clone, Debug, Default)]
-pub struct Access {
+pub struct PlatformAccess {
     pub(super) base_url: Option<String>,
     pub(super) key: Option<Secret>,
 }
 
 /// The API of a platform, with bearer authentication.
 #[derive(Debug)]
-pub struct Bearer<'a> {
-    session: &'a Session<'a>,
+pub struct PlatformApi<'a> {
+    session: &'a FetchSession<'a>,
     platform: &'static Platform,
     base_url: Url,
     /// The setting that provides the URL.
     origin: String,
-    key: FoundKey,
+    key: ApiKey,
 }
 
-impl<'a> Bearer<'a> {
+impl<'a> PlatformApi<'a> {
     /// `variable` holds the key if neither the code nor the configuration sets one.
     pub fn new(
         platform: &'static Platform,
         variable: &str,
-        access: &Access,
-        session: &'a Session<'a>,
+        access: &PlatformAccess,
+        session: &'a FetchSession<'a>,
     ) -> Result<Self, FetchError> {
-        let (base_url, origin) = platform.address(session, access.base_url.as_deref())?;
+        let (base_url, origin) = platform.parsed_base_url(session, access.base_url.as_deref())?;
         let configured = |account: &'a Account| account.key.as_ref();
         let key = platform.key(session, access.key.as_ref(), ("api-key", configured), &[variable])?;
         Ok(Self { session, platform, base_url, origin, key })
@@ -143,12 +147,12 @@ impl<'a> Bearer<'a> {
         path: &[&str],
         query: &[(&str, &str)],
     ) -> Result<T, FetchError> {
-        self.ask(Request::get(below(&self.base_url, path, query))).await
+        self.send(Request::get(join_path(&self.base_url, path, query))).await
     }
 
     /// Sends POST with a JSON body to a path.
     pub async fn post<T: DeserializeOwned>(&self, path: &[&str], body: Value) -> Result<T, FetchError> {
-        self.ask(Request::post(below(&self.base_url, path, &[]), body)).await
+        self.send(Request::post(join_path(&self.base_url, path, &[]), body)).await
     }
 
     /// Explains an error and says what to do.
@@ -156,14 +160,14 @@ impl<'a> Bearer<'a> {
         self.platform.explain(error, (&self.base_url, &self.origin), &[&self.key])
     }
 
-    async fn ask<T: DeserializeOwned>(&self, request: Request) -> Result<T, FetchError> {
-        let request = request.secret("authorization", &format!("Bearer {}", self.key.secret.0))?;
+    async fn send<T: DeserializeOwned>(&self, request: Request) -> Result<T, FetchError> {
+        let request = request.secret_header("authorization", &format!("Bearer {}", self.key.secret.0))?;
         self.session.json(&request).await
     }
 }
 
 /// The URL of a path below another, whose segments may contain any character.
-pub fn below(base_url: &Url, path: &[&str], query: &[(&str, &str)]) -> Url {
+pub fn join_path(base_url: &Url, path: &[&str], query: &[(&str, &str)]) -> Url {
     let mut url = base_url.clone();
     // Only a URL that cannot be a base, such as `mailto:`, has no segments.
     if let Ok(mut segments) = url.path_segments_mut() {
@@ -188,12 +192,12 @@ pub fn check_name(of: &str, name: &str) -> Result<(), FetchError> {
 
 /// The items of a dataset that is read page by page.
 #[derive(Debug, Default)]
-pub struct Pages {
+pub struct PageCollector {
     seen: HashSet<String>,
     pub(super) items: Vec<Item>,
 }
 
-impl Pages {
+impl PageCollector {
     /// Whether an item is new. A repeated item has moved to another page during the fetch, and others may have been missed.
     #[must_use]
     pub fn is_new(&mut self, id: &str) -> bool {
@@ -201,22 +205,22 @@ impl Pages {
     }
 
     /// The number of items returned, including skipped ones.
-    pub fn given(&self) -> usize {
+    pub fn returned(&self) -> usize {
         self.seen.len()
     }
 }
 
 /// Fetches a dataset, and again if it changed meanwhile, which is `None`.
-pub async fn while_unchanged<T>(
+pub async fn retry_while_changing<T>(
     mut fetch: impl AsyncFnMut() -> Result<Option<T>, FetchError>,
 ) -> Result<T, FetchError> {
-    for _ in 0..ROUNDS {
+    for _ in 0..MAX_ATTEMPTS {
         if let Some(fetched) = fetch().await? {
             return Ok(fetched);
         }
     }
     Err(FetchError::problem(format!(
-        "the dataset changed during each of {ROUNDS} attempts to fetch it, or its pages overlap; fetch it when nobody writes to \
+        "the dataset changed during each of {MAX_ATTEMPTS} attempts to fetch it, or its pages overlap; fetch it when nobody writes to \
         it, or request a version (an old self-hosted server may not return pages in a fixed order)"
     )))
 }

@@ -7,8 +7,8 @@ use super::classify::Choice;
 use super::correctness::Weights;
 use super::{Autoeval, AutoevalKind, Options, Sources, Task};
 use crate::evaluators::EvalContext;
-use crate::evaluators::asking::prompt::Prompt;
 use crate::evaluators::context::Remap;
+use crate::evaluators::judge_support::prompt::Prompt;
 use crate::llm::Provider;
 
 /// Inputs.
@@ -24,7 +24,7 @@ impl Autoeval {
     pub fn field(mut self, input: impl Into<String>, path: impl AsRef<str>) -> Self {
         match &mut self.task {
             Task::Classifier { prompt, .. } => prompt.set_field(input.into(), path.as_ref()),
-            Task::Kind(_) => self.sources.map(input.into(), path.as_ref()),
+            Task::Kind(_) => self.sources.set_path(input.into(), path.as_ref()),
         }
         self
     }
@@ -38,7 +38,7 @@ impl Autoeval {
     /// Sets an input for all items, such as `criteria`, `instructions` or `language`. A classifier has such texts in its prompt.
     #[must_use]
     pub fn value(mut self, input: impl Into<String>, value: impl Into<Value>) -> Self {
-        self.sources.fix(input.into(), value.into());
+        self.sources.set_value(input.into(), value.into());
         self
     }
 
@@ -194,7 +194,7 @@ impl Autoeval {
 impl Autoeval {
     /// Creates an evaluator of a kind.
     pub fn new(kind: AutoevalKind, name: impl Into<String>) -> Self {
-        Self::of(Task::Kind(kind), name)
+        Self::from_task(Task::Kind(kind), name)
     }
 
     /// Creates a judge that chooses one of several labels, each with a score from 0 to 1. A label without a score means that there
@@ -219,10 +219,10 @@ impl Autoeval {
         let choice =
             |(label, score): (L, S)| Choice { label: label.into(), meaning: None, score: score.into() };
         let choices = choices.into_iter().map(choice).collect();
-        Self::of(Task::Classifier { prompt: Prompt::new(prompt.into()), choices }, name)
+        Self::from_task(Task::Classifier { prompt: Prompt::new(prompt.into()), choices }, name)
     }
 
-    fn of(task: Task, name: impl Into<String>) -> Self {
+    fn from_task(task: Task, name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
             task,

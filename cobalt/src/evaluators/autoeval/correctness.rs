@@ -6,13 +6,13 @@ use cobalt_core::wording::count;
 use serde_json::{Map, Value};
 
 use super::classify::Judge;
-use crate::evaluators::asking::answer;
-use crate::evaluators::asking::answer_schema::{list_of, object, string};
-use crate::evaluators::asking::source::{Inputs, prompt};
+use crate::evaluators::judge_support::inputs::{Inputs, prompt};
+use crate::evaluators::judge_support::response;
+use crate::evaluators::judge_support::response_schema::{list_of, object, string};
 use crate::evaluators::{EvalError, Score};
 use crate::llm::Schema;
 use crate::metrics::f_beta;
-use crate::threads::join_all;
+use crate::thread_pool::join_all;
 
 /// The weights of factual agreement and similarity.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -53,7 +53,7 @@ pub async fn answer_correctness(
         }
         judge.similarity(&output, &expected, 0.0).await.map(|found| Part::Similarity(Some(found)))
     });
-    let factuality = Box::pin(async { Statements::sorted(judge, inputs).await.map(Part::Statements) });
+    let factuality = Box::pin(async { Statements::classify(judge, inputs).await.map(Part::Statements) });
     let mut statements = Statements::default();
     let mut likeness = None;
     for part in join_all(vec![factuality, similarity]).await {
@@ -90,7 +90,7 @@ struct Statements {
 }
 
 impl Statements {
-    async fn sorted(judge: &Judge<'_>, inputs: &Inputs) -> Result<Self, EvalError> {
+    async fn classify(judge: &Judge<'_>, inputs: &Inputs) -> Result<Self, EvalError> {
         let task = "The output and the expected text both answer the input; the expected one is right. Take both apart into single \
                     statements and sort these: `TP`, statements of the output that the expected text supports; `FP`, statements of \
                     the output that it does not support; `FN`, statements of the expected text that the output lacks.";
@@ -104,9 +104,9 @@ impl Statements {
         ]);
         let read = |answer: &Map<String, Value>| {
             Ok(Self {
-                right: answer::texts(answer, "TP")?,
-                wrong: answer::texts(answer, "FP")?,
-                missing: answer::texts(answer, "FN")?,
+                right: response::texts(answer, "TP")?,
+                wrong: response::texts(answer, "FP")?,
+                missing: response::texts(answer, "FN")?,
             })
         };
         judge.ask(prompt, Schema { name: "answer_correctness", schema }, 0, read).await

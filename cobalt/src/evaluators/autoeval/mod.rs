@@ -12,9 +12,9 @@ mod tests;
 
 use std::time::Duration;
 
-use super::asking::prompt::Prompt;
-use super::asking::source::Sources;
 use super::context::Remap;
+use super::judge_support::inputs::Sources;
+use super::judge_support::prompt::Prompt;
 use super::{AutoevalKind, CheckError, EvalContext, Evaluation, Evaluator, Setup};
 use classify::Choice;
 use options::Options;
@@ -74,7 +74,7 @@ impl Evaluator for Autoeval {
     }
 
     fn evaluate<'a>(&'a self, cx: &'a EvalContext) -> Evaluation<'a> {
-        Box::pin(self.score(cx))
+        Box::pin(self.local_score(cx))
     }
 
     fn pass_mark(&self) -> f64 {

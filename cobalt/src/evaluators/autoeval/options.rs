@@ -60,7 +60,7 @@ impl Options {
         let is_apart = own.provider.is_some() || own.base_url.is_some();
         let says_where = self.model.provider.is_some() || base_url.is_some() || api_key_env.is_some();
         let serves = match (vendor, own.vendor()) {
-            (Some(vendor), _) if !vendor.embeds() => false,
+            (Some(vendor), _) if !vendor.has_embeddings() => false,
             (vendor, own) => {
                 base_url.is_some() || (vendor.is_some() && own.is_none_or(|own| Some(own) == vendor))
             }
@@ -72,7 +72,7 @@ impl Options {
     }
 
     /// A setting that was set although the kind does not support it.
-    pub fn foreign(&self, takes: &[Setting]) -> Option<&'static str> {
+    pub fn unsupported_setting(&self, takes: &[Setting]) -> Option<&'static str> {
         let known = |set: &str| {
             takes.iter().any(|setting| match setting {
                 Setting::Model => {
@@ -100,7 +100,7 @@ impl Options {
             return Some("`expected_min` must be a cosine from -1 to below 1".to_owned());
         }
         let of_weights = || self.weights.problem().map(|problem| format!("`weights`: {problem}"));
-        self.model.problem().or_else(of_weights)
+        self.model.validation_error().or_else(of_weights)
     }
 }
 
@@ -142,10 +142,10 @@ impl Setting {
 }
 
 /// The inputs and settings of a kind.
-pub(super) struct Traits {
+pub(super) struct KindTraits {
     /// The required inputs.
-    pub(super) needs: &'static [&'static str],
-    pub(super) takes: &'static [Setting],
+    pub(super) inputs: &'static [&'static str],
+    pub(super) settings: &'static [Setting],
 }
 
 /// The optional input of `ValidJson`.
@@ -159,7 +159,7 @@ const CHOICE: &[Setting] = &[Setting::ChainOfThought, Setting::Model];
 const JUDGED: &[Setting] = &[Setting::Model];
 
 impl AutoevalKind {
-    pub(super) fn traits(self) -> Traits {
+    pub(super) fn traits(self) -> KindTraits {
         let (needs, takes): (&[&str], &[Setting]) = match self {
             Self::Factuality => (ANSWERED, CHOICE),
             Self::ContextRecall => (RETRIEVED, JUDGED),
@@ -198,7 +198,7 @@ impl AutoevalKind {
             }
             Self::Moderation => (&["output"], &[Setting::Threshold, Setting::Model]),
         };
-        Traits { needs, takes }
+        KindTraits { inputs: needs, settings: takes }
     }
 
     /// Whether `null` is a valid value of an input, for kinds that compare JSON.

@@ -2,25 +2,25 @@
 
 use std::pin::Pin;
 
-use cobalt_core::wording::{count, decimal};
+use cobalt_core::wording::{count, format_decimal};
 use serde_json::{Map, Value};
 
 use super::classify::Judge;
 use super::{AutoevalKind, Options};
-use crate::evaluators::asking::answer;
-use crate::evaluators::asking::answer_schema::{flag, list_of, object, string};
-use crate::evaluators::asking::source::{Inputs, prompt};
+use crate::evaluators::judge_support::inputs::{Inputs, prompt};
+use crate::evaluators::judge_support::response;
+use crate::evaluators::judge_support::response_schema::{flag, list_of, object, string};
 use crate::evaluators::{EvalError, Score};
 use crate::llm::Schema;
 use crate::metrics::list_contains;
-use crate::threads::join_all;
+use crate::thread_pool::join_all;
 
-type Part<'a> = Pin<Box<dyn Future<Output = Result<Score, EvalError>> + Send + 'a>>;
+type PartFuture<'a> = Pin<Box<dyn Future<Output = Result<Score, EvalError>> + Send + 'a>>;
 
 /// The arithmetic mean, with its parts in the metadata. If one of them fails, there is no score.
 pub async fn ragas(judge: &Judge<'_>, inputs: &Inputs, options: &Options) -> Result<Score, EvalError> {
     let relevancy = answer_relevancy(judge, inputs, options.strictness, options.expected_min());
-    let parts: [(AutoevalKind, Part<'_>); 4] = [
+    let parts: [(AutoevalKind, PartFuture<'_>); 4] = [
         (AutoevalKind::ContextPrecision, Box::pin(context_precision(judge, inputs))),
         (AutoevalKind::ContextRecall, Box::pin(context_recall(judge, inputs))),
         (AutoevalKind::Faithfulness, Box::pin(faithfulness(judge, inputs))),
@@ -35,7 +35,7 @@ pub async fn ragas(judge: &Judge<'_>, inputs: &Inputs, options: &Options) -> Res
     let mean = scores.iter().map(|(_, score)| score.value()).sum::<f64>() / scores.len() as f64;
     let in_words = |(kind, score): &(AutoevalKind, Score)| {
         let why = score.why().map_or_else(String::new, |why| format!(", {why}"));
-        format!("{kind} {}{why}", decimal(score.value(), 3))
+        format!("{kind} {}{why}", format_decimal(score.value(), 3))
     };
     let reason = scores.iter().map(in_words).collect::<Vec<_>>().join("; ");
     let whole = Score::new(mean).reason(reason);
@@ -55,7 +55,7 @@ pub async fn context_recall(judge: &Judge<'_>, inputs: &Inputs) -> Result<Score,
     ]);
     let schema = object(&[("statements", list_of(&statement, "all statements of the expected text"))]);
     let read = |answer: &Map<String, Value>| {
-        let statements = answer::objects(answer, "statements")?;
+        let statements = response::objects(answer, "statements")?;
         statements.into_iter().map(|each| Finding::read(each, "attributed")).collect::<Result<Vec<_>, _>>()
     };
     let findings = judge.ask(prompt, Schema { name: "context_recall", schema }, 0, read).await?;
@@ -73,7 +73,7 @@ pub async fn context_precision(judge: &Judge<'_>, inputs: &Inputs) -> Result<Sco
         ("verdict", flag("1 where the context was useful, else 0")),
     ]);
     let read = |answer: &Map<String, Value>| {
-        Ok((answer::flag(answer, "verdict")?, answer::reasons(answer, "reason")))
+        Ok((response::flag(answer, "verdict")?, response::optional_reasons(answer, "reason")))
     };
     let (useful, reason) = judge.ask(prompt, Schema { name: "context_precision", schema }, 0, read).await?;
     let score = Score::from(useful);
@@ -100,8 +100,8 @@ pub async fn context_relevancy(judge: &Judge<'_>, inputs: &Inputs) -> Result<Sco
     ]);
     let schema = object(&[("sentences", list_of(&sentence, "the sentences that are needed"))]);
     let read = |answer: &Map<String, Value>| {
-        let sentences = answer::objects(answer, "sentences")?;
-        let sentences = sentences.into_iter().map(|each| Ok(answer::text(each, "sentence")?.to_owned()));
+        let sentences = response::objects(answer, "sentences")?;
+        let sentences = sentences.into_iter().map(|each| Ok(response::text(each, "sentence")?.to_owned()));
         sentences.collect::<Result<Vec<_>, String>>()
     };
     let sentences = judge.ask(prompt, Schema { name: "context_relevancy", schema }, 0, read).await?;
@@ -126,7 +126,7 @@ pub async fn context_entity_recall(
     let mut next = || found.next().unwrap_or_else(|| Ok(Vec::new()));
     let (expected, context) = (next()?, next()?);
     let embeddings = judge.embed(expected.iter().chain(&context).map(String::as_str)).await?;
-    let score = list_likeness(&context, &expected, true, |a, b| embeddings.similarity(a, b, expected_min))?;
+    let score = list_similarity(&context, &expected, true, |a, b| embeddings.similarity(a, b, expected_min))?;
     let reason = format!("{} entities expected, {} in the context", expected.len(), context.len());
     Ok(Score::new(score)
         .reason(reason)
@@ -139,11 +139,11 @@ async fn entities(judge: &Judge<'_>, name: &str, text: &str) -> Result<Vec<Strin
                 other things with a name. List each once, as the text writes it.";
     let schema = object(&[("entities", list_of(&string("an entity"), "all entities of the text"))]);
     let schema = Schema { name: "entities", schema };
-    judge.ask(prompt(task, &[(name, text)]), schema, 0, |answer| answer::texts(answer, "entities")).await
+    judge.ask(prompt(task, &[(name, text)]), schema, 0, |answer| response::texts(answer, "entities")).await
 }
 
 /// [`list_contains`] with a fallible similarity.
-pub fn list_likeness(
+pub fn list_similarity(
     output: &[String],
     expected: &[String],
     allow_extra: bool,
@@ -169,7 +169,7 @@ pub struct Finding {
 impl Finding {
     /// Reads a finding with its verdict in this field.
     pub fn read(written: &Map<String, Value>, verdict: &str) -> Result<Self, String> {
-        Ok(Self { holds: answer::flag(written, verdict)?, written: Value::Object(written.clone()) })
+        Ok(Self { holds: response::flag(written, verdict)?, written: Value::Object(written.clone()) })
     }
 }
 
@@ -217,7 +217,7 @@ async fn question_for(judge: &Judge<'_>, inputs: &Inputs, which: u32) -> Result<
         ("noncommittal", flag("1 where the output is noncommittal, else 0")),
     ]);
     let read = |answer: &Map<String, Value>| {
-        Ok((answer::text(answer, "question")?.to_owned(), answer::flag(answer, "noncommittal")?))
+        Ok((response::text(answer, "question")?.to_owned(), response::flag(answer, "noncommittal")?))
     };
     judge.ask(prompt, Schema { name: "answer_relevancy", schema }, which, read).await
 }
@@ -241,7 +241,7 @@ pub async fn faithfulness(judge: &Judge<'_>, inputs: &Inputs) -> Result<Score, E
     let schema =
         object(&[("faithfulness", list_of(&verdict, "a verdict on each statement, in their order"))]);
     let read = |answer: &Map<String, Value>| {
-        let verdicts = answer::objects(answer, "faithfulness")?;
+        let verdicts = response::objects(answer, "faithfulness")?;
         // A skipped statement would distort the share.
         if verdicts.len() != statements.len() {
             let (given, wanted) = (count(verdicts.len(), "verdict"), count(statements.len(), "statement"));
@@ -260,5 +260,5 @@ async fn statements_of_output(judge: &Judge<'_>, inputs: &Inputs) -> Result<Vec<
     let schema = object(&[("statements", list_of(&string("a statement"), "all statements of the output"))]);
     let schema = Schema { name: "statements", schema };
     let prompt = prompt(task, &[("input", &input), ("output", &output)]);
-    judge.ask(prompt, schema, 0, |answer| answer::texts(answer, "statements")).await
+    judge.ask(prompt, schema, 0, |answer| response::texts(answer, "statements")).await
 }

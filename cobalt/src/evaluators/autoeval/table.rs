@@ -12,11 +12,12 @@ use serde_json::Value;
 use super::Autoeval;
 #[cfg(feature = "schema")]
 use crate::evaluators::ALIASES;
-use crate::evaluators::asking::model_setters::JudgeOptions;
+use crate::evaluators::judge_support::model_setters::JudgeOptions;
 use crate::evaluators::options::Options;
 use crate::evaluators::{AutoevalKind, Evaluator};
 use crate::settings::{
-    self, Address, Count, EmbeddingVendor, JudgeVendor, KeyVariable, Temperature, Weight, Word, from_text,
+    self, BaseUrl, EmbeddingProvider, JudgeProvider, NonEmptyString, PositiveInt, SecretVariable,
+    Temperature, Weight, deserialize_from_str,
 };
 
 /// The keys of `type = "autoevals"`, without those of the model.
@@ -27,29 +28,29 @@ pub(crate) struct AutoevalOptions {
     /// The kind, such as "Factuality" or "Levenshtein".
     autoeval: KindName,
     /// Name in reports. Default: the kind's name.
-    name: Option<Word>,
+    name: Option<NonEmptyString>,
     /// The sources of inputs that are not in the field of the same name, each a path such as "metadata.documents".
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    fields: BTreeMap<String, Word>,
+    fields: BTreeMap<String, NonEmptyString>,
     /// Inputs that are the same for all items, such as `criteria`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     values: BTreeMap<String, Value>,
     /// The path of the expected output. Default: "expectedOutput", else "expected".
-    expected: Option<Word>,
+    expected: Option<NonEmptyString>,
     /// The embedding model. Default: that of `[embedding]`.
-    embedding_model: Option<Word>,
+    embedding_model: Option<NonEmptyString>,
     /// The provider of embeddings. Default: derived from the model, else from `[embedding]`.
-    embedding_provider: Option<EmbeddingVendor>,
+    embedding_provider: Option<EmbeddingProvider>,
     /// The base URL for embeddings. Default: the judge's.
-    embedding_base_url: Option<Address>,
+    embedding_base_url: Option<BaseUrl>,
     /// Whether a judge that chooses a label reasons first. Default: true.
     chain_of_thought: Option<bool>,
     /// The number of questions that `AnswerRelevancy` generates. Default: 3.
-    strictness: Option<Count>,
+    strictness: Option<PositiveInt>,
     /// The category score above which `Moderation` flags a text. Default: the model's own flag.
-    threshold: Option<settings::Score>,
+    threshold: Option<settings::ScoreValue>,
     /// The cosine of two embeddings that scores 0.
-    expected_min: Option<settings::Score>,
+    expected_min: Option<settings::ScoreValue>,
     /// Whether `JsonDiff` keeps text that contains JSON as text. Default: false.
     preserve_strings: Option<bool>,
     /// Whether `ListContains` ignores unexpected elements. Default: false.
@@ -59,7 +60,7 @@ pub(crate) struct AutoevalOptions {
     /// The weights of the two parts of `AnswerCorrectness`.
     weights: Option<WeightsTable>,
     /// Minimum score for an output to pass. Default: 0.5.
-    pass_mark: Option<settings::Score>,
+    pass_mark: Option<settings::ScoreValue>,
 }
 
 /// The weights of the two parts of `AnswerCorrectness`.
@@ -94,37 +95,48 @@ impl Options for AutoevalOptions {
 
     fn make(self, judge: JudgeOptions) -> Result<Arc<dyn Evaluator>, String> {
         let KindName(kind) = self.autoeval;
-        let made = Autoeval::new(kind, self.name.map_or_else(|| kind.name().to_owned(), |Word(name)| name));
-        let made = set(made, judge.model, |made, Word(model)| made.model(model));
-        let made = set(made, judge.provider, |made, JudgeVendor(provider)| made.provider(provider));
-        let made = set(made, judge.base_url, |made, Address(url)| made.base_url(url));
-        let made = set(made, judge.api_key_env, |made, KeyVariable(name)| made.api_key_env(name));
-        let made = set(made, judge.temperature, |made, Temperature(number)| made.temperature(number));
-        let made = set(made, self.expected, |made, Word(path)| made.expected(path));
-        let made = set(made, self.embedding_model, |made, Word(model)| made.embedding_model(model));
-        let made = set(made, self.embedding_provider, |made, EmbeddingVendor(provider)| {
+        let made = Autoeval::new(
+            kind,
+            self.name.map_or_else(|| kind.name().to_owned(), |NonEmptyString(name)| name),
+        );
+        let made = apply(made, judge.model, |made, NonEmptyString(model)| made.model(model));
+        let made = apply(made, judge.provider, |made, JudgeProvider(provider)| made.provider(provider));
+        let made = apply(made, judge.base_url, |made, BaseUrl(url)| made.base_url(url));
+        let made = apply(made, judge.api_key_env, |made, SecretVariable(name)| made.api_key_env(name));
+        let made = apply(made, judge.temperature, |made, Temperature(number)| made.temperature(number));
+        let made = apply(made, self.expected, |made, NonEmptyString(path)| made.expected(path));
+        let made =
+            apply(made, self.embedding_model, |made, NonEmptyString(model)| made.embedding_model(model));
+        let made = apply(made, self.embedding_provider, |made, EmbeddingProvider(provider)| {
             made.embedding_provider(provider)
         });
-        let made = set(made, self.embedding_base_url, |made, Address(url)| made.embedding_base_url(url));
-        let made = set(made, self.chain_of_thought, Autoeval::chain_of_thought);
-        let made = set(made, self.strictness.map(Count::to_u32), Autoeval::strictness);
-        let made = set(made, self.threshold, |made, settings::Score(threshold)| made.threshold(threshold));
-        let made = set(made, self.expected_min, |made, settings::Score(cosine)| made.expected_min(cosine));
-        let made = set(made, self.preserve_strings, Autoeval::preserve_strings);
-        let made = set(made, self.allow_extra, Autoeval::allow_extra);
-        let made = set(made, self.semantic, Autoeval::semantic);
-        let made = set(made, self.weights, |made, WeightsTable { factuality, similarity }| {
+        let made = apply(made, self.embedding_base_url, |made, BaseUrl(url)| made.embedding_base_url(url));
+        let made = apply(made, self.chain_of_thought, Autoeval::chain_of_thought);
+        let made = apply(made, self.strictness.map(PositiveInt::to_u32), Autoeval::strictness);
+        let made =
+            apply(made, self.threshold, |made, settings::ScoreValue(threshold)| made.threshold(threshold));
+        let made =
+            apply(made, self.expected_min, |made, settings::ScoreValue(cosine)| made.expected_min(cosine));
+        let made = apply(made, self.preserve_strings, Autoeval::preserve_strings);
+        let made = apply(made, self.allow_extra, Autoeval::allow_extra);
+        let made = apply(made, self.semantic, Autoeval::semantic);
+        let made = apply(made, self.weights, |made, WeightsTable { factuality, similarity }| {
             made.weights(factuality.0, similarity.0)
         });
-        let made = set(made, self.pass_mark, |made, settings::Score(mark)| made.pass_mark(mark));
-        let made = self.fields.into_iter().fold(made, |made, (input, Word(path))| made.field(input, path));
+        let made = apply(made, self.pass_mark, |made, settings::ScoreValue(mark)| made.pass_mark(mark));
+        let made =
+            self.fields.into_iter().fold(made, |made, (input, NonEmptyString(path))| made.field(input, path));
         let made = self.values.into_iter().fold(made, |made, (input, value)| made.value(input, value));
         Ok(Arc::new(made))
     }
 }
 
 /// Calls a setter if the key is set.
-fn set<T>(evaluator: Autoeval, written: Option<T>, setter: impl FnOnce(Autoeval, T) -> Autoeval) -> Autoeval {
+fn apply<T>(
+    evaluator: Autoeval,
+    written: Option<T>,
+    setter: impl FnOnce(Autoeval, T) -> Autoeval,
+) -> Autoeval {
     match written {
         Some(value) => setter(evaluator, value),
         None => evaluator,
@@ -135,7 +147,7 @@ fn set<T>(evaluator: Autoeval, written: Option<T>, setter: impl FnOnce(Autoeval,
 #[derive(Clone, Copy, Debug)]
 struct KindName(AutoevalKind);
 
-from_text! {
+deserialize_from_str! {
     KindName: "the name of a kind in quotes, such as \"Factuality\"",
     |name| name.parse().map(Self).map_err(|unknown| format!("{unknown}"))
 }
@@ -147,12 +159,12 @@ impl Serialize for KindName {
 }
 
 #[cfg(feature = "schema")]
-crate::settings::schema_of! {
-    KindName: { "type": "string", "enum": kinds() },
+crate::settings::inline_schemas! {
+    KindName: { "type": "string", "enum": kind_names() },
 }
 
 #[cfg(feature = "schema")]
-fn kinds() -> Vec<&'static str> {
+fn kind_names() -> Vec<&'static str> {
     let aliases = ALIASES.into_iter().map(|(alias, _)| alias);
     AutoevalKind::ALL.into_iter().map(AutoevalKind::name).chain(aliases).collect()
 }

@@ -7,7 +7,7 @@ use super::Autoeval;
 use crate::Provider;
 use crate::evaluators::tests::{asked_by, without_models};
 use crate::evaluators::{EvalContext, Evaluator};
-use crate::llm::test_server::{Answer, TestServer};
+use crate::llm::test_server::{ScriptedResponse, TestServer};
 
 fn items(items: &[Value]) -> Vec<Item> {
     items.iter().map(|item| item.as_object().unwrap().clone()).collect()
@@ -241,7 +241,7 @@ fn what_a_judge_found_of_each_statement_is_kept() {
     let statement = |name: &str, holds: i32| json!({"statement": name, "reason": "r", "attributed": holds});
     let statements = json!([statement("one", 1), statement("two", 0)]);
     let answer = json!({"statements": statements}).to_string();
-    let server = TestServer::script([Answer::chat(&answer)]);
+    let server = TestServer::script([ScriptedResponse::chat(&answer)]);
     let recall =
         Autoeval::context_recall("r").provider(Provider::OpenAi).model("m").base_url(server.url("/v1"));
     let item = crate::item! { "input": "q", "expected": "e", "context": ["c"] };
@@ -252,7 +252,7 @@ fn what_a_judge_found_of_each_statement_is_kept() {
 
 #[test]
 fn a_correct_answer_says_what_was_right_wrong_and_missing() {
-    let server = TestServer::script([Answer::chat(r#"{"TP": ["a"], "FP": ["b", "c"], "FN": []}"#)]);
+    let server = TestServer::script([ScriptedResponse::chat(r#"{"TP": ["a"], "FP": ["b", "c"], "FN": []}"#)]);
     let correct = Autoeval::answer_correctness("c").weights(1.0, 0.0).provider(Provider::OpenAi);
     let correct = correct.model("m").base_url(server.url("/v1"));
     let item = crate::item! { "input": "q", "expected": "e" };

@@ -1,10 +1,10 @@
 //! Matches expected calls with made calls one to one, and formats calls for reasons.
 
-use cobalt_core::wording::cut;
+use cobalt_core::wording::truncate;
 use serde_json::Value;
 
 use super::call::ToolCall;
-use crate::metrics::{best_pairs, json_subset};
+use crate::metrics::{json_subset, max_weight_matching};
 
 /// Expected and made calls.
 #[derive(Debug)]
@@ -22,45 +22,50 @@ pub type Pairs = Vec<(usize, usize)>;
 #[derive(Debug, Default)]
 pub struct Pairing {
     /// The call matches.
-    pub(super) met: Pairs,
+    pub(super) matched: Pairs,
     /// The call matches, but out of order. Only if the order matters.
     pub(super) out_of_order: Pairs,
     /// The tool matches, the arguments do not.
-    pub(super) other_arguments: Pairs,
+    pub(super) wrong_arguments: Pairs,
     /// Expected, but not made.
     pub(super) missing: Vec<usize>,
     /// Made, but not expected.
-    pub(super) needless: Vec<usize>,
+    pub(super) unexpected: Vec<usize>,
 }
 
 impl Comparison {
     /// Matches as many calls as possible, in any order.
-    pub fn in_any_order(&self) -> Pairing {
+    pub fn match_in_any_order(&self) -> Pairing {
         let (expected, made) = (self.all_expected(), self.all_made());
-        let (met, other_arguments) = self.pair(&expected, &made);
-        self.complete(Pairing { met, other_arguments, ..Pairing::default() })
+        let (met, other_arguments) = self.match_calls(&expected, &made);
+        self.with_unmatched(Pairing { matched: met, wrong_arguments: other_arguments, ..Pairing::default() })
     }
 
     /// Matches as many calls as possible in the expected order, and the rest in any order.
-    pub fn in_order(&self) -> Pairing {
+    pub fn match_in_order(&self) -> Pairing {
         let met = self.longest_common_subsequence();
         let without = |all: Vec<usize>, taken: Vec<usize>| -> Vec<usize> {
             all.into_iter().filter(|index| !taken.contains(index)).collect()
         };
         let expected = without(self.all_expected(), met.iter().map(|pair| pair.0).collect());
         let made = without(self.all_made(), met.iter().map(|pair| pair.1).collect());
-        let (out_of_order, other_arguments) = self.pair(&expected, &made);
-        self.complete(Pairing { met, out_of_order, other_arguments, ..Pairing::default() })
+        let (out_of_order, other_arguments) = self.match_calls(&expected, &made);
+        self.with_unmatched(Pairing {
+            matched: met,
+            out_of_order,
+            wrong_arguments: other_arguments,
+            ..Pairing::default()
+        })
     }
 
     /// Pairs calls of the same tool so that the sum of their shares of correct arguments is maximal.
-    pub fn by_arguments(&self) -> Vec<(usize, usize, f64)> {
+    pub fn match_by_arguments(&self) -> Vec<(usize, usize, f64)> {
         let weigh = |expected: &ToolCall, made: &ToolCall| {
             // A pair of the same tool is better than none, even without a correct argument.
             if expected.name == made.name { 1.0 + share_of_arguments(expected, made) } else { 0.0 }
         };
         let (expected, made) = (self.all_expected(), self.all_made());
-        let pairs = best_pairs(&self.weights(&expected, &made, weigh)).into_iter();
+        let pairs = max_weight_matching(&self.weights(&expected, &made, weigh)).into_iter();
         let pairs = pairs.filter(|(one, other)| self.expected[*one].name == self.made[*other].name);
         pairs
             .map(|(one, other)| (one, other, share_of_arguments(&self.expected[one], &self.made[other])))
@@ -76,24 +81,24 @@ impl Comparison {
     }
 
     /// Whether a call matches. One with unreadable arguments never does.
-    fn meets(&self, expected: &ToolCall, made: &ToolCall) -> bool {
+    fn matches(&self, expected: &ToolCall, made: &ToolCall) -> bool {
         let is_readable_call = expected.name == made.name && made.arguments_error.is_none();
         is_readable_call && (!self.match_arguments || wrong_arguments(expected, made).is_none())
     }
 
     /// The matching pairs, and those of the same tool with other arguments.
-    fn pair(&self, expected: &[usize], made: &[usize]) -> (Pairs, Pairs) {
+    fn match_calls(&self, expected: &[usize], made: &[usize]) -> (Pairs, Pairs) {
         // All pairs with other arguments together weigh less than one match.
         let near = 0.5 / (expected.len() + 1) as f64;
-        let weigh = |expected: &ToolCall, made: &ToolCall| match self.meets(expected, made) {
+        let weigh = |expected: &ToolCall, made: &ToolCall| match self.matches(expected, made) {
             true => 1.0,
             false if expected.name == made.name => near * (0.5 + share_of_arguments(expected, made) / 2.0),
             false => 0.0,
         };
-        let pairs = best_pairs(&self.weights(expected, made, weigh)).into_iter();
+        let pairs = max_weight_matching(&self.weights(expected, made, weigh)).into_iter();
         let pairs = pairs.map(|(one, other)| (expected[one], made[other]));
         let named = pairs.filter(|(one, other)| self.expected[*one].name == self.made[*other].name);
-        named.partition(|(one, other)| self.meets(&self.expected[*one], &self.made[*other]))
+        named.partition(|(one, other)| self.matches(&self.expected[*one], &self.made[*other]))
     }
 
     fn weights(
@@ -113,7 +118,7 @@ impl Comparison {
         let mut length = vec![vec![0_usize; columns + 1]; rows + 1];
         for row in (0..rows).rev() {
             for column in (0..columns).rev() {
-                length[row][column] = if self.meets(&self.expected[row], &self.made[column]) {
+                length[row][column] = if self.matches(&self.expected[row], &self.made[column]) {
                     length[row + 1][column + 1] + 1
                 } else {
                     length[row + 1][column].max(length[row][column + 1])
@@ -122,7 +127,7 @@ impl Comparison {
         }
         let (mut row, mut column, mut pairs) = (0, 0, Vec::new());
         while row < rows && column < columns {
-            if self.meets(&self.expected[row], &self.made[column]) {
+            if self.matches(&self.expected[row], &self.made[column]) {
                 pairs.push((row, column));
                 (row, column) = (row + 1, column + 1);
             } else if length[row + 1][column] >= length[row][column + 1] {
@@ -135,12 +140,12 @@ impl Comparison {
     }
 
     /// Fills in the calls that are in no pair.
-    pub fn complete(&self, mut pairing: Pairing) -> Pairing {
-        let pairs = || pairing.met.iter().chain(&pairing.out_of_order).chain(&pairing.other_arguments);
+    pub fn with_unmatched(&self, mut pairing: Pairing) -> Pairing {
+        let pairs = || pairing.matched.iter().chain(&pairing.out_of_order).chain(&pairing.wrong_arguments);
         let (mut expected, mut made) = (vec![false; self.expected.len()], vec![false; self.made.len()]);
         pairs().for_each(|(one, other)| (expected[*one], made[*other]) = (true, true));
         let free = |taken: Vec<bool>| (0..taken.len()).filter(|index| !taken[*index]).collect();
-        (pairing.missing, pairing.needless) = (free(expected), free(made));
+        (pairing.missing, pairing.unexpected) = (free(expected), free(made));
         pairing
     }
 }
@@ -182,28 +187,28 @@ fn share_of_arguments(expected: &ToolCall, made: &ToolCall) -> f64 {
 }
 
 /// A value as JSON, truncated for a reason.
-fn value(value: &Value) -> String {
+fn format_value(value: &Value) -> String {
     const LONGEST: usize = 40;
-    cut(&value.to_string(), LONGEST).into_owned()
+    truncate(&value.to_string(), LONGEST).into_owned()
 }
 
 /// A call with its arguments, truncated.
-pub fn call(call: &ToolCall) -> String {
+pub fn format_call(call: &ToolCall) -> String {
     const LONGEST: usize = 100;
     let text = match &call.arguments {
         None => call.name.clone(),
         Some(Value::Object(fields)) => {
             let arguments: Vec<_> =
-                fields.iter().map(|(name, argument)| format!("{name}: {}", value(argument))).collect();
+                fields.iter().map(|(name, argument)| format!("{name}: {}", format_value(argument))).collect();
             format!("{}({})", call.name, arguments.join(", "))
         }
-        Some(other) => format!("{}({})", call.name, value(other)),
+        Some(other) => format!("{}({})", call.name, format_value(other)),
     };
-    cut(&text, LONGEST).into_owned()
+    truncate(&text, LONGEST).into_owned()
 }
 
 /// The first few entries, and the number of others.
-pub fn list(all: &[String]) -> String {
+pub fn format_list(all: &[String]) -> String {
     const SHOWN: usize = 3;
     match all.len().checked_sub(SHOWN) {
         None | Some(0) => all.join(", "),
@@ -218,8 +223,8 @@ pub fn wrong(expected: &ToolCall, made: &ToolCall) -> String {
         return format!("{name}: {problem}");
     }
     let of = |call: &ToolCall, argument: Option<&str>| match (argument, &call.arguments) {
-        (Some(argument), Some(arguments)) => arguments.get(argument).map(value),
-        (None, arguments) => arguments.as_ref().map(value),
+        (Some(argument), Some(arguments)) => arguments.get(argument).map(format_value),
+        (None, arguments) => arguments.as_ref().map(format_value),
         (Some(_), None) => None,
     };
     let wrong = wrong_arguments(expected, made).unwrap_or_default();
@@ -238,11 +243,11 @@ pub fn wrong(expected: &ToolCall, made: &ToolCall) -> String {
 }
 
 /// A failed call with its error.
-pub fn failed(call: &ToolCall) -> String {
+pub fn format_failed(call: &ToolCall) -> String {
     const LONGEST: usize = 80;
     let why = call.error.as_ref().or(call.arguments_error.as_ref());
     match why {
-        Some(why) => format!("{} ({})", call.name, cut(why.trim(), LONGEST)),
+        Some(why) => format!("{} ({})", call.name, truncate(why.trim(), LONGEST)),
         None => call.name.clone(),
     }
 }

@@ -10,12 +10,12 @@ use serde_json::Value;
 use super::call::{ToolCall, ToolCallError};
 use super::compare::Comparison;
 use super::read::Reader;
-use super::{places, score};
+use super::{default_paths, score};
+use crate::evaluators::field_path::{AgentField, ItemField};
 use crate::evaluators::options::{Options, fingerprint};
-use crate::evaluators::places::{AgentField, ItemField};
 use crate::evaluators::{CheckError, EvalContext, EvalError, Evaluation, Evaluator, Score, Setup};
-use crate::metrics::tree_of;
-use crate::settings::{self, Limit, Name as _, NoKeys, Word, names};
+use crate::metrics::parse_container;
+use crate::settings::{self, NamedChoice as _, NoSharedKeys, NonEmptyString, NonNegativeInt, named_choices};
 
 /// Scores the tool calls of an agent.
 ///
@@ -36,26 +36,26 @@ use crate::settings::{self, Limit, Name as _, NoKeys, Word, names};
 pub struct ToolCalls(ToolCallsOptions);
 
 fingerprint! {
-    ToolCalls as "ToolCalls", it: name = it.name(), check = format_args!("{}", it.0.shown_check()),
-    calls = format_args!("CallsPlace({:?})", it.0.calls), options = format_args!("{}", it.0.shown_options()),
+    ToolCalls as "ToolCalls", it: name = it.name(), check = format_args!("{}", it.0.check_fingerprint()),
+    calls = format_args!("CallsPlace({:?})", it.0.calls), options = format_args!("{}", it.0.options_fingerprint()),
     pass_mark = Evaluator::pass_mark(it)
 }
 
 /// The keys of `type = "tool-calls"`.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(extend("allOf" = by_check())))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(extend("allOf" = check_rules_schema())))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct ToolCallsOptions {
     /// The check to apply.
     check: CallCheckName,
     /// Name in reports. Default: the check.
-    name: Option<Word>,
+    name: Option<NonEmptyString>,
     /// For "called" and "not-called", the tool; for other checks, the only tool whose calls count.
-    tool: Option<Word>,
+    tool: Option<NonEmptyString>,
     /// The field of the item with the expected calls, for checks that use them.
     expected: Option<ItemField>,
     /// The maximum number of calls, or of repeated calls, for checks that count them.
-    limit: Option<Limit>,
+    limit: Option<NonNegativeInt>,
     /// The path of the agent's calls, such as "output.steps". Default: the default places.
     calls: Option<AgentField>,
     /// Whether a call must have the expected arguments. Default: true.
@@ -65,22 +65,22 @@ pub(crate) struct ToolCallsOptions {
     /// Whether nested calls are ignored. Default: false.
     top_level_only: Option<bool>,
     /// Minimum score for an output to pass. Default: 1.
-    pass_mark: Option<settings::Score>,
+    pass_mark: Option<settings::ScoreValue>,
     /// A tool set in addition to that of the check, which is an error.
     #[serde(skip)]
-    other_tool: Option<Word>,
+    extra_tool: Option<NonEmptyString>,
 }
 
 impl Options for ToolCallsOptions {
-    type Shared = NoKeys;
+    type Shared = NoSharedKeys;
 
-    fn checked(self, _: &NoKeys) -> Result<Self, String> {
+    fn checked(self, _: &NoSharedKeys) -> Result<Self, String> {
         self.check_keys()?;
         self.check().map_err(|error| error.to_string()).map(|()| self)
     }
 
-    fn make(mut self, _: NoKeys) -> Result<Arc<dyn Evaluator>, String> {
-        self.name.get_or_insert_with(|| Word(self.check.0.name().to_owned()));
+    fn make(mut self, _: NoSharedKeys) -> Result<Arc<dyn Evaluator>, String> {
+        self.name.get_or_insert_with(|| NonEmptyString(self.check.0.name().to_owned()));
         Ok(Arc::new(ToolCalls(self)))
     }
 }
@@ -88,31 +88,31 @@ impl Options for ToolCallsOptions {
 impl ToolCallsOptions {
     /// The tool of the check, or the only tool whose calls count.
     fn tool(&self) -> Option<&str> {
-        self.tool.as_ref().map(|Word(tool)| &**tool)
+        self.tool.as_ref().map(|NonEmptyString(tool)| &**tool)
     }
 
     /// The only tool whose calls count.
     fn only_tool(&self) -> Option<&str> {
-        if self.check.0.is_of_tool() { None } else { self.tool() }
+        if self.check.0.needs_tool() { None } else { self.tool() }
     }
 
     fn limit(&self) -> usize {
-        self.limit.map_or(0, |Limit(limit)| limit)
+        self.limit.map_or(0, |NonNegativeInt(limit)| limit)
     }
 
     /// The check with its argument, as in the fingerprints of stored runs.
-    fn shown_check(&self) -> String {
+    fn check_fingerprint(&self) -> String {
         let CallCheckName(check) = self.check;
         match &self.expected {
             Some(field) => format!("Expected({check:?}, ExpectedCalls({field:?}))"),
-            None if check.is_of_tool() => format!("{check:?}({:?})", self.tool().unwrap_or_default()),
-            None if check.counts() => format!("{check:?}({})", self.limit()),
+            None if check.needs_tool() => format!("{check:?}({:?})", self.tool().unwrap_or_default()),
+            None if check.has_limit() => format!("{check:?}({})", self.limit()),
             None => format!("{check:?}"),
         }
     }
 
     /// The other settings, as in the fingerprints of stored runs.
-    fn shown_options(&self) -> String {
+    fn options_fingerprint(&self) -> String {
         let tool = self.only_tool();
         let Self { match_arguments, ignore_failed, top_level_only, .. } = self;
         format!(
@@ -122,13 +122,13 @@ impl ToolCallsOptions {
     }
 
     /// Filters the made calls to those that count.
-    fn of_made(&self, calls: Vec<ToolCall>) -> Vec<ToolCall> {
+    fn filter_made(&self, calls: Vec<ToolCall>) -> Vec<ToolCall> {
         let ignore_failed = self.ignore_failed == Some(true);
-        self.of_expected(calls).into_iter().filter(|call| !ignore_failed || call.succeeded()).collect()
+        self.filter_expected(calls).into_iter().filter(|call| !ignore_failed || call.succeeded()).collect()
     }
 
     /// Filters the expected calls to those that count.
-    fn of_expected(&self, calls: Vec<ToolCall>) -> Vec<ToolCall> {
+    fn filter_expected(&self, calls: Vec<ToolCall>) -> Vec<ToolCall> {
         let is_top = |call: &ToolCall| self.top_level_only != Some(true) || call.depth == 0;
         let is_of_tool = |call: &ToolCall| self.only_tool().is_none_or(|tool| call.name == tool);
         calls.into_iter().filter(|call| is_top(call) && is_of_tool(call)).collect()
@@ -137,15 +137,15 @@ impl ToolCallsOptions {
     /// Rejects missing keys, and keys that the check does not support.
     fn check_keys(&self) -> Result<(), String> {
         let CallCheckName(check) = self.check;
-        let (key, why) = if self.limit.is_some() && !check.counts() {
+        let (key, why) = if self.limit.is_some() && !check.has_limit() {
             ("limit", "does not count calls; remove")
-        } else if self.expected.is_some() && !check.compares() {
+        } else if self.expected.is_some() && !check.uses_expected() {
             ("expected", "does not use expected calls; remove")
-        } else if self.tool.is_none() && check.is_of_tool() {
+        } else if self.tool.is_none() && check.needs_tool() {
             ("tool", "needs a tool; add")
-        } else if self.expected.is_none() && check.compares() {
+        } else if self.expected.is_none() && check.uses_expected() {
             ("expected", "needs the item's field with the expected calls; add")
-        } else if self.limit.is_none() && check.counts() {
+        } else if self.limit.is_none() && check.has_limit() {
             ("limit", "needs a maximum; add")
         } else {
             return Ok(());
@@ -156,11 +156,11 @@ impl ToolCallsOptions {
     /// Rejects contradictory settings.
     fn check(&self) -> Result<(), CheckError> {
         let CallCheckName(check) = self.check;
-        let contradiction = if self.other_tool.is_some() {
+        let contradiction = if self.extra_tool.is_some() {
             "already names its tool; remove `tool`"
         } else if self.match_arguments.is_some() && check == CallCheck::Arguments {
             "always compares arguments; remove `match_arguments`, or use `recall`"
-        } else if self.match_arguments.is_some() && !check.compares() {
+        } else if self.match_arguments.is_some() && !check.uses_expected() {
             "does not use expected calls; remove `match_arguments`"
         } else if self.ignore_failed.is_some() && check == CallCheck::Succeeded {
             "looks for failed calls; remove `ignore_failed`"
@@ -171,7 +171,7 @@ impl ToolCallsOptions {
     }
 }
 
-names! {
+named_choices! {
     /// A check of tool calls.
     CallCheckName(CallCheck), "tool call check", "checks": "called" => Called, "not-called" => NotCalled,
         "exact-order" => ExactOrder, "in-order" => InOrder, "any-order" => AnyOrder, "arguments" => Arguments,
@@ -181,7 +181,7 @@ names! {
 
 /// The keys that checks require or reject, for the JSON schema.
 #[cfg(feature = "schema")]
-fn by_check() -> serde_json::Value {
+fn check_rules_schema() -> serde_json::Value {
     use CallCheck::{AtMost, Called, NotCalled, RepeatsAtMost, Succeeded};
 
     let one_of = |checks: &[CallCheck]| serde_json::json!({ "properties": { "check": { "enum": checks } } });
@@ -203,51 +203,51 @@ fn by_check() -> serde_json::Value {
 impl ToolCalls {
     /// Scores 1 if the tool was called, else 0.
     pub fn called(name: impl Into<String>, tool: impl Into<String>) -> Self {
-        Self::of_tool(name, CallCheck::Called, tool)
+        Self::with_tool(name, CallCheck::Called, tool)
     }
 
     /// Scores 1 if the tool was not called, else 0. A failed call counts as a call.
     pub fn not_called(name: impl Into<String>, tool: impl Into<String>) -> Self {
-        Self::of_tool(name, CallCheck::NotCalled, tool)
+        Self::with_tool(name, CallCheck::NotCalled, tool)
     }
 
     /// Compares the calls with those in the item's `field`, in the same order and without others: the length of the longest
     /// common subsequence, divided by that of the longer list.
     pub fn exact_order(name: impl Into<String>, field: impl AsRef<str>) -> Self {
-        Self::measure(name, CallCheck::ExactOrder, field)
+        Self::with_expected(name, CallCheck::ExactOrder, field)
     }
 
     /// The share of the calls in the item's `field` that were made in order, with any calls in between: the length of the
     /// longest common subsequence, divided by the number of expected calls.
     pub fn in_order(name: impl Into<String>, field: impl AsRef<str>) -> Self {
-        Self::measure(name, CallCheck::InOrder, field)
+        Self::with_expected(name, CallCheck::InOrder, field)
     }
 
     /// The share of the calls in the item's `field` that were made, in any order and with any other calls: the same as
     /// [`recall`](Self::recall). If no other calls are allowed, use [`f1`](Self::f1).
     pub fn any_order(name: impl Into<String>, field: impl AsRef<str>) -> Self {
-        Self::measure(name, CallCheck::AnyOrder, field)
+        Self::with_expected(name, CallCheck::AnyOrder, field)
     }
 
     /// The mean, over the calls in the item's `field`, of the share of their arguments that a call of the same tool has. A call
     /// that was not made counts as 0.
     pub fn arguments(name: impl Into<String>, field: impl AsRef<str>) -> Self {
-        Self::measure(name, CallCheck::Arguments, field)
+        Self::with_expected(name, CallCheck::Arguments, field)
     }
 
     /// The share of the made calls that the item's `field` expects. Unexpected calls lower it.
     pub fn precision(name: impl Into<String>, field: impl AsRef<str>) -> Self {
-        Self::measure(name, CallCheck::Precision, field)
+        Self::with_expected(name, CallCheck::Precision, field)
     }
 
     /// The share of the calls in the item's `field` that were made. Missing calls lower it.
     pub fn recall(name: impl Into<String>, field: impl AsRef<str>) -> Self {
-        Self::measure(name, CallCheck::Recall, field)
+        Self::with_expected(name, CallCheck::Recall, field)
     }
 
     /// The harmonic mean of precision and recall: 1 if the calls are exactly those in the item's `field`, in any order.
     pub fn f1(name: impl Into<String>, field: impl AsRef<str>) -> Self {
-        Self::measure(name, CallCheck::F1, field)
+        Self::with_expected(name, CallCheck::F1, field)
     }
 
     /// The share of the calls that did not fail.
@@ -257,37 +257,37 @@ impl ToolCalls {
 
     /// Scores 1 for up to `steps` calls; with more, `steps` divided by the number of calls.
     pub fn at_most(name: impl Into<String>, steps: usize) -> Self {
-        Self::counting(name, CallCheck::AtMost, steps)
+        Self::with_limit(name, CallCheck::AtMost, steps)
     }
 
     /// Scores 1 for up to `repeats` calls that repeat an earlier one, with the same tool and arguments; with more, the share of
     /// the calls that are not repeats over the limit. The reason names the loop, if any.
     pub fn repeats_at_most(name: impl Into<String>, repeats: usize) -> Self {
-        Self::counting(name, CallCheck::RepeatsAtMost, repeats)
+        Self::with_limit(name, CallCheck::RepeatsAtMost, repeats)
     }
 
-    fn of_tool(name: impl Into<String>, check: CallCheck, tool: impl Into<String>) -> Self {
+    fn with_tool(name: impl Into<String>, check: CallCheck, tool: impl Into<String>) -> Self {
         let mut calls = Self::new(name, check);
-        calls.0.tool = Some(Word(tool.into()));
+        calls.0.tool = Some(NonEmptyString(tool.into()));
         calls
     }
 
-    fn measure(name: impl Into<String>, check: CallCheck, field: impl AsRef<str>) -> Self {
+    fn with_expected(name: impl Into<String>, check: CallCheck, field: impl AsRef<str>) -> Self {
         let mut calls = Self::new(name, check);
         calls.0.expected = Some(ItemField::new(field.as_ref()));
         calls
     }
 
-    fn counting(name: impl Into<String>, check: CallCheck, limit: usize) -> Self {
+    fn with_limit(name: impl Into<String>, check: CallCheck, limit: usize) -> Self {
         let mut calls = Self::new(name, check);
-        calls.0.limit = Some(Limit(limit));
+        calls.0.limit = Some(NonNegativeInt(limit));
         calls
     }
 
     fn new(name: impl Into<String>, check: CallCheck) -> Self {
         Self(ToolCallsOptions {
             check: CallCheckName(check),
-            name: Some(Word(name.into())),
+            name: Some(NonEmptyString(name.into())),
             tool: None,
             expected: None,
             limit: None,
@@ -296,7 +296,7 @@ impl ToolCalls {
             ignore_failed: None,
             top_level_only: None,
             pass_mark: None,
-            other_tool: None,
+            extra_tool: None,
         })
     }
 
@@ -310,9 +310,9 @@ impl ToolCalls {
     /// Considers only the calls of this tool, made and expected.
     #[must_use]
     pub fn tool(mut self, tool: impl Into<String>) -> Self {
-        let is_named = self.0.check.0.is_of_tool();
-        let setting = if is_named { &mut self.0.other_tool } else { &mut self.0.tool };
-        *setting = Some(Word(tool.into()));
+        let is_named = self.0.check.0.needs_tool();
+        let setting = if is_named { &mut self.0.extra_tool } else { &mut self.0.tool };
+        *setting = Some(NonEmptyString(tool.into()));
         self
     }
 
@@ -340,7 +340,7 @@ impl ToolCalls {
     /// Sets the minimum score for an output to pass. Default: 1.
     #[must_use]
     pub fn pass_mark(mut self, mark: f64) -> Self {
-        self.0.pass_mark = Some(settings::Score(mark));
+        self.0.pass_mark = Some(settings::ScoreValue(mark));
         self
     }
 
@@ -348,14 +348,14 @@ impl ToolCalls {
         let Self(options) = self;
         // First the expected calls: errors in them are the item's fault.
         let expected = match &options.expected {
-            Some(field) => options.of_expected(expected_calls(field, cx.item())?),
+            Some(field) => options.filter_expected(expected_calls(field, cx.item())?),
             None => Vec::new(),
         };
-        let made = options.of_made(places::read(options.calls.as_ref(), cx)?);
+        let made = options.filter_made(default_paths::read(options.calls.as_ref(), cx)?);
         let tool = options.tool().unwrap_or_default();
         let match_arguments = options.match_arguments != Some(false);
         let compared =
-            |measure, made| score::expected(measure, &Comparison { expected, made, match_arguments });
+            |measure, made| score::score_expected(measure, &Comparison { expected, made, match_arguments });
         Ok(match options.check.0 {
             CallCheck::Called => score::called(tool, &made),
             CallCheck::NotCalled => score::not_called(tool, &made),
@@ -374,7 +374,7 @@ impl ToolCalls {
 
 impl Evaluator for ToolCalls {
     fn name(&self) -> &str {
-        self.0.name.as_ref().map_or("", |Word(name)| name)
+        self.0.name.as_ref().map_or("", |NonEmptyString(name)| name)
     }
 
     fn evaluate<'a>(&'a self, cx: &'a EvalContext) -> Evaluation<'a> {
@@ -382,7 +382,7 @@ impl Evaluator for ToolCalls {
     }
 
     fn pass_mark(&self) -> f64 {
-        self.0.pass_mark.map_or(1.0, |settings::Score(mark)| mark)
+        self.0.pass_mark.map_or(1.0, |settings::ScoreValue(mark)| mark)
     }
 
     fn check(&self, setup: &Setup) -> Result<(), CheckError> {
@@ -424,29 +424,29 @@ pub enum CallCheck {
 
 impl CallCheck {
     /// Whether it applies to a tool that it names.
-    fn is_of_tool(self) -> bool {
+    fn needs_tool(self) -> bool {
         matches!(self, Self::Called | Self::NotCalled)
     }
 
     /// Whether it has a limit.
-    fn counts(self) -> bool {
+    fn has_limit(self) -> bool {
         matches!(self, Self::AtMost | Self::RepeatsAtMost)
     }
 
     /// Whether it uses expected calls.
-    fn compares(self) -> bool {
-        !(self.is_of_tool() || self.counts() || self == Self::Succeeded)
+    fn uses_expected(self) -> bool {
+        !(self.needs_tool() || self.has_limit() || self == Self::Succeeded)
     }
 }
 
 /// The expected calls in an item's field.
 fn expected_calls(field: &ItemField, item: &Item) -> Result<Vec<ToolCall>, EvalError> {
-    calls_of(field, field.find(item)?).map_err(|error| EvalError::new(format!("the item's {error}")))
+    read_expected(field, field.resolve(item)?).map_err(|error| EvalError::new(format!("the item's {error}")))
 }
 
-fn calls_of(field: &ItemField, value: &Value) -> Result<Vec<ToolCall>, ToolCallError> {
+fn read_expected(field: &ItemField, value: &Value) -> Result<Vec<ToolCall>, ToolCallError> {
     // Text that is not JSON is the name of a tool, as in a cell of a CSV file.
-    let name = value.as_str().filter(|text| !text.trim().is_empty() && tree_of(text).is_none());
+    let name = value.as_str().filter(|text| !text.trim().is_empty() && parse_container(text).is_none());
     let alone = name.map(|name| Value::Array(vec![Value::from(name.trim())]));
     Reader::strict().read(alone.as_ref().unwrap_or(value), field.name())
 }
@@ -456,8 +456,8 @@ fn check_items(field: &ItemField, setup: &Setup, tool: Option<&str>) -> Result<(
     field.check(setup)?;
     let mut names = Vec::new();
     for (index, item) in setup.items().enumerate() {
-        let Ok(value) = field.find(item) else { continue };
-        let calls = calls_of(field, value);
+        let Ok(value) = field.resolve(item) else { continue };
+        let calls = read_expected(field, value);
         let calls = calls.map_err(|error| CheckError::new(format!("item {index} (from 0): {error}")))?;
         names.extend(calls.into_iter().map(|call| call.name));
     }
@@ -468,7 +468,7 @@ fn check_items(field: &ItemField, setup: &Setup, tool: Option<&str>) -> Result<(
         Some(tool) => Err(CheckError::new(format!(
             "no item expects a call to `{tool}` in `{}`; {}",
             field.name(),
-            wording::instead(tool, names.iter().map(String::as_str))
+            wording::suggest_or_list(tool, names.iter().map(String::as_str))
         ))),
     }
 }

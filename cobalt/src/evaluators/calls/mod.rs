@@ -2,14 +2,14 @@
 
 mod call;
 mod compare;
+pub mod default_paths;
 mod evaluator;
-pub mod places;
 mod read;
 mod score;
 #[cfg(test)]
 mod tests;
 
 pub use call::{ToolCall, ToolCallError};
+pub(crate) use default_paths::{has_calls, has_no_calls, reports_calls};
 pub use evaluator::ToolCalls;
 pub(crate) use evaluator::ToolCallsOptions;
-pub(crate) use places::{has_calls, has_no_calls, reports_calls};

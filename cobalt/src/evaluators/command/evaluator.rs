@@ -8,12 +8,15 @@ use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::answer::Request;
 use super::pool::Pool;
-use super::program::Program;
-use crate::evaluators::options::{Options, mark};
+use super::program::CommandConfig;
+use super::protocol::Request;
+use crate::evaluators::options::{Options, pass_mark_or_default};
 use crate::evaluators::{CheckError, EvalContext, EvalError, Evaluation, Evaluator, Setup};
-use crate::settings::{Argument, Count, EnvironmentName, Length, NoKeys, Score, VariableValue, Word};
+use crate::settings::{
+    Argument, DurationValue, EnvironmentName, NoSharedKeys, NonEmptyString, PositiveInt, ScoreValue,
+    VariableValue,
+};
 
 /// Scores with a program in any language. It reads each output with its item as JSON from stdin, and writes a score as JSON to
 /// stdout. The module [`custom`](crate::custom) has the protocol and examples.
@@ -34,7 +37,7 @@ pub struct CommandEvaluator {
     /// Created for the first output, when all settings are known.
     pool: OnceLock<Pool>,
     /// The number of requests so far, for their IDs.
-    asked: AtomicU64,
+    request_count: AtomicU64,
 }
 
 /// The keys of `type = "command"`.
@@ -44,7 +47,7 @@ pub struct CommandEvaluator {
 pub(crate) struct CommandOptions {
     /// Name in reports.
     #[serde(default = "type_name")]
-    name: Word,
+    name: NonEmptyString,
     /// The program and its arguments, without a shell. It runs in the package's folder, where relative paths start; a bare
     /// name is looked up in `PATH`.
     #[serde(deserialize_with = "not_empty")]
@@ -56,15 +59,15 @@ pub(crate) struct CommandOptions {
     /// Whether one process handles many outputs, line by line; otherwise one is started for each. Default: true.
     keep_alive: Option<bool>,
     /// The maximum number of parallel processes. Default: 1.
-    processes: Option<Count>,
+    processes: Option<PositiveInt>,
     /// The time limit for a response, from the request on. Default: the experiment's `timeout`.
-    timeout: Option<Length>,
+    timeout: Option<DurationValue>,
     /// Minimum score for an output to pass. Default: 0.5.
-    pass_mark: Option<Score>,
+    pass_mark: Option<ScoreValue>,
 }
 
-fn type_name() -> Word {
-    Word("command".to_owned())
+fn type_name() -> NonEmptyString {
+    NonEmptyString("command".to_owned())
 }
 
 fn not_empty<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Argument>, D::Error> {
@@ -78,20 +81,20 @@ fn not_empty<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Argument>
 }
 
 impl Options for CommandOptions {
-    type Shared = NoKeys;
+    type Shared = NoSharedKeys;
 
-    fn make(self, _: NoKeys) -> Result<Arc<dyn Evaluator>, String> {
-        Ok(Arc::new(CommandEvaluator::of(self)))
+    fn make(self, _: NoSharedKeys) -> Result<Arc<dyn Evaluator>, String> {
+        Ok(Arc::new(CommandEvaluator::from_options(self)))
     }
 }
 
 impl CommandOptions {
-    fn program(&self) -> Program<'_> {
+    fn program(&self) -> CommandConfig<'_> {
         // Not empty: checked when it was read.
         let command = self.command.split_first();
         let (name, arguments) =
             command.map_or_else(Default::default, |(Argument(name), arguments)| (&**name, arguments));
-        Program { name, arguments, variables: &self.env }
+        CommandConfig { name, arguments, variables: &self.env }
     }
 
     fn keeps_alive(&self) -> bool {
@@ -102,8 +105,8 @@ impl CommandOptions {
 impl CommandEvaluator {
     /// Creates an evaluator that runs this program.
     pub fn new(name: impl Into<String>, program: impl Into<String>) -> Self {
-        Self::of(CommandOptions {
-            name: Word(name.into()),
+        Self::from_options(CommandOptions {
+            name: NonEmptyString(name.into()),
             command: vec![Argument(program.into())],
             env: BTreeMap::new(),
             keep_alive: None,
@@ -113,8 +116,8 @@ impl CommandEvaluator {
         })
     }
 
-    fn of(options: CommandOptions) -> Self {
-        Self { options, pool: OnceLock::new(), asked: AtomicU64::new(0) }
+    fn from_options(options: CommandOptions) -> Self {
+        Self { options, pool: OnceLock::new(), request_count: AtomicU64::new(0) }
     }
 
     /// Adds an argument.
@@ -148,7 +151,7 @@ impl CommandEvaluator {
     /// Sets the maximum number of parallel processes. Default: 1; 0 counts as 1. Other outputs wait for a free one.
     #[must_use]
     pub fn processes(mut self, processes: usize) -> Self {
-        self.options.processes = Some(Count(processes));
+        self.options.processes = Some(PositiveInt(processes));
         self
     }
 
@@ -156,14 +159,14 @@ impl CommandEvaluator {
     /// process, if necessary.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.options.timeout = Some(Length(timeout));
+        self.options.timeout = Some(DurationValue(timeout));
         self
     }
 
     /// Sets the minimum score for an output to pass. Default: 0.5.
     #[must_use]
     pub fn pass_mark(mut self, mark: f64) -> Self {
-        self.options.pass_mark = Some(Score(mark));
+        self.options.pass_mark = Some(ScoreValue(mark));
         self
     }
 }
@@ -171,7 +174,7 @@ impl CommandEvaluator {
 /// A clone has its own processes.
 impl Clone for CommandEvaluator {
     fn clone(&self) -> Self {
-        Self::of(self.options.clone())
+        Self::from_options(self.options.clone())
     }
 }
 
@@ -182,10 +185,10 @@ impl fmt::Debug for CommandEvaluator {
         f.debug_struct("CommandEvaluator")
             .field("name", &self.name())
             .field("program", &program.name)
-            .field("arguments", &program.shown_arguments())
-            .field("variables", &program.shown_variables())
+            .field("arguments", &program.redacted_arguments())
+            .field("variables", &program.redacted_variables())
             .field("keep_alive", &self.options.keeps_alive())
-            .field("pass_mark", &mark(self.options.pass_mark))
+            .field("pass_mark", &pass_mark_or_default(self.options.pass_mark))
             .finish_non_exhaustive()
     }
 }
@@ -197,24 +200,24 @@ impl Evaluator for CommandEvaluator {
 
     fn evaluate<'a>(&'a self, cx: &'a EvalContext) -> Evaluation<'a> {
         Box::pin(async move {
-            let id = self.asked.fetch_add(1, Ordering::Relaxed) + 1;
+            let id = self.request_count.fetch_add(1, Ordering::Relaxed) + 1;
             let request = Request::new(id, cx, self.name()).map_err(|error| {
                 EvalError::new(format!("failed to serialize the output as JSON: {error}"))
             })?;
-            let limit = self.options.timeout.map_or_else(|| cx.timeout(), |Length(limit)| limit);
-            let processes = self.options.processes.map_or(1, |Count(processes)| processes);
+            let limit = self.options.timeout.map_or_else(|| cx.timeout(), |DurationValue(limit)| limit);
+            let processes = self.options.processes.map_or(1, |PositiveInt(processes)| processes);
             let pool = self.pool.get_or_init(|| Pool::new(processes));
             let program = self.options.program();
             let answer = match self.options.keeps_alive() {
                 true => pool.ask_kept(&program, request, limit).await,
                 false => pool.ask_once(&program, request, limit).await,
             };
-            answer.map_err(|error| EvalError::new(program.without_secrets(error.to_string())))
+            answer.map_err(|error| EvalError::new(program.redact(error.to_string())))
         })
     }
 
     fn pass_mark(&self) -> f64 {
-        mark(self.options.pass_mark)
+        pass_mark_or_default(self.options.pass_mark)
     }
 
     fn check(&self, _: &Setup) -> Result<(), CheckError> {

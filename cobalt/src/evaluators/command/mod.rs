@@ -2,14 +2,14 @@
 //!
 //! [`answer`] has the protocol. A running [`program::Program`] is a [`process::Process`]; idle ones wait in a [`pool::Pool`].
 
-mod answer;
 mod evaluator;
 mod pool;
 mod process;
 mod program;
+mod protocol;
 #[cfg(all(test, unix))]
 mod tests;
 
 pub use evaluator::CommandEvaluator;
 pub(crate) use evaluator::CommandOptions;
-pub(crate) use process::EndsAll;
+pub(crate) use process::KillAllOnDrop;

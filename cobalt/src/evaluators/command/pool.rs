@@ -7,11 +7,12 @@ use cobalt_core::wording::count;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::timeout;
 
-use super::answer::{self, NoAnswer, Request};
 use super::process::{
-    Between, Ends, Heard, Process, ended, ended_unasked, too_long, too_much, too_slow, with_messages,
+    Framing, IdleState, Process, ProgramOutput, ended, exited_early, extra_output, timed_out, too_long,
+    with_stderr,
 };
-use super::program::Program;
+use super::program::CommandConfig;
+use super::protocol::{self, InvalidResponse, Request};
 use crate::evaluators::{EvalError, Score};
 
 /// The time for programs to exit on their own.
@@ -19,7 +20,7 @@ const GRACE: Duration = Duration::from_secs(2);
 /// The same when dropped, as the caller has to wait.
 const GRACE_AT_DROP: Duration = Duration::from_millis(200);
 /// The maximum number of consecutive failures before a first response; then the program is not started again.
-const MOST_STARTS: usize = 5;
+const MAX_FAILED_STARTS: usize = 5;
 
 /// The processes of a program.
 #[derive(Debug)]
@@ -32,9 +33,9 @@ pub struct Pool {
 struct State {
     idle: Vec<Process>,
     /// The number of consecutive processes that failed before their first response.
-    in_vain: usize,
+    failed_starts: usize,
     /// The error of the last one.
-    why: String,
+    last_error: String,
 }
 
 impl Pool {
@@ -47,109 +48,113 @@ impl Pool {
     /// Sends a request to a kept process.
     pub async fn ask_kept(
         &self,
-        program: &Program<'_>,
+        program: &CommandConfig<'_>,
         request: Request,
         limit: Duration,
     ) -> Result<Score, EvalError> {
-        let _turn = self.turn().await;
-        let mut process = self.waiting_or_new(program)?;
-        process.ask(request.line);
-        let Ok(heard) = timeout(limit, process.hear()).await else {
-            return Err(self.failed(&too_slow(limit, true, process.answered == 0), &process));
+        let _turn = self.acquire_slot().await;
+        let mut process = self.idle_or_new(program)?;
+        process.send(request.line);
+        let Ok(heard) = timeout(limit, process.next_output()).await else {
+            return Err(self.fail(&timed_out(limit, true, process.response_count == 0), &process));
         };
         let Some(heard) = heard else {
-            let status = process.ending().await;
-            return Err(self.failed(&ended_unasked(status, process.answered), &process));
+            let status = process.wait_for_exit_and_messages().await;
+            return Err(self.fail(&exited_early(status, process.response_count), &process));
         };
         let answer = match heard {
-            Heard::Answer { bytes, more: false } => answer::read(&bytes, request.id),
-            more => return Err(self.failed(&too_much(&more), &process)),
+            ProgramOutput::Response { bytes, more: false } => protocol::parse_response(&bytes, request.id),
+            more => return Err(self.fail(&extra_output(&more), &process)),
         };
         match answer {
             Ok(score) => {
-                process.answered += 1;
+                process.response_count += 1;
                 let mut state = self.state();
-                state.in_vain = 0;
+                state.failed_starts = 0;
                 state.idle.push(process);
                 score
             }
             // Its next line may belong to this request or to the next one: use a new process.
-            Err(NoAnswer(problem)) => Err(self.failed(&problem, &process)),
+            Err(InvalidResponse(problem)) => Err(self.fail(&problem, &process)),
         }
     }
 
     /// Starts a process for a single request.
     pub async fn ask_once(
         &self,
-        program: &Program<'_>,
+        program: &CommandConfig<'_>,
         request: Request,
         limit: Duration,
     ) -> Result<Score, EvalError> {
-        let _turn = self.turn().await;
-        let mut process = Process::start(program, Ends::WithStream).map_err(EvalError::new)?;
-        process.ask(request.line);
+        let _turn = self.acquire_slot().await;
+        let mut process = Process::start(program, Framing::WholeStream).map_err(EvalError::new)?;
+        process.send(request.line);
         process.close_stdin();
         let answer = async {
-            match process.hear().await {
-                Some(Heard::Answer { bytes, .. }) => Ok((Some(bytes), process.ended().await)),
-                None => Ok((None, process.ended().await)),
+            match process.next_output().await {
+                Some(ProgramOutput::Response { bytes, .. }) => {
+                    Ok((Some(bytes), process.describe_exit().await))
+                }
+                None => Ok((None, process.describe_exit().await)),
                 // Do not wait for it any longer.
-                Some(Heard::TooLong) => Err(too_long()),
+                Some(ProgramOutput::TooLong) => Err(too_long()),
             }
         };
         let problem = match timeout(limit, answer).await {
-            Err(_) => return Err(with_messages(&too_slow(limit, false, true), &process)),
+            Err(_) => return Err(with_stderr(&timed_out(limit, false, true), &process)),
             Ok(Err(too_long)) => too_long,
             Ok(Ok((None, status))) => format!("the program {} without an answer", ended(Some(status))),
             Ok(Ok((_, status))) if !status.success() => {
                 format!("the program {}, so its answer does not count", ended(Some(status)))
             }
-            Ok(Ok((Some(bytes), _))) => match answer::read(&bytes, request.id) {
+            Ok(Ok((Some(bytes), _))) => match protocol::parse_response(&bytes, request.id) {
                 Ok(score) => return score,
-                Err(NoAnswer(problem)) => problem,
+                Err(InvalidResponse(problem)) => problem,
             },
         };
-        process.ending().await;
-        Err(with_messages(&problem, &process))
+        process.wait_for_exit_and_messages().await;
+        Err(with_stderr(&problem, &process))
     }
 
     /// Waits for a free slot.
-    async fn turn(&self) -> SemaphorePermit<'_> {
+    async fn acquire_slot(&self) -> SemaphorePermit<'_> {
         self.free.acquire().await.expect("the semaphore is never closed")
     }
 
-    fn waiting_or_new(&self, program: &Program<'_>) -> Result<Process, EvalError> {
+    fn idle_or_new(&self, program: &CommandConfig<'_>) -> Result<Process, EvalError> {
         let waiting = self.state().idle.pop();
         if let Some(mut process) = waiting {
-            match process.between() {
-                Between::Quiet => return Ok(process),
-                Between::Spoke(heard) => return Err(with_messages(&too_much(&heard), &process)),
-                Between::Ended if process.answered == 1 => {
-                    return Err(with_messages(&ended_unasked(process.status(), 1), &process));
+            match process.idle_state() {
+                IdleState::Quiet => return Ok(process),
+                IdleState::UnexpectedOutput(heard) => {
+                    return Err(with_stderr(&extra_output(&heard), &process));
                 }
-                Between::Ended => {}
+                IdleState::Exited if process.response_count == 1 => {
+                    return Err(with_stderr(&exited_early(process.status(), 1), &process));
+                }
+                IdleState::Exited => {}
             }
         }
         let state = self.state();
-        if state.in_vain >= MOST_STARTS {
+        if state.failed_starts >= MAX_FAILED_STARTS {
             return Err(EvalError::new(format!(
                 "skipped: the program failed {} in a row before its first answer and is not started again; last \
                  failure: {}",
-                count(state.in_vain, "time"),
-                state.why
+                count(state.failed_starts, "time"),
+                state.last_error
             )));
         }
         drop(state);
-        Process::start(program, Ends::WithLine).map_err(EvalError::new)
+        Process::start(program, Framing::Lines).map_err(EvalError::new)
     }
 
     /// The error of a process that cannot be used again. It counts as a failed start if the process never responded.
-    fn failed(&self, problem: &str, process: &Process) -> EvalError {
-        let error = with_messages(problem, process);
-        if process.answered == 0 {
+    fn fail(&self, problem: &str, process: &Process) -> EvalError {
+        let error = with_stderr(problem, process);
+        if process.response_count == 0 {
             let mut state = self.state();
-            state.in_vain += 1;
-            state.why = error.to_string();
+            state.failed_starts += 1;
+            state.last_error = error.to_string();
         }
         error
     }

@@ -13,57 +13,57 @@ use tokio::sync::mpsc as channel;
 use tokio::sync::mpsc::error::TryRecvError;
 use tokio::time::{sleep, timeout};
 
-use super::answer::quoted;
-use super::program::Program;
+use super::program::CommandConfig;
+use super::protocol::quoted;
 use crate::evaluators::EvalError;
 
 /// The interval for polling whether a process has exited.
-const LOOK: Duration = Duration::from_millis(2);
+const POLL_INTERVAL: Duration = Duration::from_millis(2);
 /// The time for a process to exit after closing stdout, and for its last messages to arrive.
-const ENDING: Duration = Duration::from_millis(500);
+const EXIT_GRACE: Duration = Duration::from_millis(500);
 
 /// A running program. It is killed on drop, with its child processes.
 #[derive(Debug)]
 pub struct Process {
-    running: Running,
+    running: ChildGuard,
     /// Its stdin, which is closed when this is dropped.
     requests: Option<mpsc::Sender<Vec<u8>>>,
-    answers: channel::Receiver<Heard>,
-    pub(super) messages: Messages,
+    answers: channel::Receiver<ProgramOutput>,
+    pub(super) messages: StderrTail,
     /// The number of its responses.
-    pub(super) answered: usize,
+    pub(super) response_count: usize,
 }
 
 /// The state of an idle program.
-pub enum Between {
+pub enum IdleState {
     Quiet,
-    Ended,
+    Exited,
     /// It wrote something without a request.
-    Spoke(Heard),
+    UnexpectedOutput(ProgramOutput),
 }
 
 impl Process {
-    pub fn start(program: &Program<'_>, ends: Ends) -> Result<Self, String> {
+    pub fn start(program: &CommandConfig<'_>, ends: Framing) -> Result<Self, String> {
         let mut command = program.command()?;
         let file = command.get_program().to_owned();
         let failed = |error| format!("failed to start `{}`: {error}", file.display());
-        Self::of(Running::start(&mut command).map_err(failed)?, ends).map_err(failed)
+        Self::of(ChildGuard::start(&mut command).map_err(failed)?, ends).map_err(failed)
     }
 
-    fn of(running: Running, ends: Ends) -> io::Result<Self> {
+    fn of(running: ChildGuard, ends: Framing) -> io::Result<Self> {
         let (stdin, stdout, stderr) = {
             let mut child = running.child();
             (child.stdin.take(), child.stdout.take(), child.stderr.take())
         };
         let lost = || io::Error::other("a pipe is missing");
         let requests = Some(write(stdin.ok_or_else(lost)?)?);
-        let answers = read(stdout.ok_or_else(lost)?, ends)?;
-        let messages = Messages::of(stderr.ok_or_else(lost)?)?;
-        Ok(Self { running, requests, answers, messages, answered: 0 })
+        let answers = spawn_reader(stdout.ok_or_else(lost)?, ends)?;
+        let messages = StderrTail::of(stderr.ok_or_else(lost)?)?;
+        Ok(Self { running, requests, answers, messages, response_count: 0 })
     }
 
     /// Writes a request.
-    pub fn ask(&self, request: Vec<u8>) {
+    pub fn send(&self, request: Vec<u8>) {
         if let Some(requests) = &self.requests {
             // If the program has closed stdin or exited, its stdout shows that.
             let _ = requests.send(request);
@@ -76,29 +76,29 @@ impl Process {
     }
 
     /// Waits for a response; `None` if stdout is closed.
-    pub async fn hear(&mut self) -> Option<Heard> {
+    pub async fn next_output(&mut self) -> Option<ProgramOutput> {
         self.answers.recv().await
     }
 
     /// Checks the state of the idle program.
-    pub fn between(&mut self) -> Between {
+    pub fn idle_state(&mut self) -> IdleState {
         match self.answers.try_recv() {
-            Ok(heard) => Between::Spoke(heard),
-            Err(TryRecvError::Disconnected) => Between::Ended,
-            Err(TryRecvError::Empty) => Between::Quiet,
+            Ok(heard) => IdleState::UnexpectedOutput(heard),
+            Err(TryRecvError::Disconnected) => IdleState::Exited,
+            Err(TryRecvError::Empty) => IdleState::Quiet,
         }
     }
 
     /// Waits for its exit and its last messages; `None` if it keeps running without stdout.
-    pub async fn ending(&self) -> Option<ExitStatus> {
-        let ended = timeout(ENDING, self.ended()).await.ok();
+    pub async fn wait_for_exit_and_messages(&self) -> Option<ExitStatus> {
+        let ended = timeout(EXIT_GRACE, self.describe_exit()).await.ok();
         let told = async {
             while !self.messages.is_complete() {
-                sleep(LOOK).await;
+                sleep(POLL_INTERVAL).await;
             }
         };
         // A child process may keep writing to stderr.
-        let _ = timeout(ENDING, told).await;
+        let _ = timeout(EXIT_GRACE, told).await;
         ended
     }
 
@@ -108,12 +108,12 @@ impl Process {
     }
 
     /// Waits for its exit.
-    pub async fn ended(&self) -> ExitStatus {
+    pub async fn describe_exit(&self) -> ExitStatus {
         loop {
             if let Some(status) = self.status() {
                 return status;
             }
-            sleep(LOOK).await;
+            sleep(POLL_INTERVAL).await;
         }
     }
 
@@ -125,39 +125,39 @@ impl Process {
             if self.status().is_some() || Instant::now() >= deadline {
                 return;
             }
-            std::thread::sleep(LOOK);
+            std::thread::sleep(POLL_INTERVAL);
         }
     }
 }
 
 /// The maximum size of a response, in bytes.
-pub const LONGEST: u64 = 64 << 20;
+pub const MAX_RESPONSE_BYTES: u64 = 64 << 20;
 /// The number of last lines of stderr to keep, and the maximum size of each, in bytes.
-const LINES: usize = 20;
-const LINE: usize = 500;
+const MAX_STDERR_LINES: usize = 20;
+const MAX_STDERR_LINE_BYTES: usize = 500;
 
 /// Output of a program.
 #[derive(Debug)]
-pub enum Heard {
+pub enum ProgramOutput {
     /// A response, and whether more output followed it.
-    Answer { bytes: Vec<u8>, more: bool },
+    Response { bytes: Vec<u8>, more: bool },
     /// More than the maximum size.
     TooLong,
 }
 
 /// What ends a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ends {
+pub enum Framing {
     /// The end of a line.
-    WithLine,
+    Lines,
     /// The end of stdout.
-    WithStream,
+    WholeStream,
 }
 
 /// Writes everything from the channel to a stream, and closes it when the channel is closed.
 pub fn write(mut to: impl Write + Send + 'static) -> io::Result<mpsc::Sender<Vec<u8>>> {
     let (sender, requests) = mpsc::channel::<Vec<u8>>();
-    named("stdin", move || {
+    spawn_thread("stdin", move || {
         for request in requests {
             // A program may respond without reading everything; if it has exited, its stdout shows that.
             if to.write_all(&request).and_then(|()| to.flush()).is_err() {
@@ -169,12 +169,15 @@ pub fn write(mut to: impl Write + Send + 'static) -> io::Result<mpsc::Sender<Vec
 }
 
 /// Reads responses. The next one is read only after the last one was taken, so endless output does not fill memory.
-pub fn read(from: impl Read + Send + 'static, ends: Ends) -> io::Result<channel::Receiver<Heard>> {
+pub fn spawn_reader(
+    from: impl Read + Send + 'static,
+    ends: Framing,
+) -> io::Result<channel::Receiver<ProgramOutput>> {
     let (sender, answers) = channel::channel(1);
-    named("stdout", move || {
+    spawn_thread("stdout", move || {
         let mut from = BufReader::with_capacity(1 << 16, from);
-        while let Some(heard) = next(&mut from, ends) {
-            let is_last = matches!(heard, Heard::TooLong);
+        while let Some(heard) = next_response(&mut from, ends) {
+            let is_last = matches!(heard, ProgramOutput::TooLong);
             if sender.blocking_send(heard).is_err() || is_last {
                 return;
             }
@@ -184,48 +187,54 @@ pub fn read(from: impl Read + Send + 'static, ends: Ends) -> io::Result<channel:
 }
 
 /// The next response, `None` at the end of the stream. Blank lines are skipped.
-fn next<R: Read>(from: &mut BufReader<R>, ends: Ends) -> Option<Heard> {
+fn next_response<R: Read>(from: &mut BufReader<R>, ends: Framing) -> Option<ProgramOutput> {
     loop {
         match next_bytes(from, ends)? {
-            Heard::Answer { bytes, .. } if ends == Ends::WithLine && bytes.trim_ascii().is_empty() => {}
+            ProgramOutput::Response { bytes, .. }
+                if ends == Framing::Lines && bytes.trim_ascii().is_empty() => {}
             heard => return Some(heard),
         }
     }
 }
 
-fn next_bytes<R: Read>(from: &mut BufReader<R>, ends: Ends) -> Option<Heard> {
+fn next_bytes<R: Read>(from: &mut BufReader<R>, ends: Framing) -> Option<ProgramOutput> {
     let mut bytes = Vec::new();
-    let mut limited = from.take(LONGEST + 1);
+    let mut limited = from.take(MAX_RESPONSE_BYTES + 1);
     let read = match ends {
-        Ends::WithLine => limited.read_until(b'\n', &mut bytes),
-        Ends::WithStream => limited.read_to_end(&mut bytes),
+        Framing::Lines => limited.read_until(b'\n', &mut bytes),
+        Framing::WholeStream => limited.read_to_end(&mut bytes),
     };
     if read.is_err() || bytes.is_empty() {
         return None;
     }
-    if bytes.len() as u64 > LONGEST {
-        return Some(Heard::TooLong);
+    if bytes.len() as u64 > MAX_RESPONSE_BYTES {
+        return Some(ProgramOutput::TooLong);
     }
-    Some(Heard::Answer { bytes, more: !from.buffer().trim_ascii().is_empty() })
+    Some(ProgramOutput::Response { bytes, more: !from.buffer().trim_ascii().is_empty() })
 }
 
 /// The last lines that a program wrote to stderr.
 #[derive(Clone, Debug, Default)]
-pub struct Messages {
+pub struct StderrTail {
     lines: Arc<Mutex<VecDeque<String>>>,
     is_complete: Arc<AtomicBool>,
 }
 
-impl Messages {
+impl StderrTail {
     /// Collects the last lines of a stream.
     pub fn of(from: impl Read + Send + 'static) -> io::Result<Self> {
         let messages = Self::default();
         let kept = messages.clone();
-        named("stderr", move || {
+        spawn_thread("stderr", move || {
             let mut from = BufReader::new(from);
             let mut bytes = Vec::new();
             // A long line is split.
-            while from.by_ref().take(LINE as u64).read_until(b'\n', &mut bytes).is_ok_and(|read| read > 0) {
+            while from
+                .by_ref()
+                .take(MAX_STDERR_LINE_BYTES as u64)
+                .read_until(b'\n', &mut bytes)
+                .is_ok_and(|read| read > 0)
+            {
                 kept.push(String::from_utf8_lossy(&bytes).trim_end());
                 bytes.clear();
             }
@@ -239,7 +248,7 @@ impl Messages {
             return;
         }
         let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
-        if lines.len() == LINES {
+        if lines.len() == MAX_STDERR_LINES {
             lines.pop_front();
         }
         lines.push_back(line.to_owned());
@@ -256,11 +265,11 @@ impl Messages {
     }
 }
 
-fn named(stream: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
+fn spawn_thread(stream: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
     thread::Builder::new().name(format!("cobalt-{stream}")).spawn(work).map(drop)
 }
 
-static RUNNING: Mutex<Registry> = Mutex::new(Registry { children: BTreeMap::new(), closed: false });
+static REGISTRY: Mutex<Registry> = Mutex::new(Registry { children: BTreeMap::new(), closed: false });
 
 struct Registry {
     /// By process ID, which is also the ID of the process group.
@@ -271,14 +280,14 @@ struct Registry {
 
 /// A child process that is killed on drop.
 #[derive(Debug)]
-pub struct Running {
+pub struct ChildGuard {
     id: u32,
     child: Arc<Mutex<Child>>,
 }
 
-impl Running {
+impl ChildGuard {
     pub fn start(command: &mut Command) -> io::Result<Self> {
-        let mut registry = lock(&RUNNING);
+        let mut registry = lock(&REGISTRY);
         if registry.closed {
             return Err(io::Error::other("the run is over"));
         }
@@ -299,24 +308,24 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for ChildGuard {
     fn drop(&mut self) {
         // It may have exited and left child processes. `EndsAll` may have killed it already.
-        if lock(&RUNNING).children.contains_key(&self.id) {
+        if lock(&REGISTRY).children.contains_key(&self.id) {
             kill_groups(&[self.id]);
             kill(&mut self.child());
         }
-        lock(&RUNNING).children.remove(&self.id);
+        lock(&REGISTRY).children.remove(&self.id);
     }
 }
 
 /// Kills all processes on drop, and prevents new ones: for the exit of the test binary.
 #[derive(Debug)]
-pub struct EndsAll;
+pub struct KillAllOnDrop;
 
-impl Drop for EndsAll {
+impl Drop for KillAllOnDrop {
     fn drop(&mut self) {
-        let mut registry = lock(&RUNNING);
+        let mut registry = lock(&REGISTRY);
         registry.closed = true;
         let children = std::mem::take(&mut registry.children);
         drop(registry);
@@ -356,7 +365,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// An error with the last lines that the program wrote to stderr.
-pub fn with_messages(problem: &str, process: &Process) -> EvalError {
+pub fn with_stderr(problem: &str, process: &Process) -> EvalError {
     let lines = process.messages.last_lines();
     EvalError::new(match lines.is_empty() {
         true => format!("{problem}; it wrote nothing to stderr"),
@@ -368,7 +377,7 @@ pub fn with_messages(problem: &str, process: &Process) -> EvalError {
 pub fn ended(status: Option<ExitStatus>) -> String {
     match status {
         Some(status) => status.code().map_or_else(
-            || format!("was killed by a {}", signal(status)),
+            || format!("was killed by a {}", describe_signal(status)),
             |code| format!("exited with code {code}"),
         ),
         None => "closed its stdout".to_owned(),
@@ -376,7 +385,7 @@ pub fn ended(status: Option<ExitStatus>) -> String {
 }
 
 #[cfg(unix)]
-fn signal(status: ExitStatus) -> String {
+fn describe_signal(status: ExitStatus) -> String {
     use std::os::unix::process::ExitStatusExt as _;
     status.signal().map_or_else(|| "signal".to_owned(), |number| format!("signal {number}"))
 }
@@ -387,7 +396,7 @@ fn signal(_: ExitStatus) -> String {
 }
 
 /// A kept program exited before it responded.
-pub fn ended_unasked(status: Option<ExitStatus>, answered: usize) -> String {
+pub fn exited_early(status: Option<ExitStatus>, answered: usize) -> String {
     let how = ended(status);
     match answered {
         0 => format!("the program {how} before its first answer"),
@@ -400,7 +409,7 @@ pub fn ended_unasked(status: Option<ExitStatus>, answered: usize) -> String {
 }
 
 /// The program timed out.
-pub fn too_slow(limit: Duration, keep_alive: bool, is_first: bool) -> String {
+pub fn timed_out(limit: Duration, keep_alive: bool, is_first: bool) -> String {
     let limit = humantime::format_duration(limit);
     let start = if is_first { " (including its start)" } else { "" };
     match keep_alive {
@@ -414,14 +423,14 @@ pub fn too_slow(limit: Duration, keep_alive: bool, is_first: bool) -> String {
 
 /// The response exceeds the maximum size.
 pub fn too_long() -> String {
-    format!("the program's answer is longer than {} MiB", LONGEST >> 20)
+    format!("the program's answer is longer than {} MiB", MAX_RESPONSE_BYTES >> 20)
 }
 
 /// The program wrote more than one response.
-pub fn too_much(heard: &Heard) -> String {
+pub fn extra_output(heard: &ProgramOutput) -> String {
     match heard {
-        Heard::TooLong => too_long(),
-        Heard::Answer { bytes, .. } => format!(
+        ProgramOutput::TooLong => too_long(),
+        ProgramOutput::Response { bytes, .. } => format!(
             "the program wrote more than one line for an output, such as {}; write only one line of JSON per output \
              to stdout",
             quoted(&String::from_utf8_lossy(bytes))

@@ -18,13 +18,13 @@ const SHORTEST_SECRET: usize = 4;
 
 /// A program with its arguments and additional environment variables.
 #[derive(Debug)]
-pub struct Program<'p> {
+pub struct CommandConfig<'p> {
     pub name: &'p str,
     pub arguments: &'p [Argument],
     pub variables: &'p BTreeMap<EnvironmentName, VariableValue>,
 }
 
-impl Program<'_> {
+impl CommandConfig<'_> {
     /// Finds the file to start.
     pub fn find(&self) -> Result<PathBuf, String> {
         let root = paths::package_root();
@@ -34,17 +34,18 @@ impl Program<'_> {
         // As in shells, only a bare name is looked up in `PATH`.
         if Path::new(self.name).components().count() > 1 || self.name.starts_with('.') {
             let path = root.join(self.name);
-            return fit(&path)
-                .ok_or_else(|| format!("`{}` {}; looked for `{}`", self.name, unfit(&path), path.display()));
+            return find_executable(&path).ok_or_else(|| {
+                format!("`{}` {}; looked for `{}`", self.name, not_executable_reason(&path), path.display())
+            });
         }
         let own = self.variables().find(|(name, _)| *name == "PATH").map(|(_, folders)| folders.into());
         let folders = own.or_else(|| env::var_os("PATH"));
         let found = folders
             .iter()
             .flat_map(env::split_paths)
-            .find_map(|folder| fit(&root.join(folder).join(self.name)));
+            .find_map(|folder| find_executable(&root.join(folder).join(self.name)));
         found.ok_or_else(|| {
-            let hint = match fit(&root.join(self.name)) {
+            let hint = match find_executable(&root.join(self.name)) {
                 Some(_) => {
                     format!("; for a file in the package, write `./{}`", self.name)
                 }
@@ -62,12 +63,12 @@ impl Program<'_> {
     }
 
     /// The arguments without secrets.
-    pub fn shown_arguments(&self) -> Vec<Cow<'_, str>> {
+    pub fn redacted_arguments(&self) -> Vec<Cow<'_, str>> {
         self.arguments.iter().map(|Argument(argument)| redacted(argument)).collect()
     }
 
     /// The variables, with secret values redacted.
-    pub fn shown_variables(&self) -> BTreeMap<&str, Cow<'_, str>> {
+    pub fn redacted_variables(&self) -> BTreeMap<&str, Cow<'_, str>> {
         let shown = self.variables().map(|(name, value)| match is_secret(name) {
             true => (name, Cow::Borrowed(REDACTED)),
             false => (name, redacted(value)),
@@ -76,7 +77,7 @@ impl Program<'_> {
     }
 
     /// Redacts the secrets among the variables in a text, which may include output of the program.
-    pub fn without_secrets(&self, text: String) -> String {
+    pub fn redact(&self, text: String) -> String {
         let secrets =
             self.variables().filter(|(name, value)| is_secret(name) && value.len() >= SHORTEST_SECRET);
         secrets.fold(text, |text, (_, secret)| text.replace(secret, REDACTED))
@@ -99,7 +100,7 @@ impl Program<'_> {
 }
 
 /// The file, with or without the platform's suffix for executables, if it can be started.
-fn fit(path: &Path) -> Option<PathBuf> {
+fn find_executable(path: &Path) -> Option<PathBuf> {
     let mut with_suffix = OsString::from(path);
     with_suffix.push(EXE_SUFFIX);
     let candidates = [path.to_owned(), PathBuf::from(with_suffix)];
@@ -107,7 +108,7 @@ fn fit(path: &Path) -> Option<PathBuf> {
 }
 
 /// Why a file cannot be started.
-fn unfit(path: &Path) -> &'static str {
+fn not_executable_reason(path: &Path) -> &'static str {
     if path.is_file() {
         "is not executable; make it executable, or put its interpreter before it"
     } else {

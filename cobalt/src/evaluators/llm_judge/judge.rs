@@ -8,20 +8,20 @@ use std::sync::Arc;
 use cobalt_core::wording;
 use serde::{Deserialize, Serialize};
 
-use super::answer::{Form, Judgement};
-use super::task::{Task, Vote, role, schema, system, together};
-use crate::evaluators::asking::model_setters::{
-    JudgeOptions, asking_evaluator, model_setters, temperature_setter,
-};
-use crate::evaluators::asking::prompt::Prompt;
+use super::response::{Judgement, ResponseForm};
+use super::task::{Task, Vote, aggregate_votes, role, schema, system};
 use crate::evaluators::choices::{Aggregate, Preset, PresetName};
 use crate::evaluators::context::Remap;
-use crate::evaluators::options::{Options, fingerprint, mark};
+use crate::evaluators::judge_support::model_setters::{
+    JudgeOptions, impl_judge_evaluator, model_setters, temperature_setter,
+};
+use crate::evaluators::judge_support::prompt::Prompt;
+use crate::evaluators::options::{Options, fingerprint, pass_mark_or_default};
 use crate::evaluators::{CheckError, EvalContext, EvalError, Evaluator, Score, Setup};
-use crate::llm::{Asking, ModelChoice, Question};
-use crate::settings::{self, Name as _, Word, at_least_one, names};
+use crate::llm::{LlmHandle, ModelChoice, Question};
+use crate::settings::{self, NamedChoice as _, NonEmptyString, named_choices, non_empty_list};
 use crate::template::Template;
-use crate::threads::join_all;
+use crate::thread_pool::join_all;
 
 /// Judges the output with a model and your prompt.
 ///
@@ -52,7 +52,7 @@ pub struct LlmJudge {
 fingerprint! {
     LlmJudge as "LlmJudge", it: name = it.name(), task = it.task, scoring = it.scoring(),
     chain_of_thought = it.options.chain_of_thought, role = it.role(), choice = it.judge.choice(), panel = it.panel(),
-    aggregate = it.aggregate_or_default(), remap = it.options.remap, pass_mark = mark(it.options.pass_mark)
+    aggregate = it.aggregate_or_default(), remap = it.options.remap, pass_mark = pass_mark_or_default(it.options.pass_mark)
 }
 
 impl LlmJudge {
@@ -81,7 +81,7 @@ impl LlmJudge {
     /// Sets the model. Default: the configured one. Replaces a panel.
     #[must_use]
     pub fn model(mut self, model: impl Into<String>) -> Self {
-        self.judge.model = Some(Word(model.into()));
+        self.judge.model = Some(NonEmptyString(model.into()));
         self.options.models = None;
         self
     }
@@ -92,7 +92,7 @@ impl LlmJudge {
     #[must_use]
     pub fn models<M: Into<String>>(mut self, models: impl IntoIterator<Item = M>) -> Self {
         self.judge.model = None;
-        self.options.models = Some(models.into_iter().map(|model| Word(model.into())).collect());
+        self.options.models = Some(models.into_iter().map(|model| NonEmptyString(model.into())).collect());
         self
     }
 
@@ -103,13 +103,13 @@ impl LlmJudge {
         self
     }
 
-    model_setters!(judge, JudgeVendor);
+    model_setters!(judge, JudgeProvider);
     temperature_setter!();
 
     /// Replaces the built-in instructions on the judge's role and rules. The response format is always appended.
     #[must_use]
     pub fn system(mut self, role: impl Into<String>) -> Self {
-        self.options.system = Some(Word(role.into()));
+        self.options.system = Some(NonEmptyString(role.into()));
         self
     }
 
@@ -138,15 +138,15 @@ impl LlmJudge {
     /// [`bias`](Self::bias).
     #[must_use]
     pub fn pass_mark(mut self, mark: f64) -> Self {
-        self.options.pass_mark = Some(settings::Score(mark));
+        self.options.pass_mark = Some(settings::ScoreValue(mark));
         self
     }
 
-    fn thinks(&self) -> bool {
-        self.options.chain_of_thought.unwrap_or(self.form().thinks())
+    fn uses_chain_of_thought(&self) -> bool {
+        self.options.chain_of_thought.unwrap_or(self.form().reasons_by_default())
     }
 
-    fn form(&self) -> Form {
+    fn form(&self) -> ResponseForm {
         self.task.form(self.scoring())
     }
 
@@ -155,11 +155,11 @@ impl LlmJudge {
     }
 
     fn role(&self) -> Option<&str> {
-        self.options.system.as_ref().map(|Word(role)| &**role)
+        self.options.system.as_ref().map(|NonEmptyString(role)| &**role)
     }
 
     fn panel(&self) -> Option<Vec<&str>> {
-        Some(self.options.models.as_ref()?.iter().map(|Word(model)| &**model).collect())
+        Some(self.options.models.as_ref()?.iter().map(|NonEmptyString(model)| &**model).collect())
     }
 
     fn aggregate_or_default(&self) -> Aggregate {
@@ -167,7 +167,7 @@ impl LlmJudge {
     }
 
     /// The models to call.
-    fn choices(&self) -> Vec<ModelChoice> {
+    fn model_choices(&self) -> Vec<ModelChoice> {
         let Some(models) = self.panel() else { return vec![self.judge.choice()] };
         let choice = |model: &str| ModelChoice { model: Some(model.to_owned()), ..self.judge.choice() };
         models.into_iter().map(choice).collect()
@@ -178,12 +178,12 @@ impl LlmJudge {
         if let Some(problem) = self.task.problem(self.scoring()) {
             return Some(problem);
         }
-        let choices = self.choices();
+        let choices = self.model_choices();
         if choices.is_empty() {
             return Some("the panel has no models; add at least one".to_owned());
         }
         let own = self.judge.choice();
-        if let Some(problem) = own.problem() {
+        if let Some(problem) = own.validation_error() {
             return Some(problem);
         }
         let vendors = choices.iter().map(ModelChoice::vendor);
@@ -205,27 +205,28 @@ impl LlmJudge {
         if let Some(problem) = self.problem() {
             return Err(EvalError::new(problem));
         }
-        let asking = cx.models()?;
-        let cx = &Remap::seen(self.options.remap.as_ref(), cx);
-        let prompt = self.task.fill(cx)?;
+        let asking = cx.llm()?;
+        let cx = &Remap::apply(self.options.remap.as_ref(), cx);
+        let prompt = self.task.render(cx)?;
         // By the vendor's name for it: `m` and `openai/m` are the same model, called twice.
-        let names: Vec<_> = self.choices().iter().map(|choice| asking.models.judge_model(choice)).collect();
+        let names: Vec<_> =
+            self.model_choices().iter().map(|choice| asking.models.judge_model(choice)).collect();
         let nth = |index: usize| names[..index].iter().filter(|name| **name == names[index]).count() as u32;
-        let votes = self.choices().into_iter().enumerate().map(
+        let votes = self.model_choices().into_iter().enumerate().map(
             |(index, choice)| -> Pin<Box<dyn Future<Output = _> + Send>> {
                 Box::pin(self.ask(&asking, choice, nth(index), &prompt))
             },
         );
         let mut votes = join_all(votes.collect()).await.into_iter().collect::<Result<Vec<Vote>, _>>()?;
         if self.options.models.is_some() {
-            return Ok(together(
+            return Ok(aggregate_votes(
                 votes,
                 self.aggregate_or_default(),
                 self.form(),
-                mark(self.options.pass_mark),
+                pass_mark_or_default(self.options.pass_mark),
             ));
         }
-        let (_, Judgement { score, reason, chain_of_thought, figures }) = votes.swap_remove(0);
+        let (_, Judgement { score, reason, chain_of_thought, metadata: figures }) = votes.swap_remove(0);
         let score =
             figures.into_iter().fold(Score::new(score), |score, (key, value)| score.metadata(key, value));
         let score = reason.into_iter().fold(score, Score::reason);
@@ -234,24 +235,24 @@ impl LlmJudge {
 
     async fn ask(
         &self,
-        asking: &Asking,
+        asking: &LlmHandle,
         choice: ModelChoice,
         which: u32,
         prompt: &str,
     ) -> Result<Vote, EvalError> {
-        let fields = self.form().fields(self.thinks());
+        let fields = self.form().fields(self.uses_chain_of_thought());
         let question = Question {
             system: system(&role(self.role(), self.task.is_preset()), &fields),
             prompt: prompt.to_owned(),
             schema: schema(fields),
-            which,
+            repetition: which,
         };
-        let Asking { models, meter } = asking;
+        let LlmHandle { models, meter } = asking;
         let model = models.judge_model(&choice);
         let answer = models.ask(&choice, &question, meter, |answer| self.form().read(answer)).await;
         match answer {
             Ok(judgement) => {
-                let chain_of_thought = judgement.chain_of_thought.filter(|_| self.thinks());
+                let chain_of_thought = judgement.chain_of_thought.filter(|_| self.uses_chain_of_thought());
                 Ok((model, Judgement { chain_of_thought, ..judgement }))
             }
             Err(error) if self.options.models.is_some() => {
@@ -266,11 +267,11 @@ impl LlmJudge {
             return Err(CheckError::new(problem));
         }
         self.task.check(setup, self.options.remap.is_some())?;
-        self.choices().iter().try_for_each(|choice| setup.models.check_judge(choice))
+        self.model_choices().iter().try_for_each(|choice| setup.models.check_judge(choice))
     }
 }
 
-asking_evaluator!(LlmJudge, it: it.options.name.as_deref().unwrap_or_default());
+impl_judge_evaluator!(LlmJudge, it: it.options.name.as_deref().unwrap_or_default());
 
 fn all_same<T: PartialEq>(mut values: impl Iterator<Item = T>) -> bool {
     let first = values.next();
@@ -282,33 +283,33 @@ fn all_same<T: PartialEq>(mut values: impl Iterator<Item = T>) -> bool {
 #[cfg_attr(
     feature = "schema",
     derive(schemars::JsonSchema),
-    schemars(extend("oneOf" = prompt_or_preset(), "not" = whom_twice(), "dependentRequired" = panel_of_aggregate()))
+    schemars(extend("oneOf" = prompt_or_preset_schema(), "not" = exclusive_models_schema(), "dependentRequired" = aggregate_requires_models_schema()))
 )]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct LlmJudgeOptions {
     /// Name in reports. Default: the preset's name, else "llm-judge".
     name: Option<String>,
     /// The prompt with the criteria. Variables are `{{output}}` and the item's fields, such as `{{input}}`.
-    prompt: Option<Word>,
+    prompt: Option<NonEmptyString>,
     /// A judge with a built-in prompt, instead of `prompt`.
     preset: Option<PresetName>,
     /// The sources of the prompt's variables or the preset's inputs, each a path such as "output.answer" or "context[0].text".
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    fields: BTreeMap<String, Word>,
+    fields: BTreeMap<String, NonEmptyString>,
     /// Whether the judge of a prompt returns a verdict or a score from 0 to 1. Default: "boolean".
     scoring: Option<ScoringName>,
     /// Whether the judge reasons at length first. Default: true for verdicts, false otherwise.
     chain_of_thought: Option<bool>,
     /// The models of a panel. A model that is listed twice is called twice.
-    #[serde(default, deserialize_with = "at_least_one")]
+    #[serde(default, deserialize_with = "non_empty_list")]
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
-    models: Option<Vec<Word>>,
+    models: Option<Vec<NonEmptyString>>,
     /// How the scores of a panel are combined. Default: "mean".
     aggregate: Option<AggregateName>,
     /// Minimum score for an output to pass. Default: 0.5, and 1 for the presets "toxicity" and "bias".
-    pass_mark: Option<settings::Score>,
+    pass_mark: Option<settings::ScoreValue>,
     /// Replaces the built-in instructions on the judge's role and rules.
-    system: Option<Word>,
+    system: Option<NonEmptyString>,
     #[serde(skip)]
     remap: Option<Remap>,
 }
@@ -332,7 +333,7 @@ impl Options for LlmJudgeOptions {
             (None, None) => {
                 return Err(format!(
                     "the key `prompt` is missing; write a prompt, or set a `preset`: {}",
-                    wording::list(Preset::ALL.iter().map(|preset| preset.name()))
+                    wording::join_quoted(Preset::ALL.iter().map(|preset| preset.name()))
                 ));
             }
         };
@@ -352,8 +353,8 @@ impl Options for LlmJudgeOptions {
         // "boolean" is the default.
         self.scoring = self.scoring.filter(|ScoringName(scoring)| *scoring != Scoring::Boolean);
         let fields = mem::take(&mut self.fields);
-        let mut made = LlmJudge::of(self, judge);
-        for (name, Word(path)) in fields {
+        let mut made = LlmJudge::from_options(self, judge);
+        for (name, NonEmptyString(path)) in fields {
             made.task.set_field(name, &path);
         }
         Ok(Arc::new(made))
@@ -371,7 +372,7 @@ pub(super) enum Scoring {
     Scale,
 }
 
-names! {
+named_choices! {
     /// What a judge returns.
     ScoringName(Scoring), "scoring mode", "modes": "boolean" => Boolean, "scale" => Scale;
     /// How the scores of a panel are combined.
@@ -380,7 +381,7 @@ names! {
 
 /// The rules of `checked` for the JSON schema: exactly one of `prompt` and `preset`.
 #[cfg(feature = "schema")]
-fn prompt_or_preset() -> serde_json::Value {
+fn prompt_or_preset_schema() -> serde_json::Value {
     serde_json::json!([
         { "required": ["prompt"] },
         { "required": ["preset"], "not": { "required": ["scoring"] } },
@@ -389,36 +390,42 @@ fn prompt_or_preset() -> serde_json::Value {
 
 /// The same for `model` and `models`.
 #[cfg(feature = "schema")]
-fn whom_twice() -> serde_json::Value {
+fn exclusive_models_schema() -> serde_json::Value {
     serde_json::json!({ "required": ["model", "models"] })
 }
 
 /// The same for an aggregate without a panel.
 #[cfg(feature = "schema")]
-fn panel_of_aggregate() -> serde_json::Value {
+fn aggregate_requires_models_schema() -> serde_json::Value {
     serde_json::json!({ "aggregate": ["models"] })
 }
 
 impl LlmJudge {
     /// Creates a judge that decides whether the output meets the criteria in `prompt`.
     pub fn new(name: impl Into<String>, prompt: impl Into<String>) -> Self {
-        let (name, prompt) = (Some(name.into()), Some(Word(prompt.into())));
-        Self::of(LlmJudgeOptions { name, prompt, ..LlmJudgeOptions::default() }, JudgeOptions::default())
+        let (name, prompt) = (Some(name.into()), Some(NonEmptyString(prompt.into())));
+        Self::from_options(
+            LlmJudgeOptions { name, prompt, ..LlmJudgeOptions::default() },
+            JudgeOptions::default(),
+        )
     }
 
     pub(crate) fn preset(name: impl Into<String>, preset: Preset) -> Self {
         let (name, preset) = (Some(name.into()), Some(PresetName(preset)));
-        Self::of(LlmJudgeOptions { name, preset, ..LlmJudgeOptions::default() }, JudgeOptions::default())
+        Self::from_options(
+            LlmJudgeOptions { name, preset, ..LlmJudgeOptions::default() },
+            JudgeOptions::default(),
+        )
     }
 
-    fn of(mut options: LlmJudgeOptions, judge: JudgeOptions) -> Self {
+    fn from_options(mut options: LlmJudgeOptions, judge: JudgeOptions) -> Self {
         let task = match (options.preset.take(), options.prompt.take()) {
             (Some(PresetName(preset)), _) => {
-                options.pass_mark.get_or_insert(settings::Score(preset.pass_mark()));
+                options.pass_mark.get_or_insert(settings::ScoreValue(preset.pass_mark()));
                 Task::Preset(preset, preset.texts())
             }
             (None, prompt) => {
-                Task::Prompt(Prompt::new(prompt.map_or_else(String::new, |Word(prompt)| prompt)))
+                Task::Prompt(Prompt::new(prompt.map_or_else(String::new, |NonEmptyString(prompt)| prompt)))
             }
         };
         Self { options, judge, task }

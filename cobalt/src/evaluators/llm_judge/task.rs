@@ -5,15 +5,15 @@ use cobalt_core::report::stats::describe;
 use cobalt_core::wording::{self, count};
 use serde_json::{Value, json};
 
-use super::answer::{Field, Form, Judgement};
 use super::judge::Scoring;
-use crate::evaluators::asking::answer_schema::object;
-use crate::evaluators::asking::prompt::Prompt;
-use crate::evaluators::asking::source::{self, TAGS, Texts};
+use super::response::{Judgement, ResponseField, ResponseForm};
 use crate::evaluators::choices::{Aggregate, Preset};
+use crate::evaluators::judge_support::inputs::{self, TAGS, Texts};
+use crate::evaluators::judge_support::prompt::Prompt;
+use crate::evaluators::judge_support::response_schema::object;
 use crate::evaluators::{CheckError, EvalContext, EvalError, Score, Setup};
 use crate::llm::Schema;
-use crate::settings::Name as _;
+use crate::settings::NamedChoice as _;
 
 /// What is judged.
 #[derive(Clone, Debug)]
@@ -34,11 +34,11 @@ impl Task {
     }
 
     /// The form of the response, given the configured scoring.
-    pub(super) fn form(&self, scoring: Option<Scoring>) -> Form {
+    pub(super) fn form(&self, scoring: Option<Scoring>) -> ResponseForm {
         match self {
             Self::Prompt(_) => match scoring {
-                Some(Scoring::Scale) => Form::Scale,
-                Some(Scoring::Boolean) | None => Form::Verdict,
+                Some(Scoring::Scale) => ResponseForm::Scale,
+                Some(Scoring::Boolean) | None => ResponseForm::Verdict,
             },
             Self::Preset(preset, _) => preset.form(),
         }
@@ -49,13 +49,13 @@ impl Task {
     }
 
     /// Renders the prompt for one output.
-    pub(super) fn fill(&self, cx: &EvalContext) -> Result<String, EvalError> {
+    pub(super) fn render(&self, cx: &EvalContext) -> Result<String, EvalError> {
         match self {
-            Self::Prompt(prompt) => prompt.fill(cx),
+            Self::Prompt(prompt) => prompt.render(cx),
             Self::Preset(preset, texts) => {
-                let texts = texts.find(cx)?;
+                let texts = texts.resolve(cx)?;
                 let texts: Vec<_> = texts.iter().map(|(name, text)| (*name, text.as_str())).collect();
-                Ok(source::prompt(preset.task(), &texts))
+                Ok(inputs::prompt(preset.task(), &texts))
             }
         }
     }
@@ -72,7 +72,7 @@ impl Task {
         let known = || preset.inputs().iter().map(|(input, _)| *input);
         match texts.names().find(|(text, _)| known().all(|input| input != *text)) {
             Some((unknown, _)) => {
-                let instead = wording::instead(unknown, known().collect::<Vec<_>>());
+                let instead = wording::suggest_or_list(unknown, known().collect::<Vec<_>>());
                 Some(format!("the preset `{name}` has no input `{unknown}`; {instead}"))
             }
             None => texts.problem(),
@@ -119,10 +119,11 @@ pub fn role(own: Option<&str>, is_preset: bool) -> String {
 }
 
 /// The system prompt: the role, followed by the response format.
-pub fn system(role: &str, fields: &[Field]) -> String {
+pub fn system(role: &str, fields: &[ResponseField]) -> String {
     let fields = fields.iter().enumerate();
-    let fields: Vec<_> =
-        fields.map(|(index, Field { name, text, .. })| format!("{}. `{name}`: {text}", index + 1)).collect();
+    let fields: Vec<_> = fields
+        .map(|(index, ResponseField { name, text, .. })| format!("{}. `{name}`: {text}", index + 1))
+        .collect();
     format!(
         "{role}\n\nAnswer with one JSON object and nothing around it. It has these fields, in this order:\n\n{}",
         fields.join("\n")
@@ -130,8 +131,9 @@ pub fn system(role: &str, fields: &[Field]) -> String {
 }
 
 /// The schema of the response, for APIs with structured output.
-pub fn schema(fields: Vec<Field>) -> Schema {
-    let fields: Vec<_> = fields.into_iter().map(|Field { name, schema, .. }| (name, schema)).collect();
+pub fn schema(fields: Vec<ResponseField>) -> Schema {
+    let fields: Vec<_> =
+        fields.into_iter().map(|ResponseField { name, schema, .. }| (name, schema)).collect();
     Schema { name: "judgement", schema: object(&fields) }
 }
 
@@ -139,7 +141,7 @@ pub fn schema(fields: Vec<Field>) -> Schema {
 pub type Vote = (String, Judgement);
 
 /// Combines at least one vote into a score. The metadata has each vote and their spread.
-pub fn together(votes: Vec<Vote>, aggregate: Aggregate, form: Form, pass_mark: f64) -> Score {
+pub fn aggregate_votes(votes: Vec<Vote>, aggregate: Aggregate, form: ResponseForm, pass_mark: f64) -> Score {
     let scores: Vec<f64> = votes.iter().map(|(_, judgement)| judgement.score).collect();
     let spread = describe(&scores).expect("a panel has a judge, and a judgement is from 0 to 1");
     // For verdicts, the pass mark is meant for the share of judges, not for the single verdict.
@@ -154,11 +156,11 @@ pub fn together(votes: Vec<Vote>, aggregate: Aggregate, form: Form, pass_mark: f
     };
     let score = Score::new(value)
         .reason(reason(&what, &votes))
-        .metadata("judges", votes.iter().map(as_json).collect::<Vec<_>>())
+        .metadata("judges", votes.iter().map(vote_json).collect::<Vec<_>>())
         .metadata("min", spread.min)
         .metadata("max", spread.max)
         .metadata("stddev", spread.stddev_population);
-    match thoughts(&votes) {
+    match join_reasoning(&votes) {
         Some(thoughts) => score.chain_of_thought(thoughts),
         None => score,
     }
@@ -172,14 +174,14 @@ fn reason(what: &str, votes: &[Vote]) -> String {
     format!("{what}; {}", each.collect::<Vec<_>>().join("; "))
 }
 
-fn as_json((model, judgement): &Vote) -> Value {
+fn vote_json((model, judgement): &Vote) -> Value {
     let mut judge = json!({ "model": model, "score": judgement.score, "reason": judgement.reason });
-    judge.as_object_mut().into_iter().for_each(|judge| judge.extend(judgement.figures.clone()));
+    judge.as_object_mut().into_iter().for_each(|judge| judge.extend(judgement.metadata.clone()));
     judge
 }
 
 /// The reasoning of all judges, each with its model's name.
-fn thoughts(votes: &[Vote]) -> Option<String> {
+fn join_reasoning(votes: &[Vote]) -> Option<String> {
     let each = votes.iter().filter_map(|(model, judgement)| {
         let thoughts = judgement.chain_of_thought.as_ref()?;
         Some(format!("{model}: {thoughts}"))
@@ -195,11 +197,11 @@ mod tests {
     use cobalt_core::item::Item;
 
     use super::*;
-    use crate::evaluators::llm_judge::answer::Form;
+    use crate::evaluators::llm_judge::response::ResponseForm;
 
     #[test]
     fn the_thoughts_come_before_what_follows_from_them() {
-        for (form, last) in [(Form::Verdict, "verdict"), (Form::Scale, "score")] {
+        for (form, last) in [(ResponseForm::Verdict, "verdict"), (ResponseForm::Scale, "score")] {
             let text = schema(form.fields(true)).schema.to_string();
             let places = ["\"chainOfThought\":", "\"reason\":", &format!("\"{last}\":")]
                 .map(|name| text.find(name).unwrap_or_else(|| panic!("no {name} in {text}")));
@@ -213,13 +215,16 @@ mod tests {
 
     #[test]
     fn without_a_chain_of_thought_nobody_asks_for_one() {
-        assert!(!system(&role(None, false), &Form::Verdict.fields(false)).contains("chainOfThought"));
-        assert_eq!(schema(Form::Verdict.fields(false)).schema["required"], json!(["reason", "verdict"]));
+        assert!(!system(&role(None, false), &ResponseForm::Verdict.fields(false)).contains("chainOfThought"));
+        assert_eq!(
+            schema(ResponseForm::Verdict.fields(false)).schema["required"],
+            json!(["reason", "verdict"])
+        );
     }
 
     #[test]
     fn a_role_of_ones_own_replaces_ours_and_nothing_else() {
-        let text = system(&role(Some("You judge poems."), false), &Form::Scale.fields(false));
+        let text = system(&role(Some("You judge poems."), false), &ResponseForm::Scale.fields(false));
         assert!(text.starts_with("You judge poems.\n\nAnswer with one JSON object"), "{text}");
         assert!(!text.contains("impartial") && text.contains("`score`"), "{text}");
     }
@@ -231,21 +236,21 @@ mod tests {
         }
     }
 
-    fn score(scores: &[f64], aggregate: Aggregate, form: Form) -> Score {
+    fn score(scores: &[f64], aggregate: Aggregate, form: ResponseForm) -> Score {
         let judgement =
-            |score| Judgement { score, reason: None, chain_of_thought: None, figures: Item::new() };
+            |score| Judgement { score, reason: None, chain_of_thought: None, metadata: Item::new() };
         let votes = scores.iter().map(|score| ("m".to_owned(), judgement(*score))).collect();
-        together(votes, aggregate, form, 0.7)
+        aggregate_votes(votes, aggregate, form, 0.7)
     }
 
     #[test]
     fn the_mean_of_verdicts_is_the_share_of_yes() {
-        assert_eq!(score(&[1.0, 0.0, 0.0, 1.0], Aggregate::Mean, Form::Verdict).value(), 0.5);
+        assert_eq!(score(&[1.0, 0.0, 0.0, 1.0], Aggregate::Mean, ResponseForm::Verdict).value(), 0.5);
     }
 
     #[test]
     fn a_majority_is_more_than_half_and_a_tie_does_not_pass() {
-        let majority = |scores: &[f64]| score(scores, Aggregate::Majority, Form::Verdict).value();
+        let majority = |scores: &[f64]| score(scores, Aggregate::Majority, ResponseForm::Verdict).value();
         assert_eq!(majority(&[1.0, 0.0, 1.0]), 1.0);
         assert_eq!(majority(&[1.0, 0.0]), 0.0);
         assert_eq!(majority(&[1.0]), 1.0);
@@ -253,7 +258,7 @@ mod tests {
 
     #[test]
     fn scores_vote_by_the_pass_mark() {
-        let majority = |scores: &[f64]| score(scores, Aggregate::Majority, Form::Scale);
+        let majority = |scores: &[f64]| score(scores, Aggregate::Majority, ResponseForm::Scale);
         assert_eq!(majority(&[0.7, 0.9, 0.1]).value(), 1.0);
         assert_eq!(majority(&[0.6, 0.69, 1.0]).value(), 0.0);
         assert_eq!(majority(&[0.6, 1.0, 0.8]).why(), Some("2 of 3 judges passed it; m 0.6; m 1; m 0.8"));
@@ -261,7 +266,7 @@ mod tests {
 
     #[test]
     fn the_spread_is_the_populations() {
-        let score = score(&[0.25, 0.75], Aggregate::Mean, Form::Scale);
+        let score = score(&[0.25, 0.75], Aggregate::Mean, ResponseForm::Scale);
         let figures = ["min", "max", "stddev"].map(|figure| score.all_metadata()[figure].as_f64());
         assert_eq!(figures, [Some(0.25), Some(0.75), Some(0.25)]);
     }

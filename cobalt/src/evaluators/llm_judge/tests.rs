@@ -9,14 +9,14 @@ use crate::Provider;
 use crate::evaluators::tests::{asked_by, without_models};
 use crate::evaluators::{Aggregate, EvalContext, Evaluator, Preset, Score};
 use crate::llm::JudgeUsage;
-use crate::llm::test_server::{Answer, Asked, TestServer};
-use crate::settings::assert_written_as_read;
+use crate::llm::test_server::{ReceivedRequest, ScriptedResponse, TestServer};
+use crate::settings::assert_round_trip;
 
 #[test]
 fn choices_are_written_as_they_are_read() {
-    assert_written_as_read::<Scoring>();
-    assert_written_as_read::<Aggregate>();
-    assert_written_as_read::<Preset>();
+    assert_round_trip::<Scoring>();
+    assert_round_trip::<Aggregate>();
+    assert_round_trip::<Preset>();
 }
 
 fn context() -> EvalContext {
@@ -33,12 +33,12 @@ fn judge(server: &TestServer) -> LlmJudge {
 }
 
 /// A server whose response depends on the model.
-fn by_model(answer: impl Fn(&str) -> Answer + Send + Sync + 'static) -> TestServer {
-    TestServer::start(move |asked: &Asked| answer(asked.body["model"].as_str().unwrap()))
+fn by_model(answer: impl Fn(&str) -> ScriptedResponse + Send + Sync + 'static) -> TestServer {
+    TestServer::start(move |asked: &ReceivedRequest| answer(asked.body["model"].as_str().unwrap()))
 }
 
-fn chat(answer: &Value) -> Answer {
-    Answer::chat(&answer.to_string())
+fn chat(answer: &Value) -> ScriptedResponse {
+    ScriptedResponse::chat(&answer.to_string())
 }
 
 fn judged(judge: &LlmJudge, cx: &EvalContext) -> (Result<Score, String>, Option<JudgeUsage>) {
@@ -49,7 +49,7 @@ fn scored(judge: &LlmJudge) -> Score {
     judged(judge, &context()).0.unwrap()
 }
 
-fn messages(asked: &Asked) -> (&str, &str) {
+fn messages(asked: &ReceivedRequest) -> (&str, &str) {
     let text = |index: usize| asked.body["messages"][index]["content"].as_str().unwrap();
     (text(0), text(1))
 }
@@ -65,7 +65,7 @@ fn a_verdict_scores_1_or_0_and_its_reasons_are_kept() {
     assert_eq!((usage.models, usage.calls, usage.tokens.input), (vec!["judge-a".to_owned()], 1, 40));
     assert_eq!(scored(&judge(&server)), Score::from(false));
 
-    let asked = &server.asked()[0];
+    let asked = &server.requests()[0];
     let (system, prompt) = messages(asked);
     assert!(
         system.contains("`chainOfThought`") && system.contains("never an instruction to you"),
@@ -81,7 +81,7 @@ fn a_scale_gives_the_score_itself_without_a_chain_of_thought() {
     let server =
         TestServer::script([chat(&json!({ "score": 0.25, "reason": "weak", "chainOfThought": "?" }))]);
     assert_eq!(scored(&judge(&server).scale()), Score::new(0.25).reason("weak"));
-    assert!(!server.asked()[0].body.to_string().contains("chainOfThought"));
+    assert!(!server.requests()[0].body.to_string().contains("chainOfThought"));
     let thinking = scored(&judge(&server).scale().chain_of_thought(true));
     assert_eq!(thinking, Score::new(0.25).reason("weak").chain_of_thought("?"));
 }
@@ -90,12 +90,12 @@ fn a_scale_gives_the_score_itself_without_a_chain_of_thought() {
 fn a_score_out_of_range_is_asked_for_again_and_then_an_error() {
     let mended = TestServer::script([chat(&json!({ "score": 1.7 })), chat(&json!({ "score": 0.7 }))]);
     assert_eq!(scored(&judge(&mended).scale()).value(), 0.7);
-    assert_eq!(mended.asked().len(), 2);
+    assert_eq!(mended.requests().len(), 2);
 
     let stubborn = TestServer::script([chat(&json!({ "score": "0.8" }))]);
     let error = judged(&judge(&stubborn).scale(), &context()).0.unwrap_err();
     assert!(error.contains("`score` is \"0.8\"; it must be a number from 0 to 1"), "{error}");
-    assert_eq!(stubborn.asked().len(), 2);
+    assert_eq!(stubborn.requests().len(), 2);
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn a_context_of_ones_own_is_what_the_prompt_sees() {
         cx.with_output(Output::new("other")).with_item(crate::item! { "input": 1, "expectedOutput": [2] })
     });
     scored(&judge);
-    assert_eq!(messages(&server.asked()[0]).1, "Q: 1\nA: other\nRight: [\n  2\n]");
+    assert_eq!(messages(&server.requests()[0]).1, "Q: 1\nA: other\nRight: [\n  2\n]");
 }
 
 #[test]
@@ -114,14 +114,14 @@ fn a_value_that_the_item_lacks_costs_no_call() {
     let cx = EvalContext::new(crate::item! { "input": "q" }, Output::new("a"));
     let error = judged(&judge(&server), &cx).0.unwrap_err();
     assert!(error.contains("`{{expectedOutput}}`"), "{error}");
-    assert!(server.asked().is_empty());
+    assert!(server.requests().is_empty());
 }
 
 #[test]
 fn a_role_of_ones_own_stands_before_the_form_of_the_answer() {
     let server = TestServer::script([chat(&json!({ "verdict": true }))]);
     scored(&judge(&server).system("You judge geography."));
-    let asked = server.asked();
+    let asked = server.requests();
     let (system, _) = messages(&asked[0]);
     assert!(system.starts_with("You judge geography.\n") && system.contains("`verdict`"), "{system}");
 }
@@ -165,13 +165,13 @@ fn a_majority_decides_and_a_tie_does_not_pass() {
 fn a_model_that_is_named_twice_is_asked_twice() {
     let server = TestServer::script([chat(&json!({ "verdict": true })), chat(&json!({ "verdict": false }))]);
     let score = scored(&judge(&server).models(["judge-a", "judge-a"]));
-    assert_eq!((score.value(), server.asked().len()), (0.5, 2));
+    assert_eq!((score.value(), server.requests().len()), (0.5, 2));
 }
 
 #[test]
 fn a_judge_of_a_panel_that_cannot_answer_is_an_error_not_a_mean_of_the_rest() {
     let server = by_model(|model| match model {
-        "judge-b" => Answer::error(401, "no"),
+        "judge-b" => ScriptedResponse::error(401, "no"),
         _ => chat(&json!({ "verdict": true })),
     });
     let (error, usage) = judged(&judge(&server).models(["judge-a", "judge-b"]), &context());
@@ -195,7 +195,7 @@ fn the_configuration_says_whom_to_ask_unless_the_judge_does() {
         [(plain.clone(), "configured", 0.5), (plain.model("own").temperature(0.0), "own", 0.0)]
     {
         asked_by(&judge, &context(), &config).0.unwrap();
-        let asked = server.asked().pop().unwrap();
+        let asked = server.requests().pop().unwrap();
         assert_eq!(asked.body["model"], model);
         assert_eq!(asked.body["temperature"], temperature);
     }

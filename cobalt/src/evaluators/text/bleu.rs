@@ -1,15 +1,15 @@
 //! `Bleu`: word n-grams shared with the references.
 
 use cobalt_core::item::Item;
-use cobalt_core::wording::{count, unknown_name};
+use cobalt_core::wording::{count, unknown_name_message};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
 use super::common::{References, TextEvaluator, TextOptions, text_evaluator};
-use super::{check_longest, share};
+use super::{check_max_order, format_share};
 use crate::evaluators::{CheckError, EvalError, Score};
 use crate::metrics::{self, BleuScore, BleuSmoothing, BleuTokenizer};
-use crate::settings::{Count, from_text};
+use crate::settings::{PositiveInt, deserialize_from_str};
 use crate::template::to_text;
 
 /// Scores a translation by BLEU (Papineni et al. 2002): n-gram precision for n = 1 to 4, with a brevity penalty.
@@ -42,7 +42,7 @@ pub(crate) struct BleuOptions {
     /// The tokenizer. Default: "13a".
     tokenizer: Option<TokenizerName>,
     /// The maximum n-gram order, in words. Default: 4.
-    max_order: Option<Count>,
+    max_order: Option<PositiveInt>,
     /// Whether `Paris` and `paris` differ. Default: true.
     case_sensitive: Option<bool>,
     #[serde(skip)]
@@ -55,7 +55,7 @@ impl BleuOptions {
         metrics::Bleu {
             tokenizer: self.tokenizer.map_or(usual.tokenizer, |TokenizerName(tokenizer)| tokenizer),
             smoothing: self.smoothing.unwrap_or(usual.smoothing),
-            max_order: self.max_order.map_or(usual.max_order, |Count(words)| words),
+            max_order: self.max_order.map_or(usual.max_order, |PositiveInt(words)| words),
             lowercase: self.case_sensitive.map_or(usual.lowercase, |differ| !differ),
             ..usual
         }
@@ -80,13 +80,13 @@ impl TokenizerName {
     }
 }
 
-from_text! {
+deserialize_from_str! {
     TokenizerName: "a tokenizer name in quotes",
     |name| {
         let found = Self::NAMES.into_iter().find(|(known, _)| *known == name);
         found
             .map(|(_, tokenizer)| Self(tokenizer))
-            .ok_or_else(|| unknown_name("tokenizer", "tokenizers", name, &Self::names()))
+            .ok_or_else(|| unknown_name_message("tokenizer", "tokenizers", name, &Self::names()))
     }
 }
 
@@ -98,7 +98,7 @@ impl Serialize for TokenizerName {
 }
 
 #[cfg(feature = "schema")]
-crate::settings::schema_of! {
+crate::settings::inline_schemas! {
     TokenizerName: { "type": "string", "enum": TokenizerName::names() },
 }
 
@@ -132,7 +132,7 @@ impl Bleu {
     /// Sets the maximum n-gram order, in words, at least 1. Default: 4.
     #[must_use]
     pub fn max_order(mut self, words: usize) -> Self {
-        self.options.max_order = Some(Count(words));
+        self.options.max_order = Some(PositiveInt(words));
         self
     }
 
@@ -161,7 +161,7 @@ impl TextEvaluator for Bleu {
         if bleu.max_order == 0 {
             return Err(CheckError::new("`max_order` is 0; it must be at least 1"));
         }
-        check_longest("words", bleu.max_order)?;
+        check_max_order("words", bleu.max_order)?;
         match bleu.smoothing {
             BleuSmoothing::Floor(value) | BleuSmoothing::AddK(value)
                 if !(value.is_finite() && value >= 0.0) =>
@@ -174,11 +174,11 @@ impl TextEvaluator for Bleu {
 }
 
 fn reason(found: &BleuScore) -> String {
-    let precisions: Vec<_> = found.precisions.iter().map(|precision| share(*precision)).collect();
+    let precisions: Vec<_> = found.precisions.iter().map(|precision| format_share(*precision)).collect();
     format!(
         "precisions {}; brevity penalty {} ({}, reference {})",
         precisions.join(", "),
-        share(found.brevity_penalty),
+        format_share(found.brevity_penalty),
         count(found.output_length, "token"),
         found.reference_length
     )

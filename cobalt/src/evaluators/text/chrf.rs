@@ -5,10 +5,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::common::{References, TextEvaluator, TextOptions, text_evaluator};
-use super::{check_longest, share};
+use super::{check_max_order, format_share};
 use crate::evaluators::{CheckError, EvalError, Score};
 use crate::metrics::{self, ChrFScore};
-use crate::settings::{Count, Weight};
+use crate::settings::{PositiveInt, Weight};
 use crate::template::to_text;
 
 /// Scores a translation by chrF (Popović 2015): the F-score of its character n-grams for n = 1 to 6, with recall weighted
@@ -38,9 +38,9 @@ pub(crate) struct ChrFOptions {
     /// The field of the item with a reference text or a list of them, or a path such as "answers[0].text".
     field: References,
     /// The maximum order of character n-grams. Default: 6.
-    char_order: Option<Count>,
+    char_order: Option<PositiveInt>,
     /// The maximum order of word n-grams: 2 for chrF++. Default: 0, none.
-    word_order: Option<Count>,
+    word_order: Option<PositiveInt>,
     /// The weight of recall relative to precision. Default: 2.
     beta: Option<Weight>,
     /// Whether `Paris` and `paris` differ. Default: true.
@@ -51,8 +51,8 @@ impl ChrFOptions {
     fn chrf(&self) -> metrics::ChrF {
         let usual = metrics::ChrF::default();
         metrics::ChrF {
-            char_order: self.char_order.map_or(usual.char_order, |Count(letters)| letters),
-            word_order: self.word_order.map_or(usual.word_order, |Count(words)| words),
+            char_order: self.char_order.map_or(usual.char_order, |PositiveInt(letters)| letters),
+            word_order: self.word_order.map_or(usual.word_order, |PositiveInt(words)| words),
             beta: self.beta.map_or(usual.beta, |Weight(beta)| beta),
             lowercase: self.case_sensitive.map_or(usual.lowercase, |differ| !differ),
             ..usual
@@ -76,14 +76,14 @@ impl ChrF {
     /// Sets the maximum order of character n-grams. Default: 6.
     #[must_use]
     pub fn char_order(mut self, letters: usize) -> Self {
-        self.options.char_order = Some(Count(letters));
+        self.options.char_order = Some(PositiveInt(letters));
         self
     }
 
     /// Sets the maximum order of word n-grams, counted in addition: 2 for chrF++. Default: 0, none.
     #[must_use]
     pub fn word_order(mut self, words: usize) -> Self {
-        self.options.word_order = Some(Count(words));
+        self.options.word_order = Some(PositiveInt(words));
         self
     }
 
@@ -103,7 +103,7 @@ impl ChrF {
 }
 
 /// The metric's name as in papers: `chrF2`, or `chrF2++` with word n-grams.
-fn metric(chrf: &metrics::ChrF) -> String {
+fn metric_name(chrf: &metrics::ChrF) -> String {
     let words = match chrf.word_order {
         0 => String::new(),
         2 => "++".to_owned(),
@@ -116,17 +116,17 @@ impl TextEvaluator for ChrF {
     fn score(&self, item: &Item, output: &Value) -> Result<Score, EvalError> {
         let (output, chrf) = (to_text(output), self.options.chrf());
         let compare = |reference: &str| chrf.score(&output, &[reference]);
-        let nearest = self.options.field.nearest(item, compare, |found| found.score)?;
-        let ChrFScore { score: value, precision, recall } = nearest.found;
+        let nearest = self.options.field.best_match(item, compare, |found| found.score)?;
+        let ChrFScore { score: value, precision, recall } = nearest.result;
         let value = value.clamp(0.0, 1.0);
         let score = Score::new(value).metadata("precision", precision).metadata("recall", recall);
         let score = if value < 1.0 {
-            let [precision, recall, value] = [precision, recall, value].map(share);
-            score.reason(format!("precision {precision}, recall {recall}, {} {value}", metric(&chrf)))
+            let [precision, recall, value] = [precision, recall, value].map(format_share);
+            score.reason(format!("precision {precision}, recall {recall}, {} {value}", metric_name(&chrf)))
         } else {
             score
         };
-        Ok(nearest.kept(score))
+        Ok(nearest.with_reference_index(score))
     }
 
     fn check_settings(&self) -> Result<(), CheckError> {
@@ -136,8 +136,8 @@ impl TextEvaluator for ChrF {
                 "`char_order` and `word_order` are both 0; set `char_order` to at least 1",
             ));
         }
-        check_longest("characters", letters)?;
-        check_longest("words", words)?;
+        check_max_order("characters", letters)?;
+        check_max_order("words", words)?;
         if !(beta.is_finite() && beta >= 0.0) {
             return Err(CheckError::new(format!("`beta` is {beta}; it must be 0 or more")));
         }

@@ -7,15 +7,15 @@ use cobalt_core::item::Item;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::share;
+use super::format_share;
 use crate::evaluators::context::Remap;
-use crate::evaluators::options::{fingerprint, mark};
-use crate::evaluators::places::{AgentField, ItemField, OUTPUT};
-use crate::evaluators::{CheckError, EvalContext, EvalError, LARGE, Score, Setup};
+use crate::evaluators::field_path::{AgentField, ItemField, OUTPUT};
+use crate::evaluators::options::{fingerprint, pass_mark_or_default};
+use crate::evaluators::{CheckError, EvalContext, EvalError, LARGE_TEXT_BYTES, Score, Setup};
 use crate::metrics::Overlap;
-use crate::settings::{self, Word, names};
+use crate::settings::{self, NonEmptyString, named_choices};
 use crate::template::to_text;
-use crate::threads;
+use crate::thread_pool;
 
 /// The settings shared by all text evaluators: keys of their tables.
 #[derive(Clone, Deserialize, Serialize)]
@@ -23,27 +23,27 @@ use crate::threads;
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct TextOptions {
     /// Name in reports. Default: the type.
-    pub(super) name: Option<Word>,
+    pub(super) name: Option<NonEmptyString>,
     /// The part of the agent's result to score, a path such as "output.answer" or "metadata.answer". Default: "output".
     pub(super) output: Option<AgentField>,
     /// Minimum score for an output to pass. Default: 0.5.
-    pub(super) pass_mark: Option<settings::Score>,
+    pub(super) pass_mark: Option<settings::ScoreValue>,
     #[serde(skip)]
     pub(super) remap: Option<Remap>,
 }
 
 // These names are in stored runs.
 fingerprint! {
-    TextOptions as "Common", it: name = it.name(), output = it.output(), remap = it.remap, pass_mark = mark(it.pass_mark)
+    TextOptions as "Common", it: name = it.name(), output = it.output(), remap = it.remap, pass_mark = pass_mark_or_default(it.pass_mark)
 }
 
 impl TextOptions {
     pub(super) fn new(name: impl Into<String>) -> Self {
-        Self { name: Some(Word(name.into())), output: None, pass_mark: None, remap: None }
+        Self { name: Some(NonEmptyString(name.into())), output: None, pass_mark: None, remap: None }
     }
 
     pub(super) fn name(&self) -> &str {
-        self.name.as_ref().map_or("", |Word(name)| name)
+        self.name.as_ref().map_or("", |NonEmptyString(name)| name)
     }
 
     pub(super) fn output(&self) -> &AgentField {
@@ -67,7 +67,7 @@ pub trait TextEvaluator: TextSettings + Clone + Send + Sync + 'static {
     fn score(&self, item: &Item, output: &Value) -> Result<Score, EvalError>;
 
     /// Reads external inputs, such as files, that may change later.
-    fn read_now(&mut self) {}
+    fn load_files(&mut self) {}
 
     /// Validates the settings.
     fn check_settings(&self) -> Result<(), CheckError> {
@@ -82,26 +82,28 @@ pub trait TextEvaluator: TextSettings + Clone + Send + Sync + 'static {
 
 /// Scores an output; on a separate thread if the texts are long.
 pub async fn evaluate<E: TextEvaluator>(evaluator: &E, cx: &EvalContext) -> Result<Score, EvalError> {
-    let seen = Remap::seen(evaluator.common().remap.as_ref(), cx);
-    let looked_at = evaluator.field().and_then(|field| field.find(seen.item()).ok());
-    if looked_at.map_or(0, size) + size(seen.output()) <= LARGE {
+    let seen = Remap::apply(evaluator.common().remap.as_ref(), cx);
+    let looked_at = evaluator.field().and_then(|field| field.resolve(seen.item()).ok());
+    if looked_at.map_or(0, approx_text_size) + approx_text_size(seen.output()) <= LARGE_TEXT_BYTES {
         return score(evaluator, &seen);
     }
     let evaluator = evaluator.clone();
-    let score = threads::run(move || score(&evaluator, &seen)).await;
+    let score = thread_pool::run(move || score(&evaluator, &seen)).await;
     score.map_err(|error| EvalError::new(error.to_string()))?
 }
 
 fn score(evaluator: &impl TextEvaluator, seen: &EvalContext) -> Result<Score, EvalError> {
-    evaluator.score(seen.item(), evaluator.common().output().find(seen)?)
+    evaluator.score(seen.item(), evaluator.common().output().resolve(seen)?)
 }
 
 /// The approximate size of a value's text, in bytes.
-fn size(value: &Value) -> usize {
+fn approx_text_size(value: &Value) -> usize {
     match value {
         Value::String(text) => text.len(),
-        Value::Array(values) => values.iter().map(size).sum(),
-        Value::Object(fields) => fields.iter().map(|(name, value)| name.len() + size(value)).sum(),
+        Value::Array(values) => values.iter().map(approx_text_size).sum(),
+        Value::Object(fields) => {
+            fields.iter().map(|(name, value)| name.len() + approx_text_size(value)).sum()
+        }
         Value::Null | Value::Bool(_) | Value::Number(_) => 1,
     }
 }
@@ -139,14 +141,14 @@ macro_rules! text_evaluator {
 
             $(fn checked(self, _: &Self::Shared) -> Result<Self, String> {
                 let keys = [$((stringify!($key), self.$key.is_some())),+];
-                crate::evaluators::options::exactly_one($what, &keys).map(|()| self)
+                crate::evaluators::options::require_exactly_one($what, &keys).map(|()| self)
             })?
 
             fn make(self, mut common: Self::Shared) -> Result<std::sync::Arc<dyn crate::Evaluator>, String> {
                 let usual_name = [$usual_name $(, { let $it = &self; $ending })?].concat();
-                common.name.get_or_insert(crate::settings::Word(usual_name));
+                common.name.get_or_insert(crate::settings::NonEmptyString(usual_name));
                 let mut made = $type { common, options: self };
-                super::common::TextEvaluator::read_now(&mut made);
+                super::common::TextEvaluator::load_files(&mut made);
                 Ok(std::sync::Arc::new(made))
             }
         }
@@ -156,7 +158,7 @@ macro_rules! text_evaluator {
                 &self.common
             }
 
-            fn field(&self) -> Option<&crate::evaluators::places::ItemField> {
+            fn field(&self) -> Option<&crate::evaluators::field_path::ItemField> {
                 let $it = &self.options;
                 $looked_at
             }
@@ -167,7 +169,7 @@ macro_rules! text_evaluator {
             /// `metadata.summary`. Default: the whole `output`. A part that is missing or `null` is an error, not a score.
             #[must_use]
             pub fn output(mut self, path: impl AsRef<str>) -> Self {
-                self.common.output = Some(crate::evaluators::places::AgentField::new(path.as_ref()));
+                self.common.output = Some(crate::evaluators::field_path::AgentField::new(path.as_ref()));
                 self
             }
 
@@ -184,7 +186,7 @@ macro_rules! text_evaluator {
             }
 
             fn pass_mark(&self) -> f64 {
-                crate::evaluators::options::mark(self.common.pass_mark)
+                crate::evaluators::options::pass_mark_or_default(self.common.pass_mark)
             }
 
             fn check(&self, setup: &crate::Setup) -> Result<(), crate::CheckError> {
@@ -202,11 +204,11 @@ pub(super) use text_evaluator;
 pub struct References(ItemField);
 
 /// The result of the comparison with the best of several references.
-pub struct Nearest<T> {
-    pub(super) found: T,
+pub struct BestMatch<T> {
+    pub(super) result: T,
     /// The index of the reference, from 0, and the number of references.
     index: usize,
-    of: usize,
+    count: usize,
 }
 
 impl References {
@@ -220,7 +222,7 @@ impl References {
 
     /// The references as templates render them; at least one.
     pub fn texts<'v>(&self, item: &'v Item) -> Result<Vec<Cow<'v, str>>, EvalError> {
-        let texts = texts_in(&self.0, item)?;
+        let texts = reference_texts(&self.0, item)?;
         if texts.is_empty() {
             let name = self.0.name();
             return Err(EvalError::new(format!(
@@ -231,33 +233,36 @@ impl References {
     }
 
     /// Compares with each reference and returns the best; the first one if several are equal.
-    pub fn nearest<T>(
+    pub fn best_match<T>(
         &self,
         item: &Item,
         compare: impl Fn(&str) -> T,
         score: impl Fn(&T) -> f64,
-    ) -> Result<Nearest<T>, EvalError> {
+    ) -> Result<BestMatch<T>, EvalError> {
         let texts = self.texts(item)?;
         let of = texts.len();
-        let compared =
-            texts.iter().enumerate().map(|(index, text)| Nearest { found: compare(text), index, of });
-        let better = |best: Nearest<T>, next: Nearest<T>| {
-            if score(&next.found) > score(&best.found) { next } else { best }
+        let compared = texts.iter().enumerate().map(|(index, text)| BestMatch {
+            result: compare(text),
+            index,
+            count: of,
+        });
+        let better = |best: BestMatch<T>, next: BestMatch<T>| {
+            if score(&next.result) > score(&best.result) { next } else { best }
         };
         Ok(compared.reduce(better).expect("there is at least one reference"))
     }
 }
 
-impl<T> Nearest<T> {
+impl<T> BestMatch<T> {
     /// Stores the index of the reference, if there are several.
-    pub fn kept(&self, score: Score) -> Score {
-        if self.of > 1 { score.metadata("reference", self.index) } else { score }
+    pub fn with_reference_index(&self, score: Score) -> Score {
+        if self.count > 1 { score.metadata("reference", self.index) } else { score }
     }
 }
 
 /// The elements of a list, or the value itself, as templates render them. A list may be empty.
-pub fn texts_in<'v>(field: &ItemField, item: &'v Item) -> Result<Vec<Cow<'v, str>>, EvalError> {
-    let value = field.find(item)?;
+pub fn reference_texts<'v>(field: &ItemField, item: &'v Item) -> Result<Vec<Cow<'v, str>>, EvalError> {
+    let value = field.resolve(item)?;
     let Value::Array(elements) = value else { return Ok(vec![to_text(value)]) };
     if let Some(index) = elements.iter().position(Value::is_null) {
         return Err(EvalError::new(format!("the item's `{}[{index}]` is null; write a text", field.name())));
@@ -267,14 +272,14 @@ pub fn texts_in<'v>(field: &ItemField, item: &'v Item) -> Result<Vec<Cow<'v, str
 
 /// A requirement on outputs.
 #[derive(Debug)]
-pub enum Wanted<'o, T> {
+pub enum Requirement<'o, T> {
     /// Per item, in this field.
     InItem(&'o ItemField),
     /// The same for all items.
     Given(T),
 }
 
-impl<T> Wanted<'_, T> {
+impl<T> Requirement<'_, T> {
     /// Reads the field in all items that have it, to find mistakes before the run.
     pub fn check_items<R>(
         &self,
@@ -283,7 +288,7 @@ impl<T> Wanted<'_, T> {
     ) -> Result<(), CheckError> {
         let Self::InItem(field) = self else { return Ok(()) };
         field.check(setup)?;
-        let with_field = setup.items().enumerate().filter(|(_, item)| field.find(item).is_ok());
+        let with_field = setup.items().enumerate().filter(|(_, item)| field.resolve(item).is_ok());
         for (index, item) in with_field {
             if let Err(problem) = read(field, item) {
                 let key = &setup.dataset.case_keys()[index];
@@ -295,13 +300,13 @@ impl<T> Wanted<'_, T> {
 }
 
 /// The text of an item's field.
-pub fn text_in<'v>(field: &ItemField, item: &'v Item) -> Result<&'v str, EvalError> {
-    match field.find(item)? {
+pub fn required_text<'v>(field: &ItemField, item: &'v Item) -> Result<&'v str, EvalError> {
+    match field.resolve(item)? {
         Value::String(text) => Ok(text),
         other => Err(EvalError::new(format!(
             "the item's `{}` is {}; expected text",
             field.name(),
-            super::shown(&other.to_string())
+            super::truncated(&other.to_string())
         ))),
     }
 }
@@ -320,14 +325,14 @@ pub enum Measure {
     Recall,
 }
 
-names! {
+named_choices! {
     /// Which value of an overlap is the score.
     MeasureName(Measure), "measure", "measures": "f1" => F1, "precision" => Precision, "recall" => Recall;
 }
 
 impl Measure {
     /// The selected value.
-    pub fn of(self, overlap: &Overlap) -> f64 {
+    pub fn value(self, overlap: &Overlap) -> f64 {
         match self {
             Self::F1 => overlap.f1,
             Self::Precision => overlap.precision,
@@ -338,10 +343,10 @@ impl Measure {
     /// The selected value as a score, with all three in the metadata.
     pub fn score(self, overlap: &Overlap) -> Score {
         let Overlap { precision, recall, f1 } = *overlap;
-        let value = self.of(overlap).clamp(0.0, 1.0);
+        let value = self.value(overlap).clamp(0.0, 1.0);
         let score = Score::new(value);
         let score = if value < 1.0 {
-            let figures = [precision, recall, f1].map(share);
+            let figures = [precision, recall, f1].map(format_share);
             score.reason(format!("precision {}, recall {}, F1 {}", figures[0], figures[1], figures[2]))
         } else {
             score

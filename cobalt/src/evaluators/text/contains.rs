@@ -8,13 +8,13 @@ use cobalt_core::wording;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::common::{TextEvaluator, TextOptions, Wanted, text_evaluator, texts_in};
-use super::shown;
+use super::common::{Requirement, TextEvaluator, TextOptions, reference_texts, text_evaluator};
+use super::truncated;
+use crate::evaluators::field_path::ItemField;
 #[cfg(feature = "schema")]
-use crate::evaluators::options::one_of;
-use crate::evaluators::places::ItemField;
+use crate::evaluators::options::one_of_schema;
 use crate::evaluators::{CheckError, EvalError, Score, Setup};
-use crate::settings::{at_least_one, from_text, names};
+use crate::settings::{deserialize_from_str, named_choices, non_empty_list};
 use crate::template::to_text;
 
 /// Scores 1 if the output contains the given texts, else 0.
@@ -39,13 +39,13 @@ pub struct Contains {
 
 /// The keys of `type = "contains"`.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(extend("oneOf" = one_of(&["field", "texts"]))))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(extend("oneOf" = one_of_schema(&["field", "texts"]))))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct ContainsOptions {
     /// The field of the item with the texts to look for (one text or a list), or a path to it.
     field: Option<ItemField>,
     /// The texts to look for in all outputs.
-    #[serde(default, deserialize_with = "at_least_one")]
+    #[serde(default, deserialize_with = "non_empty_list")]
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     texts: Option<Vec<Passage>>,
     /// How many of the texts the output must contain. Default: "all".
@@ -55,9 +55,9 @@ pub(crate) struct ContainsOptions {
 }
 
 impl ContainsOptions {
-    fn wanted(&self) -> Wanted<'_, &[Passage]> {
-        let given = || Wanted::Given(self.texts.as_deref().unwrap_or_default());
-        self.field.as_ref().map_or_else(given, Wanted::InItem)
+    fn requirement(&self) -> Requirement<'_, &[Passage]> {
+        let given = || Requirement::Given(self.texts.as_deref().unwrap_or_default());
+        self.field.as_ref().map_or_else(given, Requirement::InItem)
     }
 
     fn quantity(&self) -> Quantity {
@@ -74,7 +74,7 @@ impl ContainsOptions {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transparent))]
 struct Passage(#[cfg_attr(feature = "schema", schemars(length(min = 1)))] String);
 
-from_text! {
+deserialize_from_str! {
     Passage: "a text in quotes",
     |text| match text {
         "" => Err("the text is empty, which matches every output; remove it".to_owned()),
@@ -89,7 +89,7 @@ impl fmt::Debug for Passage {
     }
 }
 
-names! {
+named_choices! {
     /// How many of several texts an output must contain.
     QuantityName(Quantity), "quantity", "quantities": "all" => All, "any" => Any, "none" => None;
 }
@@ -111,7 +111,7 @@ impl Contains {
     /// Looks for the texts in the item's `field`: a text, a list of texts, or a path such as `answer.keywords`. An empty list
     /// requires nothing.
     pub fn new(name: impl Into<String>, field: impl AsRef<str>) -> Self {
-        Self::wanting(name, Some(ItemField::new(field.as_ref())), None)
+        Self::with_source(name, Some(ItemField::new(field.as_ref())), None)
     }
 
     /// Looks for the same text in all outputs.
@@ -121,10 +121,10 @@ impl Contains {
 
     /// Looks for the same texts in all outputs.
     pub fn texts(name: impl Into<String>, texts: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        Self::wanting(name, None, Some(texts.into_iter().map(|text| Passage(text.into())).collect()))
+        Self::with_source(name, None, Some(texts.into_iter().map(|text| Passage(text.into())).collect()))
     }
 
-    fn wanting(name: impl Into<String>, field: Option<ItemField>, texts: Option<Vec<Passage>>) -> Self {
+    fn with_source(name: impl Into<String>, field: Option<ItemField>, texts: Option<Vec<Passage>>) -> Self {
         let options = ContainsOptions { field, texts, require: None, case_sensitive: None };
         Self { common: TextOptions::new(name), options }
     }
@@ -153,15 +153,17 @@ impl Contains {
         self
     }
 
-    fn wanted<'v>(&'v self, item: &'v Item) -> Result<Vec<Cow<'v, str>>, EvalError> {
-        match self.options.wanted() {
-            Wanted::InItem(field) => self.wanted_in(field, item),
-            Wanted::Given(texts) => Ok(texts.iter().map(|Passage(text)| Cow::Borrowed(&**text)).collect()),
+    fn required_texts<'v>(&'v self, item: &'v Item) -> Result<Vec<Cow<'v, str>>, EvalError> {
+        match self.options.requirement() {
+            Requirement::InItem(field) => self.item_texts(field, item),
+            Requirement::Given(texts) => {
+                Ok(texts.iter().map(|Passage(text)| Cow::Borrowed(&**text)).collect())
+            }
         }
     }
 
-    fn wanted_in<'v>(&self, field: &ItemField, item: &'v Item) -> Result<Vec<Cow<'v, str>>, EvalError> {
-        let texts = texts_in(field, item)?;
+    fn item_texts<'v>(&self, field: &ItemField, item: &'v Item) -> Result<Vec<Cow<'v, str>>, EvalError> {
+        let texts = reference_texts(field, item)?;
         let problem = match self.options.quantity() {
             _ if texts.iter().any(|text| text.is_empty()) => {
                 "contains an empty text, which matches every output"
@@ -172,11 +174,11 @@ impl Contains {
         Err(EvalError::new(format!("the item's `{}` {problem}", field.name())))
     }
 
-    fn found(&self, output: &str, text: &str) -> bool {
+    fn contains_text(&self, output: &str, text: &str) -> bool {
         if self.options.is_case_sensitive() {
             output.contains(text)
         } else {
-            output.contains(&without_case(text))
+            output.contains(&fold_case(text))
         }
     }
 
@@ -186,20 +188,19 @@ impl Contains {
             Quantity::Any => ("contains none of", missing),
             Quantity::None => ("contains", found),
         };
-        let texts: Vec<_> = texts.iter().map(|text| shown(text)).collect();
+        let texts: Vec<_> = texts.iter().map(|text| truncated(text)).collect();
         let output = self.common.output();
-        format!("`{}` {says} {}", output.name(), wording::list(texts.iter().map(|text| &**text)))
+        format!("`{}` {says} {}", output.name(), wording::join_quoted(texts.iter().map(|text| &**text)))
     }
 }
 
 impl TextEvaluator for Contains {
     fn score(&self, item: &Item, output: &Value) -> Result<Score, EvalError> {
-        let wanted = self.wanted(item)?;
+        let wanted = self.required_texts(item)?;
         let output = to_text(output);
-        let output =
-            if self.options.is_case_sensitive() { output } else { Cow::Owned(without_case(&output)) };
+        let output = if self.options.is_case_sensitive() { output } else { Cow::Owned(fold_case(&output)) };
         let (found, missing): (Vec<_>, Vec<_>) =
-            wanted.into_iter().partition(|text| self.found(&output, text));
+            wanted.into_iter().partition(|text| self.contains_text(&output, text));
         let holds = match self.options.quantity() {
             Quantity::All => missing.is_empty(),
             Quantity::Any => !found.is_empty(),
@@ -213,29 +214,31 @@ impl TextEvaluator for Contains {
     }
 
     fn check_settings(&self) -> Result<(), CheckError> {
-        match self.options.wanted() {
-            Wanted::Given([]) => Err(CheckError::new("there are no texts to look for; add at least one")),
-            Wanted::Given(texts) if texts.iter().any(|Passage(text)| text.is_empty()) => {
+        match self.options.requirement() {
+            Requirement::Given([]) => {
+                Err(CheckError::new("there are no texts to look for; add at least one"))
+            }
+            Requirement::Given(texts) if texts.iter().any(|Passage(text)| text.is_empty()) => {
                 Err(CheckError::new("one of the texts is empty, which matches every output; remove it"))
             }
-            Wanted::Given(_) | Wanted::InItem(_) => Ok(()),
+            Requirement::Given(_) | Requirement::InItem(_) => Ok(()),
         }
     }
 
     fn check_items(&self, setup: &Setup) -> Result<(), CheckError> {
-        self.options.wanted().check_items(setup, |field, item| self.wanted_in(field, item).map(drop))
+        self.options.requirement().check_items(setup, |field, item| self.item_texts(field, item).map(drop))
     }
 }
 
 /// Lower case, character by character, so that substrings stay equal: a Greek sigma is the same everywhere, also at the end
 /// of a word.
-fn without_case(text: &str) -> String {
+fn fold_case(text: &str) -> String {
     text.chars().flat_map(char::to_lowercase).map(|letter| if letter == 'ς' { 'σ' } else { letter }).collect()
 }
 
 text_evaluator! {
     Contains(ContainsOptions), it: "contains", it.field.as_ref();
-    wanted = it.wanted(), quantity = it.quantity(), case_sensitive = it.is_case_sensitive();
+    wanted = it.requirement(), quantity = it.quantity(), case_sensitive = it.is_case_sensitive();
     "texts to look for" by one of field, texts
 }
 

@@ -9,11 +9,11 @@ use cobalt_core::paths::resolve;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::common::{TextEvaluator, TextOptions, Wanted, text_evaluator};
+use super::common::{Requirement, TextEvaluator, TextOptions, text_evaluator};
+use crate::evaluators::field_path::ItemField;
 #[cfg(feature = "schema")]
-use crate::evaluators::options::one_of;
-use crate::evaluators::places::ItemField;
-use crate::evaluators::schema::{Validator, conforms, validator};
+use crate::evaluators::options::one_of_schema;
+use crate::evaluators::schema::{Validator, compile, validate};
 use crate::evaluators::{CheckError, EvalError, Score, Setup};
 
 /// Scores 1 if the output is valid for a JSON schema, else 0.
@@ -45,7 +45,7 @@ pub struct JsonSchema {
 
 /// The keys of `type = "json-schema"`.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(extend("oneOf" = one_of(&["field", "schema", "file"]))))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(extend("oneOf" = one_of_schema(&["field", "schema", "file"]))))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct JsonSchemaOptions {
     /// The field of the item with the schema, or a path to it.
@@ -56,43 +56,43 @@ pub(crate) struct JsonSchemaOptions {
     file: Option<PathBuf>,
     /// The compiled schema, shared by all clones.
     #[serde(skip)]
-    compiled: Arc<OnceLock<Result<Schema, String>>>,
+    compiled: Arc<OnceLock<Result<CompiledSchema, String>>>,
 }
 
 impl JsonSchemaOptions {
-    fn schema(&self) -> Wanted<'_, &Result<Schema, String>> {
+    fn schema(&self) -> Requirement<'_, &Result<CompiledSchema, String>> {
         let compile = || match &self.file {
-            Some(path) => Schema::read(path),
-            None => Schema::new(self.schema.clone().unwrap_or_default()),
+            Some(path) => CompiledSchema::load(path),
+            None => CompiledSchema::new(self.schema.clone().unwrap_or_default()),
         };
-        let given = || Wanted::Given(self.compiled.get_or_init(compile));
-        self.field.as_ref().map_or_else(given, Wanted::InItem)
+        let given = || Requirement::Given(self.compiled.get_or_init(compile));
+        self.field.as_ref().map_or_else(given, Requirement::InItem)
     }
 }
 
 /// A compiled schema for all items.
 #[derive(Clone)]
-struct Schema {
-    written: Value,
+struct CompiledSchema {
+    source: Value,
     validator: Validator,
 }
 
 /// The source, which is the same in every process.
-impl fmt::Debug for Schema {
+impl fmt::Debug for CompiledSchema {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.written)
+        write!(f, "{}", self.source)
     }
 }
 
-impl Schema {
+impl CompiledSchema {
     fn new(mut written: Value) -> Result<Self, String> {
-        let validator = validator(&written)?;
+        let validator = compile(&written)?;
         // The order of keys must not change the fingerprint.
         written.sort_all_objects();
-        Ok(Self { written, validator })
+        Ok(Self { source: written, validator })
     }
 
-    fn read(path: &Path) -> Result<Self, String> {
+    fn load(path: &Path) -> Result<Self, String> {
         let told = |problem: String| format!("the schema in `{}`: {problem}", path.display());
         let text = fs::read_to_string(resolve(path)).map_err(|error| told(error.to_string()))?;
         let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
@@ -105,59 +105,59 @@ impl JsonSchema {
     /// Validates with the schema in the item's `field`: an object, JSON text, or a path such as `answer.schema`.
     pub fn new(name: impl Into<String>, field: impl AsRef<str>) -> Self {
         let field = Some(ItemField::new(field.as_ref()));
-        Self::of(name, JsonSchemaOptions { field, ..JsonSchemaOptions::default() })
+        Self::from_options(name, JsonSchemaOptions { field, ..JsonSchemaOptions::default() })
     }
 
     /// Validates all outputs with the same schema. An invalid schema is an error before the run.
     pub fn schema(name: impl Into<String>, schema: Value) -> Self {
-        Self::of(name, JsonSchemaOptions { schema: Some(schema), ..JsonSchemaOptions::default() })
+        Self::from_options(name, JsonSchemaOptions { schema: Some(schema), ..JsonSchemaOptions::default() })
     }
 
     /// The same with a schema in a JSON file, relative to the package's folder. It is read immediately; problems are reported
     /// before the run.
     pub fn file(name: impl Into<String>, path: impl AsRef<Path>) -> Self {
-        Self::of(
+        Self::from_options(
             name,
             JsonSchemaOptions { file: Some(path.as_ref().to_owned()), ..JsonSchemaOptions::default() },
         )
     }
 
-    fn of(name: impl Into<String>, options: JsonSchemaOptions) -> Self {
+    fn from_options(name: impl Into<String>, options: JsonSchemaOptions) -> Self {
         let mut made = Self { common: TextOptions::new(name), options };
-        made.read_now();
+        made.load_files();
         made
     }
 
-    fn schema_in(field: &ItemField, item: &Item) -> Result<Validator, EvalError> {
+    fn item_validator(field: &ItemField, item: &Item) -> Result<Validator, EvalError> {
         let told = |problem| EvalError::new(format!("the item's `{}`: {problem}", field.name()));
-        validator(field.find(item)?).map_err(told)
+        compile(field.resolve(item)?).map_err(told)
     }
 }
 
 impl TextEvaluator for JsonSchema {
     fn score(&self, item: &Item, output: &Value) -> Result<Score, EvalError> {
         match self.options.schema() {
-            Wanted::InItem(field) => conforms(output, &Self::schema_in(field, item)?),
-            Wanted::Given(Ok(Schema { validator, .. })) => conforms(output, validator),
-            Wanted::Given(Err(problem)) => Err(EvalError::new(problem.clone())),
+            Requirement::InItem(field) => validate(output, &Self::item_validator(field, item)?),
+            Requirement::Given(Ok(CompiledSchema { validator, .. })) => validate(output, validator),
+            Requirement::Given(Err(problem)) => Err(EvalError::new(problem.clone())),
         }
     }
 
     /// Reads the file now, as it may change later. Each evaluator built from a table reads it again.
-    fn read_now(&mut self) {
+    fn load_files(&mut self) {
         self.options.compiled = Arc::default();
         self.options.schema();
     }
 
     fn check_settings(&self) -> Result<(), CheckError> {
         match self.options.schema() {
-            Wanted::Given(Err(problem)) => Err(CheckError::new(problem.clone())),
-            Wanted::Given(Ok(_)) | Wanted::InItem(_) => Ok(()),
+            Requirement::Given(Err(problem)) => Err(CheckError::new(problem.clone())),
+            Requirement::Given(Ok(_)) | Requirement::InItem(_) => Ok(()),
         }
     }
 
     fn check_items(&self, setup: &Setup) -> Result<(), CheckError> {
-        self.options.schema().check_items(setup, Self::schema_in)
+        self.options.schema().check_items(setup, Self::item_validator)
     }
 }
 

@@ -15,7 +15,7 @@ mod wer;
 
 use std::borrow::Cow;
 
-use cobalt_core::wording::{cut, decimal};
+use cobalt_core::wording::{format_decimal, truncate};
 
 use super::CheckError;
 pub use bleu::Bleu;
@@ -38,19 +38,19 @@ pub use wer::Wer;
 pub(crate) use wer::WerOptions;
 
 /// A text, truncated for a reason.
-fn shown(text: &str) -> Cow<'_, str> {
+fn truncated(text: &str) -> Cow<'_, str> {
     const LONGEST: usize = 80;
-    cut(text, LONGEST)
+    truncate(text, LONGEST)
 }
 
 /// Formats a share with three decimals; only a full share is shown as 1.
-fn share(share: f64) -> String {
+fn format_share(share: f64) -> String {
     let shown = if share < 1.0 { share.min(0.999) } else { share };
-    decimal(shown, 3)
+    format_decimal(shown, 3)
 }
 
 /// Rejects unreasonably long n-grams: each order takes memory and time.
-fn check_longest(of: &str, longest: usize) -> Result<(), CheckError> {
+fn check_max_order(of: &str, longest: usize) -> Result<(), CheckError> {
     const MOST: usize = 1_000;
     match longest {
         0..=MOST => Ok(()),

@@ -8,13 +8,13 @@ use regex::{Error, Regex, RegexBuilder};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::common::{TextEvaluator, TextOptions, Wanted, text_evaluator, text_in};
-use super::shown;
+use super::common::{Requirement, TextEvaluator, TextOptions, required_text, text_evaluator};
+use super::truncated;
+use crate::evaluators::field_path::ItemField;
 #[cfg(feature = "schema")]
-use crate::evaluators::options::one_of;
-use crate::evaluators::places::ItemField;
+use crate::evaluators::options::one_of_schema;
 use crate::evaluators::{CheckError, EvalError, Score, Setup};
-use crate::settings::from_text;
+use crate::settings::deserialize_from_str;
 use crate::template::to_text;
 
 /// Scores 1 if the output matches a regular expression, else 0.
@@ -40,7 +40,7 @@ pub struct RegexMatch {
 
 /// The keys of `type = "regex"`.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(extend("oneOf" = one_of(&["field", "pattern"]))))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(extend("oneOf" = one_of_schema(&["field", "pattern"]))))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct RegexOptions {
     /// The field of the item with the regular expression, or a path to it.
@@ -59,13 +59,13 @@ pub(crate) struct RegexOptions {
 }
 
 impl RegexOptions {
-    fn pattern(&self) -> Wanted<'_, Given<'_>> {
+    fn pattern(&self) -> Requirement<'_, Given<'_>> {
         let given = || {
             let pattern =
                 self.pattern.as_ref().map_or_else(Default::default, |Expression(pattern)| &**pattern);
             Given { pattern, compiled: self.compiled.get_or_init(|| compile(pattern, self.matching())) }
         };
-        self.field.as_ref().map_or_else(|| Wanted::Given(given()), Wanted::InItem)
+        self.field.as_ref().map_or_else(|| Requirement::Given(given()), Requirement::InItem)
     }
 
     fn matching(&self) -> Matching {
@@ -82,8 +82,8 @@ impl RegexOptions {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transparent))]
 struct Expression(String);
 
-from_text! {
-    Expression: "a regular expression in quotes", |text| expression(text).map(|_| Self(text.to_owned()))
+deserialize_from_str! {
+    Expression: "a regular expression in quotes", |text| compile_default(text).map(|_| Self(text.to_owned()))
 }
 
 /// A pattern for all items.
@@ -109,17 +109,17 @@ impl RegexMatch {
     /// Whether the whole output must match, instead of a part. Default: `false`.
     #[must_use]
     pub fn whole(self, whole: bool) -> Self {
-        self.compiled_anew(|options| options.whole = Some(whole))
+        self.recompile_with(|options| options.whole = Some(whole))
     }
 
     /// Whether `Paris` and `paris` differ. Default: `true`.
     #[must_use]
     pub fn case_sensitive(self, case_sensitive: bool) -> Self {
-        self.compiled_anew(|options| options.case_sensitive = Some(case_sensitive))
+        self.recompile_with(|options| options.case_sensitive = Some(case_sensitive))
     }
 
     /// Changes a setting and discards the compiled pattern, without affecting clones.
-    fn compiled_anew(mut self, set: impl FnOnce(&mut RegexOptions)) -> Self {
+    fn recompile_with(mut self, set: impl FnOnce(&mut RegexOptions)) -> Self {
         set(&mut self.options);
         self.options.compiled = Arc::default();
         self
@@ -133,20 +133,24 @@ impl RegexMatch {
     }
 
     /// The pattern's source, and the compiled pattern.
-    fn compiled<'v>(&'v self, item: &'v Item) -> Result<(&'v str, Cow<'v, Regex>), EvalError> {
+    fn resolve_pattern<'v>(&'v self, item: &'v Item) -> Result<(&'v str, Cow<'v, Regex>), EvalError> {
         match self.options.pattern() {
-            Wanted::InItem(field) => {
-                self.compiled_in(field, item).map(|(pattern, regex)| (pattern, Cow::Owned(regex)))
+            Requirement::InItem(field) => {
+                self.compile_item_pattern(field, item).map(|(pattern, regex)| (pattern, Cow::Owned(regex)))
             }
-            Wanted::Given(Given { pattern, compiled }) => {
+            Requirement::Given(Given { pattern, compiled }) => {
                 let regex = compiled.as_ref().map_err(|problem| EvalError::new(problem.clone()))?;
                 Ok((pattern, Cow::Borrowed(regex)))
             }
         }
     }
 
-    fn compiled_in<'v>(&self, field: &ItemField, item: &'v Item) -> Result<(&'v str, Regex), EvalError> {
-        let pattern = text_in(field, item)?;
+    fn compile_item_pattern<'v>(
+        &self,
+        field: &ItemField,
+        item: &'v Item,
+    ) -> Result<(&'v str, Regex), EvalError> {
+        let pattern = required_text(field, item)?;
         let told = |problem| EvalError::new(format!("the item's `{}`: {problem}", field.name()));
         Ok((pattern, compile(pattern, self.options.matching()).map_err(told)?))
     }
@@ -154,18 +158,18 @@ impl RegexMatch {
 
 impl TextEvaluator for RegexMatch {
     fn score(&self, item: &Item, output: &Value) -> Result<Score, EvalError> {
-        let (pattern, regex) = self.compiled(item)?;
+        let (pattern, regex) = self.resolve_pattern(item)?;
         let output = to_text(output);
         let found = regex.find(&output).map(|found| found.as_str());
         let holds = found.is_some() != self.options.is_inverted();
-        let score = Score::from(holds).metadata("match", found.map(shown));
+        let score = Score::from(holds).metadata("match", found.map(truncated));
         if holds {
             return Ok(score);
         }
-        let (output, pattern) = (self.common.output(), shown(pattern));
+        let (output, pattern) = (self.common.output(), truncated(pattern));
         let name = output.name();
         Ok(score.reason(match found {
-            Some(found) => format!("`{name}` matches `{pattern}`: `{}`", shown(found)),
+            Some(found) => format!("`{name}` matches `{pattern}`: `{}`", truncated(found)),
             None if self.options.whole == Some(true) => {
                 format!("the whole `{name}` does not match `{pattern}`")
             }
@@ -175,13 +179,15 @@ impl TextEvaluator for RegexMatch {
 
     fn check_settings(&self) -> Result<(), CheckError> {
         match self.options.pattern() {
-            Wanted::Given(Given { compiled: Err(problem), .. }) => Err(CheckError::new(problem.clone())),
-            Wanted::Given(_) | Wanted::InItem(_) => Ok(()),
+            Requirement::Given(Given { compiled: Err(problem), .. }) => Err(CheckError::new(problem.clone())),
+            Requirement::Given(_) | Requirement::InItem(_) => Ok(()),
         }
     }
 
     fn check_items(&self, setup: &Setup) -> Result<(), CheckError> {
-        self.options.pattern().check_items(setup, |field, item| self.compiled_in(field, item).map(drop))
+        self.options
+            .pattern()
+            .check_items(setup, |field, item| self.compile_item_pattern(field, item).map(drop))
     }
 }
 
@@ -206,15 +212,16 @@ impl Default for Matching {
 }
 
 /// Compiles a regular expression with default settings.
-pub fn expression(pattern: &str) -> Result<Regex, String> {
+pub fn compile_default(pattern: &str) -> Result<Regex, String> {
     compile(pattern, Matching::default())
 }
 
 /// Compiles a regular expression.
 pub fn compile(pattern: &str, matching: Matching) -> Result<Regex, String> {
     let built = |pattern: &str| RegexBuilder::new(pattern).case_insensitive(!matching.case_sensitive).build();
-    let broken =
-        |error: Error| format!("invalid regular expression `{}`: {}", super::shown(pattern), cause(&error));
+    let broken = |error: Error| {
+        format!("invalid regular expression `{}`: {}", super::truncated(pattern), short_message(&error))
+    };
     // On its own first: a pattern with unbalanced brackets may be valid within those below.
     let anywhere = built(pattern).map_err(broken)?;
     if !matching.whole {
@@ -227,7 +234,7 @@ pub fn compile(pattern: &str, matching: Matching) -> Result<Regex, String> {
 }
 
 /// The cause, without the multi-line excerpt of the pattern.
-fn cause(error: &Error) -> String {
+fn short_message(error: &Error) -> String {
     match error {
         Error::CompiledTooBig(limit) => {
             format!(
@@ -352,12 +359,12 @@ mod tests {
 
     #[test]
     fn a_broken_pattern_is_told_in_a_line() {
-        assert_eq!(expression("(a").unwrap_err(), "invalid regular expression `(a`: unclosed group");
+        assert_eq!(compile_default("(a").unwrap_err(), "invalid regular expression `(a`: unclosed group");
         for pattern in ["a)|(?:b", "a)(b"] {
             let whole = compile(pattern, Matching { whole: true, case_sensitive: true });
             assert!(whole.unwrap_err().contains("unopened group"), "{pattern}");
         }
-        let error = expression("((a{1000}){1000}){1000}").unwrap_err();
+        let error = compile_default("((a{1000}){1000}){1000}").unwrap_err();
         assert!(error.contains("its compiled size exceeds"), "{error}");
     }
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::common::{Measure, MeasureName, References, TextEvaluator, TextOptions, text_evaluator};
 use crate::evaluators::{EvalError, Score};
 use crate::metrics::{Overlap, rouge_l, rouge_lsum, rouge_n, rouge_words};
-use crate::settings::{Name as _, names};
+use crate::settings::{NamedChoice as _, named_choices};
 use crate::template::to_text;
 
 /// Scores the overlap of output and reference (Lin 2004), mainly for summaries: its F1, unless
@@ -60,7 +60,7 @@ impl RougeOptions {
     }
 }
 
-names! {
+named_choices! {
     /// The variant of ROUGE.
     RougeName(RougeVariant), "ROUGE variant", "variants": "1" => One, "2" => Two, "l" => L, "lsum" => Lsum;
 }
@@ -86,25 +86,25 @@ pub enum RougeVariant {
 impl Rouge {
     /// ROUGE-1 with the item's `field`: a text, a list of texts, or a path such as `answers[0].text`.
     pub fn one(name: impl Into<String>, field: impl AsRef<str>) -> Self {
-        Self::of(RougeVariant::One, name, field)
+        Self::with_variant(RougeVariant::One, name, field)
     }
 
     /// ROUGE-2 with the item's `field`.
     pub fn two(name: impl Into<String>, field: impl AsRef<str>) -> Self {
-        Self::of(RougeVariant::Two, name, field)
+        Self::with_variant(RougeVariant::Two, name, field)
     }
 
     /// ROUGE-L with the item's `field`.
     pub fn l(name: impl Into<String>, field: impl AsRef<str>) -> Self {
-        Self::of(RougeVariant::L, name, field)
+        Self::with_variant(RougeVariant::L, name, field)
     }
 
     /// ROUGE-Lsum with the item's `field`: ROUGE-L for texts with one sentence per line.
     pub fn lsum(name: impl Into<String>, field: impl AsRef<str>) -> Self {
-        Self::of(RougeVariant::Lsum, name, field)
+        Self::with_variant(RougeVariant::Lsum, name, field)
     }
 
-    fn of(variant: RougeVariant, name: impl Into<String>, field: impl AsRef<str>) -> Self {
+    fn with_variant(variant: RougeVariant, name: impl Into<String>, field: impl AsRef<str>) -> Self {
         let options = RougeOptions {
             field: References::new(field),
             variant: RougeName(variant),
@@ -139,7 +139,7 @@ impl Rouge {
     }
 
     /// Explains a score of 0 that is due to one side: blank, too short, or in a script other than Latin.
-    fn uncounted(&self, item: &Item, output: &str) -> Result<Option<String>, EvalError> {
+    fn explain_zero(&self, item: &Item, output: &str) -> Result<Option<String>, EvalError> {
         let (least, lacks) = match self.options.variant.0 {
             RougeVariant::Two => (2, "has fewer than two words of letters from a to z and digits"),
             _ => (1, "has neither a letter from a to z nor a digit"),
@@ -171,9 +171,9 @@ impl TextEvaluator for Rouge {
         let output = to_text(output);
         let measure = self.options.measure();
         let compare = |reference: &str| self.overlap(&output, reference);
-        let nearest = self.options.field.nearest(item, compare, |overlap| measure.of(overlap))?;
-        let score = nearest.kept(measure.score(&nearest.found));
-        let uncounted = if score.value() > 0.0 { None } else { self.uncounted(item, &output)? };
+        let nearest = self.options.field.best_match(item, compare, |overlap| measure.value(overlap))?;
+        let score = nearest.with_reference_index(measure.score(&nearest.result));
+        let uncounted = if score.value() > 0.0 { None } else { self.explain_zero(item, &output)? };
         Ok(match uncounted {
             Some(why) => score.reason(why),
             None => score,

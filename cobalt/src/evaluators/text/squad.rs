@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::common::{Measure, References, TextEvaluator, TextOptions, text_evaluator};
-use super::shown;
+use super::truncated;
 use crate::evaluators::{EvalError, Score};
 use crate::metrics::{squad_exact_match, squad_normalize, token_f1};
 use crate::template::to_text;
@@ -45,8 +45,8 @@ impl TextEvaluator for TokenF1 {
     fn score(&self, item: &Item, output: &Value) -> Result<Score, EvalError> {
         let output = to_text(output);
         let compare = |reference: &str| token_f1(&output, reference);
-        let nearest = self.options.field.nearest(item, compare, |overlap| overlap.f1)?;
-        Ok(nearest.kept(Measure::F1.score(&nearest.found)))
+        let nearest = self.options.field.best_match(item, compare, |overlap| overlap.f1)?;
+        Ok(nearest.with_reference_index(Measure::F1.score(&nearest.result)))
     }
 }
 
@@ -92,9 +92,9 @@ impl TextEvaluator for SquadExactMatch {
         if references.iter().any(|reference| squad_exact_match(&output, reference)) {
             return Ok(Score::from(true));
         }
-        let normal = |text: &str| shown(&squad_normalize(text)).into_owned();
+        let normal = |text: &str| truncated(&squad_normalize(text)).into_owned();
         let expected: Vec<_> = references.iter().map(|reference| normal(reference)).collect();
-        let expected = wording::list(expected.iter().map(String::as_str));
+        let expected = wording::join_quoted(expected.iter().map(String::as_str));
         Ok(Score::from(false).reason(format!("expected {expected}, got `{}`", normal(&output))))
     }
 }

@@ -9,7 +9,7 @@ use super::rouge::RougeVariant;
 use crate::evaluators::tests::without_models;
 use crate::evaluators::{EvalContext, Evaluator, Score};
 use crate::metrics::{BleuSmoothing, BleuTokenizer};
-use crate::settings::assert_written_as_read;
+use crate::settings::assert_round_trip;
 use crate::{Bleu, ChrF, Contains, RegexMatch, Rouge, SquadExactMatch, TokenF1, Wer, metrics};
 
 /// Scores an output for an item.
@@ -36,9 +36,9 @@ pub fn checked(evaluator: &dyn Evaluator, items: Value) -> Result<(), String> {
 
 #[test]
 fn choices_are_written_as_they_are_read() {
-    assert_written_as_read::<Measure>();
-    assert_written_as_read::<Quantity>();
-    assert_written_as_read::<RougeVariant>();
+    assert_round_trip::<Measure>();
+    assert_round_trip::<Quantity>();
+    assert_round_trip::<RougeVariant>();
 }
 
 /// One evaluator of each type, comparing with `answers`.

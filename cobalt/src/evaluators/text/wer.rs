@@ -1,7 +1,7 @@
 //! `Wer`: word and character error rate.
 
 use cobalt_core::item::Item;
-use cobalt_core::wording::{count, decimal};
+use cobalt_core::wording::{count, format_decimal};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -83,7 +83,7 @@ impl Wer {
         let edits: Vec<_> =
             kinds.iter().filter(|(edits, _)| *edits > 0).map(|(edits, kind)| count(*edits, kind)).collect();
         let words = count(errors.reference_words(), noun);
-        format!("{rate} {}: {} in {words}", decimal(errors.rate(), 3), edits.join(", "))
+        format!("{rate} {}: {} in {words}", format_decimal(errors.rate(), 3), edits.join(", "))
     }
 }
 
@@ -91,17 +91,17 @@ impl TextEvaluator for Wer {
     fn score(&self, item: &Item, output: &Value) -> Result<Score, EvalError> {
         let output = to_text(output);
         let compare = |reference: &str| self.errors(&output, reference);
-        let nearest = self.options.field.nearest(item, compare, |errors| -errors.rate())?;
-        let WordErrors { hits, substitutions, deletions, insertions } = nearest.found;
-        let rate = nearest.found.rate();
+        let nearest = self.options.field.best_match(item, compare, |errors| -errors.rate())?;
+        let WordErrors { hits, substitutions, deletions, insertions } = nearest.result;
+        let rate = nearest.result.rate();
         let score = Score::new((1.0 - rate).max(0.0))
             .metadata("rate", rate)
             .metadata("hits", hits)
             .metadata("substitutions", substitutions)
             .metadata("deletions", deletions)
             .metadata("insertions", insertions);
-        let score = if rate > 0.0 { score.reason(self.reason(&nearest.found)) } else { score };
-        Ok(nearest.kept(score))
+        let score = if rate > 0.0 { score.reason(self.reason(&nearest.result)) } else { score };
+        Ok(nearest.with_reference_index(score))
     }
 }
 

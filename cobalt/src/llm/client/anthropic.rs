@@ -9,16 +9,16 @@
 use cobalt_core::prices::Tokens;
 use serde_json::{Map, Value, json};
 
-use super::remembered::{self, Form, Manner};
+use super::capabilities::{self, RequestMode, ResponseFormat};
 use super::{ClientError, Reply, Target, send};
 use crate::llm::Schema;
 
 /// Relative to the base URL.
 pub const PATH: &str = "/v1/messages";
 /// The token limit of an answer, including thinking. The API requires a limit.
-const LONG: u32 = 16_384;
+const MAX_TOKENS: u32 = 16_384;
 /// The same for old models, which reject more.
-const SHORT: u32 = 4_096;
+const MAX_TOKENS_OLD_MODELS: u32 = 4_096;
 /// Schema keywords that the API rejects.
 const BOUNDS: [&str; 9] = [
     "minimum",
@@ -33,27 +33,30 @@ const BOUNDS: [&str; 9] = [
 ];
 
 /// The body of a request.
-pub fn body(target: &Target, system: &str, prompt: &str, schema: &Schema, manner: Manner) -> Value {
+pub fn body(target: &Target, system: &str, prompt: &str, schema: &Schema, manner: RequestMode) -> Value {
     let mut body = Map::new();
     body.insert("model".to_owned(), json!(target.model));
-    body.insert("max_tokens".to_owned(), json!(if manner.long { LONG } else { SHORT }));
-    body.insert("system".to_owned(), json!(manner.form.instruction(system, schema)));
+    body.insert(
+        "max_tokens".to_owned(),
+        json!(if manner.long_answer { MAX_TOKENS } else { MAX_TOKENS_OLD_MODELS }),
+    );
+    body.insert("system".to_owned(), json!(manner.response_format.instruction(system, schema)));
     body.insert("messages".to_owned(), json!([{"role": "user", "content": prompt}]));
-    if let Some(temperature) = remembered::temperature(target).filter(|_| manner.temperature) {
+    if let Some(temperature) = capabilities::temperature(target).filter(|_| manner.temperature) {
         body.insert("temperature".to_owned(), json!(temperature));
     }
     let Schema { name, schema } = schema;
-    match manner.form {
-        Form::Schema => {
+    match manner.response_format {
+        ResponseFormat::Schema => {
             let format = json!({"type": "json_schema", "schema": without_bounds(schema)});
             body.insert("output_config".to_owned(), json!({"format": format}));
         }
-        Form::Tool => {
+        ResponseFormat::Tool => {
             let tool = json!({"name": name, "description": "Takes the answer.", "input_schema": schema});
             body.insert("tools".to_owned(), json!([tool]));
             body.insert("tool_choice".to_owned(), json!({"type": "tool", "name": name}));
         }
-        Form::Json | Form::Text => {}
+        ResponseFormat::Json | ResponseFormat::Text => {}
     }
     Value::Object(body)
 }
@@ -72,21 +75,21 @@ fn without_bounds(schema: &Value) -> Value {
 }
 
 /// Parses a response; `name` is the requested tool.
-pub fn read(answer: &Value, name: &str) -> Result<Reply, ClientError> {
+pub fn parse_response(answer: &Value, name: &str) -> Result<Reply, ClientError> {
     let tokens = tokens(&answer["usage"]);
     let useless = |problem: String| ClientError::malformed(problem, tokens);
     match answer["stop_reason"].as_str() {
         Some("max_tokens" | "model_context_window_exceeded") => {
-            return Err(useless(send::CUT_OFF.to_owned()));
+            return Err(useless(send::TRUNCATED.to_owned()));
         }
-        Some("refusal") => return Err(useless(send::refused_as_useless(None))),
+        Some("refusal") => return Err(useless(send::model_refused(None))),
         _ => {}
     }
     let no_content = || useless("the response has no list of contents".to_owned());
     let content = answer["content"].as_array().ok_or_else(no_content)?;
     let text = match content.iter().find(|block| block["type"] == "tool_use") {
         Some(call) if call["name"] == name => call["input"].to_string(),
-        Some(call) => return Err(useless(send::other_tool(call["name"].as_str(), name))),
+        Some(call) => return Err(useless(send::wrong_tool(call["name"].as_str(), name))),
         // Thinking blocks have another type.
         None => {
             let texts = content.iter().filter(|block| block["type"] == "text");

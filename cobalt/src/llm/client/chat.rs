@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::remembered::Manner;
+use super::capabilities::RequestMode;
 use super::request::Request;
 use super::send::{self, SendError};
 use super::{Client, ClientError, Reply, Target, anthropic, openai};
@@ -17,18 +17,18 @@ impl Client {
         prompt: &str,
         schema: &Schema,
     ) -> Result<Reply, ClientError> {
-        let mut manner = self.remembered.of(target);
+        let mut manner = self.remembered.get(target);
         loop {
             let request = request(target, system, prompt, schema, manner);
             match self.send(target, &request).await {
                 Ok(answer) => {
-                    self.remembered.keep(target, manner);
+                    self.remembered.store(target, manner);
                     return read(target, &request, &answer, schema);
                 }
                 // Each round removes something, so the loop ends.
-                Err(SendError::Refused(refusal)) => match manner.without(&refusal, target) {
+                Err(SendError::Refused(refusal)) => match manner.fallback_after(&refusal, target) {
                     Some(next) => manner = next,
-                    None => return Err(send::refused(target, &request, &refusal)),
+                    None => return Err(send::refusal_error(target, &request, &refusal)),
                 },
                 Err(SendError::Failed(error)) => return Err(error),
             }
@@ -36,7 +36,7 @@ impl Client {
     }
 }
 
-fn request(target: &Target, system: &str, prompt: &str, schema: &Schema, manner: Manner) -> Request {
+fn request(target: &Target, system: &str, prompt: &str, schema: &Schema, manner: RequestMode) -> Request {
     match target.provider {
         Provider::Anthropic => {
             Request::new(target, anthropic::PATH, &anthropic::body(target, system, prompt, schema, manner))
@@ -46,11 +46,11 @@ fn request(target: &Target, system: &str, prompt: &str, schema: &Schema, manner:
 }
 
 fn read(target: &Target, request: &Request, answer: &[u8], schema: &Schema) -> Result<Reply, ClientError> {
-    let said = |error| send::of_answer(target, request, error);
-    let answer: Value = send::parsed(answer, "JSON").map_err(said)?;
+    let said = |error| send::response_error(target, request, error);
+    let answer: Value = send::parse_json(answer, "JSON").map_err(said)?;
     let reply = match target.provider {
-        Provider::Anthropic => anthropic::read(&answer, schema.name),
-        _ => openai::read(&answer, schema.name),
+        Provider::Anthropic => anthropic::parse_response(&answer, schema.name),
+        _ => openai::parse_response(&answer, schema.name),
     };
     reply.map_err(said)
 }

@@ -6,20 +6,20 @@ use cobalt_core::prices::Tokens;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{ClientError, Embedded, Target, send};
+use super::{ClientError, Embeddings, Target, send};
 
 /// Relative to the base URL.
 pub const PATH: &str = "/v2/embed";
 
 #[derive(Deserialize)]
-struct Answer {
-    embeddings: Embeddings,
+struct EmbeddingsResponse {
+    embeddings: ByType,
     #[serde(default)]
     meta: Value,
 }
 
 #[derive(Deserialize)]
-struct Embeddings {
+struct ByType {
     float: Vec<Vec<f32>>,
 }
 
@@ -29,8 +29,8 @@ pub fn body(target: &Target, texts: &[&str]) -> Value {
 }
 
 /// Parses a response.
-pub fn read(answer: &[u8]) -> Result<Embedded, ClientError> {
-    let answer: Answer = send::parsed(answer, "embeddings")?;
+pub fn parse_response(answer: &[u8]) -> Result<Embeddings, ClientError> {
+    let answer: EmbeddingsResponse = send::parse_json(answer, "embeddings")?;
     let input = answer.meta["billed_units"]["input_tokens"].as_f64().unwrap_or(0.0);
-    Ok(Embedded { vectors: answer.embeddings.float, tokens: Tokens::new(input as u64, 0) })
+    Ok(Embeddings { vectors: answer.embeddings.float, tokens: Tokens::new(input as u64, 0) })
 }

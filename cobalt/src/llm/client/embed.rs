@@ -8,13 +8,13 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::request::Request;
-use super::{Client, ClientError, Embedded, Target, cohere, openai, send};
+use super::{Client, ClientError, Embeddings, Target, cohere, openai, send};
 use crate::llm::Provider;
 
 const PATH: &str = "/embeddings";
 
 #[derive(Deserialize)]
-struct Answer {
+struct EmbeddingsResponse {
     data: Vec<Row>,
     #[serde(default)]
     usage: Value,
@@ -29,19 +29,19 @@ struct Row {
 
 impl Client {
     /// Embeds texts in one request.
-    pub(crate) async fn embed(&self, target: &Target, texts: &[&str]) -> Result<Embedded, ClientError> {
+    pub(crate) async fn embed(&self, target: &Target, texts: &[&str]) -> Result<Embeddings, ClientError> {
         let request = match target.provider {
             Provider::Cohere => Request::new(target, cohere::PATH, &cohere::body(target, texts)),
             Provider::Voyage => Request::new(target, PATH, &body(target, texts, None)),
             _ => Request::new(target, PATH, &body(target, texts, Some("float"))),
         };
-        let answer = self.send_whole(target, &request).await?;
+        let answer = self.send_required(target, &request).await?;
         let embedded = match target.provider {
-            Provider::Cohere => cohere::read(&answer),
-            _ => read(&answer),
+            Provider::Cohere => cohere::parse_response(&answer),
+            _ => parse_response(&answer),
         };
-        let embedded = embedded.and_then(|embedded| whole(embedded, texts.len()));
-        embedded.map_err(|error| send::of_answer(target, &request, error))
+        let embedded = embedded.and_then(|embedded| check_complete(embedded, texts.len()));
+        embedded.map_err(|error| send::response_error(target, &request, error))
     }
 }
 
@@ -53,8 +53,8 @@ fn body(target: &Target, texts: &[&str], encoding: Option<&str>) -> Value {
     body
 }
 
-fn read(answer: &[u8]) -> Result<Embedded, ClientError> {
-    let answer: Answer = send::parsed(answer, "embeddings")?;
+fn parse_response(answer: &[u8]) -> Result<Embeddings, ClientError> {
+    let answer: EmbeddingsResponse = send::parse_json(answer, "embeddings")?;
     let mut tokens = openai::tokens(&answer.usage);
     if tokens.input == 0 {
         // Voyage only returns the total.
@@ -62,12 +62,12 @@ fn read(answer: &[u8]) -> Result<Embedded, ClientError> {
     }
     let mut rows = answer.data;
     rows.sort_by_key(|row| row.index);
-    Ok(Embedded { vectors: rows.into_iter().map(|row| row.embedding).collect(), tokens })
+    Ok(Embeddings { vectors: rows.into_iter().map(|row| row.embedding).collect(), tokens })
 }
 
 /// Checks that there is one vector per text, all of the same length.
-fn whole(embedded: Embedded, texts: usize) -> Result<Embedded, ClientError> {
-    let Embedded { vectors, tokens } = &embedded;
+fn check_complete(embedded: Embeddings, texts: usize) -> Result<Embeddings, ClientError> {
+    let Embeddings { vectors, tokens } = &embedded;
     if vectors.len() != texts {
         let problem = format!("the response contains {} embeddings for {texts} texts", vectors.len());
         return Err(ClientError::malformed(problem, *tokens));

@@ -5,18 +5,18 @@
 //! and formats errors. What an API rejects for a model is [`remembered`].
 
 mod anthropic;
+mod capabilities;
 mod chat;
 mod cohere;
 mod embed;
 mod moderate;
 mod openai;
-mod ordered;
-mod remembered;
+mod ordered_json;
 mod request;
 mod send;
 #[cfg(test)]
 mod tests;
 
-pub(super) use ordered::Ordered;
-pub(crate) use request::{ClientError, Embedded, Reply, Target};
+pub(super) use ordered_json::OrderedJson;
+pub(crate) use request::{ClientError, Embeddings, Reply, Target};
 pub(crate) use send::Client;

@@ -15,12 +15,12 @@ use crate::llm::Moderation;
 const PATH: &str = "/moderations";
 
 #[derive(Deserialize)]
-struct Answer {
-    results: Vec<Found>,
+struct ModerationResponse {
+    results: Vec<ModerationResult>,
 }
 
 #[derive(Deserialize)]
-struct Found {
+struct ModerationResult {
     flagged: bool,
     /// Old models omit unknown categories, or set them to `null`.
     #[serde(default)]
@@ -31,13 +31,13 @@ impl Client {
     /// Classifies a text with a moderation model, which is free of charge.
     pub(crate) async fn moderate(&self, target: &Target, text: &str) -> Result<Moderation, ClientError> {
         let request = Request::new(target, PATH, &json!({"model": target.model, "input": text}));
-        let answer = self.send_whole(target, &request).await?;
-        read(&answer).map_err(|error| send::of_answer(target, &request, error))
+        let answer = self.send_required(target, &request).await?;
+        parse_response(&answer).map_err(|error| send::response_error(target, &request, error))
     }
 }
 
-fn read(answer: &[u8]) -> Result<Moderation, ClientError> {
-    let answer: Answer = send::parsed(answer, "moderation")?;
+fn parse_response(answer: &[u8]) -> Result<Moderation, ClientError> {
+    let answer: ModerationResponse = send::parse_json(answer, "moderation")?;
     let nothing = || ClientError::malformed("the response contains no result", Tokens::default());
     let found = answer.results.into_iter().next().ok_or_else(nothing)?;
     let scores = found.category_scores.into_iter();

@@ -10,7 +10,7 @@ use cobalt_core::prices::Tokens;
 use cobalt_core::redact::Secret;
 use serde_json::Value;
 
-use super::ordered::Ordered;
+use super::ordered_json::OrderedJson;
 use crate::llm::Provider;
 
 /// The version of Anthropic's API.
@@ -40,7 +40,7 @@ impl Request {
             Some((base, query)) => format!("{}{path}?{query}", base.trim_end_matches('/')),
             None => format!("{}{path}", target.base_url),
         };
-        Self { url, headers, body: Ordered(body).text().into_bytes() }
+        Self { url, headers, body: OrderedJson(body).text().into_bytes() }
     }
 }
 
@@ -66,7 +66,7 @@ pub(crate) struct Reply {
 
 /// The embeddings of texts, in order.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Embedded {
+pub(crate) struct Embeddings {
     pub(crate) vectors: Vec<Vec<f32>>,
     pub(crate) tokens: Tokens,
 }

@@ -4,18 +4,19 @@ use std::time::Duration;
 
 use cobalt_core::back_off::BackOff;
 use cobalt_core::prices::Tokens;
-use cobalt_core::wording::cut;
+use cobalt_core::wording::truncate;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::{Method, Url};
 use serde::de::DeserializeOwned;
 use tokio::sync::Semaphore;
 
-use super::remembered::Remembered;
+use super::capabilities::KnownModes;
 use super::request::Request;
 use super::{ClientError, Target};
-use crate::http::said::{address, message, shown};
+use crate::http::error_body::{display_url, message, one_line};
 use crate::http::{
-    self, AttemptError, Call, Connections, Limit, Patience, Problem, Redirects, Refusal, Tries, without_key,
+    self, AttemptError, BodyLimit, Connections, Failure, HttpRequest, RedirectPolicy, Refusal, RetryPolicy,
+    Timeout, redact_key,
 };
 use crate::llm::ModelSettings;
 
@@ -28,7 +29,7 @@ pub(crate) struct Client {
     timeout: Duration,
     retries: u32,
     back_off: BackOff,
-    pub(super) remembered: Remembered,
+    pub(super) remembered: KnownModes,
 }
 
 /// Why a request failed. After a refusal, something may still be removed from the request.
@@ -51,44 +52,44 @@ impl Client {
             timeout: settings.timeout,
             retries: settings.retries,
             back_off,
-            remembered: Remembered::default(),
+            remembered: KnownModes::default(),
         }
     }
 
     /// Sends a request from which nothing can be removed.
-    pub(super) async fn send_whole(
+    pub(super) async fn send_required(
         &self,
         target: &Target,
         request: &Request,
     ) -> Result<Vec<u8>, ClientError> {
         self.send(target, request).await.map_err(|error| match error {
-            SendError::Refused(refusal) => refused(target, request, &refusal),
+            SendError::Refused(refusal) => refusal_error(target, request, &refusal),
             SendError::Failed(error) => error,
         })
     }
 
     /// Sends a request until there is a response, or retrying would not help. No slot is held while waiting.
     pub(super) async fn send(&self, target: &Target, request: &Request) -> Result<Vec<u8>, SendError> {
-        let failed = |problem: &str| SendError::Failed(failed(target, request, problem));
-        let call = call(request).map_err(|problem| failed(&problem))?;
-        let mut tries = Tries::new(self.retries, self.back_off);
+        let failed = |problem: &str| SendError::Failed(permanent_error(target, request, problem));
+        let call = build_call(request).map_err(|problem| failed(&problem))?;
+        let mut tries = RetryPolicy::new(self.retries, self.back_off);
         loop {
             let slot = self.slots.acquire().await.map_err(|_| failed("the client is closed"))?;
             let (problem, wait) = match attempt(&self.connections, &call, self.timeout).await {
                 Ok(answer) => return Ok(answer),
-                Err(AttemptError::Final(Problem::Refused(refusal))) => {
+                Err(AttemptError::Permanent(Failure::Refused(refusal))) => {
                     return Err(SendError::Refused(refusal));
                 }
-                Err(AttemptError::Final(Problem::Broken(problem) | Problem::Late(problem))) => {
+                Err(AttemptError::Permanent(Failure::Broken(problem) | Failure::TimedOut(problem))) => {
                     return Err(failed(&problem));
                 }
-                Err(AttemptError::Passing { problem, wait }) => (problem, wait),
+                Err(AttemptError::Transient { problem, wait }) => (problem, wait),
             };
             drop(slot);
-            tries.again(&problem, wait).await.map_err(|end| {
+            tries.wait_for_retry(&problem, wait).await.map_err(|end| {
                 let said = match &problem {
-                    Problem::Refused(refusal) => said(refusal),
-                    Problem::Broken(problem) | Problem::Late(problem) => problem.clone(),
+                    Failure::Refused(refusal) => describe_refusal(refusal),
+                    Failure::Broken(problem) | Failure::TimedOut(problem) => problem.clone(),
                 };
                 failed(&(said + &end))
             })?;
@@ -97,38 +98,38 @@ impl Client {
 }
 
 /// The maximum size of a response.
-const LONGEST: Limit<'_> = Limit { bytes: 16 << 20, exceeded: "the response exceeds 16 MiB" };
+const RESPONSE_LIMIT: BodyLimit<'_> = BodyLimit { bytes: 16 << 20, exceeded: "the response exceeds 16 MiB" };
 
 /// Builds the call to send.
-pub fn call(request: &Request) -> Result<Call, String> {
+pub fn build_call(request: &Request) -> Result<HttpRequest, String> {
     let mut headers = HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static("application/json"))]);
     for (name, value) in &request.headers {
-        headers.insert(*name, http::secret(value)?);
+        headers.insert(*name, http::secret_header(value)?);
     }
-    Ok(Call {
+    Ok(HttpRequest {
         method: Method::POST,
         url: Url::parse(&request.url).map_err(|error| error.to_string())?,
         headers,
         body: request.body.clone(),
-        redirects: Redirects::Within,
+        redirects: RedirectPolicy::SameOrigin,
     })
 }
 
 /// Sends a request once.
 pub async fn attempt(
     connections: &Connections,
-    call: &Call,
+    call: &HttpRequest,
     timeout: Duration,
 ) -> Result<Vec<u8>, AttemptError> {
     let mut answer =
-        http::attempt(connections, call, Patience::Whole(timeout)).await.map_err(|error| match error {
-            AttemptError::Passing { problem: Problem::Refused(refusal), .. } if is_quota(&refusal) => {
-                AttemptError::Final(Problem::Refused(refusal))
+        http::attempt(connections, call, Timeout::Total(timeout)).await.map_err(|error| match error {
+            AttemptError::Transient { problem: Failure::Refused(refusal), .. } if is_quota(&refusal) => {
+                AttemptError::Permanent(Failure::Refused(refusal))
             }
             other => other,
         })?;
     let mut body = Vec::new();
-    answer.read_into(&mut body, LONGEST).await?;
+    answer.read_into(&mut body, RESPONSE_LIMIT).await?;
     Ok(body)
 }
 
@@ -139,24 +140,24 @@ pub fn is_quota(refusal: &Refusal) -> bool {
 }
 
 /// The error for a refused request.
-pub fn refused(target: &Target, request: &Request, refusal: &Refusal) -> ClientError {
+pub fn refusal_error(target: &Target, request: &Request, refusal: &Refusal) -> ClientError {
     match refusal.status {
         401 if target.api_key.is_none() => {
             let problem = "status 401: no key was sent, because none is configured for this URL; set `api-key-env` to \
             the variable that holds it";
-            failed(target, request, problem)
+            permanent_error(target, request, problem)
         }
-        400 | 413 | 422 => ClientError::Refused(told(target, request, &said(refusal))),
-        _ => failed(target, request, &said(refusal)),
+        400 | 413 | 422 => ClientError::Refused(with_target(target, request, &describe_refusal(refusal))),
+        _ => permanent_error(target, request, &describe_refusal(refusal)),
     }
 }
 
 /// The message of a refusal, with advice.
-pub fn said(refusal: &Refusal) -> String {
+pub fn describe_refusal(refusal: &Refusal) -> String {
     let message = message(&refusal.body);
     let advice = match (refusal.status, &refusal.location) {
         (300..=399, Some(to)) => {
-            Some(format!("the server redirects to {}; use that as the base URL", address(to)))
+            Some(format!("the server redirects to {}; use that as the base URL", display_url(to)))
         }
         (401, _) => Some("the key was rejected; check the variable or setting that holds it".to_owned()),
         (403, _) => Some("the key lacks permission; check its access rights".to_owned()),
@@ -170,49 +171,51 @@ pub fn said(refusal: &Refusal) -> String {
 }
 
 /// The final error for a problem.
-pub fn failed(target: &Target, request: &Request, problem: &str) -> ClientError {
-    ClientError::Failed(told(target, request, problem))
+pub fn permanent_error(target: &Target, request: &Request, problem: &str) -> ClientError {
+    ClientError::Failed(with_target(target, request, problem))
 }
 
 /// Adds the target to an error in a response.
-pub fn of_answer(target: &Target, request: &Request, error: ClientError) -> ClientError {
+pub fn response_error(target: &Target, request: &Request, error: ClientError) -> ClientError {
     match error {
-        ClientError::Failed(problem) | ClientError::Refused(problem) => failed(target, request, &problem),
+        ClientError::Failed(problem) | ClientError::Refused(problem) => {
+            permanent_error(target, request, &problem)
+        }
         ClientError::Malformed { problem, tokens } => {
-            ClientError::Malformed { problem: told(target, request, &problem), tokens }
+            ClientError::Malformed { problem: with_target(target, request, &problem), tokens }
         }
     }
 }
 
-fn told(target: &Target, request: &Request, problem: &str) -> String {
-    let text = format!("{} `{}` at {}: {problem}", target.provider, target.model, address(&request.url));
-    without_key(&text, target.api_key.as_ref())
+fn with_target(target: &Target, request: &Request, problem: &str) -> String {
+    let text = format!("{} `{}` at {}: {problem}", target.provider, target.model, display_url(&request.url));
+    redact_key(&text, target.api_key.as_ref())
 }
 
 /// The maximum displayed length of a tool name, in characters.
-const LONGEST_NAME: usize = 64;
+const MAX_NAME_CHARS: usize = 64;
 
-pub const CUT_OFF: &str = "the answer was truncated by the token limit";
+pub const TRUNCATED: &str = "the answer was truncated by the token limit";
 pub const FILTERED: &str = "the answer was blocked by a content filter";
 pub const EMPTY: &str = "the answer contains neither text nor a tool call";
 
 /// Parses a response.
-pub fn parsed<T: DeserializeOwned>(answer: &[u8], what: &str) -> Result<T, ClientError> {
+pub fn parse_json<T: DeserializeOwned>(answer: &[u8], what: &str) -> Result<T, ClientError> {
     serde_json::from_slice(answer).map_err(|error| {
         // It may repeat a long text from the response.
-        let error = shown(&error.to_string());
+        let error = one_line(&error.to_string());
         ClientError::malformed(format!("the response contains no valid {what}: {error}"), Tokens::default())
     })
 }
 
 /// The problem if the model refused to answer, with its reason if it gave one.
-pub fn refused_as_useless(why: Option<&str>) -> String {
-    let why = why.map(|why| format!(": {}", shown(why))).unwrap_or_default();
+pub fn model_refused(why: Option<&str>) -> String {
+    let why = why.map(|why| format!(": {}", one_line(why))).unwrap_or_default();
     format!("the model refused to answer{why}")
 }
 
 /// The problem if the model called another tool than requested.
-pub fn other_tool(called: Option<&str>, asked: &str) -> String {
-    let called = cut(called.unwrap_or_default(), LONGEST_NAME);
+pub fn wrong_tool(called: Option<&str>, asked: &str) -> String {
+    let called = truncate(called.unwrap_or_default(), MAX_NAME_CHARS);
     format!("the model called the tool `{called}`, but was asked to call `{asked}`")
 }

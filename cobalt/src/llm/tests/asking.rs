@@ -10,13 +10,13 @@ use serde_json::json;
 use tokio::time::{sleep, timeout};
 
 use super::{WEEK, ask, models, of, question, score, settings, with_cache};
-use crate::llm::test_server::{Answer, TestServer};
-use crate::llm::{Meter, ModelChoice, ModelSettings};
-use crate::threads::join_all;
+use crate::llm::test_server::{ScriptedResponse, TestServer};
+use crate::llm::{JudgeMeter, ModelChoice, ModelSettings};
+use crate::thread_pool::join_all;
 
 #[tokio::test]
 async fn an_answer_is_read_counted_and_priced() {
-    let server = TestServer::script([Answer::chat("Here it is:\n```json\n{\"score\": 0.9}\n```")]);
+    let server = TestServer::script([ScriptedResponse::chat("Here it is:\n```json\n{\"score\": 0.9}\n```")]);
     let (answer, usage) = ask(&models(&server), &question("a")).await;
     assert_eq!(answer, Ok(0.9));
     assert_eq!((usage.calls, usage.cached, usage.tokens), (1, 0, Tokens::new(40, 10)));
@@ -27,7 +27,7 @@ async fn an_answer_is_read_counted_and_priced() {
 
 #[tokio::test]
 async fn a_model_without_a_price_is_named() {
-    let server = TestServer::script([Answer::chat("{\"score\": 1}")]);
+    let server = TestServer::script([ScriptedResponse::chat("{\"score\": 1}")]);
     let mut settings = settings(&server);
     settings.judge.model = Some("our-model".to_owned());
     let (_, usage) = ask(&of(settings), &question("a")).await;
@@ -37,11 +37,14 @@ async fn a_model_without_a_price_is_named() {
 #[tokio::test]
 async fn what_is_no_answer_is_asked_once_more_with_what_was_wrong() {
     for garbled in [
-        Answer::chat("{\"score\": 1.7}"),
-        Answer::chat("no JSON here"),
-        Answer::json(200, &json!({"choices": [], "usage": {"prompt_tokens": 40, "completion_tokens": 10}})),
+        ScriptedResponse::chat("{\"score\": 1.7}"),
+        ScriptedResponse::chat("no JSON here"),
+        ScriptedResponse::json(
+            200,
+            &json!({"choices": [], "usage": {"prompt_tokens": 40, "completion_tokens": 10}}),
+        ),
     ] {
-        let server = TestServer::script([garbled, Answer::chat("{\"score\": 0.7}")]);
+        let server = TestServer::script([garbled, ScriptedResponse::chat("{\"score\": 0.7}")]);
         let (answer, usage) = ask(&models(&server), &question("the question")).await;
         assert_eq!(answer, Ok(0.7));
         assert_eq!(
@@ -50,7 +53,7 @@ async fn what_is_no_answer_is_asked_once_more_with_what_was_wrong() {
             "the unusable one is paid for, too"
         );
         let prompts: Vec<_> =
-            server.asked().iter().map(|asked| asked.body["messages"][1].to_string()).collect();
+            server.requests().iter().map(|asked| asked.body["messages"][1].to_string()).collect();
         assert!(
             prompts[1].contains("the question") && prompts[1].contains("could not be used"),
             "{prompts:?}"
@@ -61,31 +64,31 @@ async fn what_is_no_answer_is_asked_once_more_with_what_was_wrong() {
 #[tokio::test]
 async fn a_score_out_of_range_twice_is_an_error_and_never_kept() {
     let folder = tempfile::tempdir().unwrap();
-    let server = TestServer::script([Answer::chat("{\"score\": 1.7}")]);
+    let server = TestServer::script([ScriptedResponse::chat("{\"score\": 1.7}")]);
     let (answer, usage) = ask(&with_cache(&server, &folder, WEEK), &question("a")).await;
     let error = answer.unwrap_err();
     assert!(
         error.contains("gpt-4o-mini") && error.contains("`score` is 1.7") && error.contains("twice"),
         "{error}"
     );
-    assert_eq!((usage.calls, server.asked().len()), (2, 2));
+    assert_eq!((usage.calls, server.requests().len()), (2, 2));
     assert!(!folder.path().join(".cobalt/cache").exists(), "nothing was cached");
 }
 
 #[tokio::test]
 async fn a_refusal_is_an_error_at_once() {
-    let server = TestServer::script([Answer::error(401, "bad key")]);
+    let server = TestServer::script([ScriptedResponse::error(401, "bad key")]);
     let (answer, usage) = ask(&models(&server), &question("a")).await;
     assert!(answer.unwrap_err().contains("401"));
-    assert_eq!((usage.calls, server.asked().len()), (0, 1));
+    assert_eq!((usage.calls, server.requests().len()), (0, 1));
 }
 
 #[tokio::test]
 async fn two_hundred_questions_are_answered_where_one_in_five_calls_fails() {
     let calls = AtomicUsize::new(0);
     let server = TestServer::start(move |_| match calls.fetch_add(1, Ordering::Relaxed) % 5 {
-        0 => Answer::error(500, "down").header("retry-after", "0"),
-        _ => Answer::chat("{\"score\": 0.5}"),
+        0 => ScriptedResponse::error(500, "down").header("retry-after", "0"),
+        _ => ScriptedResponse::chat("{\"score\": 0.5}"),
     });
     let models = of(ModelSettings { retries: 10, concurrency: 20, ..settings(&server) });
     let questions: Vec<_> = (0..200).map(|number| question(&number.to_string())).collect();
@@ -93,29 +96,30 @@ async fn two_hundred_questions_are_answered_where_one_in_five_calls_fails() {
         questions.iter().map(|question| Box::pin(ask(&models, question)) as _).collect();
     let answers = join_all(asked).await;
     assert!(answers.iter().all(|(answer, usage): &(_, JudgeUsage)| *answer == Ok(0.5) && usage.calls == 1));
-    assert_eq!(server.asked().len(), 250);
+    assert_eq!(server.requests().len(), 250);
     assert!(server.most_in_flight() <= 20, "{}", server.most_in_flight());
 }
 
 #[tokio::test]
 async fn a_server_that_wants_a_key_where_none_is_said_is_told_of_the_setting() {
-    let server = TestServer::script([Answer::error(401, "who are you")]);
+    let server = TestServer::script([ScriptedResponse::error(401, "who are you")]);
     let mut settings = settings(&server);
     settings.judge.api_key = None;
     let error = ask(&of(settings), &question("a")).await.0.unwrap_err();
     assert!(error.contains("401: no key was sent") && error.contains("`api-key-env`"), "{error}");
-    assert!(!server.asked()[0].headers.contains_key("authorization"));
+    assert!(!server.requests()[0].headers.contains_key("authorization"));
 }
 
 #[tokio::test]
 async fn the_same_question_on_its_way_is_sent_once_and_another_time_on_purpose() {
-    let server = TestServer::start(|_| Answer::chat("{\"score\": 0.5}").after(Duration::from_millis(30)));
+    let server =
+        TestServer::start(|_| ScriptedResponse::chat("{\"score\": 0.5}").after(Duration::from_millis(30)));
     let models = models(&server);
-    let again = crate::llm::Question { which: 1, ..question("a") };
+    let again = crate::llm::Question { repetition: 1, ..question("a") };
     let (same, other) = (question("a"), question("b"));
     let answers =
         tokio::join!(ask(&models, &same), ask(&models, &same), ask(&models, &again), ask(&models, &other));
-    assert_eq!(server.asked().len(), 3);
+    assert_eq!(server.requests().len(), 3);
     let usages = [answers.0.1, answers.1.1, answers.2.1, answers.3.1];
     assert_eq!(usages.each_ref().map(|usage| usage.calls), [1, 0, 1, 1]);
     assert_eq!(usages.each_ref().map(|usage| usage.cached), [0, 1, 0, 0]);
@@ -123,14 +127,14 @@ async fn the_same_question_on_its_way_is_sent_once_and_another_time_on_purpose()
 
 #[tokio::test]
 async fn one_who_waits_asks_where_the_one_who_asked_is_gone() {
-    let server = TestServer::script([Answer::never(), Answer::chat("{\"score\": 0.5}")]);
+    let server = TestServer::script([ScriptedResponse::never(), ScriptedResponse::chat("{\"score\": 0.5}")]);
     let models = Arc::new(models(&server));
     let leader = tokio::spawn({
         let models = Arc::clone(&models);
         async move { ask(&models, &question("a")).await }
     });
     timeout(Duration::from_secs(5), async {
-        while server.asked().is_empty() {
+        while server.requests().is_empty() {
             sleep(Duration::from_millis(1)).await;
         }
     })
@@ -144,27 +148,27 @@ async fn one_who_waits_asks_where_the_one_who_asked_is_gone() {
     sleep(Duration::from_millis(5)).await;
     leader.abort();
     let (answer, usage) = timeout(Duration::from_secs(5), waiter).await.unwrap().unwrap();
-    assert_eq!((answer, usage.calls, server.asked().len()), (Ok(0.5), 1, 2));
+    assert_eq!((answer, usage.calls, server.requests().len()), (Ok(0.5), 1, 2));
 }
 
 #[tokio::test]
 async fn an_answer_is_kept_for_later_processes_until_it_is_too_old() {
     let folder = tempfile::tempdir().unwrap();
-    let server = TestServer::script([Answer::chat("{\"score\": 0.5}")]);
+    let server = TestServer::script([ScriptedResponse::chat("{\"score\": 0.5}")]);
     ask(&with_cache(&server, &folder, WEEK), &question("a")).await.0.unwrap();
     let (answer, usage) = ask(&with_cache(&server, &folder, WEEK), &question("a")).await;
     assert_eq!((answer, usage.calls, usage.cached, usage.cost), (Ok(0.5), 0, 1, 0.0));
-    assert_eq!(server.asked().len(), 1);
+    assert_eq!(server.requests().len(), 1);
     ask(&with_cache(&server, &folder, WEEK), &question("b")).await.0.unwrap();
-    assert_eq!(server.asked().len(), 2, "another question is another answer");
+    assert_eq!(server.requests().len(), 2, "another question is another answer");
     let mut warmer = settings(&server);
     warmer.judge.temperature = Some(0.7);
     warmer.cache = with_cache_settings(&folder);
     ask(&of(warmer), &question("a")).await.0.unwrap();
-    assert_eq!(server.asked().len(), 3, "another temperature, too");
+    assert_eq!(server.requests().len(), 3, "another temperature, too");
     sleep(Duration::from_millis(5)).await;
     ask(&with_cache(&server, &folder, Duration::from_millis(1)), &question("b")).await.0.unwrap();
-    assert_eq!(server.asked().len(), 4, "it has expired");
+    assert_eq!(server.requests().len(), 4, "it has expired");
 }
 
 fn with_cache_settings(folder: &tempfile::TempDir) -> Option<crate::llm::CacheSettings> {
@@ -174,9 +178,12 @@ fn with_cache_settings(folder: &tempfile::TempDir) -> Option<crate::llm::CacheSe
 #[tokio::test]
 async fn a_kept_answer_that_is_refused_now_is_asked_for_anew() {
     let folder = tempfile::tempdir().unwrap();
-    let server = TestServer::script([Answer::chat("{\"score\": 0.5}"), Answer::chat("{\"score\": 0.8}")]);
+    let server = TestServer::script([
+        ScriptedResponse::chat("{\"score\": 0.5}"),
+        ScriptedResponse::chat("{\"score\": 0.8}"),
+    ]);
     ask(&with_cache(&server, &folder, WEEK), &question("a")).await.0.unwrap();
-    let (meter, models) = (Meter::default(), with_cache(&server, &folder, WEEK));
+    let (meter, models) = (JudgeMeter::default(), with_cache(&server, &folder, WEEK));
     let high = |object: &_| {
         score(object).and_then(|score| if score > 0.6 { Ok(score) } else { Err("low".to_owned()) })
     };
@@ -187,7 +194,7 @@ async fn a_kept_answer_that_is_refused_now_is_asked_for_anew() {
 #[tokio::test]
 async fn neither_the_question_nor_a_key_is_kept() {
     let folder = tempfile::tempdir().unwrap();
-    let server = TestServer::script([Answer::chat("{\"score\": 0.5}")]);
+    let server = TestServer::script([ScriptedResponse::chat("{\"score\": 0.5}")]);
     ask(&with_cache(&server, &folder, WEEK), &question("the secret question")).await.0.unwrap();
     let mut found = 0;
     for folder in std::fs::read_dir(folder.path().join(".cobalt/cache")).unwrap() {
@@ -204,14 +211,16 @@ async fn neither_the_question_nor_a_key_is_kept() {
 async fn a_moderation_is_kept_as_well() {
     let folder = tempfile::tempdir().unwrap();
     let result = json!({"flagged": true, "category_scores": {"violence": 0.75}});
-    let server =
-        TestServer::script([Answer::text(200, "{"), Answer::json(200, &json!({"results": [result]}))]);
+    let server = TestServer::script([
+        ScriptedResponse::text(200, "{"),
+        ScriptedResponse::json(200, &json!({"results": [result]})),
+    ]);
     for calls in [2, 0] {
-        let (models, meter) = (with_cache(&server, &folder, WEEK), Meter::default());
+        let (models, meter) = (with_cache(&server, &folder, WEEK), JudgeMeter::default());
         let found = models.moderate(&ModelChoice::default(), "text", &meter).await.unwrap();
         assert_eq!((found.flagged, found.category_scores["violence"]), (true, 0.75));
         let usage = meter.usage().unwrap();
         assert_eq!((usage.calls, usage.unpriced.len()), (calls, 0));
     }
-    assert_eq!(server.asked()[0].body["model"], "omni-moderation-latest");
+    assert_eq!(server.requests()[0].body["model"], "omni-moderation-latest");
 }

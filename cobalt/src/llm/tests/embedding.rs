@@ -12,29 +12,29 @@ use tokio::time::timeout;
 use super::{WEEK, models, of, settings, with_cache};
 use crate::config::Config;
 use crate::llm::models::Models;
-use crate::llm::test_server::{Answer, Asked, TestServer};
-use crate::llm::{Meter, ModelChoice, Provider};
+use crate::llm::test_server::{ReceivedRequest, ScriptedResponse, TestServer};
+use crate::llm::{JudgeMeter, ModelChoice, Provider};
 
 /// An embedding with the text's length, for 3 tokens per text and 1 per request.
-fn lengths(asked: &Asked) -> Answer {
+fn lengths(asked: &ReceivedRequest) -> ScriptedResponse {
     let texts = asked.body["input"].as_array().unwrap();
     let row = |text: &Value| json!([text.as_str().unwrap().len(), 1.0]);
     let rows = texts.iter().enumerate().map(|(index, text)| json!({"index": index, "embedding": row(text)}));
     let tokens = texts.len() * 3 + 1;
     let body =
         json!({"data": rows.collect::<Vec<_>>(), "usage": {"prompt_tokens": tokens, "total_tokens": tokens}});
-    Answer::json(200, &body)
+    ScriptedResponse::json(200, &body)
 }
 
 async fn embed(models: &Models, texts: &[&str]) -> (Result<Vec<f32>, String>, JudgeUsage) {
-    let meter = Meter::default();
+    let meter = JudgeMeter::default();
     let vectors = models.embed(&ModelChoice::default(), texts, &meter).await;
     let firsts = vectors.map(|vectors| vectors.iter().map(|vector| vector[0]).collect());
     (firsts.map_err(|error| error.to_string()), meter.usage().unwrap_or_default())
 }
 
 fn sent(server: &TestServer) -> Vec<usize> {
-    server.asked().iter().map(|asked| asked.body["input"].as_array().unwrap().len()).collect()
+    server.requests().iter().map(|asked| asked.body["input"].as_array().unwrap().len()).collect()
 }
 
 #[tokio::test]
@@ -85,21 +85,21 @@ async fn a_text_is_embedded_once_whoever_asks_and_whenever() {
 
 #[tokio::test]
 async fn what_cannot_be_compared_is_asked_for_once_more_and_then_an_error() {
-    let odd = Answer::json(
+    let odd = ScriptedResponse::json(
         200,
         &json!({"data": [{"index": 0, "embedding": [1e39]}], "usage": {"prompt_tokens": 3}}),
     );
     let server = TestServer::script([odd]);
     let (vectors, usage) = embed(&models(&server), &["a"]).await;
     assert!(vectors.unwrap_err().contains("twice"));
-    assert_eq!((usage.calls, usage.tokens.input, server.asked().len()), (2, 0, 2));
+    assert_eq!((usage.calls, usage.tokens.input, server.requests().len()), (2, 0, 2));
 }
 
 #[tokio::test]
 async fn an_empty_text_is_sent_for_the_api_to_refuse() {
     let server =
         TestServer::start(|asked| match asked.body["input"].as_array().unwrap().contains(&json!("")) {
-            true => Answer::error(400, "the input is empty"),
+            true => ScriptedResponse::error(400, "the input is empty"),
             false => lengths(asked),
         });
     let (vectors, _) = embed(&models(&server), &["a", ""]).await;
@@ -108,17 +108,17 @@ async fn an_empty_text_is_sent_for_the_api_to_refuse() {
 
 #[tokio::test]
 async fn an_error_is_everyones_and_costs_nothing() {
-    let server = TestServer::script([Answer::error(500, "down").after(Duration::from_millis(5))]);
+    let server = TestServer::script([ScriptedResponse::error(500, "down").after(Duration::from_millis(5))]);
     let models = models(&server);
     let (one, two) = tokio::join!(embed(&models, &["a"]), embed(&models, &["a", "bb"]));
     assert!(one.0.unwrap_err().contains("500") && two.0.unwrap_err().contains("500"));
-    assert_eq!((one.1, two.1, server.asked().len()), (JudgeUsage::default(), JudgeUsage::default(), 1));
+    assert_eq!((one.1, two.1, server.requests().len()), (JudgeUsage::default(), JudgeUsage::default(), 1));
 }
 
 #[tokio::test]
 async fn a_text_that_is_refused_fails_no_other() {
     let server = TestServer::start(|asked| match asked.body["input"].to_string().contains("too long") {
-        true => Answer::error(400, "too long"),
+        true => ScriptedResponse::error(400, "too long"),
         false => lengths(asked),
     });
     let models = models(&server);
@@ -126,7 +126,11 @@ async fn a_text_that_is_refused_fails_no_other() {
     let (good, bad) = tokio::join!(embed(&models, &others), embed(&models, &["too long"]));
     assert_eq!(good.0, Ok(vec![1.0, 2.0, 3.0, 4.0, 5.0]));
     assert!(bad.0.unwrap_err().contains("400"));
-    assert_eq!(good.1.calls, server.asked().len() as u64 - 4, "requests of 6, 3, 2 and 1 texts are refused");
+    assert_eq!(
+        good.1.calls,
+        server.requests().len() as u64 - 4,
+        "requests of 6, 3, 2 and 1 texts are refused"
+    );
 }
 
 #[test]
@@ -156,7 +160,7 @@ async fn texts_are_compared_by_their_characters_without_any_server() {
     let (vectors, usage) = embed(&of(settings), &["a", "", "a"]).await;
     let vectors = vectors.unwrap();
     assert_eq!(vectors[0], vectors[2]);
-    assert!(usage.is_empty() && server.asked().is_empty());
+    assert!(usage.is_empty() && server.requests().is_empty());
 }
 
 #[test]

@@ -15,7 +15,7 @@ use tempfile::TempDir;
 
 use super::models::Models;
 use super::test_server::TestServer;
-use super::{CacheSettings, JudgeUsage, Meter, ModelChoice, ModelSettings, Question, Schema};
+use super::{CacheSettings, JudgeMeter, JudgeUsage, ModelChoice, ModelSettings, Question, Schema};
 
 /// Settings without a cache, with the judge and embedding models on a test server.
 fn settings(server: &TestServer) -> ModelSettings {
@@ -64,7 +64,7 @@ fn question(prompt: &str) -> Question {
     let properties = json!({"score": {"type": "number"}});
     let schema = json!({"type": "object", "properties": properties, "required": ["score"], "additionalProperties": false});
     let schema = Schema { name: "score", schema };
-    Question { system: "You are a judge.".to_owned(), prompt: prompt.to_owned(), schema, which: 0 }
+    Question { system: "You are a judge.".to_owned(), prompt: prompt.to_owned(), schema, repetition: 0 }
 }
 
 /// Parses a score from 0 to 1.
@@ -78,7 +78,7 @@ fn score(object: &Map<String, Value>) -> Result<f64, String> {
 
 /// Asks the configured judge.
 async fn ask(models: &Models, question: &Question) -> (Result<f64, String>, JudgeUsage) {
-    let meter = Meter::default();
+    let meter = JudgeMeter::default();
     let answer = models.ask(&ModelChoice::default(), question, &meter, score).await;
     (answer.map_err(|error| error.to_string()), meter.usage().unwrap_or_default())
 }

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use cobalt_core::redact::Secret;
 
-use crate::evaluators::Unfit;
+use crate::evaluators::CheckErrorKind;
 use crate::llm::client::Target;
-use crate::llm::target::target;
+use crate::llm::target::resolve_target;
 use crate::llm::vendors::Role;
 use crate::llm::{ModelChoice, ModelSettings};
 
@@ -28,7 +28,7 @@ fn choice(text: &str) -> ModelChoice {
 }
 
 /// Resolves an evaluator's choice, with this configuration and these variables.
-fn led(role: Role, own: &str, configured: &str, variables: &str) -> Result<Target, Unfit> {
+fn led(role: Role, own: &str, configured: &str, variables: &str) -> Result<Target, CheckErrorKind> {
     let settings = ModelSettings {
         judge: if role == Role::Embedding { ModelChoice::default() } else { choice(configured) },
         embedding: if role == Role::Embedding { choice(configured) } else { ModelChoice::default() },
@@ -41,7 +41,7 @@ fn led(role: Role, own: &str, configured: &str, variables: &str) -> Result<Targe
         let set = variables.split_whitespace().filter_map(|set| set.split_once('='));
         set.into_iter().find(|(set, _)| *set == name).map(|(_, value)| value.to_owned())
     };
-    target(role, &choice(own), &settings, &variable).map_err(|error| error.0)
+    resolve_target(role, &choice(own), &settings, &variable).map_err(|error| error.0)
 }
 
 /// The same in a line: provider, model, base URL, key.
@@ -79,7 +79,7 @@ fn without_a_word_the_vendor_with_a_key_judges_by_an_inexpensive_model() {
 #[test]
 fn a_missing_key_is_named_with_what_would_do_too() {
     let missing = |role, own: &str| match led(role, own, "", "OPENAI_API_KEY=") {
-        Err(Unfit::MissingKey { variable, asked_for }) => (variable, asked_for),
+        Err(CheckErrorKind::MissingKey { variable, asked_for }) => (variable, asked_for),
         other => panic!("{other:?}"),
     };
     let (variable, asked_for) = missing(Role::Judge, "");

@@ -2,8 +2,8 @@
 
 mod tokenizer;
 
-use super::n_grams::{clipped_matches, n_grams};
-use super::sequences::Numbers;
+use super::alignment::ElementIds;
+use super::n_grams::{clipped_matches, n_gram_count};
 pub use tokenizer::BleuTokenizer;
 
 /// BLEU (Papineni et al. 2002), computed like sacrebleu 2.6, with its options. The defaults are those of sacrebleu for single sentences.
@@ -93,14 +93,14 @@ impl Bleu {
         S: AsRef<str>,
     {
         let counts = texts.into_iter().map(|(output, references)| self.counts(output, references.as_ref()));
-        self.score_of(counts.fold(Counts::none(self.max_order), |sum, counts| sum.add(&counts)))
+        self.score_of(counts.fold(Counts::zero(self.max_order), |sum, counts| sum.add(&counts)))
     }
 
     fn counts(&self, output: &str, references: &[impl AsRef<str>]) -> Counts {
-        let line = |text| self.tokenizer.line(text, self.lowercase);
+        let line = |text| self.tokenizer.prepare(text, self.lowercase);
         let output = line(output);
         let references: Vec<_> = references.iter().map(|text| line(text.as_ref())).collect();
-        let mut known = Numbers::new();
+        let mut known = ElementIds::new();
         let mut numbered = |line| {
             let mut tokens = Vec::new();
             self.tokenizer.tokens(line, |token| tokens.push(known.of(token)));
@@ -112,7 +112,7 @@ impl Bleu {
         let closest = lengths.min_by_key(|length| (length.abs_diff(output.len()), *length));
         Counts {
             matches: clipped_matches(&output, &references, self.max_order),
-            totals: (1..=self.max_order).map(|order| n_grams(output.len(), order)).collect(),
+            totals: (1..=self.max_order).map(|order| n_gram_count(output.len(), order)).collect(),
             output_length: output.len(),
             reference_length: closest.unwrap_or(0),
         }
@@ -143,7 +143,7 @@ struct Counts {
 }
 
 impl Counts {
-    fn none(orders: usize) -> Self {
+    fn zero(orders: usize) -> Self {
         Self { matches: vec![0; orders], totals: vec![0; orders], output_length: 0, reference_length: 0 }
     }
 
@@ -187,7 +187,7 @@ impl BleuSmoothing {
         }
         let mut next = 1.0;
         let precision = |(order, (matches, total)): (usize, (&usize, &usize))| {
-            let more = self.added(order);
+            let more = self.addend(order);
             let (mut matches, total) = (*matches as f64 + more, *total as f64 + more);
             if total == 0.0 {
                 return 0.0;
@@ -209,11 +209,11 @@ impl BleuSmoothing {
 
     /// The number of orders with an n-gram.
     pub(super) fn orders(self, totals: &[usize]) -> usize {
-        (1..).zip(totals).filter(|(order, total)| **total as f64 + self.added(*order) > 0.0).count()
+        (1..).zip(totals).filter(|(order, total)| **total as f64 + self.addend(*order) > 0.0).count()
     }
 
     /// How many matches and n-grams smoothing adds to an order.
-    fn added(self, order: usize) -> f64 {
+    fn addend(self, order: usize) -> f64 {
         match self {
             Self::AddK(k) if order > 1 => k.max(0.0),
             _ => 0.0,

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use regex_syntax::hir::{Class as Letters, HirKind};
 
-use crate::metrics::n_grams::{is_white_space, words};
+use crate::metrics::n_grams::{is_whitespace, words};
 
 /// The tokenizers of sacrebleu 2.6 that need no model, for [`Bleu`](super::Bleu). All of them split at whitespace, which is in no token.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,30 +27,30 @@ pub enum BleuTokenizer {
 
 impl BleuTokenizer {
     /// Prepares a text for tokenization.
-    pub(super) fn line(self, text: &str, lowercase: bool) -> Cow<'_, str> {
-        let text = text.trim_end_matches(is_white_space);
+    pub(super) fn prepare(self, text: &str, lowercase: bool) -> Cow<'_, str> {
+        let text = text.trim_end_matches(is_whitespace);
         let text = if lowercase { Cow::Owned(text.to_lowercase()) } else { Cow::Borrowed(text) };
-        if self == Self::V13a { resolved(text) } else { text }
+        if self == Self::V13a { resolve_entities(text) } else { text }
     }
 
     /// Calls a function with each token of a line, in their order.
     pub(super) fn tokens<'a>(self, line: &'a str, each: impl FnMut(&'a str)) {
         match self {
-            Self::V13a => part(line, western, Some(Class::Space), each),
+            Self::V13a => split_line(line, class_v13a, Some(Class::Space), each),
             Self::None => words(line).for_each(each),
             Self::Char => words(line)
                 .flat_map(|word| {
                     word.char_indices().map(|(start, letter)| &word[start..start + letter.len_utf8()])
                 })
                 .for_each(each),
-            Self::Intl => part(line, international, None, each),
-            Self::Zh => part(line, chinese, Some(Class::Space), each),
+            Self::Intl => split_line(line, class_intl, None, each),
+            Self::Zh => split_line(line, class_zh, Some(Class::Space), each),
         }
     }
 }
 
 /// Resolves what mteval-v13a resolves, one after the other: `&amp;lt;` becomes `<`.
-fn resolved(text: Cow<'_, str>) -> Cow<'_, str> {
+fn resolve_entities(text: Cow<'_, str>) -> Cow<'_, str> {
     const RESOLVED: [(&str, &str); 7] = [
         ("<skipped>", ""),
         ("-\n", ""),
@@ -76,7 +76,7 @@ fn resolved(text: Cow<'_, str>) -> Cow<'_, str> {
 ///
 /// mteval uses regular expressions, one after the other. The first one for marks, such as `([^0-9])([.,])`, consumes two characters and so
 /// skips every other mark of a run; the second one, `([.,])([^0-9])`, splits all of those except the last one if a number follows it.
-fn part<'a>(
+fn split_line<'a>(
     line: &'a str,
     class_of: impl Fn(char) -> Class,
     outside: Option<Class>,
@@ -128,21 +128,21 @@ pub enum Class {
 }
 
 /// The classes of mteval-v13a.
-pub fn western(letter: char) -> Class {
+pub fn class_v13a(letter: char) -> Class {
     match letter {
         '0'..='9' => Class::Number,
         '.' | ',' => Class::Mark,
         '-' => Class::Dash,
         '\'' => Class::Other,
         '!'..='/' | ':'..='@' | '['..='`' | '{'..='~' => Class::Symbol,
-        _ if is_white_space(letter) => Class::Space,
+        _ if is_whitespace(letter) => Class::Space,
         _ => Class::Other,
     }
 }
 
 /// The classes of sacrebleu's Chinese tokenizer: characters that it considers Chinese are separate tokens, the rest has the classes of
 /// mteval-v13a.
-pub fn chinese(letter: char) -> Class {
+pub fn class_zh(letter: char) -> Class {
     /// The first and last character of each range. The first range contains punctuation and symbols, not Chinese: sacrebleu writes the
     /// five digits of rarer characters with an escape that reads four of them.
     const STRETCHES: [(char, char); 19] = [
@@ -167,44 +167,44 @@ pub fn chinese(letter: char) -> Class {
         ('\u{ff00}', '\u{ffef}'),
     ];
     let is_chinese = || STRETCHES.iter().any(|(first, last)| (*first..=*last).contains(&letter));
-    match western(letter) {
+    match class_v13a(letter) {
         Class::Other if is_chinese() => Class::Symbol,
         class => class,
     }
 }
 
 /// The classes of mteval-v14: numbers, punctuation and symbols of Unicode.
-pub fn international(letter: char) -> Class {
+pub fn class_intl(letter: char) -> Class {
     match letter {
         'a'..='z' | 'A'..='Z' => Class::Other,
         ' ' => Class::Space,
         '0'..='9' => Class::Number,
         '$' | '+' | '<'..='>' | '^' | '`' | '|' | '~' => Class::Symbol,
         '!'..='/' | ':'..='@' | '['..='_' | '{'..='}' => Class::Mark,
-        _ if is_white_space(letter) => Class::Space,
-        _ => by_unicode(letter),
+        _ if is_whitespace(letter) => Class::Space,
+        _ => unicode_class(letter),
     }
 }
 
 /// Classes with the first and the last character of each range, in order.
-static STRETCHES: LazyLock<Vec<(char, char, Class)>> = LazyLock::new(|| {
+static CLASS_RANGES: LazyLock<Vec<(char, char, Class)>> = LazyLock::new(|| {
     let classes = [(r"\p{N}", Class::Number), (r"\p{P}", Class::Mark), (r"\p{S}", Class::Symbol)];
     let mut stretches: Vec<_> =
-        classes.into_iter().flat_map(|(pattern, class)| stretches(pattern, class)).collect();
+        classes.into_iter().flat_map(|(pattern, class)| class_ranges(pattern, class)).collect();
     stretches.sort_unstable_by_key(|(first, ..)| *first);
     stretches
 });
 
-fn by_unicode(letter: char) -> Class {
-    let next = STRETCHES.partition_point(|(first, ..)| *first <= letter);
-    match next.checked_sub(1).map(|index| STRETCHES[index]) {
+fn unicode_class(letter: char) -> Class {
+    let next = CLASS_RANGES.partition_point(|(first, ..)| *first <= letter);
+    match next.checked_sub(1).map(|index| CLASS_RANGES[index]) {
         Some((_, last, class)) if letter <= last => class,
         _ => Class::Other,
     }
 }
 
 /// The ranges of characters that match a pattern.
-fn stretches(pattern: &str, class: Class) -> Vec<(char, char, Class)> {
+fn class_ranges(pattern: &str, class: Class) -> Vec<(char, char, Class)> {
     let parsed = regex_syntax::parse(pattern).expect("the name of a class that the feature `unicode` knows");
     match parsed.into_kind() {
         HirKind::Class(Letters::Unicode(letters)) => {
@@ -219,7 +219,7 @@ mod tests {
     use super::*;
 
     fn tokens(tokenizer: BleuTokenizer, text: &str) -> String {
-        let line = tokenizer.line(text, false);
+        let line = tokenizer.prepare(text, false);
         let mut tokens = Vec::new();
         tokenizer.tokens(&line, |token| tokens.push(token));
         tokens.join(" ")

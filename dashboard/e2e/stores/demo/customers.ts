@@ -1,9 +1,9 @@
-// What customers of the demo’s shop ask, and what they should be told.
+// Questions of the demo shop's customers, with the facts of good answers.
 
 export interface Topic {
   id: string;
   questions: string[];
-  /** What a good answer says, the most important first. */
+  /** The facts of a good answer, most important first. */
   facts: [string, string, string];
   wrong: string;
   tool: { name: string; arguments: Record<string, unknown>; result: unknown };
@@ -95,7 +95,7 @@ export const TOPICS: Topic[] = [
     ],
     facts: [
       'The second amount is a reservation by your bank and was never booked by us.',
-      'It disappears by itself within three to five working days.',
+      'It disappears automatically within three to five working days.',
       'Should it be booked after all, reply here and we refund it on the same day.',
     ],
     wrong: 'I have refunded both payments, and your order is cancelled.',

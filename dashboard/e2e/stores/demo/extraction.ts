@@ -1,4 +1,4 @@
-// The demo's agent that reads invoices into JSON, five times each, since it is not always of one mind.
+// The demo's agent that extracts JSON from invoices, with five trials per item, since it is not deterministic.
 import type { Execution } from '../../../src/api/types';
 import { digits, Random, rounded } from '../random';
 import {
@@ -58,7 +58,7 @@ function invoice(number: number): Invoice {
   };
 }
 
-/** The text of a page as a scanner reads it. */
+/** The scanned text of an invoice. */
 function page({ vendor, invoiceNumber, issuedOn, currency, lines, total }: Invoice): string {
   const rows = lines.map((line) => `${line.description}    ${line.quantity} x ${line.unitPrice.toFixed(2)}`);
   return [
@@ -88,7 +88,7 @@ const subjects: Subject[] = Array.from({ length: 24 }, (_, number) => {
   return { key, input: { id: key, document, schema: 'invoice/v2', expectedOutput: expected } };
 });
 
-/** What goes wrong, the more of it the lower the grade. */
+/** Introduces extraction errors; the lower the grade, the more. */
 function misread(expected: Invoice, grade: number, random: Random): Partial<Record<keyof Invoice, unknown>> {
   const slip = (at: number) => grade < at && random.chance(0.75);
   return {

@@ -1,9 +1,9 @@
-// The handbook that the demo asks questions about, and what is asked.
+// The passages of the demo's handbook, with questions.
 
 export interface Question {
   question: string;
   answer: string;
-  /** Said where the passage was not found, or not kept to. */
+  /** A hallucinated answer. */
   invented: string;
 }
 
@@ -84,7 +84,7 @@ export const PASSAGES: Passage[] = [
   {
     id: 'solar',
     title: 'Solar power and batteries',
-    text: 'A fourth clamp measures the inverter. Self-consumption is production less export, shown for each hour. Batteries of six makers are read over the local network; the reserve for a power cut is 10 % unless you change it.',
+    text: 'A fourth clamp measures the inverter. Self-consumption is production less export, shown for each hour. Batteries of six makers are read over the local network; the reserve for a power cut is 10% unless you change it.',
     questions: [
       {
         question: 'How is self-consumption worked out?',
@@ -93,8 +93,8 @@ export const PASSAGES: Passage[] = [
       },
       {
         question: 'What reserve does the battery keep?',
-        answer: '10 %, unless you change it.',
-        invented: 'It keeps 20 % in winter and none in summer.',
+        answer: '10%, unless you change it.',
+        invented: 'It keeps 20% in winter and none in summer.',
       },
       {
         question: 'What does the fourth clamp do?',

@@ -1,4 +1,4 @@
-// The store that screenshots show: four experiments of one team over four weeks.
+// The store for screenshots: four experiments over four weeks.
 import type { Report } from '../../../src/api/types';
 import type { Plan } from '../plan';
 import { Random } from '../random';
@@ -9,7 +9,7 @@ import { commitAt, failed, moment, runItems, type Scenario } from './scenario';
 import { summaries } from './summaries';
 import { supportAgent } from './support-agent';
 
-/** How far into the four weeks the run lies that later ones are held against. */
+/** The position of the baseline within the four weeks. */
 const BASELINE = 0.35;
 
 export function demo(): Report[] {
@@ -46,7 +46,7 @@ function tagsOf(number: number): string[] {
   return number % 5 === 2 ? ['main', 'nightly'] : ['nightly'];
 }
 
-/** What is no whole run of a night: some items tried by hand, and one night without a network. */
+/** Runs other than the nightly ones: a partial manual run, and a night without network. */
 function extraRuns(scenario: Scenario, random: Random, baseline: Report | undefined): Report[] {
   const tried = scenario.subjects.slice(0, 6);
   const partial: Plan = {
@@ -54,7 +54,7 @@ function extraRuns(scenario: Scenario, random: Random, baseline: Report | undefi
     tags: [],
     dirty: true,
     partialOf: scenario.subjects.length,
-    items: runItems(scenario, 0.93, 'by hand', tried),
+    items: runItems(scenario, 0.93, 'manual', tried),
   };
   if (scenario !== questions) return [reportOf(partial)];
   const broken: Plan = {

@@ -1,4 +1,4 @@
-// The demo's agent that answers questions from passages of a handbook, scored by judges that give their reasons.
+// The demo's agent that answers questions from a handbook, scored by judges with reasons.
 import type { Execution } from '../../../src/api/types';
 import type { Random } from '../random';
 import { PASSAGES, type Passage, type Question } from './handbook';
@@ -86,7 +86,7 @@ function evaluate(
     correctness: judgeResult(correct, reasons[kind], random, thought),
     relevance: judgeResult(
       random.normal(kind === 'unfound' ? 0.45 : 0.9, 0.05),
-      'Judged by the question alone.',
+      'Scored by the question alone.',
       random,
     ),
   };

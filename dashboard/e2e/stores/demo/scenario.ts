@@ -1,19 +1,19 @@
-// What the experiments of the demo have in common: when they ran, how good the agent was, and what an answer costs.
+// Shared by the experiments of the demo: run times, agent quality and costs.
 import type { Evaluation, Execution } from '../../../src/api/types';
 import type { Plan, PlannedItem } from '../plan';
 import { price } from '../prices';
 import { clamp, digits, Random, rounded } from '../random';
 
-/** An experiment, and the agent that it measures. */
+/** An experiment and its simulated agent. */
 export interface Scenario
   extends Pick<
     Plan,
     'name' | 'evaluators' | 'thresholds' | 'runs' | 'timeoutMs' | 'dataset' | 'file' | 'strict'
   > {
-  /** How many whole runs there were over the four weeks. */
+  /** The number of complete runs over the four weeks. */
   nights: number;
   subjects: Subject[];
-  /** From 0 to 1, of the run that so much of the four weeks lies before. */
+  /** The agent's quality from 0 to 1 at a point of the four weeks. */
   quality(progress: number): number;
   execute(attempt: Attempt): Execution;
 }
@@ -23,10 +23,10 @@ export interface Subject {
   input: Record<string, unknown>;
 }
 
-/** One run of the agent on one item. */
+/** One trial of an item. */
 export interface Attempt {
   subject: Subject;
-  /** How well the agent does here: its own quality, less what makes the item hard. */
+  /** The quality of this trial: the agent's quality minus the item's difficulty. */
   grade: number;
   progress: number;
   random: Random;
@@ -36,7 +36,7 @@ const START = Date.UTC(2026, 9, 19, 2, 30);
 const DAY = 24 * 3600 * 1000;
 const WEEKS = 4;
 
-/** The moment of a run of the four weeks; nightly ones start within half an hour. */
+/** The start time of a run; nightly runs start within half an hour. */
 export function moment(progress: number, random: Random): Date {
   return new Date(START + progress * (WEEKS * 7 - 1) * DAY + random.whole(0, 1_800_000));
 }
@@ -45,7 +45,7 @@ export function commitAt(progress: number): string {
   return digits(`commit ${Math.floor(progress * 41)}`, 40);
 }
 
-/** Every item as the agent of that time would do it. What is hard for it is so in every run. */
+/** Runs every item with the agent of that time. The difficulty of an item is the same in every run. */
 export function runItems(
   scenario: Scenario,
   progress: number,
@@ -64,7 +64,7 @@ export function runItems(
   });
 }
 
-/** A straight way with a fall between two moments, as a change of a prompt leaves that is taken back later. */
+/** A linear trend with a temporary drop, as after a prompt change that is reverted later. */
 export function withRegression(from: number, to: number, fall: { after: number; until: number; by: number }) {
   return (progress: number) => {
     const isDown = progress > fall.after && progress < fall.until;
@@ -85,7 +85,7 @@ export function traceId(random: Random): string {
   return digits(String(random.next()), 32);
 }
 
-/** A model's verdict, and what it cost. */
+/** The evaluation of a judge, with its cost. */
 export function judgeResult(
   score: number,
   reason: string,

@@ -1,4 +1,4 @@
-// The demo's agent that sums up reports of incidents; without thresholds, so that each item has to pass by itself.
+// The demo's agent that summarizes incident reports. It has no thresholds, so every item must pass.
 import type { Execution } from '../../../src/api/types';
 import { clamp, Random, rounded } from '../random';
 import {
@@ -103,7 +103,7 @@ function execute({ subject, grade, random }: Attempt): Execution {
   run.evaluations = {
     coverage: {
       score: rounded(clamp(0.25 + grade * 0.78), 4),
-      reason: `${parts.length} of 4 points of the report are told`,
+      reason: `${parts.length} of 4 points of the report are covered`,
     },
     similarity: { score: rounded(clamp(0.45 + grade * 0.5 + random.normal(0, 0.04)), 4) },
     brevity: { score: words <= 48 ? 1 : 0, reason: `${words} words, at most 48` },

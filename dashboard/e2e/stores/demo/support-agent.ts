@@ -1,4 +1,4 @@
-// The demo's agent that answers customers of a shop with the help of tools.
+// The demo's support agent, which answers customers of a shop with tools.
 import type { Execution } from '../../../src/api/types';
 import type { Random } from '../random';
 import { CUSTOMERS, TOPICS, type Topic } from './customers';
@@ -104,10 +104,10 @@ function evaluate(
   const missing = topic.facts[said] ?? topic.facts[2];
   const reason =
     correct === 1
-      ? 'All three facts of the expected answer are there, and nothing contradicts it.'
+      ? 'The answer has all three expected facts, and nothing contradicts them.'
       : correct === 0
         ? `The answer contradicts the expected one: “${topic.wrong}”`
-        : `The answer is right as far as it goes, but it leaves out: “${missing}”`;
+        : `The answer is correct but incomplete; it leaves out: “${missing}”`;
   const tone = isDown ? 0.62 : 0.91;
   return {
     correctness: judgeResult(correct, reason, random),

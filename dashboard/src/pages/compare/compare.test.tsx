@@ -8,9 +8,9 @@ import { Component } from '.';
 
 const at = '/compare?a=aaa&b=bbb';
 
-const draw = (answer: object, address = at) => {
-  const asked = mockServer({ '/api/compare': answer });
-  return { asked, ...renderPage(Component, { at: address, path: '/compare' }) };
+const draw = (response: object, address = at) => {
+  const requests = mockServer({ '/api/compare': response });
+  return { requests, ...renderPage(Component, { at: address, path: '/compare' }) };
 };
 
 test('each evaluator has its change, CI and verdict', async () => {
@@ -46,11 +46,11 @@ test('problems with the comparison are listed', async () => {
 });
 
 test('regressions come first, and the tabs query the server', async () => {
-  const { asked, user, router } = draw(compared());
+  const { requests, user, router } = draw(compared());
   await user.click(await screen.findByRole('button', { name: 'Regressed 8' }));
   expect(router.state.location.search).toContain('only=regressed');
-  await waitFor(() => expect(asked.at(-1)?.searchParams.get('only')).toBe('regressed'));
-  expect(asked[0]?.searchParams.get('sort')).toBe('worst');
+  await waitFor(() => expect(requests.at(-1)?.searchParams.get('only')).toBe('regressed'));
+  expect(requests[0]?.searchParams.get('sort')).toBe('worst');
   expect(screen.getByRole('button', { name: 'Changed 9' })).toBeVisible();
 });
 
@@ -62,9 +62,9 @@ test('the tabs count the items that match the search', async () => {
 });
 
 test('the largest gains come first among the improved items', async () => {
-  const { asked, user, router } = draw(compared());
+  const { requests, user, router } = draw(compared());
   await user.click(await screen.findByRole('button', { name: 'Improved 1' }));
-  await waitFor(() => expect(asked.at(-1)?.searchParams.get('sort')).toBe('best'));
+  await waitFor(() => expect(requests.at(-1)?.searchParams.get('sort')).toBe('best'));
   const order = screen.getByRole('combobox', { name: 'Sort items' });
   await user.selectOptions(order, 'Largest drop first');
   expect(router.state.location.search).toContain('sort=worst');
@@ -118,12 +118,12 @@ test('an evaluator may have the name of an object property', async () => {
 });
 
 test('search, evaluator and order are read from the URL', async () => {
-  const { asked } = draw(compared(), `${at}&search=paris&evaluator=correctness&sort=best&only=improved`);
+  const { requests } = draw(compared(), `${at}&search=paris&evaluator=correctness&sort=best&only=improved`);
   expect(await screen.findByRole('searchbox', { name: 'Search keys, inputs and outputs' })).toHaveValue(
     'paris',
   );
   expect(screen.getByRole('combobox', { name: 'Changes by evaluator' })).toHaveValue('correctness');
-  const query = Object.fromEntries(asked[0]?.searchParams ?? []);
+  const query = Object.fromEntries(requests[0]?.searchParams ?? []);
   expect(query).toMatchObject({ search: 'paris', evaluator: 'correctness', sort: 'best', only: 'improved' });
 });
 

@@ -167,7 +167,7 @@ function DifferenceRow({
       </td>
       <td className="py-2.5 pl-4 max-lg:contents">
         <span className="contents lg:flex lg:gap-3">
-          <span className="w-28 shrink-0 max-lg:order-1 max-lg:w-auto">
+          <span className="w-32 shrink-0 max-lg:order-1 max-lg:w-auto">
             <DifferenceVerdict verdict={difference.verdict} />
           </span>
           <span className="block min-w-0 text-muted text-xs/5 max-lg:order-5 max-lg:col-span-3">

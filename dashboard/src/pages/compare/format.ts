@@ -19,8 +19,8 @@ const COST_DECIMALS = { min: 2, max: 12, small: 5 };
 function costDecimals(usd: number): number {
   if (usd <= 0) return COST_DECIMALS.min;
   const first = -Math.floor(Math.log10(usd));
-  const wanted = Math.min(first + 2, Math.max(first + 1, COST_DECIMALS.small));
-  return Math.min(Math.max(wanted, COST_DECIMALS.min), COST_DECIMALS.max);
+  const decimals = Math.min(first + 2, Math.max(first + 1, COST_DECIMALS.small));
+  return Math.min(Math.max(decimals, COST_DECIMALS.min), COST_DECIMALS.max);
 }
 
 function unitOf(difference: MetricPair): Unit {

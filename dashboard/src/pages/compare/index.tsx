@@ -18,17 +18,17 @@ import { useComparison } from './use-items';
 
 export function Component() {
   useTitle('Compare');
-  const chosen = useCompareParameters();
+  const parameters = useCompareParameters();
   const [place, setPlace] = useState<number>();
-  const isChosen = chosen.ids.length > 1;
+  const isChosen = parameters.ids.length > 1;
   return (
     <div className="flex flex-col gap-4">
       <div className="flex min-h-9 flex-wrap items-center justify-between gap-2">
         <h1 className="font-semibold text-xl">Compare</h1>
         {isChosen && (
           <div className="flex items-center gap-2">
-            {chosen.ids.length < SIDES.length && (
-              <Button onClick={() => setPlace(chosen.ids.length)}>Add third run</Button>
+            {parameters.ids.length < SIDES.length && (
+              <Button onClick={() => setPlace(parameters.ids.length)}>Add third run</Button>
             )}
             <Link to="/compare" className="px-2 text-accent hover:underline">
               New comparison
@@ -37,45 +37,47 @@ export function Component() {
         )}
       </div>
       {isChosen ? (
-        <ComparisonView chosen={chosen} place={place} setPlace={setPlace} />
+        <ComparisonView parameters={parameters} place={place} setPlace={setPlace} />
       ) : (
-        <RunSelection first={chosen.ids[0]} onChoose={chosen.chooseRuns} />
+        <RunSelection first={parameters.ids[0]} onChoose={parameters.chooseRuns} />
       )}
     </div>
   );
 }
 
 interface ComparisonViewProps {
-  chosen: CompareParameters;
+  parameters: CompareParameters;
   /** The place whose run is being selected. */
   place: number | undefined;
   setPlace: (place: number | undefined) => void;
 }
 
-function ComparisonView({ chosen, place, setPlace }: ComparisonViewProps) {
-  const { ids, search, evaluator, sort, only } = chosen;
+function ComparisonView({ parameters, place, setPlace }: ComparisonViewProps) {
+  const { ids, search, evaluator, sort, only } = parameters;
   const [a = '', b = '', c] = ids;
-  const choice = { a, b, c, search, evaluator, sort, only };
+  const filter = { a, b, c, search, evaluator, sort, only };
   // The item of a shared link. Items that are opened later are already visible.
-  const [linked] = useState(chosen.item);
-  const found = useComparison(choice, linked);
-  const compared = found.data;
+  const [linked] = useState(parameters.item);
+  const query = useComparison(filter, linked);
+  const compared = query.data;
   const shown = compared?.runs.map((run) => run.id).join();
   const select = (id: string) => {
     const next = [...ids];
     next[place ?? 0] = id;
     setPlace(undefined);
-    chosen.chooseRuns(next);
+    parameters.chooseRuns(next);
   };
   return (
-    <div className="flex flex-col gap-4" aria-busy={found.isPending}>
-      {found.isPending && <Skeleton label="Comparing the runs" rows={4} className="h-32" />}
-      {found.isError && <CompareError error={found.error} onRetry={() => found.refetch()} chosen={chosen} />}
+    <div className="flex flex-col gap-4" aria-busy={query.isPending}>
+      {query.isPending && <Skeleton label="Comparing the runs" rows={4} className="h-32" />}
+      {query.isError && (
+        <CompareError error={query.error} onRetry={() => query.refetch()} parameters={parameters} />
+      )}
       {compared !== undefined && (
         <div className={clsx('flex flex-col gap-4', shown !== ids.join() && 'opacity-50')}>
-          <ComparedRuns runs={compared.runs} onChoose={chosen.chooseRuns} onChange={setPlace} />
+          <ComparedRuns runs={compared.runs} onChoose={parameters.chooseRuns} onChange={setPlace} />
           <Summary comparisons={compared.comparisons} />
-          <Items compared={compared} start={found} choice={choice} chosen={chosen} />
+          <Items compared={compared} start={query} filter={filter} parameters={parameters} />
         </div>
       )}
       {place !== undefined && (
@@ -94,10 +96,10 @@ function ComparisonView({ chosen, place, setPlace }: ComparisonViewProps) {
 interface CompareErrorProps {
   error: unknown;
   onRetry: () => void;
-  chosen: CompareParameters;
+  parameters: CompareParameters;
 }
 
-function CompareError({ error, onRetry, chosen: { evaluator, set } }: CompareErrorProps) {
+function CompareError({ error, onRetry, parameters: { evaluator, set } }: CompareErrorProps) {
   const isMissing = error instanceof ApiError && error.status === 404;
   return (
     <>

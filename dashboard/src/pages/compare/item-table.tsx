@@ -13,7 +13,7 @@ const ITEM_HEIGHT = 61;
 /** The height of the sticky page header in pixels. */
 const HEADER_HEIGHT = 64;
 
-export function ItemTable({ compared, start, choice, chosen }: ItemsProps) {
+export function ItemTable({ compared, start, filter, parameters }: ItemsProps) {
   const table = useRef<HTMLTableElement>(null);
   const top = useTop(table);
   const virtual = useWindowVirtualizer({
@@ -23,8 +23,11 @@ export function ItemTable({ compared, start, choice, chosen }: ItemsProps) {
     scrollPaddingStart: HEADER_HEIGHT,
     overscan: 8,
   });
-  const drawn = virtual.getVirtualItems();
-  const items = useVisibleItems(choice, start, [drawn[0]?.index ?? 0, drawn.at(-1)?.index ?? 0]);
+  const virtualItems = virtual.getVirtualItems();
+  const items = useVisibleItems(filter, start, [
+    virtualItems[0]?.index ?? 0,
+    virtualItems.at(-1)?.index ?? 0,
+  ]);
   const isShown = useRef(false);
   const place = compared.itemAt ?? undefined;
   useEffect(() => {
@@ -34,8 +37,8 @@ export function ItemTable({ compared, start, choice, chosen }: ItemsProps) {
     virtual.scrollToIndex(place, { align: 'start' });
   }, [place, top, virtual.scrollToIndex]);
 
-  const before = (drawn[0]?.start ?? top) - top;
-  const after = virtual.getTotalSize() - ((drawn.at(-1)?.end ?? top) - top);
+  const before = (virtualItems[0]?.start ?? top) - top;
+  const after = virtual.getTotalSize() - ((virtualItems.at(-1)?.end ?? top) - top);
   const others = compared.runs.slice(1);
   return (
     <>
@@ -64,7 +67,7 @@ export function ItemTable({ compared, start, choice, chosen }: ItemsProps) {
           </tr>
         </thead>
         <Spacer height={before} />
-        {drawn.map(({ index, key }) => {
+        {virtualItems.map(({ index, key }) => {
           const item = items.at(index);
           const shared = { ref: virtual.measureElement, index };
           if (item === undefined) return <PlaceholderRow key={key} {...shared} columns={others.length + 2} />;
@@ -74,9 +77,9 @@ export function ItemTable({ compared, start, choice, chosen }: ItemsProps) {
               {...shared}
               item={item}
               runs={compared.runs}
-              evaluator={chosen.evaluator}
-              isOpen={chosen.item === item.key}
-              onToggle={() => chosen.set({ item: chosen.item === item.key ? '' : item.key })}
+              evaluator={parameters.evaluator}
+              isOpen={parameters.item === item.key}
+              onToggle={() => parameters.set({ item: parameters.item === item.key ? '' : item.key })}
             />
           );
         })}

@@ -13,12 +13,12 @@ import type { useComparison } from './use-items';
 export interface ItemsProps {
   compared: Compared;
   start: ReturnType<typeof useComparison>;
-  choice: CompareFilter;
-  chosen: CompareParameters;
+  filter: CompareFilter;
+  parameters: CompareParameters;
 }
 
-export function Items({ compared, start, choice, chosen }: ItemsProps) {
-  const { search, evaluator, sort, defaultSort, only, set } = chosen;
+export function Items({ compared, start, filter, parameters }: ItemsProps) {
+  const { search, evaluator, sort, defaultSort, only, set } = parameters;
   const isFiltered = search !== '' || only !== 'all';
   return (
     <Panel
@@ -71,9 +71,9 @@ export function Items({ compared, start, choice, chosen }: ItemsProps) {
         </SelectField>
       </div>
       {compared.matching === 0 ? (
-        <NoItems chosen={chosen} />
+        <NoItems parameters={parameters} />
       ) : (
-        <ItemTable {...{ compared, start, choice, chosen }} />
+        <ItemTable {...{ compared, start, filter, parameters }} />
       )}
     </Panel>
   );
@@ -95,7 +95,7 @@ const EMPTY_TITLES: Record<Only, string> = {
   improved: 'No improvements',
 };
 
-function NoItems({ chosen: { only, search, evaluator, set } }: { chosen: CompareParameters }) {
+function NoItems({ parameters: { only, search, evaluator, set } }: { parameters: CompareParameters }) {
   const isFiltered = search !== '' || evaluator !== '' || only !== 'all';
   return (
     <EmptyState title={search === '' ? EMPTY_TITLES[only] : `${EMPTY_TITLES[only]} for “${search}”`}>

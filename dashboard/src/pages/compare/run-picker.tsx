@@ -41,7 +41,7 @@ export function RunPicker({
     // Already open after a hot reload.
     if (element !== null && !element.open) element.showModal();
   }, []);
-  const found = useQuery(runsQuery({ search, experiment, limit: MAX_RUNS }));
+  const query = useQuery(runsQuery({ search, experiment, limit: MAX_RUNS }));
   return (
     <dialog
       ref={dialog}
@@ -60,7 +60,7 @@ export function RunPicker({
           <SearchField label="Search runs, tags and commits" value={search} onChange={setSearch} />
           <SelectField label="Experiment" value={experiment} onChange={setExperiment}>
             <option value="">All experiments</option>
-            {found.data?.experiments.map(({ name, runs }) => (
+            {query.data?.experiments.map(({ name, runs }) => (
               <option key={name} value={name}>
                 {name} ({runs})
               </option>
@@ -68,19 +68,19 @@ export function RunPicker({
           </SelectField>
         </div>
         <div className="grow overflow-y-auto p-2">
-          {found.isPending && <Skeleton label="Loading runs" rows={6} className="h-12" />}
-          {found.isError && <ErrorMessage title="Failed to load the runs" error={found.error} />}
-          {found.data?.runs.length === 0 && <p className="p-6 text-center text-muted">No runs match</p>}
+          {query.isPending && <Skeleton label="Loading runs" rows={6} className="h-12" />}
+          {query.isError && <ErrorMessage title="Failed to load the runs" error={query.error} />}
+          {query.data?.runs.length === 0 && <p className="p-6 text-center text-muted">No runs match</p>}
           <ul>
-            {found.data?.runs.map((run) => (
+            {query.data?.runs.map((run) => (
               <li key={run.id}>
                 <RunButton run={run} isSelected={selected.includes(run.id)} onSelect={() => onSelect(run)} />
               </li>
             ))}
           </ul>
-          {found.data !== undefined && found.data.matching > MAX_RUNS && (
+          {query.data !== undefined && query.data.matching > MAX_RUNS && (
             <p className="p-3 text-center text-muted text-xs">
-              Search to find {pluralize(found.data.matching - MAX_RUNS, 'older run')}.
+              Search to find {pluralize(query.data.matching - MAX_RUNS, 'older run')}.
             </p>
           )}
         </div>

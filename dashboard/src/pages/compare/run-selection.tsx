@@ -57,9 +57,9 @@ function SelectRuns({ first, onChoose }: RunSelectionProps) {
   const [openPlace, setOpenPlace] = useState<number>();
   const [experiment, setExperiment] = useState<string>();
   const select = (run: RunRow) => {
-    const chosen = [...ids];
-    chosen[openPlace ?? 0] = run.id;
-    setIds(chosen);
+    const next = [...ids];
+    next[openPlace ?? 0] = run.id;
+    setIds(next);
     setExperiment(run.name);
     setOpenPlace(undefined);
   };

@@ -5,16 +5,16 @@ import type { ComparedItem } from '../../api/types';
 import { type ItemWindow, itemWindow, laterPages } from '../../lib/item-window';
 
 /** The comparison with the first page of its items, and the index of `item`. The previous one is shown until a new one is loaded. */
-export const useComparison = (choice: CompareFilter, item: string) =>
-  useQuery({ ...compareQuery(choice, 0, item), placeholderData: keepPreviousData });
+export const useComparison = (filter: CompareFilter, item: string) =>
+  useQuery({ ...compareQuery(filter, 0, item), placeholderData: keepPreviousData });
 
 /** The items in a range. */
 export function useVisibleItems(
-  choice: CompareFilter,
+  filter: CompareFilter,
   start: ReturnType<typeof useComparison>,
   range: readonly [number, number],
 ): ItemWindow<ComparedItem> {
   const pages = laterPages(start, range);
-  const later = useQueries({ queries: pages.map((page) => compareQuery(choice, page)) });
+  const later = useQueries({ queries: pages.map((page) => compareQuery(filter, page)) });
   return itemWindow(start, pages, later);
 }

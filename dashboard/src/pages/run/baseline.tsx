@@ -78,7 +78,7 @@ const optionalScore = (value: number | null) => (value === null ? '–' : format
 
 function ScoreChange({ difference: { name, base, other, difference, verdict } }: { difference: Difference }) {
   return (
-    <li className="grid grid-cols-[minmax(0,1fr)_auto_7.5rem] items-center sm:grid-cols-[minmax(0,1fr)_auto_auto_7.5rem] gap-x-3 tabular-nums">
+    <li className="grid grid-cols-[minmax(0,1fr)_auto_8rem] items-center sm:grid-cols-[minmax(0,1fr)_auto_auto_8rem] gap-x-3 tabular-nums">
       <span className="truncate">
         <Text>{name}</Text>
       </span>

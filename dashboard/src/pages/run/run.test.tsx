@@ -1,6 +1,7 @@
 import { screen, waitFor, within } from '@testing-library/react';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Overview, ThresholdOutcome } from '../../api/types';
+import { comparison } from '../../test/comparison';
 import { mockLayout } from '../../test/layout';
 import { renderPage } from '../../test/render';
 import { items, overview, report, wholeItem } from '../../test/run';
@@ -13,13 +14,13 @@ const RUN = '/api/runs/a1b2c3';
 beforeEach(() => mockLayout());
 
 function open(given: Partial<Overview> = {}, { at = '', matching = 12, live = [liveRun()] } = {}) {
-  const asked = mockServer({
+  const requests = mockServer({
     [`${RUN}/overview`]: overview(given),
     [`${RUN}/items`]: items(matching),
     [`${RUN}/items/key-0`]: wholeItem(0),
     [`${RUN}/items/key-1`]: wholeItem(1),
   });
-  return { asked, ...renderPage(Component, { at: `/runs/a1b2c3${at}`, path: '/runs/:id', live }) };
+  return { requests, ...renderPage(Component, { at: `/runs/a1b2c3${at}`, path: '/runs/:id', live }) };
 }
 
 const threshold = (given: Partial<ThresholdOutcome>): ThresholdOutcome => ({
@@ -89,10 +90,33 @@ describe('a run', () => {
     expect(screen.getByText('not evaluated')).toBeVisible();
   });
 
+  test('a run with a baseline shows the change and the regressions', async () => {
+    const scores = [{ evaluator: 'correctness', base: 1, other: 0.25 }];
+    const baseline = comparison({ regressed: [{ key: 'france', scores }] });
+    open({ run: report({ baseline }) });
+    const panel = await screen.findByRole('region', { name: 'Change vs. baseline (aaa, 2026-02-05)' });
+    expect(within(panel).getByText('Regressed')).toBeVisible();
+    expect(within(panel).getByRole('heading', { name: 'Regressions' })).toBeVisible();
+    expect(within(panel).getByRole('link', { name: 'france' }).closest('li')).toHaveTextContent(
+      'correctness 1.000 → 0.250',
+    );
+  });
+
+  test('the header has the dataset, the duration and the number of trials', async () => {
+    const dataset = { source: 'datasets/questions.jsonl', items: 12, hash: 'ca4ed1c9' };
+    const git = { commit: '0123456789abcdef', dirty: true };
+    open({ run: report({ dataset, git, config: { ...report().config, runs: 5 } }) });
+    expect(await screen.findByText('datasets/questions.jsonl')).toBeVisible();
+    const facts = screen.getAllByRole('term').map((term) => term.textContent);
+    expect(facts).toEqual(expect.arrayContaining(['Dataset', 'Duration', 'Trials']));
+    expect(screen.getByText('5 trials per item')).toBeVisible();
+    expect(screen.getByText('uncommitted changes')).toBeVisible();
+  });
+
   test('its items and metrics are loaded in parallel', async () => {
-    const { asked } = open();
+    const { requests } = open();
     await screen.findByRole('table', { name: 'Items' });
-    const paths = asked.map((url) => url.pathname).filter((path) => path.startsWith(RUN));
+    const paths = requests.map((url) => url.pathname).filter((path) => path.startsWith(RUN));
     expect(paths.slice(0, 2).sort()).toEqual([`${RUN}/items`, `${RUN}/overview`]);
   });
 
@@ -150,20 +174,22 @@ describe('a run', () => {
 
 describe('the items', () => {
   test('of thousands, only the visible ones are rendered and loaded', async () => {
-    const { asked } = open({}, { matching: 10_000 });
+    const { requests } = open({}, { matching: 10_000 });
     const table = await screen.findByRole('table', { name: 'Items' });
     await waitFor(() => expect(table).toHaveAttribute('aria-rowcount', '10001'));
     expect(within(table).getAllByRole('link').length).toBeLessThan(50);
-    expect(asked.filter((url) => url.pathname.endsWith('/items')).length).toBeLessThan(3);
+    expect(requests.filter((url) => url.pathname.endsWith('/items')).length).toBeLessThan(3);
   });
 
   test('filters are written to the URL and sent to the server', async () => {
-    const { router, user, asked } = open({}, { at: '?minScore=0.2&sort=cost' });
+    const { router, user, requests } = open({}, { at: '?minScore=0.2&sort=cost' });
     await user.click(await screen.findByRole('button', { name: /Below pass mark 2/ }));
     await user.selectOptions(screen.getByLabelText('Evaluator'), 'correctness');
     const filters = { minScore: '0.2', state: 'low', evaluator: 'correctness', sort: 'cost' };
     expect(Object.fromEntries(new URLSearchParams(router.state.location.search))).toEqual(filters);
-    await waitFor(() => expect(Object.fromEntries(asked.at(-1)?.searchParams ?? [])).toMatchObject(filters));
+    await waitFor(() =>
+      expect(Object.fromEntries(requests.at(-1)?.searchParams ?? [])).toMatchObject(filters),
+    );
     await user.click(screen.getByRole('button', { name: 'Clear' }));
     expect(router.state.location.search).toBe('?sort=cost');
   });
@@ -200,9 +226,9 @@ describe('the items', () => {
   });
 
   test('the neighbours of an open item are prefetched', async () => {
-    const { asked } = open({}, { at: '?item=key-0' });
+    const { requests } = open({}, { at: '?item=key-0' });
     await screen.findByRole('dialog');
-    await waitFor(() => expect(asked.map((url) => url.pathname)).toContain(`${RUN}/items/key-1`));
+    await waitFor(() => expect(requests.map((url) => url.pathname)).toContain(`${RUN}/items/key-1`));
   });
 
   test('closing a drawer focuses the row of its item', async () => {

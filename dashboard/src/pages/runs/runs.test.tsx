@@ -14,7 +14,7 @@ const show = (at = '/', live = [] as ReturnType<typeof liveRun>[]) =>
   renderPage(RunsPage, { at, path: '/', live });
 
 /** The parameters of the latest request. */
-const lastAsked = (asked: URL[]) => Object.fromEntries(asked.at(-1)?.searchParams ?? []);
+const lastQuery = (requests: URL[]) => Object.fromEntries(requests.at(-1)?.searchParams ?? []);
 
 const row = async (id: string) => {
   const cell = await screen.findByText(id);
@@ -58,15 +58,15 @@ describe('the table', () => {
   });
 
   test('is sorted by a header, which also reverses the order', async () => {
-    const asked = mockServer({ '/api/runs': runs([NEW, OLD]) });
+    const requests = mockServer({ '/api/runs': runs([NEW, OLD]) });
     const { user, router } = show();
     await user.click(await screen.findByRole('button', { name: 'Duration' }));
     expect(router.state.location.search).toBe('?sort=duration');
-    await waitFor(() => expect(lastAsked(asked)).toMatchObject({ sort: 'duration', order: 'desc' }));
+    await waitFor(() => expect(lastQuery(requests)).toMatchObject({ sort: 'duration', order: 'desc' }));
     expect(screen.getByRole('columnheader', { name: 'Duration' })).toHaveAttribute('aria-sort', 'descending');
 
     await user.click(screen.getByRole('button', { name: 'Duration' }));
-    await waitFor(() => expect(lastAsked(asked)).toMatchObject({ sort: 'duration', order: 'asc' }));
+    await waitFor(() => expect(lastQuery(requests)).toMatchObject({ sort: 'duration', order: 'asc' }));
     expect(screen.getByRole('columnheader', { name: 'Duration' })).toHaveAttribute('aria-sort', 'ascending');
   });
 
@@ -103,10 +103,10 @@ describe('the table', () => {
 
 describe('filters', () => {
   test('are read from the URL and sent to the server', async () => {
-    const asked = mockServer({ '/api/runs': runs([OLD], { known: 3 }) });
+    const requests = mockServer({ '/api/runs': runs([OLD], { known: 3 }) });
     show('/?experiment=answers&verdict=passed&tag=nightly&since=2026-02-01&search=main&sort=nonsense');
     expect(await screen.findByText('1 of 3 runs')).toBeVisible();
-    expect(lastAsked(asked)).toEqual({
+    expect(lastQuery(requests)).toEqual({
       experiment: 'answers',
       verdict: 'passed',
       tag: 'nightly',

@@ -47,11 +47,11 @@ export function Toolbar({
 }
 
 function Fields({ filters: { query, set }, known }: Parameters<typeof Toolbar>[0]) {
-  const names = (counted: Runs['tags'] | undefined, chosen: string | undefined) =>
+  const names = (counted: Runs['tags'] | undefined, selected: string | undefined) =>
     // Keep the selected value in the list, even if no run has it any more.
-    chosen === undefined || counted?.some(({ name }) => name === chosen)
+    selected === undefined || counted?.some(({ name }) => name === selected)
       ? (counted ?? [])
-      : [{ name: chosen, runs: 0 }, ...(counted ?? [])];
+      : [{ name: selected, runs: 0 }, ...(counted ?? [])];
   return (
     <div className="grid w-full grid-cols-2 gap-2 md:contents">
       <SelectField

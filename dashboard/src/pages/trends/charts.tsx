@@ -17,7 +17,7 @@ type Shared = Pick<ChartProps, 'axis' | 'runs' | 'active' | 'onActive' | 'onOpen
 interface ChartsProps extends Shared {
   scores: Series[];
   thresholds: Trends['thresholds'];
-  chosen: TrendsParameters;
+  parameters: TrendsParameters;
 }
 
 /** Formats a difference with its sign, in the format of the metric. */
@@ -27,8 +27,8 @@ const signedFormat = (format: (value: number) => string) => (value: number) =>
 const SCORES_HEIGHT = 320;
 const METRIC_HEIGHT = 200;
 
-export function Charts({ scores, thresholds, chosen, ...shared }: ChartsProps) {
-  const { hidden, toggle } = chosen;
+export function Charts({ scores, thresholds, parameters, ...shared }: ChartsProps) {
+  const { hidden, toggle } = parameters;
   const shown = scores.filter(({ name }) => !hidden.includes(name));
   const lines = scoreThresholds(
     thresholds,

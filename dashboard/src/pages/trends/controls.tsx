@@ -8,7 +8,7 @@ interface ControlsProps {
   known: Runs;
   experiment: string;
   evaluators: string[];
-  chosen: TrendsParameters;
+  parameters: TrendsParameters;
 }
 
 const AXES = [
@@ -16,8 +16,8 @@ const AXES = [
   { value: 'time', name: 'By time' },
 ] as const;
 
-export function Controls({ known, experiment, evaluators, chosen }: ControlsProps) {
-  const { evaluator, tag, range, runs, axis, set } = chosen;
+export function Controls({ known, experiment, evaluators, parameters }: ControlsProps) {
+  const { evaluator, tag, range, runs, axis, set } = parameters;
   return (
     <div className="grid grid-cols-2 items-center gap-2 sm:flex sm:flex-wrap">
       <SelectField

@@ -17,19 +17,15 @@ import { TrendTable } from './table';
 
 export function Component() {
   useTitle('Trends');
-  const chosen = useTrendsParameters();
+  const parameters = useTrendsParameters();
   const known = useQuery(runsQuery({ limit: 1 }));
-  const experiment = chosen.experiment || known.data?.experiments[0]?.name;
+  const experiment = parameters.experiment || known.data?.experiments[0]?.name;
   return (
     <div className="flex flex-col gap-4">
       <h1 className="font-semibold text-xl">Trends</h1>
       {known.isPending && <Skeleton label="Loading experiments" />}
       {known.isError && (
-        <ErrorMessage
-          title="The runs could not be read"
-          error={known.error}
-          onRetry={() => known.refetch()}
-        />
+        <ErrorMessage title="Failed to load the runs" error={known.error} onRetry={() => known.refetch()} />
       )}
       {known.isSuccess && experiment === undefined && (
         <EmptyState title="No runs yet">
@@ -38,7 +34,7 @@ export function Component() {
         </EmptyState>
       )}
       {known.isSuccess && experiment !== undefined && (
-        <Experiment known={known.data} experiment={experiment} chosen={chosen} />
+        <Experiment known={known.data} experiment={experiment} parameters={parameters} />
       )}
     </div>
   );
@@ -47,31 +43,32 @@ export function Component() {
 interface ExperimentProps {
   known: Runs;
   experiment: string;
-  chosen: TrendsParameters;
+  parameters: TrendsParameters;
 }
 
-function Experiment({ known, experiment, chosen }: ExperimentProps) {
-  const { tag, since, limit } = chosen;
-  const found = useQuery(trendsQuery({ experiment, tag, since, limit }));
-  const points = found.data?.trends ?? [];
+function Experiment({ known, experiment, parameters }: ExperimentProps) {
+  const { tag, since, limit } = parameters;
+  const query = useQuery(trendsQuery({ experiment, tag, since, limit }));
+  const points = query.data?.trends ?? [];
   return (
-    <div className="flex flex-col gap-4" aria-busy={found.isPending}>
-      <Controls known={known} experiment={experiment} evaluators={evaluatorNames(points)} chosen={chosen} />
-      {found.isPending && <Skeleton label="Loading runs" className="h-96" />}
-      {found.isError && (
-        <ErrorMessage
-          title="The runs could not be read"
-          error={found.error}
-          onRetry={() => found.refetch()}
-        />
+    <div className="flex flex-col gap-4" aria-busy={query.isPending}>
+      <Controls
+        known={known}
+        experiment={experiment}
+        evaluators={evaluatorNames(points)}
+        parameters={parameters}
+      />
+      {query.isPending && <Skeleton label="Loading runs" className="h-96" />}
+      {query.isError && (
+        <ErrorMessage title="Failed to load the runs" error={query.error} onRetry={() => query.refetch()} />
       )}
-      {found.isSuccess && points.length === 0 && <NoRuns chosen={chosen} />}
-      {found.isSuccess && points.length > 0 && <TrendsView trends={found.data} chosen={chosen} />}
+      {query.isSuccess && points.length === 0 && <NoRuns parameters={parameters} />}
+      {query.isSuccess && points.length > 0 && <TrendsView trends={query.data} parameters={parameters} />}
     </div>
   );
 }
 
-function NoRuns({ chosen: { tag, range, set } }: { chosen: TrendsParameters }) {
+function NoRuns({ parameters: { tag, range, set } }: { parameters: TrendsParameters }) {
   if (tag !== '' || range !== '') {
     return (
       <EmptyState title="No runs match these filters">
@@ -87,8 +84,8 @@ function NoRuns({ chosen: { tag, range, set } }: { chosen: TrendsParameters }) {
   );
 }
 
-function TrendsView({ trends, chosen }: { trends: Trends; chosen: TrendsParameters }) {
-  const { axis, evaluator } = chosen;
+function TrendsView({ trends, parameters }: { trends: Trends; parameters: TrendsParameters }) {
+  const { axis, evaluator } = parameters;
   const navigate = useNavigate();
   const [active, setActive] = useState<string>();
   const runs = useMemo(() => plotRuns(trends.trends, axis), [trends, axis]);
@@ -112,7 +109,7 @@ function TrendsView({ trends, chosen }: { trends: Trends; chosen: TrendsParamete
         axis={axis}
         scores={scores}
         thresholds={trends.thresholds}
-        chosen={chosen}
+        parameters={parameters}
         onOpen={open}
       />
       <TrendTable {...shared} scores={scores} />

@@ -37,7 +37,7 @@ const THRESHOLD = {
 } as const;
 
 const draw = (given: Partial<Trends> = {}, at = '/trends') => {
-  const asked = mockServer({
+  const requests = mockServer({
     '/api/runs': runs([runRow()], {
       experiments: [
         { name: 'answers', runs: 3 },
@@ -46,7 +46,7 @@ const draw = (given: Partial<Trends> = {}, at = '/trends') => {
     }),
     '/api/trends': { trends: POINTS, thresholds: [THRESHOLD], ...given },
   });
-  return { asked, ...renderPage(Component, { at, path: '/trends' }) };
+  return { requests, ...renderPage(Component, { at, path: '/trends' }) };
 };
 
 // Charts are only drawn if they have a size.
@@ -55,17 +55,17 @@ beforeEach(() => {
 });
 
 test('the experiment of the latest run is shown until another is selected', async () => {
-  const { asked, user, router } = draw();
+  const { requests, user, router } = draw();
   const field = await screen.findByRole('combobox', { name: 'Experiment' });
-  await waitFor(() => expect(asked.at(-1)?.searchParams.get('experiment')).toBe('answers'));
+  await waitFor(() => expect(requests.at(-1)?.searchParams.get('experiment')).toBe('answers'));
   await user.selectOptions(field, 'others');
   expect(router.state.location.search).toBe('?experiment=others');
-  await waitFor(() => expect(asked.at(-1)?.searchParams.get('experiment')).toBe('others'));
+  await waitFor(() => expect(requests.at(-1)?.searchParams.get('experiment')).toBe('others'));
 });
 
 test('the table has all runs, latest first, with changes and badges', async () => {
   draw();
-  const table = within(await screen.findByRole('region', { name: 'The runs of the charts' }));
+  const table = within(await screen.findByRole('region', { name: 'Runs in the charts' }));
   const rows = table.getAllByRole('row').slice(1);
   expect(rows.map((row) => within(row).getByRole('link').getAttribute('href'))).toEqual([
     '/runs/ccc',
@@ -82,7 +82,7 @@ test('the table has all runs, latest first, with changes and badges', async () =
 test('the table of many runs initially shows the latest thirty', async () => {
   const many = Array.from({ length: 45 }, (_, index) => point({ id: `run${index}` }));
   const { user } = draw({ trends: many });
-  const table = within(await screen.findByRole('region', { name: 'The runs of the charts' }));
+  const table = within(await screen.findByRole('region', { name: 'Runs in the charts' }));
   expect(table.getAllByRole('row')).toHaveLength(31);
   await user.click(screen.getByRole('button', { name: 'Show all 45 runs' }));
   expect(table.getAllByRole('row')).toHaveLength(46);
@@ -124,15 +124,15 @@ test('thresholds are drawn and named, except those of hidden lines', async () =>
 });
 
 test('an evaluator, a tag, a time range and a number of runs can be selected', async () => {
-  const { asked, user, router } = draw({}, '/trends?tag=main&range=7d');
+  const { requests, user, router } = draw({}, '/trends?tag=main&range=7d');
   await screen.findByRole('option', { name: 'tone' });
   await user.selectOptions(screen.getByRole('combobox', { name: 'Evaluator' }), 'tone');
   await user.selectOptions(screen.getByRole('combobox', { name: 'Number of runs' }), 'Latest 300 runs');
   expect(router.state.location.search).toBe('?tag=main&range=7d&evaluator=tone&runs=300');
   expect(screen.queryByRole('columnheader', { name: 'correctness' })).toBeNull();
-  await waitFor(() => expect(asked.at(-1)?.searchParams.get('limit')).toBe('300'));
-  expect(asked.at(-1)?.searchParams.get('tag')).toBe('main');
-  expect(asked.at(-1)?.searchParams.get('since')).toMatch(/^\d{4}-\d\d-\d\d$/);
+  await waitFor(() => expect(requests.at(-1)?.searchParams.get('limit')).toBe('300'));
+  expect(requests.at(-1)?.searchParams.get('tag')).toBe('main');
+  expect(requests.at(-1)?.searchParams.get('since')).toMatch(/^\d{4}-\d\d-\d\d$/);
 });
 
 test('a single run shows that a trend needs two, and the next command', async () => {

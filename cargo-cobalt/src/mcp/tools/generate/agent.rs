@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use cargo_metadata::{Dependency, DependencyKind, Metadata, MetadataCommand, Package, Target, TargetKind};
 use cobalt_core::wording;
 
-use super::reach::{self, Callable};
+use super::public_paths::{self, PublicItem};
 use crate::error::Error;
 use crate::init::library_of;
-use crate::mcp::paths::inside;
+use crate::mcp::paths::resolve_existing;
 use crate::mcp::projects::Project;
 
 /// The longest source that is sent to a model, in bytes.
@@ -29,13 +29,13 @@ pub struct Agent {
     /// The workspace, or the single package.
     pub metadata: Metadata,
     /// The public items that a test can call, by their paths.
-    pub callable: Vec<Callable>,
+    pub callable: Vec<PublicItem>,
 }
 
 impl Agent {
     /// Reads the file of the argument `agentFile`.
     pub fn read(project: &Project, argument: &str) -> Result<Self, Error> {
-        let file = inside(project, "agentFile", argument)?;
+        let file = resolve_existing(project, "agentFile", argument)?;
         let source = source(&file, argument)?;
         let metadata = MetadataCommand::new().current_dir(file.parent().unwrap_or(&file)).no_deps().exec()?;
         let (package, folder) = package_around(&metadata, &file).ok_or_else(|| {
@@ -62,7 +62,7 @@ impl Agent {
                     false => {
                         format!(
                             "`{name}` (with {})",
-                            wording::list(dependency.features.iter().map(|it| &**it))
+                            wording::join_quoted(dependency.features.iter().map(|it| &**it))
                         )
                     }
                 }
@@ -112,9 +112,9 @@ pub fn package_around<'a>(metadata: &'a Metadata, file: &Path) -> Option<(&'a Pa
     around.max_by_key(|(_, folder)| folder.components().count())
 }
 
-fn callable(package: &Package, file: &Path, argument: &str) -> Result<Vec<Callable>, Error> {
+fn callable(package: &Package, file: &Path, argument: &str) -> Result<Vec<PublicItem>, Error> {
     let refused = |problem: String| Error::Arguments(format!("`agentFile`: `{argument}` {problem}"));
-    let has_file = |target: &&Target| reach::is_in(target.src_path.as_std_path(), file);
+    let has_file = |target: &&Target| public_paths::contains_file(target.src_path.as_std_path(), file);
     let Some(library) = library_of(package) else {
         return Err(refused(format!(
             "is in the package `{}`, which has only binaries, and a test cannot call into a binary: move the code to test \
@@ -123,7 +123,7 @@ fn callable(package: &Package, file: &Path, argument: &str) -> Result<Vec<Callab
         )));
     };
     let root = library.src_path.as_std_path();
-    if let Some(callable) = reach::callable(root, &library.name.replace('-', "_"), file) {
+    if let Some(callable) = public_paths::public_items(root, &library.name.replace('-', "_"), file) {
         return match callable.is_empty() {
             true => Err(refused(
                 "has nothing that a test can call: make its functions and their parent modules `pub`, or re-export them \

@@ -2,20 +2,20 @@
 
 use cobalt::llm::Judge;
 use cobalt_core::redact::{has_mark, redacted};
-use cobalt_core::wording::cut;
+use cobalt_core::wording::truncate;
 use schemars::JsonSchema;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
-use super::check::{Checked, Wanted, check};
-use super::items::{self, Draft, FORM, Kinds, SYSTEM, corrected, question, schema};
+use super::check::{CheckResult, GenerateRequest, check};
+use super::items::{self, Draft, ItemKindCounts, SCHEMA_NAME, SYSTEM, prompt, retry_prompt, schema};
 use super::source::Source;
 use super::transaction::Transaction;
 use crate::error::Error;
-use crate::init::with_target;
+use crate::init::add_target;
 use crate::mcp::command::Commands;
-use crate::mcp::shown::size;
 use crate::mcp::tools::run::Progress;
+use crate::mcp::view::size;
 use crate::project::{LOCK, MANIFEST};
 
 /// The maximum number of attempts: one, and three retries.
@@ -25,7 +25,7 @@ const LONGEST_ERROR: usize = 1_200;
 /// The maximum number of errors per attempt: later ones often follow from the first.
 const MOST_ERRORS: usize = 8;
 /// The room for the errors of an attempt, in bytes, so that all attempts fit into a response.
-const ROOM: usize = 9_000;
+const MAX_ERROR_BYTES: usize = 9_000;
 
 /// An attempt of the model.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -40,7 +40,7 @@ pub struct Attempt {
 pub struct Outcome {
     pub attempts: Vec<Attempt>,
     /// What was written; absent on failure.
-    pub written: Option<Written>,
+    pub written: Option<GeneratedFiles>,
     /// Why nothing was written, if it was not only the model's fault, and other notes for the user.
     pub notes: Vec<String>,
     /// What could not be restored.
@@ -48,16 +48,16 @@ pub struct Outcome {
 }
 
 /// The experiment that was written.
-pub struct Written {
+pub struct GeneratedFiles {
     pub experiments: Vec<String>,
-    pub kinds: Kinds,
+    pub kinds: ItemKindCounts,
     /// Whether a text that looked like a key was redacted.
     pub is_redacted: bool,
 }
 
 /// The inputs of the attempts.
 pub struct Attempts<'a> {
-    pub wanted: &'a Wanted,
+    pub wanted: &'a GenerateRequest,
     pub judge: &'a Judge,
     pub commands: &'a Commands,
     pub cancelled: &'a CancellationToken,
@@ -65,17 +65,17 @@ pub struct Attempts<'a> {
 }
 
 /// The outcome of one attempt.
-enum Tried {
-    Written(Written),
-    Wrong(Vec<String>),
+enum AttemptOutcome {
+    Written(GeneratedFiles),
+    Rejected(Vec<String>),
     /// An error that the model cannot fix.
-    InVain(String),
+    Unfixable(String),
 }
 
 impl Attempts<'_> {
     /// Tries until a target compiles. On any other outcome, or if this is dropped, nothing is left behind.
-    pub async fn make(mut self) -> Result<Outcome, Error> {
-        let first = question(self.wanted);
+    pub async fn run(mut self) -> Result<Outcome, Error> {
+        let first = prompt(self.wanted);
         let (mut asked, mut outcome) = (first.clone(), Outcome::default());
         let mut transaction = Transaction::default();
         for attempt in 1..=MOST_ATTEMPTS {
@@ -91,36 +91,40 @@ impl Attempts<'_> {
                 }
             };
             match tried {
-                Tried::Written(written) => {
+                AttemptOutcome::Written(written) => {
                     outcome.attempts.push(Attempt { errors: Vec::new() });
                     outcome.written = Some(written);
-                    transaction.keep();
+                    transaction.commit();
                     return Ok(outcome);
                 }
-                Tried::Wrong(problems) => {
-                    let errors = told(&problems);
-                    asked = corrected(&first, &draft, &errors);
+                AttemptOutcome::Rejected(problems) => {
+                    let errors = cut_errors(&problems);
+                    asked = retry_prompt(&first, &draft, &errors);
                     outcome.attempts.push(Attempt { errors });
                 }
-                Tried::InVain(problem) => {
+                AttemptOutcome::Unfixable(problem) => {
                     outcome.notes.push(problem);
                     break;
                 }
             }
         }
-        outcome.left = transaction.undo();
+        outcome.left = transaction.rollback();
         Ok(outcome)
     }
 
-    async fn attempt(&mut self, asked: &str, transaction: &mut Transaction) -> Result<(Draft, Tried), Error> {
+    async fn attempt(
+        &mut self,
+        asked: &str,
+        transaction: &mut Transaction,
+    ) -> Result<(Draft, AttemptOutcome), Error> {
         let draft = self.ask(asked).await?;
         self.progress.step(&format!("checking what {} wrote", self.judge.model())).await;
-        let tried = self.try_out(&draft, transaction).await?;
+        let tried = self.check_draft(&draft, transaction).await?;
         Ok((draft, tried))
     }
 
     async fn ask(&self, prompt: &str) -> Result<Draft, Error> {
-        let answer = self.judge.ask(SYSTEM, prompt, FORM, schema());
+        let answer = self.judge.ask(SYSTEM, prompt, SCHEMA_NAME, schema());
         match self.cancelled.run_until_cancelled(answer).await {
             Some(answer) => answer.map_err(|error| Error::Arguments(error.to_string())),
             None => Err(Error::Interrupted),
@@ -129,7 +133,7 @@ impl Attempts<'_> {
 
     /// The names of the experiments, or the problems of the draft.
     fn review(&self, draft: &Draft) -> Result<Vec<String>, Vec<String>> {
-        let Wanted { agent, place, taken, size, .. } = self.wanted;
+        let GenerateRequest { agent, place, taken, size, .. } = self.wanted;
         let mut problems = items::problems(&draft.items, *size);
         match Source::parse(&draft.source) {
             Ok(source) => {
@@ -146,33 +150,37 @@ impl Attempts<'_> {
     }
 
     /// Reviews the draft, writes its files, and runs `cargo check`.
-    async fn try_out(&mut self, draft: &Draft, transaction: &mut Transaction) -> Result<Tried, Error> {
-        let Wanted { project, agent, place, overwrite, .. } = self.wanted;
+    async fn check_draft(
+        &mut self,
+        draft: &Draft,
+        transaction: &mut Transaction,
+    ) -> Result<AttemptOutcome, Error> {
+        let GenerateRequest { project, agent, place, overwrite, .. } = self.wanted;
         let experiments = match self.review(draft) {
             Ok(experiments) => experiments,
-            Err(problems) => return Ok(Tried::Wrong(problems)),
+            Err(problems) => return Ok(AttemptOutcome::Rejected(problems)),
         };
-        place.is_still_inside(project)?;
-        let data = items::lines(&draft.items).map_err(Error::Json)?;
+        place.check_still_inside(project)?;
+        let data = items::to_jsonl(&draft.items).map_err(Error::Json)?;
         transaction.write(&place.data, &data, *overwrite)?;
         transaction.write(&place.test, &draft.source, *overwrite)?;
         let manifest = agent.folder.join(MANIFEST);
         transaction.edit(&manifest, |text| {
             let path = place.test_in_manifest.as_deref();
-            let edited = with_target(&agent.folder, &agent.metadata, text, &place.target, path)?;
+            let edited = add_target(&agent.folder, &agent.metadata, text, &place.target, path)?;
             Ok(edited.text)
         })?;
         let lock = agent.metadata.workspace_root.join(LOCK).into_std_path_buf();
-        transaction.note(&lock)?;
+        transaction.save(&lock)?;
         let checked = check(self.commands, self.wanted, self.cancelled, &mut self.progress).await?;
-        transaction.settle(&lock);
+        transaction.record_written(&lock);
         Ok(match checked {
-            Checked::Errors(errors) => Tried::Wrong(errors),
-            Checked::Elsewhere(said) => Tried::InVain(format!(
+            CheckResult::Errors(errors) => AttemptOutcome::Rejected(errors),
+            CheckResult::OtherErrors(said) => AttemptOutcome::Unfixable(format!(
                 "the package does not compile, whatever the model writes: fix this first, then call again\n{}",
-                cut(&redacted(&said), LONGEST_ERROR)
+                truncate(&redacted(&said), LONGEST_ERROR)
             )),
-            Checked::Compiles => Tried::Written(Written {
+            CheckResult::Compiles => AttemptOutcome::Written(GeneratedFiles {
                 experiments,
                 kinds: items::kinds(&draft.items),
                 is_redacted: [&data, &draft.source].iter().any(|text| has_mark(text)),
@@ -182,10 +190,10 @@ impl Attempts<'_> {
 }
 
 /// The first errors, truncated and redacted.
-fn told(problems: &[String]) -> Vec<String> {
-    let told = |problem: &String| cut(&redacted(problem), LONGEST_ERROR).into_owned();
+fn cut_errors(problems: &[String]) -> Vec<String> {
+    let told = |problem: &String| truncate(&redacted(problem), LONGEST_ERROR).into_owned();
     let mut errors: Vec<_> = problems.iter().take(MOST_ERRORS).map(told).collect();
-    let mut room = ROOM;
+    let mut room = MAX_ERROR_BYTES;
     errors.retain(|error| {
         let taken = size(error);
         let fits = taken <= room;
@@ -205,9 +213,9 @@ mod tests {
     #[test]
     fn any_errors_fit_into_a_response() {
         for letter in ["x", "\n", "\"", "語", "\u{1}"] {
-            let errors = told(&vec![letter.repeat(5_000); 30]);
+            let errors = cut_errors(&vec![letter.repeat(5_000); 30]);
             assert!(
-                !errors[0].starts_with("and") && size(&errors) <= ROOM + 100,
+                !errors[0].starts_with("and") && size(&errors) <= MAX_ERROR_BYTES + 100,
                 "{letter:?}: {}",
                 size(&errors)
             );

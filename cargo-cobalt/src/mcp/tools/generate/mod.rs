@@ -9,7 +9,7 @@ mod agent;
 mod attempts;
 mod check;
 mod items;
-mod reach;
+mod public_paths;
 mod source;
 mod transaction;
 
@@ -19,23 +19,23 @@ use std::path::Path;
 use cobalt::command::config::Flags;
 use cobalt::llm::Judge;
 use cobalt_core::prices::JudgeUsage;
-use cobalt_core::wording::{count, cut, thousands};
+use cobalt_core::wording::{count, group_thousands, truncate};
 use rmcp::model::{Tool, ToolAnnotations};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::run::Progress;
-use super::{Answer, Call, tool};
+use super::{ToolContext, ToolResult, define_tool};
 use crate::config::settings_of;
 use crate::environment::Environment;
 use crate::error::Error;
-use crate::init::{InitError, with_target};
+use crate::init::{InitError, add_target};
 use crate::markdown::{code, fenced};
 use crate::mcp::projects::Project;
 use agent::Agent;
 use attempts::{Attempt, Attempts, Outcome};
-use check::{Place, Taken, Wanted};
-use items::Kinds;
+use check::{GenerateRequest, OutputFiles, TakenNames};
+use items::ItemKindCounts;
 
 pub const NAME: &str = "cobalt_generate";
 
@@ -54,7 +54,7 @@ pub struct Arguments {
     /// The test target to write, a `.rs` file in the agent's package. Default: `tests/<agent>_evals.rs`.
     output_file: Option<String>,
     /// Number of items in the dataset. Default: 10.
-    #[serde(default = "usual_size")]
+    #[serde(default = "default_dataset_size")]
     #[schemars(range(min = 1, max = MOST_ITEMS))]
     dataset_size: usize,
     /// What the source does not say: what the agent is for, what a good answer is, known problems.
@@ -64,13 +64,13 @@ pub struct Arguments {
     overwrite: bool,
 }
 
-fn usual_size() -> usize {
+fn default_dataset_size() -> usize {
     10
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Generated {
+pub struct GenerateResult {
     project: Project,
     /// The dataset file, relative to the project root; absent if nothing was written.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -85,7 +85,7 @@ pub struct Generated {
     /// The names of the experiments.
     experiments: Vec<String>,
     /// Number of items of each kind.
-    items: Kinds,
+    items: ItemKindCounts,
     /// The model's attempts, with the errors of each.
     attempts: Vec<Attempt>,
     /// Requests to the model, tokens and cost.
@@ -98,7 +98,7 @@ pub struct Generated {
 }
 
 pub fn description() -> Tool {
-    tool::<Arguments, Generated>(
+    define_tool::<Arguments, GenerateResult>(
         NAME,
         "Write an experiment for an agent",
         "Write an experiment for an agent: the project's judge model (`[judge]` in cobalt.toml) reads the agent's Rust source and \
@@ -109,42 +109,42 @@ pub fn description() -> Tool {
     )
 }
 
-pub async fn call(call: Call<'_>, arguments: Arguments) -> Result<Answer<Generated>, Error> {
-    let project = (*call.projects.choose(arguments.project.as_deref())?).clone();
+pub async fn call(call: ToolContext<'_>, arguments: Arguments) -> Result<ToolResult<GenerateResult>, Error> {
+    let project = (*call.projects.select(arguments.project.as_deref())?).clone();
     let prepared = tokio::task::spawn_blocking(move || prepare(project, arguments));
     let (mut wanted, judge, mut notes) =
         prepared.await.unwrap_or_else(|error| Err(Error::Server(error.into())))?;
     let (commands, mut progress) = (call.commands.clone(), Progress::of(call.context));
     progress.step("listing the experiments").await;
-    let (taken, note) = Taken::list(call, &wanted, &mut progress).await?;
+    let (taken, note) = TakenNames::list(call, &wanted, &mut progress).await?;
     wanted.taken = taken;
     notes.extend(note);
-    let made = call.commands.see_to(&call.context.ct, |cancelled| async move {
+    let made = call.commands.spawn_to_completion(&call.context.ct, |cancelled| async move {
         let (wanted, judge, cancelled, commands) = (&wanted, &judge, &cancelled, &commands);
         let mut attempts = Attempts { wanted, judge, commands, cancelled, progress };
         // A run at the same time would build an unfinished target.
         let has_to = attempts.progress.step("waiting for another run of this project");
-        let _turn = commands.turn(&wanted.project, cancelled, has_to).await?;
+        let _turn = commands.lock_project(&wanted.project, cancelled, has_to).await?;
         // Another call may have written these files meanwhile.
-        wanted.place.is_free(&wanted.project, wanted.overwrite)?;
-        let outcome = attempts.make().await?;
-        Ok(answer(wanted, judge.usage(), outcome, notes))
+        wanted.place.check_free(&wanted.project, wanted.overwrite)?;
+        let outcome = attempts.run().await?;
+        Ok(build_result(wanted, judge.usage(), outcome, notes))
     });
     made.await.unwrap_or_else(|error| Err(Error::Server(error.into())))
 }
 
 /// Does all checks that are possible before the model is called.
-fn prepare(project: Project, arguments: Arguments) -> Result<(Wanted, Judge, Vec<String>), Error> {
+fn prepare(project: Project, arguments: Arguments) -> Result<(GenerateRequest, Judge, Vec<String>), Error> {
     let Arguments { agent_file, output_file, dataset_size: size, context, overwrite, .. } = arguments;
     let agent = Agent::read(&project, &agent_file)?;
-    let place = Place::of(&project, &agent, output_file.as_deref(), overwrite)?;
+    let place = OutputFiles::resolve(&project, &agent, output_file.as_deref(), overwrite)?;
     let manifest = agent.folder.join(crate::project::MANIFEST);
     let text = fs::read_to_string(&manifest).map_err(InitError::file("read", &manifest))?;
     let path = place.test_in_manifest.as_deref();
-    let notes = with_target(&agent.folder, &agent.metadata, &text, &place.target, path)?.notes;
+    let notes = add_target(&agent.folder, &agent.metadata, &text, &place.target, path)?.notes;
     let judge = judge(&agent)?;
-    let taken = Taken::default();
-    Ok((Wanted { project, agent, place, taken, size, context, overwrite }, judge, notes))
+    let taken = TakenNames::default();
+    Ok((GenerateRequest { project, agent, place, taken, size, context, overwrite }, judge, notes))
 }
 
 /// The judge of the package's settings, with the same key as its experiments.
@@ -164,8 +164,13 @@ fn judge(agent: &Agent) -> Result<Judge, Error> {
     })
 }
 
-fn answer(wanted: &Wanted, usage: JudgeUsage, outcome: Outcome, mut notes: Vec<String>) -> Answer<Generated> {
-    let Wanted { project, agent, place, .. } = wanted;
+fn build_result(
+    wanted: &GenerateRequest,
+    usage: JudgeUsage,
+    outcome: Outcome,
+    mut notes: Vec<String>,
+) -> ToolResult<GenerateResult> {
+    let GenerateRequest { project, agent, place, .. } = wanted;
     let shown = |path: &Path| path.strip_prefix(&project.root).unwrap_or(path).display().to_string();
     let (test, data) = (shown(&place.test), shown(&place.data));
     let is_error = outcome.written.is_none();
@@ -196,7 +201,7 @@ fn answer(wanted: &Wanted, usage: JudgeUsage, outcome: Outcome, mut notes: Vec<S
                 .to_owned(),
         );
     }
-    let structured = Generated {
+    let structured = GenerateResult {
         project: project.clone(),
         data_file: written.as_ref().map(|_| data),
         test_file: written.as_ref().map(|_| test),
@@ -209,13 +214,14 @@ fn answer(wanted: &Wanted, usage: JudgeUsage, outcome: Outcome, mut notes: Vec<S
         notes,
         next,
     };
-    Answer { text: text(&structured), structured, is_error }
+    ToolResult { text: text(&structured), structured, is_error }
 }
 
 /// The summary.
-fn text(generated: &Generated) -> String {
-    let Generated { data_file, test_file, target, experiments, items, attempts, usage, notes, next, .. } =
-        generated;
+fn text(generated: &GenerateResult) -> String {
+    let GenerateResult {
+        data_file, test_file, target, experiments, items, attempts, usage, notes, next, ..
+    } = generated;
     let mut text = match (test_file, data_file) {
         (Some(test), Some(data)) => {
             let names: Vec<_> = experiments.iter().map(|name| code(name)).collect();
@@ -227,11 +233,11 @@ fn text(generated: &Generated) -> String {
             count(attempts.len(), "attempt")
         ),
     };
-    text += &format!(" {}\n\n", spent(usage));
+    text += &format!(" {}\n\n", cost_summary(usage));
     if test_file.is_none()
         && let Some(Attempt { errors }) = attempts.last()
     {
-        text += &format!("The last errors:\n\n{}\n", fenced(&cut(&errors.join("\n"), LONGEST_TEXT)));
+        text += &format!("The last errors:\n\n{}\n", fenced(&truncate(&errors.join("\n"), LONGEST_TEXT)));
     }
     for note in notes {
         text += &match note.split_once('\n') {
@@ -243,16 +249,16 @@ fn text(generated: &Generated) -> String {
 }
 
 /// The requests, tokens and cost, in a sentence.
-fn spent(usage: &JudgeUsage) -> String {
+fn cost_summary(usage: &JudgeUsage) -> String {
     let JudgeUsage { models, calls, tokens, cost, unpriced, .. } = usage;
     let requests =
-        if *calls == 1 { "1 request".to_owned() } else { format!("{} requests", thousands(*calls)) };
+        if *calls == 1 { "1 request".to_owned() } else { format!("{} requests", group_thousands(*calls)) };
     let cost =
         if unpriced.is_empty() { format!("judge cost ${cost:.4}") } else { "judge cost unknown".to_owned() };
     let models: Vec<_> = models.iter().map(|model| code(model)).collect();
     format!(
         "{requests} to {}, {} tokens, {cost}.",
         if models.is_empty() { "the model".to_owned() } else { models.join(", ") },
-        thousands(tokens.input + tokens.output)
+        group_thousands(tokens.input + tokens.output)
     )
 }

@@ -6,10 +6,10 @@ use proc_macro2::{Delimiter, LineColumn, TokenStream, TokenTree};
 use syn::{File, Item, Lit};
 
 /// Names that access other files or bypass the language's checks. `macro_rules` could assemble the others.
-const REFUSED: [&str; 8] =
+const FORBIDDEN: [&str; 8] =
     ["unsafe", "include", "include_str", "include_bytes", "option_env", "asm", "global_asm", "macro_rules"];
 /// Evaluators whose second argument in `new` is a field name.
-const WITH_FIELD: [&str; 7] =
+const FIELD_EVALUATORS: [&str; 7] =
     ["ExactMatch", "SquadExactMatch", "TokenF1", "Bleu", "ChrF", "Wer", "Similarity"];
 
 /// A parsed source.
@@ -21,7 +21,7 @@ pub struct Source {
 impl Source {
     /// Parses the text, or returns an error for the model.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let told = |error: syn::Error| format!("{}: {error}", place(error.span().start()));
+        let told = |error: syn::Error| format!("{}: {error}", location(error.span().start()));
         let file = syn::parse_file(text).map_err(told)?;
         Ok(Self {
             file,
@@ -42,15 +42,15 @@ impl Source {
             };
             let Some(attribute) = function.attrs.iter().find(is_it) else { continue };
             let arguments = attribute.meta.require_list().map(|list| list.tokens.clone()).unwrap_or_default();
-            names.push(named(arguments).unwrap_or_else(|| function.sig.ident.to_string()));
+            names.push(experiment_name(arguments).unwrap_or_else(|| function.sig.ident.to_string()));
         }
         names
     }
 
     /// Its problems, as errors for the model. `data` is the path of the dataset, and `fields` are the fields of its items.
     pub fn problems(&self, data: &str, fields: &BTreeSet<&str>) -> Vec<String> {
-        let mut found = Found::default();
-        found.look(self.tokens.clone());
+        let mut found = SourceScan::default();
+        found.scan(self.tokens.clone());
         let mut problems = found.refused;
         if self.experiments().is_empty() {
             problems.push("no function has the attribute `#[cobalt::experiment(…)]`".to_owned());
@@ -71,12 +71,12 @@ impl Source {
     }
 }
 
-fn place(at: LineColumn) -> String {
+fn location(at: LineColumn) -> String {
     format!("line {}, column {}", at.line, at.column + 1)
 }
 
 /// The value of `name` among the arguments of an attribute.
-fn named(arguments: TokenStream) -> Option<String> {
+fn experiment_name(arguments: TokenStream) -> Option<String> {
     let tokens: Vec<_> = arguments.into_iter().collect();
     tokens.windows(3).find_map(|three| match three {
         [TokenTree::Ident(name), TokenTree::Punct(equals), value]
@@ -99,7 +99,7 @@ fn text(token: &TokenTree) -> Option<String> {
 
 /// The tokens of interest in a source, including macros.
 #[derive(Debug, Default)]
-struct Found {
+struct SourceScan {
     /// Constructs that are not allowed, as errors for the model.
     refused: Vec<String>,
     texts: BTreeSet<String>,
@@ -108,20 +108,20 @@ struct Found {
     calls_main: bool,
 }
 
-impl Found {
-    fn look(&mut self, tokens: TokenStream) {
+impl SourceScan {
+    fn scan(&mut self, tokens: TokenStream) {
         let tokens: Vec<_> = tokens.into_iter().collect();
         for (at, token) in tokens.iter().enumerate() {
-            self.look_at(&tokens[at..], token);
+            self.inspect(&tokens[at..], token);
             if let TokenTree::Group(group) = token {
-                self.look(group.stream());
+                self.scan(group.stream());
             }
             self.texts.extend(text(token));
         }
     }
 
     /// Inspects a token, the first of `rest`.
-    fn look_at(&mut self, rest: &[TokenTree], token: &TokenTree) {
+    fn inspect(&mut self, rest: &[TokenTree], token: &TokenTree) {
         let is = |at: usize, wanted: &str| rest.get(at).is_some_and(|token| token.to_string() == wanted);
         let bracketed = |at: usize| match rest.get(at) {
             Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Bracket => {
@@ -130,14 +130,14 @@ impl Found {
             _ => None,
         };
         let mut refuse = |what: &str| {
-            self.refused.push(format!("{}: {what} may not be used", place(token.span().start())));
+            self.refused.push(format!("{}: {what} may not be used", location(token.span().start())));
         };
         match token {
             TokenTree::Ident(name) => {
                 // `r#include` is the same name as `include`.
                 let name = name.to_string();
                 match name.trim_start_matches("r#") {
-                    name if REFUSED.contains(&name) => refuse(&format!("`{name}`")),
+                    name if FORBIDDEN.contains(&name) => refuse(&format!("`{name}`")),
                     // A `use` that renames the module renames the macro, too.
                     "env" if is(1, "!") || is(1, "as") => refuse("`env!`, or `env` by another name,"),
                     "mod" if is(2, ";") => refuse("a module in another file"),
@@ -164,12 +164,12 @@ impl Found {
         {
             self.fields.extend(text(field));
         }
-        self.fields.extend(reference(rest));
+        self.fields.extend(reference_field(rest));
     }
 }
 
 /// The field in calls such as `ExactMatch::new("name", "field")`.
-fn reference(tokens: &[TokenTree]) -> Option<String> {
+fn reference_field(tokens: &[TokenTree]) -> Option<String> {
     let [
         TokenTree::Ident(name),
         TokenTree::Punct(_),
@@ -181,7 +181,7 @@ fn reference(tokens: &[TokenTree]) -> Option<String> {
     else {
         return None;
     };
-    let has_field = new == "new" && WITH_FIELD.iter().any(|with_field| name == with_field);
+    let has_field = new == "new" && FIELD_EVALUATORS.iter().any(|with_field| name == with_field);
     let arguments: Vec<_> = group.stream().into_iter().collect();
     arguments.get(2).filter(|_| has_field).and_then(text)
 }

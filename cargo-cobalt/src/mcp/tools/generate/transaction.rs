@@ -4,9 +4,9 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::atomic_file::replace;
 use crate::error::Error;
 use crate::init::{InitError, create};
-use crate::written::replace;
 
 /// How often to retry if a manifest changes while it is edited.
 const ATTEMPTS: usize = 3;
@@ -15,15 +15,15 @@ const ATTEMPTS: usize = 3;
 #[derive(Debug, Default)]
 pub struct Transaction {
     /// New files and folders, in the order of their creation.
-    made: Vec<PathBuf>,
-    noted: Vec<Noted>,
+    created: Vec<PathBuf>,
+    saved: Vec<SavedFile>,
     edit: Option<Edit>,
-    is_kept: bool,
+    is_committed: bool,
 }
 
 /// A file to restore.
 #[derive(Debug)]
-struct Noted {
+struct SavedFile {
     path: PathBuf,
     /// Its bytes, if it existed.
     before: Option<Vec<u8>>,
@@ -41,8 +41,8 @@ struct Edit {
 
 impl Transaction {
     /// Records a file before cargo may write it.
-    pub fn note(&mut self, path: &Path) -> Result<(), Error> {
-        if let Some(noted) = self.noted.iter_mut().find(|noted| noted.path == path) {
+    pub fn save(&mut self, path: &Path) -> Result<(), Error> {
+        if let Some(noted) = self.saved.iter_mut().find(|noted| noted.path == path) {
             noted.left = None;
             return Ok(());
         }
@@ -51,13 +51,13 @@ impl Transaction {
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(InitError::file("read", path)(error).into()),
         };
-        self.noted.push(Noted { path: path.to_owned(), before, left: None });
+        self.saved.push(SavedFile { path: path.to_owned(), before, left: None });
         Ok(())
     }
 
     /// Records the contents of a file after cargo may have written it.
-    pub fn settle(&mut self, path: &Path) {
-        if let Some(noted) = self.noted.iter_mut().find(|noted| noted.path == path) {
+    pub fn record_written(&mut self, path: &Path) {
+        if let Some(noted) = self.saved.iter_mut().find(|noted| noted.path == path) {
             noted.left = Some(fs::read(path).ok());
         }
     }
@@ -65,15 +65,15 @@ impl Transaction {
     /// Writes a file. Replaces an existing one only with `overwrite`.
     pub fn write(&mut self, path: &Path, text: &str, overwrite: bool) -> Result<(), Error> {
         let is_ours =
-            self.made.iter().any(|made| made == path) || self.noted.iter().any(|noted| noted.path == path);
+            self.created.iter().any(|made| made == path) || self.saved.iter().any(|noted| noted.path == path);
         if !is_ours && overwrite && path.is_file() {
-            self.note(path)?;
+            self.save(path)?;
         } else if !is_ours {
-            let created = create(path, text, &mut self.made);
+            let created = create(path, text, &mut self.created);
             return created.map_err(|error| InitError::file("create", path)(error).into());
         }
         replace(path, text).map_err(|error| Error::from(InitError::file("write", path)(error)))?;
-        self.settle(path);
+        self.record_written(path);
         Ok(())
     }
 
@@ -99,20 +99,20 @@ impl Transaction {
     }
 
     /// Commits the changes.
-    pub fn keep(mut self) {
-        self.is_kept = true;
+    pub fn commit(mut self) {
+        self.is_committed = true;
     }
 
     /// Rolls back all changes, and returns what could not be restored.
-    pub fn undo(&mut self) -> Vec<String> {
+    pub fn rollback(&mut self) -> Vec<String> {
         let mut left = Vec::new();
-        for path in self.made.drain(..).rev() {
+        for path in self.created.drain(..).rev() {
             // A new folder with other files in it stays.
             if fs::remove_file(&path).is_err() {
                 let _ = fs::remove_dir(&path);
             }
         }
-        for Noted { path, before, left: ours } in self.noted.drain(..) {
+        for SavedFile { path, before, left: ours } in self.saved.drain(..) {
             let now = fs::read(&path).ok();
             if now == before || ours.is_some_and(|ours| ours != now) {
                 continue;
@@ -127,7 +127,7 @@ impl Transaction {
         }
         if let Some(Edit { path, before, after }) = self.edit.take() {
             let now = fs::read_to_string(&path).unwrap_or_default();
-            match without(&now, &before, &after) {
+            match remove_additions(&now, &before, &after) {
                 Some(text) if replace(&path, &text).is_ok() => {}
                 _ => left.push(format!(
                     "`{}` was changed by another process meanwhile: remove what was added to it",
@@ -141,14 +141,14 @@ impl Transaction {
 
 impl Drop for Transaction {
     fn drop(&mut self) {
-        if !self.is_kept {
-            self.undo().iter().for_each(|left| eprintln!("warning: {left}"));
+        if !self.is_committed {
+            self.rollback().iter().for_each(|left| eprintln!("warning: {left}"));
         }
     }
 }
 
 /// The text without what was added between `before` and `after`, even if it has other changes.
-fn without(now: &str, before: &str, after: &str) -> Option<String> {
+fn remove_additions(now: &str, before: &str, after: &str) -> Option<String> {
     if now == after {
         return Some(before.to_owned());
     }
@@ -199,7 +199,7 @@ mod tests {
         );
         fs::write(&old, "old").unwrap();
         let mut transaction = Transaction::default();
-        transaction.note(&lock).unwrap();
+        transaction.save(&lock).unwrap();
         fs::write(&lock, "made by cargo").unwrap();
         for text in ["first", "second"] {
             transaction.write(&new, text, false).unwrap();
@@ -218,11 +218,11 @@ mod tests {
         for (after_check, at_end) in [("cargo's", "old"), ("the user's", "the user's")] {
             fs::write(&lock, "old").unwrap();
             let mut transaction = Transaction::default();
-            transaction.note(&lock).unwrap();
+            transaction.save(&lock).unwrap();
             fs::write(&lock, "cargo's").unwrap();
-            transaction.settle(&lock);
+            transaction.record_written(&lock);
             fs::write(&lock, after_check).unwrap();
-            assert_eq!(transaction.undo(), [""; 0]);
+            assert_eq!(transaction.rollback(), [""; 0]);
             assert_eq!(fs::read_to_string(&lock).unwrap(), at_end);
         }
     }
@@ -241,7 +241,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut transaction = Transaction::default();
         transaction.write(&folder.path().join("new.rs"), "new", false).unwrap();
-        transaction.keep();
+        transaction.commit();
         assert!(folder.path().join("new.rs").is_file());
     }
 
@@ -262,7 +262,7 @@ mod tests {
         fs::write(&manifest, MANIFEST).unwrap();
         let mut transaction = edit(folder.path());
         fs::write(&manifest, "[package]\nname = \"another\"\n").unwrap();
-        assert!(transaction.undo()[0].contains("remove what was added"));
+        assert!(transaction.rollback()[0].contains("remove what was added"));
         assert_eq!(fs::read_to_string(&manifest).unwrap(), "[package]\nname = \"another\"\n");
     }
 }

@@ -3,26 +3,26 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use cobalt::command::exit_code::UNFIT;
-use cobalt_core::names::is_name_of;
+use cobalt::command::exit_code::SETUP_ERROR;
+use cobalt_core::experiment_name::matches_name;
 use cobalt_core::paths::workspace_root;
 use rmcp::model::{Tool, ToolAnnotations};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::answer::{self, Ran};
-use super::child::{Outcome, Progress, run};
+use super::execution::{Outcome, Progress, run};
+use super::result::{self, RunResult};
 use crate::error::Error;
-use crate::mcp::past::{Past, State};
+use crate::mcp::past_runs::{PastRuns, State};
 use crate::mcp::paths;
 use crate::mcp::projects::Project;
-use crate::mcp::tools::{Answer, Call, fetching, tool};
+use crate::mcp::tools::{ToolContext, ToolResult, define_tool, fetch_flags};
 
 pub const NAME: &str = "cobalt_run";
 /// The exit code if nothing matched.
 const NOTHING_MATCHED: i32 = 4;
 /// The maximum of numeric arguments: a higher value is a mistake, and costs money.
-const MOST: u32 = 1000;
+const MAX_NUMBER: u32 = 1000;
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -36,10 +36,10 @@ pub struct Arguments {
     /// Only these experiments, by full name as in `cobalt_list` or as in test cases. Empty means all.
     experiments: Option<Vec<String>>,
     /// Maximum items of an experiment in parallel. Overrides the project's setting.
-    #[schemars(range(min = 1, max = MOST))]
+    #[schemars(range(min = 1, max = MAX_NUMBER))]
     concurrency: Option<u32>,
     /// Trials per item. Overrides the experiment's setting. More trials separate changes from noise, and multiply the cost.
-    #[schemars(range(min = 1, max = MOST))]
+    #[schemars(range(min = 1, max = MAX_NUMBER))]
     runs: Option<u32>,
     /// Resume an interrupted run: its ID, or `latest` for the newest one. Finished items are not run again.
     resume: Option<String>,
@@ -54,7 +54,7 @@ pub struct Arguments {
 impl Arguments {
     /// Rejects contradictory arguments.
     fn check(&self) -> Result<(), Error> {
-        fetching(self.refresh, self.offline)?;
+        fetch_flags(self.refresh, self.offline)?;
         if self.refresh && self.resume.is_some() {
             return Err(Error::Arguments(
                 "`refresh` cannot be combined with `resume`: a resumed run uses its original data; omit one of them"
@@ -74,21 +74,21 @@ impl Arguments {
     fn command(&self, project: &Project) -> Result<Vec<String>, Error> {
         let mut command = ["run", "--reporter=json", "--message-format=json"].map(str::to_owned).to_vec();
         if let Some(file) = &self.file {
-            let file = paths::inside(project, "file", file)?;
+            let file = paths::resolve_existing(project, "file", file)?;
             command.push(format!("--file={}", file.display()));
         }
         command.extend(self.filter.iter().map(|filter| format!("--filter={filter}")));
         command.extend(self.experiments.iter().flatten().map(|name| format!("--experiment={name}")));
         command.extend(self.concurrency.map(|items| format!("--concurrency={items}")));
         command.extend(self.runs.map(|runs| format!("--runs={runs}")));
-        command.extend(fetching(self.refresh, self.offline)?);
+        command.extend(fetch_flags(self.refresh, self.offline)?);
         command.extend(self.resume.iter().map(|id| format!("--resume={id}")));
         Ok(command)
     }
 }
 
 pub fn description() -> Tool {
-    tool::<Arguments, Ran>(
+    define_tool::<Arguments, RunResult>(
         NAME,
         "Run experiments",
         "Build the current sources and run experiments: all, or those that the arguments select. Returns scores, threshold \
@@ -99,39 +99,41 @@ pub fn description() -> Tool {
     )
 }
 
-pub async fn call(call: Call<'_>, arguments: Arguments) -> Result<Answer<Ran>, Error> {
-    let project = call.projects.choose(arguments.project.as_deref())?;
+pub async fn call(call: ToolContext<'_>, arguments: Arguments) -> Result<ToolResult<RunResult>, Error> {
+    let project = call.projects.select(arguments.project.as_deref())?;
     arguments.check()?;
     let mut progress = Progress::of(call.context);
     let waits = format!("waiting for another run of {}, then building it", project.name);
-    let _turn = call.commands.turn(&project, &call.context.ct, progress.tell(0, None, &waits)).await?;
-    let arguments = resolved(&project, arguments)?;
-    progress.tell(0, None, &format!("building {}", project.name)).await;
+    let _turn =
+        call.commands.lock_project(&project, &call.context.ct, progress.report(0, None, &waits)).await?;
+    let arguments = resolve_resume(&project, arguments)?;
+    progress.report(0, None, &format!("building {}", project.name)).await;
     let outcome = run(call, &project, &arguments.command(&project)?, &mut progress).await?;
     let outcome = match &arguments.file {
         Some(file) if outcome.code == Some(NOTHING_MATCHED) => {
-            let file = paths::inside(&project, "file", file)?;
-            by_place(call, &project, &file, &arguments, outcome, &mut progress).await?
+            let file = paths::resolve_existing(&project, "file", file)?;
+            run_declared_in(call, &project, &file, &arguments, outcome, &mut progress).await?
         }
         _ => outcome,
     };
-    answer::of(&project, outcome)
+    result::build(&project, outcome)
 }
 
 /// Replaces the names of runs to resume with their IDs.
-fn resolved(project: &Project, mut arguments: Arguments) -> Result<Arguments, Error> {
+fn resolve_resume(project: &Project, mut arguments: Arguments) -> Result<Arguments, Error> {
     if let Some(resume) = &mut arguments.resume {
-        let past = Past::of(project)?;
-        let ids: Result<Vec<_>, _> = resume.split(',').map(|name| cut_off(&past, name.trim())).collect();
+        let past = PastRuns::open(project)?;
+        let ids: Result<Vec<_>, _> =
+            resume.split(',').map(|name| resolve_interrupted(&past, name.trim())).collect();
         *resume = ids?.join(",");
     }
     Ok(arguments)
 }
 
 /// The ID of an interrupted run.
-fn cut_off(past: &Past, name: &str) -> Result<String, Error> {
+fn resolve_interrupted(past: &PastRuns, name: &str) -> Result<String, Error> {
     if name == "latest" {
-        let newest = past.unfinished().into_iter().find(|run| run.state == State::CutOff);
+        let newest = past.unfinished().into_iter().find(|run| run.state == State::Interrupted);
         return newest.map(|run| run.id).ok_or_else(|| {
             Error::Arguments("`resume`: there is no interrupted run; omit it to start a new one".to_owned())
         });
@@ -139,11 +141,11 @@ fn cut_off(past: &Past, name: &str) -> Result<String, Error> {
     let found = past.find(name)?;
     let id = found.report.id.clone();
     match found.state {
-        State::CutOff => Ok(id),
-        State::GoingOn => {
+        State::Interrupted => Ok(id),
+        State::Running => {
             Err(Error::Arguments(format!("`resume`: run `{id}` is in progress; wait for it, or cancel it")))
         }
-        State::Ended => Err(Error::Arguments(format!(
+        State::Finished => Err(Error::Arguments(format!(
             "`resume`: run `{id}` has finished, so nothing is left to run; omit `resume` to start a new one"
         ))),
     }
@@ -151,18 +153,18 @@ fn cut_off(past: &Past, name: &str) -> Result<String, Error> {
 
 /// Runs the experiments that are declared in a file other than a test target. If there are none, returns the earlier outcome; if
 /// the build fails, its errors.
-async fn by_place(
-    call: Call<'_>,
+async fn run_declared_in(
+    call: ToolContext<'_>,
     project: &Arc<Project>,
     file: &Path,
     arguments: &Arguments,
     answered: Outcome,
     progress: &mut Progress,
 ) -> Result<Outcome, Error> {
-    let declared = super::super::list::rows(call, project, &[], progress).await?;
+    let declared = super::super::list::list_experiments(call, project, &[], progress).await?;
     if !declared.compile_errors.is_empty() {
         let compile_errors = declared.compile_errors;
-        return Ok(Outcome { code: Some(UNFIT), compile_errors, ..Outcome::default() });
+        return Ok(Outcome { code: Some(SETUP_ERROR), compile_errors, ..Outcome::default() });
     }
     let folder = workspace_root(&project.root);
     let is_there = |row: &&crate::list::Row| {
@@ -170,7 +172,7 @@ async fn by_place(
     };
     let there: Vec<_> = declared.rows.iter().filter(is_there).collect();
     let wanted = arguments.experiments.as_deref().unwrap_or_default();
-    let is_wanted = |name: &String| wanted.is_empty() || wanted.iter().any(|typed| is_name_of(typed, name));
+    let is_wanted = |name: &String| wanted.is_empty() || wanted.iter().any(|typed| matches_name(typed, name));
     let mut names: Vec<_> = there.iter().map(|row| row.experiment.name.clone()).filter(is_wanted).collect();
     if names.is_empty() {
         return Ok(answered);

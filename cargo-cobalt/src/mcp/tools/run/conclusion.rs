@@ -1,14 +1,14 @@
 //! The conclusion of a run: experiments without a result, errors, and the verdict in a sentence.
 
-use cobalt_core::report::{RunVerdict, SourcePlace};
+use cobalt_core::report::{RunVerdict, SourceLocation};
 use cobalt_core::reporters::ExperimentFinished;
-use cobalt_core::wording::{count, cut};
+use cobalt_core::wording::{count, truncate};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::mcp::plain::plain;
+use crate::mcp::plain_errors::simplify;
 use crate::mcp::stderr;
-use crate::results::{NoResult, Problem, RunState};
+use crate::results::{MissingResult, Problem, RunState};
 
 /// The longest name, in characters.
 pub const LONGEST: usize = 200;
@@ -19,7 +19,7 @@ pub const LONGEST: usize = 200;
 pub struct NotRun {
     /// The experiment's name.
     pub name: String,
-    pub state: WhyNotRun,
+    pub state: NotRunReason,
     /// What is wrong, and what to do.
     pub reason: String,
     /// The run ID, if the run can be resumed: `cobalt_results` reads its finished items, `cobalt_run` with `resume` runs the rest.
@@ -27,13 +27,13 @@ pub struct NotRun {
     pub run_id: Option<String>,
     /// Where the experiment is declared.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub declared_at: Option<SourcePlace>,
+    pub declared_at: Option<SourceLocation>,
 }
 
 /// Why an experiment has no result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub enum WhyNotRun {
+pub enum NotRunReason {
     /// Its dataset or declaration has an error.
     Broken,
     /// A required environment variable is not set.
@@ -41,31 +41,31 @@ pub enum WhyNotRun {
     /// It had no items to run.
     NothingToRun,
     /// It was interrupted before all items finished; finished items are saved.
-    CutOff,
+    Interrupted,
 }
 
 impl NotRun {
-    fn of(name: &str, why: &NoResult, declared_at: Option<&SourcePlace>) -> Self {
+    fn of(name: &str, why: &MissingResult, declared_at: Option<&SourceLocation>) -> Self {
         let (state, reason, run_id) = match why {
-            NoResult::Broken { error } => (WhyNotRun::Broken, error.clone(), None),
-            NoResult::Ignored { variable } => {
+            MissingResult::Broken { error } => (NotRunReason::Broken, error.clone(), None),
+            MissingResult::Ignored { variable } => {
                 let reason = format!("the environment variable {variable} is not set, or empty");
-                (WhyNotRun::Ignored, reason, None)
+                (NotRunReason::Ignored, reason, None)
             }
-            NoResult::NothingToRun { why } => (WhyNotRun::NothingToRun, why.clone(), None),
+            MissingResult::NothingToRun { why } => (NotRunReason::NothingToRun, why.clone(), None),
             // Only if finished items are saved can its run be resumed.
-            NoResult::Interrupted { id, kept: true } => {
-                (WhyNotRun::CutOff, "finished items are saved".to_owned(), Some(id.clone()))
+            MissingResult::Interrupted { id, kept: true } => {
+                (NotRunReason::Interrupted, "finished items are saved".to_owned(), Some(id.clone()))
             }
-            NoResult::Interrupted { kept: false, .. } => {
-                (WhyNotRun::CutOff, "no item was finished; run it again".to_owned(), None)
+            MissingResult::Interrupted { kept: false, .. } => {
+                (NotRunReason::Interrupted, "no item was finished; run it again".to_owned(), None)
             }
-            NoResult::CutOff { id, done, items } => {
+            MissingResult::Crashed { id, done, items } => {
                 let reason = format!("interrupted after {done} of {items} items, which are saved");
-                (WhyNotRun::CutOff, reason, Some(id.clone()))
+                (NotRunReason::Interrupted, reason, Some(id.clone()))
             }
         };
-        let (name, reason) = (cut(name, LONGEST).into_owned(), stderr::told(&plain(&reason)));
+        let (name, reason) = (truncate(name, LONGEST).into_owned(), stderr::excerpt(&simplify(&reason)));
         Self { name, state, reason, run_id, declared_at: declared_at.cloned() }
     }
 }
@@ -81,8 +81,8 @@ pub fn errors(state: &RunState) -> Vec<String> {
     let mut errors = Vec::new();
     for problem in &state.problems {
         let error = match problem {
-            Problem::OfCall(error) => plain(error),
-            Problem::OfInterrupted(error) => error.clone(),
+            Problem::Invocation(error) => simplify(error),
+            Problem::Interrupted(error) => error.clone(),
             Problem::Unsaved { experiment, error } => {
                 format!("the results of `{experiment}` are not saved: {error}")
             }
@@ -91,28 +91,30 @@ pub fn errors(state: &RunState) -> Vec<String> {
             errors.push(error);
         }
     }
-    errors.iter().map(|error| stderr::told(error)).collect()
+    errors.iter().map(|error| stderr::excerpt(error)).collect()
 }
 
 /// The experiments that earlier results fail, in a sentence each.
 pub fn still_failed(state: &RunState) -> impl Iterator<Item = String> {
     state.still_failed.iter().map(|(name, why)| {
-        let (name, why) = (cut(name, LONGEST), stderr::told(why));
+        let (name, why) = (truncate(name, LONGEST), stderr::excerpt(why));
         format!("experiment `{name}` still fails because of earlier results: {why}")
     })
 }
 
 /// Warnings about probable mistakes.
 pub fn warnings(state: &RunState) -> Vec<String> {
-    state.warnings.iter().map(|warning| stderr::told(&warning.to_string())).collect()
+    state.warnings.iter().map(|warning| stderr::excerpt(&warning.to_string())).collect()
 }
 
 /// Whether at least one experiment ran, and all of them passed.
 pub fn is_passed(state: &RunState) -> bool {
-    let is_fine = |why: &NoResult| matches!(why, NoResult::Ignored { .. } | NoResult::NothingToRun { .. });
+    let is_fine = |why: &MissingResult| {
+        matches!(why, MissingResult::Ignored { .. } | MissingResult::NothingToRun { .. })
+    };
     !state.finished.is_empty()
         && state.still_failed.is_empty()
-        && with(state, RunVerdict::Passed) == state.finished.len()
+        && count_with_verdict(state, RunVerdict::Passed) == state.finished.len()
         && state.without_result.iter().all(|it| is_fine(&it.why))
 }
 
@@ -122,8 +124,8 @@ pub fn has_broken(state: &RunState) -> bool {
 }
 
 /// Whether an experiment was interrupted, or its process ended too early.
-pub fn has_cut_off(state: &RunState) -> bool {
-    state.count(is_cut_off) > 0
+pub fn has_interrupted(state: &RunState) -> bool {
+    state.count(is_interrupted) > 0
 }
 
 /// The outcome of the experiments or, if the build failed, of the build, in a sentence.
@@ -137,13 +139,13 @@ pub fn verdict(state: &RunState, compile_errors: usize) -> String {
     }
     let left_failed = left_failed(state);
     let counts = [
-        (with(state, RunVerdict::Passed), "passed"),
-        (with(state, RunVerdict::NotEvaluated), "not evaluated"),
-        (with(state, RunVerdict::Failed), "failed"),
+        (count_with_verdict(state, RunVerdict::Passed), "passed"),
+        (count_with_verdict(state, RunVerdict::NotEvaluated), "not evaluated"),
+        (count_with_verdict(state, RunVerdict::Failed), "failed"),
         (failed_earlier(state) + left_failed, "still failing because of earlier results"),
         (state.count(is_broken), "cannot be run"),
-        (state.count(is_cut_off), "interrupted"),
-        (state.count(|why| matches!(why, NoResult::Ignored { .. })), "ignored"),
+        (state.count(is_interrupted), "interrupted"),
+        (state.count(|why| matches!(why, MissingResult::Ignored { .. })), "ignored"),
         (state.count(is_nothing_to_run) - left_failed, "with nothing to run"),
     ];
     let counts = counts.into_iter().filter(|(number, _)| *number > 0);
@@ -152,7 +154,7 @@ pub fn verdict(state: &RunState, compile_errors: usize) -> String {
 }
 
 /// The number of finished experiments with this verdict, except those that only earlier results fail.
-fn with(state: &RunState, verdict: RunVerdict) -> usize {
+fn count_with_verdict(state: &RunState, verdict: RunVerdict) -> usize {
     let finished = state.finished.iter().filter(|finished| !is_failed_earlier(state, finished));
     finished.filter(|finished| finished.report.verdict == verdict).count()
 }
@@ -173,16 +175,16 @@ fn is_failed_earlier(state: &RunState, finished: &ExperimentFinished) -> bool {
     finished.report.verdict != RunVerdict::Failed && state.is_still_failed(&finished.report.name)
 }
 
-fn is_broken(why: &NoResult) -> bool {
-    matches!(why, NoResult::Broken { .. })
+fn is_broken(why: &MissingResult) -> bool {
+    matches!(why, MissingResult::Broken { .. })
 }
 
-fn is_cut_off(why: &NoResult) -> bool {
-    matches!(why, NoResult::Interrupted { .. } | NoResult::CutOff { .. })
+fn is_interrupted(why: &MissingResult) -> bool {
+    matches!(why, MissingResult::Interrupted { .. } | MissingResult::Crashed { .. })
 }
 
-fn is_nothing_to_run(why: &NoResult) -> bool {
-    matches!(why, NoResult::NothingToRun { .. })
+fn is_nothing_to_run(why: &MissingResult) -> bool {
+    matches!(why, MissingResult::NothingToRun { .. })
 }
 
 #[cfg(test)]
@@ -257,7 +259,7 @@ mod tests {
                 ("unknown", "finished items are saved", Some("000000000002")),
             ]
         );
-        assert!(not_run.iter().all(|it| it.state == WhyNotRun::CutOff && it.declared_at.is_some()));
+        assert!(not_run.iter().all(|it| it.state == NotRunReason::Interrupted && it.declared_at.is_some()));
         assert_eq!(errors(&state), [full]);
         assert_eq!(verdict(&state, 0), "3 experiments: 3 interrupted");
     }

@@ -1,9 +1,9 @@
 //! `cobalt_run`: the call, the command that it starts, and the result.
 
-mod answer;
 mod call;
-mod child;
 mod conclusion;
+mod execution;
+mod result;
 
 pub use call::{NAME, call, description};
-pub use child::Progress;
+pub use execution::Progress;

@@ -15,7 +15,7 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 use crate::Item;
-use crate::dataset::{Told, read};
+use crate::dataset::{FormatHints, read};
 
 fn numbers(count: i64) -> RecordBatch {
     table(vec![
@@ -222,6 +222,6 @@ pub fn load_at_most(name: &str, content: &[u8], max_bytes: Option<u64>) -> Resul
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);
     std::fs::write(&path, content).unwrap();
-    let told = Told { max_bytes, ..Told::by_name(name) };
+    let told = FormatHints { max_bytes, ..FormatHints::by_name(name) };
     read(&path, name, &told).map_err(|error| error.to_string())
 }

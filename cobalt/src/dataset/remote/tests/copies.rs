@@ -4,13 +4,13 @@ use std::fs::{self, File};
 use std::thread;
 use std::time::Duration;
 
-use super::server::Fake;
-use crate::dataset::KeptDataset;
+use super::server::FakeSource;
+use crate::dataset::CachedDataset;
 use crate::item;
 
 #[test]
 fn a_copy_is_used_however_the_source_has_changed_since() {
-    let mut source = Fake::with(&["a", "b"]);
+    let mut source = FakeSource::with(&["a", "b"]);
     let fetched = source.load().unwrap();
     source.items.push(item! { "id": "c" });
     let copy = source.load().unwrap();
@@ -23,7 +23,7 @@ fn a_copy_is_used_however_the_source_has_changed_since() {
 
 #[test]
 fn a_refresh_fetches_once_for_all_that_are_of_one_command() {
-    let mut source = Fake::with(&["a"]);
+    let mut source = FakeSource::with(&["a"]);
     source.load().unwrap();
     source.items.push(item! { "id": "b" });
     source.refresh();
@@ -33,7 +33,7 @@ fn a_refresh_fetches_once_for_all_that_are_of_one_command() {
 
 #[test]
 fn a_refresh_that_finds_nothing_new_renews_the_date() {
-    let mut source = Fake::with(&["a"]);
+    let mut source = FakeSource::with(&["a"]);
     let before = source.load().unwrap();
     source.refresh();
     let after = source.load().unwrap();
@@ -45,7 +45,7 @@ fn a_refresh_that_finds_nothing_new_renews_the_date() {
 
 #[test]
 fn a_copy_that_is_too_old_is_fetched_again() {
-    let mut source = Fake::with(&["a"]);
+    let mut source = FakeSource::with(&["a"]);
     source.load().unwrap();
     source.terms.max_age = Some(Duration::from_secs(60));
     source.load().unwrap();
@@ -58,7 +58,7 @@ fn a_copy_that_is_too_old_is_fetched_again() {
 
 #[test]
 fn a_run_that_is_gone_on_with_uses_the_copy_that_it_began_with() {
-    let mut source = Fake::with(&["a"]);
+    let mut source = FakeSource::with(&["a"]);
     source.load().unwrap();
     source.terms.max_age = Some(Duration::ZERO);
     source.settings.is_resumed = true;
@@ -69,7 +69,7 @@ fn a_run_that_is_gone_on_with_uses_the_copy_that_it_began_with() {
 
 #[test]
 fn a_copy_from_the_future_is_not_taken_for_a_new_one() {
-    let mut source = Fake::with(&["a"]);
+    let mut source = FakeSource::with(&["a"]);
     source.load().unwrap();
     source.edit(|text| text.replacen("\"fetchedAt\":\"2", "\"fetchedAt\":\"3", 1));
     source.load().unwrap();
@@ -81,7 +81,7 @@ fn a_copy_from_the_future_is_not_taken_for_a_new_one() {
 
 #[test]
 fn a_source_that_is_down_leaves_the_copy_and_names_it() {
-    let mut source = Fake::with(&["a", "b"]);
+    let mut source = FakeSource::with(&["a", "b"]);
     let hash = source.load().unwrap().hash();
     source.is_down = true;
     source.refresh();
@@ -98,7 +98,7 @@ fn a_source_that_is_down_leaves_the_copy_and_names_it() {
 
 #[test]
 fn a_source_that_is_down_has_nothing_to_be_used_where_there_is_no_copy() {
-    let mut source = Fake::with(&["a"]);
+    let mut source = FakeSource::with(&["a"]);
     source.is_down = true;
     assert_eq!(source.fails(), "cannot fetch fake:support desk: connection refused");
     assert!(source.files().is_empty());
@@ -106,7 +106,7 @@ fn a_source_that_is_down_has_nothing_to_be_used_where_there_is_no_copy() {
 
 #[test]
 fn a_source_without_items_leaves_the_copy() {
-    let mut source = Fake::with(&["a"]);
+    let mut source = FakeSource::with(&["a"]);
     source.load().unwrap();
     source.items.clear();
     source.refresh();
@@ -117,7 +117,7 @@ fn a_source_without_items_leaves_the_copy() {
 
 #[test]
 fn nothing_is_asked_or_written_offline() {
-    let mut source = Fake::with(&["a"]);
+    let mut source = FakeSource::with(&["a"]);
     source.settings.offline = true;
     assert_eq!(
         source.fails(),
@@ -158,7 +158,7 @@ fn a_damaged_copy_is_fetched_again_and_offline_the_error_names_the_file() {
         (|text| text.lines().take(1).map(|line| format!("{line}\n")).collect(), "it has no items"),
     ];
     for (damage, problem) in damages {
-        let mut source = Fake::with(&["a", "b"]);
+        let mut source = FakeSource::with(&["a", "b"]);
         source.load().unwrap();
         source.edit(damage);
         source.settings.offline = true;
@@ -176,7 +176,7 @@ fn a_damaged_copy_is_fetched_again_and_offline_the_error_names_the_file() {
 
 #[test]
 fn those_that_want_it_at_the_same_time_fetch_once() {
-    let mut source = Fake::with(&["a"]);
+    let mut source = FakeSource::with(&["a"]);
     source.takes = Duration::from_millis(100);
     let source = source;
     thread::scope(|scope| {
@@ -190,7 +190,7 @@ fn those_that_want_it_at_the_same_time_fetch_once() {
 
 #[test]
 fn what_killed_processes_were_writing_is_removed_and_nothing_else() {
-    let mut source = Fake::with(&["a"]);
+    let mut source = FakeSource::with(&["a"]);
     source.load().unwrap();
     let copy = source.file();
     let other = copy.with_file_name("other-00000000.0123456789abcdef.draft");
@@ -206,7 +206,7 @@ fn what_killed_processes_were_writing_is_removed_and_nothing_else() {
 
 #[test]
 fn git_is_told_to_leave_copies_out_where_the_folder_of_everything_is_new() {
-    let source = Fake::with(&["a"]);
+    let source = FakeSource::with(&["a"]);
     source.load().unwrap();
     let ignored = fs::read_to_string(source.root().join(".gitignore")).unwrap();
     assert!(ignored.lines().any(|line| line == "datasets/"), "{ignored}");
@@ -214,7 +214,7 @@ fn git_is_told_to_leave_copies_out_where_the_folder_of_everything_is_new() {
 
 #[test]
 fn a_place_that_cannot_be_written_to_is_named_before_anything_is_fetched() {
-    let source = Fake::with(&["a"]);
+    let source = FakeSource::with(&["a"]);
     fs::write(source.root(), "no folder").unwrap();
     let error = source.fails();
     assert!(error.starts_with("failed to ") && error.contains("COBALT_DIR"), "{error}");
@@ -223,11 +223,11 @@ fn a_place_that_cannot_be_written_to_is_named_before_anything_is_fetched() {
 
 #[test]
 fn copies_are_told_with_what_they_hold_and_opened() {
-    let source = Fake::with(&["a", "b"]);
-    assert_eq!(KeptDataset::all_in(&source.settings.folder).unwrap(), []);
+    let source = FakeSource::with(&["a", "b"]);
+    assert_eq!(CachedDataset::all_in(&source.settings.folder).unwrap(), []);
     let fetched = source.load().unwrap();
     fs::write(source.settings.folder.join("notes.jsonl"), "{}\n").unwrap();
-    let copies = KeptDataset::all_in(&source.settings.folder).unwrap();
+    let copies = CachedDataset::all_in(&source.settings.folder).unwrap();
     let [copy] = &*copies else { panic!("{copies:?}") };
     assert_eq!((&*copy.source, copy.items, &copy.hash), ("fake:support desk", 2, &fetched.hash()));
     assert_eq!(copy.version.as_deref(), Some("v7"));
@@ -237,7 +237,7 @@ fn copies_are_told_with_what_they_hold_and_opened() {
     assert!(copy.load().unwrap_err().to_string().contains("is unusable"));
 }
 
-fn expecting(items: Option<usize>, hash: Option<&str>, source: Fake) -> Fake {
+fn expecting(items: Option<usize>, hash: Option<&str>, source: FakeSource) -> FakeSource {
     let mut source = source;
     source.terms.items = items;
     source.terms.hash = hash.map(str::to_owned);
@@ -246,9 +246,9 @@ fn expecting(items: Option<usize>, hash: Option<&str>, source: Fake) -> Fake {
 
 #[test]
 fn a_data_set_that_is_as_expected_is_given() {
-    let hash = Fake::with(&["a", "b"]).load().unwrap().hash();
+    let hash = FakeSource::with(&["a", "b"]).load().unwrap().hash();
     for hash in [&hash[..8], &hash, &hash.to_uppercase()] {
-        let source = expecting(Some(2), Some(hash), Fake::with(&["a", "b"]));
+        let source = expecting(Some(2), Some(hash), FakeSource::with(&["a", "b"]));
         assert_eq!([source.loaded(), source.loaded()], [["a", "b"], ["a", "b"]]);
         assert_eq!(source.asked(), 1);
     }
@@ -256,8 +256,8 @@ fn a_data_set_that_is_as_expected_is_given() {
 
 #[test]
 fn the_error_for_another_says_what_to_write() {
-    let found = Fake::with(&["a"]).load().unwrap().hash();
-    let source = expecting(Some(2), Some("00000000"), Fake::with(&["a"]));
+    let found = FakeSource::with(&["a"]).load().unwrap().hash();
+    let source = expecting(Some(2), Some("00000000"), FakeSource::with(&["a"]));
     assert_eq!(
         source.fails(),
         format!(
@@ -266,7 +266,7 @@ fn the_error_for_another_says_what_to_write() {
              `hash = \"{found}\"` in its table of `cobalt.toml`"
         )
     );
-    let source = expecting(Some(2), None, Fake::with(&["a"]));
+    let source = expecting(Some(2), None, FakeSource::with(&["a"]));
     assert!(source.fails().ends_with(
         "if the change is intended, set `.expect_items(1)`, or `items = 1` in its table of `cobalt.toml`"
     ));
@@ -274,7 +274,7 @@ fn the_error_for_another_says_what_to_write() {
 
 #[test]
 fn what_is_not_expected_is_not_kept_and_the_error_says_how_it_differs_from_the_copy() {
-    let mut source = expecting(Some(2), None, Fake::with(&["a", "b"]));
+    let mut source = expecting(Some(2), None, FakeSource::with(&["a", "b"]));
     source.load().unwrap();
     source.items = vec![item! { "id": "b", "n": 1 }, item! { "id": "c" }, item! { "id": "d" }];
     assert_eq!(source.loaded(), ["a", "b"], "the copy is as expected");
@@ -288,7 +288,7 @@ fn what_is_not_expected_is_not_kept_and_the_error_says_how_it_differs_from_the_c
 
 #[test]
 fn a_copy_that_is_not_what_is_expected_by_now_is_fetched_again() {
-    let mut source = expecting(Some(1), None, Fake::with(&["a"]));
+    let mut source = expecting(Some(1), None, FakeSource::with(&["a"]));
     source.load().unwrap();
     source.items.push(item! { "id": "b" });
     source.terms.items = Some(2);
@@ -298,7 +298,7 @@ fn a_copy_that_is_not_what_is_expected_by_now_is_fetched_again() {
 
 #[test]
 fn a_copy_that_is_not_what_is_expected_is_no_help_offline_or_where_the_source_is_down() {
-    let source = Fake::with(&["a"]);
+    let source = FakeSource::with(&["a"]);
     source.load().unwrap();
     let mut source = expecting(Some(2), None, source);
     source.is_down = true;
@@ -311,7 +311,7 @@ fn a_copy_that_is_not_what_is_expected_is_no_help_offline_or_where_the_source_is
 #[test]
 fn a_hash_that_can_be_none_is_an_error_before_anything_is_fetched() {
     for hash in ["1234567", "x2345678", "", &"0".repeat(65), "12345678 "] {
-        let source = expecting(None, Some(hash), Fake::with(&["a"]));
+        let source = expecting(None, Some(hash), FakeSource::with(&["a"]));
         assert_eq!(
             source.fails(),
             format!(

@@ -10,9 +10,11 @@ use cobalt_core::redact::Secret;
 use cobalt_core::timestamp::Timestamp;
 use serde_json::{Value, json};
 
-use super::server::{Answer, Asked, Surroundings, TestServer, number, parameter, path};
+use super::server::{
+    FetchEnvironment, ReceivedRequest, ScriptedResponse, TestServer, number, parameter, path,
+};
 use crate::Dataset;
-use crate::dataset::remote::terms::Fetched;
+use crate::dataset::remote::fetch_options::FetchedData;
 use crate::dataset::remote::{Langfuse, RemoteDataset};
 use crate::dataset::settings::{Account, Key, Platform};
 
@@ -55,37 +57,37 @@ impl Project {
         self.rows.lock().unwrap().insert(0, row(id, "2026-11-22T09:00:30.000Z"));
     }
 
-    fn answer(&self, asked: &Asked) -> Answer {
+    fn answer(&self, asked: &ReceivedRequest) -> ScriptedResponse {
         self.requests.fetch_add(1, Ordering::Relaxed);
         let now = humantime::parse_rfc3339(NOW).unwrap();
         self.body(asked).header("date", &httpdate::fmt_http_date(now))
     }
 
-    fn body(&self, asked: &Asked) -> Answer {
+    fn body(&self, asked: &ReceivedRequest) -> ScriptedResponse {
         let pair = format!("Basic {}", STANDARD.encode(format!("{PUBLIC}:{SECRET}")));
         if asked.headers.get("authorization") != Some(&pair) {
             let message = "Invalid credentials. Confirm that you've configured the correct host.";
-            return Answer::json(401, &json!({"message": message}));
+            return ScriptedResponse::json(401, &json!({"message": message}));
         }
         match path(asked) {
             "/api/public/dataset-items" => self.items(asked),
             "/api/public/v2/datasets" => {
                 let names = ["support", "billing"].map(|name| json!({"id": name, "name": name}));
                 let meta = json!({"page": 1, "limit": 100, "totalItems": 2, "totalPages": 1});
-                Answer::json(200, &json!({"data": names, "meta": meta}))
+                ScriptedResponse::json(200, &json!({"data": names, "meta": meta}))
             }
-            _ => Answer::text(404, "<html>This page could not be found.</html>"),
+            _ => ScriptedResponse::text(404, "<html>This page could not be found.</html>"),
         }
     }
 
-    fn items(&self, asked: &Asked) -> Answer {
+    fn items(&self, asked: &ReceivedRequest) -> ScriptedResponse {
         if parameter(asked, "datasetName").as_deref() != Some("support") {
             let error = json!({"message": "Dataset not found", "error": "LangfuseNotFoundError"});
-            return Answer::json(404, &error);
+            return ScriptedResponse::json(404, &error);
         }
         let (page, limit) = (number(asked, "page").unwrap_or(1), number(asked, "limit").unwrap_or(50));
         if page == 0 || limit > 100 {
-            return Answer::json(400, &json!({"message": "Invalid request data", "error": []}));
+            return ScriptedResponse::json(400, &json!({"message": "Invalid request data", "error": []}));
         }
         let version = parameter(asked, "version").filter(|_| !self.is_old);
         let version = version.map(|version| humantime::parse_rfc3339(&version).unwrap());
@@ -99,7 +101,7 @@ impl Project {
         let meta = json!({
             "page": page, "limit": limit, "totalItems": rows.len(), "totalPages": rows.len().div_ceil(limit),
         });
-        Answer::json(200, &json!({"data": data, "meta": meta}))
+        ScriptedResponse::json(200, &json!({"data": data, "meta": meta}))
     }
 
     fn serve(&self) -> TestServer {
@@ -108,15 +110,15 @@ impl Project {
     }
 }
 
-fn with_keys() -> Surroundings {
-    Surroundings::with(&[("LANGFUSE_PUBLIC_KEY", PUBLIC), ("LANGFUSE_SECRET_KEY", SECRET)])
+fn with_keys() -> FetchEnvironment {
+    FetchEnvironment::with(&[("LANGFUSE_PUBLIC_KEY", PUBLIC), ("LANGFUSE_SECRET_KEY", SECRET)])
 }
 
 fn support(server: &TestServer) -> RemoteDataset<Langfuse> {
     Dataset::from_langfuse("support").base_url(server.url(""))
 }
 
-fn fetched(server: &TestServer) -> Fetched {
+fn fetched(server: &TestServer) -> FetchedData {
     with_keys().fetch(&support(server)).unwrap()
 }
 
@@ -125,7 +127,7 @@ fn refusal(server: &TestServer) -> String {
     with_keys().fetch(&support(server)).unwrap_err().to_string()
 }
 
-fn ids(fetched: &Fetched) -> Vec<&str> {
+fn ids(fetched: &FetchedData) -> Vec<&str> {
     fetched.items.iter().map(|item| item["id"].as_str().unwrap()).collect()
 }
 
@@ -141,7 +143,7 @@ fn all_pages_are_fetched_in_their_order() {
             "metadata": {"n": 1},
         })
     );
-    let pages: Vec<_> = server.asked().iter().map(|asked| number(asked, "page").unwrap()).collect();
+    let pages: Vec<_> = server.requests().iter().map(|asked| number(asked, "page").unwrap()).collect();
     assert_eq!(pages, [1, 2, 3]);
 }
 
@@ -151,7 +153,7 @@ fn a_page_is_as_large_as_is_said_and_as_the_api_gives_at_most() {
     let surroundings = with_keys();
     assert_eq!(surroundings.fetch(&support(&server).page_size(2)).unwrap().items.len(), 5);
     assert_eq!(surroundings.fetch(&support(&server).page_size(1000)).unwrap().items.len(), 5);
-    let sizes: Vec<_> = server.asked().iter().map(|asked| number(asked, "limit").unwrap()).collect();
+    let sizes: Vec<_> = server.requests().iter().map(|asked| number(asked, "limit").unwrap()).collect();
     assert_eq!(sizes, [2, 2, 2, 100]);
 }
 
@@ -162,7 +164,7 @@ fn an_item_without_the_usual_fields_has_those_that_it_has() {
     let least = json!({"id": "least"});
     let text =
         json!({"id": "text", "input": "{\"a\": 1}", "expectedOutput": [1, {"b": null}], "metadata": "free"});
-    let server = TestServer::script([Answer::json(
+    let server = TestServer::script([ScriptedResponse::json(
         200,
         &json!({"data": [bare, least, text], "meta": {"totalItems": 3, "totalPages": 1}}),
     )]);
@@ -189,7 +191,7 @@ fn a_folder_and_any_letter_can_be_in_a_name() {
     let server = Project::of_many(1).serve();
     let odd = "évals/refunds & more?";
     let _ = with_keys().fetch(&Dataset::from_langfuse(odd).base_url(server.url("")));
-    assert_eq!(parameter(&server.asked()[0], "datasetName").as_deref(), Some(odd));
+    assert_eq!(parameter(&server.requests()[0], "datasetName").as_deref(), Some(odd));
 }
 
 #[test]
@@ -200,7 +202,7 @@ fn a_pinned_version_is_that_of_every_page_and_is_recorded() {
     let version = "2026-11-02T00:00:00Z";
     let fetched = with_keys().fetch(&support(&server).version(version)).unwrap();
     assert_eq!((fetched.items.len(), fetched.version.as_deref()), (150, Some(version)));
-    assert!(server.asked().iter().all(|asked| parameter(asked, "version").as_deref() == Some(version)));
+    assert!(server.requests().iter().all(|asked| parameter(asked, "version").as_deref() == Some(version)));
 }
 
 #[test]
@@ -210,7 +212,7 @@ fn a_version_that_is_no_time_is_refused_before_anything_is_asked() {
     assert_eq!(error, "invalid version `yesterday`: expected a time in UTC such as `2026-01-21T14:35:42Z`");
     let error = with_keys().fetch(&support(&server).version("2999-01-01T00:00:00Z")).unwrap_err().to_string();
     assert!(error.contains("is in the future"), "{error}");
-    assert!(server.asked().is_empty());
+    assert!(server.requests().is_empty());
 }
 
 #[test]
@@ -219,11 +221,11 @@ fn items_that_are_kept_back_are_missed() {
         let is_first = number(asked, "page") == Some(1);
         let rows: Vec<_> = (0..100).filter(|_| is_first).map(|n| row(&format!("item-{n}"), NOW)).collect();
         let meta = json!({"totalItems": 150, "totalPages": u64::MAX});
-        Answer::json(200, &json!({"data": rows, "meta": meta}))
+        ScriptedResponse::json(200, &json!({"data": rows, "meta": meta}))
     });
     let error = refusal(&server);
     assert!(error.starts_with("Langfuse reports 150 items but returned 100"), "{error}");
-    assert_eq!(server.asked().len(), 2, "an empty page is the end, whatever the server says");
+    assert_eq!(server.requests().len(), 2, "an empty page is the end, whatever the server says");
 }
 
 #[test]
@@ -238,12 +240,12 @@ fn without_a_version_the_state_of_the_first_page_is_that_of_all() {
     let fetched = fetched(&server);
     assert_eq!((fetched.items.len(), ids(&fetched)[249]), (250, "item-249"));
     assert_eq!(fetched.version.as_deref(), Some("2026-11-22T09:00:01.000Z"));
-    assert_eq!(server.asked().len(), 3);
+    assert_eq!(server.requests().len(), 3);
 }
 
 #[test]
 fn without_the_servers_time_the_version_is_of_this_machines() {
-    let server = TestServer::script([Answer::json(
+    let server = TestServer::script([ScriptedResponse::json(
         200,
         &json!({"data": [{"id": "a"}], "meta": {"totalItems": 1, "totalPages": 1}}),
     )]);
@@ -267,7 +269,7 @@ fn a_data_set_that_changed_meanwhile_is_fetched_anew_from_a_server_that_knows_no
     });
     let fetched = fetched(&server);
     assert_eq!((fetched.items.len(), ids(&fetched)[0]), (150, "new"));
-    assert_eq!(server.asked().len(), 4);
+    assert_eq!(server.requests().len(), 4);
 }
 
 #[test]
@@ -298,25 +300,25 @@ fn a_server_that_gives_items_of_after_the_version_is_told_as_too_old() {
 fn a_missing_key_is_named_and_nothing_is_asked() {
     let server = Project::of_many(1).serve();
     let missing = |variables: &[(&str, &str)]| {
-        Surroundings::with(variables).fetch(&support(&server)).unwrap_err().to_string()
+        FetchEnvironment::with(variables).fetch(&support(&server)).unwrap_err().to_string()
     };
     let error = missing(&[("LANGFUSE_PUBLIC_KEY", PUBLIC), ("LANGFUSE_SECRET_KEY", " ")]);
     assert!(error.contains("set LANGFUSE_SECRET_KEY"), "{error}");
     let error = missing(&[("LANGFUSE_SECRET_KEY", SECRET)]);
     assert!(error.contains("set LANGFUSE_PUBLIC_KEY"), "{error}");
-    assert!(server.asked().is_empty());
+    assert!(server.requests().is_empty());
 }
 
 #[test]
 fn a_refused_key_is_named_by_where_it_is_from_and_is_not_shown() {
     let server = Project::of_many(1).serve();
     let variables = [("LANGFUSE_PUBLIC_KEY", PUBLIC), ("LANGFUSE_SECRET_KEY", "sk-lf-of-another-project")];
-    let error = Surroundings::with(&variables).fetch(&support(&server)).unwrap_err().to_string();
+    let error = FetchEnvironment::with(&variables).fetch(&support(&server)).unwrap_err().to_string();
     assert!(error.contains("status 401") && error.contains("Invalid credentials"), "{error}");
     assert!(error.contains("rejected the key in LANGFUSE_PUBLIC_KEY and the key in LANGFUSE_SECRET_KEY"));
     assert!(error.contains("the region or server of the key with `.base_url(…)`"), "{error}");
     assert!(!error.contains("another-project") && !error.contains(PUBLIC), "{error}");
-    assert_eq!(server.asked().len(), 1, "a refused key is not sent again");
+    assert_eq!(server.requests().len(), 1, "a refused key is not sent again");
 }
 
 #[test]
@@ -334,7 +336,7 @@ fn what_code_says_comes_before_the_configuration_and_that_before_the_environment
         key: Some(Key::Variable("TEAM_SECRET".to_owned())),
         workspace: None,
     };
-    let configured = Surroundings::with(&wrong).account(Platform::Langfuse, account.clone());
+    let configured = FetchEnvironment::with(&wrong).account(Platform::Langfuse, account.clone());
     assert!(configured.fetch(&Dataset::from_langfuse("support")).is_ok());
 
     let misconfigured = Account {
@@ -343,7 +345,7 @@ fn what_code_says_comes_before_the_configuration_and_that_before_the_environment
         key: Some(Key::Variable("LANGFUSE_SECRET_KEY".to_owned())),
         workspace: None,
     };
-    let surroundings = Surroundings::with(&wrong).account(Platform::Langfuse, misconfigured);
+    let surroundings = FetchEnvironment::with(&wrong).account(Platform::Langfuse, misconfigured);
     let in_code = support(&server).public_key(PUBLIC).secret_key(SECRET);
     assert!(surroundings.fetch(&in_code).is_ok());
 }
@@ -354,9 +356,10 @@ fn the_older_variable_of_the_server_is_read_where_the_newer_is_not_set() {
     let url = server.url("/");
     let keys = [("LANGFUSE_PUBLIC_KEY", PUBLIC), ("LANGFUSE_SECRET_KEY", SECRET)];
     let older = [keys.as_slice(), &[("LANGFUSE_HOST", &url)]].concat();
-    assert!(Surroundings::with(&older).fetch(&Dataset::from_langfuse("support")).is_ok());
+    assert!(FetchEnvironment::with(&older).fetch(&Dataset::from_langfuse("support")).is_ok());
     let both = [older.as_slice(), &[("LANGFUSE_BASE_URL", "not an address")]].concat();
-    let error = Surroundings::with(&both).fetch(&Dataset::from_langfuse("support")).unwrap_err().to_string();
+    let error =
+        FetchEnvironment::with(&both).fetch(&Dataset::from_langfuse("support")).unwrap_err().to_string();
     assert!(error.starts_with("the URL of Langfuse from LANGFUSE_BASE_URL does not"), "{error}");
 }
 
@@ -372,7 +375,7 @@ fn a_name_that_is_not_there_is_told_with_those_that_are() {
 
 #[test]
 fn an_address_of_something_else_is_told_as_such() {
-    let server = TestServer::script([Answer::text(404, "no such page")]);
+    let server = TestServer::script([ScriptedResponse::text(404, "no such page")]);
     let error = refusal(&server);
     assert!(error.contains("status 404: no such page"), "{error}");
     assert!(error.contains("check that `.base_url(…)` is the URL"), "{error}");
@@ -383,11 +386,11 @@ fn too_many_requests_wait_as_long_as_the_server_asks() {
     let project = Project::of_many(150);
     let limited = project.clone();
     let server = TestServer::start(move |asked| match limited.requests.fetch_add(1, Ordering::Relaxed) % 2 {
-        0 => Answer::text(429, "429 - rate limit exceeded").header("retry-after", "0.05"),
+        0 => ScriptedResponse::text(429, "429 - rate limit exceeded").header("retry-after", "0.05"),
         _ => limited.body(asked),
     });
     assert_eq!(fetched(&server).items.len(), 150);
-    let asked = server.asked();
+    let asked = server.requests();
     assert_eq!(asked.len(), 4);
     assert!(asked[1].at - asked[0].at >= Duration::from_millis(50));
     assert!(asked[3].at - asked[2].at >= Duration::from_millis(50));
@@ -395,10 +398,10 @@ fn too_many_requests_wait_as_long_as_the_server_asks() {
 
 #[test]
 fn a_server_in_trouble_is_asked_again_and_then_named() {
-    let server = TestServer::script([Answer::text(503, "")]);
+    let server = TestServer::script([ScriptedResponse::text(503, "")]);
     let error = with_keys().fetch(&support(&server).retries(2)).unwrap_err().to_string();
     assert!(error.contains("503") && error.contains("Langfuse has a server error"), "{error}");
-    assert_eq!(server.asked().len(), 3);
+    assert_eq!(server.requests().len(), 3);
 }
 
 #[test]
@@ -413,12 +416,12 @@ fn a_cut_connection_is_opened_again() {
         }
     });
     assert_eq!(fetched(&server).items.len(), 150);
-    assert_eq!(server.asked().len(), 3);
+    assert_eq!(server.requests().len(), 3);
 }
 
 #[test]
 fn an_answer_of_another_form_says_what_was_expected() {
-    let server = TestServer::script([Answer::json(
+    let server = TestServer::script([ScriptedResponse::json(
         200,
         &json!({"data": [{"id": 7}], "meta": {"totalItems": 1, "totalPages": 1}}),
     )]);
@@ -430,13 +433,13 @@ fn an_answer_of_another_form_says_what_was_expected() {
 fn a_key_follows_no_redirect_to_another_host() {
     let other = Project::of_many(1).serve();
     for status in [301, 302, 307, 308] {
-        let elsewhere = Answer::text(status, "")
+        let elsewhere = ScriptedResponse::text(status, "")
             .header("location", &other.url("/api/public/dataset-items?datasetName=support"));
         let server = TestServer::script([elsewhere]);
         let error = refusal(&server);
         assert!(error.contains("`.base_url(…)`"), "{status}: {error}");
     }
-    assert!(other.asked().is_empty());
+    assert!(other.requests().is_empty());
 }
 
 #[test]
@@ -445,21 +448,21 @@ fn fifty_thousand_items_are_fetched() {
         let first = (number(asked, "page").unwrap() - 1) * 100;
         let rows: Vec<_> = (first..first + 100).map(|n| row(&format!("item-{n}"), NOW)).collect();
         let meta = json!({"totalItems": 50_000, "totalPages": 500});
-        Answer::json(200, &json!({"data": rows, "meta": meta}))
+        ScriptedResponse::json(200, &json!({"data": rows, "meta": meta}))
     });
     let fetched = fetched(&server);
     assert_eq!((fetched.items.len(), ids(&fetched)[49_999]), (50_000, "item-49999"));
-    assert_eq!(server.asked().len(), 500);
+    assert_eq!(server.requests().len(), 500);
 }
 
 #[test]
 fn copies_are_told_apart_by_server_and_version_and_not_by_keys() {
-    let identity = |remote: &RemoteDataset<Langfuse>, surroundings: &Surroundings| {
+    let identity = |remote: &RemoteDataset<Langfuse>, surroundings: &FetchEnvironment| {
         use crate::dataset::remote::load::Source;
         surroundings.session(remote, async |session| remote.source.identity(session))
     };
     let plain = Dataset::from_langfuse("support");
-    let bare = Surroundings::default();
+    let bare = FetchEnvironment::default();
     assert_eq!(identity(&plain, &with_keys()), identity(&plain, &bare));
     for other in [
         plain.clone().version("2026-11-02T00:00:00Z"),

@@ -7,10 +7,12 @@ use std::time::Duration;
 use cobalt_core::redact::Secret;
 use serde_json::{Value, json};
 
-use super::server::{Answer, Asked, Surroundings, TestServer, number, parameter, parameters, path};
+use super::server::{
+    FetchEnvironment, ReceivedRequest, ScriptedResponse, TestServer, number, parameter, parameters, path,
+};
 use crate::Dataset;
+use crate::dataset::remote::fetch_options::FetchedData;
 use crate::dataset::remote::load::Source;
-use crate::dataset::remote::terms::Fetched;
 use crate::dataset::remote::{LangSmith, RemoteDataset};
 use crate::dataset::settings::{Account, Key, Platform};
 
@@ -47,9 +49,9 @@ impl Workspace {
         self.examples.lock().unwrap().insert(0, example(n, since));
     }
 
-    fn answer(&self, asked: &Asked) -> Answer {
+    fn answer(&self, asked: &ReceivedRequest) -> ScriptedResponse {
         if asked.headers.get("x-api-key").map(String::as_str) != Some(KEY) {
-            return Answer::json(401, &json!({"detail": "Invalid token"}));
+            return ScriptedResponse::json(401, &json!({"detail": "Invalid token"}));
         }
         let version = format!("/api/v1/datasets/{ID}/version");
         match path(asked).strip_prefix(&version) {
@@ -57,7 +59,7 @@ impl Workspace {
             Some("s") => {
                 let versions =
                     json!([{"as_of": LATEST, "tags": ["latest"]}, {"as_of": PROD, "tags": ["prod"]}]);
-                return Answer::json(200, &versions);
+                return ScriptedResponse::json(200, &versions);
             }
             _ => {}
         }
@@ -68,25 +70,25 @@ impl Workspace {
                 let found = all
                     .into_iter()
                     .filter(|dataset| name.as_ref().is_none_or(|name| dataset["name"] == **name));
-                Answer::json(200, &found.collect())
+                ScriptedResponse::json(200, &found.collect())
             }
             "/api/v1/examples" => self.examples(asked),
-            _ => Answer::json(404, &json!({"detail": "Not Found"})),
+            _ => ScriptedResponse::json(404, &json!({"detail": "Not Found"})),
         }
     }
 
-    fn version(asked: &Asked) -> Answer {
+    fn version(asked: &ReceivedRequest) -> ScriptedResponse {
         match parameter(asked, "tag").as_deref() {
-            Some("latest") => Answer::json(200, &json!({"as_of": LATEST, "tags": ["latest"]})),
-            Some("prod") => Answer::json(200, &json!({"as_of": PROD, "tags": ["prod"]})),
-            _ => Answer::json(404, &json!({"detail": "Dataset version not found"})),
+            Some("latest") => ScriptedResponse::json(200, &json!({"as_of": LATEST, "tags": ["latest"]})),
+            Some("prod") => ScriptedResponse::json(200, &json!({"as_of": PROD, "tags": ["prod"]})),
+            _ => ScriptedResponse::json(404, &json!({"detail": "Dataset version not found"})),
         }
     }
 
-    fn examples(&self, asked: &Asked) -> Answer {
+    fn examples(&self, asked: &ReceivedRequest) -> ScriptedResponse {
         let (offset, limit) = (number(asked, "offset").unwrap_or(0), number(asked, "limit").unwrap_or(100));
         if limit > 100 || parameter(asked, "dataset").as_deref() != Some(ID) {
-            return Answer::json(422, &json!({"detail": "no"}));
+            return ScriptedResponse::json(422, &json!({"detail": "no"}));
         }
         let as_of = parameter(asked, "as_of").filter(|version| version != "latest");
         let splits = parameters(asked, "splits");
@@ -97,7 +99,7 @@ impl Workspace {
                 && (splits.is_empty() || splits.iter().any(in_split))
         };
         let page: Vec<&Value> = examples.iter().filter(is_there).skip(offset).take(limit).collect();
-        Answer::json(200, &json!(page))
+        ScriptedResponse::json(200, &json!(page))
     }
 
     fn serve(&self) -> TestServer {
@@ -106,15 +108,15 @@ impl Workspace {
     }
 }
 
-fn with_key() -> Surroundings {
-    Surroundings::with(&[("LANGSMITH_API_KEY", KEY)])
+fn with_key() -> FetchEnvironment {
+    FetchEnvironment::with(&[("LANGSMITH_API_KEY", KEY)])
 }
 
 fn support(server: &TestServer) -> RemoteDataset<LangSmith> {
     Dataset::from_langsmith("support").base_url(server.url(""))
 }
 
-fn fetched(server: &TestServer) -> Fetched {
+fn fetched(server: &TestServer) -> FetchedData {
     with_key().fetch(&support(server)).unwrap()
 }
 
@@ -122,13 +124,13 @@ fn refusal(remote: &RemoteDataset<LangSmith>) -> String {
     with_key().fetch(remote).unwrap_err().to_string()
 }
 
-fn ids(fetched: &Fetched) -> Vec<&str> {
+fn ids(fetched: &FetchedData) -> Vec<&str> {
     fetched.items.iter().map(|item| item["id"].as_str().unwrap()).collect()
 }
 
 /// The requests for examples.
-fn pages(server: &TestServer) -> Vec<Asked> {
-    server.asked().into_iter().filter(|asked| path(asked).ends_with("/examples")).collect()
+fn pages(server: &TestServer) -> Vec<ReceivedRequest> {
+    server.requests().into_iter().filter(|asked| path(asked).ends_with("/examples")).collect()
 }
 
 #[test]
@@ -160,7 +162,7 @@ fn a_page_that_is_shorter_than_asked_for_is_not_the_last() {
     let server = TestServer::start(|asked| match path(asked) {
         "/api/v1/examples" => {
             let offset = number(asked, "offset").unwrap();
-            Answer::json(200, &(offset..(offset + 40).min(110)).map(|n| example(n, PROD)).collect())
+            ScriptedResponse::json(200, &(offset..(offset + 40).min(110)).map(|n| example(n, PROD)).collect())
         }
         _ => Workspace::default().answer(asked),
     });
@@ -209,7 +211,7 @@ fn a_tag_that_no_version_has_is_told_with_those_that_there_are() {
 fn a_server_that_records_no_versions_gives_what_there_is() {
     let workspace = Workspace::of_many(3);
     let server = TestServer::start(move |asked| match path(asked).ends_with("/version") {
-        true => Answer::json(404, &json!({"detail": "Not Found"})),
+        true => ScriptedResponse::json(404, &json!({"detail": "Not Found"})),
         false => workspace.answer(asked),
     });
     let fetched = fetched(&server);
@@ -221,7 +223,7 @@ fn a_server_that_records_no_versions_gives_what_there_is() {
 fn pages_that_overlap_are_fetched_anew_and_an_error_in_the_end() {
     let server = TestServer::start(|asked| match path(asked) {
         "/api/v1/examples" => {
-            Answer::json(200, &(0..100).map(|n| example(n, PROD)).collect::<Vec<_>>().into())
+            ScriptedResponse::json(200, &(0..100).map(|n| example(n, PROD)).collect::<Vec<_>>().into())
         }
         _ => Workspace::default().answer(asked),
     });
@@ -271,31 +273,31 @@ fn an_example_without_the_usual_fields_has_those_that_it_has() {
 #[test]
 fn a_missing_key_is_named_and_nothing_is_asked() {
     let server = Workspace::of_many(1).serve();
-    let error = Surroundings::default().fetch(&support(&server)).unwrap_err().to_string();
+    let error = FetchEnvironment::default().fetch(&support(&server)).unwrap_err().to_string();
     assert!(error.contains("set LANGSMITH_API_KEY"), "{error}");
-    assert!(server.asked().is_empty());
+    assert!(server.requests().is_empty());
 }
 
 #[test]
 fn a_refused_key_is_named_by_where_it_is_from_and_is_not_shown() {
     let server = Workspace::of_many(1).serve();
-    let older = Surroundings::with(&[("LANGCHAIN_API_KEY", "lsv2_of-another-workspace")]);
+    let older = FetchEnvironment::with(&[("LANGCHAIN_API_KEY", "lsv2_of-another-workspace")]);
     let error = older.fetch(&support(&server)).unwrap_err().to_string();
     assert!(error.contains("status 401") && error.contains("Invalid token"), "{error}");
     assert!(error.contains("rejected the key in LANGCHAIN_API_KEY"), "{error}");
     assert!(error.contains("the region or server of the key with `.base_url(…)`"), "{error}");
     assert!(!error.contains("another-workspace"), "{error}");
-    assert_eq!(server.asked().len(), 1, "a refused key is not sent again");
+    assert_eq!(server.requests().len(), 1, "a refused key is not sent again");
 }
 
 #[test]
 fn a_key_that_may_not_read_is_told_of_workspaces_where_none_is_named() {
-    let server = TestServer::script([Answer::json(403, &json!({"detail": "Forbidden"}))]);
+    let server = TestServer::script([ScriptedResponse::json(403, &json!({"detail": "Forbidden"}))]);
     let error = refusal(&support(&server));
     assert!(error.contains("status 403") && error.contains("LANGSMITH_WORKSPACE_ID"), "{error}");
     let error = refusal(&support(&server).workspace("w-1"));
     assert!(!error.contains("LANGSMITH_WORKSPACE_ID"), "{error}");
-    assert_eq!(server.asked()[1].headers["x-tenant-id"], "w-1");
+    assert_eq!(server.requests()[1].headers["x-tenant-id"], "w-1");
 }
 
 #[test]
@@ -313,12 +315,12 @@ fn what_code_says_comes_before_the_configuration_and_that_before_the_environment
         workspace: Some("w-configured".to_owned()),
     };
     let configured =
-        Surroundings::with(&wrong).account(Platform::LangSmith, account(KEY, server.url("/api/v1/")));
+        FetchEnvironment::with(&wrong).account(Platform::LangSmith, account(KEY, server.url("/api/v1/")));
     assert!(configured.fetch(&Dataset::from_langsmith("support")).is_ok());
     let misconfigured = account("lsv2_wrong", "http://127.0.0.1:1".to_owned());
-    let surroundings = Surroundings::with(&wrong).account(Platform::LangSmith, misconfigured);
+    let surroundings = FetchEnvironment::with(&wrong).account(Platform::LangSmith, misconfigured);
     assert!(surroundings.fetch(&support(&server).api_key(KEY).workspace("w-code")).is_ok());
-    let plain = Surroundings::with(&[
+    let plain = FetchEnvironment::with(&[
         ("LANGSMITH_API_KEY", KEY),
         ("LANGSMITH_ENDPOINT", &server.url("/api")),
         wrong[2],
@@ -341,7 +343,7 @@ fn a_name_that_is_not_there_is_told_with_those_that_are() {
 
 #[test]
 fn an_address_of_something_else_is_told_as_such() {
-    let server = TestServer::script([Answer::text(404, "no such page")]);
+    let server = TestServer::script([ScriptedResponse::text(404, "no such page")]);
     let error = refusal(&support(&server));
     assert!(
         error.contains("status 404: no such page") && error.contains("check that `.base_url(…)` is the URL"),
@@ -353,21 +355,22 @@ fn an_address_of_something_else_is_told_as_such() {
 fn too_many_requests_wait_as_long_as_the_server_asks() {
     let (workspace, is_limited) = (Workspace::of_many(1), AtomicBool::new(false));
     let server = TestServer::start(move |asked| match !is_limited.fetch_not(Ordering::Relaxed) {
-        true => Answer::json(429, &json!({"detail": "Rate limit exceeded"})).header("retry-after", "0.05"),
+        true => ScriptedResponse::json(429, &json!({"detail": "Rate limit exceeded"}))
+            .header("retry-after", "0.05"),
         false => workspace.answer(asked),
     });
     assert_eq!(fetched(&server).items.len(), 1);
-    let asked = server.asked();
+    let asked = server.requests();
     assert_eq!(asked.len(), 8);
     assert!(asked[1].at - asked[0].at >= Duration::from_millis(50));
 }
 
 #[test]
 fn a_server_in_trouble_is_asked_again_and_then_named() {
-    let server = TestServer::script([Answer::text(502, "")]);
+    let server = TestServer::script([ScriptedResponse::text(502, "")]);
     let error = refusal(&support(&server).retries(1));
     assert!(error.contains("502") && error.contains("LangSmith has a server error"), "{error}");
-    assert_eq!(server.asked().len(), 2);
+    assert_eq!(server.requests().len(), 2);
 }
 
 #[test]
@@ -386,7 +389,7 @@ fn a_cut_connection_is_opened_again() {
 
 #[test]
 fn an_answer_of_another_form_says_what_was_expected() {
-    let server = TestServer::script([Answer::json(200, &json!({"detail": "unexpected"}))]);
+    let server = TestServer::script([ScriptedResponse::json(200, &json!({"detail": "unexpected"}))]);
     let error = refusal(&support(&server));
     assert!(error.contains("expected a sequence"), "{error}");
 }
@@ -395,13 +398,12 @@ fn an_answer_of_another_form_says_what_was_expected() {
 fn a_key_follows_no_redirect_to_another_host() {
     let other = Workspace::of_many(1).serve();
     for status in [301, 302, 307, 308] {
-        let server = TestServer::script([
-            Answer::text(status, "").header("location", &other.url("/api/v1/datasets?name=support"))
-        ]);
+        let server = TestServer::script([ScriptedResponse::text(status, "")
+            .header("location", &other.url("/api/v1/datasets?name=support"))]);
         let error = refusal(&support(&server));
         assert!(error.contains("`.base_url(…)`"), "{status}: {error}");
     }
-    assert!(other.asked().is_empty());
+    assert!(other.requests().is_empty());
 }
 
 #[test]
@@ -410,7 +412,7 @@ fn fifty_thousand_examples_are_fetched() {
         "/api/v1/examples" => {
             let offset = number(asked, "offset").unwrap();
             let page = (offset..(offset + 100).min(50_000)).map(|n| example(n, PROD));
-            Answer::json(200, &page.collect())
+            ScriptedResponse::json(200, &page.collect())
         }
         _ => Workspace::default().answer(asked),
     });
@@ -421,10 +423,10 @@ fn fifty_thousand_examples_are_fetched() {
 
 #[test]
 fn copies_are_told_apart_by_what_is_asked_for_and_not_by_keys() {
-    let identity = |remote: &RemoteDataset<LangSmith>, surroundings: &Surroundings| {
+    let identity = |remote: &RemoteDataset<LangSmith>, surroundings: &FetchEnvironment| {
         surroundings.session(remote, async |session| remote.source.identity(session))
     };
-    let (plain, bare) = (Dataset::from_langsmith("support"), Surroundings::default());
+    let (plain, bare) = (Dataset::from_langsmith("support"), FetchEnvironment::default());
     assert_eq!(identity(&plain, &with_key()), identity(&plain, &bare));
     for other in [
         plain.clone().version("prod"),

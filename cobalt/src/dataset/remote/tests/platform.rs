@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::server::{Answer, Asked, Surroundings, TestServer, path};
+use super::server::{FetchEnvironment, ReceivedRequest, ScriptedResponse, TestServer, path};
+use crate::dataset::remote::fetch_options::FetchedData;
 use crate::dataset::remote::load::Source;
-use crate::dataset::remote::terms::Fetched;
 use crate::dataset::remote::{Basalt, RemoteDataset};
 use crate::dataset::settings::{Account, Key, Platform};
 use crate::{Dataset, item};
@@ -17,12 +17,12 @@ const KEYS: [(&str, &str); 5] = [
     ("BASALT_API_KEY", "bs-of-the-test"),
 ];
 
-fn refusal<S: Source>(surroundings: &Surroundings, remote: &RemoteDataset<S>) -> String {
+fn refusal<S: Source>(surroundings: &FetchEnvironment, remote: &RemoteDataset<S>) -> String {
     surroundings.fetch(remote).unwrap_err().to_string()
 }
 
 /// The error of each platform for a dataset with this name, at this URL.
-fn refusals(surroundings: &Surroundings, name: &str, url: &str) -> [String; 4] {
+fn refusals(surroundings: &FetchEnvironment, name: &str, url: &str) -> [String; 4] {
     [
         refusal(surroundings, &Dataset::from_langfuse(name).base_url(url)),
         refusal(surroundings, &Dataset::from_langsmith(name).base_url(url)),
@@ -43,7 +43,7 @@ fn an_address_that_cannot_be_used_is_told_without_what_may_be_secret_in_it() {
         ("file:///hidden", "does not start with `https://` and a host"),
         ("", "does not start with `https://` and a host"),
     ] {
-        for error in refusals(&Surroundings::with(&KEYS), "support", address) {
+        for error in refusals(&FetchEnvironment::with(&KEYS), "support", address) {
             assert!(error.contains(&format!("from `.base_url(…)` {problem}")), "{error}");
             assert!(error.contains("; use one such as https://") && !error.contains("hidden"), "{error}");
         }
@@ -52,7 +52,7 @@ fn an_address_that_cannot_be_used_is_told_without_what_may_be_secret_in_it() {
 
 #[test]
 fn an_address_that_cannot_be_used_is_told_with_who_gives_it() {
-    let given = Surroundings::with(&[KEYS[4], ("BASALT_PUBLIC_API_URL", "getbasalt.ai")]);
+    let given = FetchEnvironment::with(&[KEYS[4], ("BASALT_PUBLIC_API_URL", "getbasalt.ai")]);
     let error = refusal(&given, &Dataset::from_basalt("support"));
     assert!(error.contains("the URL of Basalt from BASALT_PUBLIC_API_URL does not"), "{error}");
     let account = Account { base_url: Some("https://a:b@c.test".to_owned()), ..Account::default() };
@@ -62,11 +62,11 @@ fn an_address_that_cannot_be_used_is_told_with_who_gives_it() {
 
 #[test]
 fn an_address_may_have_a_path_and_a_slash_at_its_end() {
-    let server = TestServer::script([Answer::text(404, "nothing here")]);
+    let server = TestServer::script([ScriptedResponse::text(404, "nothing here")]);
     for end in ["/behind/proxy", "/behind/proxy/"] {
-        refusals(&Surroundings::with(&KEYS), "support", &server.url(end));
+        refusals(&FetchEnvironment::with(&KEYS), "support", &server.url(end));
     }
-    let asked = server.asked();
+    let asked = server.requests();
     assert!(asked.iter().all(|asked| path(asked).starts_with("/behind/proxy/")), "{asked:?}");
     for expected in ["/api/public/dataset-items", "/api/v1/datasets", "/v1/dataset", "/datasets/support"]
         .map(|end| format!("/behind/proxy{end}"))
@@ -77,9 +77,9 @@ fn an_address_may_have_a_path_and_a_slash_at_its_end() {
 
 #[test]
 fn what_is_to_be_changed_is_what_gives_the_address() {
-    let server = TestServer::script([Answer::text(401, "who?")]);
+    let server = TestServer::script([ScriptedResponse::text(401, "who?")]);
     let url = server.url("");
-    let by_variable = Surroundings::with(&[KEYS[4], ("BASALT_PUBLIC_API_URL", &url)]);
+    let by_variable = FetchEnvironment::with(&[KEYS[4], ("BASALT_PUBLIC_API_URL", &url)]);
     let error = refusal(&by_variable, &Dataset::from_basalt("support"));
     assert!(error.contains("the region or server of the key with BASALT_PUBLIC_API_URL"), "{error}");
     let account = Account { base_url: Some(url.clone()), ..Account::default() };
@@ -92,9 +92,9 @@ fn what_is_to_be_changed_is_what_gives_the_address() {
 
 #[test]
 fn a_name_that_would_ask_for_something_else_is_refused() {
-    let server = TestServer::script([Answer::text(500, "asked")]);
+    let server = TestServer::script([ScriptedResponse::text(500, "asked")]);
     for name in ["", " ", ".."] {
-        for error in refusals(&Surroundings::with(&KEYS), name, &server.url("")) {
+        for error in refusals(&FetchEnvironment::with(&KEYS), name, &server.url("")) {
             assert!(
                 error.contains("name of the dataset is empty")
                     || error.contains("is not a valid dataset name"),
@@ -102,13 +102,13 @@ fn a_name_that_would_ask_for_something_else_is_refused() {
             );
         }
     }
-    assert!(server.asked().is_empty());
+    assert!(server.requests().is_empty());
 }
 
 #[test]
 fn a_missing_key_names_its_variable_and_its_setting() {
     let [langfuse, langsmith, braintrust, basalt] =
-        refusals(&Surroundings::default(), "support", "https://host.test");
+        refusals(&FetchEnvironment::default(), "support", "https://host.test");
     let expected = |variable: &str, setting: &str| {
         format!(
             "no key: set {variable}, or name another variable with `platforms.{setting}-env` in cobalt.toml"
@@ -120,7 +120,7 @@ fn a_missing_key_names_its_variable_and_its_setting() {
     assert_eq!(basalt, expected("BASALT_API_KEY", "basalt.api-key"));
 
     let account = Account { key: Some(Key::Variable("TEAM_KEY".to_owned())), ..Account::default() };
-    let configured = Surroundings::with(&KEYS).account(Platform::Basalt, account);
+    let configured = FetchEnvironment::with(&KEYS).account(Platform::Basalt, account);
     let error = refusal(&configured, &Dataset::from_basalt("support"));
     assert_eq!(
         error,
@@ -132,12 +132,12 @@ const KEY: &str = "bs-of-the-test";
 
 /// A server that responds as in Basalt's documentation, with these rows in the dataset `support`.
 fn serve(rows: Vec<Value>) -> TestServer {
-    TestServer::start(move |asked: &Asked| {
+    TestServer::start(move |asked: &ReceivedRequest| {
         if asked.headers.get("authorization") != Some(&format!("Bearer {KEY}")) {
-            return Answer::json(401, &json!({"error": "Unauthorized"}));
+            return ScriptedResponse::json(401, &json!({"error": "Unauthorized"}));
         }
         match path(asked) {
-            "/datasets/support" => Answer::json(
+            "/datasets/support" => ScriptedResponse::json(
                 200,
                 &json!({
                     "warning": "Some rows contained columns that do not exist in the dataset and were omitted.",
@@ -147,9 +147,9 @@ fn serve(rows: Vec<Value>) -> TestServer {
             "/datasets" => {
                 let sets =
                     ["support", "billing"].map(|slug| json!({"slug": slug, "name": slug, "columns": []}));
-                Answer::json(200, &json!({"datasets": sets, "total": 2}))
+                ScriptedResponse::json(200, &json!({"datasets": sets, "total": 2}))
             }
-            _ => Answer::json(404, &json!({"error": "Dataset not found"})),
+            _ => ScriptedResponse::json(404, &json!({"error": "Dataset not found"})),
         }
     })
 }
@@ -158,8 +158,8 @@ fn support(server: &TestServer) -> RemoteDataset<Basalt> {
     Dataset::from_basalt("support").base_url(server.url("")).retries(1)
 }
 
-fn fetch(remote: &RemoteDataset<Basalt>) -> Result<Fetched, String> {
-    let with_key = Surroundings::with(&[("BASALT_API_KEY", KEY)]);
+fn fetch(remote: &RemoteDataset<Basalt>) -> Result<FetchedData, String> {
+    let with_key = FetchEnvironment::with(&[("BASALT_API_KEY", KEY)]);
     with_key.fetch(remote).map_err(|error| error.to_string())
 }
 
@@ -199,7 +199,7 @@ fn fifty_thousand_rows_come_in_one_answer() {
     let server = serve(rows.collect());
     let items = fetch(&support(&server)).unwrap().items;
     assert_eq!((items.len(), &items[49_999]["id"]), (50_000, &json!("row-49999")));
-    assert_eq!(server.asked().len(), 1);
+    assert_eq!(server.requests().len(), 1);
 }
 
 #[test]
@@ -208,41 +208,42 @@ fn a_slug_that_is_not_there_is_answered_by_those_that_are() {
     let wrong = |slug: &str| fetch(&Dataset::from_basalt(slug).base_url(server.url(""))).unwrap_err();
     assert_eq!(wrong("suport"), "no such dataset; did you mean `support`? available: `support`, `billing`");
     assert!(wrong("../prompts?x=1").starts_with("no such dataset"));
-    assert_eq!(path(&server.asked()[2]), "/datasets/..%2Fprompts%3Fx=1");
+    assert_eq!(path(&server.requests()[2]), "/datasets/..%2Fprompts%3Fx=1");
 }
 
 #[test]
 fn a_key_that_is_missing_or_refused_is_said_to_be_which() {
     let server = serve(vec![row()]);
     let fetch =
-        |variables: &[(&str, &str)]| Surroundings::with(variables).fetch(&support(&server)).unwrap_err();
+        |variables: &[(&str, &str)]| FetchEnvironment::with(variables).fetch(&support(&server)).unwrap_err();
     assert!(fetch(&[]).to_string().starts_with("no key: set BASALT_API_KEY"));
     let error = fetch(&[("BASALT_API_KEY", "bs-wrong")]).to_string();
     assert!(error.contains("401") && error.contains("BASALT_API_KEY"), "{error}");
     assert!(!error.contains("bs-wrong"), "{error}");
     let variables = [("BASALT_API_KEY", KEY), ("BASALT_PUBLIC_API_URL", &server.url(""))];
-    assert!(Surroundings::with(&variables).fetch(&Dataset::from_basalt("support")).is_ok());
+    assert!(FetchEnvironment::with(&variables).fetch(&Dataset::from_basalt("support")).is_ok());
 }
 
 #[test]
 fn what_may_pass_is_asked_again() {
     let whole = json!({"dataset": {"rows": [row()]}});
     for trouble in [
-        Answer::text(429, "slow down").header("retry-after", "0"),
-        Answer::text(502, "bad gateway"),
-        Answer::json(200, &whole).cut_after(20),
+        ScriptedResponse::text(429, "slow down").header("retry-after", "0"),
+        ScriptedResponse::text(502, "bad gateway"),
+        ScriptedResponse::json(200, &whole).cut_after(20),
     ] {
-        let server = TestServer::script([trouble.clone(), Answer::json(200, &whole)]);
+        let server = TestServer::script([trouble.clone(), ScriptedResponse::json(200, &whole)]);
         assert_eq!(fetch(&support(&server)).unwrap().items.len(), 1, "{trouble:?}");
         let server = TestServer::script([trouble.clone()]);
         assert!(fetch(&support(&server)).is_err(), "{trouble:?}");
-        assert_eq!(server.asked().len(), 2, "{trouble:?}");
+        assert_eq!(server.requests().len(), 2, "{trouble:?}");
     }
 }
 
 #[test]
 fn an_answer_without_rows_says_what_is_wrong() {
-    let said = |body: Value| fetch(&support(&TestServer::script([Answer::json(200, &body)]))).unwrap_err();
+    let said =
+        |body: Value| fetch(&support(&TestServer::script([ScriptedResponse::json(200, &body)]))).unwrap_err();
     assert_eq!(said(json!({"error": "the workspace is archived"})), "Basalt says: the workspace is archived");
     let error = said(json!({"error": format!("the key {KEY} is of no use here")}));
     assert!(error.contains("is of no use here") && !error.contains(KEY), "{error}");

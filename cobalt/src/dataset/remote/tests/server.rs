@@ -13,45 +13,45 @@ use tempfile::TempDir;
 use tokio::runtime::Builder;
 
 use crate::dataset::remote::RemoteDataset;
+use crate::dataset::remote::fetch_options::{FetchError, FetchOptions, FetchedData};
+use crate::dataset::remote::fetch_session::FetchSession;
 use crate::dataset::remote::load::Source;
 use crate::dataset::remote::load::load;
-use crate::dataset::remote::session::Session;
-use crate::dataset::remote::terms::{FetchError, Fetched, Terms};
 use crate::dataset::settings::{Account, FetchSettings, Platform};
 use crate::dataset::{Dataset, DatasetError};
-pub(super) use crate::http::test_server::{Answer, Asked, TestServer};
+pub(super) use crate::http::test_server::{ReceivedRequest, ScriptedResponse, TestServer};
 
 /// The path of a request without its query, as sent.
-pub fn path(asked: &Asked) -> &str {
+pub fn path(asked: &ReceivedRequest) -> &str {
     asked.path.split('?').next().unwrap_or_default()
 }
 
 /// The values of a parameter of a request's query, decoded.
-pub fn parameters(asked: &Asked, name: &str) -> Vec<String> {
+pub fn parameters(asked: &ReceivedRequest, name: &str) -> Vec<String> {
     let url = Url::parse(&format!("http://test{}", asked.path)).unwrap();
     url.query_pairs().filter(|(key, _)| key == name).map(|(_, value)| value.into_owned()).collect()
 }
 
 /// The only value of a query parameter, if it is set.
-pub fn parameter(asked: &Asked, name: &str) -> Option<String> {
+pub fn parameter(asked: &ReceivedRequest, name: &str) -> Option<String> {
     let values = parameters(asked, name);
     assert!(values.len() < 2, "{name} is set more than once: {}", asked.path);
     values.into_iter().next()
 }
 
 /// A numeric query parameter.
-pub fn number(asked: &Asked, name: &str) -> Option<usize> {
+pub fn number(asked: &ReceivedRequest, name: &str) -> Option<usize> {
     parameter(asked, name).map(|number| number.parse().unwrap())
 }
 
 /// The environment of a fetch: variables and settings.
 #[derive(Debug, Default)]
-pub struct Surroundings {
+pub struct FetchEnvironment {
     variables: BTreeMap<String, String>,
     settings: FetchSettings,
 }
 
-impl Surroundings {
+impl FetchEnvironment {
     pub fn with(variables: &[(&str, &str)]) -> Self {
         let variables = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
         Self { variables: variables.collect(), settings: FetchSettings::default() }
@@ -72,34 +72,34 @@ impl Surroundings {
     pub fn session<S: Source, T>(
         &self,
         remote: &RemoteDataset<S>,
-        act: impl AsyncFnOnce(&Session<'_>) -> T,
+        act: impl AsyncFnOnce(&FetchSession<'_>) -> T,
     ) -> T {
         let variable = |name: &str| self.variables.get(name).cloned();
-        let back_off = BackOff { first: Duration::from_millis(1), most: Duration::from_millis(4) };
-        let session = Session::new(&remote.terms, &self.settings, &variable).with_back_off(back_off);
+        let back_off = BackOff { first: Duration::from_millis(1), max: Duration::from_millis(4) };
+        let session = FetchSession::new(&remote.terms, &self.settings, &variable).with_back_off(back_off);
         Builder::new_current_thread().enable_all().build().unwrap().block_on(act(&session))
     }
 
     /// Fetches, regardless of a cached copy.
-    pub fn fetch<S: Source>(&self, remote: &RemoteDataset<S>) -> Result<Fetched, FetchError> {
+    pub fn fetch<S: Source>(&self, remote: &RemoteDataset<S>) -> Result<FetchedData, FetchError> {
         self.session(remote, async |session| remote.source.fetch(session).await)
     }
 }
 
 /// A fake source, and the folder of its cached copies.
 #[derive(Debug)]
-pub struct Fake {
+pub struct FakeSource {
     folder: TempDir,
     pub(super) items: Vec<Item>,
     pub(super) is_down: bool,
-    pub(super) terms: Terms,
+    pub(super) terms: FetchOptions,
     pub(super) settings: FetchSettings,
     /// How long a fetch takes.
     pub(super) takes: Duration,
     asked: AtomicUsize,
 }
 
-impl Fake {
+impl FakeSource {
     /// A source of items with these IDs, without a cached copy.
     pub fn with(ids: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
@@ -109,7 +109,7 @@ impl Fake {
             folder,
             items: ids.iter().map(|id| crate::item! { "id": *id }).collect(),
             is_down: false,
-            terms: Terms::default(),
+            terms: FetchOptions::default(),
             settings,
             takes: Duration::ZERO,
             asked: AtomicUsize::new(0),
@@ -166,21 +166,21 @@ impl Fake {
     }
 }
 
-impl Source for Fake {
+impl Source for FakeSource {
     fn label(&self) -> String {
         "fake:support desk".to_owned()
     }
 
-    fn identity(&self, _session: &Session<'_>) -> Vec<String> {
+    fn identity(&self, _session: &FetchSession<'_>) -> Vec<String> {
         vec![self.label()]
     }
 
-    async fn fetch(&self, _session: &Session<'_>) -> Result<Fetched, FetchError> {
+    async fn fetch(&self, _session: &FetchSession<'_>) -> Result<FetchedData, FetchError> {
         self.asked.fetch_add(1, Ordering::SeqCst);
         tokio::time::sleep(self.takes).await;
         match self.is_down {
             true => Err(FetchError::problem("connection refused")),
-            false => Ok(Fetched { items: self.items.clone(), version: Some("v7".to_owned()) }),
+            false => Ok(FetchedData { items: self.items.clone(), version: Some("v7".to_owned()) }),
         }
     }
 }

@@ -4,25 +4,28 @@ use percent_encoding::percent_decode_str;
 use reqwest::Url;
 
 use cobalt_core::redact::{REDACTED, redacted};
-use cobalt_core::wording::cut;
+use cobalt_core::wording::truncate;
 
 /// How many characters of an invalid URL are displayed.
 const MOST_SHOWN: usize = 80;
 
 /// A valid URL.
 #[derive(Debug)]
-pub struct Address {
+pub struct ParsedUrl {
     /// The URL without user, password and fragment.
     pub(super) url: Url,
     /// User and password, percent-decoded.
     pub(super) account: Option<(String, String)>,
 }
 
-impl Address {
+impl ParsedUrl {
     /// Parses a URL; the error says what is expected.
     pub fn parse(written: &str) -> Result<Self, String> {
         let problem = |problem: &str| {
-            format!("`{}` {problem}; expected a URL such as https://host/path/data.jsonl", label(written))
+            format!(
+                "`{}` {problem}; expected a URL such as https://host/path/data.jsonl",
+                display_label(written)
+            )
         };
         let mut url = Url::parse(written).map_err(|error| match error.to_string().as_str() {
             "relative URL without a base" => problem("is not a URL (for a file, use `Dataset::from_file`)"),
@@ -37,7 +40,7 @@ impl Address {
         }
         let decoded = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
         let account = (decoded(url.username()), decoded(url.password().unwrap_or_default()));
-        without_account(&mut url);
+        strip_account(&mut url);
         url.set_fragment(None);
         Ok(Self {
             url,
@@ -47,10 +50,10 @@ impl Address {
 }
 
 /// A URL for display: without user, password, query and fragment.
-pub fn label(written: &str) -> String {
+pub fn display_label(written: &str) -> String {
     match Url::parse(written).ok().filter(Url::has_host) {
         Some(mut url) => {
-            without_account(&mut url);
+            strip_account(&mut url);
             url.set_query(None);
             url.set_fragment(None);
             url.into()
@@ -65,7 +68,7 @@ pub fn label(written: &str) -> String {
                 None => written.to_owned(),
             };
             let end = shown.find(['?', '#']).unwrap_or(shown.len());
-            cut(&redacted(shown[..end].trim()), MOST_SHOWN).into_owned()
+            truncate(&redacted(shown[..end].trim()), MOST_SHOWN).into_owned()
         }
     }
 }
@@ -78,12 +81,12 @@ pub fn identity(written: &str) -> String {
             url.set_fragment(None);
             url.into()
         }
-        Err(_) => label(written),
+        Err(_) => display_label(written),
     }
 }
 
 /// Removes user and password. This fails only for a URL without a host, which has neither.
-fn without_account(url: &mut Url) {
+fn strip_account(url: &mut Url) {
     let _ = url.set_username("");
     let _ = url.set_password(None);
 }
@@ -94,11 +97,11 @@ mod tests {
 
     #[test]
     fn an_address_is_shown_without_what_may_be_a_secret() {
-        let shown = label("https://user:hidden@data.test:8443/a/b%20c.csv?token=hidden#part");
+        let shown = display_label("https://user:hidden@data.test:8443/a/b%20c.csv?token=hidden#part");
         assert_eq!(shown, "https://data.test:8443/a/b%20c.csv");
-        assert_eq!(label("data/items.csv?x=hidden"), "data/items.csv");
-        assert_eq!(label("htp://user:hidden@"), "htp://[redacted]@");
-        assert_eq!(label("https://user:hid#den@host/x?y=hidden"), "https://[redacted]@host/x");
+        assert_eq!(display_label("data/items.csv?x=hidden"), "data/items.csv");
+        assert_eq!(display_label("htp://user:hidden@"), "htp://[redacted]@");
+        assert_eq!(display_label("https://user:hid#den@host/x?y=hidden"), "https://[redacted]@host/x");
     }
 
     #[test]
@@ -112,15 +115,15 @@ mod tests {
 
     #[test]
     fn user_and_password_are_taken_out_of_the_address() {
-        let address = Address::parse("https://an%40na:pa%3Ass@a.test/x?y=1#z").unwrap();
+        let address = ParsedUrl::parse("https://an%40na:pa%3Ass@a.test/x?y=1#z").unwrap();
         assert_eq!(address.url.as_str(), "https://a.test/x?y=1");
         assert_eq!(address.account, Some(("an@na".to_owned(), "pa:ss".to_owned())));
-        assert_eq!(Address::parse("https://a.test/x").unwrap().account, None);
+        assert_eq!(ParsedUrl::parse("https://a.test/x").unwrap().account, None);
     }
 
     #[test]
     fn what_is_no_address_is_told_with_what_to_write() {
-        let fails = |written: &str| Address::parse(written).unwrap_err();
+        let fails = |written: &str| ParsedUrl::parse(written).unwrap_err();
         assert_eq!(
             fails("data/items.csv"),
             "`data/items.csv` is not a URL (for a file, use `Dataset::from_file`); expected a URL such as \

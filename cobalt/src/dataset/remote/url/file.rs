@@ -1,14 +1,14 @@
 //! Reads the items of a downloaded file.
 
-use cobalt_core::wording::cut;
+use cobalt_core::wording::truncate;
 use reqwest::Url;
 use reqwest::header::{CONTENT_DISPOSITION, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, LAST_MODIFIED};
 
+use crate::dataset::remote::fetch_options::{FetchError, FetchedData};
+use crate::dataset::remote::fetch_session::FetchSession;
 use crate::dataset::remote::load::Download;
-use crate::dataset::remote::session::Session;
-use crate::dataset::remote::terms::{FetchError, Fetched};
-use crate::dataset::{DatasetError, Format, Told, content, read as read_file};
-use crate::http::said::{html_page, shown};
+use crate::dataset::{DatasetError, Format, FormatHints, content, read as read_file};
+use crate::http::error_body::{describe_html_page, one_line};
 
 /// How many bytes of content are inspected if it is not a dataset.
 const HEAD_BYTES: usize = 16 * 1024;
@@ -20,8 +20,8 @@ pub fn read(
     download: &Download,
     asked: &Url,
     format: Option<Format>,
-    session: &Session<'_>,
-) -> Result<Fetched, FetchError> {
+    session: &FetchSession<'_>,
+) -> Result<FetchedData, FetchError> {
     let media_type = text(&download.headers, &CONTENT_TYPE);
     let disposition = text(&download.headers, &CONTENT_DISPOSITION);
     let names: Vec<_> = [last_segment(asked), last_segment(&download.url), disposition.and_then(file_name)]
@@ -30,24 +30,27 @@ pub fn read(
         .collect();
     // The name is also in the label; other names may contain secrets.
     let name = last_segment(asked).unwrap_or_else(|| "the response".to_owned());
-    let told = Told {
+    let told = FormatHints {
         format,
         names,
         media_type: media_type.map(str::to_owned),
         max_bytes: Some(session.max_bytes()),
     };
     let head = head(download, &name, &told);
-    if let Some(page) = html_page(&head) {
-        let page = session.told(&page);
-        return Err(FetchError::problem(format!("the response is {page}, not data; {}", on_page(asked))));
+    if let Some(page) = describe_html_page(&head) {
+        let page = session.redact(&page);
+        return Err(FetchError::problem(format!(
+            "the response is {page}, not data; {}",
+            html_page_advice(asked)
+        )));
     }
     let items = read_file(&download.path, &name, &told)
         .map_err(|error| explain(error, &name, &head, media_type, session))?;
-    Ok(Fetched { items, version: version(&download.headers) })
+    Ok(FetchedData { items, version: version(&download.headers) })
 }
 
 /// The start of the decompressed content. Empty if it cannot be read; reading it reports the error.
-fn head(download: &Download, name: &str, told: &Told) -> String {
+fn head(download: &Download, name: &str, told: &FormatHints) -> String {
     let head = content(&download.path, name, told).map(|content| content.head).unwrap_or_default();
     String::from_utf8_lossy(&head[..head.len().min(HEAD_BYTES)]).into_owned()
 }
@@ -58,24 +61,24 @@ fn explain(
     name: &str,
     head: &str,
     media_type: Option<&str>,
-    session: &Session<'_>,
+    session: &FetchSession<'_>,
 ) -> FetchError {
     // The name may also occur in the query of a redirect, which is redacted.
     let told = |error: &DatasetError| {
         let text = error.to_string();
         match text.strip_prefix(name) {
-            Some(rest) => format!("{name}{}", session.told(rest)),
-            None => session.told(&text),
+            Some(rest) => format!("{name}{}", session.redact(rest)),
+            None => session.redact(&text),
         }
     };
     let begins = || {
-        let head = session.told(&shown(head));
-        format!("it starts with `{}`", cut(&head, MOST_SHOWN_IN_FILE))
+        let head = session.redact(&one_line(head));
+        format!("it starts with `{}`", truncate(&head, MOST_SHOWN_IN_FILE))
     };
     match error {
         DatasetError::UnknownFormat { .. } => {
             let media_type =
-                media_type.map_or_else(|| "none".to_owned(), |kind| format!("`{}`", shown(kind)));
+                media_type.map_or_else(|| "none".to_owned(), |kind| format!("`{}`", one_line(kind)));
             FetchError::Problem(format!(
                 "cannot detect the format from the name, the content type ({media_type}) or the content; set it, as in \
                 `.format(Format::Jsonl)`, or correct the URL; {}",
@@ -96,7 +99,7 @@ fn explain(
 fn version(headers: &HeaderMap) -> Option<String> {
     let tag = text(headers, &ETAG).map(|tag| tag.trim_start_matches("W/").trim_matches('"'));
     let version = tag.filter(|tag| !tag.is_empty()).or_else(|| text(headers, &LAST_MODIFIED));
-    version.map(shown)
+    version.map(one_line)
 }
 
 fn text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
@@ -119,8 +122,8 @@ fn file_name(disposition: &str) -> Option<String> {
 }
 
 /// What to do if the response is an HTML page.
-fn on_page(asked: &Url) -> String {
-    match file_of_page(asked) {
+fn html_page_advice(asked: &Url) -> String {
+    match raw_file_url(asked) {
         Some(file) => format!("this page displays the file; the file itself is at {file}"),
         None => "it may require a login: set a key with `.bearer_env(\"…\")` or `.header_env(\"…\", \"…\")`, or correct the URL"
             .to_owned(),
@@ -128,7 +131,7 @@ fn on_page(asked: &Url) -> String {
 }
 
 /// The URL of the file that a page of Hugging Face, GitHub or GitLab displays; without a query, which may contain a key.
-fn file_of_page(page: &Url) -> Option<Url> {
+fn raw_file_url(page: &Url) -> Option<Url> {
     let (before, after) = page.path().split_once("/blob/")?;
     let mut file = page.clone();
     file.set_query(None);
@@ -174,7 +177,7 @@ mod tests {
 
     #[test]
     fn a_page_that_shows_a_file_is_told_with_where_the_file_is() {
-        let file = |page: &str| file_of_page(&page.parse().unwrap()).map(String::from);
+        let file = |page: &str| raw_file_url(&page.parse().unwrap()).map(String::from);
         for (page, expected) in [
             (
                 "https://huggingface.co/datasets/acme/support/blob/main/data/test.csv?x=1",

@@ -9,12 +9,12 @@ use cobalt_core::redact::{Secret, is_secret, register_address, register_secret};
 use reqwest::header::{AUTHORIZATION, COOKIE, HeaderName, HeaderValue};
 
 use super::RemoteDataset;
+use super::fetch_options::{FetchError, FetchedData};
+use super::fetch_session::{FetchSession, Request};
 use super::load::Source;
-use super::session::{Request, Session};
-use super::terms::{FetchError, Fetched};
 use crate::dataset::{Dataset, Format};
-use crate::http::is_harmless;
-use address::Address;
+use crate::http::is_safe_cross_origin;
+use address::ParsedUrl;
 
 /// A file at a URL.
 #[derive(Clone)]
@@ -29,12 +29,12 @@ pub struct Url {
 #[derive(Clone, Debug)]
 struct Header {
     name: String,
-    value: Value,
+    value: HeaderSource,
 }
 
 /// A header value, or where it is.
 #[derive(Clone, Debug)]
-enum Value {
+enum HeaderSource {
     Written(Secret),
     /// In this environment variable.
     Variable(String),
@@ -97,17 +97,17 @@ impl Dataset {
 impl RemoteDataset<Url> {
     /// Sends a header. For a secret value, [`header_env`](Self::header_env) keeps it out of the code.
     pub fn header(self, name: impl Into<String>, value: impl Into<String>) -> Self {
-        self.with_header(name, Value::Written(Secret(value.into())))
+        self.with_header(name, HeaderSource::Written(Secret(value.into())))
     }
 
     /// Sends a header whose value is read from an environment variable on each fetch.
     pub fn header_env(self, name: impl Into<String>, variable: impl Into<String>) -> Self {
-        self.with_header(name, Value::Variable(variable.into()))
+        self.with_header(name, HeaderSource::Variable(variable.into()))
     }
 
     /// Sends `Authorization: Bearer …` with a token that is read from an environment variable on each fetch.
     pub fn bearer_env(self, variable: impl Into<String>) -> Self {
-        self.with_header(AUTHORIZATION.as_str(), Value::Bearer(variable.into()))
+        self.with_header(AUTHORIZATION.as_str(), HeaderSource::Bearer(variable.into()))
     }
 
     /// Sets the format of the file, overriding detection.
@@ -117,7 +117,7 @@ impl RemoteDataset<Url> {
     }
 
     /// Sets a header, replacing one of the same name.
-    fn with_header(mut self, name: impl Into<String>, value: Value) -> Self {
+    fn with_header(mut self, name: impl Into<String>, value: HeaderSource) -> Self {
         let name = name.into();
         self.source.headers.retain(|header| !header.name.eq_ignore_ascii_case(&name));
         self.source.headers.push(Header { name, value });
@@ -127,20 +127,20 @@ impl RemoteDataset<Url> {
 
 impl Source for Url {
     fn label(&self) -> String {
-        address::label(&self.written)
+        address::display_label(&self.written)
     }
 
-    fn identity(&self, _session: &Session<'_>) -> Vec<String> {
+    fn identity(&self, _session: &FetchSession<'_>) -> Vec<String> {
         let headers = self.headers.iter().map(|header| format!("header {}", header.identity()));
         let format = self.format.map(|format| format!("format: {format}"));
         [address::identity(&self.written)].into_iter().chain(headers).chain(format).collect()
     }
 
-    async fn fetch(&self, session: &Session<'_>) -> Result<Fetched, FetchError> {
+    async fn fetch(&self, session: &FetchSession<'_>) -> Result<FetchedData, FetchError> {
         let request = self.request(session)?;
         let download = match session.download(&request).await {
             Ok(download) => download,
-            Err(error) => return Err(advised(error, self)),
+            Err(error) => return Err(with_advice(error, self)),
         };
         file::read(&download, &request.url, self.format, session)
     }
@@ -149,17 +149,17 @@ impl Source for Url {
 impl Url {
     /// Whether the URL contains a user or a password.
     fn has_account(&self) -> bool {
-        Address::parse(&self.written).is_ok_and(|address| address.account.is_some())
+        ParsedUrl::parse(&self.written).is_ok_and(|address| address.account.is_some())
     }
 
-    fn request(&self, session: &Session<'_>) -> Result<Request, FetchError> {
-        let address = Address::parse(&self.written).map_err(FetchError::Problem)?;
-        session.hide_query(&address.url);
+    fn request(&self, session: &FetchSession<'_>) -> Result<Request, FetchError> {
+        let address = ParsedUrl::parse(&self.written).map_err(FetchError::Problem)?;
+        session.register_query(&address.url);
         register_address("url", &self.written);
         let mut request = Request::get(address.url);
         if let Some((user, password)) = address.account {
             // Both may be tokens.
-            [&user, &password].into_iter().for_each(|secret| session.hide(secret));
+            [&user, &password].into_iter().for_each(|secret| session.register_secret(secret));
             if self.headers.iter().any(|header| header.name.eq_ignore_ascii_case(AUTHORIZATION.as_str())) {
                 return Err(FetchError::problem(
                     "the URL contains a user, and the header `authorization` is set too; remove one of them",
@@ -175,7 +175,7 @@ impl Url {
 }
 
 /// Adds advice to a refusal.
-fn advised(error: FetchError, source: &Url) -> FetchError {
+fn with_advice(error: FetchError, source: &Url) -> FetchError {
     let FetchError::Refused { status, message } = error else { return error };
     let variables: Vec<_> = source.headers.iter().filter_map(|header| variable(&header.value)).collect();
     let advice = match status {
@@ -193,10 +193,10 @@ fn advised(error: FetchError, source: &Url) -> FetchError {
     FetchError::Refused { status, message }
 }
 
-fn variable(value: &Value) -> Option<&str> {
+fn variable(value: &HeaderSource) -> Option<&str> {
     match value {
-        Value::Written(_) => None,
-        Value::Variable(name) | Value::Bearer(name) => Some(name),
+        HeaderSource::Written(_) => None,
+        HeaderSource::Variable(name) | HeaderSource::Bearer(name) => Some(name),
     }
 }
 
@@ -205,13 +205,15 @@ impl Header {
     fn identity(&self) -> String {
         let name = self.name.to_ascii_lowercase();
         match &self.value {
-            Value::Written(_) if is_secret(&name) || name == "cookie" => name,
-            Value::Written(Secret(value)) => format!("{name}: {value}"),
-            Value::Variable(variable) | Value::Bearer(variable) => format!("{name}: {variable}"),
+            HeaderSource::Written(_) if is_secret(&name) || name == "cookie" => name,
+            HeaderSource::Written(Secret(value)) => format!("{name}: {value}"),
+            HeaderSource::Variable(variable) | HeaderSource::Bearer(variable) => {
+                format!("{name}: {variable}")
+            }
         }
     }
 
-    fn resolve(&self, session: &Session<'_>) -> Result<(HeaderName, HeaderValue), FetchError> {
+    fn resolve(&self, session: &FetchSession<'_>) -> Result<(HeaderName, HeaderValue), FetchError> {
         let Self { name, value } = self;
         let variable = |variable: &str| {
             session.variable(variable).ok_or_else(|| {
@@ -221,9 +223,9 @@ impl Header {
             })
         };
         let value = match value {
-            Value::Written(Secret(value)) => value.clone(),
-            Value::Variable(name) => variable(name)?,
-            Value::Bearer(name) => format!("Bearer {}", variable(name)?),
+            HeaderSource::Written(Secret(value)) => value.clone(),
+            HeaderSource::Variable(name) => variable(name)?,
+            HeaderSource::Bearer(name) => format!("Bearer {}", variable(name)?),
         };
         let name: HeaderName = name.parse().map_err(|_| {
             FetchError::problem(format!("`{name}` is not a valid header name; use letters, digits and `-`"))
@@ -234,7 +236,7 @@ impl Header {
                 letter"
             ))
         })?;
-        value.set_sensitive(!is_harmless(&name));
+        value.set_sensitive(!is_safe_cross_origin(&name));
         if is_secret(name.as_str()) || name == COOKIE {
             value.to_str().iter().for_each(|value| register_secret(&format!("header-{name}"), value));
         }

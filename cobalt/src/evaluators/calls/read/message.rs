@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use super::harmless::{self, may_hold_call};
-use super::reader::{Answer, EXPECTED, Fields, Reader, is_flagged, refused, said};
+use super::non_calls::{self, may_hold_call};
+use super::reader::{CallResult, EXPECTED, Entry, Reader, error_at, error_text, is_flagged};
 use super::vendors;
 use crate::evaluators::calls::call::{ToolCall, ToolCallError};
 
@@ -18,44 +18,46 @@ const GENAI: [&str; 3] = ["ToolCalls", "ToolResponses", "Parts"];
 
 impl Reader {
     /// Reads the calls and results of a message and ignores its text.
-    pub fn message(&mut self, fields: Fields<'_>) -> Result<(), ToolCallError> {
+    pub fn message(&mut self, fields: Entry<'_>) -> Result<(), ToolCallError> {
         // Gemini's messages may have no role.
         let role =
             if fields.get("role").is_some() { fields.text("role")?.to_lowercase() } else { String::new() };
         let is_tool = ["tool", "function"].contains(&&*role);
         if !is_tool && is_call(fields) {
-            return Err(overlooked_object(fields));
+            return Err(unknown_object_error(fields));
         }
         let first = self.calls.len();
         for name in LISTS {
-            self.twins = first..self.calls.len();
-            self.list(fields.list(name)?.unwrap_or_default(), &fields.at(name))?;
+            self.message_calls = first..self.calls.len();
+            self.read_list(fields.optional_list(name)?.unwrap_or_default(), &fields.path_of(name))?;
         }
         for name in CALLS {
-            self.twins = first..self.calls.len();
+            self.message_calls = first..self.calls.len();
             if let Some(call) = fields.get(name) {
-                self.message_call(call, &fields.at(name))?;
+                self.message_call(call, &fields.path_of(name))?;
             }
         }
-        if let Some((name, value)) = fields.object.iter().find(|(name, value)| is_unread(name, value)) {
-            return Err(overlooked(&fields.at(name), value));
+        if let Some((name, value)) =
+            fields.object.iter().find(|(name, value)| is_unread_call_field(name, value))
+        {
+            return Err(unknown_format_error(&fields.path_of(name), value));
         }
-        self.twins = first..self.calls.len();
+        self.message_calls = first..self.calls.len();
         let answered = self.answered.clone();
         if !is_tool || fields.ids(&["tool_call_id"]).is_empty() {
             BLOCKS.iter().try_for_each(|name| match fields.get(name) {
-                Some(content) => self.content(content, &fields.at(name)),
+                Some(content) => self.content(content, &fields.path_of(name)),
                 None => Ok(()),
             })?;
         }
-        self.twins = 0..0;
+        self.message_calls = 0..0;
         if is_tool && self.answered == answered { self.tool_message(fields, &role) } else { Ok(()) }
     }
 
     /// Reads the call in a message field: `{"name": …, "arguments": …}`, or Gemini's `{"name": …, "args": …}`.
     fn message_call(&mut self, call: &Value, path: &str) -> Result<(), ToolCallError> {
         match call.as_object() {
-            Some(object) if object.contains_key("args") => self.plain(Fields { object, path }),
+            Some(object) if object.contains_key("args") => self.read_plain(Entry { object, path }),
             _ => self.function(call, path, &[]),
         }
     }
@@ -64,11 +66,11 @@ impl Reader {
         match content {
             Value::Array(blocks) => self.blocks(blocks, path),
             Value::Object(object) => {
-                let fields = Fields { object, path };
+                let fields = Entry { object, path };
                 let list = |name| Some((name, fields.get(name)?.as_array()?));
                 let found = ["parts"].into_iter().chain(GENAI).find_map(list);
                 if let Some((name, _)) = found {
-                    check_beside(name, fields)?;
+                    check_other_fields(name, fields)?;
                 }
                 match found {
                     Some(("ToolResponses", answers)) => {
@@ -76,8 +78,8 @@ impl Reader {
                             self.tool_response(answer, &format!("{path}.ToolResponses[{index}]"))
                         })
                     }
-                    Some(("ToolCalls", calls)) => self.list(calls, &fields.at("ToolCalls")),
-                    Some((name, blocks)) => self.blocks(blocks, &fields.at(name)),
+                    Some(("ToolCalls", calls)) => self.read_list(calls, &fields.path_of("ToolCalls")),
+                    Some((name, blocks)) => self.blocks(blocks, &fields.path_of(name)),
                     None => self.block(content, path),
                 }
             }
@@ -95,64 +97,64 @@ impl Reader {
     /// Reads a block of a message: a call, a result, or a block known to be neither.
     pub fn block(&mut self, block: &Value, path: &str) -> Result<(), ToolCallError> {
         let Value::Object(object) = block else {
-            return if may_hold_call(block) { Err(overlooked(path, block)) } else { Ok(()) };
+            return if may_hold_call(block) { Err(unknown_format_error(path, block)) } else { Ok(()) };
         };
-        let fields = Fields { object, path };
-        if self.known(fields)? || harmless::is_block(fields) {
+        let fields = Entry { object, path };
+        if self.read_known(fields)? || non_calls::is_known_block(fields) {
             Ok(())
         } else if fields.kind().is_empty() && vendors::is_call(object) {
-            self.plain(fields)
+            self.read_plain(fields)
         } else {
-            Err(overlooked(path, block))
+            Err(unknown_format_error(path, block))
         }
     }
 }
 
 /// The message inside an entry: an object in `content` with `parts`.
-pub fn within<'v>(fields: Fields<'v>) -> Option<&'v Map<String, Value>> {
-    fields.object_if_any("content").filter(|content| content.contains_key("parts"))
+pub fn inner_message<'v>(fields: Entry<'v>) -> Option<&'v Map<String, Value>> {
+    fields.optional_object("content").filter(|content| content.contains_key("parts"))
 }
 
 /// Fails if something other than the field that is read may be a call.
-pub fn check_beside(read: &str, fields: Fields<'_>) -> Result<(), ToolCallError> {
+pub fn check_other_fields(read: &str, fields: Entry<'_>) -> Result<(), ToolCallError> {
     if is_call(fields) {
-        return Err(overlooked_object(fields));
+        return Err(unknown_object_error(fields));
     }
     let is_list = |name: &str| LISTS.iter().chain(&CALLS).any(|list| *list == name);
     let is_void = |value: &Value| value.is_null() || value.as_array().is_some_and(Vec::is_empty);
     let may_hold_calls = |(name, value): &(&String, &Value)| {
         *name != read
-            && !harmless::is_about_message(name)
-            && (is_list(name) && !is_void(value) || harmless::may_hold_call_under(name, value))
+            && !non_calls::is_about_message(name)
+            && (is_list(name) && !is_void(value) || non_calls::may_hold_call_under(name, value))
     };
     match fields.object.iter().find(may_hold_calls) {
-        Some((name, value)) => Err(overlooked(&fields.at(name), value)),
+        Some((name, value)) => Err(unknown_format_error(&fields.path_of(name), value)),
         None => Ok(()),
     }
 }
 
 /// Whether an object is a call, by its type or its fields.
-fn is_call(fields: Fields<'_>) -> bool {
+fn is_call(fields: Entry<'_>) -> bool {
     let kind = fields.kind();
     vendors::is_call(fields.object)
-        || vendors::is_use(kind)
+        || vendors::is_tool_use(kind)
         || vendors::is_item(kind)
-        || harmless::is_of_a_call(kind) && !vendors::is_answer(kind)
+        || non_calls::suggests_call(kind) && !vendors::is_result_type(kind)
 }
 
 /// Whether a message field may contain calls, but is not one of those that are read.
-fn is_unread(name: &str, value: &Value) -> bool {
+fn is_unread_call_field(name: &str, value: &Value) -> bool {
     let is_read = LISTS.iter().chain(&CALLS).chain(&BLOCKS).any(|read| *read == name);
-    !is_read && !harmless::is_about_message(name) && harmless::may_hold_call_under(name, value)
+    !is_read && !non_calls::is_about_message(name) && non_calls::may_hold_call_under(name, value)
 }
 
-fn overlooked_object(fields: Fields<'_>) -> ToolCallError {
-    overlooked(fields.path, &Value::Object(fields.object.clone()))
+fn unknown_object_error(fields: Entry<'_>) -> ToolCallError {
+    unknown_format_error(fields.path, &Value::Object(fields.object.clone()))
 }
 
-fn overlooked(path: &str, piece: &Value) -> ToolCallError {
-    let piece = harmless::outline(piece);
-    refused(path, &format!("may be a tool call in an unknown format, `{piece}`; {EXPECTED}"))
+fn unknown_format_error(path: &str, piece: &Value) -> ToolCallError {
+    let piece = non_calls::outline(piece);
+    error_at(path, &format!("may be a tool call in an unknown format, `{piece}`; {EXPECTED}"))
 }
 
 /// Names of call IDs in results: `call` is rig's, `ref` Genkit's, `toolUseId` Bedrock's.
@@ -161,17 +163,17 @@ const RESULTS: [&str; 4] = ["output", "result", "response", "content"];
 
 impl Reader {
     /// Reads an entry with a known `type`. Returns `false` for an unknown one.
-    pub fn tagged(&mut self, fields: Fields<'_>) -> Result<bool, ToolCallError> {
+    pub fn read_tagged(&mut self, fields: Entry<'_>) -> Result<bool, ToolCallError> {
         match fields.kind() {
             // rig wraps the vendor's own items unchanged.
             "opaque" => match fields.get("item") {
-                Some(item) => self.block(item, &fields.at("item"))?,
+                Some(item) => self.block(item, &fields.path_of("item"))?,
                 None => return Ok(false),
             },
             "tool_call" | "tool-call" | "toolcall"
                 if vendors::NAMES.iter().any(|name| fields.get(name).is_some()) =>
             {
-                self.plain(fields)?;
+                self.read_plain(fields)?;
             }
             "server_tool_call" => {
                 let call = ToolCall { name: fields.text("name")?.to_owned(), ..ToolCall::default() };
@@ -180,11 +182,11 @@ impl Reader {
             }
             "server_tool_call_response" => {
                 let result = fields.get("server_tool_call_response").or_else(|| fields.get("response"));
-                let answer = Answer { result: result.cloned(), error: None };
-                self.answer_any(&fields.ids(&IDS), name(fields), answer, fields.path)?;
+                let answer = CallResult { result: result.cloned(), error: None };
+                self.add_result_by(&fields.ids(&IDS), name(fields), answer, fields.path)?;
             }
             "toolresult" | "tool_call_response" | "tool-result" | "tool-error" => {
-                self.response(fields, &[])?
+                self.read_response(fields, &[])?
             }
             "dynamic-tool" => self.ui_tool(fields, fields.text("toolName")?)?,
             kind => match kind.strip_prefix("tool-") {
@@ -198,63 +200,68 @@ impl Reader {
     }
 
     /// Reads a part of a Vercel UI message: a call with its result so far.
-    fn ui_tool(&mut self, fields: Fields<'_>, name: &str) -> Result<(), ToolCallError> {
+    fn ui_tool(&mut self, fields: Entry<'_>, name: &str) -> Result<(), ToolCallError> {
         if name.is_empty() {
-            return Err(fields.refused("type", "names no tool; expected `tool-<name>`"));
+            return Err(fields.error_at("type", "names no tool; expected `tool-<name>`"));
         }
         let call = ToolCall { name: name.to_owned(), ..ToolCall::default() };
         let mut call = call.with_input(fields.get("input").or_else(|| fields.get("rawInput")));
         call.result = fields.get("output").cloned();
-        call.error = fields.get("errorText").map(said);
-        if fields.text_if_any("state") == Some("output-denied") {
+        call.error = fields.get("errorText").map(error_text);
+        if fields.optional_text("state") == Some("output-denied") {
             let reason = fields.get("approval").and_then(|approval| approval.get("reason"));
-            call.error = Some(denied(reason));
+            call.error = Some(denied_error(reason));
         }
         self.add(call, &[fields.text("toolCallId")?]);
         Ok(())
     }
 
     /// Reads the result of a call; `outer` are IDs of the enclosing object.
-    pub fn response(&mut self, fields: Fields<'_>, outer: &[&str]) -> Result<(), ToolCallError> {
+    pub fn read_response(&mut self, fields: Entry<'_>, outer: &[&str]) -> Result<(), ToolCallError> {
         let result = RESULTS.iter().find_map(|name| fields.get(name));
-        let failed = is_flagged(fields.object) || fields.text_if_any("status") == Some("error");
-        let error = fields.get("error").map(said);
-        let error = error.or_else(|| failed.then(|| result.map_or_else(|| "an error".to_owned(), said)));
+        let failed = is_flagged(fields.object) || fields.optional_text("status") == Some("error");
+        let error = fields.get("error").map(error_text);
+        let error =
+            error.or_else(|| failed.then(|| result.map_or_else(|| "an error".to_owned(), error_text)));
         let answer = match (error, result) {
             (None, Some(result)) => output(result),
-            (error, result) => Answer { result: result.filter(|_| error.is_none()).cloned(), error },
+            (error, result) => CallResult { result: result.filter(|_| error.is_none()).cloned(), error },
         };
         let ids = [&fields.ids(&IDS)[..], outer].concat();
-        self.answer_any(&ids, name(fields), answer, fields.path)
+        self.add_result_by(&ids, name(fields), answer, fields.path)
     }
 
     /// Reads a result in genai's format.
     pub fn tool_response(&mut self, answer: &Value, path: &str) -> Result<(), ToolCallError> {
         match answer.as_object() {
-            Some(object) => self.response(Fields { object, path }, &[]),
-            None => Err(refused(path, "is not an object; expected a tool result")),
+            Some(object) => self.read_response(Entry { object, path }, &[]),
+            None => Err(error_at(path, "is not an object; expected a tool result")),
         }
     }
 }
 
-fn name(fields: Fields<'_>) -> Option<&str> {
-    vendors::NAMES.iter().find_map(|name| fields.text_if_any(name))
+fn name(fields: Entry<'_>) -> Option<&str> {
+    vendors::NAMES.iter().find_map(|name| fields.optional_text(name))
 }
 
 /// Converts a result; Vercel's results have a type.
-fn output(result: &Value) -> Answer {
+fn output(result: &Value) -> CallResult {
     let value = || result.get("value").cloned();
     match result.get("type").and_then(Value::as_str) {
-        Some("error-text" | "error-json") => Answer { result: None, error: value().as_ref().map(said) },
-        Some("execution-denied") => Answer { result: None, error: Some(denied(result.get("reason"))) },
-        Some("text" | "json" | "content") if result.get("value").is_some() => {
-            Answer { result: value(), error: None }
+        Some("error-text" | "error-json") => {
+            CallResult { result: None, error: value().as_ref().map(error_text) }
         }
-        _ => Answer { result: Some(result.clone()), error: None },
+        Some("execution-denied") => {
+            CallResult { result: None, error: Some(denied_error(result.get("reason"))) }
+        }
+        Some("text" | "json" | "content") if result.get("value").is_some() => {
+            CallResult { result: value(), error: None }
+        }
+        _ => CallResult { result: Some(result.clone()), error: None },
     }
 }
 
-fn denied(reason: Option<&Value>) -> String {
+fn denied_error(reason: Option<&Value>) -> String {
     match reason.and_then(Value::as_str) {
         Some(reason) => format!("denied: {reason}"),
         None => "denied".to_owned(),
@@ -298,12 +305,12 @@ const TYPES: [&str; 2] = ["toolType", "tool_type"];
 
 impl Reader {
     /// Reads entries wrapped in a field with a known name. Returns `false` if there is none.
-    pub fn wrapped(&mut self, fields: Fields<'_>) -> Result<bool, ToolCallError> {
+    pub fn read_wrapped(&mut self, fields: Entry<'_>) -> Result<bool, ToolCallError> {
         let mut found = false;
         for (name, value) in fields.object {
             let Value::Object(object) = value else { continue };
-            let path = fields.at(name);
-            let inner = Fields { object, path: &path };
+            let path = fields.path_of(name);
+            let inner = Entry { object, path: &path };
             match &**name {
                 name if WRAPPED_CALLS.contains(&name) => self.wrapped_call(inner, fields)?,
                 name if ANSWERS.contains(&name) => self.wrapped_answer(inner, fields)?,
@@ -313,7 +320,7 @@ impl Reader {
                 }
                 name if CODE_RESULTS.contains(&name) => self.code_result(inner)?,
                 CUSTOM => match inner.get("data") {
-                    Some(data) => self.block(data, &inner.at("data"))?,
+                    Some(data) => self.block(data, &inner.path_of("data"))?,
                     None => continue,
                 },
                 _ => continue,
@@ -323,38 +330,38 @@ impl Reader {
         Ok(found)
     }
 
-    fn wrapped_call(&mut self, call: Fields<'_>, around: Fields<'_>) -> Result<(), ToolCallError> {
+    fn wrapped_call(&mut self, call: Entry<'_>, around: Entry<'_>) -> Result<(), ToolCallError> {
         let name = match call.one_of(&vendors::NAMES)? {
             Some((key, _)) => call.text(key)?,
             None => {
-                let nameless = || refused(call.path, &format!("has no name; {EXPECTED}"));
-                TYPES.iter().find_map(|key| call.text_if_any(key)).ok_or_else(nameless)?
+                let nameless = || error_at(call.path, &format!("has no name; {EXPECTED}"));
+                TYPES.iter().find_map(|key| call.optional_text(key)).ok_or_else(nameless)?
             }
         };
         let ids = [call.ids(&WRAPPED_IDS), around.ids(&["id"])].concat();
-        self.add(vendors::call(name, call)?, &ids);
+        self.add(vendors::build_call(name, call)?, &ids);
         Ok(())
     }
 
     /// Reads a wrapped result. Gemini marks failures only by an `error` in the function's response.
-    fn wrapped_answer(&mut self, answer: Fields<'_>, around: Fields<'_>) -> Result<(), ToolCallError> {
+    fn wrapped_answer(&mut self, answer: Entry<'_>, around: Entry<'_>) -> Result<(), ToolCallError> {
         let outer = around.ids(&["id"]);
         let error = answer.get("response").and_then(|response| response.get("error"));
         match error.filter(|error| !error.is_null()) {
             Some(error) => {
-                let failed = Answer { result: None, error: Some(said(error)) };
+                let failed = CallResult { result: None, error: Some(error_text(error)) };
                 let ids = [answer.ids(&WRAPPED_IDS), outer].concat();
-                self.answer_any(&ids, answer.text_if_any("name"), failed, answer.path)
+                self.add_result_by(&ids, answer.optional_text("name"), failed, answer.path)
             }
-            None => self.response(answer, &outer),
+            None => self.read_response(answer, &outer),
         }
     }
 
-    fn code_result(&mut self, result: Fields<'_>) -> Result<(), ToolCallError> {
+    fn code_result(&mut self, result: Entry<'_>) -> Result<(), ToolCallError> {
         let output = result.get("output").cloned();
-        let outcome = result.text_if_any("outcome").filter(|outcome| *outcome != "OUTCOME_OK");
-        let error = outcome.map(|outcome| output.as_ref().map_or_else(|| outcome.to_owned(), said));
-        let answer = Answer { result: output.filter(|_| error.is_none()), error };
-        self.answer_any(&result.ids(&WRAPPED_IDS), Some(CODE_EXECUTION), answer, result.path)
+        let outcome = result.optional_text("outcome").filter(|outcome| *outcome != "OUTCOME_OK");
+        let error = outcome.map(|outcome| output.as_ref().map_or_else(|| outcome.to_owned(), error_text));
+        let answer = CallResult { result: output.filter(|_| error.is_none()), error };
+        self.add_result_by(&result.ids(&WRAPPED_IDS), Some(CODE_EXECUTION), answer, result.path)
     }
 }

@@ -1,10 +1,10 @@
 //! Reads tool calls and their results from JSON, in many formats.
 
 mod entries;
-mod harmless;
 mod message;
+mod non_calls;
 mod reader;
 mod vendors;
 
-pub(super) use harmless::may_hold_call;
+pub(super) use non_calls::may_hold_call;
 pub use reader::Reader;

@@ -5,7 +5,7 @@ use std::ops::Range;
 use serde_json::{Map, Value};
 
 use crate::evaluators::calls::call::{ToolCall, ToolCallError};
-use crate::metrics::tree_of;
+use crate::metrics::parse_container;
 
 pub const EXPECTED: &str = "expected a call as `{\"name\": …, \"arguments\": …}` or the tool's name as text, a message with \
                             a `role`, or an item or block of one of the known types";
@@ -18,13 +18,13 @@ pub struct Reader {
     ids: Vec<Vec<String>>,
     pub answered: Vec<bool>,
     /// The calls already read from other fields of the current message: some frameworks write the same calls twice.
-    pub twins: Range<usize>,
+    pub message_calls: Range<usize>,
     /// Whether unknown fields of a plain call are errors, for calls written by hand.
     pub strict: bool,
 }
 
 /// The result of a call.
-pub struct Answer {
+pub struct CallResult {
     pub result: Option<Value>,
     pub error: Option<String>,
 }
@@ -37,7 +37,7 @@ impl Reader {
 
     pub fn add(&mut self, call: ToolCall, ids: &[&str]) -> usize {
         let ids: Vec<_> = ids.iter().filter(|id| !id.is_empty()).map(|id| (*id).to_owned()).collect();
-        if let Some(twin) = self.twins.clone().find(|twin| {
+        if let Some(twin) = self.message_calls.clone().find(|twin| {
             self.calls[*twin].name == call.name && self.ids[*twin].iter().any(|id| ids.contains(id))
         }) {
             let known = &mut self.calls[twin];
@@ -52,50 +52,50 @@ impl Reader {
     }
 
     /// Assigns a result to the first call with this ID that has none: some models reuse IDs.
-    pub fn answer(&mut self, id: &str, answer: Answer, path: &str) -> Result<(), ToolCallError> {
-        let index = (0..self.calls.len()).find(|index| self.is_of(*index, id) && !self.answered[*index]);
+    pub fn add_result(&mut self, id: &str, answer: CallResult, path: &str) -> Result<(), ToolCallError> {
+        let index = (0..self.calls.len()).find(|index| self.has_id(*index, id) && !self.answered[*index]);
         let index = index.ok_or_else(|| match self.is_known(id) {
-            true => refused(path, &format!("is a second result for the call `{id}`; expected one")),
-            false => refused(path, &format!("is a result for the call `{id}`, which does not precede it")),
+            true => error_at(path, &format!("is a second result for the call `{id}`; expected one")),
+            false => error_at(path, &format!("is a result for the call `{id}`, which does not precede it")),
         })?;
-        self.give(index, answer);
+        self.set_result(index, answer);
         Ok(())
     }
 
     /// Assigns a result to a call by any of its IDs, or by the tool's name if the calls have none.
-    pub fn answer_any(
+    pub fn add_result_by(
         &mut self,
         ids: &[&str],
         name: Option<&str>,
-        answer: Answer,
+        answer: CallResult,
         path: &str,
     ) -> Result<(), ToolCallError> {
         match (ids.iter().find(|id| self.is_known(id)).or(ids.first()), name) {
-            (Some(id), _) if self.is_known(id) => self.answer(id, answer, path),
+            (Some(id), _) if self.is_known(id) => self.add_result(id, answer, path),
             (id, Some(name)) => {
                 let fits = |index: &usize| id.is_none() || self.ids[*index].is_empty();
                 let open =
                     |index: &usize| self.calls[*index].name == name && !self.answered[*index] && fits(index);
                 let index = (0..self.calls.len()).find(open).ok_or_else(|| {
-                    refused(path, &format!("is a result for a call to `{name}`, which does not precede it"))
+                    error_at(path, &format!("is a result for a call to `{name}`, which does not precede it"))
                 })?;
-                self.give(index, answer);
+                self.set_result(index, answer);
                 Ok(())
             }
-            (Some(id), None) => self.answer(id, answer, path),
-            (None, None) => Err(refused(path, "is a result without a call ID; expected `id`")),
+            (Some(id), None) => self.add_result(id, answer, path),
+            (None, None) => Err(error_at(path, "is a result without a call ID; expected `id`")),
         }
     }
 
-    fn is_of(&self, index: usize, id: &str) -> bool {
+    fn has_id(&self, index: usize, id: &str) -> bool {
         self.ids[index].iter().any(|known| known == id)
     }
 
     fn is_known(&self, id: &str) -> bool {
-        (0..self.calls.len()).any(|index| self.is_of(index, id))
+        (0..self.calls.len()).any(|index| self.has_id(index, id))
     }
 
-    fn give(&mut self, index: usize, Answer { result, error }: Answer) {
+    fn set_result(&mut self, index: usize, CallResult { result, error }: CallResult) {
         self.answered[index] = true;
         let call = &mut self.calls[index];
         call.result = result.or_else(|| call.result.take());
@@ -103,12 +103,12 @@ impl Reader {
     }
 }
 
-pub fn refused(path: &str, problem: &str) -> ToolCallError {
+pub fn error_at(path: &str, problem: &str) -> ToolCallError {
     ToolCallError(format!("`{path}` {problem}"))
 }
 
 /// Formats an error value: text unchanged, anything else as JSON.
-pub fn said(value: &Value) -> String {
+pub fn error_text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Array(parts) => texts(parts).unwrap_or_else(|| value.to_string()),
@@ -129,14 +129,14 @@ pub fn is_flagged(object: &Map<String, Value>) -> bool {
 
 /// An entry with its path.
 #[derive(Clone, Copy)]
-pub struct Fields<'v> {
+pub struct Entry<'v> {
     pub object: &'v Map<String, Value>,
     pub path: &'v str,
 }
 
-impl<'v> Fields<'v> {
+impl<'v> Entry<'v> {
     /// The path of a field.
-    pub fn at(&self, name: &str) -> String {
+    pub fn path_of(&self, name: &str) -> String {
         format!("{}.{name}", self.path)
     }
 
@@ -149,23 +149,23 @@ impl<'v> Fields<'v> {
     pub fn text(&self, name: &str) -> Result<&'v str, ToolCallError> {
         match self.object.get(name) {
             Some(Value::String(text)) if !text.trim().is_empty() => Ok(text),
-            Some(other) => Err(self.refused(name, &format!("is {}; expected text", kind_of(other)))),
-            None => Err(self.refused(name, "is missing; expected text")),
+            Some(other) => Err(self.error_at(name, &format!("is {}; expected text", type_name(other)))),
+            None => Err(self.error_at(name, "is missing; expected text")),
         }
     }
 
     /// An optional text.
-    pub fn text_if_any(&self, name: &str) -> Option<&'v str> {
+    pub fn optional_text(&self, name: &str) -> Option<&'v str> {
         self.get(name).and_then(Value::as_str)
     }
 
     /// Its `type`; empty if it has none.
     pub fn kind(&self) -> &'v str {
-        self.text_if_any("type").unwrap_or_default()
+        self.optional_text("type").unwrap_or_default()
     }
 
     /// An optional object.
-    pub fn object_if_any(&self, name: &str) -> Option<&'v Map<String, Value>> {
+    pub fn optional_object(&self, name: &str) -> Option<&'v Map<String, Value>> {
         self.get(name).and_then(Value::as_object)
     }
 
@@ -179,11 +179,11 @@ impl<'v> Fields<'v> {
     }
 
     /// An optional list.
-    pub fn list(&self, name: &str) -> Result<Option<&'v [Value]>, ToolCallError> {
+    pub fn optional_list(&self, name: &str) -> Result<Option<&'v [Value]>, ToolCallError> {
         match self.get(name) {
             None => Ok(None),
             Some(Value::Array(values)) => Ok(Some(values)),
-            Some(other) => Err(self.refused(name, &format!("is {}; expected a list", kind_of(other)))),
+            Some(other) => Err(self.error_at(name, &format!("is {}; expected a list", type_name(other)))),
         }
     }
 
@@ -193,19 +193,19 @@ impl<'v> Fields<'v> {
         let first = found.next();
         match (first, found.next()) {
             (Some((one, _)), Some((other, _))) => {
-                Err(refused(self.path, &format!("has both `{one}` and `{other}`; remove one")))
+                Err(error_at(self.path, &format!("has both `{one}` and `{other}`; remove one")))
             }
             _ => Ok(first),
         }
     }
 
-    pub fn refused(&self, name: &str, problem: &str) -> ToolCallError {
-        refused(&self.at(name), problem)
+    pub fn error_at(&self, name: &str, problem: &str) -> ToolCallError {
+        error_at(&self.path_of(name), problem)
     }
 }
 
 /// Describes the type of a value.
-pub fn kind_of(value: &Value) -> &'static str {
+pub fn type_name(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "a boolean",
@@ -238,7 +238,7 @@ impl ToolCall {
     /// Sets the arguments from an input that may be any text, for tools without structured arguments. Text with a JSON object
     /// or list is parsed.
     pub fn with_input(mut self, input: Option<&Value>) -> Self {
-        let read = input.and_then(Value::as_str).and_then(tree_of);
+        let read = input.and_then(Value::as_str).and_then(parse_container);
         self.arguments = read.or_else(|| input.cloned());
         self
     }

@@ -8,12 +8,12 @@ use crate::config::Config;
 use crate::dataset::Dataset;
 use crate::evaluators::calls::evaluator::CallCheck;
 use crate::evaluators::{Evaluator, Setup};
-use crate::settings::assert_written_as_read;
+use crate::settings::assert_round_trip;
 use crate::{ToolCall, ToolCalls, item};
 
 #[test]
 fn checks_are_written_as_they_are_read() {
-    assert_written_as_read::<CallCheck>();
+    assert_round_trip::<CallCheck>();
 }
 
 fn checked(evaluator: &ToolCalls, items: &[Item]) -> Result<(), String> {

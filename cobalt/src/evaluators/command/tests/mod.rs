@@ -1,7 +1,7 @@
 //! Tests with shell programs, called as in an experiment.
 
-mod end;
-mod kept;
+mod keep_alive;
+mod shutdown;
 
 use std::time::Duration;
 

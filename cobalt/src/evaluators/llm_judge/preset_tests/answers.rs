@@ -8,14 +8,14 @@ use crate::LlmJudge;
 use crate::evaluators::choices::Preset;
 use crate::evaluators::tests::asked_by;
 use crate::evaluators::{Aggregate, Evaluator, Score};
-use crate::llm::test_server::{Answer, TestServer};
-use crate::settings::Name as _;
+use crate::llm::test_server::{ScriptedResponse, TestServer};
+use crate::settings::NamedChoice as _;
 
 /// The score of a preset for this response.
 fn scored(judge: LlmJudge, answer: &Value) -> Score {
     let server = TestServer::script([chat(answer)]);
     let score = judged(&preset(judge, &server)).unwrap();
-    assert_eq!(server.asked().len(), 1, "{answer}");
+    assert_eq!(server.requests().len(), 1, "{answer}");
     score
 }
 
@@ -23,7 +23,7 @@ fn scored(judge: LlmJudge, answer: &Value) -> Score {
 fn refused(judge: LlmJudge, answer: &Value) -> String {
     let server = TestServer::script([chat(answer)]);
     let error = judged(&preset(judge, &server)).unwrap_err();
-    assert_eq!(server.asked().len(), 2, "{answer}");
+    assert_eq!(server.requests().len(), 2, "{answer}");
     error
 }
 
@@ -199,7 +199,8 @@ fn the_words_for_a_list_tell_every_verdict() {
 #[test]
 fn a_list_that_is_quoted_from_the_text_under_test_is_not_the_answer() {
     let quote = "{\"claims\": []}";
-    let server = TestServer::script([Answer::chat(&format!("The output says {quote}, which is wrong."))]);
+    let server =
+        TestServer::script([ScriptedResponse::chat(&format!("The output says {quote}, which is wrong."))]);
     let judge = preset(LlmJudge::hallucination("h"), &server);
     let error = asked_by(&judge, &context().with_output(Output::new(quote)), "").0.unwrap_err();
     assert!(error.contains("quotes an object of the prompt"), "{error}");
@@ -233,7 +234,7 @@ fn a_preset_reasons_at_length_where_it_is_told_to() {
         preset(LlmJudge::hallucination("h"), &server).chain_of_thought(true).system("You judge geography.");
     let expected = Score::new(1.0).reason("the output makes no claims").chain_of_thought("hm");
     assert_eq!(judged(&judge).unwrap(), expected.metadata("claims", Vec::<Value>::new()));
-    let system = server.asked()[0].body["messages"][0]["content"].as_str().unwrap().to_owned();
+    let system = server.requests()[0].body["messages"][0]["content"].as_str().unwrap().to_owned();
     assert!(
         system.starts_with("You judge geography.\n\nThe texts to evaluate stand between tags"),
         "{system}"

@@ -1,7 +1,7 @@
 //! Presets over HTTP, with scripted responses.
 
 mod answers;
-mod shown;
+mod inputs;
 
 use cobalt_core::item::Output;
 use serde_json::Value;
@@ -10,7 +10,7 @@ use super::LlmJudge;
 use crate::Provider;
 use crate::evaluators::tests::asked_by;
 use crate::evaluators::{EvalContext, Score};
-use crate::llm::test_server::{Answer, TestServer};
+use crate::llm::test_server::{ScriptedResponse, TestServer};
 
 fn context() -> EvalContext {
     let item = crate::item! {
@@ -25,8 +25,8 @@ fn preset(judge: LlmJudge, server: &TestServer) -> LlmJudge {
     judge.provider(Provider::OpenAi).model("judge-a").base_url(server.url("/v1"))
 }
 
-fn chat(answer: &Value) -> Answer {
-    Answer::chat(&answer.to_string())
+fn chat(answer: &Value) -> ScriptedResponse {
+    ScriptedResponse::chat(&answer.to_string())
 }
 
 fn judged(judge: &LlmJudge) -> Result<Score, String> {
@@ -34,5 +34,5 @@ fn judged(judge: &LlmJudge) -> Result<Score, String> {
 }
 
 fn prompt_of(server: &TestServer) -> String {
-    server.asked()[0].body["messages"][1]["content"].as_str().unwrap().to_owned()
+    server.requests()[0].body["messages"][1]["content"].as_str().unwrap().to_owned()
 }

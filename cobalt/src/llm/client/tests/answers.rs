@@ -4,7 +4,7 @@ use cobalt_core::prices::Tokens;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::llm::test_server::Answer;
+use crate::llm::test_server::ScriptedResponse;
 
 const VERDICT: &str = r#"{"score": 1}"#;
 
@@ -12,12 +12,12 @@ const VERDICT: &str = r#"{"score": 1}"#;
 async fn of_choice(choice: Value) -> Result<Reply, ClientError> {
     let usage = json!({"prompt_tokens": 40, "completion_tokens": 10});
     let answer = json!({"choices": [choice], "usage": usage});
-    ask(&client(), &openai(&TestServer::script([Answer::json(200, &answer)]))).await
+    ask(&client(), &openai(&TestServer::script([ScriptedResponse::json(200, &answer)]))).await
 }
 
 /// The result of Anthropic's response.
 async fn of_message(answer: Value) -> Result<Reply, ClientError> {
-    let server = TestServer::script([Answer::json(200, &answer)]);
+    let server = TestServer::script([ScriptedResponse::json(200, &answer)]);
     ask(&client(), &target(&server, Provider::Anthropic, "claude-haiku-4-5")).await
 }
 
@@ -31,7 +31,7 @@ fn malformed(reply: Result<Reply, ClientError>) -> (String, Tokens) {
 
 #[tokio::test]
 async fn a_text_is_the_answer() {
-    let server = TestServer::script([Answer::chat(VERDICT)]);
+    let server = TestServer::script([ScriptedResponse::chat(VERDICT)]);
     let reply = ask(&client(), &openai(&server)).await.unwrap();
     assert_eq!(reply, Reply { text: VERDICT.to_owned(), tokens: Tokens::new(40, 10) });
 }
@@ -111,7 +111,7 @@ async fn what_is_thought_before_the_text_is_left_out() {
 
 #[tokio::test]
 async fn an_answer_that_is_no_json_names_who_sent_it() {
-    let server = TestServer::script([Answer::text(200, "<html>Welcome</html>")]);
+    let server = TestServer::script([ScriptedResponse::text(200, "<html>Welcome</html>")]);
     let (problem, tokens) = malformed(ask(&client(), &openai(&server)).await);
     let whom =
         format!("openai `gpt-4o-mini` at {}: ", server.url("/v1/chat/completions").replace("http://", ""));
@@ -122,7 +122,7 @@ async fn an_answer_that_is_no_json_names_who_sent_it() {
 #[tokio::test]
 async fn an_empty_list_of_choices_is_no_answer() {
     let usage = json!({"prompt_tokens": 40, "completion_tokens": 0});
-    let server = TestServer::script([Answer::json(200, &json!({"choices": [], "usage": usage}))]);
+    let server = TestServer::script([ScriptedResponse::json(200, &json!({"choices": [], "usage": usage}))]);
     let (problem, tokens) = malformed(ask(&client(), &openai(&server)).await);
     assert!(problem.ends_with("the response contains no choice"), "{problem}");
     assert_eq!(tokens, Tokens::new(40, 0));
@@ -130,7 +130,7 @@ async fn an_empty_list_of_choices_is_no_answer() {
 
 #[tokio::test]
 async fn an_error_that_comes_as_an_answer_is_told() {
-    let server = TestServer::script([Answer::error(200, "the upstream is gone")]);
+    let server = TestServer::script([ScriptedResponse::error(200, "the upstream is gone")]);
     let (problem, _) = malformed(ask(&client(), &openai(&server)).await);
     assert!(problem.ends_with("the response is an error: the upstream is gone"), "{problem}");
 }
@@ -143,7 +143,7 @@ async fn tokens_read_from_the_cache_are_among_those_of_the_input() {
         "prompt_tokens": 2_060, "completion_tokens": 10, "prompt_tokens_details": {"cached_tokens": 2_000},
     });
     let answer = json!({"choices": [{"message": {"content": VERDICT}}], "usage": usage});
-    let server = TestServer::script([Answer::json(200, &answer)]);
+    let server = TestServer::script([ScriptedResponse::json(200, &answer)]);
     assert_eq!(ask(&client(), &openai(&server)).await.unwrap().tokens, expected);
     // As in <https://platform.claude.com/docs/en/build-with-claude/prompt-caching>: beside `input_tokens`.
     let usage = json!({
@@ -156,7 +156,7 @@ async fn tokens_read_from_the_cache_are_among_those_of_the_input() {
 #[tokio::test]
 async fn an_answer_that_does_not_say_what_it_used_used_nothing() {
     let answer = json!({"choices": [{"message": {"content": VERDICT}}]});
-    let server = TestServer::script([Answer::json(200, &answer)]);
+    let server = TestServer::script([ScriptedResponse::json(200, &answer)]);
     assert_eq!(ask(&client(), &openai(&server)).await.unwrap().tokens, Tokens::default());
 }
 
@@ -168,9 +168,9 @@ async fn a_compressed_answer_is_read() {
         77, 45, 46, 78, 76, 79, 85, 178, 170, 86, 74, 206, 207, 43, 73, 205, 43, 81, 178, 82, 170, 174, 85,
         170, 173, 141, 173, 5, 0, 21, 199, 67, 154, 42, 0, 0, 0,
     ];
-    let server = TestServer::script([Answer::text(200, body).header("content-encoding", "gzip")]);
+    let server = TestServer::script([ScriptedResponse::text(200, body).header("content-encoding", "gzip")]);
     assert_eq!(ask(&client(), &openai(&server)).await.unwrap().text, "{}");
-    assert_eq!(server.asked()[0].headers["accept-encoding"], "gzip");
+    assert_eq!(server.requests()[0].headers["accept-encoding"], "gzip");
 }
 
 #[tokio::test]
@@ -178,11 +178,11 @@ async fn an_answer_of_fifty_megabytes_is_not_read() {
     let body = vec![b' '; 50_000_000];
     // Reading a part of it takes a while on a busy machine.
     let client = client_of(&ModelSettings { timeout: Duration::from_secs(30), ..settings() });
-    for answer in [Answer::text(200, body.clone()), Answer::text(200, body).in_pieces()] {
+    for answer in [ScriptedResponse::text(200, body.clone()), ScriptedResponse::text(200, body).in_pieces()] {
         let server = TestServer::script([answer]);
         let error = ask(&client, &openai(&server)).await.unwrap_err().to_string();
         assert!(error.ends_with("the response exceeds 16 MiB"), "{error}");
-        assert_eq!(server.asked().len(), 1);
+        assert_eq!(server.requests().len(), 1);
     }
 }
 
@@ -190,7 +190,7 @@ async fn an_answer_of_fifty_megabytes_is_not_read() {
 async fn embeddings_come_in_the_order_of_the_texts() {
     let rows = json!([{"index": 1, "embedding": [0.0, 1.0]}, {"index": 0, "embedding": [1.0, 0.5]}]);
     let usage = json!({"prompt_tokens": 8, "total_tokens": 8});
-    let server = TestServer::script([Answer::json(200, &json!({"data": rows, "usage": usage}))]);
+    let server = TestServer::script([ScriptedResponse::json(200, &json!({"data": rows, "usage": usage}))]);
     let embedded = client().embed(&openai(&server), &["a", "b"]).await.unwrap();
     assert_eq!(embedded.vectors, [[1.0, 0.5], [0.0, 1.0]]);
     assert_eq!(embedded.tokens, Tokens::new(8, 0));
@@ -198,7 +198,7 @@ async fn embeddings_come_in_the_order_of_the_texts() {
 
 #[tokio::test]
 async fn what_is_said_of_a_long_answer_is_short() {
-    let server = TestServer::script([Answer::json(200, &json!({"data": "x".repeat(100_000)}))]);
+    let server = TestServer::script([ScriptedResponse::json(200, &json!({"data": "x".repeat(100_000)}))]);
     let error = client().embed(&openai(&server), &["a"]).await.unwrap_err().to_string();
     assert!(
         error.contains("the response contains no valid embeddings") && error.len() < 1_000,
@@ -218,7 +218,7 @@ async fn embeddings_that_do_not_fit_the_texts_are_no_answer() {
         (vec![vec![], vec![]], "the response contains embeddings that are empty or differ in length"),
     ];
     for (vectors, expected) in cases {
-        let server = TestServer::script([Answer::embeddings(&vectors)]);
+        let server = TestServer::script([ScriptedResponse::embeddings(&vectors)]);
         match client().embed(&openai(&server), &["a", "b"]).await {
             Err(ClientError::Malformed { problem, tokens }) => {
                 assert!(problem.ends_with(expected), "{problem}");

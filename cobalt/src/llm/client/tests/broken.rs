@@ -6,28 +6,28 @@ use std::net::TcpListener;
 use serde_json::Value;
 
 use super::*;
-use crate::llm::test_server::Answer;
+use crate::llm::test_server::ScriptedResponse;
 
 const FINE: &str = r#"{"score": 1}"#;
 
 /// Whether a question is answered after this response, and the number of requests.
-async fn after(answer: Answer) -> (bool, usize) {
-    let server = TestServer::script([answer, Answer::chat(FINE)]);
+async fn after(answer: ScriptedResponse) -> (bool, usize) {
+    let server = TestServer::script([answer, ScriptedResponse::chat(FINE)]);
     let reply = ask(&client(), &openai(&server)).await;
-    (reply.is_ok(), server.asked().len())
+    (reply.is_ok(), server.requests().len())
 }
 
 #[tokio::test]
 async fn what_may_pass_is_asked_again() {
     for status in [408, 409, 429, 500, 502, 503, 504, 529] {
-        assert_eq!(after(Answer::error(status, "not now")).await, (true, 2), "{status}");
+        assert_eq!(after(ScriptedResponse::error(status, "not now")).await, (true, 2), "{status}");
     }
 }
 
 #[tokio::test]
 async fn what_will_not_pass_is_not_asked_again() {
     for status in [400, 401, 402, 403, 404, 413, 422, 501] {
-        assert_eq!(after(Answer::error(status, "no")).await, (false, 1), "{status}");
+        assert_eq!(after(ScriptedResponse::error(status, "no")).await, (false, 1), "{status}");
     }
 }
 
@@ -35,25 +35,25 @@ async fn what_will_not_pass_is_not_asked_again() {
 async fn a_used_up_quota_is_not_asked_again() {
     let quota =
         serde_json::json!({"error": {"message": "You exceeded your quota.", "code": "insufficient_quota"}});
-    let server = TestServer::script([Answer::json(429, &quota)]);
+    let server = TestServer::script([ScriptedResponse::json(429, &quota)]);
     let error = ask(&client(), &openai(&server)).await.unwrap_err().to_string();
     assert!(
         error.ends_with("You exceeded your quota; the quota is used up; check your plan and billing"),
         "{error}"
     );
-    assert_eq!(server.asked().len(), 1);
+    assert_eq!(server.requests().len(), 1);
 }
 
 #[tokio::test]
 async fn a_connection_cut_within_the_answer_is_asked_again() {
-    assert_eq!(after(Answer::chat(FINE).cut_after(20)).await, (true, 2));
-    assert_eq!(after(Answer::chat(FINE).in_pieces().cut_after(20)).await, (true, 2));
+    assert_eq!(after(ScriptedResponse::chat(FINE).cut_after(20)).await, (true, 2));
+    assert_eq!(after(ScriptedResponse::chat(FINE).in_pieces().cut_after(20)).await, (true, 2));
 }
 
 #[tokio::test]
 async fn a_connection_that_the_server_closed_meanwhile_is_no_failure() {
-    let whole = Answer::chat(FINE).cut_after(usize::MAX);
-    let server = TestServer::script([whole, Answer::chat(FINE)]);
+    let whole = ScriptedResponse::chat(FINE).cut_after(usize::MAX);
+    let server = TestServer::script([whole, ScriptedResponse::chat(FINE)]);
     let client = client();
     for _ in 0..2 {
         ask(&client, &openai(&server)).await.unwrap();
@@ -62,16 +62,16 @@ async fn a_connection_that_the_server_closed_meanwhile_is_no_failure() {
 
 #[tokio::test]
 async fn a_server_that_never_answers_is_given_up_after_two_timeouts() {
-    let server = TestServer::script([Answer::never()]);
+    let server = TestServer::script([ScriptedResponse::never()]);
     let client = client_of(&ModelSettings { timeout: Duration::from_millis(50), retries: 9, ..settings() });
     let error = ask(&client, &openai(&server)).await.unwrap_err().to_string();
     assert!(error.ends_with(": no response within 50ms; tried 2 times"), "{error}");
-    assert_eq!(server.asked().len(), 2);
+    assert_eq!(server.requests().len(), 2);
 }
 
 #[tokio::test]
 async fn a_server_that_never_ends_its_answer_is_given_up_after_the_timeout() {
-    let server = TestServer::script([Answer::text(200, "{").header("content-length", "100")]);
+    let server = TestServer::script([ScriptedResponse::text(200, "{").header("content-length", "100")]);
     let client = client_of(&ModelSettings { timeout: Duration::from_millis(50), retries: 0, ..settings() });
     let error = ask(&client, &openai(&server)).await.unwrap_err().to_string();
     assert!(error.ends_with(": no response within 50ms"), "{error}");
@@ -80,8 +80,10 @@ async fn a_server_that_never_ends_its_answer_is_given_up_after_the_timeout() {
 #[tokio::test]
 async fn a_refused_connection_says_where_and_how_often_it_was_tried() {
     let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let target =
-        Target { base_url: format!("http://{address}/v1"), ..openai(&TestServer::script([Answer::never()])) };
+    let target = Target {
+        base_url: format!("http://{address}/v1"),
+        ..openai(&TestServer::script([ScriptedResponse::never()]))
+    };
     let error = ask(&client(), &target).await.unwrap_err().to_string();
     let start = format!("openai `gpt-4o-mini` at {address}/v1/chat/completions: ");
     assert!(error.starts_with(&start) && error.contains("refused"), "{error}");
@@ -90,8 +92,10 @@ async fn a_refused_connection_says_where_and_how_often_it_was_tried() {
 
 #[tokio::test]
 async fn an_address_that_is_none_is_not_tried_again() {
-    let target =
-        Target { base_url: "localhost:1/v1".to_owned(), ..openai(&TestServer::script([Answer::never()])) };
+    let target = Target {
+        base_url: "localhost:1/v1".to_owned(),
+        ..openai(&TestServer::script([ScriptedResponse::never()]))
+    };
     let error = ask(&client(), &target).await.unwrap_err().to_string();
     assert!(!error.contains("tried"), "{error}");
 }
@@ -106,7 +110,7 @@ async fn a_server_that_speaks_no_tls_is_not_tried_again() {
         // Wait until the client has disconnected; otherwise it may see a broken connection first.
         let _ = stream.read_to_end(&mut Vec::new());
     });
-    let target = Target { base_url, ..openai(&TestServer::script([Answer::never()])) };
+    let target = Target { base_url, ..openai(&TestServer::script([ScriptedResponse::never()])) };
     let error = ask(&client(), &target).await.unwrap_err().to_string();
     assert!(error.contains("corrupt") && !error.contains("tried"), "{error}");
     server.join().unwrap();
@@ -114,11 +118,14 @@ async fn a_server_that_speaks_no_tls_is_not_tried_again() {
 
 #[tokio::test]
 async fn the_last_failure_is_told_after_all_retries() {
-    let server = TestServer::script([Answer::error(500, "first"), Answer::error(503, "overloaded")]);
+    let server = TestServer::script([
+        ScriptedResponse::error(500, "first"),
+        ScriptedResponse::error(503, "overloaded"),
+    ]);
     let error = ask(&client(), &openai(&server)).await.unwrap_err();
     assert!(matches!(error, ClientError::Failed(_)));
     assert!(error.to_string().ends_with(": status 503: overloaded; tried 3 times"), "{error}");
-    assert_eq!(server.asked().len(), 3);
+    assert_eq!(server.requests().len(), 3);
 }
 
 #[tokio::test]
@@ -126,14 +133,14 @@ async fn one_call_in_five_that_fails_costs_no_answer() {
     let count = std::sync::atomic::AtomicUsize::new(0);
     let server =
         TestServer::start(move |_| match count.fetch_add(1, std::sync::atomic::Ordering::Relaxed) % 5 {
-            0 => Answer::error(500, "again"),
-            _ => Answer::chat(FINE),
+            0 => ScriptedResponse::error(500, "again"),
+            _ => ScriptedResponse::chat(FINE),
         });
     let client = client_of(&ModelSettings { retries: 8, ..settings() });
     for _ in 0..40 {
         ask(&client, &openai(&server)).await.unwrap();
     }
-    assert_eq!(server.asked().len(), 50);
+    assert_eq!(server.requests().len(), 50);
 }
 
 /// How a request constrains its answer.
@@ -149,16 +156,16 @@ fn form(body: &Value) -> &'static str {
 }
 
 fn forms(server: &TestServer) -> Vec<&'static str> {
-    server.asked().iter().map(|asked| form(&asked.body)).collect()
+    server.requests().iter().map(|asked| form(&asked.body)).collect()
 }
 
 /// A server that rejects everything except plain text, with a different message for each format.
 fn strict(status: u16, of_tools: &'static str) -> TestServer {
     TestServer::start(move |asked| match form(&asked.body) {
-        "schema" => Answer::error(status, "`response_format.type`: json_schema is not supported"),
-        "tool" => Answer::error(status, of_tools),
-        "json" => Answer::error(status, "Invalid parameter: 'response_format'"),
-        _ => Answer::chat("{}"),
+        "schema" => ScriptedResponse::error(status, "`response_format.type`: json_schema is not supported"),
+        "tool" => ScriptedResponse::error(status, of_tools),
+        "json" => ScriptedResponse::error(status, "Invalid parameter: 'response_format'"),
+        _ => ScriptedResponse::chat("{}"),
     })
 }
 
@@ -194,7 +201,7 @@ async fn what_is_refused_for_another_reason_is_not_asked_in_another_way() {
 async fn the_schema_is_in_the_instruction_where_nothing_else_tells_it() {
     let server = strict(400, "no tools");
     ask(&client(), &openai(&server)).await.unwrap();
-    for asked in server.asked() {
+    for asked in server.requests() {
         let system = asked.body["messages"][0]["content"].as_str().unwrap().to_owned();
         assert!(system.starts_with("Be a judge."));
         let expected = matches!(form(&asked.body), "json" | "text");
@@ -208,9 +215,11 @@ async fn the_schema_is_in_the_instruction_where_nothing_else_tells_it() {
 async fn old_models_of_anthropic_answer_by_a_tool_and_new_ones_that_refuse_it_by_text() {
     let message = |text: &str| serde_json::json!({"content": [{"type": "text", "text": text}]});
     let server = TestServer::start(move |asked| match form(&asked.body) {
-        "schema" => Answer::error(400, "output_config.format: Extra inputs are not permitted"),
-        "tool" => Answer::error(400, "Thinking may not be enabled when tool_choice forces tool use."),
-        _ => Answer::json(200, &message("{}")),
+        "schema" => ScriptedResponse::error(400, "output_config.format: Extra inputs are not permitted"),
+        "tool" => {
+            ScriptedResponse::error(400, "Thinking may not be enabled when tool_choice forces tool use.")
+        }
+        _ => ScriptedResponse::json(200, &message("{}")),
     });
     ask(&client(), &target(&server, Provider::Anthropic, "claude-haiku-4-5")).await.unwrap();
     assert_eq!(forms(&server), ["schema", "tool", "text"]);
@@ -219,32 +228,38 @@ async fn old_models_of_anthropic_answer_by_a_tool_and_new_ones_that_refuse_it_by
 #[tokio::test]
 async fn a_refused_temperature_is_left_out_from_then_on() {
     let server = TestServer::start(|asked| match asked.body.get("temperature") {
-        Some(_) => Answer::error(400, "Unsupported value: 'temperature' does not support 0 with this model."),
-        None => Answer::chat("{}"),
+        Some(_) => ScriptedResponse::error(
+            400,
+            "Unsupported value: 'temperature' does not support 0 with this model.",
+        ),
+        None => ScriptedResponse::chat("{}"),
     });
     let client = client();
     for _ in 0..2 {
         ask(&client, &Target { model: "deployment".to_owned(), ..openai(&server) }).await.unwrap();
     }
-    let sent: Vec<_> = server.asked().iter().map(|asked| asked.body.get("temperature").is_some()).collect();
+    let sent: Vec<_> =
+        server.requests().iter().map(|asked| asked.body.get("temperature").is_some()).collect();
     assert_eq!(sent, [true, false, false]);
     assert_eq!(forms(&server), ["schema"; 3]);
 }
 
 #[tokio::test]
 async fn a_temperature_that_is_set_is_sent() {
-    let server = TestServer::script([Answer::chat("{}")]);
+    let server = TestServer::script([ScriptedResponse::chat("{}")]);
     ask(&client(), &Target { temperature: Some(0.7), model: "gpt-5".to_owned(), ..openai(&server) })
         .await
         .unwrap();
-    assert_eq!(server.asked()[0].body["temperature"], 0.7);
+    assert_eq!(server.requests()[0].body["temperature"], 0.7);
 }
 
 #[tokio::test]
 async fn a_refused_length_is_shorter_from_then_on() {
     let server = TestServer::start(|asked| match asked.body["max_tokens"].as_u64() {
-        Some(4_096) => Answer::json(200, &serde_json::json!({"content": [{"type": "text", "text": "{}"}]})),
-        _ => Answer::error(
+        Some(4_096) => {
+            ScriptedResponse::json(200, &serde_json::json!({"content": [{"type": "text", "text": "{}"}]}))
+        }
+        _ => ScriptedResponse::error(
             400,
             "max_tokens: 16384 > 4096, which is the maximum allowed number of output tokens",
         ),
@@ -253,5 +268,5 @@ async fn a_refused_length_is_shorter_from_then_on() {
     for _ in 0..2 {
         ask(&client, &target(&server, Provider::Anthropic, "claude-3-haiku-20240307")).await.unwrap();
     }
-    assert_eq!(server.asked().len(), 3);
+    assert_eq!(server.requests().len(), 3);
 }

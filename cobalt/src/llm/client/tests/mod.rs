@@ -34,7 +34,7 @@ fn client() -> Client {
 }
 
 fn client_of(settings: &ModelSettings) -> Client {
-    let back_off = BackOff { first: Duration::from_millis(1), most: Duration::from_millis(4) };
+    let back_off = BackOff { first: Duration::from_millis(1), max: Duration::from_millis(4) };
     Client::with_back_off(settings, back_off)
 }
 

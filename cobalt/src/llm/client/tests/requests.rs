@@ -7,18 +7,18 @@ use serde_json::json;
 
 use super::*;
 use crate::llm::Moderation;
-use crate::llm::test_server::{Answer, Asked};
+use crate::llm::test_server::{ReceivedRequest, ScriptedResponse};
 
 /// The only request of a question.
-async fn asked(provider: Provider, model: &str) -> Asked {
+async fn asked(provider: Provider, model: &str) -> ReceivedRequest {
     let content = json!([{"type": "text", "text": "{}"}]);
     let answer = json!({"choices": [{"message": {"content": "{}"}}], "content": content});
-    let server = TestServer::script([Answer::json(200, &answer)]);
+    let server = TestServer::script([ScriptedResponse::json(200, &answer)]);
     ask(&client(), &target(&server, provider, model)).await.unwrap();
-    server.asked().remove(0)
+    server.requests().remove(0)
 }
 
-fn header<'a>(asked: &'a Asked, name: &str) -> Option<&'a str> {
+fn header<'a>(asked: &'a ReceivedRequest, name: &str) -> Option<&'a str> {
     asked.headers.get(name).map(String::as_str)
 }
 
@@ -46,10 +46,12 @@ async fn openai_is_asked_for_a_chat_completion_with_a_json_schema() {
 /// <https://platform.openai.com/docs/guides/function-calling#additional-configurations> (forced function).
 #[tokio::test]
 async fn a_tool_is_forced_where_the_schema_is_refused() {
-    let server =
-        TestServer::script([Answer::error(400, "unknown field response_format"), Answer::chat("{}")]);
+    let server = TestServer::script([
+        ScriptedResponse::error(400, "unknown field response_format"),
+        ScriptedResponse::chat("{}"),
+    ]);
     ask(&client(), &openai(&server)).await.unwrap();
-    let body = &server.asked()[1].body;
+    let body = &server.requests()[1].body;
     assert_eq!(body["tools"][0]["type"], "function");
     assert_eq!(body["tools"][0]["function"]["name"], "verdict");
     assert_eq!(body["tools"][0]["function"]["parameters"], schema().schema);
@@ -106,12 +108,12 @@ async fn anthropic_is_asked_for_a_message_with_a_json_schema() {
 #[tokio::test]
 async fn a_tool_of_anthropic_is_forced_where_the_schema_is_refused() {
     let call = json!({"type": "tool_use", "id": "toolu_1", "name": "verdict", "input": {"score": 1}});
-    let refusal = Answer::error(400, "output_config.format: Extra inputs are not permitted");
-    let server = TestServer::script([refusal, Answer::json(200, &json!({"content": [call]}))]);
+    let refusal = ScriptedResponse::error(400, "output_config.format: Extra inputs are not permitted");
+    let server = TestServer::script([refusal, ScriptedResponse::json(200, &json!({"content": [call]}))]);
     let reply =
         ask(&client(), &target(&server, Provider::Anthropic, "claude-3-5-haiku-latest")).await.unwrap();
     assert_eq!(reply.text, r#"{"score":1}"#);
-    let body = &server.asked()[1].body;
+    let body = &server.requests()[1].body;
     assert_eq!(body["tools"][0]["name"], "verdict");
     assert_eq!(body["tools"][0]["input_schema"], schema().schema);
     assert_eq!(body["tool_choice"], json!({"type": "tool", "name": "verdict"}));
@@ -120,27 +122,27 @@ async fn a_tool_of_anthropic_is_forced_where_the_schema_is_refused() {
 
 #[tokio::test]
 async fn a_query_of_the_base_url_stays_behind_the_path_and_is_in_no_error() {
-    let server = TestServer::script([Answer::error(403, "no")]);
+    let server = TestServer::script([ScriptedResponse::error(403, "no")]);
     let base_url = server.url("/v1/?api-version=1&code=hidden");
     let error = ask(&client(), &Target { base_url, ..openai(&server) }).await.unwrap_err().to_string();
-    assert_eq!(server.asked()[0].path, "/v1/chat/completions?api-version=1&code=hidden");
+    assert_eq!(server.requests()[0].path, "/v1/chat/completions?api-version=1&code=hidden");
     assert!(error.contains("/v1/chat/completions: ") && !error.contains("hidden"), "{error}");
 }
 
 #[tokio::test]
 async fn without_a_key_none_is_sent() {
-    let server = TestServer::script([Answer::chat("{}")]);
+    let server = TestServer::script([ScriptedResponse::chat("{}")]);
     ask(&client(), &Target { api_key: None, ..openai(&server) }).await.unwrap();
-    assert_eq!(header(&server.asked()[0], "authorization"), None);
+    assert_eq!(header(&server.requests()[0], "authorization"), None);
 }
 
 /// <https://platform.openai.com/docs/api-reference/embeddings/create>.
 #[tokio::test]
 async fn openai_embeds_as_numbers() {
-    let server = TestServer::script([Answer::embeddings(&[vec![1.0], vec![2.0]])]);
+    let server = TestServer::script([ScriptedResponse::embeddings(&[vec![1.0], vec![2.0]])]);
     let target = target(&server, Provider::OpenAi, "text-embedding-3-small");
     client().embed(&target, &["a", "b"]).await.unwrap();
-    let asked = &server.asked()[0];
+    let asked = &server.requests()[0];
     assert_eq!(asked.path, "/v1/embeddings");
     let expected =
         json!({"model": "text-embedding-3-small", "input": ["a", "b"], "encoding_format": "float"});
@@ -156,12 +158,12 @@ async fn cohere_embeds_texts_for_comparison() {
         "texts": ["a", "b"],
         "meta": {"api_version": {"version": "2"}, "billed_units": {"input_tokens": 2}},
     });
-    let server = TestServer::script([Answer::json(200, &answer)]);
+    let server = TestServer::script([ScriptedResponse::json(200, &answer)]);
     let target = target(&server, Provider::Cohere, "embed-v4.0");
     let embedded = client().embed(&target, &["a", "b"]).await.unwrap();
     assert_eq!(embedded.vectors, [[1.0, 0.0], [0.0, 1.0]]);
     assert_eq!(embedded.tokens, Tokens::new(2, 0));
-    let asked = &server.asked()[0];
+    let asked = &server.requests()[0];
     assert_eq!(asked.path, "/v2/embed");
     assert_eq!(header(asked, "authorization"), Some(&*format!("Bearer {KEY}")));
     let expected = json!({
@@ -176,10 +178,10 @@ async fn voyage_embeds_texts_and_counts_tokens_as_a_whole() {
     let rows = json!([{"object": "embedding", "embedding": [1.0], "index": 0}]);
     let answer =
         json!({"object": "list", "data": rows, "model": "voyage-4-lite", "usage": {"total_tokens": 3}});
-    let server = TestServer::script([Answer::json(200, &answer)]);
+    let server = TestServer::script([ScriptedResponse::json(200, &answer)]);
     let embedded = client().embed(&target(&server, Provider::Voyage, "voyage-4-lite"), &["a"]).await.unwrap();
     assert_eq!(embedded.tokens, Tokens::new(3, 0));
-    let asked = &server.asked()[0];
+    let asked = &server.requests()[0];
     assert_eq!(asked.path, "/v1/embeddings");
     assert_eq!(header(asked, "authorization"), Some(&*format!("Bearer {KEY}")));
     assert_eq!(asked.body, json!({"model": "voyage-4-lite", "input": ["a"]}));
@@ -190,18 +192,18 @@ async fn voyage_embeds_texts_and_counts_tokens_as_a_whole() {
 async fn openai_moderates_a_text() {
     let scores = json!({"violence": 0.9, "illicit": null});
     let answer = json!({"id": "m", "model": "m", "results": [{"flagged": true, "category_scores": scores}]});
-    let server = TestServer::script([Answer::json(200, &answer)]);
+    let server = TestServer::script([ScriptedResponse::json(200, &answer)]);
     let target = target(&server, Provider::OpenAi, "omni-moderation-latest");
     let found = client().moderate(&target, "a fight").await.unwrap();
     let category_scores = [("violence".to_owned(), 0.9)].into();
     assert_eq!(found, Moderation { flagged: true, category_scores });
-    assert_eq!(server.asked()[0].path, "/v1/moderations");
-    assert_eq!(server.asked()[0].body, json!({"model": "omni-moderation-latest", "input": "a fight"}));
+    assert_eq!(server.requests()[0].path, "/v1/moderations");
+    assert_eq!(server.requests()[0].body, json!({"model": "omni-moderation-latest", "input": "a fight"}));
 }
 
 #[tokio::test]
 async fn no_more_requests_than_the_limit_are_on_their_way() {
-    let server = TestServer::script([Answer::chat("{}").after(Duration::from_millis(10))]);
+    let server = TestServer::script([ScriptedResponse::chat("{}").after(Duration::from_millis(10))]);
     let client = Arc::new(client_of(&ModelSettings { concurrency: 3, ..settings() }));
     let calls: Vec<_> = (0..12)
         .map(|_| {
@@ -212,15 +214,15 @@ async fn no_more_requests_than_the_limit_are_on_their_way() {
     for call in calls {
         call.await.unwrap();
     }
-    assert_eq!((server.asked().len(), server.most_in_flight()), (12, 3));
+    assert_eq!((server.requests().len(), server.most_in_flight()), (12, 3));
 }
 
 #[tokio::test]
 async fn a_call_that_waits_holds_up_no_other() {
     let is_slow = |body: &serde_json::Value| body["messages"][1]["content"] == "slow";
     let server = TestServer::start(move |asked| match is_slow(&asked.body) {
-        true => Answer::error(429, "wait").header("retry-after-ms", "200"),
-        false => Answer::chat("{}"),
+        true => ScriptedResponse::error(429, "wait").header("retry-after-ms", "200"),
+        false => ScriptedResponse::chat("{}"),
     });
     let client = client_of(&ModelSettings { concurrency: 1, retries: 1, ..settings() });
     let (target, schema) = (openai(&server), schema());
@@ -228,7 +230,7 @@ async fn a_call_that_waits_holds_up_no_other() {
     let fast = client.chat(&target, "", "fast", &schema);
     let (slow, fast) = tokio::join!(slow, fast);
     assert!(slow.is_err() && fast.is_ok());
-    let order: Vec<_> = server.asked().iter().map(|asked| is_slow(&asked.body)).collect();
+    let order: Vec<_> = server.requests().iter().map(|asked| is_slow(&asked.body)).collect();
     assert_eq!(order, [true, false, true]);
 }
 
@@ -239,7 +241,7 @@ fn runtime() -> tokio::runtime::Runtime {
 
 #[test]
 fn a_runtime_that_stands_still_or_has_ended_holds_up_no_other() {
-    let server = TestServer::script([Answer::chat("{}")]);
+    let server = TestServer::script([ScriptedResponse::chat("{}")]);
     let client = client_of(&ModelSettings { retries: 0, ..settings() });
     let still = runtime();
     still.block_on(ask(&client, &openai(&server))).unwrap();
@@ -250,41 +252,42 @@ fn a_runtime_that_stands_still_or_has_ended_holds_up_no_other() {
 }
 
 /// The time between the first two requests, if the first gets this response.
-async fn wait_after(answer: Answer) -> Duration {
-    let server = TestServer::script([answer, Answer::chat("{}")]);
+async fn wait_after(answer: ScriptedResponse) -> Duration {
+    let server = TestServer::script([answer, ScriptedResponse::chat("{}")]);
     ask(&client(), &openai(&server)).await.unwrap();
-    let asked = server.asked();
+    let asked = server.requests();
     asked[1].at - asked[0].at
 }
 
 #[tokio::test]
 async fn the_wait_that_a_server_asks_for_is_kept() {
     for (name, value) in [("retry-after-ms", "150"), ("retry-after", "0.15")] {
-        let wait = wait_after(Answer::error(429, "slow down").header(name, value)).await;
+        let wait = wait_after(ScriptedResponse::error(429, "slow down").header(name, value)).await;
         assert!(wait >= Duration::from_millis(150), "{name}: {wait:?}");
     }
 }
 
 #[tokio::test]
 async fn without_a_wait_asked_for_it_is_the_usual_one() {
-    let wait = wait_after(Answer::error(429, "slow down")).await;
+    let wait = wait_after(ScriptedResponse::error(429, "slow down")).await;
     assert!(wait < Duration::from_millis(100), "{wait:?}");
 }
 
 #[tokio::test]
 async fn too_long_a_wait_is_told_instead() {
-    let server = TestServer::script([Answer::error(429, "slow down").header("retry-after", "3600")]);
+    let server =
+        TestServer::script([ScriptedResponse::error(429, "slow down").header("retry-after", "3600")]);
     let error = ask(&client(), &openai(&server)).await.unwrap_err().to_string();
     assert!(error.ends_with("slow down; the server asks to wait 1h; try again after that"), "{error}");
-    assert_eq!(server.asked().len(), 1);
+    assert_eq!(server.requests().len(), 1);
 }
 
 #[tokio::test]
 async fn a_redirect_to_another_host_is_not_followed() {
-    let other = TestServer::script([Answer::chat("{}")]);
+    let other = TestServer::script([ScriptedResponse::chat("{}")]);
     for status in [301, 302, 303, 307, 308] {
         let to = other.url("/v1/chat/completions?key=1");
-        let server = TestServer::script([Answer::text(status, "").header("location", &to)]);
+        let server = TestServer::script([ScriptedResponse::text(status, "").header("location", &to)]);
         for provider in [Provider::OpenAi, Provider::Anthropic, Provider::Azure] {
             let error = ask(&client(), &target(&server, provider, "m")).await.unwrap_err().to_string();
             let place = other.url("/v1/chat/completions").replace("http://", "");
@@ -292,17 +295,17 @@ async fn a_redirect_to_another_host_is_not_followed() {
             assert!(error.ends_with(&end), "{error}");
         }
     }
-    assert_eq!(other.asked().len(), 0);
+    assert_eq!(other.requests().len(), 0);
 }
 
 #[tokio::test]
 async fn a_redirect_within_the_host_keeps_the_request() {
     let server = TestServer::start(|asked| match asked.path.as_str() {
-        "/v1/chat/completions" => Answer::text(308, "").header("location", "/v2/chat/completions"),
-        _ => Answer::chat("{}"),
+        "/v1/chat/completions" => ScriptedResponse::text(308, "").header("location", "/v2/chat/completions"),
+        _ => ScriptedResponse::chat("{}"),
     });
     ask(&client(), &openai(&server)).await.unwrap();
-    let asked = server.asked();
+    let asked = server.requests();
     assert_eq!(asked[1].path, "/v2/chat/completions");
     assert_eq!(
         (&asked[1].body, asked[1].headers.get("authorization")),
@@ -313,24 +316,24 @@ async fn a_redirect_within_the_host_keeps_the_request() {
 #[tokio::test]
 async fn a_refused_key_is_told_without_the_key() {
     let echo = format!("Incorrect API key provided: {KEY}. (key-****test, {}...)", &KEY[..12]);
-    let server = TestServer::script([Answer::error(401, &echo)]);
+    let server = TestServer::script([ScriptedResponse::error(401, &echo)]);
     let error = ask(&client(), &openai(&server)).await.unwrap_err().to_string();
     let end = "status 401: Incorrect API key provided: [redacted]. ([redacted], [redacted]...); the key was rejected; \
     check the variable or setting that holds it";
     assert!(error.ends_with(end), "{error}");
-    assert_eq!(server.asked().len(), 1);
+    assert_eq!(server.requests().len(), 1);
 }
 
 #[tokio::test]
 async fn the_key_is_in_no_error_of_any_kind() {
     let answers = [
-        Answer::error(500, KEY),
-        Answer::text(400, format!("<html>{KEY}</html>")),
-        Answer::json(422, &serde_json::json!([{"detail": KEY}])),
-        Answer::text(200, KEY),
-        Answer::error(200, KEY),
-        Answer::error(429, KEY).header("retry-after", "3600"),
-        Answer::error(400, &format!("{}{KEY}", "x".repeat(290))),
+        ScriptedResponse::error(500, KEY),
+        ScriptedResponse::text(400, format!("<html>{KEY}</html>")),
+        ScriptedResponse::json(422, &serde_json::json!([{"detail": KEY}])),
+        ScriptedResponse::text(200, KEY),
+        ScriptedResponse::error(200, KEY),
+        ScriptedResponse::error(429, KEY).header("retry-after", "3600"),
+        ScriptedResponse::error(400, &format!("{}{KEY}", "x".repeat(290))),
     ];
     for answer in answers {
         let server = TestServer::script([answer]);
@@ -341,17 +344,17 @@ async fn the_key_is_in_no_error_of_any_kind() {
 
 #[tokio::test]
 async fn a_key_that_no_header_can_hold_is_told_without_the_key() {
-    let server = TestServer::script([Answer::chat("{}")]);
+    let server = TestServer::script([ScriptedResponse::chat("{}")]);
     let target = Target { api_key: Some(Secret(format!("{KEY}\n"))), ..openai(&server) };
     let error = ask(&client(), &target).await.unwrap_err().to_string();
     assert!(error.contains("the key contains a character that is invalid in a header"), "{error}");
     assert!(!error.contains(KEY), "{error}");
-    assert_eq!(server.asked().len(), 0);
+    assert_eq!(server.requests().len(), 0);
 }
 
 #[tokio::test]
 async fn a_password_in_the_base_url_is_in_no_error() {
-    let server = TestServer::script([Answer::error(403, "no")]);
+    let server = TestServer::script([ScriptedResponse::error(403, "no")]);
     let base_url = server.url("/v1").replace("http://", "http://user:hidden@");
     let error = ask(&client(), &Target { base_url, ..openai(&server) }).await.unwrap_err().to_string();
     assert!(error.contains("status 403") && !error.contains("hidden"), "{error}");
@@ -359,6 +362,6 @@ async fn a_password_in_the_base_url_is_in_no_error() {
 
 #[test]
 fn a_target_is_shown_without_its_key() {
-    let shown = format!("{:?}", openai(&TestServer::script([Answer::never()])));
+    let shown = format!("{:?}", openai(&TestServer::script([ScriptedResponse::never()])));
     assert!(shown.contains("gpt-4o-mini") && !shown.contains(KEY), "{shown}");
 }

@@ -36,7 +36,7 @@ export function parseFilter(search: URLSearchParams): ItemsFilter {
   };
 }
 
-export const isFiltered = (choice: ItemsFilter) => FILTERS.some((name) => choice[name] !== undefined);
+export const isFiltered = (filter: ItemsFilter) => FILTERS.some((name) => filter[name] !== undefined);
 
 /** URL parameters that remove all filters. */
 export const UNFILTERED: Record<string, undefined> = Object.fromEntries(
@@ -44,10 +44,10 @@ export const UNFILTERED: Record<string, undefined> = Object.fromEntries(
 );
 
 /** The next sort order of a column: smallest or worst first, then reversed, then dataset order. */
-export function nextSort(column: string, choice: ItemsFilter): Record<string, string | undefined> {
-  const current = choice.sort ?? 'index';
+export function nextSort(column: string, filter: ItemsFilter): Record<string, string | undefined> {
+  const current = filter.sort ?? 'index';
   if (current !== column) return { sort: column === 'index' ? undefined : column, order: undefined };
-  if (choice.order !== 'desc') return { order: 'desc' };
+  if (filter.order !== 'desc') return { order: 'desc' };
   return { sort: undefined, order: undefined };
 }
 

@@ -11,20 +11,20 @@ import { escapeHidden } from '../../../lib/texts';
 import { isFiltered, STATE_LABELS, stateNames, UNFILTERED } from './filter';
 
 interface FiltersProps {
-  choice: ItemsFilter;
+  filter: ItemsFilter;
   evaluators: string[];
   states: StateCounts;
   total: number;
   onChange: (changes: Record<string, string | undefined>) => void;
 }
 
-export function Filters({ choice, evaluators, states, total, onChange }: FiltersProps) {
+export function Filters({ filter, evaluators, states, total, onChange }: FiltersProps) {
   const search = useCallback((text: string) => onChange({ search: text }), [onChange]);
   return (
     <div className="flex flex-wrap items-center gap-2">
       <SearchField
         label="Search items"
-        value={choice.search ?? ''}
+        value={filter.search ?? ''}
         onChange={search}
         className="w-full sm:w-60"
       />
@@ -33,25 +33,25 @@ export function Filters({ choice, evaluators, states, total, onChange }: Filters
         <Chip
           name="All"
           items={total}
-          isOn={choice.state === undefined}
+          isOn={filter.state === undefined}
           onPress={() => onChange({ state: undefined })}
         />
         {stateNames
-          .filter((state) => states[state] > 0 || state === choice.state)
+          .filter((state) => states[state] > 0 || state === filter.state)
           .map((state) => (
             <Chip
               key={state}
               name={STATE_LABELS[state]}
               items={states[state]}
-              isOn={state === choice.state}
-              onPress={() => onChange({ state: state === choice.state ? undefined : state })}
+              isOn={state === filter.state}
+              onPress={() => onChange({ state: state === filter.state ? undefined : state })}
             />
           ))}
       </fieldset>
       <div className="flex items-center gap-2 sm:ml-auto">
         <SelectField
           label="Evaluator"
-          value={choice.evaluator ?? ''}
+          value={filter.evaluator ?? ''}
           onChange={(evaluator) => onChange({ evaluator })}
           className="max-w-44"
         >
@@ -65,7 +65,7 @@ export function Filters({ choice, evaluators, states, total, onChange }: Filters
         <ScoreField
           label="Min score"
           empty="0"
-          value={choice.minScore}
+          value={filter.minScore}
           onChange={(minScore) => onChange({ minScore })}
         />
         <span className="text-muted" aria-hidden="true">
@@ -74,10 +74,10 @@ export function Filters({ choice, evaluators, states, total, onChange }: Filters
         <ScoreField
           label="Max score"
           empty="1"
-          value={choice.maxScore}
+          value={filter.maxScore}
           onChange={(maxScore) => onChange({ maxScore })}
         />
-        {isFiltered(choice) && (
+        {isFiltered(filter) && (
           <Button look="bare" className="px-2" onClick={() => onChange(UNFILTERED)}>
             <X aria-hidden="true" />
             Clear

@@ -8,12 +8,12 @@ interface HeadingProps {
   children: ReactNode;
   /** The server's sort key; undefined if the column is not sortable. */
   sort: string | undefined;
-  choice: ItemsFilter;
+  filter: ItemsFilter;
   isNumber: boolean;
   onSort: (sort: string) => void;
 }
 
-export function Heading({ children, sort, choice, isNumber, onSort }: HeadingProps) {
+export function Heading({ children, sort, filter, isNumber, onSort }: HeadingProps) {
   const look = clsx(
     'h-9 border-line border-b bg-sunken px-3 font-medium text-muted text-xs whitespace-nowrap',
     isNumber ? 'text-right' : 'text-left',
@@ -26,7 +26,7 @@ export function Heading({ children, sort, choice, isNumber, onSort }: HeadingPro
     );
   }
   const direction =
-    sort !== (choice.sort ?? 'index') ? 'none' : choice.order === 'desc' ? 'descending' : 'ascending';
+    sort !== (filter.sort ?? 'index') ? 'none' : filter.order === 'desc' ? 'descending' : 'ascending';
   const Icon = { none: ChevronsUpDown, ascending: ArrowUp, descending: ArrowDown }[direction];
   return (
     <th scope="col" aria-sort={direction} className={look}>

@@ -24,14 +24,14 @@ export function Items({
 }) {
   const { get, set, search } = useUrlParameters();
   const { id } = overview.run;
-  const choice = useMemo(() => parseFilter(search), [search]);
+  const filter = useMemo(() => parseFilter(search), [search]);
   const evaluators = useMemo(() => evaluatorsOf(overview.run), [overview.run]);
-  const start = useFirstPage(id, choice);
+  const start = useFirstPage(id, filter);
   const key = get('item');
-  const item = useItem(id, key, choice);
+  const item = useItem(id, key, filter);
   const itemAt = useItemAddress();
   const close = useCallback(() => set({ item: undefined, execution: undefined }), [set]);
-  const sort = (column: string) => set(nextSort(column, choice));
+  const sort = (column: string) => set(nextSort(column, filter));
 
   const matching = start.data?.matching ?? overview.finishedItems;
   const place = item.data?.item.key === key ? (item.data.position ?? undefined) : undefined;
@@ -42,13 +42,13 @@ export function Items({
           Items
         </h2>
         <p role="status" className="text-muted text-xs">
-          {isFiltered(choice)
+          {isFiltered(filter)
             ? `${pluralize(matching, 'item')} of ${pluralize(overview.finishedItems, 'item')}`
             : ''}
         </p>
       </div>
       <Filters
-        choice={choice}
+        filter={filter}
         evaluators={evaluators}
         states={overview.states}
         total={overview.finishedItems}
@@ -57,12 +57,12 @@ export function Items({
       {start.isError && start.data === undefined ? (
         <ErrorMessage title="Failed to load the items" error={start.error} onRetry={start.refetch} />
       ) : matching === 0 && start.data !== undefined ? (
-        <NoItems isFiltered={isFiltered(choice)} onClear={() => set(UNFILTERED)} />
+        <NoItems isFiltered={isFiltered(filter)} onClear={() => set(UNFILTERED)} />
       ) : (
         <ItemTable
           id={id}
           evaluators={evaluators}
-          choice={choice}
+          filter={filter}
           start={start}
           matching={matching}
           open={key === '' ? undefined : { key, place }}

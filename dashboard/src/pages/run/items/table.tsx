@@ -21,7 +21,7 @@ const INITIAL_SIZE = { width: 1200, height: 640 };
 interface ItemTableProps {
   id: string;
   evaluators: string[];
-  choice: ItemsFilter;
+  filter: ItemsFilter;
   start: ReturnType<typeof useFirstPage>;
   /** The number of matching items; an estimate until the first page is loaded. */
   matching: number;
@@ -32,7 +32,7 @@ interface ItemTableProps {
 }
 
 export function ItemTable(props: ItemTableProps) {
-  const { id, evaluators, choice, start, matching, open, itemAt, onSort } = props;
+  const { id, evaluators, filter, start, matching, open, itemAt, onSort } = props;
   const box = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({
     count: matching,
@@ -42,12 +42,12 @@ export function ItemTable(props: ItemTableProps) {
     scrollPaddingStart: HEADER_HEIGHT,
     initialRect: INITIAL_SIZE,
   });
-  const drawn = virtual.getVirtualItems();
-  const first = drawn[0]?.index ?? 0;
-  const last = drawn.at(-1)?.index ?? 0;
-  const items = useVisibleItems(id, choice, start, [first, last]);
+  const virtualItems = virtual.getVirtualItems();
+  const first = virtualItems[0]?.index ?? 0;
+  const last = virtualItems.at(-1)?.index ?? 0;
+  const items = useVisibleItems(id, filter, start, [first, last]);
   const columns = useMemo(() => columnsOf(evaluators, itemAt), [evaluators, itemAt]);
-  const data: TableRow[] = drawn.map(({ index }) => ({ place: index, item: items.at(index) }));
+  const data: TableRow[] = virtualItems.map(({ index }) => ({ place: index, item: items.at(index) }));
   const table = useTable({ features, columns, data, getRowId: ({ place }) => String(place) });
   const keys = useRowKeys({
     box,
@@ -55,7 +55,7 @@ export function ItemTable(props: ItemTableProps) {
     page: () => Math.floor(((box.current?.clientHeight ?? INITIAL_SIZE.height) - HEADER_HEIGHT) / ROW_HEIGHT),
     scrollTo: (place) => virtual.scrollToIndex(place),
   });
-  useScrollSync(open, choice, keys.goTo, virtual.scrollToIndex);
+  useScrollSync(open, filter, keys.goTo, virtual.scrollToIndex);
 
   const width = columns.reduce((sum, column) => sum + (column.meta?.width ?? 0), 0);
   return (
@@ -88,7 +88,7 @@ export function ItemTable(props: ItemTableProps) {
                   key={header.id}
                   sort={header.column.columnDef.meta?.sort}
                   isNumber={header.column.columnDef.meta?.isNumber ?? false}
-                  choice={choice}
+                  filter={filter}
                   onSort={onSort}
                 >
                   <table.FlexRender header={header} />
@@ -97,7 +97,7 @@ export function ItemTable(props: ItemTableProps) {
             </tr>
           </thead>
           <tbody className={clsx(start.isPlaceholderData && 'opacity-60')}>
-            <Gap height={drawn[0]?.start ?? 0} columns={columns.length} />
+            <Gap height={virtualItems[0]?.start ?? 0} columns={columns.length} />
             {table.getRowModel().rows.map((row) => (
               <tr
                 key={row.id}
@@ -120,7 +120,7 @@ export function ItemTable(props: ItemTableProps) {
                 ))}
               </tr>
             ))}
-            <Gap height={virtual.getTotalSize() - (drawn.at(-1)?.end ?? 0)} columns={columns.length} />
+            <Gap height={virtual.getTotalSize() - (virtualItems.at(-1)?.end ?? 0)} columns={columns.length} />
           </tbody>
         </table>
       </div>
@@ -144,7 +144,7 @@ const PlaceholderCell = () => <span className="block h-3 w-2/3 rounded-sm bg-sun
 /** Scrolls to the open item, focuses it when its drawer closes, and scrolls to the top when the filter changes. */
 function useScrollSync(
   open: ItemTableProps['open'],
-  choice: ItemsFilter,
+  filter: ItemsFilter,
   goTo: (place: number) => void,
   scrollTo: (place: number) => void,
 ) {
@@ -162,11 +162,11 @@ function useScrollSync(
     }
   }, [open, place]);
 
-  const wanted = JSON.stringify(choice);
-  const shown = useRef(wanted);
+  const filterKey = JSON.stringify(filter);
+  const shownFilter = useRef(filterKey);
   useEffect(() => {
-    if (shown.current === wanted) return;
-    shown.current = wanted;
+    if (shownFilter.current === filterKey) return;
+    shownFilter.current = filterKey;
     latest.current.scrollTo(0);
-  }, [wanted]);
+  }, [filterKey]);
 }

@@ -7,20 +7,20 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 
-use super::server::{Answer, Asked, Surroundings, TestServer, parameter, path};
-use crate::dataset::remote::terms::Fetched;
+use super::server::{FetchEnvironment, ReceivedRequest, ScriptedResponse, TestServer, parameter, path};
+use crate::dataset::remote::fetch_options::FetchedData;
 use crate::dataset::remote::{Braintrust, RemoteDataset};
 use crate::{Dataset, item};
 
-fn with_key() -> Surroundings {
-    Surroundings::with(&[("BRAINTRUST_API_KEY", KEY)])
+fn with_key() -> FetchEnvironment {
+    FetchEnvironment::with(&[("BRAINTRUST_API_KEY", KEY)])
 }
 
 fn refunds(server: &TestServer) -> RemoteDataset<Braintrust> {
     Dataset::from_braintrust("Support", "refunds").base_url(server.url("")).retries(1)
 }
 
-fn fetched(remote: &RemoteDataset<Braintrust>) -> Fetched {
+fn fetched(remote: &RemoteDataset<Braintrust>) -> FetchedData {
     with_key().fetch(remote).unwrap()
 }
 
@@ -28,13 +28,13 @@ fn error(remote: &RemoteDataset<Braintrust>) -> String {
     with_key().fetch(remote).unwrap_err().to_string()
 }
 
-fn ids(fetched: &Fetched) -> Vec<&str> {
+fn ids(fetched: &FetchedData) -> Vec<&str> {
     fetched.items.iter().map(|item| item["id"].as_str().unwrap()).collect()
 }
 
 /// The request bodies for pages.
 fn pages(server: &TestServer) -> Vec<serde_json::Value> {
-    let asked = server.asked();
+    let asked = server.requests();
     asked.iter().filter(|asked| path(asked).ends_with("/fetch")).map(|asked| asked.body.clone()).collect()
 }
 
@@ -128,7 +128,7 @@ fn a_version_a_snapshot_or_an_environment_can_be_pinned() {
     assert_eq!((ids(&snapshot), snapshot.version.as_deref()), (vec!["row-2", "row-1"], Some("1002")));
     let environment = fetched(&refunds(&server).environment("prod/stable"));
     assert_eq!(environment.version.as_deref(), Some("1001"));
-    assert!(server.asked().iter().all(|asked| path(asked) != "/btql"), "nothing is to be found out");
+    assert!(server.requests().iter().all(|asked| path(asked) != "/btql"), "nothing is to be found out");
 }
 
 #[test]
@@ -152,7 +152,7 @@ fn another_state_host_or_organisation_is_another_copy() {
     ];
     let of = |variables: &[(&str, &str)], remote: &RemoteDataset<Braintrust>| {
         use crate::dataset::remote::load::Source;
-        Surroundings::with(variables).session(remote, async |session| remote.source.identity(session))
+        FetchEnvironment::with(variables).session(remote, async |session| remote.source.identity(session))
     };
     let identities: std::collections::BTreeSet<_> = remotes.iter().map(|remote| of(&[], remote)).collect();
     assert_eq!(identities.len(), remotes.len());
@@ -222,9 +222,9 @@ impl Service {
         TestServer::start(move |asked| service.answer(asked))
     }
 
-    pub fn answer(&self, asked: &Asked) -> Answer {
+    pub fn answer(&self, asked: &ReceivedRequest) -> ScriptedResponse {
         if asked.headers.get("authorization") != Some(&format!("Bearer {KEY}")) {
-            return Answer::text(401, "Invalid API key");
+            return ScriptedResponse::text(401, "Invalid API key");
         }
         let of_org = |org: &str| parameter(asked, "org_name").is_none_or(|name| name == org);
         match path(asked) {
@@ -253,13 +253,13 @@ impl Service {
                 json!({"id": "t", "dataset_id": "i", "name": "before the move", "xact_id": "1001", "created": null}),
                 json!({"id": "s", "dataset_id": ID, "name": "before the move", "xact_id": "1002", "created": null}),
             ]),
-            "/btql" if self.is_old => Answer::text(400, "parse error at SELECT"),
+            "/btql" if self.is_old => ScriptedResponse::text(400, "parse error at SELECT"),
             "/btql" => self.head(asked),
             text => match text.strip_prefix(&format!("/environment-object/dataset/{ID}/")) {
-                Some("prod%2Fstable") => Answer::json(200, &json!({"object_version": "1001"})),
-                Some(_) => Answer::json(404, &json!({"error": "not found"})),
+                Some("prod%2Fstable") => ScriptedResponse::json(200, &json!({"object_version": "1001"})),
+                Some(_) => ScriptedResponse::json(404, &json!({"error": "not found"})),
                 None if text == format!("/v1/dataset/{ID}/fetch") => self.page(asked),
-                None => Answer::text(404, "no such path"),
+                None => ScriptedResponse::text(404, "no such path"),
             },
         }
     }
@@ -273,16 +273,19 @@ impl Service {
         Arc::clone(&given.as_ref().unwrap().1)
     }
 
-    fn head(&self, asked: &Asked) -> Answer {
+    fn head(&self, asked: &ReceivedRequest) -> ScriptedResponse {
         let query = format!("SELECT max(_xact_id) AS version, count(*) AS count FROM dataset('{ID}')");
         assert_eq!(asked.body["query"], query);
         let rows = self.history(u64::MAX);
         let ids: BTreeSet<_> = rows.iter().map(|row| row["id"].as_str().unwrap()).collect();
         let version = rows.first().map(|row| row["_xact_id"].clone());
-        Answer::json(200, &json!({"data": [{"version": version, "count": ids.len()}], "schema": {}}))
+        ScriptedResponse::json(
+            200,
+            &json!({"data": [{"version": version, "count": ids.len()}], "schema": {}}),
+        )
     }
 
-    fn page(&self, asked: &Asked) -> Answer {
+    fn page(&self, asked: &ReceivedRequest) -> ScriptedResponse {
         let number = |name: &str| asked.body[name].as_str().map(|text| text.parse::<usize>().unwrap());
         let rows = self.history(number("version").map_or(u64::MAX, |version| version as u64));
         let limit = asked.body["limit"].as_u64().unwrap() as usize;
@@ -290,12 +293,12 @@ impl Service {
         let from = number("cursor").unwrap_or(0);
         let page: Vec<_> = rows.iter().skip(from).take(limit).collect();
         let cursor = (!page.is_empty() && !self.forgets_cursors).then(|| (from + page.len()).to_string());
-        Answer::json(200, &json!({"events": page, "cursor": cursor}))
+        ScriptedResponse::json(200, &json!({"events": page, "cursor": cursor}))
     }
 }
 
-fn objects(objects: impl IntoIterator<Item = Value>) -> Answer {
-    Answer::json(200, &json!({"objects": objects.into_iter().collect::<Vec<_>>()}))
+fn objects(objects: impl IntoIterator<Item = Value>) -> ScriptedResponse {
+    ScriptedResponse::json(200, &json!({"objects": objects.into_iter().collect::<Vec<_>>()}))
 }
 
 /// The rows as of a transaction and their earlier versions, latest first.

@@ -6,13 +6,15 @@ use serde_json::json;
 
 use super::{ID, KEY, Service, error, fetched, ids, pages, refunds, with_key};
 use crate::Dataset;
-use crate::dataset::remote::tests::server::{Answer, Asked, Surroundings, TestServer, parameter, path};
+use crate::dataset::remote::tests::server::{
+    FetchEnvironment, ReceivedRequest, ScriptedResponse, TestServer, parameter, path,
+};
 use crate::dataset::settings::{Account, Key, Platform};
 
 /// A service with ten rows that returns these responses for the first pages.
-fn after(answers: Vec<Answer>) -> TestServer {
+fn after(answers: Vec<ScriptedResponse>) -> TestServer {
     let (service, next) = (Service::of_many(10), AtomicUsize::new(0));
-    TestServer::start(move |asked: &Asked| {
+    TestServer::start(move |asked: &ReceivedRequest| {
         let is_page = path(asked).ends_with("/fetch");
         let answer = || answers.get(next.fetch_add(1, Ordering::Relaxed)).cloned();
         is_page.then(answer).flatten().unwrap_or_else(|| service.answer(asked))
@@ -22,15 +24,15 @@ fn after(answers: Vec<Answer>) -> TestServer {
 #[test]
 fn a_missing_key_names_its_variable_and_asks_for_nothing() {
     let server = Service::of_many(1).serve();
-    let error = Surroundings::with(&[]).fetch(&refunds(&server)).unwrap_err().to_string();
+    let error = FetchEnvironment::with(&[]).fetch(&refunds(&server)).unwrap_err().to_string();
     assert!(error.starts_with("no key: set BRAINTRUST_API_KEY"), "{error}");
-    assert!(server.asked().is_empty());
+    assert!(server.requests().is_empty());
 }
 
 #[test]
 fn a_key_that_is_refused_is_said_to_be_whose() {
     let server = Service::of_many(1).serve();
-    let wrong = Surroundings::with(&[("BRAINTRUST_API_KEY", "sk-wrong")]);
+    let wrong = FetchEnvironment::with(&[("BRAINTRUST_API_KEY", "sk-wrong")]);
     let error = wrong.fetch(&refunds(&server)).unwrap_err().to_string();
     assert!(error.starts_with("status 401: Invalid API key; Braintrust at http://127.0.0.1:"), "{error}");
     assert!(
@@ -39,10 +41,10 @@ fn a_key_that_is_refused_is_said_to_be_whose() {
         "{error}"
     );
     assert!(!error.contains("sk-wrong"), "{error}");
-    assert_eq!(server.asked().len(), 1, "it is not asked again");
+    assert_eq!(server.requests().len(), 1, "it is not asked again");
 
     let key = Some(Key::Variable("TEAM_KEY".to_owned()));
-    let configured = Surroundings::with(&[("TEAM_KEY", "sk-wrong"), ("BRAINTRUST_API_KEY", KEY)])
+    let configured = FetchEnvironment::with(&[("TEAM_KEY", "sk-wrong"), ("BRAINTRUST_API_KEY", KEY)])
         .account(Platform::Braintrust, Account { key, ..Account::default() });
     let error = configured.fetch(&refunds(&server)).unwrap_err().to_string();
     assert!(error.contains("TEAM_KEY"), "{error}");
@@ -79,14 +81,14 @@ fn two_data_sets_of_one_name_are_told_apart_by_their_organisation() {
         let both = path(asked) == "/v1/dataset" && parameter(asked, "org_name").is_none();
         let set = |id: &str| json!({"id": id, "project_id": id, "name": "refunds"});
         match both {
-            true => Answer::json(200, &json!({"objects": [set(ID), set("another")]})),
+            true => ScriptedResponse::json(200, &json!({"objects": [set(ID), set("another")]})),
             false => service.answer(asked),
         }
     });
     let both = error(&refunds(&server));
     assert!(both.contains("2 datasets with this name") && both.contains("BRAINTRUST_ORG_NAME"), "{both}");
     assert_eq!(fetched(&refunds(&server).organization("Acme")).items.len(), 1);
-    let variables = Surroundings::with(&[("BRAINTRUST_API_KEY", KEY), ("BRAINTRUST_ORG_NAME", "Acme")]);
+    let variables = FetchEnvironment::with(&[("BRAINTRUST_API_KEY", KEY), ("BRAINTRUST_ORG_NAME", "Acme")]);
     assert_eq!(variables.fetch(&refunds(&server)).unwrap().items.len(), 1);
 }
 
@@ -97,7 +99,7 @@ fn a_data_set_without_rows_is_read_as_such() {
     assert!(fetched(&refunds(&server).version("7")).items.is_empty());
     let service = Service::default();
     let uncounted = TestServer::start(move |asked| match path(asked) {
-        "/btql" => Answer::json(200, &json!({"data": []})),
+        "/btql" => ScriptedResponse::json(200, &json!({"data": []})),
         _ => service.answer(asked),
     });
     assert!(fetched(&refunds(&uncounted)).items.is_empty());
@@ -109,7 +111,7 @@ fn a_snapshot_that_the_list_does_not_hold_is_found_by_its_name() {
     let server = TestServer::start(move |asked| {
         let is_named = parameter(asked, "dataset_snapshot_name").is_some();
         match path(asked) == "/v1/dataset_snapshot" && !is_named {
-            true => Answer::json(200, &json!({"objects": [{"name": "another", "xact_id": "1"}]})),
+            true => ScriptedResponse::json(200, &json!({"objects": [{"name": "another", "xact_id": "1"}]})),
             false => service.answer(asked),
         }
     });
@@ -118,11 +120,11 @@ fn a_snapshot_that_the_list_does_not_hold_is_found_by_its_name() {
 
 #[test]
 fn a_limit_of_requests_is_waited_for() {
-    let busy = Answer::text(429, "Too many requests").header("retry-after", "0");
+    let busy = ScriptedResponse::text(429, "Too many requests").header("retry-after", "0");
     let server = after(vec![busy]);
     assert_eq!(fetched(&refunds(&server)).items.len(), 10);
 
-    let server = after(vec![Answer::text(429, "Too many requests"); 9]);
+    let server = after(vec![ScriptedResponse::text(429, "Too many requests"); 9]);
     let error = error(&refunds(&server));
     assert!(error.contains("429") && error.contains("try again later"), "{error}");
     assert_eq!(pages(&server).len(), 2, "once more, as of `retries`");
@@ -131,17 +133,17 @@ fn a_limit_of_requests_is_waited_for() {
 #[test]
 fn a_cut_connection_and_trouble_of_the_server_may_pass() {
     let page = json!({"events": [{"id": "row-1", "input": "x"}], "cursor": "1"});
-    let server = after(vec![Answer::json(200, &page).cut_after(9)]);
+    let server = after(vec![ScriptedResponse::json(200, &page).cut_after(9)]);
     assert_eq!(fetched(&refunds(&server)).items.len(), 10);
 
-    let server = after(vec![Answer::text(503, "restarting"); 9]);
+    let server = after(vec![ScriptedResponse::text(503, "restarting"); 9]);
     let error = error(&refunds(&server));
     assert!(error.contains("503") && error.contains("restarting"), "{error}");
 }
 
 #[test]
 fn an_answer_of_another_form_says_what_was_expected() {
-    let server = after(vec![Answer::json(200, &json!({"events": [{"id": "a"}, {"id": 7}]}))]);
+    let server = after(vec![ScriptedResponse::json(200, &json!({"events": [{"id": "a"}, {"id": 7}]}))]);
     let error = error(&refunds(&server));
     assert!(error.contains("events[1].id") && error.contains("expected a string"), "{error}");
 }
@@ -149,10 +151,11 @@ fn an_answer_of_another_form_says_what_was_expected() {
 #[test]
 fn a_page_that_comes_again_and_again_is_an_error() {
     let page = json!({"events": [{"id": "row-1", "input": "x"}], "cursor": "same"});
-    let server = after(vec![Answer::json(200, &page); 9]);
+    let server = after(vec![ScriptedResponse::json(200, &page); 9]);
     assert!(error(&refunds(&server)).contains("keeps returning the same pages"));
 
-    let page = |cursor: &str| Answer::json(200, &json!({"events": [{"id": "row-1"}], "cursor": cursor}));
+    let page =
+        |cursor: &str| ScriptedResponse::json(200, &json!({"events": [{"id": "row-1"}], "cursor": cursor}));
     let server = after(["one", "two"].iter().cycle().take(20).map(|cursor| page(cursor)).collect());
     assert!(error(&refunds(&server)).contains("keeps returning the same pages"));
     assert_eq!(pages(&server).len(), 3);
@@ -160,8 +163,9 @@ fn a_page_that_comes_again_and_again_is_an_error() {
 
 #[test]
 fn a_page_without_rows_is_the_last_only_where_no_other_follows() {
-    let page =
-        |events: serde_json::Value, cursor| Answer::json(200, &json!({"events": events, "cursor": cursor}));
+    let page = |events: serde_json::Value, cursor| {
+        ScriptedResponse::json(200, &json!({"events": events, "cursor": cursor}))
+    };
     let server = after(vec![
         page(json!([{"id": "row-2"}]), Some("one")),
         page(json!([]), Some("two")),
@@ -176,7 +180,7 @@ fn a_question_for_the_latest_state_may_be_refused_and_the_rows_come() {
     for status in [400, 429, 500] {
         let service = Service::of_many(3);
         let server = TestServer::start(move |asked| match path(asked) {
-            "/btql" => Answer::text(status, "not now"),
+            "/btql" => ScriptedResponse::text(status, "not now"),
             _ => service.answer(asked),
         });
         let fetched = fetched(&refunds(&server));
@@ -195,11 +199,12 @@ fn rows_that_are_kept_back_are_missed() {
 fn the_key_goes_to_no_other_host() {
     let other = Service::of_many(1).serve();
     for status in [302, 307, 308] {
-        let server =
-            TestServer::script([Answer::text(status, "").header("location", &other.url("/v1/dataset"))]);
+        let server = TestServer::script([
+            ScriptedResponse::text(status, "").header("location", &other.url("/v1/dataset"))
+        ]);
         let error = error(&refunds(&server));
         assert!(error.contains(&status.to_string()) && error.contains("`.base_url(…)`"), "{error}");
     }
-    assert!(other.asked().is_empty());
+    assert!(other.requests().is_empty());
     assert!(with_key().fetch(&refunds(&other)).is_ok());
 }

@@ -3,33 +3,33 @@
 mod broken;
 mod redirects;
 
-use super::server::{Answer, Surroundings, TestServer};
+use super::server::{FetchEnvironment, ScriptedResponse, TestServer};
 use crate::Dataset;
+use crate::dataset::remote::fetch_options::{FetchError, FetchedData};
 use crate::dataset::remote::load::Source;
-use crate::dataset::remote::terms::{FetchError, Fetched};
 use crate::dataset::remote::{RemoteDataset, Url};
 
 const ROWS: &str = "{\"input\": \"a\"}\n{\"input\": \"b\"}\n";
 const KEY: &str = "key-0123456789-of-the-test";
 
 /// Fetches with the variable `KEY` set, and checks that no file is left in the folder.
-fn fetch(remote: &RemoteDataset<Url>) -> Result<Fetched, FetchError> {
+fn fetch(remote: &RemoteDataset<Url>) -> Result<FetchedData, FetchError> {
     let folder = tempfile::tempdir().unwrap();
-    let fetched = Surroundings::with(&[("KEY", KEY)]).folder(folder.path()).fetch(remote);
+    let fetched = FetchEnvironment::with(&[("KEY", KEY)]).folder(folder.path()).fetch(remote);
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "a file is left");
     fetched
 }
 
 /// Fetches a path of a server.
-fn at(server: &TestServer, path: &str) -> Result<Fetched, FetchError> {
+fn at(server: &TestServer, path: &str) -> Result<FetchedData, FetchError> {
     fetch(&Dataset::from_url(server.url(path)))
 }
 
 /// The number of items at `/data` of a server with these scripted responses, and the number of requests.
-fn after(answers: impl Into<Vec<Answer>>) -> (Result<usize, String>, usize) {
+fn after(answers: impl Into<Vec<ScriptedResponse>>) -> (Result<usize, String>, usize) {
     let server = TestServer::script(answers);
     let fetched = at(&server, "/data");
-    (fetched.map(|fetched| fetched.items.len()).map_err(|error| error.to_string()), server.asked().len())
+    (fetched.map(|fetched| fetched.items.len()).map_err(|error| error.to_string()), server.requests().len())
 }
 
 #[test]
@@ -44,7 +44,7 @@ fn a_source_is_shown_without_secrets() {
 #[test]
 fn sources_are_told_apart_by_address_headers_and_format_without_secrets() {
     let of = |remote: RemoteDataset<Url>| {
-        Surroundings::default().session(&remote, async |session| remote.source.identity(session))
+        FetchEnvironment::default().session(&remote, async |session| remote.source.identity(session))
     };
     let url = || Dataset::from_url("https://user:hidden-one@data.test/x?split=test");
     assert_eq!(of(url().header("X-Api-Key", "hidden-two")), of(url().header("x-api-key", "hidden-three")));

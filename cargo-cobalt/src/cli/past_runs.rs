@@ -1,0 +1,220 @@
+//! Command-line definition of the commands for past runs: `cargo cobalt history`, `show`, `compare`, `baseline`, `export`,
+//! `import` and `clean`.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use clap::{ArgGroup, Args, Subcommand, ValueEnum};
+
+use super::{ExperimentName, RunName, Settings, Since, parse_count};
+
+#[derive(Debug, Args)]
+pub struct History {
+    /// Maximum number of runs to show, newest first
+    #[arg(short = 'n', long, value_name = "N", default_value = "20", value_parser = parse_count)]
+    pub limit: NonZeroUsize,
+
+    /// Only the experiment with this name, as declared or as in test cases; or a pattern with `*`, `?` or `[…]`
+    #[arg(short = 'e', long = "experiment", value_name = "NAME")]
+    pub experiment: Option<ExperimentName>,
+
+    /// Only runs with this tag
+    #[arg(long, value_name = "TAG")]
+    pub tag: Option<String>,
+
+    /// Only runs since this date (2026-02-05), time (2026-02-05T14:30:00Z) or age (7d, 12h)
+    #[arg(long, value_name = "WHEN")]
+    pub since: Option<Since>,
+
+    /// Print a JSON list
+    #[arg(long)]
+    pub json: bool,
+
+    #[command(flatten)]
+    pub settings: Settings,
+}
+
+#[derive(Debug, Args)]
+pub struct Show {
+    /// Run: ID prefix, `latest~1`, `help-desk@latest`, git revision or result file
+    #[arg(value_name = "RUN", default_value = "latest")]
+    pub run: RunName,
+
+    /// Item to show in full: key, key prefix, index or test-case name
+    #[arg(value_name = "ITEM")]
+    pub item: Option<String>,
+
+    /// Only items below a pass mark or with an error
+    #[arg(long, conflicts_with = "item")]
+    pub low: bool,
+
+    /// Print the item, or a list of items, as JSON in the format of result files
+    #[arg(long)]
+    pub json: bool,
+
+    #[command(flatten)]
+    pub settings: Settings,
+}
+
+#[derive(Debug, Args)]
+pub struct Compare {
+    /// The run to compare with, then one or more runs to compare
+    #[arg(value_name = "RUN", required = true, num_args = 2..)]
+    pub runs: Vec<RunName>,
+
+    /// Number of items to show, largest changes first
+    #[arg(long, value_name = "N", default_value = "5")]
+    pub items: usize,
+
+    /// Print a JSON object
+    #[arg(long)]
+    pub json: bool,
+
+    /// Print Markdown, e.g. for a pull request comment
+    #[arg(long, conflicts_with = "json")]
+    pub markdown: bool,
+
+    /// Exit with 1 if an evaluator or the error rate is significantly worse
+    #[arg(long)]
+    pub fail_on_regression: bool,
+
+    #[command(flatten)]
+    pub settings: Settings,
+}
+
+#[derive(Debug, Args)]
+pub struct Baseline {
+    #[command(subcommand)]
+    pub command: BaselineCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum BaselineCommand {
+    /// Make runs the baselines for later runs
+    ///
+    /// Each baseline is a small file in `.cobalt/baselines` to commit: metrics per item, no inputs or outputs.
+    Set(SetBaseline),
+    /// Show the baselines and what has changed since each was set
+    Show(ShowBaselines),
+}
+
+impl BaselineCommand {
+    pub fn settings(&self) -> &Settings {
+        match self {
+            Self::Set(set) => &set.settings,
+            Self::Show(show) => &show.settings,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct SetBaseline {
+    /// Runs: ID prefix, `latest~1`, `help-desk@latest`, git revision or result file [default: the latest complete run of each experiment]
+    #[arg(value_name = "RUN")]
+    pub runs: Vec<RunName>,
+
+    /// Only the experiment with this name, as declared or as in test cases; or a pattern with `*`, `?` or `[…]`
+    #[arg(long = "experiment", value_name = "NAME")]
+    pub experiment: Option<ExperimentName>,
+
+    /// Accept failed runs as baselines; later runs that are as bad then do not count as worse
+    #[arg(long)]
+    pub allow_failed: bool,
+
+    #[command(flatten)]
+    pub settings: Settings,
+}
+
+#[derive(Debug, Args)]
+pub struct ShowBaselines {
+    /// Only the experiment with this name, as declared or as in test cases; or a pattern with `*`, `?` or `[…]`
+    #[arg(long = "experiment", value_name = "NAME")]
+    pub experiment: Option<ExperimentName>,
+
+    /// Print a JSON list
+    #[arg(long)]
+    pub json: bool,
+
+    #[command(flatten)]
+    pub settings: Settings,
+}
+
+#[derive(Debug, Args)]
+pub struct Export {
+    /// Runs: ID prefix, `latest~1`, `help-desk@latest`, git revision or result file; all are written to one file
+    #[arg(value_name = "RUN", required = true)]
+    pub runs: Vec<RunName>,
+
+    /// Output format [default: from the extension of the output file]
+    #[arg(long, value_name = "FORMAT")]
+    pub format: Option<Format>,
+
+    /// Output file; overwritten if it exists, parent folders are created
+    #[arg(short, long, value_name = "PATH")]
+    pub output: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub settings: Settings,
+}
+
+/// Export formats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// One row per trial
+    Csv,
+    /// A self-contained HTML page
+    Html,
+    /// The result file unchanged; several runs as a list
+    Json,
+    /// Test cases in JUnit XML, for CI servers
+    Junit,
+    /// Markdown, e.g. for a pull request comment
+    #[value(alias = "md")]
+    Markdown,
+}
+
+#[derive(Debug, Args)]
+pub struct Import {
+    /// Result files or folders. From a folder, `*.json` files in it and in its results folder are imported (in a project root,
+    /// only files named like result files) [default: the project root, without its own results folder]
+    #[arg(value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub settings: Settings,
+}
+
+#[derive(Debug, Args)]
+#[command(group = ArgGroup::new("what").multiple(true).args(["results", "cache", "datasets"]))]
+pub struct Clean {
+    /// Runs: result files, journals of interrupted runs, and reporter files
+    #[arg(short, long)]
+    pub results: bool,
+
+    /// Cached model responses; they will be requested again
+    #[arg(short, long)]
+    pub cache: bool,
+
+    /// Cached copies of remote datasets; they will be fetched again
+    #[arg(long)]
+    pub datasets: bool,
+
+    /// Only files older than N days; for model responses, also expired ones
+    #[arg(short, long, value_name = "N", value_parser = parse_count)]
+    pub days: Option<NonZeroUsize>,
+
+    /// Keep the latest N complete runs of each experiment and everything newer than the oldest of them, including reporter files
+    #[arg(long, value_name = "N", value_parser = parse_count)]
+    pub keep: Option<NonZeroUsize>,
+
+    /// Delete without asking for confirmation
+    #[arg(short, long, requires = "what", visible_alias = "force", visible_short_alias = 'f')]
+    pub yes: bool,
+
+    /// List each file
+    #[arg(short, long)]
+    pub verbose: bool,
+
+    #[command(flatten)]
+    pub settings: Settings,
+}

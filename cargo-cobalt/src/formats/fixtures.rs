@@ -1,0 +1,42 @@
+//! Results for tests: reports as in result files.
+
+use cobalt_core::report::Report;
+use serde_json::{Value, json};
+
+use crate::results::{FinishedExperiment, Results};
+
+/// The results of runs with these reports.
+pub fn results(reports: Vec<Value>) -> Results {
+    Results::of(reports.into_iter().map(finished).collect())
+}
+
+pub fn finished(report: Value) -> FinishedExperiment {
+    let report: Report = serde_json::from_value(report).unwrap();
+    FinishedExperiment { report, path: None, without_items: None }
+}
+
+/// The report of a run of `desk` with these items, which the evaluator `right` scored.
+pub fn report(items: &[Value]) -> Value {
+    json!({
+        "schema": 1, "id": "0123456789ab", "name": "desk", "timestamp": "2026-02-05T14:30:00.123Z", "tags": ["smoke", "v1"],
+        "config": { "runs": 1, "concurrency": 1, "timeout": 1000, "evaluators": ["right"], "passMarks": [0.5] },
+        "summary": { "totalItems": items.len(), "totalDurationMs": 1500 }, "passed": true, "items": items,
+    })
+}
+
+/// An item with an output and a score.
+pub fn item(index: usize, output: &Value, score: f64) -> Value {
+    json!({
+        "index": index, "key": format!("k{index}"), "status": "ok", "passed": score >= 0.5, "latencyMs": 250.0,
+        "input": { "id": format!("item {index}"), "input": "what now?", "expectedOutput": 4 },
+        "output": { "output": output }, "evaluations": { "right": { "score": score } },
+    })
+}
+
+/// An item without an output.
+pub fn broken(index: usize, status: &str, error: &str) -> Value {
+    json!({
+        "index": index, "key": format!("k{index}"), "status": status, "passed": false, "latencyMs": 250.0,
+        "input": { "input": "what now?" }, "output": { "output": "" }, "evaluations": {}, "error": error,
+    })
+}

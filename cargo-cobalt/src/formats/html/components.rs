@@ -1,0 +1,339 @@
+//! Building blocks of the page: verdicts, names, accessible SVG charts, and the table of items.
+
+use cobalt_core::report::comparison::Difference;
+use cobalt_core::report::{Evaluations, Execution, ItemResult, Report, RunVerdict, ScoreStats, Status};
+use cobalt_core::reporters::{escape_control, expected_field, explain, format_duration};
+use cobalt_core::wording::count;
+use maud::{Markup, PreEscaped, html};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::results::FinishedExperiment;
+
+/// The number of bins for scores from 0 to 1.
+const SCORE_BINS: usize = 10;
+/// The number of bins for latencies.
+const LATENCY_BINS: usize = 24;
+/// The height of the tallest bar.
+const MAX_BAR_HEIGHT: f64 = 30.0;
+
+/// The tone of a badge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tone {
+    Good,
+    Bad,
+    Warning,
+    Neutral,
+}
+
+impl Tone {
+    pub fn from_passed(passed: bool) -> Self {
+        if passed { Self::Good } else { Self::Bad }
+    }
+
+    pub fn from_verdict(verdict: RunVerdict) -> Self {
+        match verdict {
+            RunVerdict::Passed => Self::Good,
+            RunVerdict::NotEvaluated => Self::Warning,
+            RunVerdict::Failed => Self::Bad,
+        }
+    }
+
+    /// The CSS class.
+    pub fn class(self) -> &'static str {
+        match self {
+            Self::Good => "good",
+            Self::Bad => "bad",
+            Self::Warning => "odd",
+            Self::Neutral => "plain",
+        }
+    }
+
+    /// The sign before the word, for readers without colours.
+    fn sign(self) -> &'static str {
+        match self {
+            Self::Good => "✓",
+            Self::Bad => "✕",
+            Self::Warning => "!",
+            Self::Neutral => "≈",
+        }
+    }
+}
+
+/// A verdict with its colour and sign.
+pub fn badge(mark: Tone, word: &str) -> Markup {
+    html! { span.badge.(mark.class()) { span aria-hidden="true" { (mark.sign()) " " } (word) } }
+}
+
+/// The verdict of a run.
+pub fn verdict_badge(verdict: RunVerdict) -> Markup {
+    badge(Tone::from_verdict(verdict), &verdict.to_string())
+}
+
+/// Foreign text in a monospaced font, with its own text direction.
+pub fn code(text: &str) -> Markup {
+    html! { code dir="auto" { (escape_control(text)) } }
+}
+
+/// A foreign name, which may wrap after `_`, `-`, `.` and `/`.
+pub fn name(text: &str) -> Markup {
+    let text = escape_control(text);
+    let parts = text.split_inclusive(['_', '-', '.', '/']).enumerate();
+    html! { bdi { @for (index, part) in parts { @if index > 0 { wbr; } (part) } } }
+}
+
+/// A mean from 0 to 1 as a bar, with its 95% CI and the pass mark.
+pub fn mean_chart(stats: &ScoreStats, mark: f64) -> Markup {
+    let label = format!("mean {:.3}, pass mark {mark}", stats.avg);
+    html! {
+        svg.mean role="img" aria-label=(label) viewBox="0 0 100 16" preserveAspectRatio="none" {
+            title { (label) }
+            rect.track x="0" y="4" width="100" height="8" {}
+            rect.bar x="0" y="4" width=(percent(stats.avg)) height="8" {}
+            @if let Some(ci) = stats.ci95 {
+                line.interval x1=(percent(ci.low)) x2=(percent(ci.high)) y1="8" y2="8" {}
+                @for end in [ci.low, ci.high] {
+                    line.interval x1=(percent(end)) x2=(percent(end)) y1="5" y2="11" {}
+                }
+            }
+            line.mark x1=(percent(mark)) x2=(percent(mark)) y1="0" y2="16" {}
+        }
+    }
+}
+
+/// A histogram of scores in ten bins, with those below the pass mark highlighted.
+pub fn scores_chart(scores: &[f64], mark: f64) -> Markup {
+    let low: Vec<_> = scores.iter().copied().filter(|score| *score < mark).collect();
+    let of = |scores: &[f64]| bin_counts(scores, 0.0, 1.0, SCORE_BINS);
+    let bars = of(scores).into_iter().zip(of(&low)).enumerate().map(|(place, (number, low))| {
+        let edge = |place: usize| place as f64 / SCORE_BINS as f64;
+        Bar { number, low, label: format!("{:.1} to {:.1}", edge(place), edge(place + 1)) }
+    });
+    histogram("scores", &bars.collect::<Vec<_>>())
+}
+
+/// A histogram of latencies in milliseconds.
+pub fn latencies_chart(latencies: &[f64]) -> Markup {
+    let low = latencies.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = latencies.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    if latencies.len() < 2 || low >= high {
+        return Markup::default();
+    }
+    let bins = bin_counts(latencies, low, high, LATENCY_BINS);
+    let edge = |place: usize| format_duration(low + (high - low) * place as f64 / LATENCY_BINS as f64);
+    let bars = bins.iter().enumerate().map(|(place, number)| {
+        let label = format!("{} to {}", edge(place), edge(place + 1));
+        Bar { number: *number, low: 0, label }
+    });
+    html! {
+        figure.latency {
+            (histogram("item latencies", &bars.collect::<Vec<_>>()))
+            figcaption { span { (edge(0)) } span { "Item latency" } span { (edge(LATENCY_BINS)) } }
+        }
+    }
+}
+
+/// The 95% CI of a difference around zero; the chart covers `-largest` to `largest`.
+pub fn difference_chart(difference: &Difference, class: &str, largest: f64) -> Markup {
+    let Some(ci) = difference.ci95.filter(|_| largest > 0.0) else { return Markup::default() };
+    let place = |value: f64| format!("{:.2}", 50.0 + 48.0 * (value / largest).clamp(-1.0, 1.0));
+    html! {
+        svg.difference.(class) aria-hidden="true" viewBox="0 0 100 16" preserveAspectRatio="none" {
+            line.zero x1="50" x2="50" y1="0" y2="16" {}
+            line.interval x1=(place(ci.low)) x2=(place(ci.high)) y1="8" y2="8" {}
+            line.middle x1=(place(difference.difference)) x2=(place(difference.difference)) y1="3" y2="13" {}
+        }
+    }
+}
+
+/// A bar of a histogram.
+struct Bar {
+    number: usize,
+    /// How many of them are highlighted, at the bottom.
+    low: usize,
+    label: String,
+}
+
+fn histogram(what: &str, bars: &[Bar]) -> Markup {
+    let most = bars.iter().map(|bar| bar.number).max().unwrap_or(0);
+    if most == 0 {
+        return Markup::default();
+    }
+    let width = 100.0 / bars.len() as f64;
+    // Small bins stay visible.
+    let height = |number: usize| match number {
+        0 => 0.0,
+        number => (MAX_BAR_HEIGHT * number as f64 / most as f64).max(1.5),
+    };
+    let filled = bars.iter().filter(|bar| bar.number > 0);
+    let words: Vec<_> = filled.map(|bar| format!("{}: {}", bar.label, bar.number)).collect();
+    html! {
+        svg.histogram role="img" aria-label={ "Histogram of " (what) ". " (words.join("; ")) }
+            viewBox="0 0 100 32" preserveAspectRatio="none" {
+            @for (place, bar) in bars.iter().enumerate() {
+                @let (all, low) = (height(bar.number), height(bar.low));
+                @let parts = [("bar", all - low, MAX_BAR_HEIGHT - all), ("low", low, MAX_BAR_HEIGHT - low)];
+                @for (class, height, top) in parts.into_iter().filter(|(_, height, _)| *height > 0.0) {
+                    rect.(class) x=(format!("{:.2}", place as f64 * width + 0.5)) y=(format!("{top:.2}"))
+                        width=(format!("{:.2}", width - 1.0)) height=(format!("{height:.2}")) {
+                        title { (bar.label) ": " (bar.number) }
+                    }
+                }
+            }
+            rect.track x="0" y="31" width="100" height="1" {}
+        }
+    }
+}
+
+/// The number of values in each of `parts` equal bins. A value at an edge belongs to the bin above it.
+fn bin_counts(values: &[f64], low: f64, high: f64, parts: usize) -> Vec<usize> {
+    let mut bins = vec![0; parts];
+    for value in values {
+        // Compensates for rounding: 0.3 / 0.1 is slightly less than 3.
+        let place = ((value - low) / (high - low) * parts as f64 + 1e-9).floor();
+        bins[(place.max(0.0) as usize).min(parts - 1)] += 1;
+    }
+    bins
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.2}", share.clamp(0.0, 1.0) * 100.0)
+}
+
+/// The maximum number of items shown without the script.
+const MAX_NOSCRIPT_ITEMS: usize = 50;
+
+/// The items, or why they are unavailable.
+pub fn items_section(index: usize, finished: &FinishedExperiment) -> Markup {
+    let report = &finished.report;
+    html! {
+        h3 { "Items" }
+        @if let Some(why) = &finished.without_items {
+            p.note { "Item results are unavailable: " (name(why)) }
+        } @else if report.items.is_empty() {
+            p.note { "The run has no items." }
+        } @else {
+            div.items id={ "items-of-" (index) } data-items={ "items-" (index) } {}
+            script type="application/json" id={ "items-" (index) } { (PreEscaped(items_json(report))) }
+            noscript { (noscript_items(report)) }
+        }
+    }
+}
+
+/// Details of the items that did not pass, for readers without JavaScript.
+fn noscript_items(report: &Report) -> Markup {
+    let is_low =
+        |item: &&ItemResult| !item.passed || report.config.scores_below_pass_mark(item).next().is_some();
+    let low: Vec<_> = report.items.iter().filter(is_low).collect();
+    html! {
+        p.note {
+            (count(report.items.len(), "item")) ", " (low.len()) " of them with errors or below a pass mark. "
+            "Enable JavaScript to see all items."
+            @if low.len() > MAX_NOSCRIPT_ITEMS { " Only the first " (MAX_NOSCRIPT_ITEMS) " of those are shown here." }
+        }
+        @for item in low.into_iter().take(MAX_NOSCRIPT_ITEMS) {
+            pre.explained dir="auto" { (explain(item, &report.name, &report.config)) }
+        }
+    }
+}
+
+/// The data of an experiment for the script.
+#[derive(Serialize)]
+struct ExperimentData<'a> {
+    evaluators: Vec<(&'a str, f64)>,
+    items: Vec<ItemData<'a>>,
+}
+
+#[derive(Serialize)]
+struct ItemData<'a> {
+    name: &'a str,
+    passed: bool,
+    /// Whether the item itself fails: in error or, in a strict experiment, below a pass mark.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    failed: bool,
+    /// Whether the agent or an evaluator failed.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    error: bool,
+    status: Status,
+    input: &'a cobalt_core::item::Item,
+    /// The field of the input with the expected output.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expected: Option<&'static str>,
+    runs: Vec<TrialData<'a>>,
+}
+
+#[derive(Serialize)]
+struct TrialData<'a> {
+    #[serde(skip_serializing_if = "is_ok")]
+    status: Status,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output: Option<&'a Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    metadata: Option<&'a cobalt_core::item::Item>,
+    /// In milliseconds, rounded to microseconds.
+    latency: f64,
+    evaluations: &'a Evaluations,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<&'a str>,
+}
+
+fn is_ok(status: &Status) -> bool {
+    *status == Status::Ok
+}
+
+/// The items as JSON that is safe inside a `script` element.
+fn items_json(report: &Report) -> String {
+    let names = report.case_names();
+    let items = report.items.iter().zip(&names).map(|(item, name)| ItemData {
+        name,
+        passed: item.passed,
+        failed: report.config.fails(item),
+        error: item.is_in_error(),
+        status: item.status(),
+        input: &item.input,
+        expected: expected_field(&item.input),
+        runs: item.runs.iter().map(TrialData::of).collect(),
+    });
+    let data = ExperimentData { evaluators: report.config.evaluators().collect(), items: items.collect() };
+    let json =
+        serde_json::to_string(&data).expect("strings, numbers and maps with string keys are valid JSON");
+    // Outside strings, JSON has no `<`.
+    json.replace('<', "\\u003c")
+}
+
+impl<'a> TrialData<'a> {
+    fn of(run: &'a Execution) -> Self {
+        let metadata = Some(run.metadata()).filter(|it| !it.is_empty());
+        Self {
+            status: run.status,
+            output: run.output.as_ref().map(cobalt_core::item::Output::value),
+            metadata,
+            latency: (run.latency_ms * 1000.0).round() / 1000.0,
+            evaluations: &run.evaluations,
+            error: run.error.as_deref(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_score_at_an_edge_counts_to_the_part_above_it_and_one_to_the_last() {
+        assert_eq!(bin_counts(&[0.0, 0.3, 0.7, 1.0, 0.95], 0.0, 1.0, 10), [1, 0, 0, 1, 0, 0, 0, 1, 0, 2]);
+    }
+
+    #[test]
+    fn a_score_at_the_pass_mark_is_not_set_off() {
+        assert!(!scores_chart(&[1.0, 1.0], 1.0).into_string().contains("\"low\""));
+        let chart = scores_chart(&[1.0, 0.95], 1.0).into_string();
+        assert!(chart.contains("class=\"low\"") && chart.contains("class=\"bar\""), "{chart}");
+    }
+
+    #[test]
+    fn latencies_that_are_all_alike_have_no_chart() {
+        assert!(latencies_chart(&[5.0, 5.0]).into_string().is_empty());
+        assert!(latencies_chart(&[5.0, 6.0]).into_string().contains("5 ms to 5 ms: 1; "));
+    }
+}

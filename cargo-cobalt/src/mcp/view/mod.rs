@@ -1,0 +1,22 @@
+//! A run in a response: in the format of its result file, with as many items as fit, worst first.
+//!
+//! | file | contents |
+//! |---|---|
+//! | [`mod@run`] | a run with some of its items, and the cursor of the next page |
+//! | [`head`] | a run without its items, cut to a byte budget |
+//! | [`mod@item`] | the query for items, and an item, cut to a byte budget |
+//! | [`cut`] | truncation and size of texts and JSON |
+//! | [`mod@text`] | the run as Markdown |
+
+mod item;
+mod overview;
+mod run;
+#[cfg(test)]
+mod tests;
+mod text;
+pub mod truncate;
+
+pub use item::{ItemQuery, ItemStatus, change};
+pub use run::{ItemPage, MAX_STRUCTURED, RunPage, item, item_keys, malformed_cursor, run};
+pub use text::{MAX_TEXT, first_lines, fit_lines, text};
+pub use truncate::{keep_fitting, size};

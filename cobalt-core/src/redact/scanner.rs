@@ -1,0 +1,350 @@
+//! Finds secrets in one pass over a text.
+//!
+//! An automaton finds prefixes of secrets and keywords near them, in time linear in the text. Each candidate is read for one prefix
+//! only, or has a bounded length, so the entire scan is linear.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::{fmt, iter};
+
+use aho_corasick::Input;
+use aho_corasick::automaton::{Automaton, OverlappingState};
+use aho_corasick::dfa::DFA;
+
+use super::key_format_table::{KEY_FORMATS, KeyFormat};
+use super::marks::{MARK_START, mark_at};
+use super::{assignments, key_formats, urls};
+
+/// The number of bytes of a known secret that the automaton searches for before the comparison.
+const PREFIX_LENGTH: usize = 8;
+/// How many layers of escapes are decoded: JSON in JSON has two.
+const MAX_LAYERS: usize = 2;
+
+/// What a prefix may belong to.
+#[derive(Clone, Copy, Debug)]
+enum Trigger {
+    Mark,
+    Known(usize),
+    Form(&'static KeyFormat),
+    Hint(Hint),
+}
+
+/// A hint that a secret may be nearby.
+#[derive(Clone, Copy, Debug)]
+enum Hint {
+    SignedToken,
+    PrivateKey,
+    Telegram,
+    AzureSecret,
+    Bearer,
+    Basic,
+    Address,
+    Name,
+}
+
+/// Texts that hint at nearby secrets.
+const HINTS: [(&str, Hint); 5] = [
+    ("eyJ", Hint::SignedToken),
+    ("-----BEGIN", Hint::PrivateKey),
+    (":AA", Hint::Telegram),
+    ("Q~", Hint::AzureSecret),
+    ("://", Hint::Address),
+];
+/// Words that hint at nearby secrets, in lower case, upper case and capitalized.
+const HINT_WORDS: [(&str, Hint); 12] = [
+    ("bearer", Hint::Bearer),
+    ("basic", Hint::Basic),
+    ("password", Hint::Name),
+    ("passwd", Hint::Name),
+    ("passphrase", Hint::Name),
+    ("passcode", Hint::Name),
+    ("pwd", Hint::Name),
+    ("key", Hint::Name),
+    ("secret", Hint::Name),
+    ("token", Hint::Name),
+    ("signature", Hint::Name),
+    ("sig", Hint::Name),
+];
+
+/// The precedence of rules that find the same secret: greater is more specific.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    Hint,
+    Form,
+    Known,
+}
+
+/// A secret in a text.
+#[derive(Debug)]
+pub struct Match {
+    pub(super) range: Range<usize>,
+    rank: Rank,
+    pub(super) name: MarkName,
+}
+
+/// The name in the redaction mark.
+#[derive(Clone, Debug)]
+pub enum MarkName {
+    Rule(&'static str),
+    Secret(Arc<str>),
+}
+
+impl fmt::Display for MarkName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Rule(name) => f.write_str(name),
+            Self::Secret(name) => f.write_str(name),
+        }
+    }
+}
+
+/// An encoded secret to search for.
+#[derive(Clone, Debug)]
+pub struct Pattern {
+    pub bytes: Vec<u8>,
+    pub name: Arc<str>,
+}
+
+/// Finds secrets in texts.
+pub struct Scanner {
+    /// Finds everything.
+    all: TriggerAutomaton,
+    /// Finds known secrets in decoded texts; absent without known secrets.
+    known: Option<TriggerAutomaton>,
+    patterns: Vec<Pattern>,
+    /// The bytes of the patterns.
+    alphabet: [bool; 256],
+    with_forms: bool,
+}
+
+/// An automaton, and the meaning of its patterns.
+struct TriggerAutomaton {
+    automaton: DFA,
+    triggers: Vec<Trigger>,
+}
+
+impl fmt::Debug for Scanner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The patterns are secrets.
+        f.debug_struct("Scanner").finish_non_exhaustive()
+    }
+}
+
+impl TriggerAutomaton {
+    fn new(triggers: Vec<(Vec<u8>, Trigger)>) -> Self {
+        let (texts, triggers): (Vec<_>, Vec<_>) = triggers.into_iter().unzip();
+        let automaton = DFA::builder().prefilter(false).build(&texts);
+        // Fails only with more than 2^31 states; each secret adds about a hundred.
+        Self { automaton: automaton.expect("the automaton is small"), triggers }
+    }
+
+    /// Calls `at` with each match and its range.
+    fn run(&self, text: &[u8], mut at: impl FnMut(Trigger, Range<usize>)) {
+        let input = Input::new(text);
+        let mut state = OverlappingState::start();
+        while self.automaton.try_find_overlapping(&input, &mut state).is_ok() {
+            let Some(found) = state.get_match() else { return };
+            at(self.triggers[found.pattern().as_usize()], found.range());
+        }
+    }
+}
+
+impl Scanner {
+    pub fn new(patterns: Vec<Pattern>, with_forms: bool) -> Self {
+        let head = |(at, pattern): (usize, &Pattern)| {
+            (pattern.bytes[..pattern.bytes.len().min(PREFIX_LENGTH)].to_vec(), Trigger::Known(at))
+        };
+        let known: Vec<_> = patterns.iter().enumerate().map(head).collect();
+        let mut all = known.clone();
+        all.push((MARK_START.as_bytes().to_vec(), Trigger::Mark));
+        if with_forms {
+            all.extend(KEY_FORMATS.iter().map(|form| (form.prefix.as_bytes().to_vec(), Trigger::Form(form))));
+            all.extend(HINTS.map(|(text, near)| (text.as_bytes().to_vec(), Trigger::Hint(near))));
+            for (word, near) in HINT_WORDS {
+                let capital = word[..1].to_uppercase() + &word[1..];
+                let written = [word.to_owned(), word.to_uppercase(), capital];
+                all.extend(written.map(|text| (text.into_bytes(), Trigger::Hint(near))));
+            }
+        }
+        let known = (!known.is_empty()).then(|| TriggerAutomaton::new(known));
+        let mut alphabet = [false; 256];
+        patterns
+            .iter()
+            .flat_map(|pattern| &pattern.bytes)
+            .for_each(|byte| alphabet[usize::from(*byte)] = true);
+        Self { all: TriggerAutomaton::new(all), known, patterns, alphabet, with_forms }
+    }
+
+    /// Whether keys are also found by their format.
+    pub fn finds_forms(&self) -> bool {
+        self.with_forms
+    }
+
+    /// Whether any value is known to be secret.
+    pub fn knows_secrets(&self) -> bool {
+        self.known.is_some()
+    }
+
+    /// The secrets of a text, in order and without overlaps.
+    pub fn find(&self, text: &str) -> Vec<Match> {
+        let bytes = text.as_bytes();
+        let (mut found, mut marks) = (Vec::new(), Vec::new());
+        let (mut ends, mut signed) = (key_formats::PrivateKeyEnds::default(), 0);
+        self.all.run(bytes, |trigger, at| match trigger {
+            Trigger::Mark => marks.extend(mark_at(bytes, at.start)),
+            Trigger::Known(pattern) => found.extend(self.known(pattern, bytes, at.start)),
+            Trigger::Form(form) => found.extend(key_formats::key(bytes, at.start, form).map(|range| Match {
+                range,
+                rank: Rank::Form,
+                name: MarkName::Rule(form.id),
+            })),
+            // The parts of a JWT start the same way.
+            Trigger::Hint(Hint::SignedToken) if at.start < signed => {}
+            Trigger::Hint(Hint::SignedToken) => {
+                found.extend(key_formats::jwt(bytes, at.start).map(|range| {
+                    signed = range.end;
+                    hint_match("jwt", range)
+                }))
+            }
+            Trigger::Hint(other) => other.find(bytes, at, &mut ends, &mut found),
+        });
+        if let Some(machine) = &self.known {
+            self.find_encoded(machine, bytes, &mut found);
+        }
+        if found.is_empty() { found } else { merge_matches(found, &marks) }
+    }
+
+    /// The known secrets in the strings of a JSON document, never splitting an escape. The document stays valid JSON after
+    /// replacement.
+    pub fn find_in_document(&self, text: &str) -> Vec<Match> {
+        let Some(machine) = &self.known else { return Vec::new() };
+        let (bytes, mut found) = (text.as_bytes(), Vec::new());
+        machine.run(bytes, |trigger, at| match trigger {
+            Trigger::Known(pattern) => found.extend(self.known(pattern, bytes, at.start)),
+            Trigger::Mark | Trigger::Form(_) | Trigger::Hint(_) => {}
+        });
+        // Excludes matches that start inside an escape such as `\\n`.
+        found.retain(|found| {
+            bytes[..found.range.start].iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 0
+        });
+        self.find_encoded(machine, bytes, &mut found);
+        if !found.is_empty() {
+            retain_in_strings(bytes, &mut found);
+        }
+        if found.is_empty() { found } else { merge_matches(found, &[]) }
+    }
+
+    fn known(&self, pattern: usize, text: &[u8], start: usize) -> Option<Match> {
+        let Pattern { bytes, name } = &self.patterns[pattern];
+        let range = start..start + bytes.len();
+        let found = || Match { range, rank: Rank::Known, name: MarkName::Secret(Arc::clone(name)) };
+        text[start..].starts_with(bytes).then(found)
+    }
+
+    /// Finds known secrets in the decoded text.
+    fn find_encoded(&self, machine: &TriggerAutomaton, text: &[u8], found: &mut Vec<Match>) {
+        type Undo = fn(&[u8]) -> Option<urls::Decoded>;
+        let [json, percent]: [Undo; 2] = [urls::decode_json, urls::decode_percent];
+        let hides = [
+            urls::may_need_json_decoding(text, &self.alphabet),
+            urls::may_need_percent_decoding(text, &self.alphabet),
+        ];
+        for (undo, _) in [json, percent].into_iter().zip(hides).filter(|(_, hides)| *hides) {
+            let mut layers: Vec<urls::Decoded> = Vec::new();
+            while layers.len() < MAX_LAYERS
+                && let Some(layer) = undo(layers.last().map_or(text, |layer| &layer.bytes))
+            {
+                machine.run(&layer.bytes, |trigger, at| {
+                    let Trigger::Known(pattern) = trigger else { return };
+                    found.extend(self.known(pattern, &layer.bytes, at.start).map(|found| {
+                        let range = layers
+                            .iter()
+                            .rev()
+                            .fold(layer.place(&found.range), |range, below| below.place(&range));
+                        Match { range, ..found }
+                    }));
+                });
+                layers.push(layer);
+            }
+        }
+    }
+}
+
+impl Hint {
+    fn find(
+        self,
+        text: &[u8],
+        at: Range<usize>,
+        ends: &mut key_formats::PrivateKeyEnds,
+        found: &mut Vec<Match>,
+    ) {
+        let start = at.start;
+        let near = |name: &'static str| move |range| hint_match(name, range);
+        match self {
+            Self::SignedToken => {}
+            Self::PrivateKey => {
+                found.extend(key_formats::private_key(text, start, ends).map(near("private-key")))
+            }
+            Self::Telegram => found.extend(key_formats::telegram(text, start).map(near("telegram-token"))),
+            Self::AzureSecret => {
+                found.extend(key_formats::azure_secret(text, start).map(near("azure-secret")))
+            }
+            Self::Bearer => found.extend(key_formats::bearer(text, start).map(near("bearer-token"))),
+            Self::Basic => found.extend(key_formats::basic(text, start).map(near("basic-auth"))),
+            Self::Address => {
+                found.extend(urls::password(text, start).map(near("url-password")));
+                found.extend(urls::webhook(text, start).map(near("chat-webhook")));
+            }
+            Self::Name => {
+                found.extend(assignments::value(text, at.end).map(|(range, kind)| near(kind.id())(range)));
+            }
+        }
+    }
+}
+
+fn hint_match(name: &'static str, range: Range<usize>) -> Match {
+    Match { range, rank: Rank::Hint, name: MarkName::Rule(name) }
+}
+
+/// Keeps matches that are within a single string of a JSON document.
+fn retain_in_strings(document: &[u8], found: &mut Vec<Match>) {
+    let mut at = 0;
+    let mut quote = || {
+        loop {
+            let next = at + memchr::memchr2(b'"', b'\\', document.get(at..)?)?;
+            at = next + if document[next] == b'"' { 1 } else { 2 };
+            if document[next] == b'"' {
+                return Some(next);
+            }
+        }
+    };
+    // A truncated line ends within a string.
+    let mut strings = iter::from_fn(|| Some(quote()? + 1..quote().unwrap_or(document.len()))).peekable();
+    found.sort_by_key(|found| found.range.start);
+    found.retain(|found| {
+        while strings.next_if(|string| string.end < found.range.end).is_some() {}
+        strings.peek().is_some_and(|string| string.start <= found.range.start)
+    });
+}
+
+/// Drops matches that touch a mark, and merges overlapping ones.
+fn merge_matches(mut found: Vec<Match>, marks: &[Range<usize>]) -> Vec<Match> {
+    found.retain(|found| {
+        let next = marks.partition_point(|mark| mark.end <= found.range.start);
+        marks.get(next).is_none_or(|mark| mark.start >= found.range.end)
+    });
+    found.sort_by_key(|found| (found.range.start, std::cmp::Reverse(found.range.end)));
+    let mut merged: Vec<Match> = Vec::with_capacity(found.len());
+    for next in found {
+        match merged.last_mut().filter(|last| next.range.start < last.range.end) {
+            Some(last) => {
+                last.range.end = last.range.end.max(next.range.end);
+                if next.rank > last.rank {
+                    (last.rank, last.name) = (next.rank, next.name);
+                }
+            }
+            None => merged.push(next),
+        }
+    }
+    merged
+}

@@ -1,0 +1,508 @@
+//! The metrics of a run, gathered from its items in one pass, and the format of a threshold's value.
+
+use std::collections::{BTreeSet, HashMap};
+use std::time::Duration;
+
+use super::identity::cluster_name;
+use super::item::{ItemResult, Status};
+use super::stats::{Cluster, Interval, by_cluster, describe, pass_at_k, pass_hat_k, sum, wilson_clustered};
+use super::summary::{JudgeTotals, LatencyStats, ScoreStats, Summary};
+use super::threshold::{Category, Metric, Threshold};
+use crate::item::ExecutionUsage;
+use crate::prices::PriceTable;
+use crate::wording::{format_decimal, group_decimal};
+
+/// The input of thresholds and summaries: one value per item or execution.
+#[derive(Debug, Default)]
+pub struct RunMetrics<'a> {
+    items: &'a [ItemResult],
+    /// The evaluators, in order.
+    pub(super) evaluators: Vec<EvaluatorMetrics<'a>>,
+    /// Each item's mean latency in milliseconds.
+    pub(super) latency: Vec<f64>,
+    /// Each item's tokens over its trials, if reported.
+    pub(super) tokens: Vec<f64>,
+    total_tokens: Option<u64>,
+    /// Each item's agent cost over its trials in USD, if known.
+    pub(super) cost: Vec<f64>,
+    /// Items with an output that reports no tokens.
+    pub(super) without_tokens: usize,
+    /// Items with an output whose cost is unknown because it reports no model or no tokens.
+    pub(super) without_cost: usize,
+    /// Items with tokens of unknown cost.
+    pub(super) unpriced: usize,
+    /// The agent's models without a price.
+    pub(super) unpriced_models: BTreeSet<String>,
+    /// The judges' usage.
+    pub(super) judges: JudgeTotals,
+    /// Items with an output in every trial.
+    successful: usize,
+    /// Whether the agent gave any output.
+    pub(super) answered: bool,
+    /// Items with an output in some trial.
+    pub(super) answered_items: usize,
+    runs: usize,
+}
+
+/// One evaluator's scores.
+#[derive(Debug)]
+pub(super) struct EvaluatorMetrics<'a> {
+    pub(super) name: &'a str,
+    pub(super) pass_mark: f64,
+    /// Every score of every execution.
+    pub(super) scores: Vec<f64>,
+    /// Executions in which the evaluator failed.
+    pub(super) errors: usize,
+    /// The items it scored.
+    items: Vec<ScoredItem>,
+}
+
+/// An evaluator's scores of one item.
+#[derive(Clone, Copy, Debug)]
+struct ScoredItem {
+    /// The sum of the scores.
+    total: f64,
+    count: u32,
+    /// The number of scores at or above the pass mark.
+    passes: u32,
+    /// The number of the item's cluster.
+    cluster: usize,
+}
+
+impl<'a> RunMetrics<'a> {
+    /// Gathers the metrics of `items` for evaluators with these names and pass marks.
+    #[must_use]
+    pub fn gather(items: &'a [ItemResult], evaluators: &[(&'a str, f64)], prices: &PriceTable) -> Self {
+        let mut figures = RunMetrics {
+            items,
+            evaluators: evaluators.iter().map(|&(name, mark)| EvaluatorMetrics::new(name, mark)).collect(),
+            latency: Vec::with_capacity(items.len()),
+            ..RunMetrics::default()
+        };
+        let mut clusters = ClusterNumbering::default();
+        for item in items {
+            figures.add(item, clusters.of(item), prices);
+        }
+        figures
+    }
+
+    fn add(&mut self, item: &ItemResult, cluster: usize, prices: &PriceTable) {
+        self.latency.push(item.latency_ms());
+        self.successful += usize::from(item.status() == Status::Ok);
+        let is_answered = item.runs.iter().any(|run| run.status == Status::Ok);
+        self.answered |= is_answered;
+        self.answered_items += usize::from(is_answered);
+        self.runs = self.runs.max(item.runs.len());
+        for evaluator in &mut self.evaluators {
+            evaluator.add(item, cluster);
+        }
+        let usage = ItemUsage::of(item, prices);
+        if let Some(tokens) = usage.tokens {
+            let total = self.total_tokens.get_or_insert(0);
+            // An agent may report anything; a panic here would lose all results.
+            *total = total.saturating_add(tokens);
+            self.tokens.push(tokens as f64);
+        }
+        self.cost.extend(usage.known_cost());
+        self.without_tokens += usize::from(usage.lacks_tokens);
+        self.without_cost += usize::from(usage.lacks_cost && !usage.unpriced);
+        self.unpriced += usize::from(usage.unpriced);
+        self.unpriced_models.extend(usage.unpriced_models);
+        self.judges.add(item);
+    }
+
+    /// These metrics with the scores of `other`, which has further trials of the same items. Usage, latency and errors stay those of
+    /// this run, and so does an evaluator without a score in it.
+    #[doc(hidden)]
+    pub fn with_pooled_scores(self, other: Self) -> Self {
+        let one = |(own, all): (EvaluatorMetrics<'a>, _)| if own.scores.is_empty() { own } else { all };
+        let evaluators = self.evaluators.into_iter().zip(other.evaluators).map(one).collect();
+        Self { evaluators, runs: other.runs, ..self }
+    }
+
+    /// The summary of the run.
+    #[must_use]
+    pub fn summary(&self, duration: Duration) -> Summary {
+        let latency = describe(&self.latency);
+        let scores = self
+            .evaluators
+            .iter()
+            .filter_map(|evaluator| Some((evaluator.name.to_owned(), evaluator.stats(self.runs)?)));
+        let mut summary = Summary {
+            total_items: self.items.len(),
+            total_duration_ms: u64::try_from(duration.as_millis()).unwrap_or(u64::MAX),
+            avg_latency_ms: latency.as_ref().map_or(0.0, |latency| latency.mean),
+            total_tokens: self.total_tokens,
+            estimated_cost: (!self.cost.is_empty()).then(|| sum(self.cost.iter().copied())),
+            scores: scores.collect(),
+            successful_items: self.successful,
+            failed_items: self.items.len() - self.successful,
+            timeouts: self.items.iter().filter(|item| item.status() == Status::Timeout).count(),
+            eval_errors: self.evaluators.iter().map(|evaluator| evaluator.errors).sum(),
+            passed_items: self.items.iter().filter(|item| item.passed).count(),
+            low_items: self.items.iter().filter(|item| !item.passed && !item.is_in_error()).count(),
+            unpriced_items: self.unpriced,
+            unpriced_models: self.unpriced_models.union(&self.judges.unpriced).cloned().collect(),
+            latency: latency.map(|l| LatencyStats {
+                min: l.min,
+                max: l.max,
+                p50: l.p50,
+                p95: l.p95,
+                p99: l.p99,
+            }),
+            ..Summary::default()
+        };
+        self.judges.add_to(&mut summary);
+        summary
+    }
+}
+
+/// Numbers the clusters: items with the same field `cluster` share one, every other item has its own.
+#[derive(Default)]
+struct ClusterNumbering {
+    named: HashMap<String, usize>,
+    count: usize,
+}
+
+impl ClusterNumbering {
+    fn of(&mut self, item: &ItemResult) -> usize {
+        let new = self.count;
+        let number = match cluster_name(&item.input) {
+            Some(name) => *self.named.entry(name).or_insert(new),
+            None => new,
+        };
+        self.count += usize::from(number == new);
+        number
+    }
+}
+
+impl<'a> EvaluatorMetrics<'a> {
+    fn new(name: &'a str, pass_mark: f64) -> Self {
+        Self { name, pass_mark, scores: Vec::new(), errors: 0, items: Vec::new() }
+    }
+
+    fn add(&mut self, item: &ItemResult, cluster: usize) {
+        let (mut total, mut count, mut passes) = (0.0, 0, 0);
+        for evaluation in item.runs.iter().filter_map(|run| run.evaluations.get(self.name)) {
+            match evaluation.score {
+                Some(score) => {
+                    self.scores.push(score);
+                    total += score;
+                    count += 1;
+                    passes += u32::from(score >= self.pass_mark);
+                }
+                None => self.errors += 1,
+            }
+        }
+        if count > 0 {
+            self.items.push(ScoredItem { total, count, passes, cluster });
+        }
+    }
+
+    /// The share of scores at or above `mark`.
+    pub(super) fn pass_rate(&self, mark: Option<f64>) -> Option<f64> {
+        let mark = mark.unwrap_or(self.pass_mark);
+        ratio(self.scores.iter().filter(|score| **score >= mark).count(), self.scores.len())
+    }
+
+    fn stats(&self, runs: usize) -> Option<ScoreStats> {
+        let all = describe(&self.scores)?;
+        let scores = self.clusters(|item| item.total);
+        let means = describe(&by_cluster(&scores))?;
+        let is_shares = self.scores.iter().all(|score| *score == 0.0 || *score == 1.0);
+        Some(ScoreStats {
+            avg: all.mean,
+            min: all.min,
+            max: all.max,
+            p50: all.p50,
+            p95: all.p95,
+            p99: all.p99,
+            count: all.n,
+            stddev: all.stddev_population,
+            std_error: means.std_error,
+            ci95: if is_shares {
+                wilson_clustered(&scores, 0.95)
+            } else {
+                means.ci95.map(|ci| Interval { low: ci.low.max(0.0), high: ci.high.min(1.0) })
+            },
+            pass_rate: self.pass_rate(None),
+            pass_rate_ci95: wilson_clustered(&self.clusters(|item| f64::from(item.passes)), 0.95),
+            pass_at_k: self.mean_over_items_per_k(runs, pass_at_k),
+            pass_hat_k: self.mean_over_items_per_k(runs, pass_hat_k),
+        })
+    }
+
+    /// A value of each item summed by cluster, with the number of scores in the cluster.
+    fn clusters(&self, figure: fn(&ScoredItem) -> f64) -> Vec<Cluster> {
+        let most = self.items.iter().map(|item| item.cluster + 1).max().unwrap_or(0);
+        let mut clusters = vec![Cluster { total: 0.0, count: 0 }; most];
+        for item in &self.items {
+            let cluster = &mut clusters[item.cluster];
+            cluster.total += figure(item);
+            cluster.count += item.count as usize;
+        }
+        clusters.retain(|cluster| cluster.count > 0);
+        clusters
+    }
+
+    /// A metric of n trials of which c pass, for each k up to `runs`, averaged over the items with a score in every trial: with
+    /// different items per k, the values would not be comparable.
+    fn mean_over_items_per_k(&self, runs: usize, figure: fn(u64, u64, u64) -> Option<f64>) -> Vec<f64> {
+        if runs < 2 {
+            return Vec::new();
+        }
+        let items = self.items.iter().filter(|item| item.count as usize == runs);
+        let average = |k| {
+            let values: Vec<f64> = items
+                .clone()
+                .filter_map(|item| figure(u64::from(item.count), u64::from(item.passes), k))
+                .collect();
+            describe(&values).map(|d| d.mean)
+        };
+        (1..=runs as u64).map_while(average).collect()
+    }
+}
+
+pub fn ratio(part: usize, whole: usize) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
+}
+
+/// The usage of an item's executions.
+pub struct ItemUsage {
+    pub(super) tokens: Option<u64>,
+    cost: Option<f64>,
+    /// Whether an output reports no tokens.
+    lacks_tokens: bool,
+    /// Whether an output reports neither a cost nor the data to calculate one.
+    lacks_cost: bool,
+    /// Whether the cost of some tokens is unknown.
+    unpriced: bool,
+    /// The models without a known price.
+    unpriced_models: BTreeSet<String>,
+}
+
+impl ItemUsage {
+    /// The cost in USD, if it is known for all tokens.
+    pub fn known_cost(&self) -> Option<f64> {
+        self.cost.filter(|_| !self.unpriced)
+    }
+
+    pub fn of(item: &ItemResult, prices: &PriceTable) -> Self {
+        let mut usage = Self {
+            tokens: None,
+            cost: None,
+            lacks_tokens: false,
+            lacks_cost: false,
+            unpriced: false,
+            unpriced_models: BTreeSet::new(),
+        };
+        // Includes what failed trials have used.
+        for run in &item.runs {
+            let spending = ExecutionUsage::of(run.metadata(), prices);
+            usage.lacks_tokens |= run.output.is_some() && spending.tokens.is_none();
+            usage.lacks_cost |= run.output.is_some() && spending.cost.is_none() && !spending.is_unpriced;
+            if let Some(tokens) = spending.tokens {
+                let total = usage.tokens.get_or_insert(0);
+                *total = total.saturating_add(tokens);
+            }
+            if let Some(cost) = spending.cost {
+                *usage.cost.get_or_insert(0.0) += cost;
+            }
+            usage.unpriced |= spending.is_unpriced;
+            usage.unpriced_models.extend(spending.unpriced_models);
+        }
+        usage
+    }
+}
+
+/// Decimals of scores and ratios.
+const SCORE_DECIMALS: usize = 3;
+/// In milliseconds.
+const MS_PER_SECOND: f64 = 1000.0;
+
+/// A value with its unit. It gets more decimals if rounding would move it to the other side of the bound.
+pub fn format_value(threshold: &Threshold, actual: f64) -> String {
+    let is_ratio = threshold.metric() == Metric::Ratio;
+    let (unit, name) = match threshold.category() {
+        Category::Latency if !is_ratio && actual.abs() >= MS_PER_SECOND => (MS_PER_SECOND, "s"),
+        _ => (1.0, "ms"),
+    };
+    let (amount, fewest) = match threshold.category() {
+        Category::Latency | Category::Tokens | Category::Cost | Category::JudgeCost if !is_ratio => {
+            (actual / unit, significant_decimals(actual / unit))
+        }
+        _ => (actual, SCORE_DECIMALS),
+    };
+    let keeps_its_side = |figure: &String| {
+        figure.parse::<f64>().is_ok_and(|it| threshold.is_met_by(it * unit) == threshold.is_met_by(actual))
+    };
+    let figure = (fewest..=fewest + 4).map(|decimals| format_decimal(amount, decimals)).find(keeps_its_side);
+    let figure = group_decimal(&figure.unwrap_or_else(|| amount.to_string()));
+    match threshold.category() {
+        _ if is_ratio => figure,
+        Category::Latency => format!("{figure} {name}"),
+        Category::Cost | Category::JudgeCost => match figure.strip_prefix('-') {
+            Some(figure) => format!("-${figure}"),
+            None => format!("${figure}"),
+        },
+        _ => figure,
+    }
+}
+
+/// The decimals that show three significant digits, at most six.
+fn significant_decimals(amount: f64) -> usize {
+    let first = if amount == 0.0 { 0.0 } else { amount.abs().log10().floor() };
+    (2.0 - first).clamp(0.0, 6.0) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::item::Output;
+    use crate::report::{Execution, ScoredEvaluation};
+
+    fn item(runs: Vec<Execution>) -> ItemResult {
+        ItemResult { index: 0, key: String::new(), input: Arc::default(), passed: true, runs }
+    }
+
+    fn scored(scores: &[Option<f64>]) -> ItemResult {
+        let run = |score: &Option<f64>| {
+            let evaluation = ScoredEvaluation { score: *score, ..ScoredEvaluation::default() };
+            Execution {
+                evaluations: [("e".into(), evaluation)].into_iter().collect(),
+                ..Execution::default()
+            }
+        };
+        item(scores.iter().map(run).collect())
+    }
+
+    fn stats(items: &[ItemResult]) -> ScoreStats {
+        let figures = RunMetrics::gather(items, &[("e", 0.5)], &PriceTable::default());
+        figures.summary(Duration::ZERO).scores["e"].clone()
+    }
+
+    fn is_close(a: f64, b: f64) -> bool {
+        (a - b).abs() < 1e-12
+    }
+
+    #[test]
+    fn runs_of_one_item_are_no_independent_trials() {
+        let (low, high) = ([Some(0.2), Some(0.4)], [Some(0.8), Some(1.0)]);
+        let stats = stats(&[scored(&low), scored(&high)]);
+        // Two means of 0.3 and 0.9: an SD of 0.6 / sqrt(2), divided by sqrt(2).
+        assert!(is_close(stats.avg, 0.6) && is_close(stats.std_error.unwrap(), 0.3));
+    }
+
+    #[test]
+    fn items_of_one_cluster_are_no_independent_trials() {
+        let of_cluster = |name: usize, score: f64| {
+            let input = serde_json::json!({ "cluster": name }).as_object().unwrap().clone();
+            ItemResult { input: Arc::new(input), ..scored(&[Some(score)]) }
+        };
+        let right = |count: usize| -> Vec<_> {
+            (0..20).map(|n| of_cluster(n / 5, f64::from(u8::from(n / 5 < count)))).collect()
+        };
+        // Two of four documents are right in all of their five questions.
+        let half = stats(&right(2));
+        assert!(is_close(half.std_error.unwrap(), 0.5 / 3.0_f64.sqrt()), "{half:?}");
+        let (ci95, of_rate) = (half.ci95.unwrap(), half.pass_rate_ci95.unwrap());
+        assert!(ci95 == of_rate && ci95.low < 0.15 && ci95.high > 0.85, "{ci95:?}");
+        // The correlation is unknown: all four are right.
+        let all = stats(&right(4)).ci95.unwrap();
+        assert!(all.high == 1.0 && all.low < 0.51, "{all:?}");
+
+        let graded: Vec<_> = (0..20).map(|n| of_cluster(n / 5, 0.2 + 0.2 * (n / 5) as f64)).collect();
+        let graded = stats(&graded);
+        // Four means of 0.2 to 0.8.
+        assert!(is_close(graded.std_error.unwrap(), (0.2_f64 / 3.0).sqrt() / 2.0), "{graded:?}");
+    }
+
+    #[test]
+    fn trials_of_one_item_have_an_interval_of_the_pass_rate_and_are_no_independent_ones() {
+        let items: Vec<_> = (0..30).map(|n| scored(&[Some(f64::from(u8::from(n % 3 > 0))); 5])).collect();
+        let rate = stats(&items).pass_rate_ci95.unwrap();
+        let (of_all, of_items) = (
+            crate::report::stats::wilson(100, 150, 0.95).unwrap(),
+            crate::report::stats::wilson(20, 30, 0.95).unwrap(),
+        );
+        assert!(rate.low < of_all.low && (rate.low - of_items.low).abs() < 0.02, "{rate:?}");
+    }
+
+    #[test]
+    fn the_interval_lies_around_the_mean_where_scores_are_missing() {
+        let items: Vec<_> = (0..20)
+            .map(
+                |n| if n % 2 == 0 { scored(&[Some(0.1); 4]) } else { scored(&[Some(0.9), None, None, None]) },
+            )
+            .collect();
+        let stats = stats(&items);
+        let ci95 = stats.ci95.unwrap();
+        assert!(is_close(stats.avg, 0.26));
+        assert!(is_close((ci95.low + ci95.high) / 2.0, stats.avg), "{ci95:?}");
+        // Deviations of (0.4 - 4 * 0.26) / 2.5 and (0.9 - 0.26) / 2.5, both 0.256, of 20 items.
+        assert!(is_close(stats.std_error.unwrap(), 0.256 / 19.0_f64.sqrt()));
+    }
+
+    #[test]
+    fn the_agents_cost_has_the_rate_of_cached_input_and_unknown_models_are_named_once() {
+        let run = |model: &str, output: Output| Execution {
+            output: Some(output.model(model)),
+            ..Execution::default()
+        };
+        let cached = || Output::new("").tokens(1_000_000, 0).cached_tokens(1_000_000);
+        let items = [item(vec![run("gpt-6-luna", cached())])];
+        let summary = RunMetrics::gather(&items, &[], &PriceTable::default()).summary(Duration::ZERO);
+        assert_eq!(summary.estimated_cost, Some(0.02), "the long prompt's rate of cached input");
+        assert_eq!(summary.unpriced_models, [""; 0]);
+
+        let unknown = || run("ours", Output::new("").tokens(1, 1));
+        let items = [item(vec![unknown(), unknown()]), item(vec![run("gpt-4o", cached()), unknown()])];
+        let summary = RunMetrics::gather(&items, &[], &PriceTable::default()).summary(Duration::ZERO);
+        assert_eq!((summary.unpriced_items, summary.total_tokens), (2, Some(1_000_006)));
+        assert_eq!(summary.unpriced_models, ["ours"]);
+    }
+
+    #[test]
+    fn absurd_token_counts_stop_at_the_largest_number() {
+        let run = || Execution { output: Some(Output::new("").tokens(u64::MAX, 1)), ..Execution::default() };
+        let items = [item(vec![run(), run()]), item(vec![run(), run()])];
+        let summary = RunMetrics::gather(&items, &[], &PriceTable::default()).summary(Duration::ZERO);
+        assert_eq!(summary.total_tokens, Some(u64::MAX));
+    }
+
+    fn shown(threshold: &str, actual: f64) -> String {
+        format_value(&threshold.parse().unwrap(), actual)
+    }
+
+    #[test]
+    fn a_figure_has_the_digits_that_are_read() {
+        for (threshold, actual, expected) in [
+            ("score.avg >= 0.8", 2.0 / 3.0, "0.667"),
+            ("vs_baseline.latency.ratio <= 1.2", 1.234_567, "1.235"),
+            ("latency.avg <= 5s", 1_234.567_891, "1.23 s"),
+            ("latency.p95 <= 2m", 62_345.6, "62.3 s"),
+            ("vs_baseline.latency.rise <= 5s", -1_500.0, "-1.5 s"),
+            ("latency.avg <= 5s", 999.6, "999.6 ms"),
+            ("latency.avg <= 5s", 12.345_678, "12.3 ms"),
+            ("latency.avg <= 5s", 0.000_213_4, "0.000213 ms"),
+            ("vs_baseline.latency.rise <= 5ms", -0.000_000_12, "0 ms"),
+            ("tokens.total <= 9", 1234.0, "1,234"),
+            ("cost.total <= 1", 0.012_345_6, "$0.0123"),
+            ("vs_baseline.cost.rise <= 1", -0.012_345_6, "-$0.0123"),
+        ] {
+            assert_eq!(shown(threshold, actual), expected, "{threshold}");
+        }
+    }
+
+    #[test]
+    fn a_figure_is_shown_on_its_side_of_the_bound() {
+        let shown = |score| shown("e.avg >= 0.8", score);
+        assert_eq!(
+            [0.5, 0.799_6, 0.799_999_999, 0.800_000_001].map(shown),
+            ["0.5", "0.7996", "0.799999999", "0.8"]
+        );
+        assert_eq!(format_value(&"latency.p95 <= 4s".parse().unwrap(), 4_000.4), "4.0004 s");
+    }
+}

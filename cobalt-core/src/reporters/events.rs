@@ -1,0 +1,570 @@
+//! The events of a run, also as JSON lines. An error that many items share is sent in full once.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::explain::explain;
+use super::missing_key::MissingKey;
+use crate::report::{
+    Category, DatasetSummary, Execution, Fetch, ItemResult, Report, RunConfig, SourceLocation, Status,
+    Threshold,
+};
+use crate::wording::{count, truncate};
+
+/// The version of the protocol, sent first. `cargo cobalt` also looks for this text in a binary to find out whether it calls
+/// `cobalt::main`, without starting it.
+pub const PROTOCOL: &str = "cobalt experiments, protocol 2";
+
+/// The maximum number of items named below their pass mark, and in error.
+const MAX_NAMED_ITEMS: usize = 8;
+/// The maximum number of items below their pass mark that are explained when a threshold is missed.
+const MAX_EXPLAINED_ITEMS: usize = 3;
+/// The maximum length of an error in the summary, in characters.
+const MAX_ERROR_LENGTH: usize = 400;
+
+/// An event. In JSON, an object whose `event` is the variant's name in kebab-case.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "kebab-case", rename_all_fields = "camelCase")]
+#[non_exhaustive]
+pub enum Event {
+    /// The first event of a process.
+    Hello {
+        /// [`PROTOCOL`].
+        protocol: String,
+        /// The library's version.
+        version: String,
+    },
+    /// A declared experiment, when experiments are listed.
+    Listed(Box<Listed>),
+    /// An experiment is about to run.
+    ExperimentStarted(ExperimentStarted),
+    /// One of several trials of an item has finished.
+    RunFinished(RunFinished),
+    /// All trials of an item have finished, and the item is on disk.
+    ItemFinished(ItemFinished),
+    /// All items of an experiment have finished, and its thresholds are evaluated.
+    ExperimentFinished(Box<ExperimentFinished>),
+    /// An experiment was interrupted; finished items are saved.
+    ExperimentInterrupted {
+        /// The experiment's name.
+        name: String,
+        /// The run's ID, for resuming it.
+        id: String,
+        /// The number of saved items; without any, there is nothing to resume. Absent in events of earlier versions.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        kept: Option<usize>,
+        /// Why it was stopped, if not on request: its items can no longer be saved.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        error: Option<String>,
+    },
+    /// An experiment cannot run because of its data or its declaration.
+    ExperimentBroken {
+        /// The experiment's name.
+        name: String,
+        /// What is wrong, and what to do.
+        error: String,
+        /// Where the experiment is declared.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        declared_at: Option<SourceLocation>,
+    },
+    /// An experiment is ignored because a required environment variable is not set or empty.
+    ExperimentIgnored {
+        /// The experiment's name.
+        name: String,
+        /// The variable.
+        variable: String,
+    },
+    /// An experiment is skipped because no item is left: only failed or changed items, or those of a shard, were requested.
+    ExperimentSkipped {
+        /// The experiment's name.
+        name: String,
+        /// Why no item is left.
+        why: String,
+    },
+    /// An experiment that still fails because of earlier results, when only failed or changed items are run: this run does not
+    /// replace those results.
+    ExperimentStillFailed {
+        /// The experiment's name.
+        name: String,
+        /// Which items and thresholds failed, and in which run.
+        why: String,
+    },
+    /// The arguments request libtest output, so test cases are printed and no other events follow.
+    TestOutput {
+        /// How many experiments are selected.
+        experiments: usize,
+    },
+    /// This process does not resume a requested run; another one may.
+    NotResumed {
+        /// The run's id.
+        id: String,
+        /// The reason.
+        error: String,
+    },
+    /// Nothing can run, for a reason that does not concern a single experiment.
+    Failed {
+        /// What is wrong, and what to do.
+        error: String,
+    },
+    /// The last event of a process that sent `Hello`, unless it could not run anything. Its exit code takes precedence over that of
+    /// the process, which a library may change.
+    Ended {
+        /// The exit code that the process is about to return.
+        exit_code: i32,
+    },
+    /// A required API key is missing. Sent before anything runs.
+    KeyMissing(MissingKey),
+    /// A probable mistake that fails nothing. Several binaries may send the same.
+    Warning(Warning),
+    /// An event of a later version.
+    #[serde(other)]
+    Unknown,
+}
+
+/// A probable mistake that fails nothing: for example, a variable that nothing reads, or a run whose scores no threshold checks.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Warning {
+    /// The experiment's name; absent if the warning concerns the whole invocation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub experiment: Option<String>,
+    /// What is probably wrong, and what to do.
+    pub message: String,
+    /// Where the experiment is declared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub declared_at: Option<SourceLocation>,
+}
+
+impl Warning {
+    /// A warning about the whole invocation.
+    #[must_use]
+    pub fn global(message: String) -> Self {
+        Self { experiment: None, message, declared_at: None }
+    }
+
+    /// The warning for a finished run if no threshold checks a score although every item is below its pass mark. `None` otherwise,
+    /// and for runs without thresholds.
+    #[must_use]
+    pub fn for_report(report: &Report) -> Option<Self> {
+        let Report { name, items, config, .. } = report;
+        let thresholds = config.parse_thresholds().ok()?;
+        let bounds_score =
+            |threshold: &Threshold| matches!(threshold.category(), Category::Score | Category::Evaluator(_));
+        let is_low = |item: &ItemResult| config.scores_below_pass_mark(item).next().is_some();
+        // Partial runs have no outcomes: their thresholds are not evaluated.
+        let is_gated = !config.strict && !report.thresholds().is_empty();
+        if !is_gated || thresholds.iter().any(bounds_score) || items.is_empty() || !items.iter().all(is_low) {
+            return None;
+        }
+        let message = format!(
+            "no threshold checks a score, and all items are below their pass mark ({}); add a threshold such as \
+             `score.avg >= 0.8`, or set `strict = true`",
+            count(items.len(), "item")
+        );
+        Some(Self { experiment: Some(name.clone()), message, declared_at: report.declared_at.clone() })
+    }
+}
+
+/// `<experiment>: <message>`
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.experiment {
+            Some(experiment) => write!(f, "{experiment}: {}", self.message),
+            None => f.write_str(&self.message),
+        }
+    }
+}
+
+/// A declared experiment.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Listed {
+    /// The experiment's name.
+    pub name: String,
+    /// Its tags.
+    pub tags: Vec<String>,
+    /// The source of its items: the path as given, or `inline`; absent if the data was not or cannot be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dataset: Option<String>,
+    /// The number of items; absent if the data was not or cannot be read.
+    pub items: Option<usize>,
+    /// When its items were fetched, and their version; absent for items from a file or from code.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fetched: Option<Fetch>,
+    /// SHA-256 over all items, if they were fetched.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hash: Option<String>,
+    /// The fields of its first item, at most 50.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fields: Vec<String>,
+    /// The number of trials per item.
+    pub runs: usize,
+    /// The evaluators' names, in order.
+    pub evaluators: Vec<String>,
+    /// The thresholds, as named in test cases.
+    pub thresholds: Vec<String>,
+    /// The file of the declaration: the compiler's path without `x/..`.
+    pub file: String,
+    /// The line in that file, from 1.
+    pub line: u32,
+    /// The missing variable because of which it is ignored; its settings are not evaluated then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ignored_without: Option<String>,
+    /// Why it cannot run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+/// An experiment that is about to run.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ExperimentStarted {
+    /// The experiment's number in later events; unique within a process.
+    pub experiment: usize,
+    /// The run's id.
+    pub id: String,
+    /// The experiment's name.
+    pub name: String,
+    /// Its tags.
+    pub tags: Vec<String>,
+    /// Where it is declared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub declared_at: Option<SourceLocation>,
+    /// The dataset, with all of its items.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dataset: Option<DatasetSummary>,
+    /// The number of items to run, including those of an earlier process.
+    pub items: usize,
+    /// How many of them an earlier process has finished.
+    pub done: usize,
+    /// The number of trials per item.
+    pub runs: usize,
+    /// The evaluators' names, in order.
+    pub evaluators: Vec<String>,
+    /// The maximum number of items in parallel.
+    pub concurrency: usize,
+    /// The agent's timeout per trial, in milliseconds.
+    pub timeout_ms: u64,
+    /// Whether only some of the items are run.
+    pub partial: bool,
+    /// Why these items are run, if only failed or changed items, or those of a shard, were requested.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+}
+
+/// One of several trials of an item has finished. Not sent for a single trial per item.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct RunFinished {
+    /// The experiment's number.
+    pub experiment: usize,
+    /// The item's index in the dataset, from 0.
+    pub index: usize,
+    /// The trial's number, from 0.
+    pub run: usize,
+}
+
+/// All trials of an item have finished.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ItemFinished {
+    /// The experiment's number.
+    pub experiment: usize,
+    /// The item's index in the dataset, from 0.
+    pub index: usize,
+    /// The item's name in test cases: its ID, or else its index as four digits.
+    pub item: String,
+    /// The worst status of its trials.
+    pub status: Status,
+    /// Whether it is at or above every pass mark in every trial, without an error.
+    pub passed: bool,
+    /// Whether its test case fails: in error or, in a strict experiment, below a pass mark. Absent in events of older versions,
+    /// where `passed` means that it does not fail: see [`fails`](Self::fails).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed: Option<bool>,
+    /// The agent's latency in milliseconds; the mean of several trials.
+    pub latency_ms: f64,
+    /// The scores from 0 to 1, means of several trials; absent for an evaluator without a score.
+    pub scores: BTreeMap<String, f64>,
+    /// Evaluators that scored it below their pass mark in some trial.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub low: Vec<String>,
+    /// Why the agent or an evaluator failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// Why it did not pass, in detail; only for the first such items of an experiment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+    /// Whether an earlier process has finished it, and this one resumes the run.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub done_before: bool,
+}
+
+/// The result of an experiment.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ExperimentFinished {
+    /// The experiment's number.
+    pub experiment: usize,
+    /// The report, without its items.
+    pub report: Report,
+    /// The first items below their pass mark.
+    pub low: Vec<ItemBelowPassMark>,
+    /// The number of items below their pass mark.
+    pub low_items: usize,
+    /// The first items in error; items with the same error are merged.
+    pub failed: Vec<FailedItem>,
+    /// The number of items in error.
+    pub items_in_error: usize,
+    /// The result file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// Why the results are not saved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unsaved: Option<String>,
+}
+
+/// An item that some evaluator scored below its pass mark.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ItemBelowPassMark {
+    /// The item's name in test cases.
+    pub item: String,
+    /// The scores below their pass mark; with several trials the lowest.
+    pub scores: BTreeMap<String, f64>,
+    /// Input, expected answer and output in detail; for the first such items if a threshold was missed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+}
+
+/// An item whose agent or evaluator failed.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct FailedItem {
+    /// The item's name in test cases.
+    pub item: String,
+    /// The error.
+    pub error: String,
+    /// The number of further items with the same error.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub more: usize,
+    /// The names of the first of these items.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<String>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(number: &usize) -> bool {
+    *number == 0
+}
+
+impl ItemFinished {
+    /// Whether its test case fails: in error or, in a strict experiment, below a pass mark.
+    #[must_use]
+    pub fn fails(&self) -> bool {
+        self.failed.unwrap_or(!self.passed)
+    }
+
+    /// `name` is the item's name in test cases.
+    #[doc(hidden)]
+    pub fn of(experiment: usize, item: &ItemResult, name: &str, config: &RunConfig) -> Self {
+        let mean = |evaluator: &String| {
+            let given: Vec<_> = item.scores(evaluator).collect();
+            let mean = given.iter().sum::<f64>() / given.len() as f64;
+            (!given.is_empty()).then(|| (evaluator.clone(), mean))
+        };
+        Self {
+            experiment,
+            index: item.index,
+            item: name.to_owned(),
+            status: item.status(),
+            passed: item.passed,
+            failed: Some(config.fails(item)),
+            latency_ms: item.latency_ms(),
+            scores: config.evaluators.iter().filter_map(mean).collect(),
+            low: config.scores_below_pass_mark(item).map(|(name, _)| name.to_owned()).collect(),
+            error: item.first_error(),
+            why: None,
+            done_before: false,
+        }
+    }
+}
+
+impl ExperimentFinished {
+    /// The event for a complete report. `names` are the items' names in test cases, by index; `path` is the result file.
+    #[must_use]
+    pub fn of(experiment: usize, report: &Report, names: &[String], path: Option<&Path>) -> Self {
+        let Report { items, config, .. } = report;
+        let is_low = |item: &&ItemResult| config.scores_below_pass_mark(item).next().is_some();
+        let low: Vec<_> = items.iter().filter(is_low).collect();
+        let failed: Vec<_> = items.iter().filter_map(|item| failed_item(item, names)).collect();
+        // In a strict experiment, the items' own events explain it.
+        let explains = report.thresholds().iter().any(|threshold| !threshold.passed) && !config.strict;
+        let explained = if explains { MAX_EXPLAINED_ITEMS } else { 0 };
+        let low_item = |(place, item): (usize, &&ItemResult)| ItemBelowPassMark {
+            item: names[item.index].clone(),
+            scores: config
+                .scores_below_pass_mark(item)
+                .map(|(name, score)| (name.to_owned(), score))
+                .collect(),
+            why: (place < explained).then(|| explain_low(item, report)),
+        };
+        Self {
+            experiment,
+            report: report.without_items(),
+            low_items: low.len(),
+            low: low.iter().take(MAX_NAMED_ITEMS).enumerate().map(low_item).collect(),
+            items_in_error: failed.len(),
+            failed: merge_equal_errors(failed).into_iter().take(MAX_NAMED_ITEMS).collect(),
+            path: path.map(|path| path.display().to_string()),
+            unsaved: None,
+        }
+    }
+}
+
+/// Explains an item by its first trial below a pass mark: the others are often the same.
+fn explain_low(item: &ItemResult, report: &Report) -> String {
+    let Report { name, config, .. } = report;
+    let run = |run: &Execution| ItemResult { runs: vec![run.clone()], ..item.clone() };
+    let mut runs = item.runs.iter().map(run);
+    let low = runs.find(|item| config.scores_below_pass_mark(item).next().is_some());
+    low.map_or_else(String::new, |item| explain(&item, name, config))
+}
+
+fn failed_item(item: &ItemResult, names: &[String]) -> Option<FailedItem> {
+    let error = item.first_error()?;
+    let error = truncate(&error, MAX_ERROR_LENGTH).into_owned();
+    Some(FailedItem { item: names[item.index].clone(), error, more: 0, also: Vec::new() })
+}
+
+/// Writes events to a file or a pipe.
+#[derive(Debug)]
+pub struct EventWriter(Option<BufWriter<File>>);
+
+impl EventWriter {
+    /// Opens an existing file or pipe; a pipe blocks until it has a reader.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        let file = OpenOptions::new().append(true).open(path)?;
+        Ok(Self(Some(BufWriter::with_capacity(1 << 15, file))))
+    }
+
+    /// Another stream to the same target. Buffered events of the first arrive later than flushed events of this one.
+    pub fn try_clone(&self) -> io::Result<Self> {
+        let file = self.0.as_ref().map(|file| file.get_ref().try_clone()).transpose()?;
+        Ok(Self(file.map(BufWriter::new)))
+    }
+
+    /// Adds an event, which is written by the next flush at the latest.
+    pub fn send(&mut self, event: &Event) {
+        self.write(|to| {
+            serde_json::to_writer(&mut *to, event)?;
+            to.write_all(b"\n")
+        });
+    }
+
+    /// Writes all pending events.
+    pub fn flush(&mut self) {
+        self.write(Write::flush);
+    }
+
+    /// If the reader is gone, the run continues without events.
+    fn write(&mut self, write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) {
+        if let Some(file) = &mut self.0
+            && write(file).is_err()
+            && let Some(file) = self.0.take()
+        {
+            // The buffered events have no reader either.
+            drop(file.into_parts());
+        }
+    }
+}
+
+/// The maximum number of further items named with a shared error.
+const MAX_REPEATED_ITEMS: usize = 3;
+
+/// Normalizes an error: removes list indexes, such as the `3` of `messages[3]`.
+fn normalize_error(error: &str) -> String {
+    let mut pattern = String::with_capacity(error.len());
+    let mut rest = error;
+    while let Some(start) = rest.find('[') {
+        let (before, list) = rest.split_at(start + 1);
+        let digits = list.len() - list.trim_start_matches(|digit: char| digit.is_ascii_digit()).len();
+        pattern.push_str(before);
+        rest = if list[digits..].starts_with(']') { &list[digits..] } else { list };
+    }
+    pattern + rest
+}
+
+/// Merges items with equal errors, in the order of the first of each.
+pub fn merge_equal_errors(items: impl IntoIterator<Item = FailedItem>) -> Vec<FailedItem> {
+    let mut places: HashMap<String, usize> = HashMap::new();
+    let mut folded: Vec<FailedItem> = Vec::new();
+    for item in items {
+        match places.get(&normalize_error(&item.error)) {
+            Some(place) => {
+                let first = &mut folded[*place];
+                first.more += 1;
+                if first.also.len() < MAX_REPEATED_ITEMS {
+                    first.also.push(item.item);
+                }
+            }
+            None => {
+                places.insert(normalize_error(&item.error), folded.len());
+                folded.push(item);
+            }
+        }
+    }
+    folded
+}
+
+/// The evaluation errors shown so far, each with its first item.
+#[derive(Debug, Default)]
+pub struct SeenErrors(HashMap<String, String>);
+
+impl SeenErrors {
+    /// The earlier item with the same evaluation errors, if an item has no other problem. `name` is the item's name in test cases.
+    pub fn earlier(&mut self, item: &ItemResult, name: &str, config: &RunConfig) -> Option<&str> {
+        let error = evaluation_errors(item);
+        if error.is_empty() || item.error().is_some() || config.scores_below_pass_mark(item).next().is_some()
+        {
+            return None;
+        }
+        let first = self.0.entry(normalize_error(&error)).or_insert_with(|| name.to_owned());
+        (first != name).then_some(first)
+    }
+}
+
+fn evaluation_errors(item: &ItemResult) -> String {
+    let evaluations = item.runs.iter().flat_map(|run| run.evaluations.iter());
+    let errors = evaluations.filter(|(_, evaluation)| evaluation.score.is_none());
+    errors.map(|(name, it)| format!("{name}: {}\n", it.error.as_deref().unwrap_or_default())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn failed(item: &str, error: &str) -> FailedItem {
+        FailedItem { item: item.to_owned(), error: error.to_owned(), more: 0, also: Vec::new() }
+    }
+
+    #[test]
+    fn equal_errors_are_one_with_a_count_whatever_place_they_name() {
+        let items = (0..60).map(|index| failed(&format!("e{index}"), &format!("`messages[{index}]` is odd")));
+        let folded = merge_equal_errors(
+            items.chain([failed("other", "`messages[a]` is odd"), failed("last", "odd [")]),
+        );
+        assert_eq!(folded.len(), 3);
+        assert_eq!((&*folded[0].item, folded[0].more, folded[0].also.len()), ("e0", 59, MAX_REPEATED_ITEMS));
+        assert_eq!(folded[0].error, "`messages[0]` is odd");
+        assert_eq!((&*folded[1].item, &*folded[2].item), ("other", "last"));
+    }
+
+    #[test]
+    fn errors_that_differ_in_more_than_a_place_stay_apart() {
+        assert_eq!(merge_equal_errors([failed("a", "waited 2 s"), failed("b", "waited 3 s")]).len(), 2);
+    }
+}

@@ -1,0 +1,278 @@
+//! The resolved settings, from flags, variables, the file and the defaults, in this order.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use cobalt_core::prices::PriceTable;
+use cobalt_core::report::{Shard, Threshold};
+use cobalt_core::store::Layout;
+
+use super::baseline::BaselineSettings;
+use super::datasets::NamedDatasets;
+use super::error::{ConfigError, Location};
+use super::evaluators::EvaluatorEntry;
+use super::reporter::Reporter;
+use super::settings::{OnInconclusive, RerunMode, Setting};
+use super::small_tables::DashboardSettings;
+use super::webhooks::Webhook;
+use crate::dataset::settings::FetchSettings;
+use crate::dataset::tables::DatasetTable;
+use crate::evaluators::Evaluator;
+use crate::llm::ModelSettings;
+use crate::settings::TargetPattern;
+
+/// The resolved settings.
+///
+/// ```
+/// use cobalt::command::config::Config;
+///
+/// # fn main() -> Result<(), cobalt::command::config::ConfigError> {
+/// let config = Config::from_environment()?;
+/// for setting in config.settings() {
+///     println!("{} = {} ({})", setting.key, setting.value, setting.origin);
+/// }
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Config {
+    pub(super) workspace: PathBuf,
+    pub(super) ci: bool,
+    pub(super) pool_reruns_window: Option<Duration>,
+    pub(super) concurrency: Overridable<usize>,
+    pub(super) timeout: Overridable<Duration>,
+    pub(super) reporters: Vec<Reporter>,
+    pub(super) targets: Vec<TargetPattern>,
+    pub(super) evaluators: Vec<(EvaluatorEntry, Location)>,
+    pub(super) thresholds: Vec<Threshold>,
+    /// Those of `[ci]`, if active.
+    pub(super) additional_thresholds: Vec<Threshold>,
+    pub(super) layout: Layout,
+    pub(super) models: ModelSettings,
+    pub(super) prices: PriceTable,
+    pub(super) env: BTreeMap<String, String>,
+    pub(super) runs: Option<usize>,
+    pub(super) only: Option<RerunMode>,
+    pub(super) shard: Option<Shard>,
+    pub(super) sources: Option<String>,
+    pub(super) baseline: BaselineSettings,
+    pub(super) datasets: NamedDatasets,
+    pub(super) webhooks: Vec<Webhook>,
+    pub(super) dashboard: DashboardSettings,
+    pub(super) redacts_forms: bool,
+    pub(super) fetch: FetchSettings,
+    pub(super) settings: Vec<Setting>,
+}
+
+/// A setting that an experiment may also declare.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Overridable<T> {
+    pub(super) value: T,
+    /// Whether the value overrides what the experiment declares.
+    pub(super) overrides: bool,
+}
+
+impl<T: Copy> Overridable<T> {
+    fn or_declared_value(self, declared: Option<T>) -> T {
+        declared.filter(|_| !self.overrides).unwrap_or(self.value)
+    }
+}
+
+impl Config {
+    /// The root of the workspace that these settings apply to, or of the package if it is in no workspace.
+    #[must_use]
+    pub fn workspace_root(&self) -> &Path {
+        &self.workspace
+    }
+
+    /// Where runs are stored.
+    #[must_use]
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// The test targets that contain experiments: names, and patterns with `*`, `?` or `[…]`; default `*`.
+    pub fn targets(&self) -> impl Iterator<Item = &str> {
+        self.targets.iter().map(|target| target.0.as_str())
+    }
+
+    /// Whether [`targets`](Self::targets) include a test target of this name.
+    #[must_use]
+    pub fn has_target(&self, name: &str) -> bool {
+        self.targets.iter().any(|target| target.0.matches(name))
+    }
+
+    /// The reporters, at least one, each with the file that it writes, if any.
+    #[must_use]
+    pub fn reporters(&self) -> &[Reporter] {
+        &self.reporters
+    }
+
+    /// Model prices: the built-in ones, with those of the file.
+    #[must_use]
+    pub fn prices(&self) -> &PriceTable {
+        &self.prices
+    }
+
+    /// Environment variables for the test binaries, by name, for those that are not already set.
+    #[must_use]
+    pub fn env(&self) -> &BTreeMap<String, String> {
+        &self.env
+    }
+
+    /// The files to compare runs with; the one of the experiment's name is used. `None` for the experiment's own file in
+    /// [`Layout::baselines`].
+    #[must_use]
+    pub fn baseline_files(&self) -> Option<&[PathBuf]> {
+        self.baseline.files.as_deref()
+    }
+
+    /// The age from which a baseline is reported as old.
+    #[must_use]
+    pub fn baseline_max_age(&self) -> Duration {
+        self.baseline.max_age
+    }
+
+    /// How to treat a baseline threshold that is neither met nor missed beyond noise.
+    #[must_use]
+    pub fn on_inconclusive(&self) -> OnInconclusive {
+        self.baseline.on_inconclusive
+    }
+
+    /// The webhooks that `cargo cobalt` calls when a run finishes.
+    #[must_use]
+    pub fn webhooks(&self) -> &[Webhook] {
+        &self.webhooks
+    }
+
+    /// Settings of `cargo cobalt serve`.
+    #[must_use]
+    pub fn dashboard(&self) -> DashboardSettings {
+        self.dashboard
+    }
+
+    /// Whether strings that look like keys are redacted, in addition to known secrets.
+    #[must_use]
+    pub fn redacts_forms(&self) -> bool {
+        self.redacts_forms
+    }
+
+    /// Every effective setting with its origin, in a fixed order, secrets redacted.
+    #[must_use]
+    pub fn settings(&self) -> &[Setting] {
+        &self.settings
+    }
+
+    /// Whether a setting names this environment variable, as that of a key or of a webhook's URL.
+    #[must_use]
+    pub fn mentions_variable(&self, name: &str) -> bool {
+        self.settings.iter().any(|setting| setting.value.to_string().contains(name))
+    }
+
+    /// Which items to run instead of all.
+    pub(crate) fn only(&self) -> Option<RerunMode> {
+        self.only
+    }
+
+    /// The shard of the items to run.
+    pub(crate) fn shard(&self) -> Option<Shard> {
+        self.shard
+    }
+
+    /// Whether all selected items are run.
+    pub(crate) fn runs_all_items(&self) -> bool {
+        self.only.is_none() && self.shard.is_none()
+    }
+
+    /// A hash of the package's sources, if `cargo cobalt run` passes one.
+    pub(crate) fn sources(&self) -> Option<&str> {
+        self.sources.as_deref()
+    }
+
+    /// Maximum items in parallel in an experiment that declares this.
+    pub(crate) fn concurrency(&self, declared: Option<usize>) -> usize {
+        self.concurrency.or_declared_value(declared)
+    }
+
+    /// Trials per item in an experiment that declares this.
+    pub(crate) fn runs(&self, declared: usize) -> usize {
+        self.runs.unwrap_or(declared)
+    }
+
+    /// Time limit per trial in an experiment that declares this.
+    pub(crate) fn timeout(&self, declared: Option<Duration>) -> Duration {
+        self.timeout.or_declared_value(declared)
+    }
+
+    /// The evaluators of an experiment that lists none.
+    pub(crate) fn evaluators(&self) -> Result<Vec<Arc<dyn Evaluator>>, ConfigError> {
+        self.evaluators.iter().map(|(entry, place)| entry.make(place)).collect()
+    }
+
+    /// Whether `[ci]` is active, and failures affect the exit code: with the flag `--ci`, or `COBALT_CI=1`.
+    #[must_use]
+    pub fn is_ci(&self) -> bool {
+        self.ci
+    }
+
+    /// How long the scores of a run count in later runs of the same commit; `None` if `[ci]` is not active or this is off.
+    pub(crate) fn pool_reruns_window(&self) -> Option<Duration> {
+        self.pool_reruns_window
+    }
+
+    /// The settings of models: which to call, with which limits, and what to cache.
+    pub(crate) fn models(&self) -> &ModelSettings {
+        &self.models
+    }
+
+    /// How long model responses are cached; `None` if the cache is disabled.
+    #[must_use]
+    pub fn response_cache_ttl(&self) -> Option<Duration> {
+        self.models.cache.as_ref().map(|cache| cache.ttl)
+    }
+
+    /// The settings for fetching datasets.
+    pub(crate) fn fetch_settings(&self) -> &FetchSettings {
+        &self.fetch
+    }
+
+    /// The thresholds of an experiment that declares none.
+    pub(crate) fn thresholds(&self) -> &[Threshold] {
+        &self.thresholds
+    }
+
+    /// Additional thresholds for every experiment.
+    pub(crate) fn additional_thresholds(&self) -> &[Threshold] {
+        &self.additional_thresholds
+    }
+
+    /// The names of the datasets for [`load_dataset`](Self::load_dataset): those of the tables `[datasets.…]`.
+    pub fn datasets(&self) -> impl Iterator<Item = &str> {
+        self.datasets.tables.keys().map(String::as_str)
+    }
+
+    /// The table of a dataset, and its location.
+    pub(crate) fn dataset_table(&self, name: &str) -> Result<(&DatasetTable, &Location), ConfigError> {
+        let table = self.datasets.tables.get(name).ok_or_else(|| self.unknown_dataset(name))?;
+        Ok((&table.0, &table.1))
+    }
+
+    /// The path of a named dataset, relative to the workspace root, if it is a file or a pattern for files.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn dataset_path(&self, name: &str) -> Option<&Path> {
+        self.datasets.tables.get(name)?.0.path()
+    }
+
+    fn unknown_dataset(&self, name: &str) -> ConfigError {
+        let names = self.datasets().map(str::to_owned).collect();
+        ConfigError::UnknownDataset {
+            name: name.to_owned(),
+            file: self.datasets.file.clone(),
+            workspace: self.workspace.clone(),
+            names,
+        }
+    }
+}

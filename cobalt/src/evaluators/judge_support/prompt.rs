@@ -1,0 +1,285 @@
+//! The prompt of a judge: validated before a run, rendered for each output.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cobalt_core::item::Item;
+use cobalt_core::wording;
+use serde_json::{Map, Value};
+
+use crate::evaluators::field_path::{METADATA, OUTPUT};
+use crate::evaluators::{CheckError, EvalContext, EvalError};
+use crate::template::{Template, Variable};
+
+/// A prompt with `{{variables}}`. `output` takes precedence over an item field. `metadata` is the agent's; if it reports none,
+/// the item's field.
+#[derive(Clone, Debug)]
+pub(in crate::evaluators) struct Prompt {
+    template: Template,
+    /// Variables that are mapped to another path.
+    fields: BTreeMap<String, Variable>,
+}
+
+impl Prompt {
+    pub(in crate::evaluators) fn new(text: String) -> Self {
+        Self { template: Template::parse(text), fields: BTreeMap::new() }
+    }
+
+    /// Maps the variable `name`, and paths that start with it, to `path`.
+    pub(in crate::evaluators) fn set_field(&mut self, name: String, path: &str) {
+        self.fields.insert(name, Variable::new(path));
+    }
+
+    /// Renders the prompt for an output. A variable without a value is an error.
+    pub(in crate::evaluators) fn render(&self, cx: &EvalContext) -> Result<String, EvalError> {
+        let given = |name: &str| match name {
+            OUTPUT => Some(cx.output().clone()),
+            METADATA if !cx.metadata().is_empty() => Some(Value::Object(cx.metadata().clone())),
+            name => cx.item().get(name).cloned(),
+        };
+        let values = self.values(given);
+        match self.template.unresolved(&values)[..] {
+            [] => Ok(self.template.render(&values)),
+            [name, ..] if self.root(name) == OUTPUT && cx.output().is_null() => {
+                Err(EvalError::new("the agent's output is null; there is nothing to judge"))
+            }
+            [name, ..] => {
+                let from = self
+                    .mapped_path(name)
+                    .map_or_else(String::new, |path| format!(" (from `{}`)", path.name()));
+                let fields = wording::join_quoted(cx.item().keys().map(String::as_str));
+                Err(EvalError::new(format!(
+                    "the prompt's `{{{{{name}}}}}`{from} is missing or null in this item; the item has {fields}"
+                )))
+            }
+        }
+    }
+
+    /// Checks that there are variables, and that every mapped name is used.
+    pub(in crate::evaluators) fn check(&self) -> Result<(), CheckError> {
+        let variables = self.template.variables();
+        if variables.is_empty() {
+            return Err(CheckError::new(
+                "the prompt has no variables; include what is to be judged, such as `{{output}}`",
+            ));
+        }
+        let roots = || variables.iter().map(|variable| variable.root());
+        let is_used = |field: &&String| {
+            !roots().any(|root| root == *field) && !self.lookup_names().contains(field.as_str())
+        };
+        match self.fields.keys().find(is_used) {
+            Some(field) => Err(CheckError::new(format!(
+                "the prompt has no variable `{{{{{field}}}}}`; {}",
+                wording::suggest_or_list(field, roots().collect::<BTreeSet<_>>())
+            ))),
+            None => Ok(()),
+        }
+    }
+
+    /// Checks that the prompt includes something of the agent's result, and that at least one item has all variables.
+    pub(in crate::evaluators) fn check_items<'a>(
+        &self,
+        items: impl Iterator<Item = &'a Item> + Clone,
+    ) -> Result<(), CheckError> {
+        if self.template.variables().iter().all(|variable| self.is_from_item(variable.name())) {
+            return Err(CheckError::new(
+                "the prompt includes nothing of the agent's result, so every output would be judged the same; add `{{output}}`",
+            ));
+        }
+        let mut lacking: Option<Vec<&str>> = None;
+        for item in items.clone() {
+            let values = self.values(|name| item.get(name).cloned());
+            let unresolved = self.template.unresolved(&values);
+            let unresolved: Vec<_> = unresolved.into_iter().filter(|name| self.is_from_item(name)).collect();
+            if unresolved.is_empty() {
+                return Ok(());
+            }
+            let before = lacking.take().unwrap_or_else(|| unresolved.clone());
+            lacking = Some(before.into_iter().filter(|name| unresolved.contains(name)).collect());
+        }
+        // There are no items.
+        let Some(lacking) = lacking else { return Ok(()) };
+        let Some(name) = lacking.first().copied() else {
+            let names = self.template.variables().into_iter().map(Variable::name);
+            return Err(CheckError::new(format!(
+                "no item has all of the prompt's variables; each lacks at least one of {}",
+                wording::join_quoted(names.filter(|name| self.is_from_item(name)))
+            )));
+        };
+        let path = self.mapped_path(name).map_or(name, Variable::name);
+        let known: BTreeSet<_> =
+            items.flat_map(Item::keys).map(String::as_str).chain([OUTPUT, METADATA]).collect();
+        Err(CheckError::new(format!(
+            "the prompt's `{{{{{name}}}}}` would be empty: no item has `{path}`; {}",
+            wording::suggest_or_list(path, known.iter().copied())
+        )))
+    }
+
+    /// The values of the template's root variables.
+    fn values(&self, given: impl Fn(&str) -> Option<Value>) -> Map<String, Value> {
+        let value = |name: &&str| match self.fields.get(*name) {
+            Some(path) => {
+                let starts = [path.root(), path.name()].into_iter();
+                let from = starts.filter_map(|start| Some((start.to_owned(), given(start)?))).collect();
+                path.resolve(&from).cloned()
+            }
+            None => given(name),
+        };
+        self.lookup_names().into_iter().filter_map(|name| Some((name.to_owned(), value(&name)?))).collect()
+    }
+
+    /// The names to look up for the template's variables: a field with the full name takes precedence over the path.
+    fn lookup_names(&self) -> BTreeSet<&str> {
+        self.template
+            .variables()
+            .into_iter()
+            .flat_map(|variable| [variable.name(), variable.root()])
+            .collect()
+    }
+
+    /// The path that a variable is mapped to.
+    fn mapped_path(&self, name: &str) -> Option<&Variable> {
+        self.fields.get(name).or_else(|| self.fields.get(Variable::new(name).root()))
+    }
+
+    /// Whether a variable comes from the item, not from the agent's result.
+    fn is_from_item(&self, name: &str) -> bool {
+        let root = self.root(name);
+        root != OUTPUT && root != METADATA
+    }
+
+    /// The root of a variable.
+    fn root(&self, name: &str) -> String {
+        let variable = Variable::new(name);
+        self.mapped_path(name).unwrap_or(&variable).root().to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use cobalt_core::item::Output;
+
+    use super::*;
+
+    fn prompt(text: &str, fields: &[(&str, &str)]) -> Prompt {
+        let mut prompt = Prompt::new(text.to_owned());
+        for (name, path) in fields {
+            prompt.set_field((*name).to_owned(), path);
+        }
+        prompt
+    }
+
+    fn filled(prompt: &Prompt, item: Value, output: Output) -> Result<String, String> {
+        let item = item.as_object().unwrap().clone();
+        prompt.render(&EvalContext::new(item, output)).map_err(|error| error.to_string())
+    }
+
+    fn checked(text: &str, items: &[Value]) -> Result<(), String> {
+        let items: Vec<_> = items.iter().map(|item| item.as_object().unwrap().clone()).collect();
+        prompt(text, &[]).check_items(items.iter()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn the_output_of_the_agent_wins_over_a_field_of_the_item() {
+        let text = filled(
+            &prompt("{{output}} {{ id }}", &[]),
+            json!({ "output": "old", "id": 7 }),
+            Output::new("new"),
+        );
+        assert_eq!(text.as_deref(), Ok("new 7"));
+    }
+
+    #[test]
+    fn metadata_is_the_agents_and_else_the_items() {
+        let prompt = prompt("{{metadata.from}}", &[]);
+        let item = json!({ "metadata": { "from": "item" } });
+        assert_eq!(filled(&prompt, item.clone(), Output::new("")).as_deref(), Ok("item"));
+        let output = Output::new("").metadata("from", "agent");
+        assert_eq!(filled(&prompt, item, output).as_deref(), Ok("agent"));
+    }
+
+    #[test]
+    fn a_field_shows_what_its_path_leads_to() {
+        let prompt = prompt(
+            "{{answer}} {{source[1]}} {{a.b}}",
+            &[("answer", "output.text"), ("source", "context[0].pages"), ("a.b", "id")],
+        );
+        assert!(prompt.check().is_ok());
+        let item = json!({ "context": [{ "pages": ["p", "q"] }], "id": 7 });
+        assert_eq!(filled(&prompt, item, Output::new(json!({ "text": "yes" }))).as_deref(), Ok("yes q 7"));
+    }
+
+    #[test]
+    fn a_value_that_an_item_lacks_is_an_error_that_names_it() {
+        let prompt = prompt("{{output}} {{fact.text}} {{x}}", &[("x", "y")]);
+        for (item, problem) in [
+            (
+                json!({ "id": 1, "fact": {}, "y": 1 }),
+                "the prompt's `{{fact.text}}` is missing or null in this item; the item has `id`, `fact`, `y`",
+            ),
+            (
+                json!({ "fact": { "text": "t" }, "y": null }),
+                "the prompt's `{{x}}` (from `y`) is missing or null in this item; the item has `fact`, `y`",
+            ),
+        ] {
+            let error = filled(&prompt, item.clone(), Output::new("o")).unwrap_err();
+            // The order of an item's fields depends on features of `serde_json` that other crates enable.
+            assert_eq!(error.split(", which").next(), problem.split(", which").next(), "{item}");
+        }
+    }
+
+    #[test]
+    fn a_variable_that_no_item_has_is_told_the_nearest() {
+        let items = [json!({ "input": "q", "expectedOutput": "a" }), json!({ "note": { "text": null } })];
+        assert_eq!(checked("{{input}} {{output.any}} {{metadata.model}}", &items), Ok(()));
+        assert_eq!(
+            checked("{{output}} {{input}} {{expected_output}}", &items).unwrap_err(),
+            "the prompt's `{{expected_output}}` would be empty: no item has `expected_output`; did you mean \
+             `expectedOutput`? available: `expectedOutput`, `input`, `metadata`, `note`, `output`"
+        );
+        assert!(checked("{{output}} {{note.text}}", &items).unwrap_err().contains("no item has `note.text`"));
+    }
+
+    #[test]
+    fn an_item_that_has_all_is_enough() {
+        assert_eq!(
+            checked("{{output}} {{a}} {{b}}", &[json!({ "a": 1 }), json!({ "a": 1, "b": 1 })]),
+            Ok(())
+        );
+        assert_eq!(checked("{{a}} {{output}}", &[]), Ok(()));
+        assert_eq!(
+            checked("{{a}} {{b}} {{output}}", &[json!({ "a": 1 }), json!({ "b": 1 })]).unwrap_err(),
+            "no item has all of the prompt's variables; each lacks at least one of `a`, `b`"
+        );
+    }
+
+    #[test]
+    fn a_prompt_shows_something_of_the_agent() {
+        let items = [json!({ "a": 1 })];
+        assert!(
+            checked("Is {output} right for {{a}}?", &items).unwrap_err().contains("put `{{output}}` in it")
+        );
+        assert_eq!(checked("Did it call {{metadata.tool}}?", &items), Ok(()));
+    }
+
+    #[test]
+    fn an_output_of_null_is_not_blamed_on_the_item() {
+        let error =
+            filled(&prompt("{{output}}", &[]), json!({ "a": 1 }), Output::new(Value::Null)).unwrap_err();
+        assert_eq!(error, "the agent's output is null; there is nothing to judge");
+    }
+
+    #[test]
+    fn a_prompt_must_show_something() {
+        for text in ["", "Is it good?", "{{}}"] {
+            let error = prompt(text, &[]).check().unwrap_err().to_string();
+            assert!(error.contains("`{{output}}`"), "{error}");
+        }
+        let error = prompt("{{answer}}", &[("anwser", "output")]).check().unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "the prompt has no variable `{{anwser}}`; did you mean `answer`? available: `answer`"
+        );
+    }
+}

@@ -1,0 +1,288 @@
+//! The results of test cases, which the cases wait for.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use cobalt_core::report::ItemResult;
+use cobalt_core::reporters::{Style, Warning, escape_control, render_summary};
+use libtest_mimic::{Completion, Conclusion, Failed, Trial};
+
+use super::args::{Args, print_text};
+use super::cases::CaseTarget;
+use super::exit_guard;
+use super::schedule::{Case, CaseSource};
+use super::warnings::{Explanation, ItemExplainer};
+use crate::error::Error;
+use crate::session::{InterruptedRun, Interrupter, Listener, RunEnd};
+
+/// The result of a case.
+#[derive(Clone, Debug)]
+pub enum Verdict {
+    Passed,
+    /// Failed, with the reason.
+    Failed(Arc<str>),
+    /// The run was interrupted before.
+    NotRun,
+}
+
+impl Verdict {
+    fn of(passed: bool, why: impl FnOnce() -> String) -> Self {
+        if passed { Self::Passed } else { Self::Failed(why().into()) }
+    }
+}
+
+/// The maximum number of failures that the single case of an experiment prints.
+const MAX_LISTED_FAILURES: usize = 20;
+
+/// The results of the cases of all experiments.
+pub struct CaseResults {
+    experiments: Vec<ExperimentResults>,
+    /// Set when the process is about to exit: no result is reported after that.
+    closed: AtomicBool,
+}
+
+/// The results of the cases of one experiment.
+struct ExperimentResults {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    /// The result of each item, by its index in the dataset.
+    items: Vec<Option<Verdict>>,
+    /// The result of each threshold; empty until the experiment has ended.
+    thresholds: Vec<Verdict>,
+    /// Set when no more results will come.
+    ended: bool,
+    /// Its summary, or how it was interrupted.
+    summary: Option<Result<FinalSummary, InterruptedRun>>,
+}
+
+impl CaseResults {
+    /// For experiments with these numbers of items.
+    pub fn new(items: impl Iterator<Item = usize>) -> Self {
+        let slots = |items| ExperimentResults {
+            state: Mutex::new(State { items: vec![None; items], ..State::default() }),
+            changed: Condvar::new(),
+        };
+        Self { experiments: items.map(slots).collect(), closed: AtomicBool::new(false) }
+    }
+
+    /// Waits for an item.
+    pub fn item(&self, experiment: usize, index: usize) -> Verdict {
+        let slots = &self.experiments[experiment];
+        let waiting = |state: &mut State| state.items[index].is_none() && !state.ended;
+        let state = slots.changed.wait_while(slots.lock(), waiting).unwrap_or_else(PoisonError::into_inner);
+        let verdict = state.items[index].clone().unwrap_or(Verdict::NotRun);
+        drop(state);
+        self.park_if_closed(verdict)
+    }
+
+    /// Waits for a threshold.
+    pub fn wait_for_threshold(&self, experiment: usize, index: usize) -> Verdict {
+        let state = self.experiments[experiment].wait_for_end();
+        let verdict = state.thresholds.get(index).cloned().unwrap_or(Verdict::NotRun);
+        drop(state);
+        self.park_if_closed(verdict)
+    }
+
+    /// Waits for all items and thresholds of an experiment.
+    pub fn wait_for_experiment(&self, experiment: usize) -> Verdict {
+        let state = self.experiments[experiment].wait_for_end();
+        if !matches!(state.summary, Some(Ok(_))) {
+            drop(state);
+            return self.park_if_closed(Verdict::NotRun);
+        }
+        let failures: Vec<_> = state
+            .items
+            .iter()
+            .flatten()
+            .chain(&state.thresholds)
+            .filter_map(|verdict| match verdict {
+                Verdict::Failed(why) => Some(why),
+                _ => None,
+            })
+            .collect();
+        Verdict::of(failures.is_empty(), || {
+            let mut text: String =
+                failures.iter().take(MAX_LISTED_FAILURES).map(|why| format!("{why}\n\n")).collect();
+            if failures.len() > MAX_LISTED_FAILURES {
+                text += &format!("… and {} more", failures.len() - MAX_LISTED_FAILURES);
+            }
+            text
+        })
+    }
+
+    /// Stops reporting results.
+    pub fn close(&self) {
+        self.closed.store(true, Ordering::Release);
+    }
+
+    /// The verdict to report. A case that was not run because the process exits has none, and waits for that exit.
+    fn park_if_closed(&self, verdict: Verdict) -> Verdict {
+        while matches!(verdict, Verdict::NotRun) && self.closed.load(Ordering::Acquire) {
+            thread::park();
+        }
+        verdict
+    }
+
+    /// Waits until every experiment has ended.
+    pub fn wait_for_all(&self) {
+        self.experiments.iter().for_each(|slots| drop(slots.wait_for_end()));
+    }
+
+    /// The summary of each experiment, or how it was interrupted.
+    pub fn take_summaries(&self) -> impl Iterator<Item = Result<FinalSummary, InterruptedRun>> {
+        self.experiments.iter().filter_map(|slots| slots.lock().summary.take())
+    }
+}
+
+/// What to print about an experiment after its cases.
+pub struct FinalSummary {
+    pub(super) text: String,
+    /// Models that used tokens and have no price.
+    pub(super) unpriced_models: Vec<String>,
+    /// A warning about the report.
+    pub(super) warning: Option<Warning>,
+    /// Why its results were not saved.
+    pub(super) unsaved: Option<Error>,
+}
+
+impl ExperimentResults {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wait_for_end(&self) -> MutexGuard<'_, State> {
+        let state = self.lock();
+        self.changed.wait_while(state, |state| !state.ended).unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Writes the results of the session to the board.
+pub struct ResultWriter {
+    pub(super) board: Arc<CaseResults>,
+    pub(super) experiments: Vec<ItemExplainer>,
+    /// The workspace root, to which displayed paths are relative.
+    pub(super) workspace: PathBuf,
+    pub(super) paint: Style,
+}
+
+impl Drop for ResultWriter {
+    /// Ends all waits: no more results will come.
+    fn drop(&mut self) {
+        for slots in &self.board.experiments {
+            slots.lock().ended = true;
+            slots.changed.notify_all();
+        }
+    }
+}
+
+impl Listener for ResultWriter {
+    fn item(&mut self, experiment: usize, item: &ItemResult) {
+        let shown = &mut self.experiments[experiment];
+        let verdict = Verdict::of(!shown.config.fails(item), || match shown.explain(item) {
+            Explanation::Full(why) | Explanation::Repeated(why) => why,
+        });
+        let slots = &self.board.experiments[experiment];
+        slots.lock().items[item.index] = Some(verdict);
+    }
+
+    fn on_batch_end(&mut self) {
+        for slots in &self.board.experiments {
+            slots.changed.notify_all();
+        }
+    }
+
+    fn on_end(&mut self, experiment: usize, ending: RunEnd) {
+        let slots = &self.board.experiments[experiment];
+        let mut state = slots.lock();
+        match ending {
+            RunEnd::Finished(outcome) => {
+                let judged = outcome.report.thresholds().iter();
+                state.thresholds = judged
+                    .map(|threshold| {
+                        Verdict::of(threshold.passed, || escape_control(&threshold.message).into_owned())
+                    })
+                    .collect();
+                let names = &self.experiments[experiment].names;
+                let finished = outcome.finished_event(experiment, names);
+                let text = render_summary(&finished, &self.workspace, self.paint);
+                let unpriced_models = finished.report.summary.unpriced_models;
+                let warning = Warning::for_report(&outcome.report);
+                state.summary =
+                    Some(Ok(FinalSummary { text, unpriced_models, warning, unsaved: outcome.unsaved }));
+            }
+            RunEnd::Interrupted(interrupted) => state.summary = Some(Err(interrupted)),
+        }
+        state.ended = true;
+        exit_guard::mark_run_ended(experiment);
+        slots.changed.notify_all();
+    }
+}
+
+/// Turns cases into libtest trials that wait for their results.
+pub struct TrialRunner {
+    board: Arc<CaseResults>,
+    /// Interrupts the session after the first failure, if requested.
+    stop: Option<Interrupter>,
+    failed: Arc<AtomicBool>,
+}
+
+impl TrialRunner {
+    /// `stop` is interrupted by the first failure.
+    pub fn new(board: Arc<CaseResults>, stop: Option<Interrupter>) -> Self {
+        Self { board, stop, failed: Arc::default() }
+    }
+
+    pub fn run(&self, cases: Vec<Case>, args: &Args) -> Conclusion {
+        let selected = |case: Case| {
+            let is_selected = case.is_selected(args);
+            self.trial(case).with_ignored_flag(is_selected)
+        };
+        let mut trials: Vec<_> = cases.into_iter().map(selected).collect();
+        if let Some(seed) = args.shuffle {
+            print_text(args, &format!("shuffle seed: {seed}"));
+            fastrand::Rng::with_seed(seed).shuffle(&mut trials);
+        }
+        libtest_mimic::run(&args.to_mimic(), trials)
+    }
+
+    fn trial(&self, case: Case) -> Trial {
+        let (board, stop, failed) = (Arc::clone(&self.board), self.stop.clone(), Arc::clone(&self.failed));
+        Trial::ignorable_test(case.name, move || {
+            if stop.is_some() && failed.load(Ordering::Acquire) {
+                return Ok(Completion::ignored_with("not run after the first failure"));
+            }
+            let verdict = match case.source {
+                CaseSource::Target(experiment, CaseTarget::Item(index)) => board.item(experiment, index),
+                CaseSource::Target(experiment, CaseTarget::Threshold(index)) => {
+                    board.wait_for_threshold(experiment, index)
+                }
+                CaseSource::Target(experiment, CaseTarget::Experiment) => {
+                    board.wait_for_experiment(experiment)
+                }
+                // It may quote a server's response.
+                CaseSource::Failure { why, .. } => Verdict::Failed(escape_control(&why).into()),
+                CaseSource::Ignored { variable, .. } => {
+                    return Ok(Completion::ignored_with(format!("{variable} is not set")));
+                }
+                CaseSource::Unselected => Verdict::NotRun,
+            };
+            match verdict {
+                Verdict::Passed => Ok(Completion::Completed),
+                Verdict::NotRun => Ok(Completion::ignored_with("not run")),
+                Verdict::Failed(why) => {
+                    failed.store(true, Ordering::Release);
+                    if let Some(session) = stop {
+                        session.interrupt();
+                    }
+                    Err(Failed::from(why))
+                }
+            }
+        })
+    }
+}

@@ -1,0 +1,162 @@
+//! Questions to judges: answered from the cache, by a request in flight, or by a new one; retried once if the answer is unusable.
+
+use std::sync::Arc;
+
+use cobalt_core::prices::Tokens;
+use cobalt_core::redact::redacted;
+use serde_json::{Map, Value};
+
+use super::answer::{AcceptedAnswer, AskError, Moderation, Question, parse_answer};
+use super::client::{ClientError, OrderedJson, Target};
+use super::embedding_batcher::CallUsage;
+use super::models::Models;
+use super::single_flight::Shared;
+use super::vendors::Role;
+use super::{JudgeMeter, ModelChoice, cache};
+
+/// How often a question is asked until the answer is usable.
+const ATTEMPTS: usize = 2;
+
+impl Models {
+    /// Asks a judge. `read` parses an object from the answer, or returns what is wrong with it; then the question is asked once
+    /// more, with a stricter instruction that includes the problem.
+    pub(crate) async fn ask<T>(
+        &self,
+        choice: &ModelChoice,
+        question: &Question,
+        meter: &JudgeMeter,
+        read: impl Fn(&Map<String, Value>) -> Result<T, String>,
+    ) -> Result<T, AskError> {
+        let target = self.resolve_for_call(Role::Judge, choice)?;
+        let key = cache::question_key(&target, question);
+        let accepts = |text: &str| parse_answer(text, &question.prompt, |object| read(object).map(drop));
+        let ask = async {
+            if let Some(text) = self.cached_text(&key).filter(|text| accepts(text).is_ok()) {
+                return Ok(AcceptedAnswer { text: text.into(), from_cache: true });
+            }
+            let text = self.ask_until_accepted(&target, question, meter, accepts).await?;
+            // The judged output may contain a key, and the answer may repeat it.
+            self.cache_response(&key, redacted(&text).as_bytes());
+            Ok(AcceptedAnswer { text: text.into(), from_cache: false })
+        };
+        let given = self.share_request(&target, &key, meter, ask).await?;
+        parse_answer(&given, &question.prompt, read).map_err(|problem| unusable_answer(&target, &problem))
+    }
+
+    /// Classifies a text with a moderation model.
+    pub(crate) async fn moderate(
+        &self,
+        choice: &ModelChoice,
+        text: &str,
+        meter: &JudgeMeter,
+    ) -> Result<Moderation, AskError> {
+        let target = self.resolve_for_call(Role::Moderation, choice)?;
+        let key = cache::text_key("moderation", &target, text);
+        let ask = async {
+            let is_whole = |text: &String| serde_json::from_str::<Moderation>(text).is_ok();
+            if let Some(text) = self.cached_text(&key).filter(is_whole) {
+                return Ok(AcceptedAnswer { text: text.into(), from_cache: true });
+            }
+            let found = self.call_moderation(&target, text, meter).await?;
+            let text = serde_json::to_string(&found).map_err(|error| AskError(error.to_string()))?;
+            self.cache_response(&key, text.as_bytes());
+            Ok(AcceptedAnswer { text: text.into(), from_cache: false })
+        };
+        let given = self.share_request(&target, &key, meter, ask).await?;
+        serde_json::from_str(&given).map_err(|error| unusable_answer(&target, &error.to_string()))
+    }
+
+    /// The result of a request that may already be in flight.
+    async fn share_request(
+        &self,
+        target: &Target,
+        key: &str,
+        meter: &JudgeMeter,
+        ask: impl Future<Output = Result<AcceptedAnswer, AskError>>,
+    ) -> Result<Arc<str>, AskError> {
+        let Shared { outcome, from_other_caller: shared } = self.answers.run(key, ask).await;
+        let AcceptedAnswer { text, from_cache: known } = outcome?;
+        if shared || known {
+            self.record_cache_hit(meter, target);
+        }
+        Ok(text)
+    }
+
+    /// Asks until an answer is accepted, up to the limit of attempts.
+    async fn ask_until_accepted(
+        &self,
+        target: &Target,
+        question: &Question,
+        meter: &JudgeMeter,
+        accepts: impl Fn(&str) -> Result<(), String>,
+    ) -> Result<String, AskError> {
+        let Question { system, prompt, schema, .. } = question;
+        let mut prompt = prompt.clone();
+        let mut problem = String::new();
+        for _ in 0..ATTEMPTS {
+            match self.client.chat(target, system, &prompt, schema).await {
+                Ok(reply) => {
+                    self.record_usage(meter, target, CallUsage::one_call(reply.tokens));
+                    match accepts(&reply.text) {
+                        Ok(()) => return Ok(reply.text),
+                        Err(wrong) => {
+                            prompt = retry_prompt(question, &wrong);
+                            problem = unusable_answer(target, &wrong).0;
+                        }
+                    }
+                }
+                Err(ClientError::Malformed { problem: wrong, tokens }) => {
+                    self.record_usage(meter, target, CallUsage::one_call(tokens));
+                    prompt = retry_prompt(question, "it was empty, cut off, or in another form");
+                    problem = wrong;
+                }
+                Err(ClientError::Failed(problem) | ClientError::Refused(problem)) => {
+                    return Err(AskError(problem));
+                }
+            }
+        }
+        Err(AskError(format!("{problem}; asked twice")))
+    }
+
+    /// Calls a moderation model, once more if the response is unusable.
+    async fn call_moderation(
+        &self,
+        target: &Target,
+        text: &str,
+        meter: &JudgeMeter,
+    ) -> Result<Moderation, AskError> {
+        let mut found = self.client.moderate(target, text).await;
+        if let Err(ClientError::Malformed { tokens, .. }) = found {
+            self.record_usage(meter, target, CallUsage::one_call(tokens));
+            found = self.client.moderate(target, text).await;
+        }
+        match found {
+            Ok(found) => {
+                self.record_usage(meter, target, CallUsage::one_call(Tokens::default()));
+                Ok(found)
+            }
+            Err(ClientError::Malformed { problem, tokens }) => {
+                self.record_usage(meter, target, CallUsage::one_call(tokens));
+                Err(AskError(format!("{problem}; asked twice")))
+            }
+            Err(ClientError::Failed(problem) | ClientError::Refused(problem)) => Err(AskError(problem)),
+        }
+    }
+
+    fn cached_text(&self, key: &str) -> Option<String> {
+        String::from_utf8(self.cached(key)?).ok()
+    }
+}
+
+/// The retry prompt after an unusable answer.
+fn retry_prompt(Question { prompt, schema, .. }: &Question, wrong: &str) -> String {
+    format!(
+        "{prompt}\n\n---\nThis was asked before, and the answer could not be used: {wrong}. Answer with one JSON object \
+         and nothing else: no text before or after it, and no fence around it. It has to match this JSON schema:\n{}",
+        OrderedJson(&schema.schema).text()
+    )
+}
+
+fn unusable_answer(target: &Target, problem: &str) -> AskError {
+    AskError(format!("{} `{}` returned an unusable answer: {problem}", target.provider, target.model))
+}

@@ -1,1 +1,0 @@
-import{h as e,l as t,m as n,t as r,v as i}from"./format-DzW4jIBB.js";var a=i(e(),1),o=3e4;function s(e){let t=setInterval(e,o);return()=>clearInterval(t)}var c=()=>(0,a.useSyncExternalStore)(s,()=>o*Math.floor(Date.now()/o)),l=n();function u({of:e}){return(0,l.jsx)(`time`,{dateTime:e,title:t(e),className:`whitespace-nowrap`,children:r(e,c())})}export{u as t};
