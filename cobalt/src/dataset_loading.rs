@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::config::Config;
 #[cfg(not(feature = "remote"))]
-use crate::config::dotted;
+use crate::config::dotted_key;
 use crate::dataset::tables::LoadContext;
 use crate::dataset::{Dataset, DatasetError, Format, IntoDataset, NamedDataset, read_package_file};
 #[cfg(feature = "remote")]
@@ -165,7 +165,7 @@ impl Config {
             changed @ DatasetError::Mismatch(_) => place.error(&changed.to_string()).into(),
             #[cfg(not(feature = "remote"))]
             off @ DatasetError::RemoteOff => {
-                place.error(&format!("[{}] {off}", dotted("datasets", name))).into()
+                place.error(&format!("[{}] {off}", dotted_key("datasets", name))).into()
             }
             other => other.into(),
         })

@@ -1,6 +1,6 @@
 // Runs are selected and compared, down to a single item.
 import type { APIRequestContext } from '@playwright/test';
-import type { Compared, Runs } from '../src/api/types';
+import type { ComparedRuns, Runs } from '../src/api/types';
 import { axe, expect, NARROW, noSidewaysScroll, settled, test } from './fixtures';
 
 /** The latest runs of an experiment, latest first. */
@@ -94,7 +94,7 @@ test('the tabs count the items that match the search', async ({ page, request })
 test('a shared link scrolls to its item, however far down it is', async ({ page, request }) => {
   const [b, a] = await runsOf(request, 'support-agent');
   const last = await request.get(`/api/compare?a=${a}&b=${b}&sort=worst&limit=1&offset=90`);
-  const { items } = (await last.json()) as Compared;
+  const { items } = (await last.json()) as ComparedRuns;
   await page.goto(`/compare?a=${a}&b=${b}&item=${items[0]?.key}`);
   await expect(page.getByRole('table', { name: 'Evaluations' })).toBeInViewport();
 });

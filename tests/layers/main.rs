@@ -1,6 +1,6 @@
 //! The module layers: a lower layer must not depend on a higher one, and top-level modules must not depend on each other in a cycle.
 //!
-//! A room is a top-level module: a folder in a crate's `src`, or a file next to `lib.rs` or `main.rs`.
+//! A top-level module is a folder in a crate's `src`, or a file next to `lib.rs` or `main.rs`.
 //! `cargo test --test layers -- --nocapture` prints file sizes and the number of items with restricted visibility.
 
 mod modules;
@@ -10,25 +10,36 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use modules::{Dependencies, Modules, circles};
+use modules::{Dependencies, Modules, cycles};
 
-/// The rooms of each crate, from bottom to top. Rooms on the same line must not depend on each other either.
+/// The top-level modules of each crate, from bottom to top. Modules on the same line must not depend on each other either.
 const CRATES: &[(&str, &[&[&str]])] = &[("cobalt-core", CORE), ("cobalt", COBALT), ("cargo-cobalt", COMMAND)];
 
 const CORE: &[&[&str]] = &[
     // No dependencies.
-    &["back_off", "causes", "hash", "nesting", "paths", "pattern", "prices", "slug", "timestamp", "wording"],
+    &[
+        "back_off",
+        "error_chain",
+        "hash",
+        "nesting",
+        "paths",
+        "pattern",
+        "prices",
+        "slug",
+        "timestamp",
+        "wording",
+    ],
     &["redact"],
     // Runs and their storage.
     &["item"],
     &["report"],
-    &["names", "reporters"],
+    &["experiment_name", "reporters"],
     &["store"],
 ];
 
 const COBALT: &[&[&str]] = &[
     // No dependencies in the library.
-    &["http", "template", "threads"],
+    &["http", "template", "thread_pool"],
     &["metrics"],
     // Models, datasets and evaluators; they receive plain settings.
     &["llm"],
@@ -39,7 +50,7 @@ const COBALT: &[&[&str]] = &[
     &["config"],
     &["error"],
     // Running experiments, from declarations to the test binary.
-    &["experiment", "load"],
+    &["experiment", "dataset_loading"],
     &["engine", "private"],
     &["session"],
     &["harness", "shards"],
@@ -47,7 +58,7 @@ const COBALT: &[&[&str]] = &[
 
 const COMMAND: &[&[&str]] = &[
     // No dependencies in the command.
-    &["browser", "cli", "git_ignored", "recent", "requests", "terminal", "written"],
+    &["atomic_file", "browser", "cli", "git_ignored", "http_client", "sized_cache", "terminal"],
     &["error", "markdown"],
     &["environment", "index", "interrupt", "reference", "results"],
     &["assistants", "config", "runs"],
@@ -59,18 +70,18 @@ const COMMAND: &[&[&str]] = &[
     &["mcp"],
 ];
 
-/// Maximum number of files in a dependency cycle; all in one room.
-const LARGEST_CIRCLE: usize = 2;
+/// Maximum number of files in a dependency cycle; all in one top-level module.
+const MAX_CYCLE: usize = 2;
 
 /// Maximum number of restricted visibilities, such as `pub(crate)`, in all crates.
-const MOST_MARKERS: usize = 1100;
+const MAX_RESTRICTED: usize = 1100;
 
 fn src(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name(name).join("src")
 }
 
-/// The room of a file; `None` for the crate root, which is above all rooms.
-fn room(file: &Path, src: &Path) -> Option<String> {
+/// The top-level module of a file; `None` for the crate root, which is above all top-level modules.
+fn top_module(file: &Path, src: &Path) -> Option<String> {
     let inside = file.strip_prefix(src).ok()?;
     let first = inside.iter().next()?.to_str()?;
     let name = first.strip_suffix(".rs").unwrap_or(first);
@@ -82,12 +93,12 @@ fn shown(file: &Path, src: &Path) -> String {
     file.strip_prefix(src).unwrap_or(file).display().to_string()
 }
 
-/// The dependencies of a room on another, as lines `file -> file: names`.
+/// The dependencies of a top-level module on another, as lines `file -> file: names`.
 fn ties(dependencies: &Dependencies, src: &Path) -> BTreeMap<(String, String), BTreeSet<String>> {
     let mut ties: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
     for (file, taken) in dependencies {
         for (other, names) in taken {
-            if let (Some(from), Some(to)) = (room(file, src), room(other, src))
+            if let (Some(from), Some(to)) = (top_module(file, src), top_module(other, src))
                 && from != to
             {
                 let names: Vec<_> = names.iter().map(String::as_str).collect();
@@ -100,24 +111,28 @@ fn ties(dependencies: &Dependencies, src: &Path) -> BTreeMap<(String, String), B
 }
 
 #[test]
-fn rooms_know_only_what_lies_below_them() {
+fn modules_depend_only_on_lower_layers() {
     let mut wrong = String::new();
-    for (name, floors) in CRATES {
+    for (name, layers) in CRATES {
         let src = src(name);
-        let floor = |room: &str| floors.iter().position(|rooms| rooms.contains(&room));
+        let layer =
+            |top_module: &str| layers.iter().position(|top_modules| top_modules.contains(&top_module));
         let modules = Modules::read(&src);
-        let rooms: BTreeSet<_> = modules.files().into_iter().filter_map(|file| room(file, &src)).collect();
-        for room in rooms.iter().filter(|room| floor(room).is_none()) {
+        let top_modules: BTreeSet<_> =
+            modules.files().into_iter().filter_map(|file| top_module(file, &src)).collect();
+        for top_module in top_modules.iter().filter(|top_module| layer(top_module).is_none()) {
             let _ = writeln!(
                 wrong,
-                "{name}: the room `{room}` has no place in the order; add it above what it needs"
+                "{name}: module `{top_module}` is not in the order; add it above its dependencies"
             );
         }
-        for room in floors.iter().copied().flatten().filter(|room| !rooms.contains(**room)) {
-            let _ = writeln!(wrong, "{name}: there is no room `{room}`; take it out of the order");
+        for top_module in
+            layers.iter().copied().flatten().filter(|top_module| !top_modules.contains(**top_module))
+        {
+            let _ = writeln!(wrong, "{name}: module `{top_module}` does not exist; remove it from the order");
         }
         for ((from, to), lines) in ties(&modules.dependencies(true), &src) {
-            if floor(&from) <= floor(&to) {
+            if layer(&from) <= layer(&to) {
                 let lines: Vec<_> = lines.into_iter().collect();
                 let _ = writeln!(wrong, "{name}: `{from}` is not above `{to}`:\n  {}", lines.join("\n  "));
             }
@@ -127,20 +142,20 @@ fn rooms_know_only_what_lies_below_them() {
 }
 
 #[test]
-fn files_need_each_other_in_pairs_of_one_room_at_most() {
+fn at_most_two_files_of_one_module_depend_on_each_other() {
     let mut wrong = String::new();
     for (name, _) in CRATES {
         let src = src(name);
         let dependencies = Modules::read(&src).dependencies(false);
-        for circle in circles(&dependencies) {
-            let rooms: BTreeSet<_> = circle.iter().map(|file| room(file, &src)).collect();
-            if circle.len() > LARGEST_CIRCLE || rooms.len() > 1 {
+        for cycle in cycles(&dependencies) {
+            let top_modules: BTreeSet<_> = cycle.iter().map(|file| top_module(file, &src)).collect();
+            if cycle.len() > MAX_CYCLE || top_modules.len() > 1 {
                 let files: Vec<_> =
-                    circle.iter().filter_map(|file| file.strip_prefix(&src).ok()?.to_str()).collect();
+                    cycle.iter().filter_map(|file| file.strip_prefix(&src).ok()?.to_str()).collect();
                 let _ =
                     writeln!(wrong, "{name}: {} files need each other: {}", files.len(), files.join(", "));
-                for (file, taken) in dependencies.iter().filter(|(file, _)| circle.contains(*file)) {
-                    for (other, names) in taken.iter().filter(|(other, _)| circle.contains(*other)) {
+                for (file, taken) in dependencies.iter().filter(|(file, _)| cycle.contains(*file)) {
+                    for (other, names) in taken.iter().filter(|(other, _)| cycle.contains(*other)) {
                         let names: Vec<_> = names.iter().map(String::as_str).collect();
                         let _ = writeln!(
                             wrong,
@@ -180,5 +195,5 @@ fn visibility_is_narrowed_only_where_a_public_type_has_something_to_hide() {
         );
         all += markers;
     }
-    assert!(all <= MOST_MARKERS, "{all} markers of narrowed visibility; at most {MOST_MARKERS}");
+    assert!(all <= MAX_RESTRICTED, "{all} markers of narrowed visibility; at most {MAX_RESTRICTED}");
 }

@@ -231,7 +231,7 @@ impl Module {
 }
 
 /// Dependency cycles: sets of files that reach each other.
-pub(crate) fn circles(dependencies: &Dependencies) -> Vec<BTreeSet<PathBuf>> {
+pub(crate) fn cycles(dependencies: &Dependencies) -> Vec<BTreeSet<PathBuf>> {
     let reached = |from: &PathBuf| {
         let (mut reached, mut left) = (BTreeSet::new(), vec![from]);
         while let Some(file) = left.pop() {
@@ -244,13 +244,13 @@ pub(crate) fn circles(dependencies: &Dependencies) -> Vec<BTreeSet<PathBuf>> {
         reached
     };
     let reach: BTreeMap<_, _> = dependencies.keys().map(|file| (file, reached(file))).collect();
-    let circle = |file: &PathBuf| {
+    let cycle = |file: &PathBuf| {
         let mutual =
             reach[file].iter().filter(|other| reach.get(other).is_some_and(|reach| reach.contains(file)));
         mutual.cloned().collect::<BTreeSet<_>>()
     };
-    let circles: BTreeSet<_> = dependencies.keys().map(circle).filter(|circle| !circle.is_empty()).collect();
-    circles.into_iter().collect()
+    let cycles: BTreeSet<_> = dependencies.keys().map(cycle).filter(|cycle| !cycle.is_empty()).collect();
+    cycles.into_iter().collect()
 }
 
 /// Paths with two or more segments in code, including macros.

@@ -38,7 +38,7 @@ pub enum DatasetCommand {
     Add(AddItems),
     /// Remove duplicate items from a data file
     ///
-    /// The first of several duplicates is kept, and so is every other byte of the file. Without duplicates the file is not
+    /// The first of several duplicates is kept, and the rest of the file is unchanged. Without duplicates the file is not
     /// written. There is no confirmation, as data files are under version control: preview with `--dry-run`, or write to another
     /// file with `--output`.
     ///
@@ -80,8 +80,8 @@ pub struct FetchOptions {
 
 #[derive(Debug, Args)]
 pub struct ShowDataset {
-    /// A file, the NAME of a table `[datasets.NAME]` in cobalt.toml, or a cached source such as `langfuse:support`
-    #[arg(value_name = "SET")]
+    /// A file, a name from `[datasets]` in cobalt.toml, or a cached source such as `langfuse:support`
+    #[arg(value_name = "DATASET")]
     pub set: String,
 
     /// Show the first N items; statistics cover all items
@@ -105,8 +105,8 @@ pub struct ShowDataset {
 
 #[derive(Debug, Args)]
 pub struct CheckDatasets {
-    /// Files, NAMEs of tables `[datasets.NAME]` in cobalt.toml, or cached sources such as `langfuse:support`
-    #[arg(value_name = "SET", required = true)]
+    /// Files, names from `[datasets]` in cobalt.toml, or cached sources such as `langfuse:support`
+    #[arg(value_name = "DATASET", required = true)]
     pub sets: Vec<String>,
 
     /// Minimum similarity of near-duplicate inputs, from 0.5 to 1: Jaccard similarity of 5-character shingles, ignoring case and
@@ -141,7 +141,7 @@ pub struct AddItems {
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
 
-    /// Run with the items: ID prefix, `latest~1`, `help-desk@latest`, git revision or result file
+    /// The run to take the items from: ID prefix, `latest~1`, `help-desk@latest`, git revision or result file
     #[arg(long, value_name = "RUN")]
     pub from_run: RunName,
 

@@ -80,10 +80,10 @@ pub enum Command {
     ///
     /// Exit codes: 0, also if no run matches; 2 invalid arguments; 3 the runs could not be read.
     History(History),
-    /// Show the items of a past run with scores and outputs, or one item in full
+    /// Show a run's items, or one item in full
     ///
-    /// Runs are selected as for `compare`; a run in progress, by its ID prefix. An item is selected by its key or a prefix of it,
-    /// by its index or by its test-case name, also as `experiment::key`, which needs no run.
+    /// Select the run as for `compare`, or a run in progress by its ID prefix. Select the item by its key, a prefix of the key, its
+    /// index or its test-case name. With `experiment::key` you can omit the run.
     ///
     /// Exit codes: 0; 2 invalid arguments; 3 a file could not be read; 4 no such run or item.
     Show(Show),
@@ -101,9 +101,9 @@ pub enum Command {
     ///
     /// Exit codes: 0; 2 invalid arguments; 3 a file could not be read or written; 4 no such run.
     Export(Export),
-    /// Import result files from elsewhere into this project
+    /// Import result files from other machines or projects
     ///
-    /// Files are copied byte for byte, including those of the original tool. Existing results are not changed.
+    /// Files are copied byte for byte. Existing results are not changed.
     ///
     /// Exit codes: 0; 2 invalid arguments; 3 a file was refused (the others are imported); 4 no result file in the folders.
     Import(Import),
@@ -117,7 +117,7 @@ pub enum Command {
     /// that COBALT_TOKEN contains. If COBALT_TOKEN is set, local clients need it, too. While the server runs, `cargo cobalt run`
     /// prints the URL of each run. Press Ctrl-C to stop.
     ///
-    /// Exit codes: 0 this project's dashboard is already running; 2 invalid arguments; 3 the address is not available, or the
+    /// Exit codes: 0 the dashboard is already running; 2 invalid arguments; 3 the address is not available, or the
     /// runs could not be read; 130 stopped by Ctrl-C.
     Serve(Serve),
     /// Serve coding assistants over the Model Context Protocol (MCP)
@@ -127,12 +127,12 @@ pub enum Command {
     ///
     /// Exit codes: 0 stdin was closed; 2 invalid arguments; 3 a folder is not in a Cargo project; 130 stopped by Ctrl-C.
     Mcp(Mcp),
-    /// Delete old runs, cached model responses and cached datasets; lists them first
+    /// Delete old runs, cached model responses and cached datasets (lists them first)
     ///
-    /// Baselines, runs in progress and files that Cobalt did not write are kept. Without `--yes` it asks for confirmation;
-    /// without a terminal to ask on, nothing is deleted.
+    /// Baselines, runs in progress and files that Cobalt did not write are kept. Without `--yes` it asks for confirmation; if
+    /// stdin is not a terminal, nothing is deleted.
     ///
-    /// Exit codes: 0, also if nothing was deleted; 2 invalid arguments; 3 a file could not be deleted, or a folder not be searched.
+    /// Exit codes: 0, also if nothing was deleted; 2 invalid arguments; 3 a file could not be deleted or a folder could not be read.
     Clean(Clean),
     /// Create a project with an experiment, or add one to an existing package
     ///

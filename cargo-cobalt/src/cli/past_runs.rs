@@ -14,7 +14,7 @@ pub struct History {
     #[arg(short = 'n', long, value_name = "N", default_value = "20", value_parser = parse_count)]
     pub limit: NonZeroUsize,
 
-    /// Only the experiment with this name, as declared or as in test cases; or a pattern with `*`, `?` or `[…]`
+    /// Only experiments with this exact name or matching this pattern (`*`, `?`, `[…]`)
     #[arg(short = 'e', long = "experiment", value_name = "NAME")]
     pub experiment: Option<ExperimentName>,
 
@@ -62,7 +62,7 @@ pub struct Compare {
     #[arg(value_name = "RUN", required = true, num_args = 2..)]
     pub runs: Vec<RunName>,
 
-    /// Number of items to show, largest changes first
+    /// Maximum number of items to show, largest changes first
     #[arg(long, value_name = "N", default_value = "5")]
     pub items: usize,
 
@@ -90,9 +90,9 @@ pub struct Baseline {
 
 #[derive(Debug, Subcommand)]
 pub enum BaselineCommand {
-    /// Make runs the baselines for later runs
+    /// Save runs as baselines
     ///
-    /// Each baseline is a small file in `.cobalt/baselines` to commit: metrics per item, no inputs or outputs.
+    /// Commit the small files in `.cobalt/baselines`: they contain metrics per item, no inputs or outputs.
     Set(SetBaseline),
     /// Show the baselines and what has changed since each was set
     Show(ShowBaselines),
@@ -113,7 +113,7 @@ pub struct SetBaseline {
     #[arg(value_name = "RUN")]
     pub runs: Vec<RunName>,
 
-    /// Only the experiment with this name, as declared or as in test cases; or a pattern with `*`, `?` or `[…]`
+    /// Only experiments with this exact name or matching this pattern (`*`, `?`, `[…]`)
     #[arg(long = "experiment", value_name = "NAME")]
     pub experiment: Option<ExperimentName>,
 
@@ -127,7 +127,7 @@ pub struct SetBaseline {
 
 #[derive(Debug, Args)]
 pub struct ShowBaselines {
-    /// Only the experiment with this name, as declared or as in test cases; or a pattern with `*`, `?` or `[…]`
+    /// Only experiments with this exact name or matching this pattern (`*`, `?`, `[…]`)
     #[arg(long = "experiment", value_name = "NAME")]
     pub experiment: Option<ExperimentName>,
 
@@ -160,7 +160,7 @@ pub struct Export {
 /// Export formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// One row per trial
+    /// One row per trial of each item
     Csv,
     /// A self-contained HTML page
     Html,
@@ -203,7 +203,7 @@ pub struct Clean {
     #[arg(short, long, value_name = "N", value_parser = parse_count)]
     pub days: Option<NonZeroUsize>,
 
-    /// Keep the latest N complete runs of each experiment and everything newer than the oldest of them, including reporter files
+    /// Keep the latest N complete runs of each experiment, and everything newer than the oldest of them
     #[arg(long, value_name = "N", value_parser = parse_count)]
     pub keep: Option<NonZeroUsize>,
 

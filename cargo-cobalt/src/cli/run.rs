@@ -12,11 +12,11 @@ use super::{RunName, Settings, parse_count};
 
 #[derive(Debug, Args)]
 pub struct Run {
-    /// Exit with 1 if an item, an evaluator or a threshold failed, and also evaluate the thresholds of `[ci]`
+    /// Exit with 1 if a test case fails; also evaluate the thresholds of `[ci]`
     #[arg(long)]
     pub ci: bool,
 
-    /// Resume interrupted runs by ID
+    /// Resume interrupted runs by ID (printed when a run is interrupted)
     #[arg(long, value_name = "ID", value_delimiter = ',', conflicts_with_all = ["runs", "refresh"])]
     pub resume: Vec<String>,
 
@@ -129,7 +129,7 @@ pub struct Selection {
     #[arg(short = 'n', long, value_name = "PATTERN")]
     pub filter: Vec<Pattern>,
 
-    /// Experiment by its full name, as declared or as in test cases; can be repeated
+    /// Experiment by its exact name; can be repeated
     #[arg(short, long, value_name = "NAME")]
     pub experiment: Vec<String>,
 }
@@ -148,8 +148,8 @@ pub struct OutcomeOptions {
     #[arg(long, value_name = "OUTCOME")]
     pub on_inconclusive: Option<OnInconclusive>,
 
-    /// Reporter to use instead of those in cobalt.toml; can be repeated. To the terminal: `cli`, `json`, `github-actions`. To a
-    /// file in `.cobalt/reports`, or to the given path as in `junit=out.xml`: `junit`, `pr-comment`, `markdown`, `html`
+    /// Reporter to use instead of those in cobalt.toml; can be repeated. Terminal reporters: `cli`, `json`, `github-actions`. File
+    /// reporters, written to `.cobalt/reports` or to a path as in `junit=out.xml`: `junit`, `pr-comment`, `markdown`, `html`
     #[arg(long, value_name = "NAME[=PATH]")]
     pub reporter: Vec<Reporter>,
 }
@@ -160,7 +160,7 @@ pub struct Merge {
     #[arg(value_name = "PATH", required = true)]
     pub paths: Vec<PathBuf>,
 
-    /// Exit with 1 if an item, an evaluator or a threshold failed, and also evaluate the thresholds of `[ci]`
+    /// Exit with 1 if a test case fails; also evaluate the thresholds of `[ci]`
     #[arg(long)]
     pub ci: bool,
 
@@ -203,7 +203,7 @@ pub struct BuildOptions {
     #[arg(long)]
     pub no_default_features: bool,
 
-    /// Build with optimizations
+    /// Build with optimisations
     #[arg(short, long)]
     pub release: bool,
 

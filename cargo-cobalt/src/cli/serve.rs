@@ -14,13 +14,13 @@ pub struct Serve {
     #[arg(short, long, value_name = "PORT")]
     pub port: Option<u16>,
 
-    /// Address to listen on; any address other than localhost requires the token
+    /// Address to listen on; any address other than localhost requires a token
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
     pub host: IpAddr,
 
     /// Do not open the browser
     ///
-    /// It is not opened either if `dashboard.open` in cobalt.toml is false, if stderr is not a terminal, in CI, or if a token is
+    /// The browser also stays closed if `dashboard.open` in cobalt.toml is false, if stderr is not a terminal, in CI, or if a token is
     /// needed. Set `BROWSER` to use another browser.
     #[arg(long)]
     pub no_open: bool,

@@ -45,10 +45,13 @@ pub struct RunView {
 #[schemars(rename = "State")]
 pub enum RunPhase {
     /// Finished: its file contains all results.
+    #[serde(rename = "ended")]
     Finished,
     /// In progress: more items will be finished.
+    #[serde(rename = "goingOn")]
     Running,
     /// Interrupted; can be resumed.
+    #[serde(rename = "cutOff")]
     Interrupted,
 }
 

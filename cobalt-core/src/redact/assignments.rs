@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::key_format_table::{ALNUM, Alphabet, DASH, DOT, EQUALS, PLUS_SLASH, TILDE, UNDERSCORE, is_of};
-use super::key_formats::{begins_at, ends_at, is_password, is_random, run};
+use super::key_formats::{begins_at, end_of_run, ends_at, is_password, is_random};
 use super::marks;
 
 /// The maximum length of a name.
@@ -137,7 +137,8 @@ fn is_placeholder(value: &[u8]) -> bool {
 pub fn value(text: &[u8], end: usize) -> Option<(Range<usize>, SecretKind)> {
     // Most names are not followed by a value.
     let after = text.get(end).filter(|byte| b"=:\"'`\\ \t]".contains(byte) || byte.is_ascii_digit())?;
-    let end = if after.is_ascii_digit() { run(text, end, super::key_format_table::DIGIT, 4) } else { end };
+    let end =
+        if after.is_ascii_digit() { end_of_run(text, end, super::key_format_table::DIGIT, 4) } else { end };
     // The name in a redaction mark is not a field name.
     if *after == b']' && marks::ends_at(text, end + 1) {
         return None;
@@ -221,7 +222,7 @@ fn value_range(text: &[u8], start: usize, kind: SecretKind, operator: Operator) 
     const OF_KEYS: Alphabet = ALNUM | UNDERSCORE | DASH | DOT | PLUS_SLASH | TILDE;
     let rest = &text[start..];
     let length = rest.iter().position(|byte| !is_of(*byte, OF_KEYS) && !is_sign(*byte)).unwrap_or(rest.len());
-    let mut end = run(text, start + length, EQUALS, 3);
+    let mut end = end_of_run(text, start + length, EQUALS, 3);
     while end > start && text[end - 1] == b'.' {
         end -= 1;
     }

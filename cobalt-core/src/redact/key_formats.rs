@@ -30,7 +30,7 @@ pub const STANDARD: GeneralPurpose = GeneralPurpose::new(&alphabet::STANDARD, LE
 const URL_SAFE_ENGINE: GeneralPurpose = GeneralPurpose::new(&alphabet::URL_SAFE, LENIENT);
 
 /// The end of the run of bytes of an alphabet from `start`, limited to `most` bytes.
-pub fn run(text: &[u8], start: usize, alphabet: Alphabet, most: usize) -> usize {
+pub fn end_of_run(text: &[u8], start: usize, alphabet: Alphabet, most: usize) -> usize {
     let rest = &text[start.min(text.len())..];
     let rest = &rest[..rest.len().min(most)];
     start + rest.iter().position(|byte| !is_of(*byte, alphabet)).unwrap_or(rest.len())
@@ -76,7 +76,7 @@ pub fn key(text: &[u8], start: usize, form: &KeyFormat) -> Option<Range<usize>> 
     }
     let body = start + form.prefix.len();
     let (fewest, most) = form.length;
-    let mut end = run(text, body, form.alphabet, most + 1);
+    let mut end = end_of_run(text, body, form.alphabet, most + 1);
     while is_of(b'.', form.alphabet) && end > body && text[end - 1] == b'.' {
         end -= 1;
     }
@@ -106,7 +106,7 @@ pub fn jwt(text: &[u8], start: usize) -> Option<Range<usize>> {
     if !begins_at(text, start, URL_SAFE) {
         return None;
     }
-    let header = run(text, start, URL_SAFE, LONGEST_HEADER);
+    let header = end_of_run(text, start, URL_SAFE, LONGEST_HEADER);
     let payload = end_of_part(text, header)?;
     let mut end = end_of_part(text, payload)?;
     // An encrypted token has five parts.
@@ -125,7 +125,7 @@ pub fn jwt(text: &[u8], start: usize) -> Option<Range<usize>> {
 
 /// The end of the part after a dot.
 fn end_of_part(text: &[u8], stop: usize) -> Option<usize> {
-    (text.get(stop) == Some(&b'.')).then(|| run(text, stop + 1, URL_SAFE | EQUALS, usize::MAX))
+    (text.get(stop) == Some(&b'.')).then(|| end_of_run(text, stop + 1, URL_SAFE | EQUALS, usize::MAX))
 }
 
 /// Caches the end of the next private key, so a text with many starts is searched once.
@@ -173,7 +173,7 @@ fn base64_runs(text: &[u8]) -> impl Iterator<Item = Range<usize>> {
     let mut at = 0;
     std::iter::from_fn(move || {
         let start = at + text[at..].iter().position(|byte| is_of(*byte, BASE64))?;
-        at = run(text, start, BASE64, usize::MAX);
+        at = end_of_run(text, start, BASE64, usize::MAX);
         Some(start..at)
     })
 }
@@ -216,7 +216,7 @@ fn base64_at_start(text: &[u8]) -> Option<usize> {
 pub fn telegram(text: &[u8], middle: usize) -> Option<Range<usize>> {
     let digits = text[..middle].iter().rev().take(11).take_while(|byte| byte.is_ascii_digit()).count();
     let start = middle - digits;
-    let end = run(text, middle + 1, URL_SAFE, 40);
+    let end = end_of_run(text, middle + 1, URL_SAFE, 40);
     let is_one = (8..=10).contains(&digits) && end - middle == 36 && begins_at(text, start, URL_SAFE);
     (is_one && ends_at(text, end) && is_random(&text[middle + 1..end], 16)).then_some(start..end)
 }
@@ -225,7 +225,7 @@ pub fn telegram(text: &[u8], middle: usize) -> Option<Range<usize>> {
 pub fn azure_secret(text: &[u8], middle: usize) -> Option<Range<usize>> {
     const AZURE: Alphabet = URL_SAFE | DOT | key_format_table::TILDE;
     let start = middle.checked_sub(4)?;
-    let end = run(text, middle + 2, AZURE, 40);
+    let end = end_of_run(text, middle + 2, AZURE, 40);
     let begins_well =
         text[middle - 1].is_ascii_digit() && text[start..middle].iter().all(|byte| is_of(*byte, AZURE));
     let is_one = begins_well && begins_at(text, start, AZURE) && (31..=34).contains(&(end - middle - 2));
@@ -265,7 +265,7 @@ fn token_after_scheme(text: &[u8], start: usize, length: usize) -> Option<Range<
     let quoted = rest.get(spaces).is_some_and(|byte| b"\"'`".contains(byte));
     let token = start + length + spaces + usize::from(quoted);
     let mut end =
-        run(text, token, URL_SAFE | DOT | PLUS_SLASH | EQUALS | key_format_table::TILDE, usize::MAX);
+        end_of_run(text, token, URL_SAFE | DOT | PLUS_SLASH | EQUALS | key_format_table::TILDE, usize::MAX);
     while end > token && text[end - 1] == b'.' {
         end -= 1;
     }

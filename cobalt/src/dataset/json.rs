@@ -42,7 +42,7 @@ fn explain(error: serde_json::Error, position: &Position, file: &str) -> Dataset
     if position.blank.get() {
         return DatasetError::empty(file, "the file is blank");
     }
-    let reason = match message(&error) {
+    let reason = match message_without_position(&error) {
         reason if reason == "trailing characters" => format!(
             "{reason} at column {} after the JSON document; if each line is an item, rename the file to `.jsonl` or \
             load it with `Dataset::from_jsonl`",
@@ -56,7 +56,7 @@ fn explain(error: serde_json::Error, position: &Position, file: &str) -> Dataset
 }
 
 /// The message of serde_json, without the position at its end.
-pub fn message(error: &serde_json::Error) -> String {
+pub fn message_without_position(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let position = format!(" at line {} column {}", error.line(), error.column());
     text.strip_suffix(&position).unwrap_or(&text).to_owned()

@@ -5,7 +5,7 @@ use std::io::BufRead;
 use cobalt_core::item::{Item, ItemSeed};
 use serde::de::DeserializeSeed;
 
-use super::json::message;
+use super::json::message_without_position;
 use super::text::{OnElement, collect_items};
 use super::{DatasetError, text};
 
@@ -42,9 +42,13 @@ pub fn parse_line(line: &[u8]) -> Result<Item, String> {
     let mut deserializer = serde_json::Deserializer::from_str(line);
     let item = ItemSeed.deserialize(&mut deserializer).and_then(|item| deserializer.end().map(|()| item));
     item.map_err(|error| match error.is_data() {
-        true => format!("{}; each line must be one item", message(&error)),
+        true => format!("{}; each line must be one item", message_without_position(&error)),
         false => {
-            format!("expected one complete JSON object: {} at column {}", message(&error), error.column())
+            format!(
+                "expected one complete JSON object: {} at column {}",
+                message_without_position(&error),
+                error.column()
+            )
         }
     })
 }

@@ -23,7 +23,7 @@ pub mod options;
 #[cfg(feature = "judge")]
 mod pairwise;
 #[cfg(feature = "judge")]
-#[cfg_attr(not(feature = "json-schema"), path = "without_schema.rs")]
+#[cfg_attr(not(feature = "json-schema"), path = "schema_disabled.rs")]
 mod schema;
 mod score;
 #[cfg(feature = "judge")]

@@ -21,7 +21,7 @@ pub fn display_url(url: &str) -> String {
 }
 
 /// The message in an error body, truncated.
-pub fn message(body: &str) -> Option<String> {
+pub fn error_message(body: &str) -> Option<String> {
     if let Some(page) = describe_html_page(body) {
         return Some(page);
     }
@@ -69,9 +69,9 @@ mod tests {
     fn a_page_is_told_by_its_title() {
         let page =
             "\u{feff}\n<!DOCTYPE html>\n<html><head><TITLE lang=\"en\">Sign in\n to  GitHub</TITLE></head>";
-        assert_eq!(message(page).unwrap(), "an HTML page, \"Sign in to GitHub\"");
-        assert_eq!(message("<html><body>502</body></html>").unwrap(), "an HTML page");
-        assert_eq!(message("<title>no page</title>").unwrap(), "<title>no page</title>");
+        assert_eq!(error_message(page).unwrap(), "an HTML page, \"Sign in to GitHub\"");
+        assert_eq!(error_message("<html><body>502</body></html>").unwrap(), "an HTML page");
+        assert_eq!(error_message("<title>no page</title>").unwrap(), "<title>no page</title>");
     }
 
     #[test]

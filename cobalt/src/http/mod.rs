@@ -11,7 +11,7 @@ mod gzip;
 mod redaction;
 #[cfg(test)]
 pub mod test_server;
-#[cfg_attr(not(any(feature = "aws-lc-rs", feature = "ring")), path = "without_tls.rs")]
+#[cfg_attr(not(any(feature = "aws-lc-rs", feature = "ring")), path = "tls_disabled.rs")]
 mod tls;
 
 use reqwest::header::HeaderValue;

@@ -21,7 +21,7 @@ mod llm_handle;
 #[cfg(feature = "judge")]
 mod models;
 #[cfg(not(feature = "judge"))]
-#[path = "without.rs"]
+#[path = "disabled.rs"]
 mod models;
 mod settings;
 #[cfg(feature = "judge")]

@@ -2,7 +2,7 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { getJson } from './client';
 import type {
-  Compared,
+  ComparedRuns,
   CompareQuery,
   Index,
   Items,
@@ -85,7 +85,7 @@ export const compareQuery = (query: CompareFilter, page: number, item = '') =>
   queryOptions({
     queryKey: ['compare', query, page, item],
     queryFn: ({ signal }) =>
-      getJson<Compared>(
+      getJson<ComparedRuns>(
         '/api/compare',
         { ...query, item, limit: PAGE_SIZE, offset: page * PAGE_SIZE },
         signal,

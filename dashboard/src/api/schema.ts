@@ -11,7 +11,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What this server is */
+        /** Server information */
         get: operations["index"];
         put?: never;
         post?: never;
@@ -28,7 +28,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether the server is there */
+        /** Health check */
         get: operations["health"];
         put?: never;
         post?: never;
@@ -45,7 +45,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** This description */
+        /** This OpenAPI description */
         get: operations["openapi"];
         put?: never;
         post?: never;
@@ -62,7 +62,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The runs that there are */
+        /** The runs */
         get: operations["runs"];
         put?: never;
         post?: never;
@@ -130,7 +130,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** An item of a run, and its neighbours among those that are asked for */
+        /** An item of a run, with the previous and next matching items */
         get: operations["item"];
         put?: never;
         post?: never;
@@ -147,7 +147,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Two or three runs held against each other */
+        /** A comparison of two or three runs */
         get: operations["compare"];
         put?: never;
         post?: never;
@@ -181,7 +181,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What happens, as it happens */
+        /** Server-sent events */
         get: operations["events"];
         put?: never;
         post?: never;
@@ -198,7 +198,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A run in another format, as a file */
+        /** A run in another format, as a download */
         get: operations["export"];
         put?: never;
         post?: never;
@@ -212,53 +212,53 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** @description The body of each answer whose status is no success. */
-        Problem: {
+        /** @description The body of every error response. */
+        ErrorBody: {
             /** @description What went wrong, and what to do. */
             error: string;
         };
-        /** @description What this server is. */
+        /** @description Server information. */
         Index: {
             name: string;
             /** @description The version of the command. */
             version: string;
             /** @description The name of the project's folder. */
             project: string;
-            /** @description The endpoints that there are. */
+            /** @description All endpoints. */
             endpoints: string[];
         };
-        /** @description That the server is there. */
+        /** @description The health check. */
         Health: {
             /** @description `ok` */
             status: string;
             /** @description The version of the command. */
             version: string;
-            /** @description A hash of where the project lies, by which its own commands know its server. */
+            /** @description A hash of the project's location, by which its commands recognize its server. */
             project: string;
         };
-        /** @description The runs that were asked for. */
+        /** @description The requested runs. */
         Runs: {
             runs: components["schemas"]["RunRow"][];
             /**
              * Format: uint
-             * @description How many runs match.
+             * @description The number of matching runs.
              */
             matching: number;
             /**
              * Format: uint
-             * @description How many runs there are.
+             * @description The number of all runs.
              */
             known: number;
-            /** @description The runs that have not ended, the newest first, whatever was asked for. */
+            /** @description The unfinished runs, newest first, regardless of the query. */
             live: components["schemas"]["LiveRun"][];
-            /** @description The experiments that have runs, that of the newest run first, with how many they have. */
-            experiments: components["schemas"]["Counted"][];
-            /** @description The tags that runs have, sorted, with how many runs have them. */
-            tags: components["schemas"]["Counted"][];
-            /** @description Files among the results that could not be read, and why. */
+            /** @description The experiments with their numbers of runs, ordered by their newest run. */
+            experiments: components["schemas"]["CountedName"][];
+            /** @description The tags with their numbers of runs, sorted. */
+            tags: components["schemas"]["CountedName"][];
+            /** @description Result files that could not be read, with the reason. */
             skipped: components["schemas"]["SkippedFile"][];
         };
-        /** @description A run that has ended. */
+        /** @description A finished run. */
         RunRow: {
             id: string;
             /** @description The start, ISO 8601 in UTC. */
@@ -276,33 +276,33 @@ export interface components {
             avgLatencyMs: number;
             /**
              * Format: int64
-             * @description The agent's; absent where none were reported.
+             * @description The agent's tokens; absent if none were reported.
              */
             totalTokens?: number | null;
             /**
              * Format: double
-             * @description The agent's, in USD; absent where it is not known.
+             * @description The agent cost in USD; absent if unknown.
              */
             cost?: number | null;
             /**
              * Format: double
-             * @description The judges', in USD.
+             * @description The judge cost in USD.
              */
             judgeCost?: number | null;
             /** @description The commit that was checked out. */
             gitCommit?: string | null;
-            /** @description Whether tracked files differed from it. */
+            /** @description Whether there were uncommitted changes to tracked files. */
             gitDirty?: boolean | null;
-            /** @description A hash of the data set. */
+            /** @description A hash of the dataset. */
             datasetHash?: string | null;
             /** @description The experiment's name. */
             name: string;
-            /** @description Each evaluator's mean, from 0 to 1; one that gave no score is absent. */
+            /** @description Each evaluator's mean, from 0 to 1; absent without a score. */
             avgScores: {
                 [key: string]: number;
             };
-            /** @description What became of it; of a partial run too, of which the verdict does not tell it. */
-            status: components["schemas"]["Outcome"];
+            /** @description The outcome; for a partial run too, where the verdict does not show it. */
+            status: components["schemas"]["RunStatusSchema"];
             /**
              * Format: int64
              * @description Items at or above every pass mark, without an error.
@@ -323,16 +323,16 @@ export interface components {
              * @description Evaluations without a score.
              */
             evalErrors: number;
-            /** @description Each evaluator's means in the runs of the experiment up to this one, oldest first; null where a run has none. */
+            /** @description Each evaluator's means in the runs of the experiment up to this one, oldest first; null if a run has none. */
             recentScores?: {
                 [key: string]: (number | null)[];
             };
         };
-        /** @description What became of a run, from the best to the worst. */
+        /** @description The outcome of a run, from best to worst. */
         RunVerdict: "passed" | "partial" | "failed" | "error";
         /** @description The schema of [`RunStatus`]. */
-        Outcome: ("passed" | "failed" | "error") | "notEvaluated";
-        /** @description A run that has not ended. */
+        RunStatusSchema: ("passed" | "failed" | "error") | "notEvaluated";
+        /** @description An unfinished run. */
         LiveRun: {
             id: string;
             /** @description The experiment's name. */
@@ -341,23 +341,23 @@ export interface components {
             timestamp: string;
             tags: string[];
             state: components["schemas"]["RunState"];
-            /** @description Whether it is a run of some of the items. */
+            /** @description Whether only some of the items are run. */
             partial: boolean;
             /**
              * Format: uint
-             * @description How many items there are to run.
+             * @description The number of items to run.
              */
             totalItems: number;
             /** Format: uint */
             finishedItems: number;
             /**
              * Format: uint
-             * @description Those of the finished items that passed.
+             * @description The finished items that passed.
              */
             passedItems: number;
             /**
              * Format: uint
-             * @description Those of the finished items whose agent, or an evaluator, failed.
+             * @description The finished items whose agent or an evaluator failed.
              */
             errorItems: number;
             /** @description Each evaluator's mean so far. */
@@ -366,19 +366,19 @@ export interface components {
             };
             /**
              * Format: uint64
-             * @description How long it has gone on, in milliseconds.
+             * @description The elapsed time in milliseconds.
              */
             elapsedMs: number;
         };
-        /** @description Whether a run has ended. */
+        /** @description The state of a run. */
         RunState: "finished" | "running" | "cut-off";
-        /** @description A name, and how many runs have it. */
-        Counted: {
+        /** @description A name with its number of runs. */
+        CountedName: {
             name: string;
             /** Format: uint */
             runs: number;
         };
-        /** @description A file that is left out. */
+        /** @description A skipped file. */
         SkippedFile: {
             file: string;
             reason: string;
@@ -387,11 +387,11 @@ export interface components {
         WholeRun: {
             run: components["schemas"]["Report"];
         };
-        /** @description Everything that a run of an experiment found. Its JSON is a result file. */
+        /** @description The result of a run of an experiment. Its JSON is a result file. */
         Report: {
             /**
              * Format: uint32
-             * @description The version of this shape; 0 in files of the original.
+             * @description The version of this format; 0 in files of the original tool.
              * @default 0
              */
             schema: number;
@@ -409,54 +409,54 @@ export interface components {
              * @default []
              */
             tags: string[];
-            /** @description Where the experiment is declared, where an attribute does it. */
-            declaredAt?: components["schemas"]["SourcePlace"] | null;
-            /** @description The settings that the run was made with. */
+            /** @description Where the experiment is declared, if by an attribute. */
+            declaredAt?: components["schemas"]["SourceLocation"] | null;
+            /** @description The settings of the run. */
             config: components["schemas"]["RunConfig"];
-            /** @description The figures of the whole run. */
+            /** @description The summary of the whole run. */
             summary: components["schemas"]["Summary"];
-            /** @description How the thresholds were met; present when the experiment has any. */
+            /** @description The results of the thresholds; present if the experiment has any. */
             ciStatus?: components["schemas"]["CiStatus"] | null;
             /**
-             * @description Whether the verdict is that the run passed. A run whose thresholds were not evaluated has not.
+             * @description Whether the verdict is `Passed`. A run whose thresholds were not evaluated has not passed.
              * @default false
              */
             passed: boolean;
             /**
-             * @description The verdict. Of a file that is read, it follows from its counts and thresholds: older files do not have it.
+             * @description The verdict. When a file is read, it is derived from its counts and thresholds: older files do not have it.
              * @default failed
              */
             verdict: components["schemas"]["ReportVerdict"];
-            /** @description Whether only some of the items were run; such a run is no measure of the agent. */
+            /** @description Whether only some of the items were run; such a run does not measure the agent. */
             partial?: boolean;
-            /** @description The shard that the run is of, where it was divided; such a run is partial. */
+            /** @description The shard of the run, if it was sharded; such a run is partial. */
             shard?: components["schemas"]["Shard"] | null;
-            /** @description The ids of the runs of shards that this run was merged from. */
+            /** @description The IDs of the shard runs that this run was merged from. */
             shards?: string[];
             /**
-             * @description The ids of earlier runs of the same commit whose scores count in the thresholds and in the comparison with the baseline, as
-             *     further runs of the items do. Everything else is of this run alone.
+             * @description The IDs of earlier runs of the same commit whose scores count as further trials in the thresholds and in the comparison with
+             *     the baseline. Everything else is from this run alone.
              */
             pooled?: string[];
-            /** @description The data that the run was made on. */
+            /** @description The dataset of the run. */
             dataset?: components["schemas"]["DatasetSummary"] | null;
-            /** @description The state of the source, where it is kept in git. */
+            /** @description The state of the source, if it is in git. */
             git?: components["schemas"]["GitState"] | null;
-            /** @description A hash of the package's source files, where `cargo cobalt run` worked it out. */
+            /** @description A hash of the package's source files, if `cargo cobalt run` calculated it. */
             sources?: string | null;
-            /** @description How the run differs from its baseline, where it has one. */
+            /** @description The comparison with the baseline, if there is one. */
             baseline?: components["schemas"]["Comparison"] | null;
-            /** @description The date of the price table that costs were worked out with. */
+            /** @description The date of the price table used for costs. */
             pricesAsOf?: string | null;
             /**
-             * @description What came of each item, in the order of the data set.
+             * @description The results of the items, in dataset order.
              * @default []
              */
             items: components["schemas"]["Item"][];
         };
-        /** @description A place in a source file. */
-        SourcePlace: {
-            /** @description The file, as the compiler names it but without `x/..`: for a member of a workspace as seen from its root. */
+        /** @description A location in a source file. */
+        SourceLocation: {
+            /** @description The file: the compiler's path without `x/..`, relative to the workspace root for workspace members. */
             file: string;
             /**
              * Format: uint32
@@ -468,63 +468,63 @@ export interface components {
         RunConfig: {
             /**
              * Format: uint
-             * @description How often each item was run.
+             * @description The number of trials per item.
              */
             runs: number;
             /**
              * Format: uint
-             * @description How many items were worked on at a time.
+             * @description The maximum number of items in parallel.
              */
             concurrency: number;
             /**
              * Format: uint64
-             * @description The longest that the agent was given for one execution, in milliseconds.
+             * @description The agent's timeout per trial, in milliseconds.
              */
             timeout: number;
-            /** @description The evaluators' names, in their order. */
+            /** @description The evaluators' names, in order. */
             evaluators: string[];
-            /** @description The score from which an output passes, one for each evaluator; empty in files of the original. */
+            /** @description The score from which an output passes, one per evaluator; empty in files of the original tool. */
             passMarks?: number[];
-            /** @description A hash of each evaluator's settings, which tells whether two runs were scored alike; empty in files of the original. */
+            /** @description A hash of each evaluator's settings: if it is equal, two runs were scored the same way. Empty in files of the original tool. */
             evaluatorHashes?: string[];
             /**
-             * @description Whether every item had to pass by itself.
+             * @description Whether every item had to pass.
              * @default false
              */
             strict: boolean;
-            /** @description The thresholds as they are named in test cases. */
+            /** @description The thresholds, as named in test cases. */
             thresholds?: string[];
-            /** @description The same in the form that [`Threshold`] is read from, one for each; empty in older files. */
+            /** @description The thresholds in the text form of [`Threshold`], one for each; empty in older files. */
             writtenThresholds?: string[];
         };
-        /** @description The figures of a whole run. */
+        /** @description The summary of a whole run. */
         Summary: {
             /**
              * Format: uint
-             * @description How many items were run.
+             * @description The number of items that were run.
              * @default 0
              */
             totalItems: number;
             /**
              * Format: uint64
-             * @description From the start to the last item's end, in milliseconds.
+             * @description The time from the start to the end of the last item, in milliseconds.
              * @default 0
              */
             totalDurationMs: number;
             /**
              * Format: double
-             * @description The mean over the items of the time that the agent took, in milliseconds.
+             * @description The mean of the items' agent latencies, in milliseconds.
              * @default 0
              */
             avgLatencyMs: number;
             /**
              * Format: uint64
-             * @description The agent's tokens over all executions; absent where none were reported.
+             * @description The agent's tokens over all executions; absent if none were reported.
              */
             totalTokens?: number | null;
             /**
              * Format: double
-             * @description The agent's cost over all executions of the items whose cost is known, in USD; absent where it is of none.
+             * @description The agent cost over all executions of the items whose cost is known, in USD; absent if it is known for none.
              */
             estimatedCost?: number | null;
             /**
@@ -536,19 +536,19 @@ export interface components {
             };
             /**
              * Format: uint
-             * @description Items whose agent gave an output in every run.
+             * @description Items with an output in every trial.
              * @default 0
              */
             successfulItems: number;
             /**
              * Format: uint
-             * @description Items whose agent failed or timed out in some run.
+             * @description Items whose agent failed or timed out in some trial.
              * @default 0
              */
             failedItems: number;
             /**
              * Format: uint
-             * @description Those of the failed items that timed out and did not fail otherwise.
+             * @description Failed items that only timed out.
              * @default 0
              */
             timeouts: number;
@@ -572,36 +572,35 @@ export interface components {
             lowItems: number;
             /**
              * Format: uint
-             * @description Items that used tokens whose cost is not known, for want of a price or of the model's name.
+             * @description Items with tokens of unknown cost, because the price or the model's name is missing.
              */
             unpricedItems?: number;
             /**
              * Format: double
-             * @description What was spent on judges in this run, in USD: 0 where all answers came from the cache; without what used tokens of
-             *     the [`unpriced_models`](Self::unpriced_models). Absent where no judge answered, or none has a price.
+             * @description The judge cost of this run in USD: 0 if all responses came from the cache; without tokens of the
+             *     [`unpriced_models`](Self::unpriced_models). Absent if no judge answered, or none has a price.
              */
             judgeCost?: number | null;
             /**
              * Format: uint64
-             * @description The judges' tokens, read and written; absent where no judge answered.
+             * @description The judges' input and output tokens; absent if no judge answered.
              */
             judgeTokens?: number | null;
             /**
              * Format: uint64
-             * @description Requests of judges that were answered over the network; absent where no judge answered.
+             * @description Judge requests answered over the network; absent if no judge answered.
              */
             judgeCalls?: number | null;
             /**
              * Format: uint64
-             * @description Answers to judges that were known already: from the cache, or from a request of another evaluation; absent where no
-             *     judge answered.
+             * @description Judge responses reused from the cache or from a request of another evaluation; absent if no judge answered.
              */
             judgeCached?: number | null;
-            /** @description The models that answered judges, sorted. */
+            /** @description The judge models that answered, sorted. */
             judgeModels?: string[];
-            /** @description The models of the agent and of judges that used tokens and have no price, sorted. */
+            /** @description The agent and judge models that used tokens but have no price, sorted. */
             unpricedModels?: string[];
-            /** @description How long the agent took. */
+            /** @description The agent's latency. */
             latency?: components["schemas"]["LatencyStats"] | null;
         };
         /**
@@ -648,46 +647,46 @@ export interface components {
             p99: number;
             /**
              * Format: uint
-             * @description How many scores there are.
+             * @description The number of scores.
              * @default 0
              */
             count: number;
             /**
              * Format: double
-             * @description The standard deviation of all scores, of the population.
+             * @description The population standard deviation of all scores.
              * @default 0
              */
             stddev: number;
             /**
              * Format: double
              * @description The standard error of the mean. Trials of one item are not independent, and neither are items that share a field
-             *     `cluster`: it is that of a ratio of sums over clusters. Absent for one cluster.
+             *     `cluster`, so it is that of a ratio of sums over clusters. Absent for one cluster.
              */
             stdError?: number | null;
             /**
-             * @description The 95% CI of the mean. Of scores that are 0 or 1: Wilson's, on the effective sample size where clusters or trials make
-             *     it smaller. Of others: by Student's t with that standard error, cut to 0..=1.
+             * @description The 95% CI of the mean. For scores of 0 and 1: Wilson's, on the effective sample size if clusters or trials make it
+             *     smaller. For others: Student's t with that standard error, clamped to 0..=1.
              */
             ci95?: components["schemas"]["Interval"] | null;
             /**
              * Format: double
-             * @description The share of scores at the evaluator's pass mark or above.
+             * @description The share of scores at or above the evaluator's pass mark.
              */
             passRate?: number | null;
-            /** @description The 95% CI of the pass rate (Wilson), on the effective sample size where clusters or trials make it smaller. */
+            /** @description The 95% CI of the pass rate (Wilson), on the effective sample size if clusters or trials make it smaller. */
             passRateCi95?: components["schemas"]["Interval"] | null;
             /**
-             * @description With several runs: for k = 1, 2, … the chance that at least one of k runs of an item passes, averaged over the
-             *     items whose every run has a score. Chen et al. 2021, "Evaluating Large Language Models Trained on Code".
+             * @description pass@k with several trials, for k = 1, 2, …: the probability that at least one of k trials of an item passes, averaged over
+             *     the items with a score in every trial. Chen et al. 2021, "Evaluating Large Language Models Trained on Code".
              */
             passAtK?: number[];
             /**
-             * @description With several runs: for k = 1, 2, … the chance that all of k runs of an item pass, averaged likewise. Yao et al.
-             *     2024, "τ-bench".
+             * @description pass^k with several trials, for k = 1, 2, …: the probability that all of k trials of an item pass, averaged in the same way.
+             *     Yao et al. 2024, "τ-bench".
              */
             passHatK?: number[];
         };
-        /** @description A closed interval, such as a confidence interval, in the unit of the data that it was worked out from. */
+        /** @description A closed interval, such as a confidence interval, in the unit of its data. */
         Interval: {
             /**
              * Format: double
@@ -696,20 +695,20 @@ export interface components {
             low: number;
             /**
              * Format: double
-             * @description The upper end, never below the lower one.
+             * @description The upper end, never below the lower end.
              */
             high: number;
         };
-        /** @description How long the agent took for an item, in milliseconds. */
+        /** @description The agent's latency per item, in milliseconds. */
         LatencyStats: {
             /**
              * Format: double
-             * @description The shortest.
+             * @description The minimum.
              */
             min: number;
             /**
              * Format: double
-             * @description The longest.
+             * @description The maximum.
              */
             max: number;
             /**
@@ -728,24 +727,24 @@ export interface components {
              */
             p99: number;
         };
-        /** @description How a run met its thresholds. */
+        /** @description The results of a run's thresholds. */
         CiStatus: {
-            /** @description Whether all were met. */
+            /** @description Whether all thresholds passed. */
             passed: boolean;
-            /** @description Those that did not pass. */
+            /** @description The thresholds that did not pass. */
             violations: components["schemas"]["Violation"][];
-            /** @description Those of which noise may hide whether they are met, or that have no baseline, whether they pass or not. */
+            /** @description The inconclusive thresholds, because of noise or a missing baseline, whether they pass or not. */
             inconclusive?: components["schemas"]["Violation"][];
-            /** @description What became of every threshold, in the order of [`RunConfig::thresholds`]; empty in files of the original. */
+            /** @description The outcome of every threshold, in the order of [`RunConfig::thresholds`]; empty in files of the original tool. */
             thresholds?: components["schemas"]["ThresholdOutcome"][];
-            /** @description The same in a sentence. */
+            /** @description A summary in one sentence. */
             summary: string;
         };
-        /** @description A threshold that was not met, or of which that is not known. */
+        /** @description A threshold that was missed or is inconclusive. */
         Violation: {
             /** @description `score`, `latency`, `tokens`, `cost`, `judge_cost`, or an evaluator's name. */
             category: string;
-            /** @description The figure that was looked at, such as `avg` or `pass_rate(0.6)`; `drop`, `rise` and `ratio` are those against a baseline. */
+            /** @description The metric, such as `avg` or `pass_rate(0.6)`; `drop`, `rise` and `ratio` compare with a baseline. */
             metric: string;
             /**
              * Format: double
@@ -754,42 +753,42 @@ export interface components {
             expected: number;
             /**
              * Format: double
-             * @description What was found; absent where there was nothing to measure.
+             * @description The actual value; absent if there was nothing to measure.
              */
             actual: number | null;
-            /** @description The same in a sentence. */
+            /** @description The result in a sentence. */
             message: string;
         };
-        /** @description What became of one threshold. */
+        /** @description The outcome of one threshold. */
         ThresholdOutcome: {
-            /** @description The threshold's name, as its test case has it. */
+            /** @description The threshold's name, as in its test case. */
             name: string;
-            /** @description Whether it was met; inconclusive only where it holds the run against a baseline. */
-            finding: components["schemas"]["Finding"];
-            /** @description Whether it counts as passed: one that is inconclusive does, unless the configuration says `on-inconclusive = "fail"`. */
+            /** @description The result; inconclusive only for a threshold against a baseline. */
+            finding: components["schemas"]["ThresholdStatus"];
+            /** @description Whether it counts as passed. An inconclusive threshold does, unless the configuration has `on-inconclusive = "fail"`. */
             passed: boolean;
-            /** @description Whether it holds the run against its baseline. */
+            /** @description Whether it compares the run with its baseline. */
             againstBaseline?: boolean;
             /**
              * Format: double
-             * @description What was found; absent where there was nothing to measure.
+             * @description The actual value; absent if there was nothing to measure.
              */
             actual?: number | null;
-            /** @description The same for people, with its unit. */
+            /** @description The actual value for people, with its unit. */
             figure?: string | null;
-            /** @description What was found and what was asked for, in a sentence. */
+            /** @description The actual value and the bound in a sentence. */
             message: string;
         };
-        /** @description What is known of a threshold. */
-        Finding: "met" | "missed" | "inconclusive";
-        /** @description The verdict on a run. Ordered from the best to the worst. */
+        /** @description The result of a threshold. */
+        ThresholdStatus: "met" | "missed" | "inconclusive";
+        /** @description The verdict of a run. Ordered from best to worst. */
         ReportVerdict: "passed" | "notEvaluated" | "failed";
         /**
-         * @description One of several shards that together are all items of an experiment: `2/4` is the second of four.
+         * @description One of several shards that together contain all items of an experiment: `2/4` is the second of four.
          *
-         *     Which items are in it follows from their keys alone: the shard's number is one more than the remainder of a division by
-         *     the number of shards, of the first eight bytes of the key's SHA-256 as a big-endian number. So it is the same on every
-         *     machine, in whatever order the items stand, and whatever other items there are.
+         *     An item's shard depends only on its key: take the first eight bytes of the key's SHA-256 as a big-endian number; its
+         *     remainder modulo the number of shards, plus one, is the shard's number. It is therefore the same on every machine, regardless
+         *     of the order of the items and of other items.
          *
          *     ```
          *     use cobalt::report::Shard;
@@ -806,28 +805,28 @@ export interface components {
             /** Format: uint16 */
             of: number;
         };
-        /** @description The data that a run was made on. */
+        /** @description The dataset of a run. */
         DatasetSummary: {
-            /** @description Where the items came from: a path as it was given, what they were fetched from, or `inline`. */
+            /** @description The source of the items: a path as given, the remote source, or `inline`. */
             source: string;
             /**
              * Format: uint
-             * @description How many items there are.
+             * @description The number of items.
              */
             items: number;
             /** @description SHA-256 over all items. */
             hash: string;
-            /** @description When they were fetched, and which version of them; absent where they are from a file or from code. */
+            /** @description When they were fetched, and their version; absent for items from a file or from code. */
             fetched?: components["schemas"]["Fetch"] | null;
         };
-        /** @description When a data set was fetched, and which version of it. */
+        /** @description When a dataset was fetched, and its version. */
         Fetch: {
             /**
              * Format: date-time
-             * @description When the source was asked for it.
+             * @description When it was requested from the source.
              */
             at: string;
-            /** @description The version, as the source names it: a time, a number, an entity tag. Absent where it names none. */
+            /** @description The source's version: a time, a number or an entity tag. Absent if the source has none. */
             version?: string | null;
         };
         /** @description The commit that was checked out. */
@@ -837,24 +836,24 @@ export interface components {
             /** @description Whether tracked files differed from it. */
             dirty: boolean;
         };
-        /** @description Two runs compared. */
+        /** @description A comparison of two runs. */
         Comparison: {
-            /** @description The run that the other is compared with. */
+            /** @description The run to compare with, such as the baseline. */
             base: components["schemas"]["RunIdentity"];
             /** @description The other run. */
             other: components["schemas"]["RunIdentity"];
-            /** @description Which items they have in common. */
-            items: components["schemas"]["Matching"];
-            /** @description What makes the runs hard to compare, each in a sentence: another data set, an evaluator with other settings. */
+            /** @description The common items, and those of only one run. */
+            items: components["schemas"]["ItemMatching"];
+            /** @description Caveats, each in a sentence: for example, a different dataset, or an evaluator with different settings. */
             notes: string[];
-            /** @description The evaluators that both runs have, in the other run's order. */
+            /** @description The evaluators of both runs, in the order of the other run. */
             evaluators: components["schemas"]["Difference"][];
-            /** @description The agent's latency, tokens, cost and errors, as far as both runs have them. */
+            /** @description The agent's latency, tokens, cost and errors, if both runs have them. */
             amounts: components["schemas"]["Difference"][];
-            /** @description The first of the items that became worse, the worst first. */
+            /** @description The first regressions, worst first. */
             regressed?: components["schemas"]["RegressedItem"][];
         };
-        /** @description A run, as far as it is named in a comparison. */
+        /** @description The identity of a run in a comparison. */
         RunIdentity: {
             /** @description The run's id. */
             id: string;
@@ -865,34 +864,34 @@ export interface components {
              * @description When the run started.
              */
             timestamp: string;
-            /** @description The state of the source, where it is kept in git. */
+            /** @description The state of the source, if it is in git. */
             git?: components["schemas"]["GitState"] | null;
             /**
              * Format: uint
-             * @description How many items it has.
+             * @description The number of items.
              */
             items: number;
             /**
              * Format: uint
-             * @description How often each item was run.
+             * @description The number of trials per item.
              */
             runs: number;
         };
         /** @description The items of two runs. */
-        Matching: {
+        ItemMatching: {
             /**
              * Format: uint
-             * @description How many items are in both runs.
+             * @description The number of items in both runs.
              */
             matched: number;
-            /** @description The keys of those of them whose content is another. */
+            /** @description The keys of common items whose content has changed. */
             changed: string[];
-            /** @description The keys of the items that are in the other run only. */
+            /** @description The keys of items only in the other run. */
             added: string[];
-            /** @description The keys of the items that are in the base only. */
+            /** @description The keys of items only in the base run. */
             removed: string[];
         };
-        /** @description How one figure differs between two runs, over the items that have it in both. */
+        /** @description The difference of one metric between two runs, over the items that have it in both. */
         Difference: {
             /** @description The evaluator's name, or `latency`, `tokens`, `cost`, `errors`. */
             name: string;
@@ -900,7 +899,7 @@ export interface components {
             quantity: components["schemas"]["Quantity"];
             /**
              * Format: double
-             * @description The mean over the items in the base. An item's figure is the mean of its runs.
+             * @description The mean over the items in the base run. An item's value is the mean of its trials.
              */
             base: number;
             /**
@@ -913,117 +912,117 @@ export interface components {
              * @description `other - base`.
              */
             difference: number;
-            /** @description The 95 % interval of the difference; absent where it cannot be told, as of one item. */
+            /** @description The 95% CI of the difference; absent if it is unknown, for example for one item. */
             ci95: components["schemas"]["Interval"] | null;
             /**
-             * @description Of latency, tokens and cost: by what factor they typically differ, which is what the chance and the verdict speak of.
-             *     Absent where an amount is 0, where all items differ by the same factor, with fewer than two clusters, where one run keeps
-             *     only a mean of another number of trials, and in files of earlier versions.
+             * @description For latency, tokens and cost: the typical ratio, on which the p-value and the verdict are based. Absent if a value is 0, if
+             *     all items differ by the same factor, with fewer than two clusters, if one run has only a mean of another number of trials,
+             *     and in files of earlier versions.
              */
             ratio?: components["schemas"]["TypicalRatio"] | null;
             /**
              * Format: double
-             * @description The chance of a difference as large as this, or larger, if nothing had changed; two-sided.
+             * @description The two-sided p-value.
              */
             pValue: number | null;
             /**
              * Format: double
-             * @description The same, corrected by Holm's method for all evaluators (or amounts) that are compared.
+             * @description The p-value after Holm's correction for all compared evaluators (or for latency, tokens and cost, or errors).
              */
             pAdjusted: number | null;
-            /** @description Where the chance comes from. */
+            /** @description The test that the p-value is from. */
             test: components["schemas"]["Test"] | null;
             /**
              * Format: double
-             * @description The smallest difference that this many items would show in 80 % of cases at the 5 % level; of latency, tokens and cost: if
-             *     all items differ by the same factor.
+             * @description The min detectable difference (80% power, 5% level) with this many items; for latency, tokens and cost, assuming that all
+             *     items differ by the same factor.
              */
             smallestDetectable: number | null;
-            /** @description The difference in a word. */
+            /** @description The verdict on the difference. */
             verdict: components["schemas"]["Verdict"];
-            /** @description With an inconclusive verdict: what would settle it. */
+            /** @description The sample size needed, if the verdict is inconclusive. */
             settledBy: components["schemas"]["SampleSize"] | null;
             /**
              * Format: uint
-             * @description How many items are compared.
+             * @description The number of compared items.
              */
             items: number;
             /**
              * Format: uint
-             * @description How many independent clusters they make.
+             * @description The number of independent clusters.
              */
             clusters: number;
             /**
              * Format: uint
-             * @description Items for which the other run is better.
+             * @description Items that are better in the other run.
              */
             better: number;
             /**
              * Format: uint
-             * @description Items for which the other run is worse.
+             * @description Items that are worse in the other run.
              */
             worse: number;
             /**
              * Format: uint
-             * @description Items for which both are equal.
+             * @description Items with equal values.
              */
             equal: number;
             /**
              * Format: uint
-             * @description Items in both runs without the figure in one of them, as where the agent failed.
+             * @description Common items without the metric in one of the runs, for example because the agent failed.
              */
             unmeasured: number;
         };
-        /** @description What a difference is one of. */
+        /** @description The metric of a difference. */
         Quantity: "score" | "latency" | "tokens" | "cost" | "errors";
-        /** @description The ratio of the geometric means of an amount, other over base: the factor by which a typical item differs. */
+        /** @description The ratio of the geometric means, other over base: the factor by which a typical item differs. */
         TypicalRatio: {
             /**
              * Format: double
-             * @description The factor: 1.1 for a tenth more.
+             * @description The factor: 1.1 for 10% more.
              */
             ratio: number;
             /** @description Its 95% CI. */
             ci95: components["schemas"]["Interval"];
         };
-        /** @description How a p-value was worked out. */
+        /** @description How a p-value was calculated. */
         Test: "paired-t" | "log-ratio-t" | "mcnemar" | "sign-flip-exact" | "sign-flip-monte-carlo" | "permutation";
-        /** @description What can be said of a difference. */
+        /** @description The verdict on a difference. */
         Verdict: "better" | "worse" | "within-noise" | "inconclusive";
-        /** @description How much more would settle a question. */
+        /** @description The sample size needed for a conclusive verdict. */
         SampleSize: {
             /**
              * Format: uint64
-             * @description So many items in all, run as often as now.
+             * @description The total number of items, with the current number of trials.
              */
             items: number;
             /**
              * Format: uint64
-             * @description So many runs of each of these items; absent where no number of runs would do, or the runs' spread is not known.
+             * @description The number of trials per item, with the current items; absent if no number is enough, or the spread of trials is unknown.
              */
             runs: number | null;
         };
-        /** @description An item that became worse. Whether that is more than noise, the evaluators' differences tell. */
+        /** @description A regressed item. Whether the regression exceeds noise is shown by the evaluators' differences. */
         RegressedItem: {
             /** @description The item's identity. */
             key: string;
-            /** @description Whether the agent or an evaluator failed in more of its runs than before. */
+            /** @description Whether the agent or an evaluator failed in more of its trials than before. */
             failed?: boolean;
-            /** @description The evaluators whose mean score fell, with these means, the largest drop first. */
+            /** @description The evaluators whose mean score dropped, largest drop first. */
             scores: components["schemas"]["ScoreChange"][];
         };
-        /** @description One evaluator's scores of an item in two runs, each the mean over the item's executions. */
+        /** @description One evaluator's scores of an item in two runs, each the mean over the item's trials. */
         ScoreChange: {
             /** @description The evaluator's name. */
             evaluator: string;
             /**
              * Format: double
-             * @description From 0 to 1; absent where there is none.
+             * @description From 0 to 1; absent without a score.
              */
             base: number | null;
             /**
              * Format: double
-             * @description From 0 to 1; absent where there is none.
+             * @description From 0 to 1; absent without a score.
              */
             other: number | null;
         };
@@ -1047,7 +1046,7 @@ export interface components {
             aggregated?: components["schemas"]["Aggregated"] | null;
         };
         /**
-         * @description An agent's answer with what it reports about itself.
+         * @description An agent's output with its metadata.
          *
          *     ```
          *     let output = cobalt::Output::new("Paris").model("gpt-4o-mini").tokens(20, 3).metadata("attempt", 1);
@@ -1061,48 +1060,48 @@ export interface components {
                 [key: string]: unknown;
             };
         };
-        /** @description What one evaluator found for one output: a score, or why there is none. */
+        /** @description One evaluator's result for one output: a score, or why there is none. */
         ScoredEvaluation: {
             /**
              * Format: double
-             * @description From 0 to 1; absent where the evaluator failed.
+             * @description From 0 to 1; absent if the evaluator failed.
              */
             score?: number | null;
-            /** @description Why the score is what it is. */
+            /** @description The reason for the score. */
             reason?: string | null;
             /** @description The reasoning that led to the score. */
             chainOfThought?: string | null;
-            /** @description Further figures and texts by name, such as the parts that a score was made of. */
+            /** @description Further values by name, such as the parts of a score. */
             metadata?: {
                 [key: string]: unknown;
             };
-            /** @description What models were asked for it, and what that cost; absent where none was. */
+            /** @description The models' usage and cost for it; absent if no model was called. */
             judge?: components["schemas"]["JudgeUsage"] | null;
             /** @description Why there is no score. */
             error?: string | null;
         };
-        /** @description What an evaluation asked of models, and what that cost. */
+        /** @description The judge calls of an evaluation, and their cost. */
         JudgeUsage: {
             /**
-             * @description The models that answered, each once, in the order in which they did so first.
+             * @description The models that answered, each once, in order of their first response.
              * @default []
              */
             models: string[];
             /**
              * Format: uint64
-             * @description Requests that were answered over the network, those among them whose answer was of no use. A request with texts of
-             *     several evaluations counts for one of them; its tokens are shared.
+             * @description Requests answered over the network, including those with an unusable response. A request for several evaluations counts for
+             *     one of them; its tokens are shared.
              * @default 0
              */
             calls: number;
             /**
              * Format: uint64
-             * @description Answers that were known already: from the cache, or from a request of another evaluation.
+             * @description Responses reused from the cache or from a request of another evaluation.
              * @default 0
              */
             cached: number;
             /**
-             * @description Tokens of the requests that were sent.
+             * @description Tokens of the sent requests.
              * @default {
              *       "input": 0,
              *       "output": 0
@@ -1111,14 +1110,14 @@ export interface components {
             tokens: components["schemas"]["Tokens"];
             /**
              * Format: double
-             * @description What these cost, in USD, as far as prices are known.
+             * @description The judge cost in USD, as far as prices are known.
              * @default 0
              */
             cost: number;
-            /** @description Those of the models whose price is not known, although tokens of theirs were used. */
+            /** @description Models that used tokens but have no known price. */
             unpriced?: string[];
         };
-        /** @description How many tokens went into a model and came out of it. */
+        /** @description Input and output tokens of model calls. */
         Tokens: {
             /**
              * Format: uint64
@@ -1134,13 +1133,13 @@ export interface components {
             output: number;
             /**
              * Format: uint64
-             * @description Those of the input tokens that were read from the vendor's cache.
+             * @description The input tokens that were read from the vendor's cache.
              */
             cachedInput?: number;
         };
-        /** @description How an execution ended. Ordered from the best to the worst. */
+        /** @description The status of an execution. Ordered from best to worst. */
         Status: "ok" | "timeout" | "error";
-        /** @description The shape of an execution in a file. */
+        /** @description The file format of an execution. */
         Execution: {
             output: components["schemas"]["Output"];
             /** Format: double */
@@ -1155,19 +1154,19 @@ export interface components {
             /** Format: double */
             avgLatencyMs: number;
             evaluations: {
-                [key: string]: components["schemas"]["RunAggregation"];
+                [key: string]: components["schemas"]["TrialStats"];
             };
         };
-        /** @description One evaluator's scores over an item's runs. */
-        RunAggregation: {
+        /** @description One evaluator's scores over an item's trials. */
+        TrialStats: {
             /**
              * Format: double
-             * @description Their mean.
+             * @description The mean.
              */
             mean: number;
             /**
              * Format: double
-             * @description Their standard deviation, of the population.
+             * @description The population standard deviation.
              */
             stddev: number;
             /**
@@ -1195,44 +1194,44 @@ export interface components {
              * @description The 99th percentile.
              */
             p99: number;
-            /** @description Each run's score, in the order of the runs. */
+            /** @description Each trial's score, in order. */
             scores: number[];
         };
         /** @description A run without its items. */
         Overview: {
-            /** @description The report; its `items` are empty. */
+            /** @description The report, with empty `items`. */
             run: components["schemas"]["Report"];
             state: components["schemas"]["RunState"];
             /**
              * Format: uint
-             * @description How many items are finished, and can be asked for.
+             * @description The number of finished items.
              */
             finishedItems: number;
             /**
              * Format: uint
-             * @description How many items there are to run.
+             * @description The number of items to run.
              */
             plannedItems: number;
-            /** @description Of each evaluator, how many items have their mean score in each of 20 equal parts of 0 to 1, 1 among the last. */
+            /** @description For each evaluator, the number of items by mean score, in 20 equal bins from 0 to 1; the last includes 1. */
             histograms: {
                 [key: string]: number[];
             };
-            /** @description The agent's tokens for an item over all of its runs; absent where none were reported. */
-            tokens?: components["schemas"]["Amounts"] | null;
-            /** @description The agent's cost of an item over all of its runs, in USD; absent where it is known of none. */
-            cost?: components["schemas"]["Amounts"] | null;
-            /** @description How many items there are of each state. */
+            /** @description The agent's tokens per item over all trials; absent if none were reported. */
+            tokens?: components["schemas"]["MetricStats"] | null;
+            /** @description The agent cost per item over all trials in USD; absent if unknown for all items. */
+            cost?: components["schemas"]["MetricStats"] | null;
+            /** @description The number of items in each state. */
             states: components["schemas"]["StateCounts"];
-            /** @description The run of the experiment before this one. */
+            /** @description The previous run of the experiment. */
             previous?: components["schemas"]["Neighbour"] | null;
-            /** @description The one after it. */
+            /** @description The next run of the experiment. */
             next?: components["schemas"]["Neighbour"] | null;
         };
-        /** @description How amounts are spread over the items that have them. Percentiles interpolate linearly. */
-        Amounts: {
+        /** @description Statistics of a metric over the items that have it. Percentiles interpolate linearly. */
+        MetricStats: {
             /**
              * Format: uint
-             * @description How many items have one.
+             * @description The number of items that have it.
              */
             count: number;
             /** Format: double */
@@ -1250,7 +1249,7 @@ export interface components {
             /** Format: double */
             max: number;
         };
-        /** @description How many items each filter by state lets through. */
+        /** @description The number of items that match each state filter. */
         StateCounts: {
             /** Format: uint */
             passed: number;
@@ -1271,139 +1270,139 @@ export interface components {
             /** @description The start, ISO 8601 in UTC. */
             timestamp: string;
         };
-        /** @description The items that were asked for. */
+        /** @description The requested items. */
         Items: {
             items: components["schemas"]["ItemRow"][];
             /**
              * Format: uint
-             * @description How many items match.
+             * @description The number of matching items.
              */
             matching: number;
             /**
              * Format: uint
-             * @description How many items the run has, so far.
+             * @description The number of items in the run so far.
              */
             total: number;
         };
-        /** @description An item as a list has it. */
+        /** @description An item in a list. */
         ItemRow: {
-            /** @description The item's identity. */
+            /** @description The item's key. */
             key: string;
             /**
              * Format: uint
-             * @description The item's place in the data set, from 0.
+             * @description The item's index in the dataset, from 0.
              */
             index: number;
-            /** @description The item's name in test cases. */
+            /** @description The item's test-case name. */
             name: string;
             /** @description Whether it is at or above every pass mark in every trial, without an error. */
             passed: boolean;
-            /** @description The worst of its runs'. */
+            /** @description The worst status of its trials. */
             status: components["schemas"]["Status"];
             /**
              * Format: uint
-             * @description How often it was run.
+             * @description The number of trials.
              */
             runs: number;
-            /** @description The evaluators that scored it below their mark in some run. */
+            /** @description The evaluators that scored it below their pass mark in a trial. */
             low: string[];
-            /** @description The evaluators that gave no score in some run. */
+            /** @description The evaluators that gave no score in a trial. */
             evalErrors: string[];
-            /** @description The beginning of its input. */
+            /** @description The start of its input. */
             input: string;
-            /** @description The beginning of what the agent returned in the first run; absent where it failed. */
+            /** @description The start of the output of the first trial; absent if it failed. */
             output?: string | null;
-            /** @description The beginning of why there is no output, or of why an evaluator gave no score. */
+            /** @description The start of the agent's or an evaluator's error. */
             error?: string | null;
             /**
              * Format: double
-             * @description The mean over the runs, in milliseconds.
+             * @description The mean over the trials, in milliseconds.
              */
             latencyMs: number;
             /**
              * Format: uint64
-             * @description The agent's over all runs; absent where none were reported.
+             * @description The agent's tokens over all trials; absent if none were reported.
              */
             tokens?: number | null;
             /**
              * Format: double
-             * @description The agent's over all runs, in USD; absent where it is not known.
+             * @description The agent cost over all trials in USD; absent if unknown.
              */
             cost?: number | null;
-            /** @description Each evaluator's mean score over the runs; one that gave none is absent. */
+            /** @description Each evaluator's mean score over the trials; absent without a score. */
             scores: {
                 [key: string]: number;
             };
         };
-        /** @description An item whole. */
+        /** @description An item with all of its data. */
         WholeItem: {
-            /** @description All of it. */
+            /** @description The complete item. */
             item: components["schemas"]["Item"];
-            /** @description The same as lists have it. */
+            /** @description The item as in lists. */
             row: components["schemas"]["ItemRow"];
             /**
              * Format: uint
-             * @description Its place among the items that were asked for, from 0; absent where it is none of them.
+             * @description Its position among the matching items, from 0; absent if it does not match.
              */
             position?: number | null;
             /**
              * Format: uint
-             * @description How many they are.
+             * @description The number of matching items.
              */
             matching: number;
-            /** @description The key of the one before it. */
+            /** @description The key of the previous item. */
             previous?: string | null;
-            /** @description The key of the one after it. */
+            /** @description The key of the next item. */
             next?: string | null;
         };
-        /** @description Runs held against the first of them. */
-        Compared: {
+        /** @description Runs compared with the first of them. */
+        ComparedRuns: {
             runs: components["schemas"]["ComparedRun"][];
             /** @description Each evaluator's means. */
             scoreDiffs: {
                 [key: string]: components["schemas"]["ScoreDiffs"];
             };
-            /** @description Each of the other runs against the first. */
+            /** @description Each of the other runs compared with the first. */
             comparisons: components["schemas"]["Comparison"][];
             /**
              * Format: uint
-             * @description How many items match what was asked for.
+             * @description The number of matching items.
              */
             matching: number;
             /**
              * Format: uint
-             * @description The place of the item that was asked for among those that match, from 0; null where it is none of them.
+             * @description The position of the requested item among the matching ones, from 0; null if it does not match.
              */
             itemAt: number | null;
             /**
              * Format: uint
-             * @description How many items the runs have in all.
+             * @description The total number of items in the runs.
              */
             total: number;
             /**
              * Format: uint
-             * @description How many of them have the text that is searched for.
+             * @description How many of them match the search.
              */
             found: number;
             /**
              * Format: uint
-             * @description How many of those that were found became worse or better in some run.
+             * @description How many of the items found regressed or improved in any run.
              */
             changed: number;
             /**
              * Format: uint
-             * @description How many of those that were found became worse in some run.
+             * @description How many of the items found regressed in any run.
              */
             regressed: number;
             /**
              * Format: uint
-             * @description How many of those that were found became better in some run.
+             * @description How many of the items found improved in any run.
              */
             improved: number;
-            /** @description The last of the fields: many items are sent as they are read. */
+            /** @description The last field, so that items can be streamed. */
             items: components["schemas"]["ComparedItem"][];
         };
-        /** @description A run as comparisons name it. */
+        /** @description A run of a comparison. */
         ComparedRun: {
             id: string;
             /** @description The experiment's name. */
@@ -1418,37 +1417,37 @@ export interface components {
         };
         /** @description An evaluator's means, one for each run. */
         ScoreDiffs: {
-            /** @description Null where a run has no score of it. */
+            /** @description Null if a run has no score. */
             scores: (number | null)[];
-            /** @description How they differ from the first run's; null where one of the two has none. */
+            /** @description The differences from the first run; null if either has no score. */
             diffs: (number | null)[];
         };
         /** @description An item in several runs. */
         ComparedItem: {
             /**
              * Format: uint
-             * @description Its place in the last of the runs that has it, from 0.
+             * @description Its index in the last run that has it, from 0.
              */
             index: number;
-            /** @description The item's identity, by which it is found in each run. */
+            /** @description The item's key, by which it is matched across runs. */
             key: string;
-            /** @description The item, as the last of the runs has it. */
+            /** @description The item in the last run that has it. */
             input: {
                 [key: string]: unknown;
             };
-            /** @description What each run made of it; null where it has no such item. */
+            /** @description The output of each run; null if a run does not have the item. */
             outputs: (components["schemas"]["ComparedOutput"] | null)[];
             /**
-             * @description For each of the other runs, the largest change of a score against the first one, below 0 where it is worse; an item that
-             *     came to fail counts as -1. Null where one of the two has no such item.
+             * @description For each of the other runs, the largest score change vs. the first run, negative for regressions; a newly failed item counts
+             *     as -1. Null if either run does not have the item.
              */
             changes: (number | null)[];
-            /** @description For each of the other runs, the scores that differ from the first one's, the largest change first. */
+            /** @description For each of the other runs, the scores that differ from the first run, largest change first. */
             scoreChanges: components["schemas"]["ScoreChange"][][];
-            /** @description Whether the item itself is another in one of the runs. */
+            /** @description Whether the item's content differs between the runs. */
             contentChanged: boolean;
         };
-        /** @description What a run made of an item: the first of its executions, with the mean time of all. */
+        /** @description The output of an item in a run: its first trial, with the mean latency of all trials. */
         ComparedOutput: {
             output?: components["schemas"]["Output"] | null;
             /**
@@ -1464,15 +1463,15 @@ export interface components {
             passed: boolean;
             /**
              * Format: uint
-             * @description How often it was run.
+             * @description The number of trials.
              */
             runs: number;
             /**
              * Format: uint
-             * @description In how many of those runs the agent or an evaluator failed.
+             * @description The number of trials in which the agent or an evaluator failed.
              */
             failedRuns: number;
-            /** @description Each evaluator's mean score over the runs. */
+            /** @description Each evaluator's mean score over the trials. */
             scores: {
                 [key: string]: number;
             };
@@ -1480,7 +1479,7 @@ export interface components {
         /** @description The whole runs of an experiment, oldest first. */
         Trends: {
             trends: components["schemas"]["TrendPoint"][];
-            /** @description The thresholds of the newest run that can be drawn as lines. */
+            /** @description The thresholds of the newest run that correspond to a metric of the points. */
             thresholds: components["schemas"]["ThresholdLine"][];
         };
         /** @description A run. */
@@ -1501,41 +1500,41 @@ export interface components {
             avgLatencyMs: number;
             /**
              * Format: int64
-             * @description The agent's; absent where none were reported.
+             * @description The agent's tokens; absent if none were reported.
              */
             totalTokens?: number | null;
             /**
              * Format: double
-             * @description The agent's, in USD; absent where it is not known.
+             * @description The agent cost in USD; absent if unknown.
              */
             cost?: number | null;
             /**
              * Format: double
-             * @description The judges', in USD.
+             * @description The judge cost in USD.
              */
             judgeCost?: number | null;
             /** @description The commit that was checked out. */
             gitCommit?: string | null;
-            /** @description Whether tracked files differed from it. */
+            /** @description Whether there were uncommitted changes to tracked files. */
             gitDirty?: boolean | null;
-            /** @description A hash of the data set. */
+            /** @description A hash of the dataset. */
             datasetHash?: string | null;
-            /** @description Each evaluator's mean, from 0 to 1; one that gave no score is absent. */
+            /** @description Each evaluator's mean, from 0 to 1; absent without a score. */
             scores: {
                 [key: string]: number;
             };
             /**
              * Format: int64
-             * @description Items and evaluations in error.
+             * @description The number of failed items and evaluations.
              */
             errors: number;
         };
-        /** @description A threshold whose figure the points have, too. */
+        /** @description A threshold on a metric that the points have. */
         ThresholdLine: {
-            /** @description The threshold as it is named in test cases. */
+            /** @description The threshold's test-case name. */
             name: string;
             quantity: components["schemas"]["TrendQuantity"];
-            /** @description The evaluator whose mean it bounds; absent for the other quantities, and where it bounds all scores. */
+            /** @description The evaluator whose mean it bounds; absent for other metrics, and if it bounds all scores. */
             evaluator?: string | null;
             /**
              * Format: double
@@ -1543,9 +1542,9 @@ export interface components {
              */
             bound: number;
         };
-        /** @description What a line is drawn of. */
+        /** @description A metric of a trend. */
         TrendQuantity: "score" | "latency" | "tokens" | "cost";
-        /** @description What is told; the event's name is `type`. */
+        /** @description An event of the server; its name is `type`. */
         Happening: {
             /** @constant */
             type: "live";
@@ -1558,7 +1557,7 @@ export interface components {
             key: string;
             /**
              * Format: uint
-             * @description The item's place in the data set, from 0.
+             * @description The item's index in the dataset, from 0.
              */
             index: number;
             passed: boolean;
@@ -1594,7 +1593,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What this server is */
+            /** @description Server information */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1603,13 +1602,13 @@ export interface operations {
                     "application/json": components["schemas"]["Index"];
                 };
             };
-            /** @description What went wrong */
+            /** @description Error */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ErrorBody"];
                 };
             };
         };
@@ -1623,7 +1622,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Whether the server is there */
+            /** @description Health check */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1632,13 +1631,13 @@ export interface operations {
                     "application/json": components["schemas"]["Health"];
                 };
             };
-            /** @description What went wrong */
+            /** @description Error */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ErrorBody"];
                 };
             };
         };
@@ -1652,7 +1651,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description This description */
+            /** @description This OpenAPI description */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1661,13 +1660,13 @@ export interface operations {
                     "application/json": unknown;
                 };
             };
-            /** @description What went wrong */
+            /** @description Error */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ErrorBody"];
                 };
             };
         };
@@ -1675,17 +1674,17 @@ export interface operations {
     runs: {
         parameters: {
             query?: {
-                /** @description The most runs to answer with; all, where it is not given. */
+                /** @description The maximum number of runs to return; all by default. */
                 limit?: number;
-                /** @description How many of the first are left out. */
+                /** @description The number of runs to skip. */
                 offset?: number;
-                /** @description What the runs are sorted by; by their start, where it is not given. */
+                /** @description The sort key; by default the start time. */
                 sort?: ("timestamp" | "name" | "items" | "duration" | "latency" | "tokens") | "verdict" | "score" | "errors" | "cost";
-                /** @description Which way; the largest, the latest or the worst first, where it is not given, and names from A. */
+                /** @description The sort direction; by default the largest, latest or worst first, and names from A. */
                 order?: "asc" | "desc";
-                /** @description Only runs with this text in their name, id, tags or commit, whatever its case. */
+                /** @description Only runs with this text in their name, id, tags or commit; case-insensitive. */
                 search?: string;
-                /** @description Only runs of the experiment of this name. */
+                /** @description Only runs of the experiment with this name. */
                 experiment?: string;
                 /** @description Only runs with this tag. */
                 tag?: string;
@@ -1693,11 +1692,11 @@ export interface operations {
                 tags?: string;
                 /** @description Only runs with this verdict. */
                 verdict?: "passed" | "partial" | "failed" | "error";
-                /** @description Only runs that started then or later: a date, or a time in ISO 8601. */
+                /** @description Only runs started at or after this date or ISO 8601 time. */
                 since?: string;
-                /** @description Only runs that started then or earlier: a date, which counts in, or a time. */
+                /** @description Only runs started at or before this time, or on or before this date. */
                 until?: string;
-                /** @description With each run, the averages of so many runs of its experiment, the last of which it is itself. */
+                /** @description With each run, include the mean scores of this many runs of its experiment, up to and including itself. */
                 recent?: number;
             };
             header?: never;
@@ -1706,7 +1705,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The runs that there are */
+            /** @description The runs */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1715,13 +1714,13 @@ export interface operations {
                     "application/json": components["schemas"]["Runs"];
                 };
             };
-            /** @description What went wrong */
+            /** @description Error */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ErrorBody"];
                 };
             };
         };
@@ -1746,13 +1745,13 @@ export interface operations {
                     "application/json": components["schemas"]["WholeRun"];
                 };
             };
-            /** @description What went wrong */
+            /** @description Error */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ErrorBody"];
                 };
             };
         };
@@ -1777,13 +1776,13 @@ export interface operations {
                     "application/json": components["schemas"]["Overview"];
                 };
             };
-            /** @description What went wrong */
+            /** @description Error */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ErrorBody"];
                 };
             };
         };
@@ -1791,26 +1790,26 @@ export interface operations {
     items: {
         parameters: {
             query?: {
-                /** @description The most items to answer with: 100 where it is not given, at most 1000. */
+                /** @description The maximum number of items to return: 100 by default, at most 1000. */
                 limit?: number;
-                /** @description How many of the first are left out. */
+                /** @description The number of items to skip. */
                 offset?: number;
                 /**
-                 * @description What the items are sorted by: `index`, `key`, `status`, `latency`, `tokens`, `cost`, or `score:NAME` for the mean score
-                 *     of that evaluator; by their index, where it is not given. Items without the figure come last.
+                 * @description The sort key: `index` (default), `key`, `status`, `latency`, `tokens`, `cost`, or `score:NAME` for an evaluator's mean score.
+                 *     Items without a value come last.
                  */
                 sort?: string;
-                /** @description Which way; the smallest or the worst first, where it is not given. */
+                /** @description The sort direction; by default the smallest or worst first. */
                 order?: "asc" | "desc";
-                /** @description Only items with this text in their key, input, output or error, whatever its case. */
+                /** @description Only items with this text in their key, input, output or error; case-insensitive. */
                 search?: string;
-                /** @description Only items of this state. */
+                /** @description Only items in this state. */
                 state?: "passed" | "failing" | "low" | "error" | "timeout" | "evalError";
-                /** @description Only items that this evaluator has scored, from `minScore` to `maxScore`. */
+                /** @description Only items scored by this evaluator, from `minScore` to `maxScore`. */
                 evaluator?: string;
-                /** @description The lowest mean score, of `evaluator` or, where none is named, of all. */
+                /** @description The minimum mean score, of `evaluator` or else of any evaluator. */
                 minScore?: number;
-                /** @description The highest mean score, of `evaluator` or, where none is named, of all. */
+                /** @description The maximum mean score, of `evaluator` or else of any evaluator. */
                 maxScore?: number;
             };
             header?: never;
@@ -1830,13 +1829,13 @@ export interface operations {
                     "application/json": components["schemas"]["Items"];
                 };
             };
-            /** @description What went wrong */
+            /** @description Error */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ErrorBody"];
                 };
             };
         };
@@ -1844,26 +1843,26 @@ export interface operations {
     item: {
         parameters: {
             query?: {
-                /** @description The most items to answer with: 100 where it is not given, at most 1000. */
+                /** @description The maximum number of items to return: 100 by default, at most 1000. */
                 limit?: number;
-                /** @description How many of the first are left out. */
+                /** @description The number of items to skip. */
                 offset?: number;
                 /**
-                 * @description What the items are sorted by: `index`, `key`, `status`, `latency`, `tokens`, `cost`, or `score:NAME` for the mean score
-                 *     of that evaluator; by their index, where it is not given. Items without the figure come last.
+                 * @description The sort key: `index` (default), `key`, `status`, `latency`, `tokens`, `cost`, or `score:NAME` for an evaluator's mean score.
+                 *     Items without a value come last.
                  */
                 sort?: string;
-                /** @description Which way; the smallest or the worst first, where it is not given. */
+                /** @description The sort direction; by default the smallest or worst first. */
                 order?: "asc" | "desc";
-                /** @description Only items with this text in their key, input, output or error, whatever its case. */
+                /** @description Only items with this text in their key, input, output or error; case-insensitive. */
                 search?: string;
-                /** @description Only items of this state. */
+                /** @description Only items in this state. */
                 state?: "passed" | "failing" | "low" | "error" | "timeout" | "evalError";
-                /** @description Only items that this evaluator has scored, from `minScore` to `maxScore`. */
+                /** @description Only items scored by this evaluator, from `minScore` to `maxScore`. */
                 evaluator?: string;
-                /** @description The lowest mean score, of `evaluator` or, where none is named, of all. */
+                /** @description The minimum mean score, of `evaluator` or else of any evaluator. */
                 minScore?: number;
-                /** @description The highest mean score, of `evaluator` or, where none is named, of all. */
+                /** @description The maximum mean score, of `evaluator` or else of any evaluator. */
                 maxScore?: number;
             };
             header?: never;
@@ -1875,7 +1874,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description An item of a run, and its neighbours among those that are asked for */
+            /** @description An item of a run, with the previous and next matching items */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1884,13 +1883,13 @@ export interface operations {
                     "application/json": components["schemas"]["WholeItem"];
                 };
             };
-            /** @description What went wrong */
+            /** @description Error */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ErrorBody"];
                 };
             };
         };
@@ -1898,25 +1897,25 @@ export interface operations {
     compare: {
         parameters: {
             query: {
-                /** @description The id of the run that the others are held against. */
+                /** @description The id of run A, which the others are compared with. */
                 a: string;
-                /** @description The id of another run. */
+                /** @description The id of run B. */
                 b: string;
-                /** @description The id of a third run. */
+                /** @description The id of run C. */
                 c?: string;
-                /** @description The most items to answer with; all, where it is not given. */
+                /** @description The maximum number of items to return; all by default. */
                 limit?: number;
-                /** @description How many of the first are left out. */
+                /** @description The number of items to skip. */
                 offset?: number;
-                /** @description What items are sorted by. */
+                /** @description The sort order of items. */
                 sort?: "index" | "change" | "worst" | "best";
-                /** @description Which items. */
+                /** @description A filter of items. */
                 only?: "all" | "changed" | "regressed" | "improved";
-                /** @description Only items with this text in their key, input, outputs or errors, whatever its case. */
+                /** @description Only items with this text in their key, input, outputs or errors; case-insensitive. */
                 search?: string;
-                /** @description Count changes of this evaluator's scores alone. */
+                /** @description Consider only score changes of this evaluator. */
                 evaluator?: string;
-                /** @description The key of an item whose place is wanted, too. */
+                /** @description The key of an item whose position to return as well. */
                 item?: string;
             };
             header?: never;
@@ -1925,22 +1924,22 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Two or three runs held against each other */
+            /** @description A comparison of two or three runs */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Compared"];
+                    "application/json": components["schemas"]["ComparedRuns"];
                 };
             };
-            /** @description What went wrong */
+            /** @description Error */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ErrorBody"];
                 };
             };
         };
@@ -1954,9 +1953,9 @@ export interface operations {
                 evaluator?: string;
                 /** @description Only runs with this tag. */
                 tag?: string;
-                /** @description Only runs that started then or later: a date, or a time in ISO 8601. */
+                /** @description Only runs started at or after this date or ISO 8601 time. */
                 since?: string;
-                /** @description The most runs, the newest of all; all, where it is not given. */
+                /** @description The maximum number of runs, the newest ones; all by default. */
                 limit?: number;
             };
             header?: never;
@@ -1974,13 +1973,13 @@ export interface operations {
                     "application/json": components["schemas"]["Trends"];
                 };
             };
-            /** @description What went wrong */
+            /** @description Error */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ErrorBody"];
                 };
             };
         };
@@ -1994,7 +1993,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What happens, as it happens */
+            /** @description Server-sent events */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2003,13 +2002,13 @@ export interface operations {
                     "text/event-stream": components["schemas"]["Happening"];
                 };
             };
-            /** @description What went wrong */
+            /** @description Error */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ErrorBody"];
                 };
             };
         };
@@ -2028,7 +2027,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A run in another format, as a file */
+            /** @description A run in another format, as a download */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2037,13 +2036,13 @@ export interface operations {
                     "*/*": unknown;
                 };
             };
-            /** @description What went wrong */
+            /** @description Error */
             default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Problem"];
+                    "application/json": components["schemas"]["ErrorBody"];
                 };
             };
         };

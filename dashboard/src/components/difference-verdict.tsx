@@ -18,8 +18,8 @@ const LABELS: Record<Verdict, string> = {
 const MEANINGS: Record<Verdict, string> = {
   better: 'An improvement beyond noise.',
   worse: 'A regression beyond noise.',
-  'within-noise': 'No difference seen, and the run had enough power to detect a relevant one.',
-  inconclusive: 'No difference seen, but there are too few items to rule out a relevant one.',
+  'within-noise': 'Any difference is negligible: the run had enough power to detect a relevant one.',
+  inconclusive: 'Too few items to tell whether there is a relevant difference.',
 };
 
 const LOOKS: Record<Verdict, { tone: Tone; icon: ReactNode }> = {

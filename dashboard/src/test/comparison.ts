@@ -1,9 +1,9 @@
 // Comparison fixtures: each helper returns a complete object, and a test overrides what it is about.
 import type {
-  Compared,
   ComparedItem,
   ComparedOutput,
   ComparedRun,
+  ComparedRuns,
   Comparison,
   Difference,
 } from '../api/types';
@@ -93,7 +93,7 @@ export const comparedItem = (given: Partial<ComparedItem> = {}): ComparedItem =>
   ...given,
 });
 
-export const compared = (given: Partial<Compared> = {}): Compared => ({
+export const compared = (given: Partial<ComparedRuns> = {}): ComparedRuns => ({
   runs: [comparedRun(), comparedRun({ id: 'bbb', passed: false })],
   scoreDiffs: { correctness: { scores: [0.9, 0.7], diffs: [0, -0.2] } },
   items: [comparedItem()],

@@ -23,6 +23,7 @@ pub enum LiveRunState {
     /// In progress.
     Running,
     /// Interrupted: its process ended early; resume with `cargo cobalt run --resume ID`.
+    #[serde(rename = "cut-off")]
     Interrupted,
 }
 

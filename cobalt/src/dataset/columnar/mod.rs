@@ -2,20 +2,20 @@
 
 #[cfg(feature = "parquet")]
 mod arrow;
+#[cfg(not(feature = "parquet"))]
+mod disabled;
 #[cfg(feature = "parquet")]
 mod items;
 #[cfg(feature = "parquet")]
 mod message;
 #[cfg(feature = "parquet")]
 mod parquet;
-#[cfg(not(feature = "parquet"))]
-mod refused;
 #[cfg(test)]
 mod tests;
 
 #[cfg(feature = "parquet")]
 pub(super) use arrow::read_arrow;
+#[cfg(not(feature = "parquet"))]
+pub(super) use disabled::{feature_off as read_arrow, feature_off as read_parquet};
 #[cfg(feature = "parquet")]
 pub(super) use parquet::read_parquet;
-#[cfg(not(feature = "parquet"))]
-pub(super) use refused::{refuse as read_arrow, refuse as read_parquet};

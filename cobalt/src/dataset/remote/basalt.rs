@@ -178,7 +178,7 @@ impl DatasetResponse {
 impl From<Row> for Item {
     fn from(row: Row) -> Item {
         let Row { name, values, ideal_output, metadata } = row;
-        platform::item(name, values, ideal_output, metadata)
+        platform::build_item(name, values, ideal_output, metadata)
     }
 }
 

@@ -12,7 +12,7 @@ use super::RemoteDataset;
 use super::fetch_options::{FetchError, FetchedData};
 use super::fetch_session::FetchSession;
 use super::load::Source;
-use super::platform::{Platform, PlatformAccess, PlatformApi, check_name, item};
+use super::platform::{Platform, PlatformAccess, PlatformApi, build_item, check_name};
 use crate::dataset::{Dataset, settings};
 
 static BRAINTRUST: Platform = Platform {
@@ -489,7 +489,7 @@ impl From<Row> for Item {
     fn from(row: Row) -> Item {
         let Row { id, input, expected, output, metadata, tags, deleted: _ } = row;
         let expected = if expected.is_null() { output } else { expected };
-        let mut item = item(id, input, expected, metadata);
+        let mut item = build_item(id, input, expected, metadata);
         if let Some(tags) = tags.filter(|tags| !tags.is_empty()) {
             item.insert("tags".to_owned(), tags.into());
         }

@@ -264,7 +264,7 @@ impl<'a> FetchSession<'a> {
 fn describe_refusal(refusal: &Refusal) -> String {
     let redirect = refusal.location.as_ref().filter(|_| (300..400).contains(&refusal.status));
     let parts = [
-        error_body::message(&refusal.body),
+        error_body::error_message(&refusal.body),
         redirect.map(|to| format!("the server redirects to {}; use that URL", error_body::display_url(to))),
         refusal.redirected_to.as_ref().map(|url| {
             let at = error_body::display_url(url.as_str());

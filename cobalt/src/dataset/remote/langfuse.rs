@@ -14,7 +14,7 @@ use super::RemoteDataset;
 use super::fetch_options::{FetchError, FetchedData};
 use super::fetch_session::{ApiKey, FetchSession, Request};
 use super::load::Source;
-use super::platform::{PageCollector, Platform, check_name, item, join_path, retry_while_changing};
+use super::platform::{PageCollector, Platform, build_item, check_name, join_path, retry_while_changing};
 use crate::dataset::Dataset;
 use crate::dataset::settings::{self, Key};
 
@@ -334,6 +334,6 @@ impl Row {
     /// The item, unless it is archived; older servers also return archived items.
     pub fn into_item(self) -> Option<Item> {
         let is_archived = self.status.as_deref() == Some("ARCHIVED");
-        (!is_archived).then(|| item(self.id, self.input, self.expected_output, self.metadata))
+        (!is_archived).then(|| build_item(self.id, self.input, self.expected_output, self.metadata))
     }
 }

@@ -11,7 +11,7 @@ use super::RemoteDataset;
 use super::fetch_options::{FetchError, FetchedData};
 use super::fetch_session::{ApiKey, FetchSession, Request};
 use super::load::Source;
-use super::platform::{PageCollector, Platform, check_name, item, join_path, retry_while_changing};
+use super::platform::{PageCollector, Platform, build_item, check_name, join_path, retry_while_changing};
 use crate::dataset::Dataset;
 use crate::dataset::settings::{self, Account};
 
@@ -198,7 +198,7 @@ impl LangSmith {
                 if !pages.is_new(&example.id) {
                     return Ok(None);
                 }
-                pages.items.push(item(example.id, example.inputs, example.outputs, example.metadata));
+                pages.items.push(build_item(example.id, example.inputs, example.outputs, example.metadata));
             }
         }
     }

@@ -227,7 +227,12 @@ pub async fn retry_while_changing<T>(
 
 /// An item with the fields that all platforms share. Null fields are left out, except for the input, without which it would
 /// not be an item.
-pub fn item(id: impl Into<Option<String>>, input: Value, expected_output: Value, metadata: Value) -> Item {
+pub fn build_item(
+    id: impl Into<Option<String>>,
+    input: Value,
+    expected_output: Value,
+    metadata: Value,
+) -> Item {
     let id = id.into().map_or(Value::Null, Value::String);
     [("id", id), ("input", input), ("expectedOutput", expected_output), ("metadata", metadata)]
         .into_iter()

@@ -217,7 +217,7 @@ pub fn format_list(all: &[String]) -> String {
 }
 
 /// Describes wrong arguments: `weather: day is "Sunday", expected "Friday"`.
-pub fn wrong(expected: &ToolCall, made: &ToolCall) -> String {
+pub fn format_wrong_arguments(expected: &ToolCall, made: &ToolCall) -> String {
     let name = &made.name;
     if let Some(problem) = &made.arguments_error {
         return format!("{name}: {problem}");

@@ -239,7 +239,9 @@ fn with_reason(
         |places: &[usize]| places.iter().map(|place| compare::format_call(&calls.expected[*place])).collect();
     let made =
         |places: &[usize]| places.iter().map(|place| compare::format_call(&calls.made[*place])).collect();
-    let wrong = |(one, other): &(usize, usize)| compare::wrong(&calls.expected[*one], &calls.made[*other]);
+    let wrong = |(one, other): &(usize, usize)| {
+        compare::format_wrong_arguments(&calls.expected[*one], &calls.made[*other])
+    };
     let out_of_order: Vec<usize> = pairing.out_of_order.iter().map(|(_, made)| *made).collect();
     let parts: [(&str, &str, Vec<String>, bool); 4] = [
         ("wrong arguments", "wrongArguments", pairing.wrong_arguments.iter().map(wrong).collect(), true),

@@ -56,7 +56,7 @@ impl Process {
             (child.stdin.take(), child.stdout.take(), child.stderr.take())
         };
         let lost = || io::Error::other("a pipe is missing");
-        let requests = Some(write(stdin.ok_or_else(lost)?)?);
+        let requests = Some(spawn_writer(stdin.ok_or_else(lost)?)?);
         let answers = spawn_reader(stdout.ok_or_else(lost)?, ends)?;
         let messages = StderrTail::of(stderr.ok_or_else(lost)?)?;
         Ok(Self { running, requests, answers, messages, response_count: 0 })
@@ -155,7 +155,7 @@ pub enum Framing {
 }
 
 /// Writes everything from the channel to a stream, and closes it when the channel is closed.
-pub fn write(mut to: impl Write + Send + 'static) -> io::Result<mpsc::Sender<Vec<u8>>> {
+pub fn spawn_writer(mut to: impl Write + Send + 'static) -> io::Result<mpsc::Sender<Vec<u8>>> {
     let (sender, requests) = mpsc::channel::<Vec<u8>>();
     spawn_thread("stdin", move || {
         for request in requests {

@@ -13,7 +13,7 @@ use tokio::sync::Semaphore;
 use super::capabilities::KnownModes;
 use super::request::Request;
 use super::{ClientError, Target};
-use crate::http::error_body::{display_url, message, one_line};
+use crate::http::error_body::{display_url, error_message, one_line};
 use crate::http::{
     self, AttemptError, BodyLimit, Connections, Failure, HttpRequest, RedirectPolicy, Refusal, RetryPolicy,
     Timeout, redact_key,
@@ -154,7 +154,7 @@ pub fn refusal_error(target: &Target, request: &Request, refusal: &Refusal) -> C
 
 /// The message of a refusal, with advice.
 pub fn describe_refusal(refusal: &Refusal) -> String {
-    let message = message(&refusal.body);
+    let message = error_message(&refusal.body);
     let advice = match (refusal.status, &refusal.location) {
         (300..=399, Some(to)) => {
             Some(format!("the server redirects to {}; use that as the base URL", display_url(to)))

@@ -72,7 +72,7 @@ test('the largest gains come first among the improved items', async () => {
 
 test('a change of the runs resets the evaluator', async () => {
   const { user, router } = draw(compared(), `${at}&evaluator=correctness&search=x`);
-  await user.click(await screen.findByRole('button', { name: 'Compare against run B' }));
+  await user.click(await screen.findByRole('button', { name: 'Use run B as run A' }));
   expect(router.state.location.search).toBe('?a=bbb&b=aaa&search=x');
 });
 
@@ -176,7 +176,7 @@ test('an item in only one run, or with a changed input, is marked', async () => 
 
 test('another run can become run A', async () => {
   const { user, router } = draw(compared());
-  await user.click(await screen.findByRole('button', { name: 'Compare against run B' }));
+  await user.click(await screen.findByRole('button', { name: 'Use run B as run A' }));
   expect(router.state.location.search).toBe('?a=bbb&b=aaa');
 });
 

@@ -66,7 +66,7 @@ export function ComparedRuns({ runs, onChoose, onChange }: ComparedRunsProps) {
             <div className="-my-1.5 -mr-2 flex shrink-0">
               {place > 0 && (
                 <IconButton
-                  label={`Compare against run ${LETTERS[place]}`}
+                  label={`Use run ${LETTERS[place]} as run A`}
                   onClick={() => compareAgainst(place)}
                 >
                   <ArrowLeftRight />

@@ -51,7 +51,7 @@ export function DifferenceTable({ comparisons, kind }: DifferenceTableProps) {
           <Head className="w-[12%] max-lg:hidden">{title}</Head>
           <Head className="w-24 text-right max-lg:hidden">Run A</Head>
           <Head className="w-24 text-right max-lg:hidden">
-            {comparisons.length === 1 ? 'Run B' : 'Other run'}
+            {comparisons.length === 1 ? 'Run B' : 'Run B / C'}
           </Head>
           <Head className="w-26 text-right max-lg:hidden">Change</Head>
           <Head className="lg:px-4" name="95% CI">
@@ -60,7 +60,7 @@ export function DifferenceTable({ comparisons, kind }: DifferenceTableProps) {
           <Head className="w-44 max-lg:hidden">95% CI</Head>
           <Head className="w-16 text-right max-lg:hidden">
             <abbr
-              title="The probability of such a difference if nothing had changed"
+              title="The probability of a difference at least this large if nothing had changed"
               className="no-underline"
             >
               p

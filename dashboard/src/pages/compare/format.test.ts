@@ -44,7 +44,7 @@ test('a p-value is never rounded up to 0.050', () => {
   expect([0.00099, 0.001, 0.04996, 0.05, 1].map(formatPValue)).toEqual([
     '<0.001',
     '0.001',
-    '0.049',
+    '0.04996',
     '0.050',
     '1.000',
   ]);

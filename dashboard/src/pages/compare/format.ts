@@ -61,10 +61,12 @@ function formatWithSign(unit: Unit, value: number): string {
   return value > 0 && isNonZero(text) ? `+${text}` : text;
 }
 
-/** A p-value. Below 0.05 it is rounded down, so that it never appears as 0.050. */
+/** A p-value, with as many decimals as show on which side of 0.05 it is. */
 export function formatPValue(p: number): string {
   if (p < 0.001) return '<0.001';
-  return formatFixed(p < 0.05 ? Math.floor(p * 1000) / 1000 : p, 3);
+  let decimals = 3;
+  while (p < 0.05 && Number(formatFixed(p, decimals)) >= 0.05 && decimals < 12) decimals += 1;
+  return formatFixed(p, decimals);
 }
 
 /** A value in the unit of a difference. */

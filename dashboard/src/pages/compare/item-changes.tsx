@@ -24,7 +24,7 @@ export function ItemChanges({ item, other, evaluator }: ItemChangesProps) {
   const [failedBefore, failsNow] = [base.failedRuns > 0, run.failedRuns > 0];
   const failure = evaluator === '' ? Number(failedBefore) - Number(failsNow) : 0;
   if (scores.length === 0 && failure === 0) {
-    return <NoChange>{failsNow && failedBefore ? 'Fails in both' : 'No change'}</NoChange>;
+    return <NoChange>{failsNow && failedBefore ? 'Failed in both' : 'No change'}</NoChange>;
   }
   return (
     <ul className="flex min-w-0 flex-wrap gap-x-3 gap-y-1 text-xs/5">

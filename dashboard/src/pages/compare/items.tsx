@@ -1,6 +1,6 @@
 // The items of the runs, matched by key, with filters.
 import type { CompareFilter } from '../../api/queries';
-import type { Compared } from '../../api/types';
+import type { ComparedRuns } from '../../api/types';
 import { EmptyState } from '../../components/empty-state';
 import { SearchField, SelectField } from '../../components/field';
 import { Panel } from '../../components/panel';
@@ -11,7 +11,7 @@ import { type CompareParameters, type Only, SORTS } from './parameters';
 import type { useComparison } from './use-items';
 
 export interface ItemsProps {
-  compared: Compared;
+  compared: ComparedRuns;
   start: ReturnType<typeof useComparison>;
   filter: CompareFilter;
   parameters: CompareParameters;
@@ -80,7 +80,7 @@ export function Items({ compared, start, filter, parameters }: ItemsProps) {
 }
 
 /** The tabs with the number of items that match the search. */
-const tabs = ({ found, changed, regressed, improved }: Compared) =>
+const tabs = ({ found, changed, regressed, improved }: ComparedRuns) =>
   [
     { value: 'all', name: `All ${formatCount(found)}` },
     { value: 'changed', name: `Changed ${formatCount(changed)}` },

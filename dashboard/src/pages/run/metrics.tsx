@@ -85,7 +85,7 @@ function errorsNote({ run: { summary } }: Overview): string {
     summary.timeouts > 0 && pluralize(summary.timeouts, 'timeout'),
     summary.evalErrors > 0 && pluralize(summary.evalErrors, 'scoring error'),
   ].filter((part) => part !== false);
-  return parts.length > 0 ? parts.join(', ') : 'agent and scoring';
+  return parts.length > 0 ? parts.join(', ') : 'none';
 }
 
 function costNote({ run: { summary } }: Overview): string {

@@ -1,6 +1,6 @@
 // Latency, tokens, agent cost and judge cost.
 import type { ReactNode } from 'react';
-import type { Amounts, LatencyStats, Overview } from '../../api/types';
+import type { LatencyStats, MetricStats, Overview } from '../../api/types';
 import { Panel } from '../../components/panel';
 import { formatCost, formatCount, formatDuration, pluralize } from '../../lib/format';
 
@@ -56,7 +56,7 @@ export function Usage({ overview }: { overview: Overview }) {
 
 interface PercentilesProps {
   name: string;
-  stats: Amounts | LatencyStats | null | undefined;
+  stats: MetricStats | LatencyStats | null | undefined;
   format: (value: number) => string;
 }
 

@@ -13,7 +13,7 @@ export function NoRuns({ isRunning }: { isRunning: boolean }) {
   }
   return (
     <EmptyState title="No runs yet">
-      <p>Create a first experiment, if you have none:</p>
+      <p>No experiments yet? Create one:</p>
       <CommandSnippet>cargo cobalt init</CommandSnippet>
       <p>Then run it; the results appear here automatically:</p>
       <CommandSnippet>cargo cobalt run</CommandSnippet>

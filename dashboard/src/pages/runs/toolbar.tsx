@@ -25,7 +25,7 @@ export function Toolbar({
   return (
     <search className="flex flex-wrap items-center gap-2">
       <SearchField
-        label="Search runs, tags, commits"
+        label="Search runs, tags and commits"
         value={query.search ?? ''}
         onChange={search}
         className="min-w-48 grow md:max-w-72"

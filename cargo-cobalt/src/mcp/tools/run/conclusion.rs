@@ -41,6 +41,7 @@ pub enum NotRunReason {
     /// It had no items to run.
     NothingToRun,
     /// It was interrupted before all items finished; finished items are saved.
+    #[serde(rename = "cutOff")]
     Interrupted,
 }
 

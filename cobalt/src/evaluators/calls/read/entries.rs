@@ -133,7 +133,7 @@ impl Reader {
             message::check_other_fields("content", fields)?;
             self.read_object(Entry { object: content, path: &fields.path_of("content") })
         } else if vendors::is_result_type(kind) {
-            Err(vendors::nameless(fields))
+            Err(vendors::not_a_call_error(fields))
         } else if fields.get("content").is_some() || fields.get("tool_calls").is_some() {
             let expected = "expected one, as in messages of OpenAI's and Anthropic's APIs";
             Err(error_at(fields.path, &format!("looks like a message, but has no `role`; {expected}")))

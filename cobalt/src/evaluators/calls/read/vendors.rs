@@ -172,7 +172,7 @@ impl Reader {
     pub fn read_plain(&mut self, fields: Entry<'_>) -> Result<(), ToolCallError> {
         let name = match fields.one_of(&NAMES)? {
             Some((key, _)) => fields.text(key)?,
-            None => return Err(nameless(fields)),
+            None => return Err(not_a_call_error(fields)),
         };
         if self.strict {
             check_fields(fields)?;
@@ -221,7 +221,7 @@ pub fn is_call(object: &Map<String, Value>) -> bool {
 }
 
 /// The error for an entry that is not a call: an unknown type, or no name.
-pub fn nameless(fields: Entry<'_>) -> ToolCallError {
+pub fn not_a_call_error(fields: Entry<'_>) -> ToolCallError {
     let keys = fields.object.keys().map(String::as_str);
     let has = if fields.object.is_empty() { "none".to_owned() } else { wording::join_quoted(keys) };
     match fields.optional_text("type") {

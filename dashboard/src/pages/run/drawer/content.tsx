@@ -86,8 +86,8 @@ function Facts({ execution, metadata, cost, trials }: FactsProps) {
         </Fact>
       )}
       {total !== undefined && <Fact name="Tokens">{formatCount(total)}</Fact>}
-      {input !== undefined && <Fact name="Tokens in">{formatCount(input)}</Fact>}
-      {output !== undefined && <Fact name="Tokens out">{formatCount(output)}</Fact>}
+      {input !== undefined && <Fact name="Input tokens">{formatCount(input)}</Fact>}
+      {output !== undefined && <Fact name="Output tokens">{formatCount(output)}</Fact>}
       {cost != null && (
         <Fact name={trials > 1 ? `Agent cost (${trials} trials)` : 'Agent cost'}>{formatCost(cost)}</Fact>
       )}

@@ -1,7 +1,7 @@
 // The trials of an item: their scores, and buttons to select one.
 import clsx from 'clsx';
 import { CircleAlert, Clock } from 'lucide-react';
-import type { Execution, Item, Report, RunAggregation } from '../../../api/types';
+import type { Execution, Item, Report, TrialStats } from '../../../api/types';
 import { Text } from '../../../components/text';
 import { formatDuration, formatScore } from '../../../lib/format';
 import { getOwn } from '../../../lib/get-own';
@@ -65,15 +65,7 @@ export function Trials({ run, item, trials, shown, onShow }: TrialsProps) {
   );
 }
 
-function Row({
-  name,
-  spread,
-  passMark,
-}: {
-  name: string;
-  spread: RunAggregation;
-  passMark: number | undefined;
-}) {
+function Row({ name, spread, passMark }: { name: string; spread: TrialStats; passMark: number | undefined }) {
   return (
     <tr className="[&>*]:py-1.5">
       <th scope="row" className="text-left font-normal [overflow-wrap:anywhere]">

@@ -10,11 +10,11 @@ use super::{EvalError, Score};
 pub(super) type Validator = Infallible;
 
 /// Returns an error that names the feature.
-pub(super) fn validator(_: &Value) -> Result<Validator, String> {
+pub(super) fn compile(_: &Value) -> Result<Validator, String> {
     Err("JSON schemas need the feature `json-schema` of the package `cobalt`; enable it".to_owned())
 }
 
 /// Never called: there is no validator.
-pub(super) fn conforms(_: &Value, validator: &Validator) -> Result<Score, EvalError> {
+pub(super) fn validate(_: &Value, validator: &Validator) -> Result<Score, EvalError> {
     match *validator {}
 }

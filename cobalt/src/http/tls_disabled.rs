@@ -22,7 +22,7 @@ impl Tls {
 }
 
 /// The error for a URL that needs TLS.
-pub(super) fn missing_for(url: &str) -> Option<String> {
+pub(super) fn unavailable_for(url: &str) -> Option<String> {
     Url::parse(url).is_ok_and(|url| url.scheme() == "https").then(|| {
         "`https` needs TLS, but this program is built without it; enable the feature `aws-lc-rs` or `ring` of the package \
         `cobalt`"

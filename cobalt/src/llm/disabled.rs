@@ -11,7 +11,7 @@ use super::ModelSettings;
 pub(crate) struct Models;
 
 impl Models {
-    pub(crate) fn of(_: &ModelSettings, _: &PriceTable) -> Arc<Self> {
+    pub(crate) fn shared(_: &ModelSettings, _: &PriceTable) -> Arc<Self> {
         Arc::new(Self)
     }
 }
