@@ -73,7 +73,7 @@ pub fn write(path: &Path, text: &str) -> io::Result<()> {
     write_with_permissions(path, text, fs::metadata(path).ok().map(|there| there.permissions()))
 }
 
-/// Like [`write`], but a new file gets the permissions of `model`, and a read-only file is not replaced.
+/// Like [`write()`], but a new file gets the permissions of `model`, and a read-only file is not replaced.
 pub fn write_like(model: &Path, path: &Path, text: &str) -> io::Result<()> {
     if path.is_file() {
         return replace(path, text);

@@ -108,7 +108,7 @@ impl Evaluators {
             .unzip();
         let message = match rules::closest(name, &names) {
             Some(meant) => format!("`{name}` is not in `evaluators`: did you mean `{meant}`?"),
-            None => format!("`{name}` is not in `evaluators`, which has {}", rules::join_quoted(&names)),
+            None => format!("`{name}` is not in `evaluators`, which lists {}", rules::join_quoted(&names)),
         };
         quote_spanned! {span=> {
             const _: () = ::core::assert!(
@@ -332,10 +332,7 @@ mod tests {
             "use cobalt::{evaluators::*, Item};\nfn plain() {}",
         ] {
             let told = problem_in("plain", text).unwrap();
-            assert_eq!(
-                told,
-                "`plain` is a function without `#[cobalt::evaluator]`: write that above `fn plain`"
-            );
+            assert_eq!(told, "`plain` is not an evaluator: add `#[cobalt::evaluator]` above `fn plain`");
         }
     }
 

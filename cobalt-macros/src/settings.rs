@@ -182,12 +182,12 @@ mod tests {
 
     #[test]
     fn a_misspelt_key_is_told_the_right_word() {
-        assert_eq!(messages(quote!(datset = 1)), ["no setting `datset`: did you mean `dataset`?"]);
+        assert_eq!(messages(quote!(datset = 1)), ["unknown setting `datset`: did you mean `dataset`?"]);
     }
 
     #[test]
     fn a_strange_key_is_told_all_of_them() {
-        let expected = "no setting `colour`: there is `dataset`, `evaluators` or `runs`";
+        let expected = "unknown setting `colour`: expected `dataset`, `evaluators` or `runs`";
         assert_eq!(messages(quote!(colour = 1, runs = 2)), [expected]);
     }
 
@@ -195,9 +195,9 @@ mod tests {
     fn every_mistake_is_reported_once() {
         let found = messages(quote!(datset = , runs = 1, evaluators 3, runs = 2));
         let expected = [
-            "no setting `datset`: did you mean `dataset`?",
+            "unknown setting `datset`: did you mean `dataset`?",
             "expected an expression",
-            "`evaluators` is set with `evaluators = value`",
+            "expected `evaluators = value`",
             "`runs` is set twice",
         ];
         assert_eq!(found, expected);
@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn a_value_without_a_key_is_shown_the_form() {
-        let expected = "expected `key = value`, where the key is `dataset`, `evaluators` or `runs`";
+        let expected = "expected `key = value` with the key `dataset`, `evaluators` or `runs`";
         assert_eq!(messages(quote!("questions.jsonl", runs = 1)), [expected]);
     }
 

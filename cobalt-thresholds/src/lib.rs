@@ -188,7 +188,7 @@ impl Category {
             return Err(format!("scores {}", out_of_range_message(bound)));
         }
         if !bound.is_finite() || bound < 0.0 {
-            let message = format!("the bound of `{self}` must be a number of at least 0, not {bound}");
+            let message = format!("the bound of `{self}` must be at least 0, not {bound}");
             return Err(message);
         }
         Ok(())
@@ -201,7 +201,7 @@ impl Category {
             Self::Score | Self::Evaluator(_) => "a number from 0 to 1",
             Self::Latency => "a duration such as `5s` or `800ms`, or a number of milliseconds",
             Self::Tokens => "a number of tokens",
-            Self::Cost | Self::JudgeCost => "a number of US dollars",
+            Self::Cost | Self::JudgeCost => "an amount in US dollars",
         }
     }
 }

@@ -6,6 +6,7 @@ use cobalt_core::error_chain::{BoxError, format_with_causes};
 use cobalt_core::report::{Report, ReportJsonError};
 use cobalt_core::reporters::MissingKey;
 use cobalt_core::store::StoreError;
+use cobalt_core::wording::group_thousands;
 
 use crate::config::ConfigError;
 use crate::dataset::DatasetError;
@@ -48,7 +49,7 @@ pub enum Error {
     },
 
     /// An experiment is ignored because a variable is not set.
-    #[error("experiment `{experiment}` is ignored because {variable} is not set or empty")]
+    #[error("experiment `{experiment}` is ignored because {variable} is unset or empty")]
     Ignored {
         /// The experiment's name.
         experiment: String,
@@ -134,6 +135,7 @@ fn stopped_message(id: &str, kept: usize, items: usize) -> String {
     if kept == 0 {
         return "the run was stopped before any item was saved; fix this, then run it again".to_owned();
     }
+    let [kept, items] = [kept, items].map(|number| group_thousands(number as u64));
     format!(
         "the run was stopped with {kept} of {items} items saved; fix this, then resume with `cargo cobalt run --resume {id}`, or \
          with COBALT_RESUME={id} under `cargo test`"

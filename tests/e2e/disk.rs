@@ -133,7 +133,7 @@ fn a_full_disk_stops_the_run_at_once_and_what_is_kept_is_resumed() {
         let path = sandbox.journals()[0].display().to_string();
         finished.stderr_has(&[
             &format!("failed to write `{path}`: No space left on device"),
-            &format!("stopped with {kept} of {items} items kept"),
+            &format!("stopped with {kept} of {items} items saved"),
             &format!("cargo cobalt run --resume {id}"),
             &format!("COBALT_RESUME={id}"),
         ]);

@@ -104,7 +104,7 @@ fn an_evaluator_that_gives_no_score_is_no_score_of_zero_and_fails_its_case() {
             &format!("{evaluator}: no score: panicked at tests/src/lib.rs:"),
             &format!("{evaluator}: no score: the evaluator said refusal"),
             &format!("{evaluator}: no score: timed out after 200ms"),
-            "6 evaluation errors",
+            "6 scoring errors",
         ]);
         assert!(finished.took < Duration::from_secs(5), "{finished}");
         let summary = sandbox.report().summary;

@@ -105,7 +105,7 @@ fn results_that_cannot_be_written_in_the_end_are_in_the_journal_still() {
         finished.stderr_has(&[
             "failed to create the folder",
             &folder,
-            "in COBALT_DIR",
+            "set COBALT_DIR to another folder",
             &format!("COBALT_RESUME={id}"),
         ]);
         std::fs::remove_file(sandbox.path(".cobalt/results")).unwrap();

@@ -199,8 +199,11 @@ fn an_old_baseline_and_one_of_another_evaluator_are_said_to_be() {
     );
     let finished = sandbox.program(fixture!("silent")).run().code(0);
     let notes = sandbox.report().baseline.unwrap().notes;
-    assert!(notes.iter().any(|note| note.contains("other settings")), "{notes:?}");
-    assert!(notes.iter().any(|note| note.contains(" days old; `cargo cobalt baseline set`")), "{notes:?}");
+    assert!(notes.iter().any(|note| note.contains("different settings")), "{notes:?}");
+    assert!(
+        notes.iter().any(|note| note.contains(" days old; update it with `cargo cobalt baseline set`")),
+        "{notes:?}"
+    );
     finished.says(&["note: the baseline is "]);
 }
 

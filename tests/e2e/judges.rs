@@ -25,7 +25,7 @@ fn each() -> f64 {
 fn judges_are_shown_with_calls_tokens_and_cost_and_cost_nothing_from_the_cache() {
     let (sandbox, model) = (Sandbox::with_items(numbered(3, 0)), Model::start());
     let finished = judged(&sandbox, &model).run().code(0);
-    finished.says(&["  judges  3 calls, 120,030 tokens, $0.0066 (gpt-6-luna)\n"]);
+    finished.says(&["  judges  3 calls, 120,030 tokens, judge cost $0.0066 (gpt-6-luna)\n"]);
     let summary = sandbox.report().summary;
     assert!((summary.judge_cost.unwrap() - 3.0 * each()).abs() < 1e-12, "{summary:?}");
     assert_eq!(
@@ -129,7 +129,7 @@ fn without_a_key_nobody_is_asked() {
         let program = sandbox.program(fixture!("judged")).env("OPENAI_BASE_URL", model.base_url());
         let program = value.into_iter().fold(program, |program, value| program.env("OPENAI_API_KEY", value));
         program.run().code(3).stderr_has(&[
-            "error: OPENAI_API_KEY is not set or empty: it is the API key for `gpt-6-luna` of openai, needed by experiment `judged`.",
+            "error: OPENAI_API_KEY is unset or empty: it is the API key for `gpt-6-luna` of openai, needed by experiment `judged`.",
         ]);
         assert!(model.asked() == 0 && sandbox.calls().is_empty());
     }

@@ -25,8 +25,8 @@ fn each_missing_key_is_said_once_before_anything_runs() {
         let program = keyed(&sandbox, &["desk", "sums", "travel", "free"]);
         let finished = value.into_iter().fold(program, |program, value| program.env("E2E_KEY", value)).run();
         let finished = finished.code(3).stderr_has(&[
-            "error: E2E_KEY is not set or empty: it is the API key for model `m` of someone, needed by experiments `desk`, `sums`.",
-            "\nerror: E2E_OTHER_KEY is not set or empty: it is the API key for model `m` of someone, needed by experiment `travel`.",
+            "error: E2E_KEY is unset or empty: it is the API key for model `m` of someone, needed by experiments `desk`, `sums`.",
+            "\nerror: E2E_OTHER_KEY is unset or empty: it is the API key for model `m` of someone, needed by experiment `travel`.",
             "`ignore_without = \"E2E_KEY\"`",
             "`.env`",
         ]);
@@ -44,7 +44,7 @@ fn only_what_is_selected_needs_its_key_and_a_list_needs_none() {
     alone(&sandbox, &["--exact", "free", "--nocapture"]).run().code(0);
     let sandbox = Sandbox::new();
     let finished = alone(&sandbox, &["--exact", "sums", "--nocapture"]).run().code(3);
-    nothing_ran(&sandbox, &finished.stderr_has(&["E2E_KEY is not set", "in experiment `sums`;"]));
+    nothing_ran(&sandbox, &finished.stderr_has(&["E2E_KEY is unset", "needed by experiment `sums`."]));
 }
 
 #[test]
@@ -98,11 +98,14 @@ fn an_ignored_case_is_listed_as_such_and_run_where_that_is_asked_for() {
     assert_eq!(finished.cases_that("FAILED"), ["spared"], "now the data are read");
     sandbox.write_items(numbered(3, 0));
     for args in [&["--ignored"][..], &["--include-ignored", "spared"], &["--exact", "spared", "--ignored"]] {
-        keyed(&sandbox, args).run().code(3).stderr_has(&["E2E_KEY is not set", "in experiment `spared`;"]);
+        keyed(&sandbox, args)
+            .run()
+            .code(3)
+            .stderr_has(&["E2E_KEY is unset", "needed by experiment `spared`."]);
     }
     alone(&sandbox, &["--exact", "spared", "--nocapture"]).run().code(0).says(&["1 ignored"]);
     let forced = alone(&sandbox, &["--exact", "spared", "--nocapture", "--ignored"]).run();
-    forced.code(3).stderr_has(&["E2E_KEY is not set"]);
+    forced.code(3).stderr_has(&["E2E_KEY is unset"]);
 }
 
 #[test]

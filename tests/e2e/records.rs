@@ -57,7 +57,7 @@ fn what_was_recorded_is_kept_however_the_agent_ends() {
     for fixture in [fixture!("steered"), fixture!("plain")] {
         let sandbox = one_of_each();
         let finished = sandbox.program(fixture).env("E2E_TIMEOUT_MS", 1_000).run().code(101);
-        finished.says(&["  tokens  92, cost $0.000019"]);
+        finished.says(&["  tokens  92, agent cost $0.000019"]);
         let report = sandbox.report();
         let ends: Vec<_> = report.items.iter().map(|item| item.status()).collect();
         assert_eq!(ends, [Status::Ok, Status::Error, Status::Error, Status::Timeout]);
@@ -176,7 +176,7 @@ fn a_cost_that_is_none_is_the_error_of_its_item_and_its_tokens_count() {
         used(fixture!("steered"), json!([{ "model": "gpt-4o-mini", "in": 20, "out": 3, "cost": -1 }]));
     finished
         .code(101)
-        .says(&["the agent reports a cost of -1; a cost is a finite number of US dollars that is 0 or more"]);
+        .says(&["the agent reports a cost of -1, expected a finite number of US dollars, at least 0"]);
     assert_eq!(report.items[0].status(), Status::Error);
     assert_eq!(report.summary.total_tokens, Some(23));
 }

@@ -153,7 +153,7 @@ fn a_result_that_cannot_be_read_is_an_error_and_nothing_is_run() {
     let (items, finished) = called(&sandbox, only(&sandbox, "changed"), 101);
     assert!(items.is_empty());
     assert_eq!(finished.cases_that("FAILED"), ["steered::results"]);
-    finished.says(&["no result file"]);
+    finished.says(&["not a result file"]);
     called(&sandbox, only(&sandbox, "change"), 3).1.stderr_has(&["COBALT_ONLY", "`failed` or `changed`"]);
 }
 

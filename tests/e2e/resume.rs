@@ -212,7 +212,8 @@ fn of_two_runs_of_one_experiment_the_first_is_resumed_and_the_other_is_said_to_b
     let journal = std::fs::read_to_string(&sandbox.journals()[0]).unwrap();
     sandbox.write(".cobalt/runs/0123456789ab.jsonl", &journal);
     let finished = resume(&sandbox, &format!("{first},0123456789ab")).run().code(0);
-    finished.stderr_has(&["`0123456789ab` belongs to experiment `steered`, of which another run is resumed"]);
+    finished
+        .stderr_has(&["`0123456789ab` belongs to experiment `steered`, for which another run is resumed"]);
     assert_eq!(sandbox.report().id, first);
     assert_eq!(sandbox.cut_short(), "0123456789ab");
 }

@@ -150,7 +150,7 @@ async fn an_experiment_that_makes_no_sense_is_an_error_that_says_what_to_change(
     let idle = message(Experiment::new("e", items()).evaluator(exact()).runs(0)).await;
     assert_eq!(idle, "experiment `e` cannot be run: `runs` and `concurrency` must be at least 1");
     let hasty = message(Experiment::new("e", items()).evaluator(exact()).timeout(Duration::ZERO)).await;
-    assert_eq!(hasty, "experiment `e` cannot be run: `timeout` must be longer than zero");
+    assert_eq!(hasty, "experiment `e` cannot be run: `timeout` must be greater than zero");
     let nameless = message(Experiment::new(" ", items()).evaluator(exact())).await;
     assert!(nameless.contains("its name is empty"), "{nameless}");
     let too_strict = ExactMatch::new("exact", "answer").pass_mark(80.0);

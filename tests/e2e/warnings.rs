@@ -52,7 +52,7 @@ fn a_run_whose_scores_nothing_bounds_warns_where_every_item_is_below_its_pass_ma
         warnings(&finished),
         [
             "silent: no threshold checks a score, and all items are below their pass mark (3 items); add a threshold such as \
-             `score.avg >= 0.8`, or `strict = true`"
+             `score.avg >= 0.8`, or set `strict = true`"
         ]
     );
     assert_eq!(warnings(&silent(&sandbox).run().code(0)), [""; 0], "all are right");

@@ -164,7 +164,7 @@ fn record(cx: &Context) {
     for entry in cx.item().get("record").and_then(Value::as_array).into_iter().flatten() {
         if let Some(model) = entry.get("model").and_then(Value::as_str) {
             let tokens = |side: &str| entry.get(side).and_then(Value::as_u64).unwrap_or(0);
-            let call = ModelCall::new(model).total_tokens(tokens("in"), tokens("out"));
+            let call = ModelCall::new(model).tokens(tokens("in"), tokens("out"));
             cx.record(entry.get("cost").and_then(Value::as_f64).into_iter().fold(call, ModelCall::cost));
         } else if let Some(tool) = entry.get("tool").and_then(Value::as_str) {
             cx.record(ToolCall::new(tool).arguments(json!({ "city": "York" })).result("rain"));

@@ -159,20 +159,16 @@ fn refuse_namesakes(runs: &[Measurements], layout: &Layout) -> Result<(), Error>
 
 fn confirmation(run: &Measurements, before: Option<&Measurements>, path: &Path) -> String {
     let Measurements { id, name, timestamp, items, .. } = run;
-    let before = match before {
-        Some(before) if before.id == *id => ", unchanged".to_owned(),
-        Some(before) => format!(", replacing run {}", one_line(&before.id)),
-        None => String::new(),
-    };
     let start = timestamp.to_string()[..16].replace('T', " ");
-    let items = items.len();
-    let noun = if items == 1 { "item" } else { "items" };
-    format!(
-        "{}: saved run {} ({start} UTC, {items} {noun}) as baseline `{}`{before}\n",
-        one_line(name),
-        one_line(id),
-        relative_path(path)
-    )
+    let run = format!("run {} ({start} UTC, {})", one_line(id), wording::count(items.len(), "item"));
+    let (name, path) = (one_line(name), relative_path(path));
+    match before {
+        Some(before) if before.id == *id => format!("{name}: {run} is already the baseline `{path}`\n"),
+        Some(before) => {
+            format!("{name}: saved {run} as baseline `{path}`, replacing run {}\n", one_line(&before.id))
+        }
+        None => format!("{name}: saved {run} as baseline `{path}`\n"),
+    }
 }
 
 /// Warnings about the baseline: items in error, and evaluators that are worse than in the previous one.

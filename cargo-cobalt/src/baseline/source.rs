@@ -90,7 +90,7 @@ impl BaselineSource {
         let of = wording::join_quoted(self.experiments.iter().map(String::as_str));
         let selected = wording::join_quoted(selected.iter().copied());
         Err(Error::NothingMatched(format!(
-            "`--baseline {typed}` is a run of {of}, not of {selected}; use a run of these, e.g. `NAME@latest`"
+            "`--baseline {typed}` is a run of {of}, not of {selected}; pass a run of a selected experiment, e.g. `NAME@latest`"
         )))
     }
 

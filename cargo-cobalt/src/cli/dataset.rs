@@ -33,7 +33,7 @@ pub enum DatasetCommand {
     /// it already contains are not added again. An item is refused if another item has the same `id` or, without IDs, the same
     /// `input`; the other items are added.
     ///
-    /// Exit codes: 0, also if all items exist already or none failed; 2 invalid arguments; 3 an item was refused, or a file could
+    /// Exit codes: 0, also if all items already exist or none failed; 2 invalid arguments; 3 an item was refused, or a file could
     /// not be read or written; 4 no such run or item.
     Add(AddItems),
     /// Remove duplicate items from a data file

@@ -48,7 +48,7 @@ fn write_items(file: DataFile, new: Vec<NewItem>, arguments: &AddItems) -> Resul
     let path = one_line(&arguments.file.display().to_string());
     new.iter().for_each(|new| warn_about_secrets(new, &path));
     if new.is_empty() {
-        eprintln!("nothing added to `{path}`");
+        eprintln!("Nothing added to `{path}`");
         return Ok(());
     }
     let names = cobalt_core::wording::join_quoted(new.iter().map(|new| &*new.name));
@@ -57,10 +57,10 @@ fn write_items(file: DataFile, new: Vec<NewItem>, arguments: &AddItems) -> Resul
     let draft = file.append(new.into_iter().map(|new| new.item).collect())?;
     if arguments.dry_run {
         print(&format!("{}\n", draft.inserted())).map_err(Error::Print)?;
-        eprintln!("would add {what}");
+        eprintln!("Would add {what}");
     } else {
         draft.save()?;
-        eprintln!("added {what}");
+        eprintln!("Added {what}");
     }
     Ok(())
 }
@@ -151,17 +151,14 @@ fn failing_indexes(report: &Report) -> Vec<usize> {
 
 fn unknown_item_error(report: &Report, name: &str, keys: &[String]) -> Error {
     let meant = wording::closest(name, keys.iter().map(String::as_str));
-    let meant = meant.map(|key| format!("; did you mean `{key}`?")).unwrap_or_default();
+    let meant = meant.map(|key| format!(" (did you mean `{key}`?)")).unwrap_or_default();
     let failing = failing_indexes(report);
     let there = match failing.is_empty() {
         true => {
             format!("no item failed; its items are {}", wording::join_quoted(keys.iter().map(String::as_str)))
         }
         false => {
-            format!(
-                "the failed items are {}",
-                wording::join_quoted(failing.iter().map(|place| &*keys[*place]))
-            )
+            format!("failed items: {}", wording::join_quoted(failing.iter().map(|place| &*keys[*place])))
         }
     };
     let id = &report.id;
@@ -214,7 +211,7 @@ pub struct NewItem {
 #[derive(Debug, Default)]
 pub struct AddPlan {
     pub new: Vec<NewItem>,
-    /// A sentence for each item that exists already.
+    /// A sentence for each item that already exists.
     pub existing: Vec<String>,
     /// The reason for each item that cannot be added.
     pub refused: Vec<String>,
@@ -242,7 +239,7 @@ pub fn plan_additions(
         let key = item_key(&item);
         let there = places.get(&key).map(Vec::as_slice).unwrap_or_default();
         if let Some(place) = there.iter().find(|place| is_equal(&file.items()[**place], &item)) {
-            sorted.existing.push(format!("`{name}` exists already, in line {}", file.line(*place)));
+            sorted.existing.push(format!("`{name}` already exists on line {}", file.line(*place)));
         } else if let Some(place) = there.first() {
             sorted.refused.push(conflict_message(&name, &item, file, *place));
         } else if let Some(new) = added.get(&key).map(|place| &sorted.new[*place]) {
@@ -279,7 +276,7 @@ fn conflict_message(name: &str, item: &Item, file: &DataFile, place: usize) -> S
     let differing: Vec<_> =
         fields.filter(|field| there.get(*field) != item.get(*field)).map(String::as_str).collect();
     format!(
-        "`{name}` was not added: the item in line {} has the same {}, but differs in {}: change that item, or add this one \
+        "`{name}` was not added: the item on line {} has the same {}, but differs in {}: change that item, or add this one \
          with another `--id`",
         file.line(place),
         identity_field(item),

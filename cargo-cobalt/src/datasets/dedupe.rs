@@ -28,18 +28,18 @@ pub fn dedupe(arguments: &DedupeDataset, flags: &Flags) -> Result<ExitCode, Erro
     let draft = file.remove(&indexes)?;
     let (stay, gone) = (count(all - gone, "item"), count(gone, "duplicate"));
     let done = match &arguments.output {
-        _ if arguments.dry_run => format!("would remove {gone} of {all} from `{path}`"),
+        _ if arguments.dry_run => format!("Would remove {gone} of {all} from `{path}`"),
         // With `--output`, the file is written in any case.
         Some(output) => {
             draft.save_as(output)?;
-            format!("wrote {stay} to `{}`, without {gone}", one_line(&output.display().to_string()))
+            format!("Wrote {stay} to `{}`, without {gone}", one_line(&output.display().to_string()))
         }
         None if indexes.is_empty() => {
             format!("`{path}` is unchanged: no duplicates among {}", count(all, "item"))
         }
         None => {
             draft.save()?;
-            format!("removed {gone} from `{path}`; {stay} left")
+            format!("Removed {gone} from `{path}`; {stay} left")
         }
     };
     // Print after the work is done: the reader may have closed the pipe, as with `head`.

@@ -56,7 +56,7 @@ fn experiment(finished: &FinishedExperiment) -> String {
 fn baseline_changes(against: &Comparison) -> String {
     let base = &against.base;
     let mut text = format!(
-        "\nvs. baseline {} ({}), {} in common: **{}**\n",
+        "\nChange vs. baseline {} ({}), {} in common: **{}**\n",
         code(&base.id),
         &base.timestamp.to_string()[..10],
         count(against.items.matched, "item"),

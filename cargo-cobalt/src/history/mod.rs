@@ -59,17 +59,17 @@ fn note(found: &RunMatches, results: &str) -> Option<String> {
     let RunMatches { runs, matching, known, partial } = found;
     let shown = runs.len();
     if *matching > shown {
-        Some(format!("showing the latest {shown} of {matching} runs; use `--limit {matching}` to show all"))
+        Some(format!("Showing the latest {shown} of {matching} runs; use `--limit {matching}` to show all."))
     } else if shown > 0 {
         None
     } else if *known > 0 {
-        Some(format!("none of the {known} runs in `{results}` match these filters"))
+        Some(format!("None of the {known} runs in `{results}` matches."))
     } else if *partial > 0 {
         Some(format!(
-            "`{results}` has only partial runs, which are not representative; run all items with `cargo cobalt run`"
+            "`{results}` has only partial runs, which are not representative. Run all items with `cargo cobalt run`."
         ))
     } else {
-        Some(format!("no runs in `{results}` yet; create one with `cargo cobalt run`"))
+        Some(format!("No runs in `{results}` yet. Create one with `cargo cobalt run`."))
     }
 }
 

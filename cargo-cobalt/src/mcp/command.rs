@@ -319,7 +319,7 @@ impl ProcessGroup {
     }
 
     #[cfg(not(unix))]
-    fn begin(_: &mut Command) {}
+    fn create(_: &mut Command) {}
 
     /// The group led by this process.
     fn led_by(leader: Option<u32>) -> Self {

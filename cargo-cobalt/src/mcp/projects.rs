@@ -201,7 +201,7 @@ fn ambiguous_message(name: Option<&str>, all: &[Arc<Project>]) -> String {
     };
     let of_name = all.iter().filter(|project| name.is_none_or(|name| project.name == name));
     let listed: Vec<_> = of_name.map(|it| format!("{} ({})", it.name, it.root.display())).collect();
-    format!("{ask}; there are {}", wording::join_quoted(listed.iter().map(String::as_str)))
+    format!("{ask}; available: {}", wording::join_quoted(listed.iter().map(String::as_str)))
 }
 
 /// How long an assistant may take to return its roots.

@@ -244,12 +244,12 @@ fn open_pipe(path: &Path) -> io::Result<PipeEnds> {
 
 /// On other platforms a file replaces the pipe and is read after the binary has exited.
 #[cfg(not(unix))]
-fn make(path: &Path) -> io::Result<()> {
+fn create_pipe(path: &Path) -> io::Result<()> {
     File::create_new(path).map(drop)
 }
 
 #[cfg(not(unix))]
-fn open(path: &Path) -> io::Result<PipeEnds> {
+fn open_pipe(path: &Path) -> io::Result<PipeEnds> {
     Ok(PipeEnds { reader: File::open(path)?, keeper: File::open(path)? })
 }
 

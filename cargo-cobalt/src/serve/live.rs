@@ -37,7 +37,6 @@ const CHANNEL_CAPACITY: usize = 8 * MAX_ITEM_EVENTS;
 /// An event of the server; its name is `type`.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase", tag = "type")]
-#[schemars(rename = "Happening")]
 pub enum ServerEvent {
     /// The unfinished runs: sent at first, and whenever one of them starts, makes progress, or ends.
     Live { runs: Vec<LiveRun> },

@@ -1,6 +1,6 @@
 //! The runs of the project, from its index and its result files.
 //!
-//! The list of [`known`] runs is in memory. Runs whose items are requested are [`loaded`] into a [bounded cache](crate::recent);
+//! The list of [known](run_list) runs is in memory. Runs whose items are requested are [loaded](loaded_run) into a [bounded cache](crate::sized_cache);
 //! large fields are read from the files again, item by item.
 
 mod loaded_run;

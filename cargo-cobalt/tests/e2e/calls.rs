@@ -41,5 +41,5 @@ fn an_error_of_every_item_is_shown_once_with_their_number() {
         .stdout_has("12 items (e")
         .stdout_has(", …): no-weather gave no score: the agent's `metadata.messages[");
     assert_eq!(said.stderr.matches(piece).count(), 1, "{}", said.stderr);
-    assert_eq!(said.stderr.matches("same evaluation error as item e").count(), 11, "{}", said.stderr);
+    assert_eq!(said.stderr.matches("same scoring error as item e").count(), 11, "{}", said.stderr);
 }

@@ -102,7 +102,7 @@ fn without_yes_it_lists_and_removes_nothing() {
     let rows: Vec<Vec<_>> = said.stdout.lines().map(|line| line.split_whitespace().collect()).collect();
     assert_eq!(rows[0].join(" "), "what files size oldest (UTC) newest (UTC)");
     let starts: Vec<_> = rows[1..].iter().map(|row| row[..2].join(" ")).collect();
-    assert_eq!(starts, ["results 5", "journals 1", "answers 1"]);
+    assert_eq!(starts, ["results 5", "journals 1", "cached responses"]);
     assert_printed!(project.clean(&["--results", "--cache"], 0));
     let said = project.clean(&["--results", "--verbose"], 0);
     assert!(said.stdout.contains("_intent_eeeeeeeeeeee.json"), "{}", said.stdout);

@@ -79,7 +79,7 @@ fn a_command_lists_runs_and_refreshes_what_was_fetched() {
     // Flags take precedence over variables.
     let mut down = fetching.command(&["run", "--refresh", "--ci", "--experiment", "desk"]);
     let down = ProgramOutput::by(down.env("COBALT_OFFLINE", "1"), 3);
-    down.stderr_has("503").stderr_has("is used with `--offline`");
+    down.stderr_has("503").stderr_has("pass `--offline`");
     let asked = fetching.asked();
     let mut offline = fetching.command(&["run", "--offline", "--ci"]);
     ProgramOutput::by(offline.env("COBALT_REFRESH", "1"), 0);

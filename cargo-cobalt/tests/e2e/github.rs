@@ -47,7 +47,7 @@ fn a_job_shows_what_failed_beside_the_code_and_a_summary() {
     assert!(error.contains(&place), "{error}");
     assert!(error.contains("%0A  output: \"no, 100 %25\"%0A"), "{error}");
     let has = |start: &str, part: &str| commands.iter().any(|it| it.starts_with(start) && it.contains(part));
-    assert!(has("::warning file", "title=gated%3A%3Arome has a low score::"), "{commands:?}");
+    assert!(has("::warning file", "title=gated%3A%3Arome below pass mark::"), "{commands:?}");
     assert!(has("::notice file", "title=gated passed::"), "{commands:?}");
     assert!(has("::group::strict", "") && has("::endgroup::", ""), "{commands:?}");
     assert!(!stderr.contains("the agent was asked"), "all is on one stream: {stderr}");

@@ -234,7 +234,7 @@ fn the_store_is_that_of_the_package_or_workspace_around() {
     assert!(from(&inner).out.contains("aaaaaaaaaaaa"));
 
     let outside = tempfile::tempdir().unwrap();
-    assert!(from(outside.path()).err.contains("no runs in `.cobalt/results`"));
+    assert!(from(outside.path()).err.contains("No runs in `.cobalt/results`"));
 }
 
 #[test]

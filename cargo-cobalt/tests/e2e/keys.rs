@@ -32,7 +32,11 @@ fn a_missing_key_is_said_with_all_that_need_it_and_nothing_is_run() {
     }
     project.write("tests/more.rs", &more);
     let said = project.cobalt(&["run", "--filter", "judged", "--filter", "free"], 3);
-    assert_eq!(said.stderr.matches("error: TRIAL_KEY is not set").count(), 1, "both say the same: {said:?}");
+    assert_eq!(
+        said.stderr.matches("error: TRIAL_KEY is unset or empty").count(),
+        1,
+        "both say the same: {said:?}"
+    );
     assert!(!said.stdout.contains("the agent was asked") && project.results().is_empty(), "{said:?}");
     said.stderr_has(
         "it is the API key for model `m` of someone, needed by experiments `desk`, `sums`, `more_desk`, `more_sums`.",
@@ -44,7 +48,7 @@ fn a_missing_key_is_said_with_all_that_need_it_and_nothing_is_run() {
     project.cobalt(&["run", "keyed", "--ci", "--filter", "judged"], 0);
     assert_eq!(project.results(), ["desk", "sums"]);
     let mut empty = project.command(&["run", "keyed", "--filter", "judged"]);
-    ProgramOutput::by(empty.env("TRIAL_KEY", ""), 3).stderr_has("TRIAL_KEY is not set or empty");
+    ProgramOutput::by(empty.env("TRIAL_KEY", ""), 3).stderr_has("TRIAL_KEY is unset or empty");
 }
 
 #[test]
@@ -52,18 +56,19 @@ fn a_key_that_a_later_target_needs_is_missed_before_an_earlier_one_runs() {
     let project = early_and_keyed();
     let nothing_ran = |arguments: &[&str]| {
         let said = project.cobalt(arguments, 3);
-        assert_eq!(said.stderr.matches("error: TRIAL_KEY is not set").count(), 1, "{said:?}");
+        assert_eq!(said.stderr.matches("error: TRIAL_KEY is unset or empty").count(), 1, "{said:?}");
         assert!(!said.stdout.contains("the agent was asked") && project.results().is_empty(), "{said:?}");
         said
     };
     nothing_ran(&["run", "--filter", "thrifty", "--filter", "judged"])
         .stderr_has("it is the API key for model `m` of someone, needed by experiments `desk`, `sums`.");
     nothing_ran(&["run", "--filter", "thrifty", "--filter", "costly", "--filter", "desk"])
-        .stderr_has("in experiments `costly`, `desk`;");
+        .stderr_has("needed by experiments `costly`, `desk`. Set it");
     nothing_ran(&["run", "--filter", "thrifty", "--filter", "spared", "--", "--include-ignored"])
-        .stderr_has("in experiments `spared`, `unread`;");
-    nothing_ran(&["run", "--", "thrifty", "desk::one"]).stderr_has("in experiment `desk`;");
-    nothing_ran(&["run", "--", "--format=terse", "thrifty", "desk"]).stderr_has("in experiment `desk`;");
+        .stderr_has("needed by experiments `spared`, `unread`.");
+    nothing_ran(&["run", "--", "thrifty", "desk::one"]).stderr_has("needed by experiment `desk`.");
+    nothing_ran(&["run", "--", "--format=terse", "thrifty", "desk"])
+        .stderr_has("needed by experiment `desk`.");
 
     let selected = ["run", "--ci", "--", "thrifty", "desk::no-such-item"];
     project.cobalt(&selected, 0).stdout_has("the agent was asked");
@@ -81,7 +86,7 @@ fn keys_that_several_targets_lack_are_events_too() {
     let event: Value = serde_json::from_str(&said.stdout).unwrap();
     assert_eq!(event["event"], "failed");
     assert!(
-        event["error"].as_str().unwrap().contains("in experiments `costly`, `desk`, `sums`;"),
+        event["error"].as_str().unwrap().contains("needed by experiments `costly`, `desk`, `sums`. Set it"),
         "{said:?}"
     );
 }
@@ -108,7 +113,7 @@ fn an_experiment_without_its_variable_is_shown_as_ignored_and_fails_nothing() {
 
     let forced = project.cobalt(&["run", "--filter", "spared", "--", "--include-ignored"], 3);
     forced.stderr_has(
-        "TRIAL_KEY is not set or empty: it is the API key for model `m` of someone, needed by experiment `spared`.",
+        "TRIAL_KEY is unset or empty: it is the API key for model `m` of someone, needed by experiment `spared`.",
     );
     project.write(".env", "TRIAL_KEY=from-file\n");
     project.cobalt(&["run", "--ci", "--filter", "spared"], 3).stderr_has("no-such-file.jsonl");
@@ -135,7 +140,7 @@ fn a_model_without_a_price_is_named_once() {
     project.write("cobalt.toml", "[prices.our-model]\ninput = 10\noutput = 5\ncached-input = 1\n");
     let said = project.cobalt(&["run", "--filter", "free"], 0);
     assert!(!said.stdout.contains("no price for"), "{said:?}");
-    said.stdout_has("tokens  1,200, cost $0.0065\n");
+    said.stdout_has("tokens  1,200, agent cost $0.0065\n");
 }
 
 /// Secrets of a project, none of which looks like a key.

@@ -163,6 +163,6 @@ fn an_experiment_is_found_by_either_form_of_its_name() {
         project.cobalt(&["run", "--quiet", "forms", "--baseline", &latest], 0);
         let item = format!("{form}::rome");
         let add = ["dataset", "add", "new.jsonl", "--from-run", &latest, "--item", &item, "--dry-run"];
-        project.cobalt(&add, 0).stderr_has("would add 1 item");
+        project.cobalt(&add, 0).stderr_has("Would add 1 item");
     }
 }

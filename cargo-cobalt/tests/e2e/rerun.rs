@@ -52,7 +52,7 @@ fn what_failed_last_time_is_run_again_until_it_passes() {
     let (items, said) = runs(&project, &["--rerun-failed", "--ci"]);
     assert_eq!(items, None);
     said.stderr_has("strict: nothing to run: no item failed last time (run `")
-        .stdout_has("1 experiment had no item to run");
+        .stdout_has("Nothing to run: 1 experiment skipped.");
     project.cobalt(&["run", "--rerun-failed", "--changed"], 2).stderr_has("cannot be used with");
 }
 

@@ -27,7 +27,7 @@ pub fn case_names<'a>(items: impl Iterator<Item = (usize, &'a Item)>) -> Vec<Str
     make_unique(items.map(|(index, item)| case_name(index, item)).collect())
 }
 
-/// An item's key, which may not be unique: see [`unique`].
+/// An item's key, which may not be unique: see [`make_unique`].
 pub fn natural_key(item: &Item) -> String {
     if let Some(id) = id(item) {
         return id;
@@ -40,7 +40,7 @@ pub fn natural_key(item: &Item) -> String {
     key
 }
 
-/// An item's test case name, which may not be unique: see [`unique`].
+/// An item's test case name, which may not be unique: see [`make_unique`].
 pub fn case_name(index: usize, item: &Item) -> String {
     name_or_index(id(item), index)
 }

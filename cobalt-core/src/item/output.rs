@@ -202,7 +202,7 @@ impl TokenCount {
     #[doc(hidden)]
     pub fn of(metadata: &Item) -> Option<Self> {
         let of_usage = || {
-            let Tokens { input, output, cached_input } = usage::tokens(&usage::read(metadata)?)?;
+            let Tokens { input, output, cached_input } = usage::total_tokens(&usage::read(metadata)?)?;
             Some(Self { total: input.saturating_add(output), split: Some((input, output)), cached_input })
         };
         metadata.get("tokens").and_then(Self::read).or_else(of_usage)
@@ -253,7 +253,7 @@ mod tests {
             {
                 let error = output.take_problem().unwrap();
                 let expected =
-                    format!("the agent reports a cost of {odd}; a cost is a finite number of US dollars");
+                    format!("the agent reports a cost of {odd}, expected a finite number of US dollars");
                 assert!(error.starts_with(&expected), "{error}");
             }
         }
@@ -263,7 +263,7 @@ mod tests {
     #[test]
     fn usage_in_another_shape_is_not_replaced() {
         let raw = serde_json::json!({ "prompt_tokens": 7 });
-        let call = || ModelCall::new("a").total_tokens(1, 2);
+        let call = || ModelCall::new("a").tokens(1, 2);
         let mut output = Output::new("").metadata("usage", raw.clone()).usage(call());
         let problem = output.take_problem().unwrap();
         assert!(problem.starts_with("the agent's `metadata.usage` does not have the format"), "{problem}");

@@ -38,7 +38,7 @@ impl ModelCall {
     }
 
     /// Sets the input and output tokens.
-    pub fn total_tokens(mut self, input: u64, output: u64) -> Self {
+    pub fn tokens(mut self, input: u64, output: u64) -> Self {
         self.tokens = Some((input, output));
         self
     }
@@ -75,9 +75,7 @@ pub struct ModelUsage {
 pub fn invalid_cost_message(usd: f64) -> Option<String> {
     let is_cost = usd.is_finite() && usd >= 0.0;
     (!is_cost).then(|| {
-        format!(
-            "the agent reports a cost of {usd}; a cost is a finite number of US dollars that is 0 or more"
-        )
+        format!("the agent reports a cost of {usd}, expected a finite number of US dollars, at least 0")
     })
 }
 
@@ -131,7 +129,7 @@ pub fn write(usage: &[ModelUsage]) -> Value {
 }
 
 /// The tokens of all models; `None` if none are known.
-pub fn tokens(usage: &[ModelUsage]) -> Option<Tokens> {
+pub fn total_tokens(usage: &[ModelUsage]) -> Option<Tokens> {
     usage.iter().filter_map(|one| one.tokens).reduce(saturating_sum)
 }
 
@@ -145,7 +143,7 @@ pub fn add_recorded(metadata: &mut Item, recorded: Vec<ModelUsage>) {
     };
     let usage = own.flatten().unwrap_or(recorded);
     let Some(first) = usage.first() else { return };
-    let tokens = tokens(&usage);
+    let tokens = total_tokens(&usage);
     let own_tokens =
         metadata.contains_key("tokens").then(|| TokenCount::of(metadata).map(|count| count.total));
     let total = tokens.map(|Tokens { input, output, .. }| input.saturating_add(output));

@@ -11,7 +11,7 @@ use super::marks::{REDACTED, has_mark, mark};
 use super::registry;
 use super::scanner::{Match, Scanner};
 
-/// Numbers from this value on may be known secrets: they have at least [`FEWEST_DIGITS`](known::FEWEST_DIGITS).
+/// Numbers from this value on may be known secrets: they have at least [`FEWEST_DIGITS`](registry::FEWEST_DIGITS).
 const SECRET_NUMBERS: u64 = 10_u64.pow(registry::FEWEST_DIGITS as u32 - 1);
 
 /// Replaces secrets with marks: `[redacted:github-token]`.

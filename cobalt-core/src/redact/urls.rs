@@ -219,7 +219,7 @@ fn unicode(escape: &[u8], bytes: &mut Vec<u8>) -> Option<usize> {
     Some(length)
 }
 
-/// Decodes all escapes, which start with `mark`, using `undo`, which returns the length of the escape.
+/// Decodes all escapes, which start with `mark`, using `rollback`, which returns the length of the escape.
 fn decode(text: &[u8], mark: u8, undo: impl Fn(&[u8], &mut Vec<u8>) -> Option<usize>) -> Option<Decoded> {
     let mut from = memchr::memchr(mark, text)?;
     let mut decoded = Decoded { bytes: text[..from].to_vec(), places: Vec::new() };

@@ -33,7 +33,7 @@ impl ThresholdOutcome {
 /// Evaluates a threshold. If there is nothing to measure, it is missed, and the message says why.
 ///
 /// A threshold against a baseline is inconclusive here and does not pass: see
-/// [`judge_against`](super::comparison::judge_against).
+/// [`evaluate_against`](super::comparison::evaluate_against).
 #[must_use]
 pub fn evaluate(threshold: &Threshold, figures: &RunMetrics<'_>) -> ThresholdOutcome {
     match measure(threshold, figures) {

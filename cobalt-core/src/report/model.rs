@@ -116,7 +116,7 @@ impl Report {
         self.partial.then(|| self.items.iter().map(|item| item.index).collect())
     }
 
-    /// Parses a report without its items, which are read separately, and its stored verdict. Call [`complete`](Self::complete) after
+    /// Parses a report without its items, which are read separately, and its stored verdict. Call [`apply_counts`](Self::apply_counts) after
     /// reading the items.
     pub(crate) fn parse_head(bytes: &[u8]) -> serde_json::Result<(Self, StoredVerdict)> {
         let mut report = Self::deserialize(&mut serde_json::Deserializer::from_slice(bytes))?;

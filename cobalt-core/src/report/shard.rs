@@ -17,7 +17,7 @@ use crate::hash::sha256_prefix;
 /// use cobalt::report::Shard;
 ///
 /// let shards: Vec<Shard> = ["1/2", "2/2"].iter().map(|shard| shard.parse()).collect::<Result<_, _>>()?;
-/// assert_eq!(shards.iter().filter(|shard| shard.has("capital-of-france")).count(), 1);
+/// assert_eq!(shards.iter().filter(|shard| shard.contains("capital-of-france")).count(), 1);
 /// assert!("0/2".parse::<Shard>().is_err() && "3/2".parse::<Shard>().is_err());
 /// # Ok::<(), &'static str>(())
 /// ```

@@ -72,7 +72,7 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         declared_at: Option<SourceLocation>,
     },
-    /// An experiment is ignored because a required environment variable is not set or empty.
+    /// An experiment is ignored because a required environment variable is unset or empty.
     ExperimentIgnored {
         /// The experiment's name.
         name: String,
@@ -520,12 +520,12 @@ pub fn merge_equal_errors(items: impl IntoIterator<Item = FailedItem>) -> Vec<Fa
     folded
 }
 
-/// The evaluation errors shown so far, each with its first item.
+/// The scoring errors shown so far, each with its first item.
 #[derive(Debug, Default)]
 pub struct SeenErrors(HashMap<String, String>);
 
 impl SeenErrors {
-    /// The earlier item with the same evaluation errors, if an item has no other problem. `name` is the item's name in test cases.
+    /// The earlier item with the same scoring errors, if an item has no other problem. `name` is the item's name in test cases.
     pub fn earlier(&mut self, item: &ItemResult, name: &str, config: &RunConfig) -> Option<&str> {
         let error = evaluation_errors(item);
         if error.is_empty() || item.error().is_some() || config.scores_below_pass_mark(item).next().is_some()

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::wording;
 
-/// An environment variable that should hold an API key but is not set or empty.
+/// An environment variable that should hold an API key but is unset or empty.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -50,7 +50,7 @@ impl fmt::Display for MissingKey {
         let noun = if experiments.len() == 1 { "experiment" } else { "experiments" };
         write!(
             f,
-            "{variable} is not set or empty: it is the API key for {}, needed by {noun} {}. Set it, add it to a `.env` file \
+            "{variable} is unset or empty: it is the API key for {}, needed by {noun} {}. Set it, add it to a `.env` file \
              for `cargo cobalt`, or declare `ignore_without = \"{variable}\"` to ignore the experiment without it",
             asked_for.join(" and "),
             wording::join_quoted(experiments.iter().map(String::as_str)),

@@ -10,7 +10,7 @@ use crate::report::comparison::ThresholdStatus;
 use crate::report::{Report, RunVerdict, ScoreStats, Summary, ThresholdOutcome};
 use crate::wording::{count, escape_control, group_thousands, percent};
 
-/// The column heads for [`score_figures`].
+/// The column heads for [`score_cells`].
 pub const SCORE_COLUMNS: [&str; 7] = ["mean", "95% CI", "min", "p50", "p95", "max", "pass rate"];
 /// The width of the labels at the start of lines.
 const LABEL_WIDTH: usize = 8;
@@ -161,7 +161,7 @@ fn format_items(finished: &ExperimentFinished, paint: Style) -> String {
     };
     bad(failed_items.saturating_sub(timeouts), "error");
     bad(timeouts, "timeout");
-    bad(eval_errors, "evaluation error");
+    bad(eval_errors, "scoring error");
     parts.join(", ")
 }
 

@@ -274,7 +274,7 @@ impl Lock {
         Self::of(file.try_lock_shared())
     }
 
-    /// Like [`try_on`](Self::try_on), but waits briefly for a process that has just ended.
+    /// Like [`try_exclusive`](Self::try_exclusive), but waits briefly for a process that has just ended.
     pub fn acquire(file: &File) -> io::Result<Self> {
         let deadline = Instant::now() + LOCK_TIMEOUT;
         loop {

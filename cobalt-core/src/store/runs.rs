@@ -35,7 +35,7 @@ impl StoredRun {
 
     /// When the run started, to the second.
     #[must_use]
-    pub fn start_of(&self) -> Timestamp {
+    pub fn start(&self) -> Timestamp {
         self.start
     }
 
@@ -68,7 +68,7 @@ impl StoredRun {
 /// use cobalt::files::{layout, runs};
 ///
 /// // The mean scores of an experiment in its last ten runs.
-/// for run in runs(&layout()?)?.iter().filter(|run| run.may_be_of("help-desk")).take(10) {
+/// for run in runs(&layout()?)?.iter().filter(|run| run.may_belong_to("help-desk")).take(10) {
 ///     let report = run.read()?;
 ///     for (evaluator, stats) in &report.summary.scores {
 ///         println!("{} {evaluator} {:.3}", report.timestamp, stats.avg);
@@ -178,7 +178,7 @@ pub fn result_files(layout: &Layout, experiment: &str) -> Result<Vec<(String, Pa
     let mut files = Vec::new();
     for entry in entries {
         let entry = entry.map_err(failed)?;
-        if let Some(start) = entry.file_name().to_str().and_then(|name| start(name, &slug)) {
+        if let Some(start) = entry.file_name().to_str().and_then(|name| start_of(name, &slug)) {
             files.push((start.to_owned(), entry.path()));
         }
     }
@@ -187,7 +187,7 @@ pub fn result_files(layout: &Layout, experiment: &str) -> Result<Vec<(String, Pa
 }
 
 /// The start time in a result file's name, if it belongs to the experiment with this slug.
-fn start<'a>(name: &'a str, slug: &str) -> Option<&'a str> {
+fn start_of<'a>(name: &'a str, slug: &str) -> Option<&'a str> {
     ResultFileName::parse(name).filter(|name| name.experiment == slug).map(|name| name.start)
 }
 
@@ -277,7 +277,7 @@ mod tests {
         fs::write(layout.results().join("notes.json"), "{}").unwrap();
         let found = runs(&layout).unwrap();
         assert_eq!(found.iter().map(StoredRun::id).collect::<Vec<_>>(), ["bbb", "ccc", "aaa"]);
-        assert_eq!(found[0].start_of().to_string(), "2026-02-07T14:30:00.000Z");
+        assert_eq!(found[0].start().to_string(), "2026-02-07T14:30:00.000Z");
         assert!(found[1].may_belong_to("help-desk") && !found[0].may_belong_to("help-desk"));
         assert_eq!(found[0].read().unwrap().name, "sums");
         fs::write(found[0].path(), "{").unwrap();

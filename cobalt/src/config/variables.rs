@@ -88,10 +88,10 @@ const DEVELOPMENT_VARIABLES: [&str; 8] = [
 /// variable.
 ///
 /// ```
-/// use cobalt::command::config::unknown_variable;
+/// use cobalt::command::config::unknown_variable_warning;
 ///
-/// assert_eq!(unknown_variable("COBALT_TIMEOUT"), None);
-/// assert!(unknown_variable("COBALT_TIMOUT").is_some_and(|text| text.ends_with("did you mean `COBALT_TIMEOUT`?")));
+/// assert_eq!(unknown_variable_warning("COBALT_TIMEOUT"), None);
+/// assert!(unknown_variable_warning("COBALT_TIMOUT").is_some_and(|text| text.ends_with("did you mean `COBALT_TIMEOUT`?")));
 /// ```
 #[must_use]
 pub fn unknown_variable_warning(name: &str) -> Option<String> {

@@ -79,7 +79,7 @@ impl IntoDataset for String {
 ///
 /// [`load`]: NamedDataset::load
 #[derive(Clone, Debug)]
-#[must_use = "a dataset is only read when it is loaded or given to an experiment"]
+#[must_use = "a dataset is only read when it is loaded or passed to an experiment"]
 pub struct NamedDataset {
     pub(crate) name: String,
 }

@@ -309,7 +309,7 @@ impl RemoteOptions for UrlOptions {
 pub(crate) struct LangfuseOptions {
     /// The name of the dataset; in a folder "folder/name".
     name: NonEmptyString,
-    /// The time as of which items are read, such as "2026-01-21T14:35:42Z"; default now.
+    /// The time as of which items are read, such as "2026-01-21T14:35:42Z"; default: the latest.
     #[serde(skip_serializing_if = "Option::is_none")]
     version: Option<NonEmptyString>,
     /// The number of items per request; default 100.
@@ -338,7 +338,7 @@ impl RemoteOptions for LangfuseOptions {
 pub(crate) struct LangSmithOptions {
     /// The name of the dataset.
     name: NonEmptyString,
-    /// The time or version tag as of which examples are read; default now.
+    /// The time or version tag as of which examples are read; default: the latest.
     #[serde(skip_serializing_if = "Option::is_none")]
     version: Option<NonEmptyString>,
     /// The splits to read; default all.
@@ -382,7 +382,7 @@ pub(crate) struct BraintrustOptions {
     project: NonEmptyString,
     /// The name of the dataset.
     name: NonEmptyString,
-    /// The ID of the transaction as of which records are read; default now.
+    /// The ID of the transaction as of which records are read; default: the latest.
     #[serde(skip_serializing_if = "Option::is_none")]
     version: Option<NonEmptyString>,
     /// The name of a snapshot, instead of a version.

@@ -12,7 +12,7 @@ use crate::settings::{ScoreValue, SplitTable};
 
 /// The settings specific to an evaluator: the keys of its table, without `type`.
 pub(crate) trait Options: Clone + Serialize + DeserializeOwned {
-    /// The settings shared with other evaluators; [`NoKeys`](crate::settings::NoKeys) if there are none.
+    /// The settings shared with other evaluators; [`NoSharedKeys`](crate::settings::NoSharedKeys) if there are none.
     type Shared: Clone + Serialize + DeserializeOwned;
 
     /// Rejects contradictory settings.

@@ -77,7 +77,7 @@ impl ResolvedDefinition {
             return Err(format!("`runs` is {}, but the maximum is {most}", self.runs));
         }
         if self.timeout.is_zero() {
-            return Err("`timeout` must be longer than zero".to_owned());
+            return Err("`timeout` must be greater than zero".to_owned());
         }
         if self.timeout > MAX_TIMEOUT {
             let hours = self.timeout.as_secs() / 3600;

@@ -15,7 +15,7 @@ const MAX_RECORDS: usize = 10_000;
 
 /// A record for [`Context::record`](crate::Context::record): a [`ModelCall`], one or several [`ToolCall`]s, a message or a note.
 #[derive(Clone, Debug)]
-#[must_use = "a record counts once it is given to `Context::record`"]
+#[must_use = "a record counts only if it is passed to `Context::record`"]
 pub struct Record(RecordKind);
 
 #[derive(Clone, Debug)]
@@ -206,9 +206,9 @@ mod tests {
     #[test]
     fn usage_of_two_models_is_kept_apart_and_summed_up_at_the_end() {
         let output = Output::new("")
-            .usage(ModelCall::new("a").total_tokens(1, 2))
-            .usage(ModelCall::new("b").total_tokens(3, 4).cost(0.5))
-            .usage(ModelCall::new("a").total_tokens(5, 6));
+            .usage(ModelCall::new("a").tokens(1, 2))
+            .usage(ModelCall::new("b").tokens(3, 4).cost(0.5))
+            .usage(ModelCall::new("a").tokens(5, 6));
         let mut kept = output.into_metadata();
         Records::default().merge_into(&mut kept);
         assert_eq!(
@@ -225,7 +225,7 @@ mod tests {
 
     #[test]
     fn calls_of_one_model_are_summed_up() {
-        let call = || ModelCall::new("gpt-4o-mini").total_tokens(20, 3).cached_tokens(4);
+        let call = || ModelCall::new("gpt-4o-mini").tokens(20, 3).cached_tokens(4);
         assert_eq!(
             metadata([call().into(), call().into()]),
             json!({
@@ -239,10 +239,10 @@ mod tests {
     #[test]
     fn calls_of_two_models_are_kept_apart_and_calls_of_known_cost_from_others() {
         let calls = [
-            ModelCall::new("a").total_tokens(1, 2).cost(0.5),
-            ModelCall::new("b").total_tokens(3, 4),
-            ModelCall::new("a").total_tokens(5, 6),
-            ModelCall::new("a").total_tokens(7, 8).cost(0.25),
+            ModelCall::new("a").tokens(1, 2).cost(0.5),
+            ModelCall::new("b").tokens(3, 4),
+            ModelCall::new("a").tokens(5, 6),
+            ModelCall::new("a").tokens(7, 8).cost(0.25),
         ];
         assert_eq!(
             metadata(calls.map(Record::from)),
@@ -263,7 +263,7 @@ mod tests {
         let expected =
             json!({ "model": "a", "cost": 0.75, "usage": [{ "model": "a", "calls": 2, "cost": 0.75 }] });
         assert_eq!(metadata([call(0.5), call(0.25)]), expected);
-        assert_eq!(metadata([call(0.5), ModelCall::new("a").total_tokens(1, 1).into()]).get("cost"), None);
+        assert_eq!(metadata([call(0.5), ModelCall::new("a").tokens(1, 1).into()]).get("cost"), None);
     }
 
     #[test]
@@ -307,7 +307,7 @@ mod tests {
         let null = || crate::item! { "tokens": null, "usage": null, "cost": null, "toolCalls": null, "messages": null };
         let mut own = null();
         recorded([
-            ModelCall::new("a").total_tokens(1, 2).cost(0.5).into(),
+            ModelCall::new("a").tokens(1, 2).cost(0.5).into(),
             ToolCall::new("now").into(),
             Record::message("hello"),
         ])
@@ -331,7 +331,7 @@ mod tests {
         let raw = json!({ "prompt_tokens": 7 });
         let mut own = crate::item! { "usage": raw };
         let calls = [("gpt-4o", 2.5), ("gpt-4o-mini", 0.15)];
-        recorded(calls.map(|(model, _)| ModelCall::new(model).total_tokens(1_000_000, 0).into()))
+        recorded(calls.map(|(model, _)| ModelCall::new(model).tokens(1_000_000, 0).into()))
             .merge_into(&mut own);
         assert_eq!(own["usage"], raw);
         let spending = usage::ExecutionUsage::of(&own, &cobalt_core::prices::PriceTable::default());
@@ -354,7 +354,7 @@ mod tests {
     fn what_the_output_says_by_itself_wins() {
         let records = || {
             recorded([
-                ModelCall::new("a").total_tokens(1, 2).cost(0.5).into(),
+                ModelCall::new("a").tokens(1, 2).cost(0.5).into(),
                 ToolCall::new("recorded").into(),
                 Record::message("recorded"),
                 Record::note("note", "recorded"),
@@ -418,14 +418,13 @@ mod tests {
         let cost = |own: (u64, u64)| {
             let tokens = json!({ "input": own.0, "output": own.1 });
             let mut metadata = crate::item! { "model": "gpt-4o", "tokens": tokens };
-            recorded([ModelCall::new("text-embedding-3-small").total_tokens(500, 0).cost(0.00001).into()])
+            recorded([ModelCall::new("text-embedding-3-small").tokens(500, 0).cost(0.00001).into()])
                 .merge_into(&mut metadata);
             usage::ExecutionUsage::of(&metadata, &cobalt_core::prices::PriceTable::default()).cost
         };
         assert_eq!(cost((1_000_000, 0)), Some(2.5));
         let mut unnamed = crate::item! { "tokens": { "input": 1_000_000, "output": 0 } };
-        recorded([ModelCall::new("text-embedding-3-small").total_tokens(500, 0).into()])
-            .merge_into(&mut unnamed);
+        recorded([ModelCall::new("text-embedding-3-small").tokens(500, 0).into()]).merge_into(&mut unnamed);
         assert_eq!(unnamed.get("model"), None, "the tokens of the output are not of this model");
         assert_eq!(cost((500, 0)), Some(0.00001), "it is of these tokens");
     }
@@ -445,7 +444,7 @@ mod tests {
         let mut recorded = recorded([
             Record::message(json!({ "role": "user" })),
             Record::note("deep", abyss),
-            ModelCall::new("a").total_tokens(1, 2).cost(f64::NAN).into(),
+            ModelCall::new("a").tokens(1, 2).cost(f64::NAN).into(),
         ]);
         assert!(recorded.problem().unwrap().starts_with("the note `deep` is nested more than 100 levels"));
         let kept = recorded.into_metadata();

@@ -49,7 +49,7 @@ pub fn mark_called() {
     STATE.store(CALLED, Ordering::SeqCst);
 }
 
-/// Until the guard is dropped, any exit other than [`leave`] fails.
+/// Until the guard is dropped, any exit other than [`exit`] fails.
 pub fn arm() -> ExitGuard {
     PROCESS.store(std::process::id(), Ordering::SeqCst);
     STATE.store(ARMED, Ordering::SeqCst);
@@ -104,7 +104,7 @@ fn exit_with_failure() -> ! {
 }
 
 #[cfg(not(unix))]
-fn fail() -> ! {
+fn exit_with_failure() -> ! {
     std::process::abort()
 }
 
@@ -171,7 +171,7 @@ fn is_own_descendant() -> bool {
 
 /// Whether this process is a helper: Cargo and nextest pass only libtest's flags and filters to a test target.
 #[cfg(not(target_os = "linux"))]
-fn descends_from_itself() -> bool {
+fn is_own_descendant() -> bool {
     std::env::args().nth(1).is_some_and(|argument| argument.starts_with("--") && !is_of_libtest(&argument))
 }
 
@@ -246,7 +246,7 @@ impl SignalSource {
 }
 
 #[cfg(not(unix))]
-struct Source {
+struct SignalSource {
     runtime: tokio::runtime::Runtime,
     ctrl_c: tokio::signal::windows::CtrlC,
 }

@@ -192,7 +192,7 @@ fn exec(mut command: Command) -> std::io::Error {
 
 /// Runs the program, and exits with its exit code.
 #[cfg(not(unix))]
-fn replace(mut command: Command) -> std::io::Error {
+fn exec(mut command: Command) -> std::io::Error {
     match command.status() {
         Ok(status) => super::exit_guard::exit(status.code().unwrap_or(super::exit_code::SETUP_ERROR)),
         Err(error) => error,

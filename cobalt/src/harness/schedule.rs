@@ -175,7 +175,7 @@ impl Schedule {
         for run in left {
             let is_here = definitions.iter().any(|definition| (definition.name)() == run.experiment);
             let why =
-                if is_here { "of which another run is resumed" } else { "which is not in this test target" };
+                if is_here { "for which another run is resumed" } else { "which is not in this test target" };
             let note = format!("run `{}` belongs to experiment `{}`, {why}", run.id, run.experiment);
             self.not_resumed.push((run.id, note));
         }

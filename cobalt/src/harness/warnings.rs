@@ -138,7 +138,7 @@ pub struct ItemExplainer {
 /// Why an item failed.
 pub enum Explanation {
     Full(String),
-    /// The same evaluation errors as those of an earlier item, which this text names.
+    /// The same scoring errors as those of an earlier item, which this text names.
     Repeated(String),
 }
 
@@ -149,13 +149,13 @@ impl ItemExplainer {
         Self { name, config, names, repeated: SeenErrors::default() }
     }
 
-    /// Why an item failed. Evaluation errors of an earlier item are not repeated.
+    /// Why an item failed. Scoring errors of an earlier item are not repeated.
     pub fn explain(&mut self, item: &ItemResult) -> Explanation {
         let explained = explain(item, &self.name, &self.config);
         match self.repeated.earlier(item, &self.names[item.index], &self.config) {
             Some(earlier) => {
                 let head = explained.lines().next().unwrap_or_default();
-                Explanation::Repeated(format!("{head}\n  same evaluation error as item {earlier}"))
+                Explanation::Repeated(format!("{head}\n  same scoring error as item {earlier}"))
             }
             None => Explanation::Full(explained),
         }

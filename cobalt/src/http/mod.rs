@@ -1,8 +1,8 @@
 //! HTTP: the connections of the process, and what all requests have in common.
 //!
-//! A [`Call`] is sent once by [`attempt`], over [`Connections`], following its [`Redirects`]. The response is an [`Answer`],
-//! which is read in chunks. [`Tries`] decides whether to retry, and waits before it. Error responses are formatted by
-//! [`said`], and keys are redacted by [`without_key`].
+//! A [`HttpRequest`] is sent once by [`attempt`], over [`Connections`], following its [`RedirectPolicy`]. The response is an [`HttpResponse`],
+//! which is read in chunks. [`RetryPolicy`] decides whether to retry, and waits before it. Error responses are formatted by
+//! [`error_body`], and keys are redacted by [`redact_key`].
 
 mod attempt;
 mod connections;

@@ -155,7 +155,7 @@ impl EmbeddingBatcher {
                 distribute(batch, std::iter::repeat(Err(AskError(problem))), Tokens::default(), wasted, 0);
             }
             Err(ClientError::Malformed { problem, tokens }) => {
-                let error = AskError(format!("{problem}; asked twice"));
+                let error = AskError(format!("{problem} (2 attempts)"));
                 distribute(batch, std::iter::repeat(Err(error)), tokens, wasted, 1);
             }
         }

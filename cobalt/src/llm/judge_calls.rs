@@ -115,7 +115,7 @@ impl Models {
                 }
             }
         }
-        Err(AskError(format!("{problem}; asked twice")))
+        Err(AskError(format!("{problem} (2 attempts)")))
     }
 
     /// Calls a moderation model, once more if the response is unusable.
@@ -137,7 +137,7 @@ impl Models {
             }
             Err(ClientError::Malformed { problem, tokens }) => {
                 self.record_usage(meter, target, CallUsage::one_call(tokens));
-                Err(AskError(format!("{problem}; asked twice")))
+                Err(AskError(format!("{problem} (2 attempts)")))
             }
             Err(ClientError::Failed(problem) | ClientError::Refused(problem)) => Err(AskError(problem)),
         }

@@ -1,6 +1,6 @@
 //! The longest common subsequence and the alignment of two sequences, with bit-parallel operations on 64 table cells.
 //!
-//! A sequence is a list of [`Numbers`]: equal elements have the same number, counted from 0.
+//! A sequence is a list of [`ElementIds`]: equal elements have the same number, counted from 0.
 
 use std::collections::HashMap;
 use std::hash::Hash;

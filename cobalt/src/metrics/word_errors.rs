@@ -166,7 +166,7 @@ pub struct LengthMismatch {
 ///     corpus_wer(&outputs, &["the ferry left early"]).unwrap_err().to_string(),
 ///     "2 outputs cannot be compared with 1 references: give one reference for each output"
 /// );
-/// # Ok::<(), cobalt::metrics::UnequalTexts>(())
+/// # Ok::<(), cobalt::metrics::LengthMismatch>(())
 /// ```
 pub fn corpus_wer(
     outputs: &[impl AsRef<str>],

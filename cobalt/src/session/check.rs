@@ -150,7 +150,7 @@ mod tests {
         let error = missing.into_result().unwrap_err().to_string();
         let lines: Vec<_> = error.lines().collect();
         assert_eq!(lines.len(), 2, "{error}");
-        let start = "OPENAI_API_KEY is not set or empty: it is the API key for model `m` of openai, needed by experiments \
+        let start = "OPENAI_API_KEY is unset or empty: it is the API key for model `m` of openai, needed by experiments \
                      `desk`, `sums`. Set it";
         assert!(lines[0].starts_with(start), "{error}");
         assert!(lines[0].contains("`ignore_without = \"OPENAI_API_KEY\"`"), "{error}");

@@ -97,7 +97,7 @@ fn compare_with_baseline(
 const HOW_TO_SET: &str = "set one with `cargo cobalt baseline set`";
 
 /// The caveat for a baseline from a failed run.
-pub const FAILED_BASELINE_NOTE: &str = "the baseline is a failed run, so an equally bad run is no regression; set a run that passed with \
+pub const FAILED_BASELINE_NOTE: &str = "the baseline is a failed run, so an equally bad run is not a regression; set a passing run with \
                           `cargo cobalt baseline set`";
 
 /// The baseline to compare a run with.
@@ -186,7 +186,7 @@ fn find_in_files(named: &[PathBuf], experiment: &str) -> Result<Result<PathBuf, 
         }
     }
     if others.is_empty() {
-        let reason = format!("no baseline found in the given paths; {HOW_TO_SET}");
+        let reason = format!("no baseline found for the given runs or paths; {HOW_TO_SET}");
         return Ok(Err(Baseline::Absent(reason)));
     }
     let others = wording::join_quoted(others.iter().map(String::as_str));

@@ -11,7 +11,7 @@ use cobalt_core::item::content_hash;
 use cobalt_core::redact::redacted_item;
 use cobalt_core::report::{EvaluatorSettings, MeasuredItem, Measurements, Report};
 use cobalt_core::store::{EarlierRun, latest_runs};
-use cobalt_core::wording::count;
+use cobalt_core::wording::{count, group_thousands};
 
 use super::Plan;
 use crate::config::{Config, RerunMode};
@@ -98,7 +98,10 @@ impl Plan {
                 *reasons.entry(reason).or_default() += 1;
             }
         }
-        let reasons: Vec<_> = reasons.iter().map(|(reason, items)| format!("{items} {reason}")).collect();
+        let reasons: Vec<_> = reasons
+            .iter()
+            .map(|(reason, items)| format!("{} {reason}", group_thousands(*items as u64)))
+            .collect();
         let none = || match (only, some_are_selected) {
             (RerunMode::Failed, true) => {
                 format!("none of the selected items failed last time (run `{newest}`)")

@@ -134,7 +134,8 @@ mod tests {
     fn a_missing_key_is_an_error_before_the_agent_is_called() {
         let items = Dataset::from_items([crate::item! { "input": "1" }]);
         let error = refused(Experiment::new("desk", items).evaluator(WithoutKey));
-        let expected = "SOME_KEY is not set or empty: it is the API key for `m` of someone, needed by experiment `desk`.";
+        let expected =
+            "SOME_KEY is unset or empty: it is the API key for `m` of someone, needed by experiment `desk`.";
         assert!(error.to_string().starts_with(expected), "{error}");
     }
 }

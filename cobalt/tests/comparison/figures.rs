@@ -16,7 +16,7 @@ fn items_are_matched_by_key_and_told_apart() {
     let items = &comparison.items;
     assert_eq!((items.matched, &*items.changed), (2, &["edited".to_owned()][..]));
     assert_eq!((&*items.added, &*items.removed), (&["new".to_owned()][..], &["gone".to_owned()][..]));
-    let note = "the items differ: 1 item changed (included here, excluded from thresholds against a baseline), 1 item added, 1 item removed";
+    let note = "the items differ: 1 item changed (included here, excluded from baseline thresholds), 1 item added, 1 item removed";
     assert_eq!(comparison.notes, [note]);
     let correct = &comparison.evaluators[0];
     assert_eq!((correct.items, correct.better, correct.worse, correct.equal), (2, 0, 1, 1));

@@ -98,11 +98,11 @@ impl Case {
                 | "no_structured_answer"
                 | "empty_response"
                 | "wrong_tool",
-            ) => &["asked twice", "empty"],
+            ) => &["2 attempts", "empty"],
             Some("provider_http_error") => &["400", "401", "404", "429", "500", "503"],
             Some("invalid_weights") => &["`weights`"],
-            Some("invalid_input") => &["no list", "no number"],
-            Some("vector_length_mismatch") => &["differ in length", "numbers"],
+            Some("invalid_input") => &["not a list", "not a number"],
+            Some("vector_length_mismatch") => &["differ in length", "dimensions"],
             Some("missing_api_key") => &["needs a key"],
             // If several are missing, one is reported.
             Some(kind) if kind.starts_with("missing_") && self.input().get("output").is_none() => {

@@ -794,7 +794,7 @@ export interface components {
          *     use cobalt::report::Shard;
          *
          *     let shards: Vec<Shard> = ["1/2", "2/2"].iter().map(|shard| shard.parse()).collect::<Result<_, _>>()?;
-         *     assert_eq!(shards.iter().filter(|shard| shard.has("capital-of-france")).count(), 1);
+         *     assert_eq!(shards.iter().filter(|shard| shard.contains("capital-of-france")).count(), 1);
          *     assert!("0/2".parse::<Shard>().is_err() && "3/2".parse::<Shard>().is_err());
          *     # Ok::<(), &'static str>(())
          *     ```
@@ -1545,7 +1545,7 @@ export interface components {
         /** @description A metric of a trend. */
         TrendQuantity: "score" | "latency" | "tokens" | "cost";
         /** @description An event of the server; its name is `type`. */
-        Happening: {
+        ServerEvent: {
             /** @constant */
             type: "live";
             runs: components["schemas"]["LiveRun"][];
@@ -1999,7 +1999,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "text/event-stream": components["schemas"]["Happening"];
+                    "text/event-stream": components["schemas"]["ServerEvent"];
                 };
             };
             /** @description Error */

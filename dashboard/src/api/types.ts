@@ -32,7 +32,7 @@ export type Interval = Schemas['Interval'];
 export type Trends = Schemas['Trends'];
 export type TrendPoint = Schemas['TrendPoint'];
 export type ThresholdLine = Schemas['ThresholdLine'];
-export type ServerEvent = Schemas['Happening'];
+export type ServerEvent = Schemas['ServerEvent'];
 export type Index = Schemas['Index'];
 
 type Query<Operation extends keyof operations> = NonNullable<operations[Operation]['parameters']['query']>;

@@ -27,7 +27,7 @@ const ABBREVIATIONS: [(&str, &str); 20] = [
 /// Expands a note to a sentence.
 ///
 /// ```
-/// assert_eq!(shorthand::write_out("mtg w/ Ann tmrw, re budget"), "Meeting with Ann tomorrow, about budget.");
+/// assert_eq!(shorthand::expand("mtg w/ Ann tmrw, re budget"), "Meeting with Ann tomorrow, about budget.");
 /// ```
 #[must_use]
 pub fn expand(note: &str) -> String {

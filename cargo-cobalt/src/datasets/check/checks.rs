@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use cobalt_core::item::Item;
-use cobalt_core::wording::{count, format_decimal};
+use cobalt_core::wording::{count, format_decimal, group_thousands};
 use serde_json::Value;
 
 use super::{AffectedItem, Check, Finding, Items};
@@ -41,9 +41,9 @@ fn missing_field(
     let message = || {
         let verb = if lacking.len() == 1 { "has" } else { "have" };
         format!(
-            "{} {verb} no {what}, while {having} of {} have",
-            count(lacking.len(), "item"),
-            items.items.len()
+            "{} of {} {verb} no {what}",
+            group_thousands(lacking.len() as u64),
+            count(items.items.len(), "item")
         )
     };
     (having > 0 && !lacking.is_empty()).then(|| Finding::new(check, message(), items.places(&lacking)))

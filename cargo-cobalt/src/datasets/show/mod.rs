@@ -81,9 +81,9 @@ pub fn show(arguments: &ShowDataset, flags: &Flags) -> Result<ExitCode, Error> {
         print(&overview(&source, fetched.as_ref(), &dataset, &shown)).map_err(Error::Print)?;
         if shown.len() < dataset.len() && !shown.is_empty() {
             eprintln!(
-                "showing the first {} of {} items; use `--limit {}` to show all",
-                shown.len(),
-                dataset.len(),
+                "Showing the first {} of {}; use `--limit {}` to show all.",
+                group_thousands(shown.len() as u64),
+                count(dataset.len(), "item"),
                 dataset.len()
             );
         }

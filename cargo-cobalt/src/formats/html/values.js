@@ -54,10 +54,10 @@ function block(value, attributes) {
   return [shown, all];
 }
 
-/** A score, with as many decimals as show that it is below 1. */
+/** A score with three decimals, or with all of them if it would round up to 1. */
 function figure(score) {
   const text = score.toFixed(3);
-  return score < 1 && text === '1.000' ? String(score) : text;
+  return score < 1 && text === "1.000" ? String(score) : text;
 }
 
 /** A duration in a suitable unit, from milliseconds. */

@@ -65,7 +65,7 @@ impl super::text::Arguments for Arguments {
             return Ok(without_runs(project, tools));
         };
         let report = past.find(&format!("{experiment}@latest"))?.report;
-        Ok(text(project, tools, &past, &report, "Its newest whole run", aim))
+        Ok(text(project, tools, &past, &report, "Its newest complete run", aim))
     }
 }
 
@@ -77,14 +77,14 @@ fn parse_target_score(typed: &str) -> Result<f64, Error> {
     })
 }
 
-/// The experiment whose newest whole run did not pass (the most recent one), or that of the newest run.
+/// The experiment whose newest complete run did not pass (the most recent one), or that of the newest run.
 fn default_experiment(past: &PastRuns) -> Option<String> {
     let experiments = newest_statuses(past);
     let failed = experiments.iter().find(|(_, status)| *status != RunStatus::Passed);
     Some(failed.or_else(|| experiments.first())?.0.to_owned())
 }
 
-/// The experiments with the status of their newest whole run, that of the newest run first.
+/// The experiments with the status of their newest complete run, that of the newest run first.
 fn newest_statuses(past: &PastRuns) -> Vec<(&str, RunStatus)> {
     let mut newest: Vec<(&str, RunStatus)> = Vec::new();
     for run in past.whole_runs() {
@@ -98,7 +98,7 @@ fn newest_statuses(past: &PastRuns) -> Vec<(&str, RunStatus)> {
 /// The prompt if nothing has been run.
 fn without_runs(project: &Project, tools: &ToolCallWriter) -> String {
     format!(
-        "# Improve an agent\n\nProject {}, in {}. There is no whole run yet, so nothing is known about its agents.\n\n\
+        "# Improve an agent\n\nProject {}, in {}. There is no complete run yet, so nothing is known about its agents.\n\n\
          1. Call {} for the existing experiments. If there are none, `cobalt_generate` writes one for an agent.\n\
          2. Call {}.\n\
          3. Request this prompt again, or continue with the run's failed items, worst first, and their reasons.\n",

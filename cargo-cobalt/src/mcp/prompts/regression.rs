@@ -157,7 +157,7 @@ fn pair(past: &PastRuns, experiment: &str, baseline: &str) -> Result<[Arc<Report
     Ok(past.find_two([baseline, &format!("{experiment}@latest")])?.map(|found| found.report))
 }
 
-/// The number of whole runs of each experiment.
+/// The number of complete runs of each experiment.
 fn whole_runs(past: &PastRuns) -> HashMap<&str, usize> {
     let mut counts = HashMap::new();
     for run in past.whole_runs() {
@@ -169,8 +169,8 @@ fn whole_runs(past: &PastRuns) -> HashMap<&str, usize> {
 /// The text if no experiment has two runs.
 fn nothing_to_compare(tools: &ToolCallWriter, past: &PastRuns) -> String {
     let runs = match past.experiments().first() {
-        None => "There is no whole run yet".to_owned(),
-        Some(_) => "There is nothing to compare yet: an experiment needs two whole runs".to_owned(),
+        None => "There is no complete run yet".to_owned(),
+        Some(_) => "There is nothing to compare yet: an experiment needs two complete runs".to_owned(),
     };
     let before = match past.experiments().first() {
         None => format!(

@@ -134,7 +134,7 @@ pub fn supports_structured(version: Option<ProtocolVersion>) -> bool {
     version.is_none_or(|version| version.as_str() >= ProtocolVersion::V_2025_06_18.as_str())
 }
 
-/// The compiler errors, in full up to half of the room, and other errors, in `room` bytes plus [`MORE`].
+/// The compiler errors, in full up to half of the room, and other errors, in `room` bytes plus [`MORE_ERRORS`].
 pub fn render_errors(compile: &[Diagnostic], more: usize, errors: &[String], room: usize) -> String {
     let mut text = String::new();
     if !compile.is_empty() {

@@ -3,9 +3,9 @@
 //! | file | contents |
 //! |---|---|
 //! | [`mod@run`] | a run with some of its items, and the cursor of the next page |
-//! | [`head`] | a run without its items, cut to a byte budget |
+//! | [`overview`] | a run without its items, cut to a byte budget |
 //! | [`mod@item`] | the query for items, and an item, cut to a byte budget |
-//! | [`cut`] | truncation and size of texts and JSON |
+//! | [`truncate`] | truncation and size of texts and JSON |
 //! | [`mod@text`] | the run as Markdown |
 
 mod item;

@@ -153,7 +153,7 @@ pub fn item(report: &Report, key: &str, budget: usize) -> Result<ItemPage, Error
     );
     let Some(place) = keys.iter().position(|known| known == key) else {
         let instead = wording::closest(key, keys.iter().map(String::as_str));
-        let hint = instead.map_or(String::new(), |key| format!("; did you mean `{key}`?"));
+        let hint = instead.map_or(String::new(), |key| format!(" (did you mean `{key}`?)"));
         return Err(Error::Arguments(format!(
             "run `{run_id}` has no item `{key}`{hint}; `cobalt_results` with `runId` \"{run_id}\" lists its items"
         )));

@@ -190,8 +190,8 @@ fn a_failed_item_has_its_input_expected_answer_and_output() {
     ];
     let items = items.map(|text| text.lines().filter(|line| line.starts_with("- `a`")).collect::<String>());
     insta::assert_snapshot!(items.join("\n"), @r#"
-    - `a` below its pass mark in `right` 0.3: `another team` / input: `It is slow` / other fields: `{"level":2}` / expected: `search` / output: `billing`
-    - `a` below its pass mark in `right` 0.499999: `another team` / input: `{"ticket":"It is slow"}` / output: `billing`
+    - `a` below pass mark in `right` 0.3: `another team` / input: `It is slow` / other fields: `{"level":2}` / expected: `search` / output: `billing`
+    - `a` below pass mark in `right` 0.499999: `another team` / input: `{"ticket":"It is slow"}` / output: `billing`
     - `a` passed, lowest in `right` 0.667: `another team`
     "#);
 }
@@ -209,14 +209,14 @@ fn failed_items_come_before_the_metrics_and_neither_is_dropped_if_there_is_littl
         let told = text(&shown, room);
         let at = |part: &str| told.find(part).unwrap_or_else(|| panic!("{room}, no {part}: {told}"));
         assert!(
-            at("`item-0` below its pass mark") < at("\n  - output: `yyy")
+            at("`item-0` below pass mark") < at("\n  - output: `yyy")
                 && at("output: `yyy") < at("| `right` |")
         );
         assert!(at("- time: ") > at("`item-0`") && size(&told) <= room, "{room}: {}", size(&told));
     }
     // Items that do not fit in full have a line.
     assert!(
-        text(&shown, MAX_TEXT).contains("\n- `item-14` below its pass mark in `right` 0\n"),
+        text(&shown, MAX_TEXT).contains("\n- `item-14` below pass mark in `right` 0\n"),
         "{}",
         text(&shown, MAX_TEXT)
     );

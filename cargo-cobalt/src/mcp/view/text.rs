@@ -29,7 +29,7 @@ const LINE: usize = 600;
 /// The maximum number of evaluators of an item.
 const MAX_EVALUATORS: usize = 3;
 
-/// The run as Markdown, in about `room` bytes, up to [`ROOM`].
+/// The run as Markdown, in about `room` bytes, up to [`MAX_TEXT`].
 pub fn text(shown: &RunPage, room: usize) -> String {
     let head = &shown.head;
     let title = format!(
@@ -104,7 +104,7 @@ fn baseline(shown: &RunPage) -> String {
     };
     let lines = comparison.evaluators.iter().chain(&comparison.amounts).map(line);
     format!(
-        "\nvs. baseline, run {}:\n\n{}",
+        "\nChange vs. baseline (run {}):\n\n{}",
         code(&truncate::text(&comparison.base.id, NAME)),
         fit_lines(lines.collect::<Vec<_>>().into_iter(), MAX_METRICS, "metric")
     )
@@ -179,7 +179,7 @@ pub fn item_line(item: &ItemResult, key: &str, config: &RunConfig) -> String {
     let mut low: Vec<_> = config.scores_below_pass_mark(item).collect();
     let word = match (low.is_empty(), config.strict) {
         (true, _) => "passed, lowest",
-        (false, false) => "below its pass mark",
+        (false, false) => "below pass mark",
         (false, true) => "failed",
     };
     let is_low = !low.is_empty();

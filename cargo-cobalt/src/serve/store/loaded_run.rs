@@ -1,6 +1,6 @@
 //! Runs in memory: the fields of each item that lists, overviews and comparisons need, and its byte range in the file.
 //!
-//! A [`LoadedRun`] is built item by item with [`Loading`], from a result file or from the lines of a journal. An item's outputs,
+//! A [`LoadedRun`] is built item by item with [`RunBuilder`], from a result file or from the lines of a journal. An item's outputs,
 //! reasons and metadata are read again from the file on demand.
 
 use std::ops::Range;
@@ -209,7 +209,7 @@ impl LoadedRun {
 
 /// The scores of an item by all evaluators in all trials, in one allocation.
 ///
-/// For each evaluator, the score of each trial: [`NO_SCORE`] if it failed, [`NOT_ASKED`] if it was not run.
+/// For each evaluator, the score of each trial: [`NO_SCORE`] if it failed, [`NOT_RUN`] if it was not run.
 #[derive(Debug)]
 pub struct ItemScores {
     runs: usize,

@@ -71,9 +71,9 @@ fn fields_that_only_some_items_have_are_found() {
          {\"input\": \"three\", \"expectedOutput\": \"\"}\n",
     );
     let expected = [
-        ("no-input", "1 item has no `input`, while 2 of 3 have"),
-        ("missing", "1 item has no `id`, while 2 of 3 have"),
-        ("missing", "2 items have no expected output, while 1 of 3 have"),
+        ("no-input", "1 of 3 items has no `input`"),
+        ("missing", "1 of 3 items has no `id`"),
+        ("missing", "2 of 3 items have no expected output"),
     ];
     assert_eq!(found(&project, "set.jsonl", 1), pairs(&expected));
     assert_printed!(project.cobalt(&["dataset", "check", "set.jsonl"], 1));

@@ -94,7 +94,7 @@ fn the_newest_run_is_held_against_the_one_before_it() {
         has(&ask(&mut assistant, "regression-check", arguments), &["- `rome`: `right` 1 → 0"]);
     }
     let alone = ask(&mut assistant, "regression-check", json!({ "experiment": "gated" }));
-    has(&alone, &["an experiment needs two whole runs"]);
+    has(&alone, &["an experiment needs two complete runs"]);
 }
 
 #[test]
@@ -230,7 +230,10 @@ fn of_several_projects_one_is_named_in_the_prompt_and_in_each_call() {
         &text,
         &[second, &format!("`cobalt_run` with `{{\"experiments\":[\"strict\"],\"project\":\"{name}\"}}`")],
     );
-    has(&ask(&mut assistant, "improve-agent", json!({ "project": first })), &["There is no whole run yet"]);
+    has(
+        &ask(&mut assistant, "improve-agent", json!({ "project": first })),
+        &["There is no complete run yet"],
+    );
 }
 
 #[test]

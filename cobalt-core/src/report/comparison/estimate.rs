@@ -280,7 +280,7 @@ impl LogRatio {
     }
 
     /// The factor by which the number of items must grow to detect a difference of the mean of this size, assuming the same factor
-    /// for all items; see [`Estimate::times_to_show`].
+    /// for all items; see [`Estimate::sample_factor_to_detect`].
     pub fn sample_factor_to_detect(&self, difference: f64, tail: f64) -> Option<f64> {
         self.logs.sample_factor_to_detect((difference / self.base).ln_1p(), tail)
     }

@@ -49,7 +49,7 @@ fn item_notes(base: &Measurements, other: &Measurements, items: &ItemMatching) -
         );
     }
     let parts = [
-        (items.changed.len(), "changed (included here, excluded from thresholds against a baseline)"),
+        (items.changed.len(), "changed (included here, excluded from baseline thresholds)"),
         (items.added.len(), "added"),
         (items.removed.len(), "removed"),
     ];

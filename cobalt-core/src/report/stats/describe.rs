@@ -30,7 +30,7 @@ pub struct DescriptiveStats {
     pub p95: f64,
     /// The 99th percentile.
     pub p99: f64,
-    /// The 95% CI of the mean, see [`Describe::mean_interval`].
+    /// The 95% CI of the mean, see [`DescriptiveStats::mean_interval`].
     pub ci95: Option<Interval>,
 }
 
@@ -51,7 +51,7 @@ impl DescriptiveStats {
     }
 }
 
-/// Calculates the [`Describe`] of `values`, in any order; `O(n log n)`.
+/// Calculates the [`DescriptiveStats`] of `values`, in any order; `O(n log n)`.
 ///
 /// `None` without values, if one of them is NaN or infinite, and if their sum or the sum of their squares overflows. A
 /// negative zero counts as zero. The mean of equal values is that value, and their deviation is exactly 0.

@@ -178,7 +178,7 @@ impl ShareSpread {
     }
 
     /// The min detectable difference of a two-sided test at the 5% level with 80% power and `n` pairs: the δ for which
-    /// [`pairs_to_show`](Self::pairs_to_show) is n.
+    /// [`pairs_to_detect`](Self::pairs_to_detect) is n.
     ///
     /// `None` for fewer than two pairs, and if even the largest difference, 1, is not detectable.
     #[must_use]

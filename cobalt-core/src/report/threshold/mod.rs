@@ -143,7 +143,7 @@ impl Threshold {
         if text.parse().is_ok_and(is_same) { text } else { Self { label: None, ..self.clone() }.to_string() }
     }
 
-    /// Parses the output of [`written`](Self::written); the test case name provides the bound's source text.
+    /// Parses the output of [`to_text`](Self::to_text); the test case name provides the bound's source text.
     pub(crate) fn from_text(written: &str, case_name: &str) -> Result<Self, ThresholdError> {
         let threshold: Self = written.parse()?;
         let without_bound = Self { label: Some(String::new()), ..threshold.clone() }.case_name();

@@ -98,7 +98,7 @@ impl<'s> ItemBuilder<'s> {
     pub fn corrupt(&self, place: &str, reason: &(impl fmt::Display + ?Sized)) -> DatasetError {
         self.error_at(
             place,
-            format!("the file is corrupt or truncated, download or write it again: {reason}"),
+            format!("the file is corrupt or truncated; download or write it again: {reason}"),
         )
     }
 
@@ -279,7 +279,7 @@ pub fn catch_panics(
         Err(DatasetError::Columnar {
             file: shown.to_owned(),
             place: "content".to_owned(),
-            reason: "the file is corrupt, download or write it again: it contains invalid offsets".to_owned(),
+            reason: "the file is corrupt; download or write it again: it contains invalid offsets".to_owned(),
         })
     })
 }

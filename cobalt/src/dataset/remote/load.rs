@@ -34,7 +34,7 @@ const NOTE_DELAY: Duration = Duration::from_secs(1);
 ///
 /// [`load`]: RemoteDataset::load
 #[derive(Clone, Debug)]
-#[must_use = "a dataset is only fetched when it is loaded or given to an experiment"]
+#[must_use = "a dataset is only fetched when it is loaded or passed to an experiment"]
 pub struct RemoteDataset<S> {
     pub(super) source: S,
     pub(super) terms: FetchOptions,

@@ -1,7 +1,7 @@
 //! Remote datasets: fetched from a URL, or from the platforms that host them.
 //!
-//! A [`RemoteDataset`] consists of a [`Source`] and the [`terms`] that all sources share. [`load`] returns the cached copy
-//! ([`kept`]), or fetches the dataset in a [`session`] and caches it.
+//! A [`RemoteDataset`] consists of a [`Source`] and the [`fetch_options`] that all sources share. [`load`] returns the cached copy
+//! ([`cache`]), or fetches the dataset in a [`fetch_session`] and caches it.
 
 mod basalt;
 mod braintrust;

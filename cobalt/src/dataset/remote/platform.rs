@@ -93,12 +93,12 @@ impl Platform {
             401 | 403 => {
                 let keys = keys.iter().map(|key| key.origin.as_str()).collect::<Vec<_>>().join(" and ");
                 format!(
-                    "{name} at {host} rejected {keys}; use a key that can read this project, or set the region or server of \
-                    the key with {origin}"
+                    "{name} at {host} rejected {keys}; use a key that can read this project, or set {origin} to the URL \
+                    of the key's region or server"
                 )
             }
             300..=399 => format!(
-                "{host} redirects to another host, which is not sent the key; set that URL with {origin}"
+                "{host} redirects to another host, to which the key is not sent; set {origin} to that URL"
             ),
             404 => format!("{host} has no such path; check that {origin} is the URL of {name}'s API"),
             429 => format!("{name} is rate limiting requests; try again later"),

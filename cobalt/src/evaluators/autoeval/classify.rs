@@ -291,7 +291,7 @@ mod tests {
     #[test]
     fn labels_are_checked() {
         assert_eq!(choices_problem(&choices(&[("Yes", 1.0), ("yes", 0.0)])), None);
-        assert!(choices_problem(&choices(&[("yes ", 1.0), ("yes", 0.0)])).unwrap().contains("two labels"));
+        assert!(choices_problem(&choices(&[("yes ", 1.0), ("yes", 0.0)])).unwrap().contains("listed twice"));
         assert!(choices_problem(&choices(&[("", 1.0), ("no", 0.0)])).unwrap().contains("empty"));
         assert!(choices_problem(&choices(&[("yes", 7.0), ("no", 0.0)])).unwrap().contains("from 0 to 1"));
         assert_eq!(choices_problem(&[]).as_deref(), Some("no label has a score"));

@@ -17,7 +17,7 @@ use crate::metrics::{
 use crate::thread_pool;
 
 impl Autoeval {
-    pub(super) async fn local_score(&self, cx: &EvalContext) -> Result<Score, EvalError> {
+    pub(super) async fn score(&self, cx: &EvalContext) -> Result<Score, EvalError> {
         if let Some(problem) = self.problem() {
             return Err(EvalError::new(problem));
         }
@@ -95,10 +95,10 @@ impl Autoeval {
 /// Computes a score, on a separate thread if the inputs are large.
 async fn evaluate_locally(kind: AutoevalKind, options: &Options, inputs: Inputs) -> Result<Score, EvalError> {
     if inputs.size() <= LARGE_TEXT_BYTES {
-        return score(kind, options, &inputs);
+        return local_score(kind, options, &inputs);
     }
     let options = options.clone();
-    let score = thread_pool::run(move || score(kind, &options, &inputs)).await;
+    let score = thread_pool::run(move || local_score(kind, &options, &inputs)).await;
     score.map_err(|error| EvalError::new(error.to_string()))?
 }
 
@@ -135,7 +135,7 @@ async fn moderation(judge: &Judge<'_>, inputs: &Inputs, threshold: Option<f64>) 
 const QUOTED: usize = 80;
 
 /// The score of a kind without model calls.
-pub fn score(kind: AutoevalKind, options: &Options, inputs: &Inputs) -> Result<Score, EvalError> {
+pub fn local_score(kind: AutoevalKind, options: &Options, inputs: &Inputs) -> Result<Score, EvalError> {
     let (output, expected) = (inputs.value("output"), inputs.value("expected"));
     let score = match kind {
         AutoevalKind::NumericDiff => {

@@ -74,7 +74,7 @@ impl Evaluator for Autoeval {
     }
 
     fn evaluate<'a>(&'a self, cx: &'a EvalContext) -> Evaluation<'a> {
-        Box::pin(self.local_score(cx))
+        Box::pin(self.score(cx))
     }
 
     fn pass_mark(&self) -> f64 {

@@ -186,7 +186,9 @@ fn lists_and_numbers_are_read_from_text() {
         scored(&Autoeval::list_contains("l"), item.clone(), Output::new("[\"fig\", \"plum\"]")),
         Ok(1.0)
     );
-    assert!(scored(&Autoeval::list_contains("l"), item, Output::new("fig")).unwrap_err().contains("no list"));
+    assert!(
+        scored(&Autoeval::list_contains("l"), item, Output::new("fig")).unwrap_err().contains("not a list")
+    );
     assert_eq!(scored(&Autoeval::numeric_diff("n"), json!({"expected": 4}), Output::new(" 4.0\n")), Ok(1.0));
     let error =
         scored(&Autoeval::numeric_diff("n"), json!({"expected": 4}), Output::new("four")).unwrap_err();

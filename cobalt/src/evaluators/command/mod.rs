@@ -1,6 +1,6 @@
 //! `CommandEvaluator`: scores with a program in any language, over stdin and stdout.
 //!
-//! [`answer`] has the protocol. A running [`program::Program`] is a [`process::Process`]; idle ones wait in a [`pool::Pool`].
+//! [`protocol`] has the protocol. A running [`program::CommandConfig`] is a [`process::Process`]; idle ones wait in a [`pool::Pool`].
 
 mod evaluator;
 mod pool;

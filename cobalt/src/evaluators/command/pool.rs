@@ -8,8 +8,8 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::timeout;
 
 use super::process::{
-    Framing, IdleState, Process, ProgramOutput, ended, exited_early, extra_output, timed_out, too_long,
-    with_stderr,
+    Framing, IdleState, Process, ProgramOutput, describe_exit, exited_early, extra_output, timed_out,
+    too_long, with_stderr,
 };
 use super::program::CommandConfig;
 use super::protocol::{self, InvalidResponse, Request};
@@ -92,10 +92,8 @@ impl Pool {
         process.close_stdin();
         let answer = async {
             match process.next_output().await {
-                Some(ProgramOutput::Response { bytes, .. }) => {
-                    Ok((Some(bytes), process.describe_exit().await))
-                }
-                None => Ok((None, process.describe_exit().await)),
+                Some(ProgramOutput::Response { bytes, .. }) => Ok((Some(bytes), process.ended().await)),
+                None => Ok((None, process.ended().await)),
                 // Do not wait for it any longer.
                 Some(ProgramOutput::TooLong) => Err(too_long()),
             }
@@ -103,9 +101,11 @@ impl Pool {
         let problem = match timeout(limit, answer).await {
             Err(_) => return Err(with_stderr(&timed_out(limit, false, true), &process)),
             Ok(Err(too_long)) => too_long,
-            Ok(Ok((None, status))) => format!("the program {} without an answer", ended(Some(status))),
+            Ok(Ok((None, status))) => {
+                format!("the program {} without an answer", describe_exit(Some(status)))
+            }
             Ok(Ok((_, status))) if !status.success() => {
-                format!("the program {}, so its answer does not count", ended(Some(status)))
+                format!("the program {}, so its answer does not count", describe_exit(Some(status)))
             }
             Ok(Ok((Some(bytes), _))) => match protocol::parse_response(&bytes, request.id) {
                 Ok(score) => return score,

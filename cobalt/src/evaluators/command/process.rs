@@ -91,7 +91,7 @@ impl Process {
 
     /// Waits for its exit and its last messages; `None` if it keeps running without stdout.
     pub async fn wait_for_exit_and_messages(&self) -> Option<ExitStatus> {
-        let ended = timeout(EXIT_GRACE, self.describe_exit()).await.ok();
+        let ended = timeout(EXIT_GRACE, self.ended()).await.ok();
         let told = async {
             while !self.messages.is_complete() {
                 sleep(POLL_INTERVAL).await;
@@ -108,7 +108,7 @@ impl Process {
     }
 
     /// Waits for its exit.
-    pub async fn describe_exit(&self) -> ExitStatus {
+    pub async fn ended(&self) -> ExitStatus {
         loop {
             if let Some(status) = self.status() {
                 return status;
@@ -310,7 +310,7 @@ impl ChildGuard {
 
 impl Drop for ChildGuard {
     fn drop(&mut self) {
-        // It may have exited and left child processes. `EndsAll` may have killed it already.
+        // It may have exited and left child processes. `KillAllOnDrop` may have killed it already.
         if lock(&REGISTRY).children.contains_key(&self.id) {
             kill_groups(&[self.id]);
             kill(&mut self.child());
@@ -374,10 +374,10 @@ pub fn with_stderr(problem: &str, process: &Process) -> EvalError {
 }
 
 /// Describes the exit, to follow "the program".
-pub fn ended(status: Option<ExitStatus>) -> String {
+pub fn describe_exit(status: Option<ExitStatus>) -> String {
     match status {
         Some(status) => status.code().map_or_else(
-            || format!("was killed by a {}", describe_signal(status)),
+            || format!("was killed by {}", describe_signal(status)),
             |code| format!("exited with code {code}"),
         ),
         None => "closed its stdout".to_owned(),
@@ -387,17 +387,17 @@ pub fn ended(status: Option<ExitStatus>) -> String {
 #[cfg(unix)]
 fn describe_signal(status: ExitStatus) -> String {
     use std::os::unix::process::ExitStatusExt as _;
-    status.signal().map_or_else(|| "signal".to_owned(), |number| format!("signal {number}"))
+    status.signal().map_or_else(|| "a signal".to_owned(), |number| format!("signal {number}"))
 }
 
 #[cfg(not(unix))]
-fn signal(_: ExitStatus) -> String {
-    "signal".to_owned()
+fn describe_signal(_: ExitStatus) -> String {
+    "a signal".to_owned()
 }
 
 /// A kept program exited before it responded.
 pub fn exited_early(status: Option<ExitStatus>, answered: usize) -> String {
-    let how = ended(status);
+    let how = describe_exit(status);
     match answered {
         0 => format!("the program {how} before its first answer"),
         1 => format!(

@@ -295,13 +295,13 @@ mod tests {
     fn what_is_no_answer_is_shown() {
         for (answer, expected) in [
             ("Loading model …", "`Loading model …` is not JSON ("),
-            ("Loading model …", "goes to stderr"),
+            ("Loading model …", "belongs on stderr"),
             ("{\"score\":", "the JSON is incomplete; write it on one line"),
             ("\"good\"", "`\\\"good\\\"`, not a score: a number from 0 to 1"),
             ("", "the program wrote only white space"),
             (r#"{"score": NaN}"#, "JSON has no NaN or Infinity; if there is no score, set `error`"),
             ("-Infinity", "JSON has no NaN"),
-            ("Infinity war: loading", "goes to stderr"),
+            ("Infinity war: loading", "belongs on stderr"),
         ] {
             let error = refused(answer);
             assert!(error.contains(expected), "{error}");

@@ -257,9 +257,7 @@ mod tests {
     #[test]
     fn a_prompt_shows_something_of_the_agent() {
         let items = [json!({ "a": 1 })];
-        assert!(
-            checked("Is {output} right for {{a}}?", &items).unwrap_err().contains("put `{{output}}` in it")
-        );
+        assert!(checked("Is {output} right for {{a}}?", &items).unwrap_err().contains("add `{{output}}`"));
         assert_eq!(checked("Did it call {{metadata.tool}}?", &items), Ok(()));
     }
 

@@ -323,7 +323,7 @@ impl Options for LlmJudgeOptions {
             (None, Some(PresetName(preset))) if self.scoring.is_none() => preset.name(),
             (None, Some(PresetName(preset))) => {
                 return Err(format!(
-                    "`scoring` applies only to a prompt; the preset `{}` has its own; remove it",
+                    "`scoring` applies only to a prompt; the preset `{}` has its own scoring; remove `scoring`",
                     preset.name()
                 ));
             }

@@ -112,10 +112,7 @@ impl FindingList {
     }
 
     /// Reads the entries with their verdicts. A repeated entry counts once; with a different verdict, the response is invalid.
-    fn read_lists<'a>(
-        &'a self,
-        answer: &Map<String, Value>,
-    ) -> Result<Vec<(&'a VerdictKind, Value)>, String> {
+    fn read<'a>(&'a self, answer: &Map<String, Value>) -> Result<Vec<(&'a VerdictKind, Value)>, String> {
         let (field, noun) = (self.field, self.noun);
         let entries = response::objects(answer, field)?;
         if entries.is_empty() && self.none.is_none() {
@@ -158,13 +155,13 @@ impl FindingList {
 }
 
 /// Reads all lists: the score, its reason, and the metadata with the entries and, for several lists, their shares.
-pub fn read(
+pub fn read_lists(
     answer: &Map<String, Value>,
     lists: &[FindingList],
 ) -> Result<(f64, String, Map<String, Value>), String> {
     let (mut lowest, mut reasons, mut figures) = (1.0_f64, Vec::new(), Map::new());
     for list in lists {
-        let entries = list.read_lists(answer)?;
+        let entries = list.read(answer)?;
         let share = good_share(list, &entries);
         let reason = reason(list, &entries);
         lowest = lowest.min(share);
@@ -298,7 +295,7 @@ impl ResponseForm {
                 Ok(Judgement { score, reason, chain_of_thought, metadata: Map::new() })
             }
             Self::Findings(lists) => {
-                let (score, reason, figures) = read(answer, lists)?;
+                let (score, reason, figures) = read_lists(answer, lists)?;
                 Ok(Judgement { score, reason: Some(reason), chain_of_thought, metadata: figures })
             }
         }

@@ -2,7 +2,7 @@
 //!
 //! From the outside in: [`chat`], [`embed`] and [`moderate`] build a request and parse the response, in the format of the
 //! target's API ([`openai`], [`anthropic`], [`cohere`]); [`send`] sends it with [`crate::http`], retries transient failures,
-//! and formats errors. What an API rejects for a model is [`remembered`].
+//! and formats errors. What an API rejects for a model is [`capabilities`].
 
 mod anthropic;
 mod capabilities;

@@ -68,7 +68,7 @@ async fn a_score_out_of_range_twice_is_an_error_and_never_kept() {
     let (answer, usage) = ask(&with_cache(&server, &folder, WEEK), &question("a")).await;
     let error = answer.unwrap_err();
     assert!(
-        error.contains("gpt-4o-mini") && error.contains("`score` is 1.7") && error.contains("twice"),
+        error.contains("gpt-4o-mini") && error.contains("`score` is 1.7") && error.contains("2 attempts"),
         "{error}"
     );
     assert_eq!((usage.calls, server.requests().len()), (2, 2));

@@ -91,7 +91,7 @@ async fn what_cannot_be_compared_is_asked_for_once_more_and_then_an_error() {
     );
     let server = TestServer::script([odd]);
     let (vectors, usage) = embed(&models(&server), &["a"]).await;
-    assert!(vectors.unwrap_err().contains("twice"));
+    assert!(vectors.unwrap_err().contains("2 attempts"));
     assert_eq!((usage.calls, usage.tokens.input, server.requests().len()), (2, 0, 2));
 }
 

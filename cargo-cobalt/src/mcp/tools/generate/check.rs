@@ -194,7 +194,7 @@ impl OutputFiles {
         };
         let shown = path.strip_prefix(&project.root).unwrap_or(path).display();
         Err(Error::Arguments(format!(
-            "`{shown}` exists already: pass `overwrite: true` to replace it, or another `outputFile`"
+            "`{shown}` already exists: pass `overwrite: true` to replace it, or another `outputFile`"
         )))
     }
 

@@ -115,7 +115,7 @@ pub fn fields(items: &[Item]) -> BTreeSet<&str> {
 pub fn problems(items: &[Item], wanted: usize) -> Vec<String> {
     let mut problems = Vec::new();
     if items.len() != wanted {
-        problems.push(format!("the data set has {} items instead of {wanted}", items.len()));
+        problems.push(format!("the dataset has {} items instead of {wanted}", items.len()));
     }
     let mut ids = BTreeSet::new();
     for (index, item) in items.iter().enumerate() {
@@ -167,14 +167,14 @@ pub fn schema() -> Value {
         "id": text("A short name in kebab-case."),
         "kind": { "type": "string", "enum": ["normal", "edge", "adversarial"] },
         "input": text("What the agent is given."),
-        "expectedOutput": { "type": ["string", "null"], "description": "The right answer, where there is one." },
-        "fields": { "type": "array", "items": field, "description": "Further fields." },
+        "expectedOutput": { "type": ["string", "null"], "description": "The correct answer, if there is one." },
+        "fields": { "type": "array", "items": field, "description": "Additional fields." },
     }));
     item["required"] = json!(["id", "kind", "input", "expectedOutput", "fields"]);
     let mut answer = object(json!({
         "analysis": text("In three sentences: what the agent is given, what a good output is, and how it can fail."),
         "items": { "type": "array", "items": item },
-        "source": text("The whole source of the test target."),
+        "source": text("The complete source of the test target."),
     }));
     answer["required"] = json!(["analysis", "items", "source"]);
     answer
@@ -193,19 +193,19 @@ pub fn prompt(wanted: &GenerateRequest) -> String {
     let callable = list(agent.callable.iter().map(ToString::to_string).collect());
     let crates = match agent.dependencies() {
         none if none.is_empty() => {
-            "- none: `serde`, too, is not there, so that items are read as `cobalt::Item`\n".to_owned()
+            "- none: `serde` is not available either, so read items as `cobalt::Item`\n".to_owned()
         }
         crates => list(crates),
     };
     let judges = match agent.has_judges() {
-        true => "Evaluators that ask models are there; each output that they score costs money.",
+        true => "Evaluators that call models are available; each output that they score costs money.",
         false => {
-            "Evaluators that ask models are not built in: use none of `LlmJudge`, `GEval`, `Pairwise`, `Autoeval`, `Similarity`, `JsonSchema`."
+            "Evaluators that call models are not built in: do not use `LlmJudge`, `GEval`, `Pairwise`, `Autoeval`, `Similarity`, `JsonSchema`."
         }
     };
     let context = context
         .as_ref()
-        .map(|context| format!("\n# What the user says of the agent\n\n{}", fenced(&redacted(context))));
+        .map(|context| format!("\n# What the user says about the agent\n\n{}", fenced(&redacted(context))));
     format!(
         "# The task\n\n{task}\n# Cobalt\n\n{how_to_write}\n# The package `{package}`\n\nA test can call:\n\n{callable}\n\
          Crates that a test can use, beside `std` and `cobalt`:\n\n{crates}\n{judges}\n{taken}{context}\n# The agent, `{file}`\n\n{source}",
@@ -223,7 +223,7 @@ pub fn retry_prompt(question: &str, draft: &Draft, problems: &[String]) -> Strin
     let problems: String = problems.iter().map(|problem| fenced(problem)).collect();
     format!(
         "{question}\n# Your last answer\n\nIt had {} items, and this source:\n\n{}\n# What is wrong with it\n\n{problems}\n\
-         Answer anew, with all items and the whole source, so that nothing of this is left.\n",
+         Fix all of these problems. Answer with all items and the complete source.\n",
         draft.items.len(),
         fenced(&draft.source),
     )
@@ -262,7 +262,7 @@ mod tests {
             lacking,
             ["each kind must have an item: there are 1 normal, 2 edge and 0 adversarial items"]
         );
-        assert_eq!(problems(&items(&["normal"]), 2), ["the data set has 1 items instead of 2"]);
+        assert_eq!(problems(&items(&["normal"]), 2), ["the dataset has 1 items instead of 2"]);
         let mut same = items(&["normal", "normal"]);
         same[1].id = "i0".to_owned();
         assert_eq!(problems(&same, 2), ["several items have the `id` `i0`"]);

@@ -1,8 +1,8 @@
 //! `cobalt_generate`: the configured judge model writes an experiment for an agent, from the agent's source.
 //!
-//! Before any cost is incurred, the [`agent`] is read, with the items that a test can [`reach`], and the [`Place`] of the new
+//! Before any cost is incurred, the [`agent`] is read, with the items that a test can [`public_paths`], and the [`OutputFiles`] of the new
 //! files is determined. Then the model has a few [`attempts`]: the [`items`] and the [`source`] it writes are reviewed, and
-//! `cargo check` ([`check`]) compiles them in place. Names of experiments that are [`Taken`] are not reused. On failure, the
+//! `cargo check` ([`check`]) compiles them in place. Names of experiments that are [`TakenNames`] are not reused. On failure, the
 //! [`transaction`] undoes all changes.
 
 mod agent;

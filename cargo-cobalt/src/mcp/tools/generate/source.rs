@@ -56,7 +56,7 @@ impl Source {
             problems.push("no function has the attribute `#[cobalt::experiment(…)]`".to_owned());
         }
         if !found.texts.contains(data) {
-            problems.push(format!("no experiment reads the data set: `dataset = \"{data}\"` is missing"));
+            problems.push(format!("no experiment reads the dataset: `dataset = \"{data}\"` is missing"));
         }
         let is_main = |item: &Item| matches!(item, Item::Fn(function) if function.sig.ident == "main");
         if !self.file.items.iter().any(is_main) || !found.calls_main {
@@ -65,7 +65,7 @@ impl Source {
             );
         }
         for field in found.fields.iter().filter(|field| !fields.contains(field.as_str())) {
-            problems.push(format!("the source reads the field `{field}`, which no item of the data set has"));
+            problems.push(format!("the source reads the field `{field}`, which no item of the dataset has"));
         }
         problems
     }

@@ -50,7 +50,7 @@ impl NotRun {
         let (state, reason, run_id) = match why {
             MissingResult::Broken { error } => (NotRunReason::Broken, error.clone(), None),
             MissingResult::Ignored { variable } => {
-                let reason = format!("the environment variable {variable} is not set, or empty");
+                let reason = format!("the environment variable {variable} is unset or empty");
                 (NotRunReason::Ignored, reason, None)
             }
             MissingResult::NothingToRun { why } => (NotRunReason::NothingToRun, why.clone(), None),
@@ -62,7 +62,7 @@ impl NotRun {
                 (NotRunReason::Interrupted, "no item was finished; run it again".to_owned(), None)
             }
             MissingResult::Crashed { id, done, items } => {
-                let reason = format!("interrupted after {done} of {items} items, which are saved");
+                let reason = format!("{done} of {items} items finished and saved");
                 (NotRunReason::Interrupted, reason, Some(id.clone()))
             }
         };

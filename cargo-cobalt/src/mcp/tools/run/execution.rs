@@ -115,7 +115,7 @@ fn item_outcome(item: &ItemFinished) -> String {
     let low: Vec<_> = item.low.iter().map(score).collect();
     match (item.fails(), low.is_empty()) {
         (false, true) => format!("{name} passed"),
-        (false, false) => format!("{name} below its pass mark ({})", low.join(", ")),
+        (false, false) => format!("{name} below pass mark ({})", low.join(", ")),
         (true, _) => format!("{name} failed ({})", low.join(", ")),
     }
 }
@@ -138,7 +138,7 @@ pub struct Progress {
     total: Option<f64>,
     /// How many notifications were sent within steps.
     parts: u32,
-    /// When [`SILENCE`] will have passed without a notification.
+    /// When [`MAX_SILENCE`] will have passed without a notification.
     silent: Instant,
     /// When the next notification may be sent.
     next: Instant,
@@ -202,7 +202,7 @@ impl Progress {
         self.send_waiting().await;
     }
 
-    /// Returns after [`SILENCE`] without a notification; never without a progress token.
+    /// Returns after [`MAX_SILENCE`] without a notification; never without a progress token.
     pub async fn wait_for_silence(&self) {
         match self.token {
             Some(_) => sleep_until(self.silent).await,

@@ -316,7 +316,7 @@ fn a_refused_key_is_named_by_where_it_is_from_and_is_not_shown() {
     let error = FetchEnvironment::with(&variables).fetch(&support(&server)).unwrap_err().to_string();
     assert!(error.contains("status 401") && error.contains("Invalid credentials"), "{error}");
     assert!(error.contains("rejected the key in LANGFUSE_PUBLIC_KEY and the key in LANGFUSE_SECRET_KEY"));
-    assert!(error.contains("the region or server of the key with `.base_url(…)`"), "{error}");
+    assert!(error.contains("set `.base_url(…)` to the URL of the key's region or server"), "{error}");
     assert!(!error.contains("another-project") && !error.contains(PUBLIC), "{error}");
     assert_eq!(server.requests().len(), 1, "a refused key is not sent again");
 }

@@ -81,13 +81,16 @@ fn what_is_to_be_changed_is_what_gives_the_address() {
     let url = server.url("");
     let by_variable = FetchEnvironment::with(&[KEYS[4], ("BASALT_PUBLIC_API_URL", &url)]);
     let error = refusal(&by_variable, &Dataset::from_basalt("support"));
-    assert!(error.contains("the region or server of the key with BASALT_PUBLIC_API_URL"), "{error}");
+    assert!(error.contains("set BASALT_PUBLIC_API_URL to the URL of the key's region or server"), "{error}");
     let account = Account { base_url: Some(url.clone()), ..Account::default() };
     let configured = by_variable.account(Platform::Basalt, account);
     let error = refusal(&configured, &Dataset::from_basalt("support"));
-    assert!(error.contains("the region or server of the key with `platforms.basalt.base-url`"), "{error}");
+    assert!(
+        error.contains("set `platforms.basalt.base-url` to the URL of the key's region or server"),
+        "{error}"
+    );
     let error = refusal(&configured, &Dataset::from_basalt("support").base_url(&url));
-    assert!(error.contains("the region or server of the key with `.base_url(…)`"), "{error}");
+    assert!(error.contains("set `.base_url(…)` to the URL of the key's region or server"), "{error}");
 }
 
 #[test]

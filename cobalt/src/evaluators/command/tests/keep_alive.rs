@@ -76,7 +76,7 @@ async fn a_program_that_ends_is_started_anew_for_the_next_output() {
 #[tokio::test]
 async fn a_signal_is_told_as_one() {
     let error = refused(&shell("read -r line; kill -SEGV $$")).await;
-    assert_says(&error, &["was killed by a signal 11 before its first answer; it wrote nothing to stderr"]);
+    assert_says(&error, &["was killed by signal 11 before its first answer; it wrote nothing to stderr"]);
 }
 
 #[tokio::test]

@@ -37,7 +37,7 @@ fn a_key_that_is_refused_is_said_to_be_whose() {
     assert!(error.starts_with("status 401: Invalid API key; Braintrust at http://127.0.0.1:"), "{error}");
     assert!(
         error.contains("BRAINTRUST_API_KEY")
-            && error.contains("the region or server of the key with `.base_url(…)`"),
+            && error.contains("set `.base_url(…)` to the URL of the key's region or server"),
         "{error}"
     );
     assert!(!error.contains("sk-wrong"), "{error}");
