@@ -22,7 +22,7 @@ fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
     match &arguments[..] {
         [] => table(10_000),
-        [items] => table(items.parse().expect("a number of items")),
+        [items] => table(items.parse().expect("expected a number of items")),
         _ => {
             eprintln!("usage: compare [<items>]");
             exit(2);
@@ -31,9 +31,9 @@ fn main() {
 }
 
 fn table(items: usize) {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().expect("failed to create a folder");
     let results = folder.path().join(".cobalt/results");
-    fs::create_dir_all(&results).expect("a folder");
+    fs::create_dir_all(&results).expect("failed to create a folder");
     // All from one experiment: its name is derived from the number.
     let bytes = [0, 7].map(|run| write(&results, run, items));
     println!("2 runs of {items} items, {} kB each", bytes[0] / 1000);

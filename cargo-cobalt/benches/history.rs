@@ -21,7 +21,7 @@ use store::write;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
-    let number = |text: &String| text.parse().expect("a number");
+    let number = |text: &String| text.parse().expect("expected a number");
     match &arguments[..] {
         [] => table(2_000, 50),
         [runs, items] => table(number(runs), number(items)),
@@ -33,13 +33,13 @@ fn main() {
 }
 
 fn table(runs: usize, items: usize) {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().expect("failed to create a folder");
     let results = folder.path().join(".cobalt/results");
-    fs::create_dir_all(&results).expect("a folder");
+    fs::create_dir_all(&results).expect("failed to create a folder");
     let bytes: usize = (0..runs).map(|run| write(&results, run, items)).sum();
     println!("{runs} runs of {items} items, {} kB each", bytes / runs.max(1) / 1000);
     let index = folder.path().join(".cobalt/history.db");
-    // There is none before the first round.
+    // It does not exist before the first round.
     let forget = || fs::remove_file(&index).unwrap_or_default();
     let mut next = runs..;
     let one_more = || {

@@ -27,7 +27,7 @@ fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
     match &arguments[..] {
         [] => table(10_000),
-        [items] => table(items.parse().expect("a number of items")),
+        [items] => table(items.parse().expect("expected a number of items")),
         _ => {
             eprintln!("usage: run [<items>]");
             exit(2);
@@ -36,7 +36,7 @@ fn main() {
 }
 
 fn table(items: usize) {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().expect("failed to create a folder");
     let target = project(folder.path(), items);
     let run = || program(PROGRAM, &["cobalt", "run", "--release"], folder.path(), &target);
     measure(&mut run());
@@ -68,7 +68,7 @@ fn median(mut figures: Vec<f64>) -> f64 {
 
 /// Writes a package with an experiment; returns its target folder.
 fn project(folder: &Path, items: usize) -> PathBuf {
-    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace");
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the crate is in a workspace");
     let manifest = format!(
         "[package]\nname = \"trial\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n\n\
          [dev-dependencies]\ncobalt = {{ path = {:?}, default-features = false }}\n\n\
@@ -82,24 +82,24 @@ fn project(folder: &Path, items: usize) -> PathBuf {
          async fn trivial(item: cobalt::Item) -> u64 {{\n    item[\"input\"].as_u64().unwrap_or_default()\n}}\n\n\
          fn main() {{\n    cobalt::main();\n}}\n"
     );
-    fs::create_dir_all(folder.join("tests")).expect("a folder");
-    fs::create_dir_all(folder.join("src")).expect("a folder");
-    fs::write(folder.join("Cargo.toml"), manifest).expect("a file");
-    fs::copy(workspace.join("Cargo.lock"), folder.join("Cargo.lock")).expect("a file");
-    fs::write(folder.join("src/lib.rs"), "").expect("a file");
-    fs::write(folder.join("tests/evals.rs"), experiment).expect("a file");
+    fs::create_dir_all(folder.join("tests")).expect("failed to create a folder");
+    fs::create_dir_all(folder.join("src")).expect("failed to create a folder");
+    fs::write(folder.join("Cargo.toml"), manifest).expect("failed to write a file");
+    fs::copy(workspace.join("Cargo.lock"), folder.join("Cargo.lock")).expect("failed to write a file");
+    fs::write(folder.join("src/lib.rs"), "").expect("failed to write a file");
+    fs::write(folder.join("tests/evals.rs"), experiment).expect("failed to write a file");
     folder.join("target")
 }
 
 /// The test binary that cargo has built.
 fn binary(target: &Path) -> String {
-    let built = fs::read_dir(target.join("release/deps")).expect("a folder").flatten();
+    let built = fs::read_dir(target.join("release/deps")).expect("failed to read the folder").flatten();
     let mut paths = built.map(|entry| entry.path());
     let is_it = |path: &PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         name.starts_with("evals-") && path.extension().is_none()
     };
-    paths.find(is_it).expect("the binary").display().to_string()
+    paths.find(is_it).expect("no test binary").display().to_string()
 }
 
 fn program(program: &str, arguments: &[&str], folder: &Path, target: &Path) -> Command {
@@ -114,7 +114,7 @@ fn program(program: &str, arguments: &[&str], folder: &Path, target: &Path) -> C
 fn measure(command: &mut Command) -> (f64, f64) {
     let before = cpu_ms();
     let started = Instant::now();
-    let status = command.status().expect("the command");
+    let status = command.status().expect("failed to start the command");
     let took = started.elapsed().as_secs_f64() * 1000.0;
     assert!(status.success(), "{command:?}: {status}");
     (took, cpu_ms() - before)
@@ -122,6 +122,6 @@ fn measure(command: &mut Command) -> (f64, f64) {
 
 /// The CPU time of all finished child processes.
 fn cpu_ms() -> f64 {
-    let usage = getrusage(UsageWho::RUSAGE_CHILDREN).expect("the usage");
+    let usage = getrusage(UsageWho::RUSAGE_CHILDREN).expect("failed to read the resource usage");
     (usage.user_time().num_microseconds() + usage.system_time().num_microseconds()) as f64 / 1000.0
 }

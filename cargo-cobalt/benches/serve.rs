@@ -33,7 +33,7 @@ const FEW: usize = 20;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
-    let number = |text: &String| text.parse().expect("a number");
+    let number = |text: &String| text.parse().expect("expected a number");
     match &arguments[..] {
         [] => table(2_001, 10_000),
         [runs, items] => table(number(runs), number(items)),
@@ -45,11 +45,11 @@ fn main() {
 }
 
 fn table(runs: usize, items: usize) {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().expect("failed to create a folder");
     let results = folder.path().join(".cobalt/results");
-    fs::create_dir_all(&results).expect("a folder");
+    fs::create_dir_all(&results).expect("failed to create a folder");
     fs::write(folder.path().join("Cargo.toml"), "[package]\nname = \"bench\"\n\n[workspace]\n")
-        .expect("a file");
+        .expect("failed to write a file");
     // Every seventh run is of the same experiment.
     let large = [runs, runs + 7];
     for run in 0..runs {
@@ -117,9 +117,13 @@ fn median(mut figures: Vec<f64>) -> f64 {
 /// Eight clients request everything, compressed and uncompressed.
 fn read_everything(server: &Server, results: &Path, large: &[String; 2], compare: &str) {
     let ids: Vec<String> = fs::read_dir(results)
-        .expect("the folder")
+        .expect("failed to read the folder")
         .filter_map(|entry| {
-            let name = entry.expect("an entry").file_name().into_string().expect("a name");
+            let name = entry
+                .expect("failed to read the folder")
+                .file_name()
+                .into_string()
+                .expect("the file name is UTF-8");
             Some(name.strip_suffix(".json")?.rsplit_once('_')?.1.to_owned())
         })
         .collect();

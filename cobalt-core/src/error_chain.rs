@@ -94,7 +94,7 @@ mod tests {
         );
         assert_eq!(chain(&["a: b: c", "b: c", "c"]), "a: b: c");
         assert_eq!(chain(&["a: b; try again", "b", "c"]), "a: b; try again: c");
-        assert_eq!(chain(&["the roof", "eof"]), "the roof: eof", "a part of a word states nothing");
+        assert_eq!(chain(&["the roof", "eof"]), "the roof: eof", "a match within a word does not count");
         assert_eq!(chain(&["blank", "", "c"]), "blank: c");
     }
 

@@ -248,7 +248,7 @@ mod tests {
             ("a/p/nested", PACKAGE),
         ]);
         assert_eq!(tree.root_of("a/p"), "there");
-        assert_eq!(tree.root_of("a/p/nested"), "there", "as for cargo");
+        assert_eq!(tree.root_of("a/p/nested"), "there", "as in cargo");
         assert_eq!(tree.root_of("a"), "");
     }
 

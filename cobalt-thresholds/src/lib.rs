@@ -470,11 +470,11 @@ mod tests {
     #[test]
     fn rounding_decides_no_threshold() {
         let mean = (0.7 + 0.8 + 0.9) / 3.0;
-        assert!(mean < 0.8, "the case that this is about");
+        assert!(mean < 0.8, "the mean is below the bound");
         assert!(Comparison::AtLeast.is_met_by(mean, 0.8) && !Comparison::Below.is_met_by(mean, 0.8));
         assert!(Comparison::AtMost.is_met_by(0.1 + 0.2, 0.3) && !Comparison::Above.is_met_by(0.1 + 0.2, 0.3));
         assert!(!Comparison::AtLeast.is_met_by(0.799_999, 0.8));
-        assert!(!Comparison::AtMost.is_met_by(2e-13, 1e-13), "small amounts are told apart");
+        assert!(!Comparison::AtMost.is_met_by(2e-13, 1e-13), "small values are distinguished");
     }
 
     #[test]

@@ -1,11 +1,11 @@
 //! The overhead of judging beyond the models' own time: a loopback server answers after 10 ms.
 //!
 //! `cargo bench -p cobalt --bench judge` prints a table. Every case runs this binary as a new process, with empty memory. Times differ
-//! between machines: compare only those of one call.
+//! between machines: compare only times of the same run.
 //!
 //! | case | description |
 //! |---|---|
-//! | `asked` | 1,000 judged items, 50 in parallel: the server takes 0.2 s |
+//! | `asked` | 1,000 judged items, 50 in parallel: at least 0.2 s of server time |
 //! | `known` | the same again, from the cache |
 //! | `large` | 1,000 judged items, from a cache with 100,000 responses |
 //! | `similar` | 1,000 similarity items with 20 distinct texts |
@@ -117,7 +117,7 @@ fn rounds(case: &str, server: &Server, round: impl Fn(usize) -> Vec<f64>) {
     println!("{case:<10} {requests:>8}  {:>8.3}  {:>8.3}", times[times.len() / 2], times[times.len() - 1]);
 }
 
-/// Runs a case in its own process, and returns its own time.
+/// Runs a case in its own process, and returns the time that it prints.
 fn process(server: &Server, folder: &Path, case: &str) -> f64 {
     let mut command = Command::new(std::env::current_exe().expect("this binary"));
     command

@@ -1,7 +1,7 @@
 //! Whole-process benchmarks: each case runs this binary as a new process, and measures its CPU time and peak memory.
 //!
 //! `cargo bench -p cobalt --bench run` prints a table; `-- <case> <items>` runs one case in this process, for a profiler. Times differ
-//! between machines: compare only those of one call.
+//! between machines: compare only times of the same run.
 //!
 //! | case | description |
 //! |---|---|

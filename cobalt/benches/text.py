@@ -1,7 +1,7 @@
-"""Works out ten metrics of text with the reference libraries, for the benchmark `text.rs`.
+"""Computes ten text metrics with the reference libraries, for the benchmark `text.rs`.
 
-Called with a file of texts and one for the scores, both with a JSON value per line. Prints the CPU time of the computing
-alone, in seconds, without the start and the imports.
+Arguments: the input file with the texts, and the output file for the scores; both have a JSON value per line. Prints the CPU time
+in seconds, without start-up and imports.
 """
 
 import collections
@@ -17,7 +17,7 @@ from sacrebleu.metrics import BLEU, CHRF
 
 
 def normal_words(text):
-    """The words that SQuAD 1.1 compares."""
+    """The normalized words that SQuAD 1.1 compares."""
     text = "".join(letter for letter in text.lower() if letter not in string.punctuation)
     return re.sub(r"\b(a|an|the)\b", " ", text).split()
 

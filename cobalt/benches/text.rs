@@ -2,7 +2,7 @@
 //!
 //! `cargo bench -p cobalt --bench text` prints a table. If `COBALT_BENCH_PYTHON` names a Python with rouge-score, sacrebleu and jiwer,
 //! `text.py` computes the same metrics for the same texts, and the table ends with the ratio of CPU times and the differences of the
-//! scores. Times differ between machines: compare only those of one call.
+//! scores. Times differ between machines: compare only times of the same run.
 //!
 //! | case | description |
 //! |---|---|
@@ -135,7 +135,7 @@ fn table() {
     let (experiment, evaluated) = run("experiment", &me, Path::new("experiment"));
     assert_eq!(ours, evaluated, "the evaluators differ from the functions");
     let Some(python) = std::env::var_os("COBALT_BENCH_PYTHON").map(PathBuf::from) else {
-        println!("COBALT_BENCH_PYTHON names no Python to compare with");
+        println!("COBALT_BENCH_PYTHON is not set; skipping the comparison with Python");
         return;
     };
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/text.py");

@@ -79,7 +79,7 @@ pub async fn run(work: Work, events: Sender<Event>) {
         workers.spawn(run_items(Arc::clone(&work), Arc::clone(&next), events.clone()));
     }
     while let Some(ended) = workers.join_next().await {
-        // Panics of agents and evaluators are caught elsewhere: a panic here is a bug of this library, not to be hidden.
+        // Panics of agents and evaluators are caught elsewhere: a panic here is a bug in this library and must not be hidden.
         if let Err(error) = ended
             && error.is_panic()
         {
@@ -297,7 +297,7 @@ mod tests {
         }
 
         fn finish(&self) {
-            panic!("as a test wants it");
+            panic!("requested by a test");
         }
     }
 

@@ -124,6 +124,8 @@ mod pages {
     struct Compare;
     #[doc = include_str!("../../docs/daily.md")]
     struct Daily;
+    #[doc = include_str!("../../docs/datasets.md")]
+    struct Datasets;
     #[doc = include_str!("../../docs/evaluators.md")]
     struct Evaluators;
     #[doc = include_str!("../../docs/failing-item.md")]

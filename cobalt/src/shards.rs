@@ -315,9 +315,9 @@ fn missing_items_message(
 ) -> String {
     let are = if missing == 1 { "is" } else { "are" };
     let what = format!(
-        "{} of {} {are} missing from all shards (by index from 0: {})",
-        count(missing, "item"),
-        group_thousands(items as u64),
+        "{} of {} {are} missing from all shards (indexes, from 0: {})",
+        group_thousands(missing as u64),
+        count(items, "item"),
         format_list(first, missing)
     );
     let advice = if absent.is_empty() {
@@ -328,8 +328,8 @@ fn missing_items_message(
         )
     } else {
         format!(
-            "missing shard {}: run it to the end with `cargo cobalt run --shard {}`, then merge again (a shard without items \
-             writes no file; if that explains all missing shards, one of the runs covers only part of its shard)",
+            "no results of shard {}: run it with `cargo cobalt run --shard {}`, then merge again. A shard without items writes no \
+             file; if that explains all missing shards, another shard was run only in part",
             format_list(absent, absent.len()),
             absent[0]
         )

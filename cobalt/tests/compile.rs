@@ -50,7 +50,7 @@ fn mistakes_are_explained_in_their_place_with_one_error_each() {
             unlike.push(name);
         }
     }
-    assert!(unlike.is_empty(), "the compiler says something else of these, see above: {unlike:?}");
+    assert!(unlike.is_empty(), "the compiler output of these has changed, see above: {unlike:?}");
 }
 
 /// The programs with mistakes, by name.
@@ -67,8 +67,8 @@ struct Message {
     rendered: String,
 }
 
-/// The compiler's output for each program. They are the binaries of one package, which uses the library with the same features as the
-/// workspace, so that Cargo has little else to check.
+/// The compiler's output for each program. They are binaries of one package, which uses the library with the same features as the
+/// workspace, so Cargo has little else to check.
 fn messages(programs: &BTreeMap<String, PathBuf>) -> BTreeMap<String, Vec<Message>> {
     let package = Path::new(env!("CARGO_TARGET_TMPDIR")).join("compile");
     let workspace = Path::new(LIBRARY).parent().unwrap();

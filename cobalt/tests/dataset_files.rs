@@ -39,7 +39,7 @@ fn every_format_gives_the_same_data_set() {
         assert_eq!(dataset.hash(), expected.hash(), "{name}");
         assert_eq!(dataset.keys(), expected.keys(), "{name}");
         let by_content = load("data", content).unwrap();
-        assert_eq!(by_content.hash(), expected.hash(), "{name} by its content");
+        assert_eq!(by_content.hash(), expected.hash(), "{name}: format by content");
     }
 }
 
@@ -98,10 +98,10 @@ fn utf_16_is_refused_by_its_name() {
 #[test]
 fn a_file_that_is_not_there_is_reported_with_the_folder_and_a_similar_name() {
     let message = Dataset::from_file("tests/dataset_flies.rs").unwrap_err().to_string();
-    assert!(message.starts_with("cannot read tests/dataset_flies.rs: "), "{message}");
+    assert!(message.starts_with("failed to read tests/dataset_flies.rs: "), "{message}");
     assert!(message.contains("did you mean `dataset_files.rs`?"), "{message}");
     assert!(message.contains(env!("CARGO_MANIFEST_DIR")), "{message}");
-    assert!(Dataset::from_file("tests").unwrap_err().to_string().starts_with("cannot read tests: "));
+    assert!(Dataset::from_file("tests").unwrap_err().to_string().starts_with("failed to read tests: "));
 }
 
 #[test]
@@ -131,7 +131,7 @@ fn an_item_that_does_not_fit_its_type_is_named_by_file_index_and_key() {
     assert_eq!(message, format!("{}: {reason}", path.display()));
 }
 
-/// Regression tests for faults of the original; that of the biased sample is among the properties.
+/// Regression tests for faults of the original. The one for biased samples is in `dataset_properties.rs`.
 mod faults_not_repeated {
     use super::*;
 
@@ -171,7 +171,7 @@ fn the_problems_of_gsm8k_are_read() {
     let shared = shared.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared"));
     let path = shared.join("data/gsm8k/solutions.jsonl");
     if !path.exists() {
-        println!("skipped: {} is not there", path.display());
+        println!("skipped: {} does not exist", path.display());
         return;
     }
     let dataset = Dataset::from_file(path).unwrap();

@@ -111,7 +111,7 @@ fn every_beginning_of_a_journal_gives_the_beginning_of_its_items() {
             Ok(read) => {
                 assert_eq!(read.header, all.header);
                 assert_eq!(read.items, all.items[..lines - 1], "{end} bytes");
-                assert_eq!(read.damaged, 0, "a line without its end is no damage");
+                assert_eq!(read.damaged, 0, "an incomplete last line is not damage");
             }
             Err(JournalError::Empty) => assert_eq!(lines, 0),
             Err(error) => panic!("{end} bytes: {error}"),
@@ -228,7 +228,11 @@ fn a_selection_that_the_data_set_does_not_have_is_an_error() {
     }
     let some = journal().replacen("{", "{\"selection\":[0,2],", 1);
     let read = read_journal(some.as_bytes()).unwrap();
-    assert_eq!((read.items.len(), read.damaged), (2, 2), "what was not selected is no item of the run");
+    assert_eq!(
+        (read.items.len(), read.damaged),
+        (2, 2),
+        "items that were not selected are not part of the run"
+    );
 }
 
 #[test]

@@ -23,7 +23,7 @@ fn an_experiment_without_evaluators_has_those_of_the_file() {
         5,
     );
     let finished = sandbox.program(fixture!("silent")).run().code(101);
-    assert_eq!(finished.cases_that("ok"), ["silent::item-4"], "only its grade reaches the mark");
+    assert_eq!(finished.cases_that("ok"), ["silent::item-4"], "only its grade reaches the pass mark");
     let config = sandbox.report().config;
     assert_eq!(
         (config.evaluators, config.pass_marks),
@@ -58,12 +58,12 @@ fn how_many_run_at_a_time_follows_from_variable_experiment_file_and_default() {
         assert_eq!(reports.len(), before + 1);
         // Files from the same second are sorted by experiment name and ID.
         let latest = reports.into_iter().max_by_key(|report| report.timestamp);
-        latest.expect("there is a report").config.concurrency
+        latest.expect("at least one report").config.concurrency
     };
     let (silent, steered) = (fixture!("silent"), fixture!("steered"));
     assert_eq!(concurrency(silent, &[]), 3);
-    assert_eq!(concurrency(steered, &[]), 4, "it says so itself");
-    assert_eq!(concurrency(steered, &[("COBALT_CI", "1")]), 2, "what is for CI alone holds there");
+    assert_eq!(concurrency(steered, &[]), 4, "the experiment's own setting applies");
+    assert_eq!(concurrency(steered, &[("COBALT_CI", "1")]), 2, "settings for CI apply in CI");
     assert_eq!(concurrency(steered, &[("COBALT_CI", "1"), ("COBALT_CONCURRENCY", "7")]), 7);
     sandbox.write("cobalt.toml", EXACT);
     assert_eq!(concurrency(silent, &[]), 5);
@@ -93,7 +93,11 @@ fn the_thresholds_of_the_file_decide_where_an_experiment_has_none() {
     let gate = |bound| format!("{EXACT}thresholds = [\"exact.pass_rate >= {bound}\"]\n");
     sandbox.write("cobalt.toml", &gate("0.75"));
     let finished = sandbox.program(fixture!("silent")).run().code(0);
-    assert_eq!(finished.cases_that("ok").len(), 4 + 1, "a low score fails no item any more\n{finished}");
+    assert_eq!(
+        finished.cases_that("ok").len(),
+        4 + 1,
+        "items below the pass mark no longer fail\n{finished}"
+    );
     sandbox.write("cobalt.toml", &gate("0.8"));
     let finished = sandbox.program(fixture!("silent")).run().code(101);
     assert_eq!(finished.cases_that("FAILED"), ["silent::thresholds::exact.pass_rate>=0.8"]);
@@ -121,7 +125,7 @@ fn the_thresholds_for_ci_are_added_and_forgive_nothing() {
     let finished = sandbox.program(fixture!("silent")).env("COBALT_CI", 1).run().code(101);
     let added = ["silent::thresholds::exact.avg>=0.5", "silent::thresholds::latency.p95<=1h"];
     assert_eq!(finished.cases_that("ok")[3..], added);
-    assert_eq!(finished.cases_that("FAILED"), ["silent::item-1"], "it is as strict as without them");
+    assert_eq!(finished.cases_that("FAILED"), ["silent::item-1"], "strict, as without the variables");
     let finished = sandbox.program(fixture!("silent")).args(["--list", "--format=terse"]).run().code(0);
     assert!(!finished.stdout.contains("thresholds"), "{finished}");
 }
@@ -154,7 +158,7 @@ fn a_variable_of_the_file_reaches_data_and_agent_unless_it_is_set() {
     let finished = several().run().code(101);
     assert_eq!(finished.cases_that("FAILED"), ["desk::0002"]);
     let finished = several().args(["desk", "--test-threads=1"]).run().code(101);
-    assert_eq!(finished.cases_that("FAILED"), ["desk::0002"], "the arguments are still there");
+    assert_eq!(finished.cases_that("FAILED"), ["desk::0002"], "the arguments still apply");
     let finished = several().env("E2E_SAYS", "Because.").run().code(0);
     assert_eq!(finished.cases_that("ok").len(), 8, "{finished}");
 

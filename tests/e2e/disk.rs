@@ -91,7 +91,7 @@ fn library() -> &'static str {
         let (source, library) = (folder.path().join("disk.c"), folder.path().join("disk.so"));
         std::fs::write(&source, DISK).unwrap();
         let built = Command::new("cc").args(["-shared", "-fPIC", "-o"]).arg(&library).arg(&source).output();
-        let built = built.expect("the linker that Rust uses, too");
+        let built = built.expect("the linker that Rust uses");
         assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
         let path = library.to_str().unwrap().to_owned();
         (folder, path)
@@ -129,7 +129,7 @@ fn a_full_disk_stops_the_run_at_once_and_what_is_kept_is_resumed() {
         }
         let (started, id, kept) = (sandbox.starts().len(), sandbox.cut_short(), kept(&sandbox));
         assert!(started < items / 2, "{started} items were called\n{finished}");
-        assert!(kept > 0 && started - kept <= 16, "{kept} of {started} are kept");
+        assert!(kept > 0 && started - kept <= 16, "{kept} of {started} are saved");
         let path = sandbox.journals()[0].display().to_string();
         finished.stderr_has(&[
             &format!("failed to write `{path}`: No space left on device"),
@@ -141,7 +141,7 @@ fn a_full_disk_stops_the_run_at_once_and_what_is_kept_is_resumed() {
 
         sandbox.forget_calls();
         program(&sandbox).env("COBALT_RESUME", &id).run().code(0);
-        assert_eq!(sandbox.starts().len(), items - kept, "what is kept is not called again");
+        assert_eq!(sandbox.starts().len(), items - kept, "saved items are not called again");
         assert_eq!(sandbox.report().items.len(), items);
         assert!(sandbox.journals().is_empty());
     }

@@ -78,7 +78,7 @@ fn fails(sandbox: &Sandbox, env: &[(&str, &str)], says: &[&str]) {
     let assert_fails = |finished: Finished| {
         assert!(!finished.status.success(), "{finished}");
         let text = format!("{}{}", finished.stdout, finished.stderr);
-        says.iter().for_each(|part| assert!(text.contains(part), "nothing says `{part}`\n{finished}"));
+        says.iter().for_each(|part| assert!(text.contains(part), "the output lacks `{part}`\n{finished}"));
     };
     assert_fails(cargo(sandbox, &["test"], env));
     if has_nextest() {

@@ -24,7 +24,7 @@ fn an_agent_that_fails_or_panics_fails_its_item_only() {
         finished.says(&["error: the agent said no", "error: panicked at tests/src/lib.rs:", "2 errors"]);
         let report = sandbox.report();
         assert_eq!((report.summary.successful_items, report.summary.failed_items), (1, 2));
-        assert_eq!(report.summary.scores["exact"].count, 1, "what failed has no score");
+        assert_eq!(report.summary.scores["exact"].count, 1, "failed items have no score");
         assert_eq!(report.items[1].status(), Status::Error);
     }
 }
@@ -111,7 +111,11 @@ fn an_evaluator_that_gives_no_score_is_no_score_of_zero_and_fails_its_case() {
         assert_eq!(summary.eval_errors, 6);
         assert_eq!((summary.scores[evaluator].count, summary.scores[evaluator].avg), (1, 1.0));
         assert_eq!((summary.scores["exact"].count, summary.scores["exact"].avg), (7, 1.0));
-        assert_eq!((summary.successful_items, summary.failed_items), (7, 0), "the agent is not to blame");
+        assert_eq!(
+            (summary.successful_items, summary.failed_items),
+            (7, 0),
+            "evaluator failures are not item failures"
+        );
     }
 }
 
@@ -131,7 +135,7 @@ fn an_odd_output_costs_nobody_elses_work() {
     assert_eq!(finished.cases_that("ok"), ["steered::good", "steered::last"]);
     assert!(!finished.stdout.contains('\u{1b}'), "control characters do not reach the terminal");
     let finished = finished.says(&["the output cannot be serialized to JSON: key must be a string"]);
-    assert!(finished.stdout.len() < 20_000, "a huge output is cut where it is shown");
+    assert!(finished.stdout.len() < 20_000, "a huge output is truncated for display");
     let report = sandbox.report();
     let item = |key: &str| report.items.iter().find(|item| item.key == key).unwrap().first_trial();
     let value = |key: &str| item(key).output.as_ref().unwrap().value().clone();
@@ -162,7 +166,7 @@ fn a_plain_agent_that_sleeps_does_not_starve_an_async_one() {
     let reports = sandbox.reports();
     let lively = reports.iter().find(|report| report.name == "lively").unwrap();
     let latency = lively.summary.latency.as_ref().unwrap();
-    assert!(latency.p50 < 50.0, "a wait of 1 ms takes about as long: {latency:?}");
+    assert!(latency.p50 < 50.0, "a wait of 1 ms takes about 1 ms: {latency:?}");
     let sleepy = reports.iter().find(|report| report.name == "sleepy").unwrap();
-    assert!(sleepy.summary.total_duration_ms < 9_000, "60 sleeps of 300 ms side by side");
+    assert!(sleepy.summary.total_duration_ms < 9_000, "60 sleeps of 300 ms run in parallel");
 }

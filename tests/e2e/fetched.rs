@@ -16,7 +16,7 @@ fn listed(sandbox: &Sandbox, source: &Source) -> usize {
 
 /// The result of the latest run.
 fn newest(sandbox: &Sandbox) -> Report {
-    sandbox.reports().into_iter().max_by_key(|report| report.timestamp).expect("there is a run")
+    sandbox.reports().into_iter().max_by_key(|report| report.timestamp).expect("at least one run")
 }
 
 #[test]

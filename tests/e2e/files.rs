@@ -1,4 +1,4 @@
-//! The files that runs leave.
+//! The files that runs write.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -112,7 +112,7 @@ fn results_that_cannot_be_written_in_the_end_are_in_the_journal_still() {
         sandbox.forget_calls();
         let again = sandbox.program(fixture).env("COBALT_RESUME", &id);
         with_args(again).run().code(0);
-        assert_eq!(sandbox.calls(), [""; 0], "all was done");
+        assert_eq!(sandbox.calls(), [""; 0], "all items were finished");
         assert_eq!(sandbox.report().items.len(), 8);
     }
 }
@@ -125,7 +125,7 @@ fn where_files_may_not_grow_what_was_written_before_is_kept() {
     let fixture = fixture!("gated").to_str().unwrap();
     let finished = sandbox.program(Path::new("sh")).args(["-c", limited, fixture]).run().code(3);
     let called = sandbox.starts().len();
-    assert!(called < 120, "{called}: no item is called any more");
+    assert!(called < 120, "{called}: no more items are called");
     let id = sandbox.cut_short();
     finished.stderr_has(&["failed to write", ".jsonl`", "`ulimit -f`", &format!("COBALT_RESUME={id}")]);
     sandbox.forget_calls();
@@ -169,7 +169,7 @@ fn a_folder_that_cannot_be_written_is_named_with_what_to_do() {
             let finished = program.run();
             assert!(!finished.status.success(), "{finished}");
             finished.stderr_has(&["failed to create the folder `", &format!("{folder}/runs"), "COBALT_DIR"]);
-            assert_eq!(sandbox.calls(), [""; 0], "nothing is run whose results cannot be kept");
+            assert_eq!(sandbox.calls(), [""; 0], "nothing runs if results cannot be saved");
         }
     }
 }
@@ -180,7 +180,7 @@ fn files_of_the_original_can_be_read() {
     let shared = shared.unwrap_or_else(|| concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared").into());
     let folder = Path::new(&shared).join("peer/results");
     let Ok(entries) = std::fs::read_dir(&folder) else {
-        println!("skipped: there is no folder {}", folder.display());
+        println!("skipped: folder {} does not exist", folder.display());
         return;
     };
     let mut read = 0;
@@ -207,7 +207,7 @@ fn files_of_the_original_can_be_read() {
 fn a_reader_that_goes_away_costs_no_results() {
     let sandbox = Sandbox::with_items(numbered(30, 2));
     let status = sandbox.program(fixture!("steered")).args(["--test-threads=1"]).run_unread();
-    assert_eq!(status.code(), Some(101), "what was not told is no pass");
+    assert_eq!(status.code(), Some(101), "output that cannot be printed is a failure");
     assert_eq!(sandbox.report().items.len(), 30);
     assert!(sandbox.journals().is_empty());
 }

@@ -32,7 +32,7 @@ fn judges_are_shown_with_calls_tokens_and_cost_and_cost_nothing_from_the_cache()
         (summary.judge_calls, summary.judge_cached, summary.judge_tokens),
         (Some(3), Some(0), Some(120_030))
     );
-    assert!(summary.estimated_cost.unwrap() < each() / 100.0, "the agent's is another");
+    assert!(summary.estimated_cost.unwrap() < each() / 100.0, "the agent cost is separate");
     judged(&sandbox, &model)
         .run()
         .code(0)
@@ -49,7 +49,7 @@ fn a_run_where_one_in_five_calls_fails_judges_every_item_once() {
     judged(&sandbox, &model).env("E2E_CONCURRENCY", 50).run().code(0);
     let report = sandbox.report();
     let keys: BTreeSet<_> = report.items.iter().map(|item| &item.key).collect();
-    assert_eq!((report.items.len(), keys.len()), (200, 200), "none is lost, none is there twice");
+    assert_eq!((report.items.len(), keys.len()), (200, 200), "no item is lost or duplicated");
     for item in &report.items {
         let evaluation = item.runs[0].evaluations.get("judge").unwrap();
         assert_eq!((evaluation.score, &evaluation.error), (Some(1.0), &None), "{}", item.key);

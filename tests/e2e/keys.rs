@@ -55,7 +55,7 @@ fn what_an_evaluator_objects_to_is_a_case_that_fails_and_the_others_run() {
     assert_eq!(finished.cases_that("ok"), ["free::one", "free::two"]);
     finished.says(&["experiment `picky` cannot be run: evaluator `judge`: item `unfit` has no `docs`"]);
     let finished = keyed(&sandbox, &["picky::fit"]).env("E2E_FIT", 1).run().code(0);
-    assert_eq!(finished.cases_that("ok"), ["picky::fit"], "the other item is not to be scored");
+    assert_eq!(finished.cases_that("ok"), ["picky::fit"], "the other item does not need a score");
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn an_ignored_case_is_listed_as_such_and_run_where_that_is_asked_for() {
         assert!(all.contains("\nspared: test\n"), "{all}");
     }
     let finished = keyed(&sandbox, &["--ignored"]).run().code(101);
-    assert_eq!(finished.cases_that("FAILED"), ["spared"], "now the data are read");
+    assert_eq!(finished.cases_that("FAILED"), ["spared"], "now the data is read");
     sandbox.write_items(numbered(3, 0));
     for args in [&["--ignored"][..], &["--include-ignored", "spared"], &["--exact", "spared", "--ignored"]] {
         keyed(&sandbox, args)

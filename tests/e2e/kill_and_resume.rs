@@ -29,7 +29,7 @@ fn a_run_killed_at_any_moment_loses_nothing_and_repeats_only_what_was_in_flight(
         let tally = setups[round % setups.len()].round(&mut random);
         assert!(
             tally.repeated <= CONCURRENCY * tally.kills,
-            "round {round} of seed {seed}: {tally:?}: only what is in flight at a kill is run twice"
+            "round {round} of seed {seed}: {tally:?}: only items in flight during a kill run twice"
         );
         total.kills += tally.kills;
         total.repeated += tally.repeated;
@@ -37,7 +37,7 @@ fn a_run_killed_at_any_moment_loses_nothing_and_repeats_only_what_was_in_flight(
         total.anew += tally.anew;
     }
     println!("{rounds} rounds: {total:?}");
-    assert!(total.kept > 0, "some kill came after an item was finished: {total:?}");
+    assert!(total.kept > 0, "at least one kill happened after an item had finished: {total:?}");
 }
 
 /// The history of a run that was killed at least once.
@@ -97,14 +97,14 @@ impl Setup {
                 Some((id, finished_items)) => {
                     assert!(cut_short.is_none_or(|before| before == id));
                     cut_short = Some(id);
-                    assert!(finished_items.is_superset(&done), "what was in the journal stays in it");
+                    assert!(finished_items.is_superset(&done), "finished items stay in the journal");
                     tally.kept += finished_items.len() - done.len();
                     done = finished_items;
                 }
                 // Killed before the header was complete, or after the journal was removed.
                 None if sandbox.result_files().iter().any(|path| !is_draft(path)) => break finished,
                 None => {
-                    assert!(done.is_empty(), "a journal went away");
+                    assert!(done.is_empty(), "a journal disappeared");
                     sandbox.journals().iter().for_each(|path| std::fs::remove_file(path).unwrap());
                     sandbox.forget_calls();
                     tally.anew += 1;
@@ -120,7 +120,7 @@ impl Setup {
 
     fn check(&self, sandbox: &Sandbox, end: &Finished) {
         let results = sandbox.result_files();
-        assert_eq!(results.len(), 1, "no draft is left behind either: {results:?}\n{end}");
+        assert_eq!(results.len(), 1, "no draft remains: {results:?}\n{end}");
         let report = cobalt::files::read_report(&results[0]).unwrap();
         assert_eq!(lasting(&report), self.expected, "{end}");
     }
@@ -153,7 +153,7 @@ fn is_draft(path: &Path) -> bool {
 /// The run ID and the keys of finished items, from the journal.
 fn journal_of(sandbox: &Sandbox) -> Option<(String, BTreeSet<String>)> {
     let journals = sandbox.journals();
-    assert!(journals.len() <= 1, "a resumed run goes on in its own journal: {journals:?}");
+    assert!(journals.len() <= 1, "a resumed run appends to its own journal: {journals:?}");
     let bytes = std::fs::read(journals.first()?).unwrap();
     match read_journal(&bytes) {
         Ok(contents) => {

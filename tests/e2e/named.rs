@@ -53,13 +53,13 @@ fn what_is_fetched_is_asked_for_once_by_the_key_of_its_variable() {
     let unset = run(&sandbox, &["whole::"], &[], 101);
     assert_eq!(unset.cases_that("FAILED"), ["whole::dataset"]);
     unset.says(&["DESK_TOKEN"]);
-    assert_eq!(source.asked(), 0, "there is nothing to ask with");
+    assert_eq!(source.asked(), 0, "no request without a token");
 
     assert_eq!(run(&sandbox, &["whole::"], &token, 0).cases_that("ok").len(), 3);
     let report = sandbox.report();
     assert_eq!(report.dataset.unwrap().source, source.url());
     assert_eq!(run(&sandbox, &["some::"], &token, 0).cases_that("ok").len(), 2);
-    assert_eq!(source.asked(), 1, "the second run has the copy of the first");
+    assert_eq!(source.asked(), 1, "the second run uses the copy of the first");
 
     table("retries = 0\nitems = 4\n");
     let changed = run(&sandbox, &["whole::"], &token, 101);

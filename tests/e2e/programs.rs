@@ -1,4 +1,4 @@
-//! Scoring programs as child processes: their output, and that none is left behind.
+//! Scoring programs as child processes: their output, and their cleanup.
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -34,7 +34,7 @@ fn assert_gone(sandbox: &Sandbox, noted: usize) {
     let deadline = Instant::now() + SOON;
     // A killed process can remain until it is reaped.
     while let Some(pid) = pids.lines().find(|pid| is_alive(pid)) {
-        assert!(Instant::now() < deadline, "{pid} is left");
+        assert!(Instant::now() < deadline, "process {pid} is still running");
         std::thread::sleep(Duration::from_millis(5));
     }
 }
@@ -86,7 +86,7 @@ fn a_run_that_is_stopped_leaves_no_process() {
 #[test]
 fn a_run_that_panics_leaves_no_process() {
     let sandbox = scored_by(&format!("{WITH_CHILD}while read -r line; do echo 1; done\nsleep 60\n"), 4);
-    // The reader of its output closes it, so that printing panics; saved items remain.
+    // Its output is closed, so printing panics; saved items remain.
     let _ = sandbox.program(fixture!("silent")).run_unread();
     assert_gone(&sandbox, 4);
 }

@@ -100,7 +100,7 @@ fn cargo_test_runs_experiments_as_cases_and_keeps_their_results() {
     let names: Vec<_> = sandbox.reports().into_iter().map(|report| report.name).collect();
     assert_eq!(names, ["desk", "gated"]);
     assert!(sandbox.path(".cobalt/.gitignore").exists());
-    // From another folder, the dataset is found and the results are in the same place.
+    // From another folder, the same dataset and results folder are used.
     let folder = sandbox.path("datasets");
     let exact = ["test", "--test", "evals", "--", "--exact", "desk::rome"];
     let finished = Program::of(command(&folder)).args(exact).patient().run().code(0);
@@ -118,7 +118,7 @@ fn an_experiment_of_another_test_target_has_its_name_for_itself() {
     assert_eq!(finished.cases_that("FAILED"), ["desk::definition"]);
     finished.says(&["the name is declared twice, at tests/more_evals.rs:7 and at tests/evals.rs:7"]);
     let names: Vec<_> = sandbox.reports().into_iter().map(|report| report.name).collect();
-    assert_eq!(names, ["desk", "gated", "more_gated"], "it ran where it came first");
+    assert_eq!(names, ["desk", "gated", "more_gated"], "the duplicate runs only in the first target");
     sandbox.write(
         "tests/more_evals.rs",
         &TEST.replace("fn gated(", "fn more_gated(").replace("fn desk(", "fn help("),

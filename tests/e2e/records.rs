@@ -75,7 +75,7 @@ fn what_was_recorded_is_kept_however_the_agent_ends() {
 #[test]
 fn each_run_of_an_item_has_its_own_records_and_late_ones_are_ignored() {
     let mut late = item("late", None);
-    // Far apart, so that on a busy machine not both have expired at once.
+    // Far enough apart that both do not expire at once on a busy machine.
     late["wait_ms"] = json!(1_800);
     late["record_late"] = json!(true);
     let sandbox = Sandbox::with_items([late, item("no", Some("fail"))]);

@@ -54,7 +54,11 @@ fn other_runs_and_other_evaluators_are_a_change_and_unknown_sources_may_be_one()
         finished.stderr_has(&[why]);
         assert_eq!(sandbox.reports().iter().filter(|report| report.partial).count(), 0);
         called(&sandbox, sandbox.program(fixture!("steered")).env("COBALT_SOURCES", "one"), 0);
-        assert_eq!(called(&sandbox, only(&sandbox, "changed"), 0).0.len(), 0, "as it was before {variable}");
+        assert_eq!(
+            called(&sandbox, only(&sandbox, "changed"), 0).0.len(),
+            0,
+            "unchanged after {variable} is removed"
+        );
     }
 }
 
@@ -88,7 +92,7 @@ fn items_that_failed_in_an_interrupted_run_are_run_again() {
     items[3]["act"] = json!("hang-if-broken");
     let sandbox = killed_after_three(items);
     let (items, finished) = called(&sandbox, only(&sandbox, "failed"), 101);
-    assert_eq!(items, ["item-1"], "its failure is in the journal alone");
+    assert_eq!(items, ["item-1"], "its failure is only in the journal");
     finished.stderr_has(&["note: steered: items to run: 1 failed last time"]);
     let (items, finished) = called(&sandbox, only(&sandbox, "changed"), 101);
     assert_eq!(items, ["item-3"], "the journal has results of the others");

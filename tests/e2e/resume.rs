@@ -1,4 +1,4 @@
-//! Resuming interrupted runs, and refusing if the results would not fit together.
+//! Resuming interrupted runs, and refusing to if the results would be inconsistent.
 
 use serde_json::{Value, json};
 
@@ -47,7 +47,7 @@ fn a_resumed_run_does_only_what_is_missing_and_keeps_its_id_and_its_start() {
     let keys: Vec<_> = report.items.iter().map(|item| &*item.key).collect();
     assert_eq!(keys, ["item-0", "item-1", "item-2", "item-3", "item-4"]);
     assert!(report.passed && !report.partial);
-    assert!(sandbox.journals().is_empty(), "a finished run needs no journal");
+    assert!(sandbox.journals().is_empty(), "a finished run has no journal");
 }
 
 #[test]
@@ -132,7 +132,7 @@ fn a_last_line_without_its_end_is_dropped() {
     std::fs::write(path, [&lines[..4].concat()[..], torn].concat()).unwrap();
     sandbox.forget_calls();
     resume(&sandbox, &id).run().code(0);
-    assert_eq!(sandbox.starts().len(), 2, "the torn item and the one that hung: {:?}", sandbox.calls());
+    assert_eq!(sandbox.starts().len(), 2, "the incomplete item and the one that hung: {:?}", sandbox.calls());
     assert_eq!(sandbox.report().items.len(), 5);
 }
 
@@ -229,7 +229,7 @@ fn a_program_of_two_experiments_resumes_both() {
     values().env("COBALT_RESUME", &first).run().code(0);
     let names: Vec<_> = sandbox.reports().into_iter().map(|report| report.name).collect();
     assert_eq!(names.len(), 2, "{names:?}");
-    assert_eq!(sandbox.starts()["item-0"], 2, "one call for each experiment, none for what was finished");
+    assert_eq!(sandbox.starts()["item-0"], 2, "one call per experiment, none for finished items");
 }
 
 /// Rewrites the lines of the only journal.
@@ -281,7 +281,7 @@ fn a_journal_of_an_earlier_version_is_resumed_but_for_what_no_run_gives() {
     sandbox.forget_calls();
     let finished = resume(&sandbox, &id).run().code(0);
     finished.stderr_has(&["skipping 3 damaged lines in `", "` and running their items again"]);
-    assert_eq!(sandbox.starts().len(), 4, "one was whole");
+    assert_eq!(sandbox.starts().len(), 4, "one line was complete");
     assert!(sandbox.report().passed);
 }
 

@@ -78,7 +78,8 @@ impl Sandbox {
 
     pub(crate) fn write(&self, file: &str, text: &str) {
         let path = self.path(file);
-        std::fs::create_dir_all(path.parent().expect("a file has a folder")).expect("the folder is made");
+        std::fs::create_dir_all(path.parent().expect("the file has a parent folder"))
+            .expect("the folder is created");
         std::fs::write(path, text).expect("the file is written");
     }
 
@@ -138,7 +139,7 @@ impl Sandbox {
     /// The ID of the only interrupted run.
     pub(crate) fn cut_short(&self) -> String {
         let journals = self.journals();
-        assert_eq!(journals.len(), 1, "one run was cut short: {journals:?}");
+        assert_eq!(journals.len(), 1, "expected one interrupted run: {journals:?}");
         journals[0].file_stem().unwrap().to_string_lossy().into_owned()
     }
 
@@ -158,7 +159,7 @@ impl Sandbox {
         while !holds() {
             if running.has_ended() || running.started.elapsed() > PATIENCE {
                 running.signal("KILL");
-                panic!("it never came to that\n{}", running.collect());
+                panic!("the condition never became true\n{}", running.collect());
             }
             std::thread::sleep(Duration::from_millis(2));
         }
@@ -247,7 +248,7 @@ pub(crate) struct Running {
 impl Running {
     /// SIGKILL: the program cannot handle it.
     pub(crate) fn kill(&mut self) {
-        self.child.kill().expect("the program is ours to kill");
+        self.child.kill().expect("the program can be killed");
     }
 
     /// Sends a signal by its name, such as `INT`.
@@ -353,7 +354,7 @@ impl Finished {
                 return "  time    TIME".to_owned();
             }
             if line.starts_with("  met     latency.") {
-                let (before, _) = line.split_once("  (").expect("a figure in brackets");
+                let (before, _) = line.split_once("  (").expect("a number in parentheses");
                 return format!("{before}  (TIME)");
             }
             if line.starts_with("  run     ") {

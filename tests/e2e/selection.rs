@@ -18,7 +18,7 @@ fn a_filter_that_picks_some_items_runs_those_only_and_makes_the_run_partial() {
     assert_eq!(started(&sandbox), ["item-1", "item-10", "item-11"]);
     let finished =
         finished.says(&["3 passed; 0 failed; 0 ignored; 0 measured; 13 filtered out", "partial run"]);
-    assert!(!finished.stdout.contains("met "), "no threshold is judged on a part");
+    assert!(!finished.stdout.contains("met "), "thresholds are not evaluated for a partial run");
     let text = std::fs::read_to_string(&sandbox.result_files()[0]).unwrap();
     let json: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(json["partial"], true);
@@ -36,7 +36,7 @@ fn as_many_items_are_worked_on_at_a_time_as_was_said_and_their_runs_one_after_an
         for call in sandbox.calls() {
             let (what, key) = call.rsplit_once(' ').unwrap().0.split_once(' ').unwrap();
             if what == "start" {
-                assert!(working.insert(key.to_owned()), "two runs of {key} at a time");
+                assert!(working.insert(key.to_owned()), "two trials of {key} at the same time");
             } else {
                 working.remove(key);
             }

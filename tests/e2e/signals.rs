@@ -31,12 +31,15 @@ fn a_run_that_is_asked_to_stop_keeps_what_is_finished_and_says_how_to_go_on() {
         // The line break that ends an open line can appear between a case and its `ok`.
         let is_verdict = |outcome: &str| !outcome.is_empty() && !outcome.starts_with("ok");
         let told = finished.cases();
-        assert!(!told.iter().any(|(_, outcome)| is_verdict(outcome)), "not all was run: {finished}");
+        assert!(
+            !told.iter().any(|(_, outcome)| is_verdict(outcome)),
+            "no verdict after an interrupted run: {finished}"
+        );
         assert!(sandbox.result_files().is_empty());
 
         sandbox.forget_calls();
         sandbox.program(fixture!("gated")).env("COBALT_RESUME", &id).run().code(0);
-        assert_eq!(sandbox.starts().len(), 4, "what was finished is not run again");
+        assert_eq!(sandbox.starts().len(), 4, "finished items are not run again");
         assert_eq!(sandbox.report().items.len(), 8);
     }
 }
@@ -59,7 +62,7 @@ fn a_run_that_is_stopped_before_its_first_item_leaves_no_journal() {
     let running = sandbox.start_until(sandbox.program(fixture!("steered")), || sandbox.calls().len() == 4);
     running.signal("INT");
     let finished = running.finish().code(130).stderr_has(&["before any item was finished"]);
-    assert!(!finished.stderr.contains("COBALT_RESUME"), "there is nothing to resume: {finished}");
+    assert!(!finished.stderr.contains("COBALT_RESUME"), "nothing to resume: {finished}");
     assert!(sandbox.journals().is_empty(), "{:?}", sandbox.journals());
 }
 
@@ -101,5 +104,5 @@ fn a_second_request_ends_the_process_at_once() {
     running.signal("INT");
     let finished = running.finish().code(130);
     assert!(asked.elapsed() < SOON, "{finished}");
-    assert_eq!(sandbox.cut_short().len(), 12, "the journal stays");
+    assert_eq!(sandbox.cut_short().len(), 12, "the journal is kept");
 }

@@ -108,7 +108,7 @@ fn reasons_and_figures_are_kept_in_the_result_file() {
     for item in &report.items {
         for (name, found) in item.first_trial().evaluations.iter() {
             let told = found.score == Some(1.0) || found.reason.as_deref().is_some_and(|why| !why.is_empty());
-            assert!(told, "{name} says nothing of `{}`", item.key);
+            assert!(told, "{name} gives no reason for `{}`", item.key);
         }
     }
     let near = report.items[1].first_trial().evaluations.get("wer").unwrap();

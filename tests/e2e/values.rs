@@ -87,7 +87,7 @@ async fn a_progress_function_that_panics_costs_no_results() {
     let report = Experiment::new("unlucky", dataset)
         .evaluator(ExactMatch::new("exact", "answer"))
         .save(false)
-        .on_progress(|_, _| panic!("no more of this"))
+        .on_progress(|_, _| panic!("the progress handler fails"))
         .run(|item: cobalt::Item| async move { item["input"].clone() })
         .await
         .unwrap();

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::sandbox::{Sandbox, fixture, numbered};
 
-/// One correct answer, one wrong answer, and one with a low grade.
+/// One correct answer, one wrong answer, and one below the pass mark.
 fn mixed() -> Sandbox {
     Sandbox::with_items([
         json!({ "id": "right", "answer": "a", "tokens": 10 }),

@@ -55,7 +55,7 @@ fn a_run_whose_scores_nothing_bounds_warns_where_every_item_is_below_its_pass_ma
              `score.avg >= 0.8`, or set `strict = true`"
         ]
     );
-    assert_eq!(warnings(&silent(&sandbox).run().code(0)), [""; 0], "all are right");
+    assert_eq!(warnings(&silent(&sandbox).run().code(0)), [""; 0], "all items pass");
     let one_is_right = gated(3, 2, "\"latency.p95 <= 60s\"");
     assert_eq!(warnings(&silent(&one_is_right).env("E2E_BROKEN", 1).run().code(0)), [""; 0]);
     let bounded = gated(3, 3, "\"latency.p95 <= 60s\", \"exact.avg >= 0\"");
@@ -101,7 +101,7 @@ fn a_baseline_of_another_experiment_warns_where_a_threshold_needs_one() {
         "cobalt.toml",
         "evaluators = [{ type = \"exact-match\", name = \"exact\", field = \"answer\" }]\n",
     );
-    assert_eq!(warnings(&run()), [""; 0], "nothing needs one");
+    assert_eq!(warnings(&run()), [""; 0], "no threshold needs a baseline");
 }
 
 #[test]
@@ -115,10 +115,10 @@ fn the_only_shard_is_the_whole_and_its_thresholds_are_evaluated() {
     assert_eq!(
         report.shard.map(|shard| shard.to_string()).as_deref(),
         Some("1/1"),
-        "merge joins it as before"
+        "`merge` still accepts it"
     );
     shard("1/2");
-    assert!(sandbox.reports().iter().any(|report| report.partial), "a part has no thresholds");
+    assert!(sandbox.reports().iter().any(|report| report.partial), "the shard has no thresholds");
 }
 
 #[test]
@@ -147,7 +147,7 @@ fn variables_that_nothing_reads_are_told_once_and_those_of_the_settings_are_not(
     );
     assert_eq!(warnings(&run()).len(), 1);
     let listed = silent(&sandbox).env("COBALT_TIMOUT", "5s").args(["--list"]).run().code(0);
-    assert_eq!(warnings(&listed), [""; 0], "a list runs nothing");
+    assert_eq!(warnings(&listed), [""; 0], "`--list` runs nothing");
 }
 
 #[test]

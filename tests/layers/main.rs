@@ -189,11 +189,11 @@ fn visibility_is_narrowed_only_where_a_public_type_has_something_to_hide() {
         lines.sort_unstable();
         let mean = lines.iter().sum::<usize>() / lines.len();
         println!(
-            "{name}: {} files, median {} lines, mean {mean}; {markers} markers of narrowed visibility",
+            "{name}: {} files, median {} lines, mean {mean}; {markers} restricted visibilities",
             lines.len(),
             lines[lines.len() / 2],
         );
         all += markers;
     }
-    assert!(all <= MAX_RESTRICTED, "{all} markers of narrowed visibility; at most {MAX_RESTRICTED}");
+    assert!(all <= MAX_RESTRICTED, "{all} restricted visibilities; at most {MAX_RESTRICTED}");
 }

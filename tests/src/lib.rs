@@ -123,7 +123,7 @@ impl Act {
 ///
 /// # Errors
 ///
-/// The item says so.
+/// The item requests it.
 pub async fn act(cx: Context) -> Result<Output, String> {
     let mut call = Call::start(&cx);
     record(&cx);
@@ -143,7 +143,7 @@ pub async fn act(cx: Context) -> Result<Output, String> {
 ///
 /// # Errors
 ///
-/// The item says so.
+/// The item requests it.
 pub fn act_sync(cx: &Context) -> Result<Output, String> {
     let mut call = Call::start(cx);
     record(cx);
@@ -229,11 +229,11 @@ fn nested(depth: usize) -> Value {
 ///
 /// # Errors
 ///
-/// The item says so.
+/// The item requests it.
 ///
 /// # Panics
 ///
-/// The item says so.
+/// The item requests it.
 pub fn grade(item: &Item) -> Result<f64, String> {
     match item.get("grade") {
         None => Ok(1.0),
@@ -248,7 +248,7 @@ pub fn grade(item: &Item) -> Result<f64, String> {
 ///
 /// # Errors
 ///
-/// The item says so.
+/// The item requests it.
 pub async fn grade_async(item: &Item) -> Result<f64, String> {
     if item.get("grade").is_some_and(|grade| grade == "hang") {
         std::future::pending::<()>().await;
@@ -261,7 +261,7 @@ pub async fn grade_async(item: &Item) -> Result<f64, String> {
 ///
 /// # Errors
 ///
-/// The item says so.
+/// The item requests it.
 pub fn grade_sync(item: &Item) -> Result<f64, String> {
     if item.get("grade").is_some_and(|grade| grade == "hang") {
         block();

@@ -1,11 +1,11 @@
-//! A clock around a whole process.
+//! Measures the wall time of a whole process.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_cargo-cobalt");
-/// How often each case runs; the median is shown.
+/// Repetitions of each case; the median is shown.
 const ROUNDS: usize = 11;
 
 /// Measures a case and prints its line.
@@ -20,7 +20,7 @@ pub(crate) fn show(case: &str, mut prepare: impl FnMut(), folder: &Path, argumen
     println!("{case:<10} {:>8.1}", rounds[ROUNDS / 2]);
 }
 
-/// Runs the command, and tells how many milliseconds it took.
+/// Runs the command; returns its wall time in milliseconds.
 fn measure(folder: &Path, arguments: &[&str]) -> f64 {
     let mut command = Command::new(PROGRAM);
     command.arg("cobalt").args(arguments).current_dir(folder).stdout(Stdio::null()).stderr(Stdio::null());
@@ -28,7 +28,7 @@ fn measure(folder: &Path, arguments: &[&str]) -> f64 {
         command.env_remove(variable);
     }
     let started = Instant::now();
-    let status = command.status().expect("the command");
+    let status = command.status().expect("failed to start the command");
     let took = started.elapsed().as_secs_f64() * 1000.0;
     assert!(status.success(), "{status}");
     took

@@ -34,6 +34,6 @@ pub(crate) fn write(results: &Path, run: usize, items: usize) -> usize {
     });
     let text = report.to_string();
     let name = format!("{}_experiment_{id}.json", timestamp[..19].replace(':', "-"));
-    fs::write(results.join(name), &text).expect("a file");
+    fs::write(results.join(name), &text).expect("failed to write a file");
     text.len()
 }

@@ -24,8 +24,8 @@ pub enum DatasetCommand {
     /// Errors are data that is lost or misread: lines that are not items, two items with the same ID, equal inputs with different
     /// expected outputs. Everything else is a note: duplicates, near duplicates, fields that only some items have.
     ///
-    /// Exit codes: 0, also if there are notes; 1 there are errors (with --strict, also notes); 2 invalid arguments; 3 a dataset
-    /// could not be read.
+    /// Exit codes: 0, even if there are notes; 1 there are errors (with --strict, errors or notes); 2 invalid arguments; 3 a
+    /// dataset could not be read.
     Check(CheckDatasets),
     /// Append items of a run to a data file, as they were in the dataset
     ///
@@ -33,7 +33,7 @@ pub enum DatasetCommand {
     /// it already contains are not added again. An item is refused if another item has the same `id` or, without IDs, the same
     /// `input`; the other items are added.
     ///
-    /// Exit codes: 0, also if all items already exist or none failed; 2 invalid arguments; 3 an item was refused, or a file could
+    /// Exit codes: 0, even if all items already exist or none failed; 2 invalid arguments; 3 an item was refused, or a file could
     /// not be read or written; 4 no such run or item.
     Add(AddItems),
     /// Remove duplicate items from a data file
@@ -114,7 +114,7 @@ pub struct CheckDatasets {
     #[arg(long, value_name = "SIMILARITY", default_value = "0.9", value_parser = parse_similarity)]
     pub near: f64,
 
-    /// Exit with 1 if there are notes, too
+    /// Also exit with 1 if there are only notes
     #[arg(long)]
     pub strict: bool,
 
@@ -187,8 +187,8 @@ pub struct DedupeDataset {
     #[arg(long, value_name = "FIELD")]
     pub by: Option<String>,
 
-    /// Items are duplicates if their inputs are nearly equal and their expected outputs equal. The similarity, from 0.5 to 1, is
-    /// the Jaccard similarity of 5-character shingles, ignoring case and whitespace [without a value: 0.9]
+    /// Items are duplicates if their inputs are nearly equal and their expected outputs are equal. The similarity, from 0.5 to 1,
+    /// is the Jaccard similarity of 5-character shingles, ignoring case and whitespace [without a value: 0.9]
     #[arg(long, value_name = "SIMILARITY", num_args = 0..=1, default_missing_value = "0.9", value_parser = parse_similarity,
         conflicts_with = "by")]
     pub near: Option<f64>,

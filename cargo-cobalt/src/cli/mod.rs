@@ -56,9 +56,9 @@ pub enum Command {
     Run(Run),
     /// Re-run affected experiments whenever sources or data change
     ///
-    /// Watches the files of the packages, of their path dependencies and in the workspace root, except hidden files, build output
-    /// and Cobalt's own files. The first run does what `run --changed` does. If the project cannot be built or read, the error is
-    /// shown and watching continues. Press Ctrl-C to stop.
+    /// Watches the files of the packages and of their path dependencies, and those in the workspace root, except hidden files,
+    /// build output and Cobalt's own files. The first run does what `run --changed` does. If the project cannot be built or
+    /// read, the error is shown and watching continues. Press Ctrl-C to stop.
     ///
     /// Exit codes: 2 invalid arguments; 3 no project found, or its files cannot be watched; 4 nothing matched at startup; 130
     /// stopped by Ctrl-C.
@@ -78,7 +78,7 @@ pub enum Command {
     List(List),
     /// Show past runs and the trend of each evaluator's mean score
     ///
-    /// Exit codes: 0, also if no run matches; 2 invalid arguments; 3 the runs could not be read.
+    /// Exit codes: 0, even if no run matches; 2 invalid arguments; 3 the runs could not be read.
     History(History),
     /// Show a run's items, or one item in full
     ///
@@ -87,13 +87,13 @@ pub enum Command {
     ///
     /// Exit codes: 0; 2 invalid arguments; 3 a file could not be read; 4 no such run or item.
     Show(Show),
-    /// Compare runs: which is better or worse, and in which items
+    /// Compare runs: which is better, and which items changed
     ///
     /// Select a run by its ID prefix, by `latest` (`latest~1` is the run before it), by `NAME@latest` for the latest run of an
-    /// experiment, by a result file, or by a git revision it was made on. `history` lists runs.
+    /// experiment, by a result file, or by the git revision it ran on. `history` lists runs.
     ///
-    /// Exit codes: 0; 1 worse (with --fail-on-regression); 2 invalid arguments; 3 a file could not be read; 4 no such run, or no
-    /// items in common.
+    /// Exit codes: 0; 1 a run is worse (with --fail-on-regression); 2 invalid arguments; 3 a file could not be read; 4 no such
+    /// run, or no items in common.
     Compare(Compare),
     /// Export runs in another format
     ///
@@ -132,7 +132,7 @@ pub enum Command {
     /// Baselines, runs in progress and files that Cobalt did not write are kept. Without `--yes` it asks for confirmation; if
     /// stdin is not a terminal, nothing is deleted.
     ///
-    /// Exit codes: 0, also if nothing was deleted; 2 invalid arguments; 3 a file could not be deleted or a folder could not be read.
+    /// Exit codes: 0, even if nothing was deleted; 2 invalid arguments; 3 a file could not be deleted or a folder could not be read.
     Clean(Clean),
     /// Create a project with an experiment, or add one to an existing package
     ///
@@ -196,7 +196,7 @@ pub struct Config {
 
 /// Parses a positive integer.
 fn parse_count(text: &str) -> Result<NonZeroUsize, &'static str> {
-    text.parse().map_err(|_| "expected a whole number from 1")
+    text.parse().map_err(|_| "expected a whole number of at least 1")
 }
 
 #[cfg(test)]
@@ -207,7 +207,7 @@ mod tests {
     fn a_count_starts_at_one() {
         assert_eq!(parse_count("1").map(NonZeroUsize::get), Ok(1));
         for text in ["0", "-1", "1.5", "many"] {
-            assert_eq!(parse_count(text), Err("expected a whole number from 1"), "{text}");
+            assert_eq!(parse_count(text), Err("expected a whole number of at least 1"), "{text}");
         }
     }
 

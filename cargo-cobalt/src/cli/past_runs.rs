@@ -58,7 +58,7 @@ pub struct Show {
 
 #[derive(Debug, Args)]
 pub struct Compare {
-    /// The run to compare with, then one or more runs to compare
+    /// The run to compare against, then one or more runs to compare with it
     #[arg(value_name = "RUN", required = true, num_args = 2..)]
     pub runs: Vec<RunName>,
 

@@ -121,7 +121,7 @@ pub struct Selection {
     #[arg(value_name = "TARGET")]
     pub targets: Vec<String>,
 
-    /// Test target by its file, or all in a folder; can be repeated
+    /// Test targets by file, or by folder; can be repeated
     #[arg(short, long, value_name = "PATH")]
     pub file: Vec<PathBuf>,
 
@@ -129,7 +129,7 @@ pub struct Selection {
     #[arg(short = 'n', long, value_name = "PATTERN")]
     pub filter: Vec<Pattern>,
 
-    /// Experiment by its exact name; can be repeated
+    /// Experiments by exact name; can be repeated
     #[arg(short, long, value_name = "NAME")]
     pub experiment: Vec<String>,
 }
@@ -213,7 +213,7 @@ pub struct BuildOptions {
 
     /// Build for this target triple
     ///
-    /// The binaries are started directly: a `runner` in cargo's configuration is not used.
+    /// The binaries are started directly: a `runner` in Cargo's configuration is not used.
     #[arg(long, value_name = "TRIPLE")]
     pub target: Option<String>,
 
@@ -225,7 +225,7 @@ pub struct BuildOptions {
     #[arg(long, value_name = "PATH")]
     pub manifest_path: Option<PathBuf>,
 
-    /// Format of compiler messages: `human` on stderr, or `json`, cargo's messages on stdout, one per line
+    /// Format of compiler messages: `human` on stderr, or `json`, Cargo's messages on stdout, one per line
     #[arg(long, value_name = "FORMAT", default_value = "human", hide_default_value = true)]
     pub message_format: MessageFormat,
 

@@ -1,4 +1,4 @@
-//! `cargo cobalt update`: the files in which coding assistants read of Cobalt, and what it leaves alone.
+//! `cargo cobalt update`: the instruction files of coding assistants, and what it does not change.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::project::Project;
 
 const SKILLS: &str = ".cobalt/SKILLS.md";
-/// What the page's first program needs beside the library.
+/// The dependency that the page's first example needs in addition to the library.
 const SERDE: &str = "\n[dev-dependencies.serde]\nversion = \"1\"\nfeatures = [\"derive\"]\n";
 
 #[test]
@@ -26,7 +26,7 @@ fn a_project_gets_the_page_the_server_and_references_where_there_are_instruction
     assert!(claude.starts_with("# Ours\n\n<!-- cobalt:begin -->\n") && claude.contains(SKILLS), "{claude}");
     let servers: Value = serde_json::from_str(&project.read(".mcp.json")).unwrap();
     assert_eq!(servers["mcpServers"]["cobalt"]["args"], serde_json::json!(["cobalt", "mcp"]));
-    assert!(project.read(".cobalt/.gitignore").contains("results/"), "what runs make stays out of git");
+    assert!(project.read(".cobalt/.gitignore").contains("results/"), "run output is ignored by git");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! `cargo cobalt baseline` on folders with result files: which runs become baselines, and what is said of them later.
+//! `cargo cobalt baseline` on folders with result files: which runs become baselines, and how they are shown later.
 
 use std::time::{Duration, SystemTime};
 
@@ -11,7 +11,7 @@ use crate::snapshot::assert_printed;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Keeps the result file of a run whose single evaluator gave these scores, so many days ago.
+/// Writes the result file of a run with a single evaluator and these scores, dated this many days ago.
 fn keep(project: &Project, name: &str, id: &str, days_ago: u32, scores: &[f64]) {
     write(project, &run(name, id, days_ago, scores));
 }
@@ -38,7 +38,7 @@ fn run(name: &str, id: &str, days_ago: u32, scores: &[f64]) -> Value {
     })
 }
 
-/// The ids of the runs that are baselines, by their experiments.
+/// The experiments that have a baseline, each with the ID of its baseline run.
 fn set(project: &Project) -> Vec<(String, String)> {
     let shown: Vec<Value> =
         serde_json::from_str(&project.cobalt(&["baseline", "show", "--json"], 0).stdout).unwrap();
@@ -101,7 +101,7 @@ fn a_run_that_failed_becomes_a_baseline_only_where_that_is_asked_for() {
     for runs in [&[][..], &["ddd"], &["ccc", "ddd"]] {
         assert_printed!(project.cobalt(&[&["baseline", "set"], runs].concat(), 2));
     }
-    assert!(!project.path(".cobalt/baselines").exists(), "that of the other experiment is not set either");
+    assert!(!project.path(".cobalt/baselines").exists(), "the other experiment's baseline is not set either");
     assert_printed!(project.cobalt(&["baseline", "set", "--allow-failed"], 0));
     assert_eq!(set(&project), pairs(&[("desk", "dddddddddddd"), ("intent", "cccccccccccc")]));
     assert!(project.read(".cobalt/baselines/desk.json").contains("\"failed\": true"));
@@ -201,7 +201,7 @@ fn a_damaged_baseline_is_an_error_beside_the_others_and_can_be_set_anew() {
 fn what_git_would_leave_out_is_said() {
     let project = with_runs();
     let said = project.cobalt(&["baseline", "set"], 0);
-    assert!(!said.stderr.contains("commit"), "there is no git here: {said:?}");
+    assert!(!said.stderr.contains("commit"), "not in a git repository: {said:?}");
     git(&project, &["init", "--quiet"]);
     project.write(".gitignore", "target/\n");
     assert_printed!(project.cobalt(&["baseline", "set"], 0));

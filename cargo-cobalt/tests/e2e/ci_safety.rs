@@ -68,7 +68,7 @@ fn an_experiment_that_crashes_fails_the_job_however_it_ends() {
     for (act, how) in [("exit", "exit status: 3"), ("abort", "signal: 6"), ("kill", "signal: 9")] {
         let project = project(&[acting(act)]);
         job(&project, "strict", 3).stderr_has("before experiment `strict` finished").stderr_has(how);
-        assert!(project.results().is_empty(), "there is no result that could be taken for one");
+        assert!(project.results().is_empty(), "a crashed run leaves no result file");
     }
     // A crash of one target is not hidden by the success of another.
     let project = project(&[acting("exit")]);
@@ -229,7 +229,7 @@ fn what_is_typed_counts_or_is_refused() {
     project.cobalt(&["run", "--ci", "--concurrency", "0"], 2);
     project.cobalt(&["run", "--ci", "--on-inconclusive", "perhaps"], 2);
     project.cobalt(&["no-such-command"], 2);
-    assert_eq!(project.results().len(), 2, "what is refused runs nothing");
+    assert_eq!(project.results().len(), 2, "rejected arguments run nothing");
 }
 
 #[test]

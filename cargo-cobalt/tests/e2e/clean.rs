@@ -149,13 +149,13 @@ fn the_newest_whole_runs_of_each_experiment_stay_and_what_is_newer() {
         (project.journal("111111111111", "desk", 1), project.journal("222222222222", "desk", 3));
     let report = project.write("reports/junit.xml", "", 1);
     assert_printed!(project.clean(&["--results", "--keep", "2", "--yes"], 0));
-    assert_eq!(project.left(), "abe", "the partial run is older than the second newest whole one");
+    assert_eq!(project.left(), "abe", "the partial run is older than the second newest complete one");
     assert!(newer.exists() && !older.exists() && report.exists());
 
     let project = Project::with_runs();
     assert_printed!(project.clean(&["--results", "--keep", "3", "--yes"], 0));
     assert_printed!(project.clean(&["--results", "--keep", "1", "--days", "10", "--yes"], 0));
-    assert_eq!(project.left(), "abce", "what is younger stays, too");
+    assert_eq!(project.left(), "abce", "newer runs are kept, too");
 }
 
 #[test]
@@ -216,7 +216,7 @@ fn answers_go_that_are_old_or_too_old_to_be_used() {
         [&answers[0], &answers[1], &answers[2], &expired].map(|path| path.exists()),
         [true, false, false, false]
     );
-    assert!(!expired.parent().unwrap().exists(), "an empty folder goes with its last answer");
+    assert!(!expired.parent().unwrap().exists(), "an empty folder is deleted with its last response");
     project.answer('d', 8);
     assert_printed!(project.clean(&["--cache", "--days", "30", "--yes"], 0));
     assert_printed!(project.clean(&["--cache", "--yes"], 0));

@@ -53,7 +53,7 @@ fn every_setting_is_shown_with_where_it_comes_from() {
     ];
     assert_eq!(table(&project, &said), expected);
     let columns: Vec<_> = said.stdout.lines().map(|line| line.find("default")).collect();
-    assert_eq!(columns[2], columns[5], "the columns are aligned: {}", said.stdout);
+    assert_eq!(columns[2], columns[5], "the columns are not aligned: {}", said.stdout);
 }
 
 #[test]
@@ -164,7 +164,7 @@ fn what_init_comments_out_are_settings() {
         lines.into_iter().filter(|line| line.contains(" cobalt.toml:")).collect::<Vec<_>>()
     };
     project.write("cobalt.toml", template);
-    assert!(from_file().is_empty(), "nothing is set until it is uncommented: {:?}", from_file());
+    assert!(from_file().is_empty(), "commented-out settings have no effect: {:?}", from_file());
     let settings =
         template.lines().filter_map(|line| line.strip_prefix('#').filter(|rest| !rest.starts_with(' ')));
     project.write("cobalt.toml", &settings.collect::<Vec<_>>().join("\n"));

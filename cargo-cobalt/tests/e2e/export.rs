@@ -23,7 +23,7 @@ fn a_run_is_written_in_every_format() {
     assert_printed!(export(&store, &["aaaa", "--format", "html"], 0));
     let json = export(&store, &["aaaa", "--format", "json"], 0).stdout;
     let file = store.folder().join(".cobalt/results/2026-02-01T14-30-00_desk_aaaaaaaaaaaa.json");
-    assert_eq!(json.trim_end(), fs::read_to_string(file).unwrap(), "as it is kept");
+    assert_eq!(json.trim_end(), fs::read_to_string(file).unwrap(), "the stored file, unchanged");
 }
 
 #[test]

@@ -56,7 +56,7 @@ fn a_gate_stands_noise_and_catches_a_drop() {
     assert_eq!(report["baseline"]["evaluators"][0]["verdict"], "worse");
     assert_eq!(report["ciStatus"]["violations"][0]["metric"], "drop");
 
-    // Relative to the broken agent, the repaired one did not drop.
+    // Compared with the broken agent, the fixed one did not drop.
     steer(&project, 80, 6);
     assert_printed!(run(&project, &["--baseline", "latest", "--on-inconclusive", "fail"], 0));
 }
@@ -88,7 +88,7 @@ fn a_baseline_may_come_from_a_commit_a_folder_or_a_file() {
     // As in a fresh clone: no runs, and the file is only in the commit.
     run(&project, &["--baseline", "HEAD", "--on-inconclusive", "fail"], 0);
     let baseline = report(&project)["baseline"]["base"]["id"].as_str().unwrap().to_owned();
-    assert!(project.read("kept/gated.json").contains(&baseline), "the committed one counts");
+    assert!(project.read("kept/gated.json").contains(&baseline), "the committed baseline is used");
     run(&project, &["--baseline", "kept", "--on-inconclusive", "fail"], 0);
     run(&project, &["--baseline", "kept/gated.json", "--on-inconclusive", "fail"], 0);
     assert_printed!(run(&project, &["--on-inconclusive", "fail"], 1));
@@ -126,7 +126,7 @@ fn a_job_that_is_started_again_is_judged_with_the_earlier_attempts_at_its_commit
     assert_printed!(run(&project, &[], 0));
     let second = report(&project);
     assert_eq!(second["pooled"], serde_json::json!([first]));
-    assert_eq!(second["items"][0]["runs"], Value::Null, "the items are of this run alone");
+    assert_eq!(second["items"][0]["runs"], Value::Null, "the items are only those of this run");
     steer(&project, 72, 11);
     assert_printed!(run(&project, &[], 0));
     assert_eq!(report(&project)["pooled"], serde_json::json!([first, second["id"]]));

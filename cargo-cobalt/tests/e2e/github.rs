@@ -29,7 +29,7 @@ fn commands(log: &str) -> Vec<&str> {
             heard.push(line);
         }
     }
-    assert_eq!(stopped, None, "the next commands of the step are heard: {log}");
+    assert_eq!(stopped, None, "commands are not re-enabled for the rest of the step: {log}");
     heard
 }
 
@@ -50,7 +50,7 @@ fn a_job_shows_what_failed_beside_the_code_and_a_summary() {
     assert!(has("::warning file", "title=gated%3A%3Arome below pass mark::"), "{commands:?}");
     assert!(has("::notice file", "title=gated passed::"), "{commands:?}");
     assert!(has("::group::strict", "") && has("::endgroup::", ""), "{commands:?}");
-    assert!(!stderr.contains("the agent was asked"), "all is on one stream: {stderr}");
+    assert!(!stderr.contains("the agent was asked"), "everything goes to one stream: {stderr}");
     assert_text!(project.read("summary.md"));
 }
 
@@ -64,7 +64,7 @@ fn an_agent_gives_no_commands() {
         let mut run = job(&project, "talker", &["--ci", "--reporter", reporter]);
         let ProgramOutput { stdout, stderr } = ProgramOutput::by(&mut run, 1);
         let log = if reporter == "json" { &stderr } else { &stdout };
-        assert!(log.contains("\n::error::mine\n"), "what it printed is shown as it is: {log}");
+        assert!(log.contains("\n::error::mine\n"), "the output of the agent is shown unchanged: {log}");
         assert!(commands(log).iter().any(|it| it.starts_with("::error file=")), "{log}");
         for log in [&stdout, &stderr] {
             for command in commands(log) {
@@ -77,7 +77,7 @@ fn an_agent_gives_no_commands() {
             let events: Vec<_> = stdout.lines().map(read).collect();
             let failed =
                 events.iter().any(|it| it["error"].as_str().is_some_and(|it| it.contains("##[error]mine")));
-            assert!(failed, "texts in JSON are the same: {stdout}");
+            assert!(failed, "texts in JSON are unchanged: {stdout}");
         }
     }
 }

@@ -102,13 +102,13 @@ fn the_table_has_a_line_for_each_run_the_newest_first() {
     let Printed { out, err } = project.history(&[]);
     assert_eq!(err, "");
     assert_text!(out);
-    assert!(!out.contains('\u{1b}'), "no colour where no terminal reads");
+    assert!(!out.contains('\u{1b}'), "no color without a terminal");
 }
 
 #[test]
 fn below_the_table_averages_go_from_the_oldest_run_to_the_newest() {
     let project = Project::with_runs();
-    assert!(!project.history(&[]).out.contains(" to "), "there is one run of each experiment");
+    assert!(!project.history(&[]).out.contains(" to "), "no trend for a single run per experiment");
     let mut earlier = scored("dddddddddddd", "intent", 5, &[]);
     let scores = ScoreStats { avg: 0.25, ..ScoreStats::default() };
     earlier.summary.scores.insert("exact".to_owned(), scores);
@@ -136,7 +136,7 @@ fn each_filter_narrows_the_list() {
     assert_eq!(project.ids(&["-e", "*desk*"]), ["a", "c"]);
     assert_eq!(project.ids(&["--experiment", "help-des?"]), ["a"]);
     assert_eq!(project.ids(&["--tag", "gated"]), ["c"]);
-    assert_eq!(project.ids(&["--tag", "gat"]), [""; 0], "a tag is meant whole");
+    assert_eq!(project.ids(&["--tag", "gat"]), [""; 0], "tags match as a whole");
     assert_eq!(project.ids(&["--since", "7d"]), ["a", "b"]);
     assert_eq!(project.ids(&["--since", "12h"]), ["a"]);
     assert_eq!(project.ids(&["--since", "2020-01-01"]), ["a", "b", "c"]);
@@ -162,7 +162,7 @@ fn nothing_to_show_is_said_and_no_error() {
     assert_eq!(out, "");
     assert_text!(err);
     assert_eq!(project.history(&["--json"]).out, "[]\n");
-    assert!(!project.store().exists(), "looking leaves nothing behind");
+    assert!(!project.store().exists(), "reading creates no files");
 
     project.keep(&Report { partial: true, ..scored("aaaaaaaaaaaa", "desk", 0, &[]) });
     let Printed { out, err } = project.history(&[]);

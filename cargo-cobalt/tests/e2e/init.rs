@@ -82,7 +82,7 @@ impl Place {
         let run = self.run(folder, COBALT, &["cobalt", "run", "--ci"], 0);
         assert!(run.contains("right_team"), "{run}");
         let test = self.run(folder, &cargo, &["test"], 0);
-        assert!(test.contains("11 passed"), "ten items and a threshold: {test}");
+        assert!(test.contains("11 passed"), "expected ten items and a threshold: {test}");
         let nextest = Command::new(&cargo).args(["nextest", "--version"]).output().unwrap();
         match nextest.status.success() {
             true => assert!(self.run(folder, &cargo, &["nextest", "run"], 0).contains("1 passed")),
@@ -182,7 +182,10 @@ fn a_new_folder_in_a_workspace_becomes_a_member() {
     let expected = WORKSPACE.replace("    \"app\",\n", "    \"app\",\n    \"agents/desk\",\n");
     assert_eq!(place.read("Cargo.toml"), expected);
     assert!(place.read("agents/desk/Cargo.toml").contains("cobalt.workspace = true"));
-    assert!(!place.0.path().join("agents/desk/.gitignore").exists(), "cargo builds at the workspace's root");
+    assert!(
+        !place.0.path().join("agents/desk/.gitignore").exists(),
+        "Cargo's target folder is in the workspace root"
+    );
     place.second_call_changes_nothing("agents/desk");
     assert!(place.refuses("more/app").contains("already has a package `app`"));
 }
@@ -219,7 +222,7 @@ fn a_path_that_others_do_not_have_is_pointed_out() {
     let note = "is a path on this machine";
     let place = Place::with(&[("app/Cargo.toml", MEMBER), ("app/src/lib.rs", "")]);
     assert!(place.init("app").contains(note) && place.init("new").contains(note));
-    assert!(!workspace().init("app").contains(note), "the workspace names the library");
+    assert!(!workspace().init("app").contains(note), "the library is declared by the workspace");
 }
 
 #[test]
@@ -250,7 +253,7 @@ fn experiments_that_the_manifest_does_not_list_are_listed() {
     let place = Place::with(&[("Cargo.toml", MEMBER), ("src/lib.rs", ""), ("tests/quality.rs", experiments)]);
     place.init(".");
     assert!(place.read("Cargo.toml").contains("[[test]]\nname = \"quality\"\nharness = false\n"));
-    assert!(!place.0.path().join("datasets").exists(), "there are experiments, so no example is needed");
+    assert!(!place.0.path().join("datasets").exists(), "no example if experiments exist");
     place.second_call_changes_nothing(".");
 }
 

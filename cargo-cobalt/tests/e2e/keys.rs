@@ -35,7 +35,7 @@ fn a_missing_key_is_said_with_all_that_need_it_and_nothing_is_run() {
     assert_eq!(
         said.stderr.matches("error: TRIAL_KEY is unset or empty").count(),
         1,
-        "both say the same: {said:?}"
+        "both targets report the same error: {said:?}"
     );
     assert!(!said.stdout.contains("the agent was asked") && project.results().is_empty(), "{said:?}");
     said.stderr_has(
@@ -75,7 +75,10 @@ fn a_key_that_a_later_target_needs_is_missed_before_an_earlier_one_runs() {
     assert_eq!(project.results(), ["thrifty"], "an item that is not selected needs no key");
     project.cobalt(&["run", "--", "--list"], 0).stdout_has("desk::one: test");
     let resumed = project.cobalt(&["run", "--resume", "no-such-run"], 3).stderr_has("no-such-run");
-    assert!(!resumed.stderr.contains("TRIAL_KEY"), "nothing else is run: {resumed:?}");
+    assert!(
+        !resumed.stderr.contains("TRIAL_KEY"),
+        "the key is not needed because nothing is run: {resumed:?}"
+    );
 }
 
 #[test]

@@ -11,7 +11,7 @@ fn a_report_has_the_verdicts_the_scores_and_the_items_to_look_at() {
     let report = project.read("out/report.md");
     assert_text!(report);
     let foreign = report.lines().find(|line| line.contains("@you")).unwrap();
-    assert!(foreign.starts_with("  output: \""), "what an agent wrote stands in a block of code: {foreign}");
+    assert!(foreign.starts_with("  output: \""), "agent output must be in a code block: {foreign}");
 }
 
 #[test]

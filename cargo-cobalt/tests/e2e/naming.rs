@@ -7,11 +7,11 @@ use crate::store::{Kept, Store};
 fn runs_are_named_by_id_by_age_by_experiment_and_by_file() {
     let store = Store::with_a_drop();
     assert_eq!(store.ids(&["latest~1", "latest"]), ["a", "b"], "of the experiment that ran last");
-    assert_eq!(store.ids(&["cccccccccccc", "latest"]), ["c", "c"], "of the experiment that is told");
+    assert_eq!(store.ids(&["cccccccccccc", "latest"]), ["c", "c"], "of the experiment of the other run");
     assert_eq!(store.ids(&["intent@latest", "desk@latest~1", "bb"]), ["c", "a", "b"]);
     let partial = store.keep(&Kept { id: "dddddddddddd", day: 9, partial: true, ..Kept::default() });
-    assert_eq!(store.ids(&["latest~1", "latest"]), ["a", "b"], "a partial run is no measure");
-    assert_eq!(store.ids(&["dddd", &partial]), ["d", "d"], "but has a name");
+    assert_eq!(store.ids(&["latest~1", "latest"]), ["a", "b"], "`latest` skips partial runs");
+    assert_eq!(store.ids(&["dddd", &partial]), ["d", "d"], "partial runs can be named explicitly");
 }
 
 #[test]
@@ -53,8 +53,8 @@ fn a_revision_means_the_newest_run_of_its_commit() {
         commit: Some(&commit),
         ..Kept::default()
     });
-    assert_eq!(store.ids(&["desk@v1", "v1"]), ["f", "f"], "of the experiment that is told");
-    assert_eq!(store.ids(&["v1", "latest"]), ["1", "1"], "of the one that ran last");
+    assert_eq!(store.ids(&["desk@v1", "v1"]), ["f", "f"], "of the experiment of the other run");
+    assert_eq!(store.ids(&["v1", "latest"]), ["1", "1"], "of the experiment that ran last");
     store.git(&["commit", "--quiet", "--allow-empty", "--message", "second"]);
     assert_printed!(store.compare(&["v1", "HEAD"], 4));
     store.git(&["branch", "intent"]);
@@ -66,7 +66,11 @@ fn a_commit_that_git_does_not_have_is_known_by_its_runs() {
     let store = Store::with_a_drop();
     let commit = "0123456789abcdef0123456789abcdef01234567";
     store.keep(&Kept { id: "eeeeeeeeeeee", day: 4, commit: Some(commit), ..Kept::default() });
-    assert_eq!(store.ids(&[commit, "0123456", "desk@0123456789"]), ["e", "e", "e"], "there is no git here");
+    assert_eq!(
+        store.ids(&[commit, "0123456", "desk@0123456789"]),
+        ["e", "e", "e"],
+        "not in a git repository"
+    );
     let other = "0123456fffffffffffffffffffffffffffffffff";
     store.keep(&Kept { id: "ffffffffffff", day: 5, commit: Some(other), ..Kept::default() });
     assert_printed!(store.compare(&["aaaa", "0123456"], 4));
@@ -82,10 +86,7 @@ fn a_revision_that_is_not_there_is_said_with_how_it_is_fetched() {
     }
     there.git(&["branch", "feature"]);
     here.git(&["init", "--quiet"]);
-    assert!(
-        !here.compare(&["aaaa", "feature"], 4).stderr.contains("git fetch"),
-        "there is nowhere to fetch from"
-    );
+    assert!(!here.compare(&["aaaa", "feature"], 4).stderr.contains("git fetch"), "no remote to fetch from");
     let url = format!("file://{}", there.folder().display());
     here.git(&["remote", "add", "-t", "trunk", "origin", &url]);
     here.git(&["fetch", "--quiet", "--depth", "1", "origin"]);

@@ -19,7 +19,7 @@ fn a_page_of_the_run_is_written_where_it_is_asked_for() {
     project.cobalt(&["run", "--reporter", "html=out/page.html"], 3);
     assert!(
         !project.path("out/page.html").exists(),
-        "no page of an earlier run stands for one that was not made"
+        "the page of an earlier run is removed if no new one is written"
     );
 }
 

@@ -36,17 +36,17 @@ fn what_failed_last_time_is_run_again_until_it_passes() {
     let project = Project::steered();
     project.answers(&[("paris", "Paris"), ("rome", "Paris"), ("oslo", "error")]);
     let (items, said) = runs(&project, &["--rerun-failed"]);
-    assert_eq!(items, some(&["paris", "rome", "oslo"]), "there is no earlier run");
+    assert_eq!(items, some(&["paris", "rome", "oslo"]), "no earlier run");
     said.stderr_has("(all, because there is no earlier run)");
 
     project.answers(&[("paris", "Paris"), ("rome", "Rome"), ("oslo", "error")]);
     let (items, said) = runs(&project, &["--rerun-failed"]);
     assert_eq!(items, some(&["rome", "oslo"]));
-    assert!(newest(&project).1, "a run of some items is partial");
+    assert!(newest(&project).1, "a run of selected items is partial");
     said.stderr_has("partial run (2 failed last time)").stdout_has("strict: FAILED, 1 item in error");
 
     let (items, _) = runs(&project, &["--rerun-failed", "--", "strict::rome"]);
-    assert_eq!(items, None, "it has passed since");
+    assert_eq!(items, None, "`rome` has passed since");
     project.answers(&[("paris", "Paris"), ("rome", "Rome"), ("oslo", "Oslo")]);
     assert_eq!(runs(&project, &["--rerun-failed"]).0, some(&["oslo"]));
     let (items, said) = runs(&project, &["--rerun-failed", "--ci"]);
@@ -77,7 +77,7 @@ fn what_has_changed_is_run_again_and_everything_where_a_source_has() {
     assert_eq!(
         runs(&project, &["--changed"]).0,
         some(&["paris", "rome"]),
-        "of oslo there is a result by them"
+        "`oslo` already has a result with the new sources"
     );
     assert_eq!(runs(&project, &["--changed"]).0, None);
     project.write("notes.md", "No source.");
@@ -85,7 +85,7 @@ fn what_has_changed_is_run_again_and_everything_where_a_source_has() {
     let declared = project.read("tests/evals.rs");
     project.write("tests/evals.rs", &format!("{declared}// The end.\n"));
     assert_eq!(runs(&project, &["--changed"]).0, some(&["paris", "rome", "oslo"]));
-    assert!(!newest(&project).1, "all items are a whole run");
+    assert!(!newest(&project).1, "a run of all items is complete");
 }
 
 /// Runs the experiment `gated`, in which half of the scores must pass.
@@ -109,7 +109,7 @@ fn a_strict_experiment_that_failed_stays_failed_where_nothing_is_run_again() {
         .cobalt(&flags, 1)
         .stderr_has("error: strict: still failing because of earlier results: 1 item below a pass mark");
     let said = project.cobalt(&["run", "--changed", "--ci", "--", "strict::paris"], 0);
-    assert!(!said.stdout.contains("still FAILED"), "of the item that was selected, nothing failed: {said:?}");
+    assert!(!said.stdout.contains("still FAILED"), "the selected item did not fail: {said:?}");
 
     project.answers(&[("paris", "Paris"), ("rome", "Rome"), ("oslo", "error")]);
     let said = project.cobalt(&["run", "--filter", "strict", "--changed", "--ci"], 1);
@@ -178,7 +178,10 @@ fn interrupted(project: &Project, experiment: &str) {
     };
     let deadline = Instant::now() + Duration::from_secs(300);
     while !journals().any(is_kept) {
-        assert!(Instant::now() < deadline && child.try_wait().unwrap().is_none(), "it ended early");
+        assert!(
+            Instant::now() < deadline && child.try_wait().unwrap().is_none(),
+            "timed out, or the command exited too early"
+        );
         thread::sleep(Duration::from_millis(50));
     }
     let kill = format!("kill -KILL $(ps -o pid= --ppid {})", child.id());
@@ -195,7 +198,7 @@ fn what_failed_in_an_interrupted_run_fails_until_it_is_run_again() {
     interrupted(&project, "strict");
     project.answers(&[("paris", "error"), ("rome", "Rome"), ("oslo", "Oslo")]);
     let (items, said) = runs(&project, &["--rerun-failed"]);
-    assert_eq!(items, some(&["paris"]), "its failure is in the journal alone");
+    assert_eq!(items, some(&["paris"]), "the failure is recorded only in the journal");
     said.stderr_has("partial run (1 failed last time)").stdout_has("strict: FAILED, 1 item in error");
     project.cobalt(&["run", "--filter", "strict", "--rerun-failed", "--ci"], 1);
 

@@ -12,7 +12,7 @@ use crate::snapshot::assert_printed;
 fn the_exit_code_tells_what_became_of_the_experiments() {
     let project = Project::steered();
     assert_printed!(project.cobalt(&["run", "--ci"], 0));
-    assert!(!project.path("foreign-ran").exists(), "a foreign target is left alone");
+    assert!(!project.path("foreign-ran").exists(), "targets without Cobalt are not run");
 
     project.answers(&[("paris", "Paris"), ("rome", "Paris")]);
     let shown = project.cobalt(&["run"], 0);
@@ -76,7 +76,7 @@ fn events_go_to_stdout_as_json_and_nothing_else_does_where_the_settings_say_so()
         ["experiment-started", "item-finished", "run-finished", "experiment-finished"].map(named),
         [2, 4, 4, 2]
     );
-    assert!(!said.stderr.contains("foreign"), "the settings do not name it: {said:?}");
+    assert!(!said.stderr.contains("foreign"), "`targets` does not include it: {said:?}");
     said.stderr_has("the agent was asked").stderr_has("gated: passed, 1 threshold met");
 
     project.write("cobalt.toml", "reporters = [\"json\"]\n");
@@ -145,7 +145,6 @@ fn a_folder_without_experiments_is_told_how_to_get_one() {
 }
 
 /// A terminal sends Ctrl-C to both processes, a supervisor only to the command.
-
 #[test]
 #[cfg(unix)]
 fn a_run_that_was_stopped_says_how_to_go_on_and_goes_on() {

@@ -62,7 +62,7 @@ fn a_target_that_was_named_and_never_calls_cobalt_is_an_error_and_one_beside_oth
         assert_printed!(project.cobalt(named, 3));
     }
     assert_printed!(project.cobalt(&["run", "--ci", "--test", "foreign", "--test", "evals"], 3));
-    assert!(project.results().is_empty(), "nothing is run");
+    assert!(project.results().is_empty(), "nothing must run");
     assert_printed!(project.cobalt(&["run", "tests"], 0));
     assert!(!project.path("foreign-ran").exists());
 }

@@ -57,7 +57,7 @@ impl Watching {
         let (deadline, mut said) = (Instant::now() + PATIENCE, String::new());
         while !said.contains(end) {
             let line = self.lines.recv_timeout(deadline.saturating_duration_since(Instant::now()));
-            said += &format!("{}\n", line.unwrap_or_else(|_| panic!("`{end}` is not said: {said}")));
+            said += &format!("{}\n", line.unwrap_or_else(|_| panic!("`{end}` was not printed: {said}")));
         }
         // There are two streams: the last line of one can come before that of the other.
         while let Ok(line) = self.lines.recv_timeout(Duration::from_millis(50)) {
@@ -102,15 +102,18 @@ fn each_change_runs_what_it_touches() {
     let said = watching.said();
     assert!(said.contains("Changed: `data/items.jsonl`; re-running what is affected"), "{said}");
     assert!(said.contains("partial run (1 changed)") && said.contains("FAILED"), "{said}");
-    assert!(!said.contains("--ci"), "watch has no exit code for a run, and no such flag: {said}");
+    assert!(!said.contains("--ci"), "watch has no exit code per run, and no `--ci` flag: {said}");
 
     project.write("src/prompts/system.txt", "Be brief.");
     let said = watching.said();
-    assert!(said.contains("Changed: `src/prompts/system.txt`"), "a file that came with its folder: {said}");
+    assert!(said.contains("Changed: `src/prompts/system.txt`"), "a file in a new folder is noticed: {said}");
     assert!(said.contains("2 last run before the sources changed"), "{said}");
 
     project.write("src/prompts/system.txt", "Be long.");
-    assert!(watching.said().contains("2 last run before the sources changed"), "in the new folder");
+    assert!(
+        watching.said().contains("2 last run before the sources changed"),
+        "changes in the new folder are noticed"
+    );
     assert_eq!(watching.stop().code(), Some(130));
 }
 
@@ -134,7 +137,7 @@ fn what_does_not_build_is_told_and_the_next_change_waited_for() {
     project.write("src/lib.rs", "no rust");
     let said = watching.said();
     assert!(said.contains("error: failed to build the experiments"), "{said}");
-    project.write("src/lib.rs", &format!("{library}// mended\n"));
+    project.write("src/lib.rs", &format!("{library}// fixed\n"));
     let said = watching.said();
     assert!(said.contains("Changed: `src/lib.rs`") && said.contains("strict: passed"), "{said}");
 
@@ -177,7 +180,7 @@ fn a_change_during_a_run_is_seen_after_it() {
     watching.said_until("partial run (1 changed)");
     project.answers(&[("paris", "Paris"), ("rome", "Paris")]);
     project.write("go-on", "");
-    assert!(watching.said().contains("strict: passed"), "the run goes on to its end");
+    assert!(watching.said().contains("strict: passed"), "the run in progress finishes");
     let said = watching.said();
     assert!(said.contains("`data/items.jsonl`") && said.contains("strict: FAILED"), "{said}");
     assert_eq!(watching.stop().code(), Some(130));
@@ -191,7 +194,7 @@ fn ctrl_c_during_a_run_ends_both() {
     watching.said_until("partial run (1 changed)");
     assert_eq!(watching.stop().code(), Some(130));
     let journals = fs::read_dir(project.path(".cobalt/runs")).unwrap().count();
-    assert_eq!(journals, 0, "nothing was finished");
+    assert_eq!(journals, 0, "no item had finished");
 }
 
 #[test]

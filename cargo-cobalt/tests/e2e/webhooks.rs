@@ -174,7 +174,7 @@ fn a_webhook_hears_of_the_runs_that_it_is_for() {
 
     cobalt(&["run", "--", "--list"], 0);
     cobalt(&["run", "--filter", "nothing-of-this-name"], 4);
-    assert_eq!(told()[0], 4, "where nothing is run, nobody is told");
+    assert_eq!(told()[0], 4, "no webhook is called if nothing runs");
 }
 
 #[test]

@@ -300,7 +300,7 @@ mod tests {
             assert_eq!(output.all_metadata()["tokens"], tokens);
             assert_eq!(output.token_count().unwrap().cached_input, 7);
         }
-        assert_eq!(Output::new("").cached_tokens(7).token_count(), None, "of how many is not known");
+        assert_eq!(Output::new("").cached_tokens(7).token_count(), None, "the total is unknown");
     }
 
     #[test]

@@ -327,7 +327,11 @@ mod tests {
             one.price.check(one.model).unwrap();
             assert!(one.price.input > 0.0, "`{}` is free", one.model);
             if let Some(cached) = one.price.cached_input {
-                assert!(cached < one.price.input, "the cache of `{}` costs more than none", one.model);
+                assert!(
+                    cached < one.price.input,
+                    "cached input of `{}` is not cheaper than input",
+                    one.model
+                );
             }
             if let Some(long) = one.price.long_prompt {
                 assert!(long.input > one.price.input && long.output > one.price.output, "`{}`", one.model);

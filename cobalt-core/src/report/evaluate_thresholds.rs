@@ -325,7 +325,7 @@ mod tests {
         assert_eq!((outcome.passed, outcome.actual), (true, Some(0.75)));
     }
 
-    /// Items, the first of which report tokens.
+    /// Items; only the first `reporting` ones report tokens.
     fn reporting(items: usize, reporting: usize) -> Vec<Vec<Execution>> {
         let output = |index| match index < reporting {
             true => Output::new("").model("gpt-4o-mini").tokens(1_000, 100),

@@ -404,7 +404,7 @@ mod tests {
         let right = |count: usize| -> Vec<_> {
             (0..20).map(|n| of_cluster(n / 5, f64::from(u8::from(n / 5 < count)))).collect()
         };
-        // Two of four documents are right in all of their five questions.
+        // All five questions are right for two of four documents.
         let half = stats(&right(2));
         assert!(is_close(half.std_error.unwrap(), 0.5 / 3.0_f64.sqrt()), "{half:?}");
         let (ci95, of_rate) = (half.ci95.unwrap(), half.pass_rate_ci95.unwrap());
@@ -415,7 +415,7 @@ mod tests {
 
         let graded: Vec<_> = (0..20).map(|n| of_cluster(n / 5, 0.2 + 0.2 * (n / 5) as f64)).collect();
         let graded = stats(&graded);
-        // Four means of 0.2 to 0.8.
+        // Four means from 0.2 to 0.8.
         assert!(is_close(graded.std_error.unwrap(), (0.2_f64 / 3.0).sqrt() / 2.0), "{graded:?}");
     }
 
@@ -454,7 +454,7 @@ mod tests {
         let cached = || Output::new("").tokens(1_000_000, 0).cached_tokens(1_000_000);
         let items = [item(vec![run("gpt-6-luna", cached())])];
         let summary = RunMetrics::gather(&items, &[], &PriceTable::default()).summary(Duration::ZERO);
-        assert_eq!(summary.estimated_cost, Some(0.02), "the long prompt's rate of cached input");
+        assert_eq!(summary.estimated_cost, Some(0.02), "the rate for cached input of long prompts");
         assert_eq!(summary.unpriced_models, [""; 0]);
 
         let unknown = || run("ours", Output::new("").tokens(1, 1));

@@ -253,7 +253,7 @@ mod tests {
         assert!(!original(&[None, Some("no network")], Some(status(true))).passed);
     }
 
-    /// A file of ours with an item for each score, in which all are marked as passed.
+    /// A Cobalt result file with an item per score; all are marked as passed.
     fn ours(scores: &[f64], strict: bool, more: &Value) -> Report {
         let item = |(index, score): (usize, &f64)| {
             json!({ "index": index, "key": index.to_string(), "input": {}, "status": "ok", "passed": true, "latencyMs": 1,
@@ -277,7 +277,7 @@ mod tests {
         let report = ours(&[0.0, 0.6, 0.7], false, &met);
         assert_eq!(report.items.iter().map(|item| item.passed).collect::<Vec<_>>(), [false, false, true]);
         assert_eq!((report.summary.passed_items, report.summary.low_items), (1, 2));
-        assert_eq!((report.passed, report.verdict), (true, RunVerdict::Passed), "its threshold decides");
+        assert_eq!((report.passed, report.verdict), (true, RunVerdict::Passed), "the threshold decides");
     }
 
     #[test]
@@ -310,6 +310,10 @@ mod tests {
         assert_eq!((summary.total_items, summary.passed_items, summary.low_items), (3, 0, 1));
         assert_eq!(summary.successful_items, 1);
         assert_eq!((summary.failed_items, summary.timeouts, summary.eval_errors), (2, 1, 0));
-        assert_eq!((summary.total_duration_ms, summary.avg_latency_ms), (1003, 2.0), "what it says stays");
+        assert_eq!(
+            (summary.total_duration_ms, summary.avg_latency_ms),
+            (1003, 2.0),
+            "stored values are kept"
+        );
     }
 }

@@ -308,8 +308,8 @@ mod tests {
         assert_eq!((summary.judge_tokens, summary.total_tokens), (Some(660), None));
         assert_eq!(summary.judge_models, ["gpt-6-luna"]);
         assert_eq!(outcome("judge_cost.total <= 2", &items).0, Some(1.75));
-        assert_eq!(outcome("judge_cost.max <= 2", &items).0, Some(1.25), "of an item");
-        assert_eq!(outcome("judge_cost.avg <= 2", &items).0, Some(0.875), "of the items that were judged");
+        assert_eq!(outcome("judge_cost.max <= 2", &items).0, Some(1.25), "the largest item");
+        assert_eq!(outcome("judge_cost.avg <= 2", &items).0, Some(0.875), "the mean of judged items");
     }
 
     #[test]

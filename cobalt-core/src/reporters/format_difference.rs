@@ -269,7 +269,7 @@ mod tests {
                 ..open
             }),
             "4 items in 2 clusters: 1 worse, 3 equal",
-            "what is clear needs no more"
+            "a clear difference needs no more items"
         );
     }
 }

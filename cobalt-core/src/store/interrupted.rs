@@ -221,7 +221,10 @@ mod tests {
         let reader = File::open(file.path()).unwrap();
         reader.lock_shared().unwrap();
         assert!(!is_in_progress(file.path()).unwrap());
-        assert!(InterruptedJournal::open(file.path()).unwrap().is_none(), "it may not be removed now");
+        assert!(
+            InterruptedJournal::open(file.path()).unwrap().is_none(),
+            "a journal with another reader must not be removed"
+        );
     }
 
     #[test]

@@ -403,6 +403,6 @@ mod tests {
         for number in [37, 38, 95] {
             assert_eq!(refused(number).unwrap(), Lock::Unsupported, "{number}");
         }
-        assert_eq!(refused(5).unwrap_err().raw_os_error(), Some(5), "an error of the device");
+        assert_eq!(refused(5).unwrap_err().raw_os_error(), Some(5), "an I/O error");
     }
 }

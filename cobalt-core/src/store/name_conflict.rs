@@ -198,9 +198,9 @@ mod tests {
                 && text.starts_with("the name is declared twice, at tests/b.rs:7 and at tests/a.rs:3 (see "),
             "{text}"
         );
-        assert_eq!(workspace.namesake("desk", "tests/a.rs"), None, "it is the same one");
+        assert_eq!(workspace.namesake("desk", "tests/a.rs"), None, "it is the same experiment");
         workspace.ran(2, "desk", "tests/b.rs");
-        assert_eq!(workspace.namesake("desk", "tests/b.rs"), None, "the newer run is its own");
+        assert_eq!(workspace.namesake("desk", "tests/b.rs"), None, "the newer run is from the same file");
         workspace.write("tests/common.rs", DESK);
         workspace.write("tests/a/main.rs", "");
         workspace.ran(3, "desk", "tests/a/../common.rs");
@@ -224,9 +224,13 @@ mod tests {
     fn an_experiment_that_moved_is_none() {
         let workspace = Workspace::new();
         workspace.ran(1, "desk", "tests/a.rs");
-        assert_eq!(workspace.namesake("desk", "tests/b.rs"), None, "its file is gone");
+        assert_eq!(workspace.namesake("desk", "tests/b.rs"), None, "the other file does not exist");
         workspace.write("tests/a.rs", &DESK.replace("desk", "help"));
-        assert_eq!(workspace.namesake("desk", "tests/b.rs"), None, "its file has another one");
+        assert_eq!(
+            workspace.namesake("desk", "tests/b.rs"),
+            None,
+            "the other file has a different experiment"
+        );
     }
 
     #[test]

@@ -198,7 +198,7 @@ mod tests {
                 let own: ItemResult = serde_json::from_str(&text).unwrap();
                 // The item's own text lacks the pass marks.
                 let own = ItemResult { passed: item.passed, ..own };
-                assert_eq!(own, item, "the place is the item's");
+                assert_eq!(own, item, "the range is the item's text");
             }
         }
     }

@@ -273,7 +273,7 @@ mod tests {
         assert_eq!(read_report(&path).unwrap(), report);
         assert!(
             import_report(&layout, &report, ORIGINAL.as_bytes()).is_err(),
-            "it would take the place of another"
+            "it would overwrite another file"
         );
         assert_eq!(fs::read(&path).unwrap(), bytes);
     }
@@ -300,7 +300,7 @@ mod tests {
         let score = json!({ "evaluations": { "exact": { "score": 9.0 } } });
         let expected = "item 4 (`k4`) is damaged: the score of `exact` is 9, expected a number from 0 to 1";
         assert_eq!(problem(1, &score).as_deref(), Some(expected));
-        assert_eq!(problem(0, &score).as_deref(), Some(expected), "in a file of the original, too");
+        assert_eq!(problem(0, &score).as_deref(), Some(expected), "also in a file of the original");
     }
 
     #[test]
@@ -335,7 +335,7 @@ mod tests {
             assert_eq!(of(strict, true, 0.9), None);
         }
         assert_eq!(of(true, true, 0.4), Some(ItemError::PassedContradicts));
-        assert_eq!(of(false, true, 0.4), None, "of a gated run, by an earlier version");
+        assert_eq!(of(false, true, 0.4), None, "a run with thresholds, by an earlier version");
     }
 
     #[test]

@@ -162,7 +162,7 @@ fn only_the_data_set_is_required() {
     assert_eq!(errors(quote!(), function.clone()), ["an experiment needs `dataset = …`"]);
     assert_eq!(errors(quote!(dataset = "x"), function.clone()), [""; 0]);
     let threshold = quote!(dataset = "x", thresholds = [of_cobalt_toml.avg >= 0.5]);
-    assert_eq!(errors(threshold, function.clone()), [""; 0], "the names of evaluators are not known then");
+    assert_eq!(errors(threshold, function.clone()), [""; 0], "evaluator names are unknown in this case");
     let misspelt = quote!(dataset = "x", thresholds = [latncy.p95 <= 5s]);
     assert_messages!([(misspelt.clone(), errors(misspelt, function))]);
 }

@@ -71,9 +71,9 @@ pub enum ConfigError {
 
     /// A shard was combined with a selection of items that depends on local results.
     #[error(
-        "cannot run shard {shard} of the items that {}: that selection depends on local results; remove either --shard and \
-         COBALT_SHARD, or --rerun-failed, --changed and COBALT_ONLY",
-        match .only { RerunMode::Failed => "failed last time", RerunMode::Changed => "have changed" }
+        "cannot combine --shard {shard} (or COBALT_SHARD) with {} (or COBALT_ONLY), which depends on local results; remove one of \
+         them",
+        match .only { RerunMode::Failed => "--rerun-failed", RerunMode::Changed => "--changed" }
     )]
     ShardWithRerun {
         /// The requested items.

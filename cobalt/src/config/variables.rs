@@ -137,7 +137,7 @@ mod tests {
         }
     }
 
-    /// Calls `note` with each word with our prefix in the files of a directory.
+    /// Calls `note` with each `COBALT_…` name in the files of a directory.
     fn names(folder: &Path, note: &mut impl FnMut(&str, &Path)) {
         for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
             if path.is_dir() {

@@ -13,7 +13,7 @@ use super::{DatasetMismatch, DecodeError};
 #[non_exhaustive]
 pub enum DatasetError {
     /// The file could not be opened or read.
-    #[error("cannot read {file}: {cause}{hint}")]
+    #[error("failed to read {file}: {cause}{hint}")]
     Read {
         /// The path as given.
         file: String,

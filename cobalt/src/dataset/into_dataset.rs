@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn a_result_of_a_path_is_read() {
         let error = Ok::<_, std::io::Error>("missing.csv").into_dataset().unwrap_err().to_string();
-        assert!(error.starts_with("cannot read missing.csv: "), "{error}");
+        assert!(error.starts_with("failed to read missing.csv: "), "{error}");
     }
 
     #[test]

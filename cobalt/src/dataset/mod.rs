@@ -39,6 +39,7 @@
 //! folder, `**` matches all folders below. A file with exactly the pattern's name takes precedence. No match is an error.
 //! Names are compared letter by letter, so `train-10` comes before `train-2`: pad numbers with zeros, as Hugging Face
 //! does. The files need not have the same fields.
+//!
 //! ## Parquet and Arrow
 //!
 //! All compression codecs of Parquet and Arrow are supported. Files are read in batches of rows. A row becomes an item with

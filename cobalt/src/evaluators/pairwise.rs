@@ -347,7 +347,7 @@ mod tests {
             let reasons =
                 format!("; output first: {output_first} it is; output second: {output_second} it is");
             assert_eq!((found.value(), found.why()), (score, Some(&*format!("{reason}{reasons}"))));
-            assert_eq!(server.requests().len(), 2, "each order is a question of its own");
+            assert_eq!(server.requests().len(), 2, "each order is a separate request");
         }
     }
 

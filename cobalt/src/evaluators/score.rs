@@ -162,7 +162,7 @@ mod tests {
         let kept = Score::new(1.0).metadata("parts", nested(100)).into_evaluation();
         assert_eq!((kept.score, kept.error), (Some(1.0), None));
         let text = serde_json::to_string(&json!([[[[[[[kept.metadata]]]]]]])).unwrap();
-        serde_json::from_str::<Value>(&text).expect("it is read from within a report");
+        serde_json::from_str::<Value>(&text).expect("it can be read as part of a report");
         for levels in [101, 100_000] {
             let refused = Score::new(1.0).reason("why").metadata("parts", nested(levels)).into_evaluation();
             assert_eq!((refused.score, refused.metadata), (None, Item::new()));

@@ -402,7 +402,7 @@ mod tests {
         }
         let mut metadata = crate::item! { "messages": [said] };
         recorded([Record::tool_calls([])]).merge_into(&mut metadata);
-        assert_eq!(metadata.get("toolCalls"), None, "the messages may have them");
+        assert_eq!(metadata.get("toolCalls"), None, "the messages may contain them");
     }
 
     #[test]
@@ -425,8 +425,8 @@ mod tests {
         assert_eq!(cost((1_000_000, 0)), Some(2.5));
         let mut unnamed = crate::item! { "tokens": { "input": 1_000_000, "output": 0 } };
         recorded([ModelCall::new("text-embedding-3-small").tokens(500, 0).into()]).merge_into(&mut unnamed);
-        assert_eq!(unnamed.get("model"), None, "the tokens of the output are not of this model");
-        assert_eq!(cost((500, 0)), Some(0.00001), "it is of these tokens");
+        assert_eq!(unnamed.get("model"), None, "the output's tokens are not from this model");
+        assert_eq!(cost((500, 0)), Some(0.00001), "the cost of these tokens");
     }
 
     #[test]

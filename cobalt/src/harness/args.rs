@@ -330,7 +330,7 @@ mod tests {
     fn an_exact_name_needs_the_data_of_its_experiment_only() {
         let args = read(&["--exact", "desk::a"]);
         assert!(args.may_select("desk") && !args.may_select("des") && !args.may_select("sums"));
-        assert!(read(&["desk::a"]).may_select("sums"), "a part of a name may stand anywhere");
+        assert!(read(&["desk::a"]).may_select("sums"), "substrings match anywhere in a name");
     }
 
     fn selects(patterns: &[&str], name: &str, tags: &[&str]) -> bool {
@@ -345,7 +345,7 @@ mod tests {
         assert!(selects(&["smoke"], "desk", &["v1", "smoke"]));
         assert!(selects(&["d*k"], "desk", &[]));
         assert!(selects(&["none", "v?"], "desk", &["v1"]));
-        assert!(!selects(&["d*s"], "desk", &[]), "a glob matches the whole");
+        assert!(!selects(&["d*s"], "desk", &[]), "a glob must match the whole name");
         assert!(!selects(&["Desk"], "desk", &["smoke"]));
     }
 
@@ -359,7 +359,7 @@ mod tests {
             assert!(filter.selects("traveller/gpt-4o-mini", [].into_iter()), "{name}");
             assert!(!filter.selects("traveller/gpt-4o", [].into_iter()), "{name}");
         }
-        assert!(!selects(&["v-1"], "desk", &["v/1"]), "a tag has one form");
+        assert!(!selects(&["v-1"], "desk", &["v/1"]), "tags must match exactly");
     }
 
     #[test]

@@ -254,7 +254,7 @@ mod tests {
         let cache = cache(&folder);
         cache.put(&key("a"), b"x");
         assert_eq!(cache.get(&key("a")), None);
-        assert!(cache.has_warned.load(Ordering::Relaxed), "the note was printed");
+        assert!(cache.has_warned.load(Ordering::Relaxed), "the warning was printed");
     }
 
     #[test]

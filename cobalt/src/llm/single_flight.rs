@@ -104,7 +104,7 @@ mod tests {
         let (one, two, three) =
             tokio::join!(flights.run("a", send()), flights.run("a", send()), flights.run("b", send()));
         assert_eq!(sent.load(Ordering::Relaxed), 2);
-        assert_eq!((one.outcome, two.outcome), (Err("no"), Err("no")), "an error is shared, too");
+        assert_eq!((one.outcome, two.outcome), (Err("no"), Err("no")), "errors are shared, too");
         assert_eq!(
             (one.from_other_caller, two.from_other_caller, three.from_other_caller),
             (false, true, false)

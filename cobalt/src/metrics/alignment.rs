@@ -349,7 +349,7 @@ mod tests {
         assert!(made.get() <= 2_000 && columns.held.len() + columns.starts.len() < 80 * cells);
     }
 
-    /// Lengths row by row, as in the textbook, and the places found from the end.
+    /// The textbook algorithm: lengths row by row, then positions by backtracking.
     fn plainly(a: &[usize], b: &[usize]) -> (usize, Vec<bool>) {
         let mut table = vec![vec![0; b.len() + 1]; a.len() + 1];
         for (row, number) in a.iter().enumerate() {

@@ -343,7 +343,7 @@ mod tests {
         assert_eq!((errors.reference_words(), errors.rate()), (3, 2.0 / 3.0));
     }
 
-    /// Row by row, as in the textbook.
+    /// The textbook algorithm, row by row.
     fn plainly(a: &[usize], b: &[usize]) -> usize {
         let mut row: Vec<usize> = (0..=b.len()).collect();
         for (index, letter) in a.iter().enumerate() {

@@ -333,7 +333,7 @@ mod tests {
         assert_eq!((report.pooled.len(), report.baseline.unwrap().evaluators[0].items), (0, 1));
     }
 
-    /// A run of two items, so many minutes after the first.
+    /// A run of two items, this many minutes after the first.
     pub fn run(id: &str, minute: u32, change: impl FnOnce(&mut Value)) -> Report {
         let item = |index: usize| {
             json!({ "index": index, "key": index.to_string(), "input": {}, "passed": true, "output": { "output": id },
@@ -373,8 +373,8 @@ mod tests {
             [run("bbb", 20, |_| {}), run("aaa", 10, |_| {}), run("ba5e", 5, |_| {}), run("ccc", 40, |_| {})];
         let now = run("ddd", 30, |run| run["items"].as_array_mut().unwrap().reverse());
         let expected = Some((vec!["aaa".to_owned(), "bbb".to_owned()], vec![3, 3]));
-        assert_eq!(found(&attempts, "", true, &now), expected, "those before it, but not the baseline");
-        assert_eq!(found(&attempts, "", false, &now), None, "not beside CI");
+        assert_eq!(found(&attempts, "", true, &now), expected, "earlier attempts, but not the baseline");
+        assert_eq!(found(&attempts, "", false, &now), None, "only in CI");
         let only = Some((vec!["bbb".to_owned()], vec![2, 2]));
         assert_eq!(found(&attempts, "[ci]\npool-reruns = \"15m\"", true, &now), only);
         assert_eq!(found(&attempts, "[ci]\npool-reruns = \"off\"", true, &now), None);

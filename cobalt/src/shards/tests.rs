@@ -1,4 +1,4 @@
-//! Which shards make a run, and what that is.
+//! Merging shards: which sets are complete, and the merged run.
 
 use serde_json::{Value, json};
 
@@ -38,7 +38,7 @@ fn a_merged_report_begins_with_the_first_shard_and_takes_as_long_as_the_longest(
     assert_eq!(report.shards, ["000000000001", "000000000002"]);
     assert!(report.passed && !report.partial && report.shard.is_none());
     assert_eq!(report.thresholds().len(), 1);
-    assert!(report.git.unwrap().dirty, "one of them was");
+    assert!(report.git.unwrap().dirty, "one shard was dirty");
     assert_eq!(report.sources, None);
 }
 
@@ -72,16 +72,16 @@ fn items_that_are_missing_or_there_twice_are_named() {
     let refused = |files| merged(files).unwrap_err().to_string();
     let error = refused(vec![shard(1, &[0, 1], |_| {})]);
     assert!(
-        error.starts_with("2 items of 4 are missing from all shards (by index from 0: 2, 3); "),
+        error.starts_with("2 of 4 items are missing from all shards (indexes, from 0: 2, 3); "),
         "{error}"
     );
     assert!(error.contains("missing shard 2/2: "), "{error}");
     let one_of_many = |it: &mut Value| it["shard"]["of"] = json!(u16::MAX);
     let error = refused(vec![shard(1, &[0, 1], one_of_many)]);
-    assert!(error.contains("9/65535 and 65,526 more: run it to the end with"), "{error}");
+    assert!(error.contains("9/65535 and 65,526 more: run it with"), "{error}");
     let of_many_items = |it: &mut Value| it["dataset"]["items"] = json!(u32::MAX);
     let error = refused(vec![shard(1, &[0, 1], of_many_items)]);
-    let missing = "4,294,967,293 items of 4,294,967,295 are missing from all shards (by index from 0: 2, 3, 4, 5, 6, 7, 8, 9 and";
+    let missing = "4,294,967,293 of 4,294,967,295 items are missing from all shards (indexes, from 0: 2, 3, 4, 5, 6, 7, 8, 9 and";
     assert!(error.starts_with(missing), "{error}");
     let error = refused(vec![shard(1, &[0, 1], |_| {}), shard(2, &[1, 2, 3], |_| {})]);
     assert!(error.starts_with("item 1 (`1`) is in both `1.json` and `2.json`"), "{error}");
@@ -100,7 +100,7 @@ fn what_is_no_shard_is_refused() {
     let empty = |it: &mut Value| it["dataset"]["items"] = json!(0);
     assert!(
         refused(vec![shard(1, &[], empty)]).contains("`1.json` does not name its dataset"),
-        "it would pass"
+        "the merged run would pass"
     );
     assert!(refused(Vec::new()).contains("no shard to merge"));
     let nonsense = |it: &mut Value| it["config"]["writtenThresholds"] = json!(["nonsense"]);

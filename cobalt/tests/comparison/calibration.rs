@@ -169,7 +169,7 @@ impl Cell {
         if self.is_latency() { amounts.remove(0) } else { evaluators.remove(0) }
     }
 
-    /// The gate that an agent that dropped by [`DROPPED`] exceeds by three hundredths.
+    /// A gate that a drop of [`DROPPED`] exceeds by 0.03.
     fn gate(self) -> Threshold {
         if self.is_latency() { "vs_baseline.latency.ratio <= 1.02".parse().unwrap() } else { drop(0.02) }
     }
@@ -197,12 +197,12 @@ impl Share {
         self.hits as f64 / self.of.max(1) as f64
     }
 
-    /// Whether a true share of at most `most` may show as this one.
+    /// Whether this share is consistent with a true share of at most `most`.
     fn may_be_at_most(self, most: f64) -> bool {
         self.share() <= most + 4.0 * (most * (1.0 - most) / self.of.max(1) as f64).sqrt()
     }
 
-    /// Whether a true share of at least `least` may show as this one.
+    /// Whether this share is consistent with a true share of at least `least`.
     fn may_be_at_least(self, least: f64) -> bool {
         Self { hits: self.of - self.hits, of: self.of }.may_be_at_most(1.0 - least)
     }
@@ -267,7 +267,7 @@ impl Found {
             }
         }
         found.detectable = detectable.iter().sum::<f64>() / detectable.len() as f64;
-        // An agent that is rarely correct cannot drop by more than it is correct, nor a graded one below 0.
+        // No agent can drop below 0.
         let can_drop = !matches!(cell.noise, Noise::Quarters)
             && found.detectable < 0.4
             && detectable.len() as u64 == trials;

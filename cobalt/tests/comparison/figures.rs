@@ -38,19 +38,19 @@ fn single_scores_of_0_and_1_take_mcnemars_test_and_the_interval_of_agresti_and_m
     let found = difference(&scored("a", &right(50, 50)), &scored("b", &after));
     assert_eq!((found.test, found.p_value), (Some(Test::Mcnemar), Some(mcnemar(3, 12).mid_p)));
     assert_eq!((found.better, found.worse, found.equal), (12, 3, 85));
-    // (12 - 3) / 102, and the root of (16 - 81 / 102) / 102² around it.
+    // The mean is (12 - 3) / 102, its standard error the root of (16 - 81 / 102) / 102².
     let (middle, error) = (9.0 / 102.0, ((16.0 - 81.0 / 102.0_f64) / 102.0 / 102.0).sqrt());
     let (ci95, t) = (found.ci95.unwrap(), student_t_quantile(0.975, 99.0).unwrap());
     assert!(is_close(ci95.low, middle - t * error) && is_close(ci95.high, middle + t * error), "{ci95:?}");
-    // Half of the answers are right, so that an agent that gets worse differs in no more pairs: with half a pair more of each
-    // kind, (1.96 * √(16 / 102) + 0.84 * √(16 / 102 - δ²)) / √100 is δ at 0.10966.
+    // Half of the answers are right, so a worse agent does not differ in more pairs. With half a pair of each kind added,
+    // (1.96 * √(16 / 102) + 0.84 * √(16 / 102 - δ²)) / √100 equals δ at 0.10966.
     assert!((found.smallest_detectable.unwrap() - 0.10966).abs() < 1e-4, "{found:?}");
 }
 
 #[test]
 fn other_scores_take_sign_flips_and_students_t() {
     let found = difference(&scored("a", &[0.5, 0.4, 0.3, 0.8]), &scored("b", &[0.6, 0.6, 0.6, 0.8]));
-    // Differences of 0.1, 0.2, 0.3 and 0: of eight flips two are as far from 0, and count half.
+    // Differences of 0.1, 0.2, 0.3 and 0: two of eight flips are as far from 0; they count half.
     assert_eq!((found.test, found.p_value), (Some(Test::SignFlipExact), Some(0.125)));
     let (mean, error) = (0.15, (0.05_f64 / 3.0 / 4.0).sqrt());
     let t = student_t_quantile(0.975, 3.0).unwrap();
@@ -71,7 +71,7 @@ fn an_items_figure_is_the_mean_over_its_runs() {
         &run("b", vec![item(0, &[1.0, 0.0]), item(1, &[1.0, 0.0])]),
     );
     assert_eq!((found.base, found.other, found.equal, found.worse), (0.75, 0.5, 1, 1));
-    assert_eq!(found.test, Some(Test::SignFlipExact), "several runs of an item are no single observations");
+    assert_eq!(found.test, Some(Test::SignFlipExact), "trials of an item are not independent observations");
 }
 
 #[test]
@@ -93,11 +93,11 @@ fn items_of_one_cluster_count_as_one() {
     assert_eq!(
         (found.p_value, found.test),
         (Some(0.0625), Some(Test::SignFlipExact)),
-        "four clusters, all better"
+        "all four clusters improved"
     );
     let alone = difference(&scored("a", &before), &scored("b", &after));
     assert!(alone.p_value.unwrap() < 0.001 && alone.clusters == 40);
-    // Four values of 0.1 to 0.4, and of 0.25 in the mean.
+    // Four values from 0.1 to 0.4, with a mean of 0.25.
     let ci95 = found.ci95.unwrap();
     let half = student_t_quantile(0.975, 3.0).unwrap() * (0.05_f64 / 3.0 / 4.0).sqrt();
     assert!(is_close(ci95.low, 0.25 - half) && is_close(ci95.high, 0.25 + half), "{ci95:?}");
@@ -184,7 +184,7 @@ fn all_evaluators_of_all_runs_are_corrected_for_together() {
     let after: Vec<_> = before.iter().enumerate().map(|(i, score)| score + 0.1 + 0.01 * i as f64).collect();
     let (base, other, same) = (two("a", &before), two("b", &after), two("c", &before));
     let alone = compare(&base, &[&other]);
-    // Two of 1024 flips, which count half.
+    // Two of 1,024 flips; they count half.
     let p = 1.0 / 1024.0;
     assert_eq!((alone[0].evaluators[0].p_value, alone[0].evaluators[0].p_adjusted), (Some(p), Some(2.0 * p)));
     let both = compare(&base, &[&other, &same]);
@@ -224,7 +224,7 @@ fn an_evaluator_that_scored_nothing_in_one_run_is_named() {
 
 #[test]
 fn clusters_whose_differences_cancel_out_are_no_difference() {
-    // 0.1 + 0.2 - 0.3 is not 0 as a double, ten times on the same side.
+    // 0.1 + 0.2 - 0.3 is not 0 as a double: ten such differences have the same sign.
     let three = |id, scores: [f64; 3]| {
         with(scored(id, &scores.repeat(10)), |index, item| item.cluster = Some((index / 3).to_string()))
     };
@@ -247,17 +247,17 @@ fn runs_that_one_side_has_more_of_are_exchanged_between_the_sides() {
         let run = run(id, (0..8).map(|key| item(key, scores)).collect());
         with(run, |index, item| item.cluster = Some((index / cluster).to_string()))
     };
-    // One of four runs is wrong, by chance that of the base in z of eight items: as far from 0 as with none are four or more.
+    // One of four trials is wrong; by chance it is the trial of run A in z of eight items. z = 0 and z >= 4 are equally far from 0.
     let once = runs_of("a", &[1.0], 1);
     let found = difference(&once, &runs_of("b", &[1.0, 0.0, 1.0], 1));
     assert_eq!((found.test, found.worse), (Some(Test::Permutation), 8));
-    // With none and with four it is just as far, which counts half.
+    // z = 0 and z = 4 are ties, which count half.
     let expected = 0.5 * (0.100_113 + 0.086_517) + 0.027_298;
     assert!((found.p_value.unwrap() - expected).abs() < 0.015, "{found:?}");
-    // In clusters of two items, only as many runs count on both sides, and these agree.
+    // In clusters of two items, only equal numbers of trials are compared; these agree.
     let found = difference(&runs_of("a", &[1.0], 2), &runs_of("b", &[1.0, 0.0, 1.0], 2));
     assert_eq!((found.test, found.p_value), (Some(Test::SignFlipExact), Some(1.0)));
-    // Or point the other way.
+    // Or they differ in the opposite direction.
     let found = difference(&runs_of("a", &[0.5], 2), &runs_of("b", &[1.0, 0.0, 0.0, 0.0], 2));
     assert_eq!((found.difference, found.p_value), (-0.25, Some(1.0)));
 }
@@ -287,7 +287,7 @@ fn errors_are_the_share_of_the_runs_that_failed() {
         run.runs = runs;
         run
     };
-    // Each item failed once, in five runs: no more than one run may hide.
+    // Each item failed in one of five trials, which a single trial can miss.
     let found = compared(&failing("a", 1, &[]), &failing("b", 5, &[3])).amounts.remove(0);
     assert_eq!((found.quantity, found.other, found.test), (Quantity::Errors, 0.2, Some(Test::Permutation)));
     assert!(found.p_value.unwrap() > 0.05, "{found:?}");

@@ -42,7 +42,7 @@ fn an_unchanged_agent_meets_the_gate_where_so_many_items_can_tell() {
         (ThresholdStatus::Met, Some(0.0)),
         "graded scores are exactly the same"
     );
-    // Of answers that are right or wrong, a few that are as before say little of those that follow: 1.98 / (n + 2).
+    // For right-or-wrong answers, a few unchanged ones say little about future ones: 1.98 / (n + 2).
     for (items, bound, finding) in [
         (2, 0.02, ThresholdStatus::Inconclusive),
         (96, 0.02, ThresholdStatus::Inconclusive),
@@ -208,8 +208,8 @@ fn a_drop_of_one_of_two_evaluators_that_say_yes_or_no_is_seen_in_their_mean() {
 #[test]
 fn what_a_drop_takes_to_show_depends_on_the_share_that_the_baseline_has_right() {
     let found = judged(&scored("a", &right(20, 0)), &scored("b", &right(17, 3)), drop(0.02));
-    // 4 / 22 of the pairs may differ in an unchanged agent, of which all answers are right, and 0.13 × 0.87 more in one that
-    // dropped by 0.13: (2.326 √(0.2949 + 0.13²) + 0.8416 √0.2949)² / 0.13².
+    // 4 / 22 of the pairs may differ if an agent whose answers are all right is unchanged, and 0.13 × 0.87 more if it dropped by
+    // 0.13: (2.326 √(0.2949 + 0.13²) + 0.8416 √0.2949)² / 0.13².
     assert!(
         found.message.ends_with("20 items cannot tell it from noise; about 183 items needed"),
         "{}",
@@ -230,7 +230,7 @@ fn the_items_that_a_gate_needs_show_the_drop_at_the_level_of_so_many_gates() {
         let found = &evaluate_against(&base, &now, &vec![&drop(0.0); gates])[0];
         let (_, items) = found.message.split_once("; about ").unwrap();
         let items: u32 = items.split(' ').next().unwrap().parse().unwrap();
-        // (z(1 - 0.01 / gates) + 0.8416)² × 0.3² / 0.06², and a few more by Student's distribution.
+        // (z(1 - 0.01 / gates) + 0.8416)² × 0.3² / 0.06², and a few more for Student's distribution.
         assert!((least..=most).contains(&items), "{gates}: {}", found.message);
     }
 }
@@ -252,7 +252,7 @@ fn no_number_of_runs_misses_a_gate_of_fewer_clusters_than_it_takes() {
 
 #[test]
 fn the_items_that_meet_a_gate_are_counted_by_its_interval() {
-    // Of clusters of two items, one run against five: both sides are right in half of all runs.
+    // Clusters of two items, one trial compared with five: half of the trials are right in both runs.
     let runs = |id, number: usize| {
         let mut random = Random(number as u64);
         let score = |random: &mut Random| f64::from(u8::from(random.uniform() < 0.5));
@@ -269,14 +269,14 @@ fn the_items_that_meet_a_gate_are_counted_by_its_interval() {
     let found = judged(&base, &now, drop(0.05));
     let (_, items) = found.message.split_once("; about ").unwrap();
     let items: f64 = items.split(' ').next().unwrap().replace(',', "").parse().unwrap();
-    // An unchanged agent is within 0.05 in 80 % of cases where that is 2.8 standard errors, of which 1.97 make half of the interval.
+    // An unchanged agent is within 0.05 in 80% of cases if that is 2.8 standard errors; 1.97 of them are half of the interval.
     let times = (0.5 * (ci95.high - ci95.low) / 1.972 * 2.8016 / 0.05).powi(2);
     assert!((items / (400.0 * times) - 1.0).abs() < 0.02, "{} {times}", found.message);
 }
 
 #[test]
 fn several_gates_are_corrected_for_together() {
-    // 7 of 30 are worse: 7 / 32 is 2.75 standard errors from 0, by chance in 0.51 %, which is more than 1 % for two gates.
+    // 7 of 30 are worse: 7 / 32 is 2.75 standard errors from 0, with p = 0.51%, which is more than 1% for two gates.
     let (base, now) = (scored("a", &right(30, 0)), scored("b", &right(23, 7)));
     let gate = drop(0.0);
     let finding = |number| evaluate_against(&base, &now, &vec![&gate; number])[0].finding;
@@ -306,7 +306,7 @@ fn a_gate_needs_at_least_six_items() {
 
 #[test]
 fn a_drop_near_the_bound_takes_many_items_to_tell() {
-    // A drop of about 0.09, give or take 0.02, where 0.1 is allowed.
+    // A drop of 0.09 ± 0.02; 0.1 is allowed.
     let after: Vec<_> = (0..40).map(|i| 0.41 + 0.12 * f64::from(i).sin()).collect();
     let found = judged(&scored("a", &[0.5; 40]), &scored("b", &after), drop(0.1));
     assert_eq!(found.finding, ThresholdStatus::Inconclusive, "{}", found.message);
@@ -322,13 +322,13 @@ fn a_gate_whose_every_item_collapsed_is_missed_however_few_items_or_many_gates_t
         assert_eq!((found.finding, found.actual), (ThresholdStatus::Missed, Some(1.0)), "{}", found.message);
         assert!(found.message.contains("every item dropped by at least 0.5 ("), "{}", found.message);
     }
-    // By the tests alone, three gates are open: 3 in 128, which count half, are more than 1 %.
+    // By the tests alone, three gates are inconclusive: 3 in 128, counted half, is more than 1%.
     let (base, now, gate) = (scored("a", &right(7, 0)), scored("b", &right(0, 7)), drop(0.02));
     for gates in [3, 12] {
         let found = evaluate_against(&base, &now, &vec![&gate; gates]);
         assert!(found.iter().all(|one| one.finding == ThresholdStatus::Missed), "{found:?}");
     }
-    // Items that share a cluster fell, too.
+    // Items of one cluster dropped, too.
     let together = |run| with(run, |_, item| item.cluster = Some("one".to_owned()));
     assert_eq!(judged(&together(base), &together(now), drop(0.02)).finding, ThresholdStatus::Missed);
 }
@@ -350,7 +350,7 @@ fn a_drop_that_spares_an_item_or_is_small_or_allowed_is_no_collapse() {
     assert_eq!(
         finding(&right(4, 0), &right(1, 3), 0.02),
         ThresholdStatus::Inconclusive,
-        "one item is as it was"
+        "one item is unchanged"
     );
     assert_eq!(
         finding(&right(3, 1), &right(0, 4), 0.02),
@@ -362,7 +362,7 @@ fn a_drop_that_spares_an_item_or_is_small_or_allowed_is_no_collapse() {
         ThresholdStatus::Inconclusive,
         "graded scores vary"
     );
-    assert_eq!(finding(&[0.9], &[0.3], 0.7), ThresholdStatus::Inconclusive, "no more than is allowed");
+    assert_eq!(finding(&[0.9], &[0.3], 0.7), ThresholdStatus::Inconclusive, "the drop is allowed");
 }
 
 #[test]
@@ -383,7 +383,7 @@ fn how_many_items_are_needed_counts_all_gates_that_are_corrected_for() {
         let found = &evaluate_against(&base, &now, &vec![&gate; gates])[0];
         let needed = format!("4 items cannot tell it from noise; about {items} items needed");
         assert!(found.message.contains(&needed), "{gates} gates: {}", found.message);
-        // They do.
+        // With that many items, the gate is missed.
         let [base, now] = [&base, &now].map(|run| {
             let scores = (0..items).map(|index| run.items[index % 4].scores["correct"][0]);
             scored(&run.id, &scores.collect::<Vec<_>>())

@@ -22,7 +22,7 @@ fn systems() -> Option<Vec<Measurements>> {
     let shared = shared.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared"));
     let path = shared.join("data/gsm8k/solutions.jsonl");
     if !path.exists() {
-        println!("skipped: {} is not there", path.display());
+        println!("skipped: {} does not exist", path.display());
         return None;
     }
     let problems = Dataset::from_file(path).unwrap();
@@ -36,8 +36,8 @@ fn systems() -> Option<Vec<Measurements>> {
     Some(SYSTEMS.map(run).to_vec())
 }
 
-/// McNemar's mid-p-value from the binomial coefficients themselves: the sum of `C(n, k) / 2^n` up to the smaller count, twice, less that
-/// of the smaller count itself. The coefficients are built up by Pascal's rule, halved in each row, so that none overflows.
+/// McNemar's mid-p-value from binomial coefficients: twice the sum of `C(n, k) / 2^n` up to the smaller count, minus the term of the
+/// smaller count. The coefficients follow Pascal's rule and are halved in each row to avoid overflow.
 fn by_pascals_triangle(only_first: usize, only_second: usize) -> f64 {
     let tosses = only_first + only_second;
     let mut row = vec![1.0_f64];

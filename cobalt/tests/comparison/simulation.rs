@@ -16,8 +16,8 @@ use crate::runs::{Random, difference, item, run};
 const TRIALS: u64 = 2000;
 /// Fewer trials for cases whose every test must be computed.
 const TRIALS_OF_A_DROP: u64 = 200;
-/// The drop allowed by the gate in the second test. The first allows none, which is stricter: what misses a gate also misses a narrower
-/// one.
+/// The drop allowed by the gate in the second test. The first allows none, which is stricter: a run that misses a gate also misses a
+/// narrower one.
 const ALLOWED: f64 = 0.02;
 
 /// How an agent answers. Each item has its own mean score.
@@ -120,7 +120,7 @@ fn check(setting: fn(usize, Setting)) {
 fn an_unchanged_agent_fails_the_gate_in_under_2_percent_of_the_trials() {
     check(|seed, setting| {
         let share = setting.missed(&drop(0.0), 0.0, TRIALS, seed as u64);
-        println!("unchanged: {setting}: {:.2} % missed", 100.0 * share);
+        println!("unchanged: {setting}: {:.2}% missed", 100.0 * share);
         assert!(share < 0.02, "{setting}: {share}");
     });
 }
@@ -130,7 +130,7 @@ fn a_drop_of_twice_the_smallest_detectable_one_is_caught_in_over_95_percent_of_t
     check(|seed, setting| {
         let dropped = ALLOWED + 2.0 * setting.smallest_detectable();
         let share = setting.missed(&drop(ALLOWED), dropped, TRIALS_OF_A_DROP, seed as u64 + 1000);
-        println!("dropped by {dropped:.3}: {setting}: {:.2} % missed", 100.0 * share);
+        println!("dropped by {dropped:.3}: {setting}: {:.2}% missed", 100.0 * share);
         assert!(share > 0.95, "{setting}: {share}");
     });
 }
@@ -157,7 +157,7 @@ fn a_baseline_of_fewer_runs_neither_fails_an_unchanged_agent_nor_hides_a_drop() 
     for setting in [(20, 0.9), (20, 0.95)] {
         let share = missed(setting, 0.0, 0.0, TRIALS);
         println!(
-            "unchanged: 1 and 5 runs of (items, chance to be right) {setting:?}: {:.2} % missed",
+            "unchanged: 1 and 5 trials of (items, chance to be right) {setting:?}: {:.2}% missed",
             100.0 * share
         );
         assert!(share < 0.02, "{setting:?}: {share}");
@@ -169,7 +169,7 @@ fn a_baseline_of_fewer_runs_neither_fails_an_unchanged_agent_nor_hides_a_drop() 
 
 #[test]
 fn an_unchanged_agent_with_few_items_seldom_looks_like_a_collapse() {
-    // From six items on, the tests may miss the gate by themselves.
+    // With six or more items, the tests alone can miss the gate.
     for items in 1..=5 {
         let share = |noise| Setting { items, noise }.missed(&drop(0.0), 0.0, TRIALS, 11);
         let graded = share(Noise::Spread(0.1, 1));

@@ -17,7 +17,7 @@ fn a_difference_beyond_noise_is_better_or_worse() {
     assert_eq!(compared(&latency("a", 1.0), &latency("b", 0.5)).amounts[0].verdict, Verdict::Better);
 }
 
-/// A run of so many items with long-tailed amounts, whose logarithms are shifted, and with scores of three kinds.
+/// A run with long-tailed metrics, whose logarithms are shifted, and with three kinds of scores.
 fn noisy(id: &str, items: usize, shift: f64, random: &mut Random) -> Measurements {
     let runs = if random.uniform() < 0.5 { 1 } else { 3 };
     let has_clusters = random.uniform() < 0.3;
@@ -60,7 +60,7 @@ fn what_is_better_or_worse_has_an_interval_on_one_side_of_no_difference() {
             decided[usize::from(found.name == "correct")] += 1;
         }
     }
-    assert!(decided.iter().all(|decided| *decided > 20), "of amounts and scores: {decided:?}");
+    assert!(decided.iter().all(|decided| *decided > 20), "metrics and scores: {decided:?}");
 }
 
 #[test]
@@ -99,8 +99,8 @@ fn many_items_rule_out_a_difference_that_matters() {
 fn an_open_question_says_how_many_items_would_settle_it() {
     let found = difference(&scored("a", &right(12, 8)), &scored("b", &[right(10, 10)].concat()));
     assert_eq!((found.verdict, found.items), (Verdict::Inconclusive, 20));
-    // Not so many that 0.1 would show, but that 0.05 could be ruled out: two of 20 pairs differ, and half a pair of each kind is
-    // added: 3.2415² (0.1 (N - 2) + 1) / N² is 0.05² for N pairs, the added ones among them.
+    // Enough items to rule out 0.05, not to detect 0.1. Two of 20 pairs differ, and half a pair of each kind is added:
+    // 3.2415² (0.1 (N - 2) + 1) / N² equals 0.05² for N pairs, including the added ones.
     let wide = (1.959_964_f64 + 1.281_552).powi(2);
     let all = (0.1 * wide + (0.01 * wide * wide + 4.0 * 0.0025 * wide * 0.8).sqrt()) / (2.0 * 0.0025);
     let items = (all - 2.0).ceil() as u64;
@@ -144,7 +144,7 @@ fn one_item_is_neither_better_nor_worse_however_often_it_ran() {
 
 #[test]
 fn what_a_typical_ratio_needs_is_counted_by_the_ratio() {
-    // Each is longer by a twentieth, give or take as much; three slow ones hide it in the mean.
+    // Each takes 5% ± 5% longer; three slow ones hide this in the mean.
     let run = |id, factor: fn(usize) -> f64, slow: [f64; 3]| {
         with(scored(id, &[1.0; 20]), |index, item| {
             let latency = if index < 17 { 100.0 * factor(index).exp() } else { slow[index - 17] };
@@ -161,7 +161,7 @@ fn what_a_typical_ratio_needs_is_counted_by_the_ratio() {
 
 #[test]
 fn more_runs_settle_what_comes_of_their_spread_alone() {
-    // The items' means differ by less than the runs of each item would explain.
+    // The means of the items differ by less than the spread of their trials explains.
     let runs_of = |id, shift: f64| {
         let scores = |key: u32| {
             let mean = 0.5 + if key.is_multiple_of(2) { shift } else { -shift };
@@ -171,7 +171,7 @@ fn more_runs_settle_what_comes_of_their_spread_alone() {
     };
     let found = difference(&runs_of("a", 0.05), &runs_of("b", -0.05));
     assert_eq!(found.verdict, Verdict::Inconclusive, "{found:?}");
-    // A variance of 0.16 on both sides for each of 12 items, to be brought down to the square of the target's error.
+    // The variance is 0.16 per trial in both runs, for 12 items; the target is the squared standard error.
     let wanted = 0.05 / (1.959_964_f64 + 1.281_552);
     let runs = ((0.32 / 12.0) / (wanted * wanted)).ceil() as u64;
     assert_eq!(found.settled_by.unwrap().runs, Some(runs));
@@ -180,7 +180,7 @@ fn more_runs_settle_what_comes_of_their_spread_alone() {
 
 #[test]
 fn endless_runs_do_not_settle_what_comes_of_the_items() {
-    // The runs of an item agree; the items do not.
+    // The trials of an item agree; the items differ.
     let steady = |id, sign: f64| {
         let scores = |key: u32| {
             let mean = 0.5 + sign * 0.2 * (f64::from(key) * 2.1).sin();
@@ -201,7 +201,7 @@ fn a_sample_size_reads_as_a_phrase() {
 
 #[test]
 fn an_interval_on_one_side_of_0_that_reaches_what_matters_is_not_within_noise() {
-    // One of eight evaluators drops by 0.035, which is sure enough alone, but not as one of eight.
+    // One of eight evaluators drops by 0.035: significant alone, but not after correction for eight.
     let run_of = |id, scores: &[f64]| {
         let mut run = scored(id, scores);
         for index in 0..7 {

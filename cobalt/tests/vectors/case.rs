@@ -31,7 +31,7 @@ impl Case {
         self.fields["assert"] == Value::Bool(true)
     }
 
-    /// Whether the line recommends something although it cannot be asserted. `recommended` itself may be `null`: no value.
+    /// Whether the line has a recommendation although it cannot be asserted. `recommended` may be `null`: no value.
     pub(crate) fn is_recommended(&self) -> bool {
         let some = |field: &str| !self.fields[field].is_null();
         self.fields.get("recommended").is_some() || some("recommended_score") || some("recommended_error")
@@ -70,7 +70,7 @@ impl Case {
         numbers(&self.input()[field])
     }
 
-    /// Compares the score of an evaluator, or that there is none: an error, or a skipped score.
+    /// Compares the score of an evaluator, or its absence: an error, or a skipped score.
     pub(crate) fn check_score(&self, ours: Result<f64, String>) -> Checked {
         let score = if self.is_asserted() { "expected_score" } else { "recommended_score" };
         let expected = &self.fields[score];
@@ -125,7 +125,7 @@ impl Case {
         let expected =
             expected.as_f64().ok_or_else(|| format!("{what}: expected value is {expected}, not a number"))?;
         let tolerance = self.fields["tolerance"].as_f64().ok_or("the case has no tolerance")?;
-        // NaN is close to nothing.
+        // False for NaN.
         if (actual - expected).abs() <= tolerance * expected.abs().max(1.0) {
             Ok(())
         } else {
@@ -133,7 +133,7 @@ impl Case {
         }
     }
 
-    /// Compares a value that may be undefined; then the case says `null`.
+    /// Compares a value that may be undefined (`null` in the case).
     pub(crate) fn close_if_any(&self, what: &str, actual: Option<f64>, expected: &Value) -> Checked {
         match actual {
             Some(actual) => self.close(what, actual, expected),

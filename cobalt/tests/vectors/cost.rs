@@ -52,7 +52,7 @@ pub(crate) fn check(case: &Case) -> Checked {
 fn check_estimate(case: &Case) -> Checked {
     let mut prices = PriceTable::default();
     let models =
-        folder().and_then(|folder| originals_prices(&folder)).ok_or("there is no model_prices.json")?;
+        folder().and_then(|folder| originals_prices(&folder)).ok_or("model_prices.json is missing")?;
     let known = models.iter().any(|(model, _)| case.input()["model"] == model.as_str());
     for (model, price) in models {
         prices.insert(model, price).map_err(|error| error.to_string())?;

@@ -74,17 +74,17 @@ pub(crate) fn names(folder: &Path) -> Vec<String> {
     let mut names: Vec<String> = names.filter_map(|name| name.into_string().ok()).collect();
     names.retain(|name| name.ends_with(".jsonl"));
     names.sort_unstable();
-    assert!(!names.is_empty(), "{} holds no vectors", folder.display());
+    assert!(!names.is_empty(), "{} contains no vectors", folder.display());
     names
 }
 
 /// Checks a file, and returns how many of its lines ran and failed.
 pub(crate) fn check(name: &str, path: &Path) -> Checked {
     let known = FILES.iter().find(|(file, ..)| name.strip_suffix(".jsonl") == Some(*file));
-    let (_, evaluator, row) = known.ok_or("there is no row for this file in `files.rs`")?;
+    let (_, evaluator, row) = known.ok_or("`files.rs` has no row for this file")?;
     let cases = read(path)?;
     if let Some(case) = cases.iter().find(|case| case.evaluator() != *evaluator) {
-        return Err(format!("{}: the evaluator `{}` is not known here", case.name(), case.evaluator()));
+        return Err(format!("{}: unknown evaluator `{}`", case.name(), case.evaluator()));
     }
     let check = match row {
         Row::Checked(check) => check,
@@ -100,14 +100,14 @@ pub(crate) fn check(name: &str, path: &Path) -> Checked {
         .filter_map(|case| check(case).err().map(|why| format!("{}: {why}", case.name())))
         .collect();
     println!(
-        "{name}: {} ran ({asserted} asserted, {} recommended), {} failed; {} say nothing to check",
+        "{name}: {} ran ({asserted} asserted, {} recommended), {} failed; {} have nothing to check",
         wanted.len(),
         wanted.len() - asserted,
         failures.len(),
         cases.len() - wanted.len()
     );
     match &failures[..] {
-        _ if wanted.is_empty() => Err("no line says what to check".to_owned()),
+        _ if wanted.is_empty() => Err("no line has anything to check".to_owned()),
         [] => Ok(()),
         failures => Err(format!("{} of {} failed\n{}", failures.len(), wanted.len(), failures.join("\n"))),
     }

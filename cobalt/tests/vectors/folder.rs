@@ -9,7 +9,7 @@ pub(crate) fn folder() -> Option<PathBuf> {
     let named = |variable: &str, below: &str| {
         // Relative to where Cargo was called, usually the workspace; a test starts in its package.
         let folder = workspace.join(env::var_os(variable)?).join(below);
-        assert!(folder.is_dir(), "{variable} is set, but {} is no folder", folder.display());
+        assert!(folder.is_dir(), "{variable} is set, but {} is not a folder", folder.display());
         Some(folder)
     };
     named("COBALT_VECTORS", "").or_else(|| named("COBALT_SHARED", "vectors")).or_else(|| {

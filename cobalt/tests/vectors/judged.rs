@@ -25,7 +25,7 @@ pub(crate) fn evaluated(evaluator: &dyn Evaluator, cx: &EvalContext) -> Result<S
     if (0.0..=1.0).contains(&score.value()) {
         Ok(score)
     } else {
-        Err(format!("{} is no score", score.value()))
+        Err(format!("{} is not a score", score.value()))
     }
 }
 

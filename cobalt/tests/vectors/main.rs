@@ -36,7 +36,7 @@ mod http {
 fn main() -> ExitCode {
     let args = Arguments::from_args();
     let Some(folder) = folder::folder() else {
-        println!("skipped: there are no vectors; name their folder by COBALT_VECTORS");
+        println!("skipped: no vectors found; set COBALT_VECTORS to their folder");
         return libtest_mimic::run(&args, Vec::new()).exit_code();
     };
     if !args.list && !surroundings::are_ours() {

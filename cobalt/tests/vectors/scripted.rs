@@ -77,7 +77,7 @@ impl Script {
     /// The response in the requested schema.
     fn meant(&self, body: &Value) -> Result<String, String> {
         let properties = &body["response_format"]["json_schema"]["schema"]["properties"];
-        let properties = properties.as_object().ok_or("no schema is asked for")?;
+        let properties = properties.as_object().ok_or("the request has no schema")?;
         let has = |name: &str| properties.contains_key(name);
         let of = |evaluator: &str| self.scripted.get(evaluator).unwrap_or(&self.scripted).clone();
         if has("choice") {
@@ -85,7 +85,10 @@ impl Script {
         }
         let answer = if has("question") {
             let told = self.questions.fetch_add(1, Ordering::Relaxed);
-            of("AnswerRelevancy")["generated"].get(told).cloned().ok_or("more questions than are scripted")?
+            of("AnswerRelevancy")["generated"]
+                .get(told)
+                .cloned()
+                .ok_or("more questions than the script has")?
         } else if has("entities") {
             let prompt = body["messages"][1]["content"].as_str().unwrap_or_default();
             let whose =

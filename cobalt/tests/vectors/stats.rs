@@ -19,7 +19,7 @@ pub(crate) fn check_original(case: &Case) -> Checked {
             let figures = describe(&scores);
             let stddev = figures.map_or(0.0, |figures| figures.stddev_population);
             if scores != numbers(&case.expected()["scores"]) {
-                return Err("scores are not those of the input".to_owned());
+                return Err("the scores differ from the input".to_owned());
             }
             check_stats(case, "mean", figures, &[("stddev", stddev)])
         }

@@ -11,7 +11,7 @@ use crate::case::{Case, Checked};
 pub(crate) fn check_rouge(case: &Case) -> Checked {
     let output = text(case.input(), "hypothesis")?;
     let references = texts(case.input(), "reference", "references")?;
-    let stem = case.input()["use_stemmer"].as_bool().ok_or("use_stemmer is no boolean")?;
+    let stem = case.input()["use_stemmer"].as_bool().ok_or("use_stemmer is not a boolean")?;
     let best = |score: &dyn Fn(&str) -> Overlap| {
         Overlap::best(references.iter().map(|reference| score(reference))).ok_or("no reference")
     };
@@ -37,7 +37,7 @@ pub(crate) fn check_word_errors(case: &Case) -> Checked {
     let outputs = texts(case.input(), "hypothesis", "hypotheses")?;
     let references = texts(case.input(), "reference", "references")?;
     if outputs.len() != references.len() {
-        return Err("not as many references as hypotheses".to_owned());
+        return Err("the numbers of references and hypotheses differ".to_owned());
     }
     let pairs = || outputs.iter().zip(&references);
     let words: WordErrors = pairs().map(|(output, reference)| word_errors(output, reference)).sum();
@@ -47,8 +47,8 @@ pub(crate) fn check_word_errors(case: &Case) -> Checked {
     case.close("wer", words.rate(), &expected["wer"])?;
     case.close("cer", letters.rate(), &expected["cer"])?;
     if let ([output], [reference]) = (&outputs[..], &references[..]) {
-        case.close("wer by itself", wer(output, reference), &expected["wer"])?;
-        case.close("cer by itself", cer(output, reference), &expected["cer"])?;
+        case.close("wer()", wer(output, reference), &expected["wer"])?;
+        case.close("cer()", cer(output, reference), &expected["cer"])?;
     }
     // If several alignments need equally few edits, ours are those of jiwer, so all counts can be compared.
     case.close("mer", words.match_error_rate(), &expected["mer"])?;
@@ -96,7 +96,7 @@ pub(crate) fn check_squad(case: &Case) -> Checked {
 }
 
 fn text<'a>(fields: &'a Value, field: &str) -> Result<&'a str, String> {
-    fields[field].as_str().ok_or_else(|| format!("{field} is {}, not a text", fields[field]))
+    fields[field].as_str().ok_or_else(|| format!("{field} is {}, not a string", fields[field]))
 }
 
 /// The texts of a list, or the text in another field.
@@ -104,7 +104,7 @@ fn texts<'a>(fields: &'a Value, one: &str, several: &str) -> Result<Vec<&'a str>
     match &fields[several] {
         Value::Array(list) => list
             .iter()
-            .map(|text| text.as_str().ok_or_else(|| format!("{several} has {text}, not a text")))
+            .map(|text| text.as_str().ok_or_else(|| format!("{several} has {text}, not a string")))
             .collect(),
         _ => Ok(vec![text(fields, one)?]),
     }

@@ -88,7 +88,7 @@ fn corpus(case: &Case) -> Result<Vec<(&str, Vec<&str>)>, String> {
     let references = case.input()["references"].as_array().ok_or("no references")?;
     let outputs = texts(case, "hypotheses")?;
     if outputs.len() != references.len() {
-        return Err("not as many references as texts".to_owned());
+        return Err("the numbers of references and texts differ".to_owned());
     }
     outputs.into_iter().zip(references).map(|(output, texts)| Ok((output, list(texts)?))).collect()
 }
@@ -102,13 +102,16 @@ fn list(values: &Value) -> Result<Vec<&str>, String> {
 }
 
 fn text(value: &Value) -> Result<&str, String> {
-    value.as_str().ok_or_else(|| format!("{value} is no text"))
+    value.as_str().ok_or_else(|| format!("{value} is not a string"))
 }
 
 fn order(value: &Value) -> Result<usize, String> {
-    value.as_u64().and_then(|order| usize::try_from(order).ok()).ok_or_else(|| format!("{value} is no order"))
+    value
+        .as_u64()
+        .and_then(|order| usize::try_from(order).ok())
+        .ok_or_else(|| format!("{value} is not an order"))
 }
 
 fn flag(value: &Value) -> Result<bool, String> {
-    value.as_bool().ok_or_else(|| format!("{value} is no flag"))
+    value.as_bool().ok_or_else(|| format!("{value} is not a boolean"))
 }

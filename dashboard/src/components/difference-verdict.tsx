@@ -18,7 +18,7 @@ const LABELS: Record<Verdict, string> = {
 const MEANINGS: Record<Verdict, string> = {
   better: 'An improvement beyond noise.',
   worse: 'A regression beyond noise.',
-  'within-noise': 'Any difference is negligible: the run had enough power to detect a relevant one.',
+  'within-noise': 'Any difference is negligible: the runs had enough power to detect a relevant one.',
   inconclusive: 'Too few items to tell whether there is a relevant difference.',
 };
 

@@ -8,7 +8,7 @@ import { COMMAND_KEY } from './header';
 /** Groups of shortcuts; `keys` are alternatives. */
 const GROUPS = [
   {
-    name: 'Everywhere',
+    name: 'All pages',
     keys: [
       { action: 'Go to a page, a run or an experiment', keys: [`${COMMAND_KEY} K`] },
       { action: 'Search this page', keys: ['/'] },
@@ -26,7 +26,7 @@ const GROUPS = [
     ],
   },
   {
-    name: 'Open item',
+    name: 'Item',
     keys: [
       { action: 'Next item', keys: ['j', '→'] },
       { action: 'Previous item', keys: ['k', '←'] },

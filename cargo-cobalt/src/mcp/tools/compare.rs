@@ -59,7 +59,7 @@ pub struct CompareResult {
     #[serde(skip_serializing_if = "Option::is_none")]
     base_project: Option<Project>,
     finding: ComparisonOutcome,
-    /// The finding in a sentence, with the names of the metrics that changed, including latency and cost.
+    /// The conclusion in a sentence, with the names of the metrics that changed, including latency and cost.
     conclusion: String,
     #[serde(flatten)]
     comparison: Comparison,

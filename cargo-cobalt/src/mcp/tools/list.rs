@@ -40,7 +40,7 @@ const LONGEST: usize = 300;
 pub struct Arguments {
     /// Project name or folder. Optional if only one project is served.
     project: Option<String>,
-    /// Only experiments whose name or a tag contains this or, with `*`, `?` or `[…]`, matches it.
+    /// Only experiments whose name or tag contains this text, or matches it as a pattern with `*`, `?` or `[…]`.
     filter: Option<String>,
     /// Re-fetch remote datasets instead of using cached copies.
     #[serde(default)]
@@ -82,7 +82,7 @@ struct ListedExperiment {
     row: Row,
     /// Absolute path of the file that declares it.
     path: PathBuf,
-    /// Its newest whole run.
+    /// Its newest complete run.
     #[serde(skip_serializing_if = "Option::is_none")]
     last_run: Option<LastRun>,
 }

@@ -1,4 +1,4 @@
-//! `cargo cobalt dataset add`: items of runs come into data files.
+//! `cargo cobalt dataset add`: adds items of runs to dataset files.
 
 use std::fs;
 
@@ -9,7 +9,8 @@ use crate::project::{ProgramOutput, Project};
 use crate::snapshot::assert_printed;
 use crate::store::Store;
 
-/// A store with a run `aaaaaaaaaaaa` of `desk`: `paris` passed, `rome` is low, `oslo` in error, and the fourth has no id.
+/// A store with a run `aaaaaaaaaaaa` of `desk`: `paris` passed, `rome` is below its pass mark, `oslo` failed with an error, and the
+/// fourth item has no ID.
 fn store() -> Store {
     let store = Store::new();
     let item = |index: usize, key: &str, status: &str, score: Option<u8>, input: Value, output: &str| {

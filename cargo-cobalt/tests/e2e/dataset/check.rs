@@ -1,11 +1,11 @@
-//! `cargo cobalt dataset check`: what is found in data files, and what it comes to.
+//! `cargo cobalt dataset check`: problems in dataset files, and exit codes.
 
 use serde_json::{Value, json};
 
 use crate::project::Project;
 use crate::snapshot::assert_printed;
 
-/// What the check finds, as its checks and messages.
+/// The findings: the check and the message of each.
 fn found(project: &Project, file: &str, code: i32) -> Vec<(String, String)> {
     let all: Value =
         serde_json::from_str(&project.cobalt(&["dataset", "check", file, "--json"], code).stdout).unwrap();

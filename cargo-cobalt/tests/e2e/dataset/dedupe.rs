@@ -1,4 +1,4 @@
-//! `cargo cobalt dataset dedupe`: items that are there twice go, and nothing else changes.
+//! `cargo cobalt dataset dedupe`: removes duplicate items and changes nothing else.
 
 use std::fs;
 use std::process::Stdio;
@@ -8,7 +8,8 @@ use crate::project::ProgramOutput;
 use crate::snapshot::assert_printed;
 use crate::store::Store;
 
-/// Line 3 is equal to line 1; line 4 has its input, and expects the same; line 6 has it, and expects something else.
+/// Relative to line 1: line 3 is identical, line 4 has the same input and expected output, line 6 has the same input but a different
+/// expected output.
 const LINES: &str = "{\"id\": \"a\",  \"input\": \"How do I get my money back?\", \"expectedOutput\": 1}\r\n\
     {\"id\": \"b\", \"input\": \"Who are you?\"}\r\n\
     {\"input\": \"How do I get my money back?\", \"expectedOutput\": 1.0, \"id\": \"a\"}\r\n\
@@ -17,7 +18,7 @@ const LINES: &str = "{\"id\": \"a\",  \"input\": \"How do I get my money back?\"
     {\"id\": \"d\", \"input\": \"How do I get my money back?\", \"expectedOutput\": 2}\r\n\
     {\"id\": \"e\", \"input\": \"how do I get my  money back\", \"expectedOutput\": 1}";
 
-/// A store with a data file.
+/// A store with a dataset file.
 fn store(file: &str, text: &str) -> Store {
     let store = Store::new();
     fs::write(store.folder().join(file), text).unwrap();
@@ -33,7 +34,7 @@ fn read(store: &Store, file: &str) -> String {
     fs::read_to_string(store.folder().join(file)).unwrap()
 }
 
-/// The lines of the data file but for these, counted from 1.
+/// The dataset file without these lines, counted from 1.
 fn without(gone: &[usize]) -> String {
     let lines = LINES.split_inclusive('\n').enumerate();
     lines.filter(|(index, _)| !gone.contains(&(index + 1))).map(|(_, line)| line).collect()

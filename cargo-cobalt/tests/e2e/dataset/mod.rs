@@ -1,4 +1,4 @@
-//! `cargo cobalt dataset`: data sets from the command line.
+//! `cargo cobalt dataset`: datasets on the command line.
 
 mod add;
 mod check;

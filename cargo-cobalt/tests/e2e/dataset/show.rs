@@ -1,4 +1,4 @@
-//! `cargo cobalt dataset show`: what people and programs see of a data set.
+//! `cargo cobalt dataset show`: output as text and JSON.
 
 use std::time::{Duration, Instant};
 
@@ -99,7 +99,7 @@ fn a_set_is_named_by_its_table_or_by_the_source_of_its_copy() {
     let project = support();
     project.write("cobalt.toml", "[datasets.help]\ntype = \"file\"\npath = \"support.jsonl\"\n");
     assert_printed!(project.cobalt(&["dataset", "show", "help"], 0));
-    // Nobody listens on this port, and nobody is asked.
+    // Nothing listens on this port, and no request is sent.
     let web = "[datasets.web]\ntype = \"url\"\nurl = \"http://127.0.0.1:1/a.jsonl\"\nretries = 0\n";
     project
         .write("cobalt.toml", &format!("{web}[datasets.help]\ntype = \"file\"\npath = \"support.jsonl\"\n"));
@@ -130,11 +130,11 @@ fn a_hundred_thousand_rows_are_shown_in_seconds() {
     project.write("large.jsonl", &(0..100_000).map(line).collect::<String>());
     let start = Instant::now();
     assert_printed!(project.cobalt(&["dataset", "show", "large.jsonl"], 0));
-    // Without optimisation, on a machine that is busy.
+    // For an unoptimized build on a busy machine.
     assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
 }
 
-/// What the project's manifest turns on is there for its test binaries, and not for the command.
+/// Features that the project's manifest enables apply to its test binaries, not to the command.
 #[cfg(not(feature = "parquet"))]
 #[test]
 fn a_table_of_columns_says_how_the_command_learns_to_read_it() {

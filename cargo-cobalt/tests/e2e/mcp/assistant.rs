@@ -1,4 +1,4 @@
-//! An assistant: the other end of the conversation.
+//! An MCP client that stands in for an AI assistant.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -12,29 +12,29 @@ use serde_json::{Value, json};
 use crate::command::{COBALT, program};
 use crate::project::Project;
 
-/// How long an answer may take: packages are built meanwhile.
+/// Timeout for a response; packages may be built in the meantime.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// A server that was started, and what it says.
+/// A running server and its messages.
 pub(crate) struct Assistant {
     child: Child,
     stdin: Option<ChildStdin>,
-    /// All that comes on stdout; what is no JSON fails the test.
+    /// The messages on stdout; anything that is not JSON fails the test.
     heard: Receiver<Value>,
-    /// The notifications that came before answers.
+    /// Notifications that arrived before responses.
     pub(crate) notifications: Vec<Value>,
-    /// The addresses of its folders, told when it is asked for them; where there are none, that is left to the test.
+    /// The URIs to answer `roots/list` requests with; if `None`, the test answers them.
     pub(crate) roots: Option<Vec<String>>,
     next_id: u64,
 }
 
 impl Assistant {
-    /// Starts the server in a project, and says hello in the last version of the protocol that has it.
+    /// Starts the server in a project and initializes it with the last protocol version that has a handshake.
     pub(crate) fn of(project: &Project) -> Self {
         Self::speaking(project, &[], "2025-11-25", json!({}))
     }
 
-    /// The same in a folder, with the folders of projects.
+    /// Starts and initializes the server in a folder, with `--project` for each of these projects.
     pub(crate) fn over(folder: &Path, projects: &[&Path], version: &str) -> Self {
         let mut assistant = Self::silent_over(folder, projects);
         let said = assistant.hello(version, json!({}));
@@ -42,7 +42,7 @@ impl Assistant {
         assistant
     }
 
-    /// Starts the server in a folder, with the folders of projects, and says nothing.
+    /// Like [`Self::over`], but without the handshake.
     pub(crate) fn silent_over(folder: &Path, projects: &[&Path]) -> Self {
         let mut command = program(COBALT, folder);
         command.args(["cobalt", "mcp"]);
@@ -52,7 +52,7 @@ impl Assistant {
         Self::by(command)
     }
 
-    /// Starts the server with arguments, and says hello in a version of the protocol, with capabilities.
+    /// Starts the server with arguments and initializes it with a protocol version and client capabilities.
     pub(crate) fn speaking(
         project: &Project,
         arguments: &[&str],
@@ -65,7 +65,7 @@ impl Assistant {
         assistant
     }
 
-    /// Says hello, and that it is there; what the server says to that.
+    /// Performs the initialization handshake; returns the server's response.
     #[track_caller]
     pub(crate) fn hello(&mut self, version: &str, capabilities: Value) -> Value {
         let client = json!({ "name": "tests", "version": "1" });
@@ -75,14 +75,14 @@ impl Assistant {
         said
     }
 
-    /// Starts the server with arguments, and says nothing.
+    /// Starts the server with arguments, without the handshake.
     pub(crate) fn silent(project: &Project, arguments: &[&str]) -> Self {
         let mut command = project.command(&["mcp"]);
         command.args(arguments);
         Self::by(command)
     }
 
-    /// Starts the server by a command, and says nothing.
+    /// Starts the server with a command, without the handshake.
     pub(crate) fn by(mut command: Command) -> Self {
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().unwrap();
@@ -101,7 +101,7 @@ impl Assistant {
         Self { child, stdin, heard, notifications: Vec::new(), roots: None, next_id: 0 }
     }
 
-    /// Says something, whatever it is.
+    /// Sends a line, valid or not.
     pub(crate) fn say(&mut self, text: &str) {
         let stdin = self.stdin.as_mut().unwrap();
         stdin.write_all(text.as_bytes()).unwrap();
@@ -113,7 +113,7 @@ impl Assistant {
         self.say(&json!({ "jsonrpc": "2.0", "method": method, "params": params }).to_string());
     }
 
-    /// Asks, and does not wait for the answer; the id of the request.
+    /// Sends a request without waiting for the response; returns the request ID.
     pub(crate) fn begin(&mut self, method: &str, params: Value) -> u64 {
         self.next_id += 1;
         let id = self.next_id;
@@ -121,12 +121,15 @@ impl Assistant {
         id
     }
 
-    /// The next message of the server.
+    /// The next message from the server.
     #[track_caller]
     pub(crate) fn hear(&mut self) -> Value {
         loop {
-            let message = self.heard.recv_timeout(PATIENCE).expect("the server says something");
-            assert!(message.get("noMessage").is_none(), "stdout has what is no message: {message}");
+            let message = self.heard.recv_timeout(PATIENCE).expect("no message from the server");
+            assert!(
+                message.get("noMessage").is_none(),
+                "stdout contains something that is not a message: {message}"
+            );
             match &self.roots {
                 Some(roots) if message["method"] == "roots/list" => {
                     let roots = roots.clone();
@@ -142,12 +145,12 @@ impl Assistant {
         self.say(&json!({ "jsonrpc": "2.0", "id": request["id"], "result": of_roots(roots) }).to_string());
     }
 
-    /// The next message of the server, if there is one in so much time.
+    /// The next message from the server, if one arrives in this time.
     pub(crate) fn hear_within(&mut self, patience: Duration) -> Option<Value> {
         self.heard.recv_timeout(patience).ok()
     }
 
-    /// The whole answer to a request; notifications that come before it are kept.
+    /// The whole response to a request; stores the notifications that arrive before it.
     #[track_caller]
     pub(crate) fn answer_to(&mut self, id: u64) -> Value {
         loop {
@@ -155,7 +158,7 @@ impl Assistant {
             if message["id"] == id && message.get("method").is_none() {
                 return message;
             }
-            assert!(message.get("method").is_some(), "an answer to nothing that was asked: {message}");
+            assert!(message.get("method").is_some(), "a response to an unknown request: {message}");
             self.notifications.push(message);
         }
     }
@@ -178,7 +181,7 @@ impl Assistant {
         answer["error"].clone()
     }
 
-    /// What a tool answers, all went well.
+    /// The structured content of a successful tool call.
     #[track_caller]
     pub(crate) fn call(&mut self, tool: &str, arguments: Value) -> Value {
         let result = self.ask("tools/call", json!({ "name": tool, "arguments": arguments }));
@@ -186,7 +189,7 @@ impl Assistant {
         result["structuredContent"].clone()
     }
 
-    /// The result of a tool that says what went wrong.
+    /// The result of a tool call that fails.
     #[track_caller]
     pub(crate) fn fails(&mut self, tool: &str, arguments: Value) -> Value {
         let result = self.ask("tools/call", json!({ "name": tool, "arguments": arguments }));
@@ -194,18 +197,18 @@ impl Assistant {
         result
     }
 
-    /// The id of the server's process.
+    /// The process ID of the server.
     #[cfg(unix)]
     pub(crate) fn server(&self) -> nix::unistd::Pid {
         nix::unistd::Pid::from_raw(self.child.id().try_into().unwrap())
     }
 
-    /// Waits until the server ends by itself; its exit code.
+    /// Waits until the server exits; returns its exit code.
     pub(crate) fn left(mut self) -> Option<i32> {
         self.child.wait().unwrap().code()
     }
 
-    /// Hangs up; the exit code of the server.
+    /// Closes the connection; returns the server's exit code.
     pub(crate) fn hang_up(mut self) -> Option<i32> {
         drop(self.stdin.take());
         self.child.wait().unwrap().code()
@@ -215,7 +218,7 @@ impl Assistant {
 impl Drop for Assistant {
     fn drop(&mut self) {
         drop(self.stdin.take());
-        // It ends by itself, unless the test failed.
+        // It exits when stdin is closed, unless the test failed.
         if std::thread::panicking() {
             let _ = self.child.kill();
         }
@@ -223,13 +226,13 @@ impl Drop for Assistant {
     }
 }
 
-/// What is said of roots.
+/// The result of a `roots/list` request.
 pub(crate) fn of_roots(roots: &[String]) -> Value {
     let roots: Vec<_> = roots.iter().map(|uri| json!({ "uri": uri })).collect();
     json!({ "roots": roots })
 }
 
-/// What goes with each request from version 2026-07-28 of the protocol on, which has no hello.
+/// Adds the metadata that each request needs from protocol version 2026-07-28, which has no handshake.
 pub(crate) fn with_metadata(mut params: Value, version: &str, capabilities: Value) -> Value {
     params["_meta"] = json!({
         "io.modelcontextprotocol/protocolVersion": version,

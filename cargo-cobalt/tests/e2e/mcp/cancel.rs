@@ -1,4 +1,4 @@
-//! A run that is cancelled.
+//! Cancellation of a run.
 
 use std::thread::sleep;
 use std::time::Duration;
@@ -21,17 +21,20 @@ fn a_run_that_is_cancelled_keeps_what_is_finished_and_is_resumed() {
     assistant.notify("notifications/cancelled", json!({ "requestId": id, "reason": "enough" }));
 
     let is_cut_off = |assistant: &mut Assistant| {
-        // It takes a while to come to its end.
+        // The run needs some time to stop.
         sleep(Duration::from_millis(100));
         let listed = assistant.call("cobalt_results", json!({}));
         listed["unfinished"][0]["state"] == "cutOff"
     };
-    assert!((0..300).any(|_| is_cut_off(&mut assistant)), "the run ends");
+    assert!((0..300).any(|_| is_cut_off(&mut assistant)), "the run was not interrupted");
 
     project.write("go-on", "");
     let ran = assistant.call("cobalt_run", json!({ "resume": "latest" }));
     assert_eq!((&ran["passed"], &ran["runs"][0]["itemsMatching"]), (&json!(true), &json!(2)));
-    assert_eq!(ran["runs"][0]["config"]["runs"], 2, "it goes on as it began");
+    assert_eq!(ran["runs"][0]["config"]["runs"], 2, "a resumed run keeps its settings");
     assert_eq!(project.results(), ["strict"]);
-    assert!(assistant.notifications.iter().all(|message| message["id"] != id), "it has no answer");
+    assert!(
+        assistant.notifications.iter().all(|message| message["id"] != id),
+        "a cancelled request gets no response"
+    );
 }

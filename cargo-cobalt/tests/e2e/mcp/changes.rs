@@ -1,4 +1,4 @@
-//! What an assistant hears of when resources change.
+//! Notifications about changed resources.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -12,16 +12,16 @@ use crate::store::{Kept, Store};
 
 const UPDATED: &str = "notifications/resources/updated";
 const LIST_CHANGED: &str = "notifications/resources/list_changed";
-/// How long a change may take to be heard of.
+/// Timeout for the notification about a change.
 const SOON: Duration = Duration::from_secs(60);
-/// How long is listened where nothing is to be heard: longer than changes are gathered.
+/// How long to check that no notification arrives: longer than changes are batched.
 const SILENCE: Duration = Duration::from_millis(1500);
 
 fn subscribe(assistant: &mut Assistant, uri: &str) {
     assistant.ask("resources/subscribe", json!({ "uri": uri }));
 }
 
-/// What is heard until this is: the methods, with URIs where there are any.
+/// The notifications up to and including this one: methods and URIs, empty if there is none.
 #[track_caller]
 fn heard_until(assistant: &mut Assistant, last: (&str, &str)) -> Vec<(String, String)> {
     let until = Instant::now() + SOON;
@@ -29,7 +29,7 @@ fn heard_until(assistant: &mut Assistant, last: (&str, &str)) -> Vec<(String, St
     while !heard.iter().any(|(method, uri)| (&**method, &**uri) == last) {
         let left = until.saturating_duration_since(Instant::now());
         let message = assistant.hear_within(left);
-        heard.push(told(&message.unwrap_or_else(|| panic!("{last:?} is not heard, but {heard:?}"))));
+        heard.push(told(&message.unwrap_or_else(|| panic!("no {last:?} notification, only {heard:?}"))));
     }
     heard
 }
@@ -63,7 +63,7 @@ fn a_new_run_is_heard_of_by_those_who_wait_for_results_and_by_the_list() {
     let updated: Vec<_> =
         heard.iter().filter(|(method, _)| method == UPDATED).map(|(_, uri)| &**uri).collect();
     assert_eq!(updated, ["cobalt://latest-results", "cobalt://runs/latest"]);
-    // It was there before, and is another now.
+    // The run existed before; its content has changed.
     new_run(&store, "aaaaaaaaaaaa", 1);
     let heard = heard_until(&mut assistant, (UPDATED, "cobalt://runs/latest"));
     assert!(heard.contains(&(UPDATED.to_owned(), "cobalt://runs/aaaaaaaaaaaa".to_owned())), "{heard:?}");
@@ -143,7 +143,7 @@ fn a_run_of_another_process_is_heard_of_as_it_goes_on_and_as_it_ends() {
     project.answers(&[("paris", "Paris"), ("rome", "wait")]);
     let mut assistant = Assistant::of(&project);
     subscribe(&mut assistant, "cobalt://latest-results");
-    // What it takes to build is not waited for.
+    // Build first, as the timeout does not allow for it.
     project.cobalt(&["list"], 0);
     let mut running = project.command(&["run", "--filter", "strict", "-q"]).spawn().unwrap();
     heard_until(&mut assistant, (LIST_CHANGED, ""));
@@ -153,7 +153,7 @@ fn a_run_of_another_process_is_heard_of_as_it_goes_on_and_as_it_ends() {
     project.write("go-on", "");
     let heard = heard_until(&mut assistant, (UPDATED, &uri));
     let results = (UPDATED, "cobalt://latest-results");
-    // They may be told together.
+    // Both notifications can arrive together.
     if !heard.iter().any(|(method, uri)| (&**method, &**uri) == results) {
         heard_until(&mut assistant, results);
     }
@@ -186,7 +186,7 @@ fn from_the_newest_version_on_changes_are_told_to_who_listens_until_that_is_canc
     let accepted =
         json!({ "resourcesListChanged": true, "resourceSubscriptions": ["cobalt://latest-results"] });
     assert_eq!(acknowledged["params"]["notifications"], accepted);
-    // It is acknowledged before the folders are watched: once they are, all is told.
+    // The subscription is acknowledged before the folders are watched; once they are, everything is reported as changed.
     let heard = heard_until(&mut assistant, (LIST_CHANGED, ""));
     assert_eq!(heard.len(), 2, "{heard:?}");
     new_run(&store, "dddddddddddd", 4);

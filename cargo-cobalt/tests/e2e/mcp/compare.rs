@@ -15,7 +15,7 @@ fn assistant(store: &Store) -> Assistant {
     Assistant::over(store.folder(), &[], "2025-11-25")
 }
 
-/// All figures with six digits, as the server gives them.
+/// All numbers with six significant digits, as the server returns them.
 fn rounded(json: &Value) -> Value {
     match json {
         Value::Object(fields) => fields.iter().map(|(name, json)| (name.clone(), rounded(json))).collect(),
@@ -39,7 +39,7 @@ fn a_drop_is_told_with_its_statistics_and_its_items() {
     for figures in ["base", "other", "items", "evaluators", "amounts", "notes"] {
         assert_eq!(compared[figures], rounded(&command["comparisons"][0][figures]), "{figures}");
     }
-    // The items are alike.
+    // All items are similar.
     let mut shortened = result.clone();
     shortened["structuredContent"]["regressedItems"].as_array_mut().unwrap().truncate(1);
     assert_kept!("worse", answer(&shortened));

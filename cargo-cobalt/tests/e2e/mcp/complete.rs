@@ -1,4 +1,4 @@
-//! What an argument may be, as far as it is typed.
+//! Completion of partially typed arguments.
 
 use std::fs;
 

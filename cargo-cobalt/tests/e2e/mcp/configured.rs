@@ -1,4 +1,4 @@
-//! What `.mcp.json` tells an assistant to start is the server.
+//! The command in `.mcp.json` starts the server.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -22,7 +22,7 @@ fn what_the_file_for_assistants_says_starts_a_server_that_answers() {
 
     let arguments = server["args"].as_array().unwrap().iter().map(|argument| argument.as_str().unwrap());
     let mut command = program(server["command"].as_str().unwrap(), &project.path(""));
-    // Where it is installed, cargo finds it on the path.
+    // As if installed: cargo finds the command in PATH.
     let installed = Path::new(COBALT).parent().unwrap().to_owned();
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders = std::iter::once(installed).chain(std::env::split_paths(&path));

@@ -1,4 +1,4 @@
-//! `docs/mcp.md` says what the server has: all tools, prompts and resources with their arguments, and nothing else.
+//! `docs/mcp.md` documents exactly the tools, prompts and resources of the server, with their arguments.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,14 +16,17 @@ fn prose() -> String {
     PAGE.split("```").step_by(2).collect()
 }
 
-/// The part of a page below a heading, up to the next of its level.
+/// The section of a page below a heading, up to the next heading of the same level.
 fn section<'a>(page: &'a str, heading: &str) -> &'a str {
     let level = heading.split(' ').next().unwrap();
-    let after = page.split_once(&format!("\n{heading}\n")).unwrap_or_else(|| panic!("no `{heading}`")).1;
+    let after = page
+        .split_once(&format!("\n{heading}\n"))
+        .unwrap_or_else(|| panic!("heading `{heading}` is missing"))
+        .1;
     after.split_once(&format!("\n{level} ")).map_or(after, |(section, _)| section)
 }
 
-/// The cells of a table's rows that begin with a name in backticks, and this name without them.
+/// The table rows that start with a name in backticks: this name without the backticks, and the cells.
 fn rows(text: &str) -> impl Iterator<Item = (String, Vec<&str>)> {
     text.lines().filter_map(|line| {
         let cells: Vec<_> = line.strip_prefix("| `")?.split(" | ").collect();
@@ -62,7 +65,7 @@ fn tools_that_ask_other_machines_say_so() {
     let listed = Assistant::of(&project).ask("tools/list", json!({}));
     let tools = listed["tools"].as_array().unwrap().iter();
     let asking = names(tools.filter(|tool| tool["annotations"]["openWorldHint"] == true), "name");
-    // To list experiments is to read their data, which may have to be fetched.
+    // Listing experiments reads their datasets, which may be fetched.
     assert_eq!(asking, ["cobalt_generate", "cobalt_list", "cobalt_run"].map(str::to_owned).into());
 }
 

@@ -1,4 +1,4 @@
-//! `cobalt_generate`, with a model that says what a script says.
+//! `cobalt_generate` with a model that gives scripted answers.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,18 +15,18 @@ use crate::project::Project;
 use crate::receiver::{Answer, Receiver};
 
 const KEY: &str = "key-0f9e8d7c6b5a4f3e2d1c";
-/// In the agent's source; made up.
+/// A made-up key in the agent's source.
 const OTHER_KEY: &str = "sk-a1b2c3d4e5f6a7b8c9d0e1f2";
 const MANIFEST_COMMENT: &str = "# Kept as it is.\n";
 
-/// A package with an agent, whose judge is a model on loopback.
+/// A package with an agent, whose judge is a local fake model.
 struct Desk {
     project: Project,
     model: Receiver,
 }
 
 impl Desk {
-    /// Packages share what is built, and cargo tells them apart by their names.
+    /// The name must be unique, as packages share build output and cargo identifies them by name.
     fn new(name: &str, answers: &[Answer]) -> Self {
         let project = Project::empty();
         project.rename(name);
@@ -47,18 +47,18 @@ impl Desk {
         Self { project, model }
     }
 
-    /// All files, but for the settings.
+    /// All files with their content; `None` for folders.
     fn files(&self) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
-        // What is removed meanwhile is not there.
+        // Ignore entries that are removed in the meantime.
         let entries = WalkDir::new(self.project.path("")).into_iter().filter_map(Result::ok);
         entries.map(|entry| (entry.path().to_owned(), fs::read(entry.path()).ok())).collect()
     }
 
-    /// Waits until it holds.
+    /// Waits until the condition holds.
     fn wait_until(&self, holds: impl Fn(&Self) -> bool) {
         let start = Instant::now();
         while !holds(self) {
-            assert!(start.elapsed() < Duration::from_secs(240), "it never came to be");
+            assert!(start.elapsed() < Duration::from_secs(240), "timed out");
             sleep(Duration::from_millis(20));
         }
     }
@@ -72,7 +72,7 @@ fn items() -> Value {
     json!([item("lost-card", "normal"), item("empty", "edge"), item("orders", "adversarial")])
 }
 
-/// The source of a target, in which `call` is the agent's answer.
+/// The source of a test target whose agent returns `call`.
 fn source(library: &str, target: &str, call: &str) -> String {
     format!(
         "//! The desk.\n\n#[cobalt::experiment(\n    name = \"desk\",\n    dataset = \"data/{target}.jsonl\",\n    \
@@ -84,7 +84,7 @@ fn source(library: &str, target: &str, call: &str) -> String {
     .replace("LIBRARY", library)
 }
 
-/// The model writes this.
+/// The model's response with these items and this source.
 fn says(items: Value, source: &str) -> Answer {
     let answer = json!({ "analysis": "A desk.", "items": items, "source": source }).to_string();
     let choice =
@@ -126,14 +126,14 @@ fn what_does_not_compile_is_handed_back_and_what_does_is_left() {
     let prompt = |at: usize| asked[at].json()["messages"][1]["content"].as_str().unwrap().to_owned();
     assert_eq!(asked[0].headers["authorization"], format!("Bearer {KEY}"));
     let question = prompt(0);
-    // How to write an experiment is what all assistants are given.
+    // The instructions are the same as in the page for assistants.
     let (task, rest) = question.split_once("\n# Cobalt\n").unwrap();
     let (instructions, package) = rest.split_once("\n# The package").unwrap();
     assert!(instructions.contains("#[cobalt::experiment("), "{instructions}");
     assert_ran!("question", format!("{task}\n[instructions]\n\n# The package{package}"));
-    // The question stands before what is wrong with the first answer.
+    // The first prompt is repeated before the errors of the first answer.
     assert_ran!("question_after_errors", prompt(1).replace(&question, "[question]"));
-    assert!(!asked.iter().any(|request| request.body.contains(OTHER_KEY)), "keys are not sent");
+    assert!(!asked.iter().any(|request| request.body.contains(OTHER_KEY)), "keys must not be sent");
     let told: Vec<_> =
         assistant.notifications.iter().filter(|it| it["method"] == "notifications/progress").collect();
     assert!(
@@ -142,7 +142,7 @@ fn what_does_not_compile_is_handed_back_and_what_does_is_left() {
     );
     assert!(!result.to_string().contains(KEY) && !result.to_string().contains(OTHER_KEY), "{result}");
 
-    // A second call finds the files.
+    // A second call does not overwrite the files.
     let files = desk.files();
     let refused = assistant.fails("cobalt_generate", json!({ "agentFile": "src/router.rs" }));
     assert_ran!("files_that_exist", answer(&refused));
@@ -157,7 +157,7 @@ fn in_a_fresh_project_the_new_experiment_has_a_name_of_its_own() {
         source("generate_named", "generate_named_evals", call)
             .replace("name = \"desk\"", &format!("name = {name:?}"))
     };
-    // That of the project, in the form of test cases, and then the one that was proposed.
+    // The first two are the same as the existing name in test cases; the last one is the name that the error proposes.
     let answers = ["generate_named!", "generate_named", "generate_named_evals"];
     let desk = Desk::new("generate_named", &answers.map(|name| says(items(), &named(name))));
     let library = "pub mod router;\n\n/// The team.\npub fn team(message: &str) -> String {\n    router::route(message)\n}\n";
@@ -173,7 +173,7 @@ fn in_a_fresh_project_the_new_experiment_has_a_name_of_its_own() {
     assert!(prompt.contains("`name = \"generate_named_evals\"`"), "{prompt}");
     desk.project.cobalt(&["run", "--ci"], 0).stdout_has("generate_named_evals: passed");
 
-    // A target that it replaces does not take its name.
+    // The name of a replaced target is not taken.
     let more = Desk { model: Receiver::start(&[says(items(), &named("generate_named_evals"))]), ..desk };
     let settings = more.project.read("cobalt.toml");
     let before = settings.lines().find(|line| line.starts_with("base-url")).unwrap();
@@ -200,7 +200,7 @@ fn what_never_compiles_leaves_everything_as_it_was() {
     let desk = Desk::new("generate_undone", &answers);
     desk.project.write("evals/desk.rs", "// mine\n");
     desk.project.write("data/desk.jsonl", "{}\n");
-    // In the root of a workspace, cargo checks other packages than this one.
+    // In this workspace root, cargo checks another package by default.
     let manifest = desk.project.read("Cargo.toml");
     let workspace = "[workspace]\nmembers = [\"other\"]\ndefault-members = [\"other\"]\n";
     desk.project.write("Cargo.toml", &format!("{}\n{workspace}", manifest.replace("[workspace]\n", "")));
@@ -225,7 +225,10 @@ fn what_is_cancelled_leaves_nothing() {
     let mut assistant = Assistant::of(&desk.project);
     let id = assistant.begin("tools/call", json!({ "name": "cobalt_generate", "arguments": arguments }));
     desk.wait_until(|desk| desk.model.received().len() == 2);
-    assert!(desk.project.path("tests/router_evals.rs").is_file(), "what was checked lies there");
+    assert!(
+        desk.project.path("tests/router_evals.rs").is_file(),
+        "the checked file must exist until the call ends"
+    );
     assistant.notify("notifications/cancelled", json!({ "requestId": id }));
     desk.wait_until(|desk| desk.files() == before);
     assert_eq!(assistant.hang_up(), Some(0));
@@ -279,7 +282,7 @@ fn what_cannot_come_to_a_good_end_is_refused_before_a_model_is_asked() {
     refused(output("tests/evals.txt"));
     refused(output("src/evals.rs"));
     refused(output("src/router.rs"));
-    // Cargo would run the first where it is to check alone.
+    // Cargo would execute `build.rs` during the check.
     for place in ["build.rs", "examples/evals.rs", "benches/evals.rs", "tests/evals/main.rs"] {
         refused(output(place));
     }

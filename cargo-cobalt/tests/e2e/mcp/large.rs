@@ -1,4 +1,4 @@
-//! Answers about runs of any size.
+//! Responses about very large runs.
 
 use std::collections::HashSet;
 use std::fs;
@@ -10,20 +10,20 @@ use super::assistant::Assistant;
 use super::schema::{answered, output_schema};
 use crate::store::Store;
 
-/// How long an answer about a run of 10,000 items may take, in a build that is not optimized.
+/// Timeout for a response about a run of 10,000 items in an unoptimized build.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A run to be written.
+/// A run to write.
 struct Large<'a> {
     id: &'a str,
     items: usize,
     evaluators: usize,
     thresholds: usize,
-    /// A name and a text of this is as long.
+    /// Repeated to fill names and texts.
     filler: &'a str,
     name_length: usize,
     text_length: usize,
-    /// Another number makes other scores.
+    /// Different values give different scores.
     shift: usize,
 }
 

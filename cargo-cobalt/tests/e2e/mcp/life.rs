@@ -1,4 +1,4 @@
-//! How the server begins and ends, and what becomes of the commands below it.
+//! Startup and shutdown of the server and of the commands that it starts.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use serde_json::json;
 use super::assistant::Assistant;
 use crate::project::Project;
 
-/// In how many milliseconds tools are to be listed. It takes 50 at most where nothing else is done.
+/// Maximum time until the tools are listed. On an idle machine it takes at most 50 ms.
 const SOON: Duration = Duration::from_millis(500);
 
 #[test]
@@ -20,7 +20,7 @@ fn tools_are_listed_soon_after_the_start() {
         started.elapsed()
     };
     let fastest = (0..5).map(listed_in).min().unwrap();
-    eprintln!("tools are listed {fastest:?} after the start");
+    eprintln!("tools listed {fastest:?} after the start");
     assert!(fastest < SOON, "{fastest:?}");
 }
 
@@ -30,7 +30,7 @@ fn an_assistant_that_says_nothing_may_leave() {
     assert_eq!(Assistant::silent(&project, &[]).hang_up(), Some(0));
 }
 
-/// Commands that wait for a cargo that does nothing.
+/// Commands that wait for a fake cargo that does nothing.
 #[cfg(unix)]
 mod commands {
     use std::fs;
@@ -44,10 +44,10 @@ mod commands {
 
     use super::*;
 
-    /// Writes down itself and what it starts, and waits.
+    /// Writes the IDs of its own process and its child to a file, and waits.
     const WAITS: &str = "#!/bin/sh\nsleep 100 &\necho $$ $! > pids.new\nmv pids.new pids\nwait\n";
 
-    /// An assistant in a project whose cargo is a script.
+    /// An assistant in a project with this script as cargo.
     fn with_cargo(project: &Project, script: &str) -> Assistant {
         project.write("cargo.sh", script);
         fs::set_permissions(project.path("cargo.sh"), fs::Permissions::from_mode(0o755)).unwrap();
@@ -58,13 +58,13 @@ mod commands {
         assistant
     }
 
-    /// Calls a tool, and waits until its command is at work.
+    /// Calls a tool and waits until its command runs.
     fn call(project: &Project, assistant: &mut Assistant) -> (u64, Vec<Pid>) {
         let id = assistant.begin("tools/call", json!({ "name": "cobalt_list", "arguments": {} }));
         (id, at_work(project))
     }
 
-    /// Waits until a command is at work; it, and what it has started.
+    /// Waits until a command runs; returns its process and its child process.
     fn at_work(project: &Project) -> Vec<Pid> {
         within(Duration::from_secs(60), || project.path("pids").is_file());
         let pids =
@@ -77,12 +77,12 @@ mod commands {
     fn within(patience: Duration, mut is_so: impl FnMut() -> bool) {
         let deadline = Instant::now() + patience;
         while !is_so() {
-            assert!(Instant::now() < deadline, "not within {patience:?}");
+            assert!(Instant::now() < deadline, "timed out after {patience:?}");
             sleep(Duration::from_millis(10));
         }
     }
 
-    /// Whether a process runs; one that nobody waits for does not, though it still has its id.
+    /// Whether a process runs. Zombies do not count, although they still have their ID.
     fn runs(pid: &Pid) -> bool {
         let state = fs::read_to_string(Path::new("/proc").join(pid.to_string()).join("stat"));
         let is_dead = state.is_ok_and(|state| state.contains(") Z "));

@@ -1,4 +1,4 @@
-//! What an assistant is offered: the tools, the resources and the prompts, as it reads them.
+//! The lists of tools, resources and prompts.
 
 use serde_json::json;
 
@@ -25,7 +25,7 @@ fn resources_are_listed_with_the_newest_runs_and_all_others_are_found_by_templat
     let store = Store::with_a_drop();
     let mut assistant = assistant_of(&store, &[]);
     let mut listed = assistant.ask("resources/list", json!({}));
-    // As many bytes as the paths of the settings are long.
+    // The size depends on the paths in the settings.
     listed["resources"][2]["size"] = json!("[bytes]");
     assert_kept!("resources", pretty(&listed));
     assert_kept!("resource_templates", pretty(&assistant.ask("resources/templates/list", json!({}))));

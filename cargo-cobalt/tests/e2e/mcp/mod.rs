@@ -1,4 +1,4 @@
-//! `cargo cobalt mcp`: what an assistant is told, over stdin and stdout.
+//! `cargo cobalt mcp`: the MCP server over stdin and stdout.
 
 mod assistant;
 mod cancel;

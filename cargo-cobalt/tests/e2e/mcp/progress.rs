@@ -1,4 +1,4 @@
-//! What is told of a run while it goes on.
+//! Progress notifications of a run.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::assistant::Assistant;
 use crate::project::Project;
 
-/// Runs with a token for progress; the result, and what was told on the way.
+/// Runs with a progress token; returns the result and the progress notifications.
 fn run(assistant: &mut Assistant, arguments: &Value) -> (Value, Vec<Value>) {
     let call = json!({ "name": "cobalt_run", "arguments": arguments, "_meta": { "progressToken": "mine" } });
     let result = assistant.ask("tools/call", call);
@@ -48,7 +48,7 @@ fn a_slow_build_is_told_of_every_few_seconds_and_then_what_runs() {
         (Vec::new(), Vec::new(), Instant::now(), Duration::ZERO);
     loop {
         let message = assistant.hear();
-        assert!(message.get("result").is_none(), "it has ended: {message}, {told:?}");
+        assert!(message.get("result").is_none(), "the run ended too early: {message}, {told:?}");
         if message["method"] != "notifications/progress" {
             continue;
         }
@@ -94,7 +94,7 @@ fn many_items_do_not_flood_and_their_answer_has_its_room() {
     let (result, told) = run(&mut assistant, &json!({ "filter": "*" }));
     let most = begun.elapsed().as_secs_f64() * 20.0 + 3.0;
     assert!((told.len() as f64) < most, "{} in {:?}", told.len(), begun.elapsed());
-    // Of both experiments.
+    // The items of both experiments.
     let last = told.last().unwrap();
     assert_eq!((&last["progress"], &last["total"]), (&json!(6000.0), &json!(6000.0)));
     assert!(result.to_string().len() < 60_000, "{}", result.to_string().len());

@@ -1,4 +1,4 @@
-//! The projects that are served: those of the command line, and the assistant's roots.
+//! Served projects: those given on the command line, and the assistant's roots.
 
 use std::fs;
 use std::path::Path;
@@ -9,10 +9,10 @@ use super::assistant::{Assistant, of_roots, with_metadata};
 use super::snapshot::{assert_kept, listed};
 use crate::project::Project;
 
-/// The newest version in which an assistant is asked.
+/// The newest protocol version in which the server can send requests.
 const VERSION: &str = "2025-11-25";
 
-/// A package without experiments in a folder of a project.
+/// Creates a package without experiments in a subfolder; returns its path.
 fn package(project: &Project, folder: &str) -> String {
     project.write(&format!("{folder}/src/lib.rs"), "");
     let name = Path::new(folder).file_name().unwrap().to_str().unwrap();
@@ -22,12 +22,12 @@ fn package(project: &Project, folder: &str) -> String {
     path(project, folder)
 }
 
-/// A folder of a project, without links.
+/// The canonical path of a subfolder.
 fn path(project: &Project, folder: &str) -> String {
     project.path(folder).canonicalize().unwrap().to_str().unwrap().to_owned()
 }
 
-/// The folder of the project that an answer is about, which says that it has no experiments.
+/// The root of the project that was used; the call fails because the project has no experiments.
 #[track_caller]
 fn about(assistant: &mut Assistant, arguments: Value) -> String {
     let result = assistant.fails("cobalt_list", arguments);
@@ -35,7 +35,7 @@ fn about(assistant: &mut Assistant, arguments: Value) -> String {
     root.unwrap_or_else(|| panic!("{result}")).to_owned()
 }
 
-/// What is said where it is about none.
+/// The error if no project could be chosen.
 #[track_caller]
 fn refusal(assistant: &mut Assistant, arguments: Value) -> String {
     let result = assistant.fails("cobalt_list", arguments);
@@ -43,13 +43,13 @@ fn refusal(assistant: &mut Assistant, arguments: Value) -> String {
     result["content"][0]["text"].as_str().unwrap().to_owned()
 }
 
-/// What is said of each of these arguments where it is about none.
+/// The errors for these arguments, each of which selects no project.
 #[track_caller]
 fn refusals<const N: usize>(assistant: &mut Assistant, all: [Value; N]) -> String {
     listed(all.map(|arguments| (arguments.clone(), refusal(assistant, arguments))))
 }
 
-/// An assistant that tells its roots, in a folder that is no project.
+/// An assistant with roots, in a folder that is not a project.
 fn with_roots(folders: &Project, roots: &[&str]) -> Assistant {
     fs::remove_file(folders.path("Cargo.toml")).unwrap();
     let mut assistant =
@@ -67,7 +67,7 @@ fn projects_of_the_command_line_are_told_apart_by_name_or_folder() {
     assert_eq!(about(&mut assistant, json!({ "project": one })), one);
     assert_eq!(about(&mut assistant, json!({ "project": format!("{other}/src/") })), other);
     assert_eq!(about(&mut assistant, json!({ "project": "third" })), third);
-    // The current folder is a project, too, but others were named.
+    // The current folder is a project, too, but was not given on the command line.
     let unclear = [json!({ "project": "same" }), json!({}), json!({ "project": path(&folders, ".") })];
     assert_kept!("of_the_command_line", refusals(&mut assistant, unclear));
 }
@@ -147,7 +147,7 @@ fn an_assistant_that_does_not_say_that_its_roots_change_is_asked_for_a_project_t
     assert_eq!(about(&mut assistant, json!({})), before);
     assistant.roots = Some(vec![format!("file://{after}")]);
     assert_eq!(about(&mut assistant, json!({ "project": "after" })), after);
-    // So the list of resources is another one, which is told once.
+    // This changes the list of resources, with a single notification.
     let changed = "notifications/resources/list_changed";
     let told = assistant.notifications.pop().unwrap_or_else(|| assistant.hear());
     assert_eq!(told["method"], changed, "{told}");
@@ -187,13 +187,13 @@ fn without_requests_to_the_assistant_its_roots_are_asked_for_instead_of_an_answe
     };
     let (roots, there_asked) = (json!({ "roots": {} }), json!({ "project": "there" }));
     let root = |result: Value| result["structuredContent"]["project"]["root"].clone();
-    // What is known needs no roots, and who has none is not asked.
+    // Known projects need no roots, and assistants without roots are not asked for them.
     assert_eq!(root(call(json!({}), roots.clone(), None)), here);
     assert_eq!(call(there_asked.clone(), json!({}), None)["isError"], true);
     let asked = call(there_asked.clone(), roots.clone(), None);
     assert_eq!(asked["resultType"], "input_required", "{asked}");
     assert_eq!(asked["inputRequests"]["roots"]["method"], "roots/list", "{asked}");
-    // An answer that does not help is not asked for again.
+    // If the answer does not help, roots are not requested again.
     let refused = call(there_asked.clone(), roots.clone(), Some(json!({ "roots": "none" })));
     assert_eq!(refused["isError"], true, "{refused}");
     let told = of_roots(&[format!("file://{there}")]);

@@ -1,4 +1,4 @@
-//! The prompts: what they carry of the newest runs and of the source.
+//! Prompts: their content from the latest runs and the source.
 
 use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use super::assistant::Assistant;
 use super::snapshot::{assert_ran, listed};
 use crate::project::Project;
 
-/// What the wrong agent says where nothing else matters.
+/// Default answers of an agent that is wrong.
 const WRONG: [(&str, &str); 2] = [("paris", "Paris"), ("rome", "Milan")];
 
 fn ask(assistant: &mut Assistant, prompt: &str, arguments: Value) -> String {
@@ -32,7 +32,7 @@ fn has(text: &str, parts: &[&str]) {
     }
 }
 
-/// What stands outside of blocks of code.
+/// The text outside of code blocks.
 fn prose(text: &str) -> String {
     let (mut prose, mut is_block) = (String::new(), false);
     for event in Parser::new(text) {
@@ -56,7 +56,7 @@ fn items_that_failed_and_the_places_of_the_source_stand_in_the_prompt() {
     let text = ask(&mut assistant, "improve-agent", json!({ "experiment": "strict", "threshold": "0.9" }));
     has(&text, &[&id]);
     assert_ran!("improve_agent", text);
-    // Where no experiment is named, the one that failed is meant.
+    // Without a name, the experiment that failed is used.
     let unnamed = ask(&mut assistant, "improve-agent", json!({ "experiment": "" }));
     has(&unnamed, &["# Improve the agent of the experiment `strict`", "every item reaches the pass mark"]);
     assert_eq!(assistant.hang_up(), Some(0));

@@ -1,4 +1,4 @@
-//! What an assistant reads without calling a tool.
+//! Resources.
 
 use std::fs;
 
@@ -10,7 +10,7 @@ use super::stored::{assistant_of, silent_assistant_of};
 use crate::project::Project;
 use crate::store::{ITEMS, Kept, Store};
 
-/// The most bytes of an answer.
+/// Maximum size of a response in bytes.
 const MOST: usize = 60_000;
 
 /// The content of a resource.
@@ -31,7 +31,7 @@ fn refused(assistant: &mut Assistant, uri: &str) -> (i64, String) {
     (error["code"].as_i64().unwrap(), error["message"].as_str().unwrap().to_owned())
 }
 
-/// The codes and the messages of errors.
+/// The errors for these URIs.
 #[track_caller]
 fn refusals<const N: usize>(assistant: &mut Assistant, uris: [&str; N]) -> String {
     let refusal = |uri: &str| {
@@ -41,7 +41,7 @@ fn refusals<const N: usize>(assistant: &mut Assistant, uris: [&str; N]) -> Strin
     listed(uris.map(refusal))
 }
 
-/// Without most of the items, which are alike.
+/// Keeps two items per run, as all items are similar.
 fn with_two_items_each(mut content: Value) -> Value {
     let items = |run: &mut Value| run["items"].as_array_mut().unwrap().truncate(2);
     match content.get_mut("runs") {
@@ -117,7 +117,7 @@ fn a_run_is_read_by_its_id_or_its_name_and_an_item_by_its_key() {
     for name in ["bbbbbbbbbbbb", "bbb", "latest", "desk%40latest"] {
         let content = read(&mut assistant, &format!("cobalt://runs/{name}"));
         assert_eq!((&content["run"]["id"], &content["state"]), (&json!("bbbbbbbbbbbb"), &json!("ended")));
-        assert_eq!(content["run"]["items"][0]["key"], "item-10", "the worst come first");
+        assert_eq!(content["run"]["items"][0]["key"], "item-10", "lowest scores first");
     }
     let run = read(&mut assistant, "cobalt://runs/latest");
     assert_kept!("run", pretty(&with_two_items_each(run)));
@@ -232,7 +232,7 @@ fn each_of_several_projects_has_its_own_resources() {
     let templates = assistant.ask("resources/templates/list", json!({}));
     assert_kept!("templates_of_several_projects", pretty(&templates));
     assert_kept!("several_projects", refusals(&mut assistant, ["cobalt://config"]));
-    // Its id tells which project it is of.
+    // The run ID identifies the project.
     assert_eq!(read(&mut assistant, "cobalt://runs/dddd")["project"]["name"], name);
 }
 

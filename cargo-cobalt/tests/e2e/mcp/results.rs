@@ -15,7 +15,7 @@ fn assistant(store: &Store) -> Assistant {
     Assistant::over(store.folder(), &[], "2025-11-25")
 }
 
-/// The keys of the items that are shown.
+/// The keys of the listed items.
 fn keys(run: &Value) -> Vec<String> {
     run["items"].as_array().unwrap().iter().map(|item| item["key"].as_str().unwrap().to_owned()).collect()
 }
@@ -35,7 +35,7 @@ fn runs_are_listed_the_newest_first_and_page_by_page() {
         |arguments| answered(&mut assistant, &schema, TOOL, arguments)["structuredContent"].clone();
     let first = list(json!({ "limit": 3 }));
     assert_eq!((ids(&first).len(), &first["runsMatching"]), (3, &json!(4)));
-    // A run that is made meanwhile shifts nothing.
+    // A new run does not shift the pages.
     store.keep(&Kept { id: "eeeeeeeeeeee", day: 5, ..Kept::default() });
     let rest = list(json!({ "limit": 3, "cursor": first["nextCursor"] }));
     assert_eq!((ids(&rest), rest.get("nextCursor")), (vec!["a".to_owned()], None));
@@ -72,7 +72,7 @@ fn a_runs_items_come_the_worst_first_and_each_once() {
         assert!(run["rest"].as_str().unwrap().contains(cursor.as_str().unwrap()));
     }
     let expected: Vec<_> = (10..ITEMS).chain(0..10).map(|index| format!("item-{index}")).collect();
-    assert_eq!(seen, expected, "the ten that are right come last");
+    assert_eq!(seen, expected, "the ten correct items come last");
 }
 
 #[test]
@@ -227,5 +227,5 @@ fn of_several_projects_that_one_is_asked_which_has_the_run() {
     assert_kept!("several_projects", refusals(&mut assistant, TOOL, unclear));
     fs::write(one.folder().join("cobalt.toml"), "[nonsense").unwrap();
     let found = assistant.call(TOOL, json!({ "runId": "dddd" }));
-    assert_eq!(found["run"]["id"], "dddddddddddd", "the other project's settings are in the way of nothing");
+    assert_eq!(found["run"]["id"], "dddddddddddd", "broken settings of the other project must not matter");
 }

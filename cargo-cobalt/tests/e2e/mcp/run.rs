@@ -6,7 +6,7 @@ use super::assistant::Assistant;
 use super::snapshot::{answer, assert_ran, refusals, result, text};
 use crate::project::Project;
 
-/// An evaluation target of its own, so that its sources may change.
+/// A package with its own test target, whose source can be changed.
 fn project(name: &str, source: &str) -> Project {
     let project = Project::empty();
     project.rename(name);
@@ -15,7 +15,7 @@ fn project(name: &str, source: &str) -> Project {
     project
 }
 
-/// Experiments over one item, each of which answers with a text; `Yes` is right.
+/// Experiments with one item each, given as name and answer; `Yes` is correct.
 fn experiments(answers: &[(&str, &str)]) -> String {
     let experiment = |(place, (name, answer)): (usize, &(&str, &str))| {
         format!(
@@ -177,7 +177,7 @@ fn a_process_that_ends_before_its_experiments_is_told_of_with_the_run_to_resume(
     project.answers(&[("paris", "exit")]);
     let mut assistant = Assistant::of(&project);
     let result = assistant.fails("cobalt_run", json!({ "experiments": ["strict"] }));
-    // What the agent prints comes to stderr, before, after or within what is said of its end.
+    // The agent's output goes to stderr and can appear before, after or within the message about the exit.
     let printed = "the agent was asked";
     let mut without = result.clone();
     let content = &mut without["structuredContent"];

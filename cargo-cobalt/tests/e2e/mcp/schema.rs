@@ -1,11 +1,11 @@
-//! Answers held against the schemas that the tools are listed with.
+//! Validation of responses against the output schemas of the tools.
 
 use jsonschema::Validator;
 use serde_json::{Value, json};
 
 use super::assistant::Assistant;
 
-/// The schema of what a tool answers: the whole one, and the outline that it is listed with.
+/// The output schema of a tool: the full schema, combined with the outline in the tool list.
 pub(super) fn output_schema(assistant: &mut Assistant, tool: &str) -> Validator {
     let listed = assistant.ask("tools/list", json!({}));
     let tool = listed["tools"].as_array().unwrap().iter().find(|it| it["name"] == tool).unwrap();
@@ -19,7 +19,7 @@ pub(super) fn output_schema(assistant: &mut Assistant, tool: &str) -> Validator 
     jsonschema::validator_for(&schema).unwrap()
 }
 
-/// What a tool answers, which fits its schema and is as short as answers are.
+/// The result of a tool call, checked against its schema and the size limits.
 #[track_caller]
 pub(super) fn answered(assistant: &mut Assistant, schema: &Validator, tool: &str, arguments: Value) -> Value {
     let result = assistant.ask("tools/call", json!({ "name": tool, "arguments": arguments }));

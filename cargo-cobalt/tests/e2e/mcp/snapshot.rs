@@ -1,4 +1,4 @@
-//! What the server answers, kept as snapshots in `snapshots/`, without what differs from run to run.
+//! Snapshots of server responses in `snapshots/`, with values that differ in each run masked.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::assistant::Assistant;
 
-/// Checks a text about results that were written beforehand: only the folders differ.
+/// Checks a text about prepared results: only folders are masked.
 macro_rules! assert_kept {
     ($name:expr, $text:expr) => {{
         let text = $text;
@@ -16,7 +16,7 @@ macro_rules! assert_kept {
 }
 pub(super) use assert_kept;
 
-/// Checks a text about experiments that the test has run.
+/// Checks a text about experiments run by the test: measured values are masked as well.
 macro_rules! assert_ran {
     ($name:expr, $text:expr) => {{
         let text = $crate::mcp::snapshot::numbered_ids(&$text);
@@ -25,7 +25,7 @@ macro_rules! assert_ran {
 }
 pub(super) use assert_ran;
 
-/// The filters for folders, for projects, which are named after them, and for the date of the list of prices.
+/// The filters for folders, project names derived from them, and the date of the price list.
 pub(super) fn folders() -> Settings {
     let mut settings = crate::snapshot::folders();
     settings.set_snapshot_path(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/e2e/mcp/snapshots"));
@@ -33,13 +33,13 @@ pub(super) fn folders() -> Settings {
     settings
 }
 
-/// The filters for times, durations, digests, ports and what cargo says of a build as well.
+/// Also the filters for times, durations, digests, ports and cargo's build output.
 pub(super) fn measured() -> Settings {
     let mut settings = folders();
     settings.add_filter(r#"(?s)"latency": \{.*?\}"#, r#""latency": "[durations]""#);
     settings.add_filter(r#""(\w+Ms)": [\d.]+"#, r#""$1": "[ms]""#);
     settings.add_filter(&format!(r#"(?m)^ *" *({})\b.*\n"#, crate::snapshot::CARGO_SAYS), "");
-    // A difference of latencies is noise, and so is what is said of it.
+    // Latency differences are noise, and so are messages about them.
     settings.add_filter(r"(?m)^(\*\*.*), `latency`\*\*$", "$1**");
     settings.add_filter(r"(?m)^\| `latency` \|.*$", "| `latency` | [durations]");
     settings.add_filter(r"\b[\d.,]+ (ns|µs|ms|s|min)\b", "[duration]");
@@ -49,7 +49,7 @@ pub(super) fn measured() -> Settings {
     settings
 }
 
-/// A text in which the ids of runs are numbered in their order. The ids that tests make up, such as `aaaaaaaaaaaa`, stay.
+/// Replaces run IDs by numbers in order of appearance. IDs made up by tests, such as `aaaaaaaaaaaa`, are kept.
 pub(super) fn numbered_ids(text: &str) -> String {
     let is_part = |letter: char| letter.is_ascii_alphanumeric();
     let is_id = |word: &str| {
@@ -76,7 +76,7 @@ pub(super) fn numbered_ids(text: &str) -> String {
     numbered
 }
 
-/// The whole result of a tool, also if it is an error.
+/// The whole result of a tool call, even if it is an error.
 #[track_caller]
 pub(super) fn result(assistant: &mut Assistant, tool: &str, arguments: Value) -> Value {
     assistant.ask("tools/call", json!({ "name": tool, "arguments": arguments }))
@@ -87,7 +87,7 @@ pub(super) fn text(result: &Value) -> &str {
     result["content"][0]["text"].as_str().unwrap()
 }
 
-/// A result as an assistant reads it: the text, then the structured content.
+/// A result as text: the text content, then the structured content.
 pub(super) fn answer(result: &Value) -> String {
     let error = if result["isError"] == true { " of an error" } else { "" };
     let structured = result
@@ -96,7 +96,7 @@ pub(super) fn answer(result: &Value) -> String {
     format!("[text{error}]\n{}\n{structured}", text(result).trim_end())
 }
 
-/// What a tool says of each of these arguments, none of which it takes.
+/// The errors of a tool for these arguments, all of which it rejects.
 #[track_caller]
 pub(super) fn refusals(
     assistant: &mut Assistant,
@@ -110,7 +110,7 @@ pub(super) fn refusals(
     listed(all.into_iter().map(refusal))
 }
 
-/// What was said of each of these arguments.
+/// Pairs of arguments and messages, as text.
 pub(super) fn listed(said: impl IntoIterator<Item = (Value, String)>) -> String {
     said.into_iter().fold(String::new(), |mut all, (arguments, text)| {
         let arguments = arguments.as_str().map_or_else(|| arguments.to_string(), str::to_owned);
@@ -120,7 +120,7 @@ pub(super) fn listed(said: impl IntoIterator<Item = (Value, String)>) -> String 
     })
 }
 
-/// JSON over several lines.
+/// Pretty-printed JSON.
 pub(super) fn pretty(json: &Value) -> String {
     serde_json::to_string_pretty(json).unwrap()
 }

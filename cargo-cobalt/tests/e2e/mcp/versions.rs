@@ -1,4 +1,4 @@
-//! The versions of the protocol, and what is in none of them.
+//! Protocol versions, and messages that are invalid in all of them.
 
 use std::time::Duration;
 
@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 use super::assistant::{Assistant, with_metadata};
 use crate::project::Project;
 
-/// The newest version that has a hello.
+/// The newest version with a handshake.
 const NEWEST_WITH_HELLO: &str = "2025-11-25";
-/// The one without.
+/// The version without a handshake.
 const NEWEST: &str = "2026-07-28";
 
 fn list() -> Value {
@@ -31,7 +31,7 @@ fn tools_are_called_in_each_version_that_begins_with_a_hello() {
         let structured = if has_structure {
             result["structuredContent"].clone()
         } else {
-            // Those that know no structure read it as a text.
+            // Versions without structured content have it as text.
             assert_eq!(result.get("structuredContent"), None, "{version}");
             serde_json::from_str(result["content"][1]["text"].as_str().unwrap()).unwrap()
         };

@@ -1,4 +1,4 @@
-//! The stream of what happens, as the server tells it.
+//! A client for the server-sent event stream.
 
 use std::io::{BufRead, BufReader};
 use std::net::TcpStream;
@@ -7,13 +7,13 @@ use serde_json::Value;
 
 use super::server::Server;
 
-/// What happens, as the server tells it.
+/// An open event stream.
 pub(super) struct Events(BufReader<TcpStream>);
 
 impl Events {
-    /// Listens, from now on.
+    /// Connects to the event stream.
     pub(super) fn of(server: &Server) -> Self {
-        // By HTTP/1.0, an answer ends with its connection, and is not cut into chunks.
+        // HTTP/1.0 responses end with the connection and are not chunked.
         let stream = server.connect(&format!(
             "GET /api/events HTTP/1.0\r\nHost: {}\r\nAccept-Encoding: gzip, br\r\n\r\n",
             server.host
@@ -25,11 +25,11 @@ impl Events {
         }
         let head = head.to_lowercase();
         assert!(head.contains("content-type: text/event-stream"), "{head}");
-        assert!(!head.contains("content-encoding"), "what is compressed is held back: {head}");
+        assert!(!head.contains("content-encoding"), "a compressed stream would be buffered: {head}");
         Self(reader)
     }
 
-    /// The next happening; `None` when the server has ended the stream.
+    /// The next event; `None` when the server has closed the stream.
     pub(super) fn next(&mut self) -> Option<Value> {
         let (mut name, mut line) = (String::new(), String::new());
         loop {
@@ -47,12 +47,12 @@ impl Events {
         }
     }
 
-    /// What happens until something is so, with that.
+    /// The events up to and including the first one that matches.
     #[track_caller]
     pub(super) fn until(&mut self, is: impl Fn(&Value) -> bool) -> Vec<Value> {
         let mut happened = Vec::new();
         loop {
-            let next = self.next().unwrap_or_else(|| panic!("the stream has ended after {happened:?}"));
+            let next = self.next().unwrap_or_else(|| panic!("the stream ended after {happened:?}"));
             happened.push(next);
             if is(&happened[happened.len() - 1]) {
                 return happened;

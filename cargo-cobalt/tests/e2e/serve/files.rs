@@ -1,4 +1,4 @@
-//! The files of the page, and what is none.
+//! Static files of the page, and paths that are not found.
 
 use super::server::Server;
 use crate::kept::package;
@@ -52,7 +52,7 @@ fn all_that_is_described_is_there() {
     for path in paths {
         assert!(described["paths"][path]["get"].is_object(), "{path}");
         let address = path.replace("{id}", "1").replace("{key}", "1");
-        // A stream has no end: that it may be asked for is enough.
+        // HEAD, because the event stream never ends.
         let answer = server.ask(&[&format!("HEAD {address} HTTP/1.1"), &format!("Host: {}", server.host)]);
         assert_eq!(
             answer.header("content-type").split(';').next(),
@@ -65,7 +65,7 @@ fn all_that_is_described_is_there() {
     }
 }
 
-/// The media type of an answer where there are no runs.
+/// The expected media type of the response if there are no runs.
 fn described_type(path: &str) -> Option<&'static str> {
     Some(if path == "/api/events" { "text/event-stream" } else { "application/json" })
 }

@@ -1,4 +1,4 @@
-//! Who may ask a server of this machine, and what every answer says to the browser.
+//! Rejected hosts and cross-origin requests on localhost, and the security headers of all responses.
 
 use super::server::Server;
 use crate::kept::package;
@@ -58,7 +58,7 @@ fn pages_of_other_servers_read_nothing() {
         assert_eq!(answer.header("access-control-allow-origin"), "");
     }
     let link = server.get("/runs", &["Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate"]);
-    assert_eq!(link.status, 200, "a link on another page leads here");
+    assert_eq!(link.status, 200, "links from other pages are allowed");
 }
 
 #[test]

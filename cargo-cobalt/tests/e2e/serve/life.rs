@@ -1,4 +1,4 @@
-//! How the server begins and ends: its port, its file, and Ctrl-C while somebody is still connected.
+//! Startup and shutdown of the server: its port, its file, and Ctrl-C while clients are connected.
 
 use std::fs;
 use std::io::{Read as _, Write as _};
@@ -16,7 +16,7 @@ fn a_port_that_is_taken_is_named_with_a_way_out() {
     let folder = package();
     let other = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = other.local_addr().unwrap().port();
-    // It answers, and is no server of ours.
+    // An HTTP server that is not Cobalt.
     let answers = std::thread::spawn(move || {
         let (mut stream, _) = other.accept().unwrap();
         let _ = stream.read(&mut [0; 4096]);
@@ -29,7 +29,7 @@ fn a_port_that_is_taken_is_named_with_a_way_out() {
     drop(other);
     fs::write(folder.path().join("cobalt.toml"), format!("[dashboard]\nport = {port}\n")).unwrap();
     let server = Server::by(command(folder.path(), &[]));
-    assert_eq!(server.host, format!("127.0.0.1:{port}"), "the port of the file");
+    assert_eq!(server.host, format!("127.0.0.1:{port}"), "the port from cobalt.toml");
 }
 
 #[test]
@@ -44,13 +44,13 @@ fn a_second_server_of_a_project_leads_to_the_first_and_another_project_has_its_o
     ProgramOutput::by(&mut command(other.path(), &["--port", server.port()]), 3)
         .stderr_has("the port is in use");
     let second = Server::at(folder.path());
-    assert_ne!(second.host, server.host, "a port that is asked for is taken at its word");
+    assert_ne!(second.host, server.host, "port 0 starts a second server");
 }
 
 #[test]
 fn it_listens_by_ip_6_too() {
     if TcpListener::bind("[::1]:0").is_err() {
-        eprintln!("skipped, as this machine has no address of IPv6");
+        eprintln!("skipped: no IPv6 on this machine");
         return;
     }
     let folder = package();
@@ -68,14 +68,14 @@ fn it_listens_by_ip_6_too() {
 
 #[test]
 fn whoever_connects_and_says_nothing_holds_others_up_for_seconds_at_most() {
-    /// More connections than there may be at a time.
+    /// More than the maximum number of concurrent connections.
     const CROWD: usize = 210;
     let folder = package();
     let server = Server::at(folder.path());
     let silent: Vec<_> = (0..CROWD).map(|_| server.connect("GET /api HTTP/1.1\r\n")).collect();
     let begin = Instant::now();
     assert_eq!(server.get("/api/health", &[]).status, 200);
-    assert!(begin.elapsed() > Duration::from_secs(1), "there is no bound: {:?}", begin.elapsed());
+    assert!(begin.elapsed() > Duration::from_secs(1), "connections are not limited: {:?}", begin.elapsed());
     drop(silent);
 }
 
@@ -100,7 +100,7 @@ fn a_server_is_known_to_other_commands_while_it_runs() {
     let url = second.url();
     second.hear(|_| fs::read_to_string(&file).is_ok_and(|text| text.contains(&url)).then_some(()));
     assert_eq!(server.interrupt().code(), Some(130));
-    assert!(file.exists(), "the file is that of the second one");
+    assert!(file.exists(), "the file belongs to the second server");
     assert_eq!(second.signal(nix::sys::signal::Signal::SIGTERM).code(), Some(130));
     assert!(!file.exists());
 }
@@ -112,7 +112,7 @@ fn ctrl_c_ends_it_whoever_is_connected() {
     let mut server = Server::at(folder.path());
     let host = server.host.clone();
     let mut events = server.connect(&format!("GET /api/events HTTP/1.1\r\nHost: {host}\r\n\r\n"));
-    assert!(events.read(&mut [0; 64]).unwrap() > 0, "the stream has begun");
+    assert!(events.read(&mut [0; 64]).unwrap() > 0, "the stream did not start");
     let _half_open = server.connect("GET /api/runs HTTP/1.1\r\n");
     let _silent = server.connect("");
     let begin = Instant::now();

@@ -1,4 +1,4 @@
-//! Runs as they happen: going on, cut off, taken up again, ended, and of some of the items.
+//! Live runs: running, interrupted, resumed, finished and partial.
 
 use std::process::{Child, Command, Stdio};
 
@@ -8,7 +8,7 @@ use super::events::Events;
 use super::server::Server;
 use crate::project::Project;
 
-/// A run whose agent waits with one of three items.
+/// A project with three items; the agent blocks on one of them.
 fn waiting() -> Project {
     let project = Project::steered();
     project.answers(&[("paris", "Paris"), ("rome", "wait"), ("oslo", "error")]);
@@ -20,14 +20,14 @@ fn start(project: &Project, arguments: &[&str]) -> Child {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
 }
 
-/// Kills the test binary that a command runs, and waits for the command.
+/// Kills the test binary started by a command and waits for the command.
 fn kill(mut command: Child) {
     let kill = format!("kill -KILL $(ps -o pid= --ppid {})", command.id());
     assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
     command.wait().unwrap();
 }
 
-/// Whether there is one run that has not ended, in this state and with so many finished items.
+/// Whether the first unfinished run is in this state and has this many finished items.
 fn is_live(happening: &Value, state: &str, finished: usize) -> bool {
     let run = &happening["runs"][0];
     happening["type"] == "live" && run["state"] == state && run["finishedItems"] == finished
@@ -52,7 +52,11 @@ fn a_run_is_followed_from_its_start_over_a_kill_to_its_end() {
     let project = waiting();
     let mut server = Server::by(project.command(&["serve", "--no-open", "--port", "0"]));
     let mut events = Events::of(&server);
-    assert_eq!(events.next(), Some(json!({ "type": "live", "runs": [] })), "at first, all is told");
+    assert_eq!(
+        events.next(),
+        Some(json!({ "type": "live", "runs": [] })),
+        "the first event is the full state"
+    );
 
     let run = start(&project, &[]);
     let happened = two_items(&mut events);
@@ -93,7 +97,7 @@ fn a_run_is_followed_from_its_start_over_a_kill_to_its_end() {
     while events.next().is_some() {}
 }
 
-/// What is told of the run while it has not ended.
+/// Checks the API responses about an unfinished run.
 #[track_caller]
 fn unfinished(server: &Server, id: &str, state: &str) {
     let overview = server.json(&format!("/api/runs/{id}/overview"));
@@ -123,7 +127,7 @@ fn a_run_of_some_items_is_listed_as_partial_and_can_be_opened() {
     assert!(server.said().contains(", 2 runs); press Ctrl-C to stop"), "{}", server.said());
     let runs = server.json("/api/runs");
     let verdicts: Vec<_> = runs["runs"].as_array().unwrap().iter().map(|run| &run["verdict"]).collect();
-    assert_eq!(verdicts, ["partial", "passed"], "the newest first");
+    assert_eq!(verdicts, ["partial", "passed"], "newest first");
     let partial = &runs["runs"][0];
     assert_eq!((&partial["status"], &partial["totalItems"]), (&json!("passed"), &json!(1)));
     let only = server.json("/api/runs?verdict=partial");
@@ -139,7 +143,7 @@ fn a_run_of_some_items_is_listed_as_partial_and_can_be_opened() {
     let overview = server.json(&format!("/api/runs/{}/overview", partial["id"].as_str().unwrap()));
     assert_eq!((&overview["run"]["partial"], &overview["plannedItems"]), (&json!(true), &json!(1)));
     let trends = server.json("/api/trends?experiment=strict");
-    assert_eq!(trends["trends"].as_array().unwrap().len(), 1, "it is no measure of the agent");
+    assert_eq!(trends["trends"].as_array().unwrap().len(), 1, "partial runs are not in trends");
 }
 
 #[test]

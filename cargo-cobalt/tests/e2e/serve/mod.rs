@@ -1,4 +1,4 @@
-//! `cargo cobalt serve`: who may ask, what its API answers, how it begins and ends, and how `run` leads there.
+//! `cargo cobalt serve`: access control, API responses, startup and shutdown, and links from `run`.
 
 mod events;
 mod files;

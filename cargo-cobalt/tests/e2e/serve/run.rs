@@ -1,4 +1,4 @@
-//! How `run` leads to the dashboard.
+//! How `run` links to the dashboard.
 
 use std::fs;
 use std::io::Read as _;
@@ -16,10 +16,10 @@ use crate::command::{COBALT, program};
 use crate::kept::package;
 use crate::project::{ProgramOutput, Project};
 
-/// How long something may take that is expected at once.
+/// Timeout for things that should happen immediately.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A browser that keeps the address which it is asked for.
+/// A fake browser that writes the URL that it opens to a file.
 fn browser(folder: &Path) -> String {
     let path = folder.join("browser");
     let script = "#!/bin/sh\nhere=\"$(dirname \"$0\")\"\nprintf %s \"$1\" > \"$here/part\"\nmv \"$here/part\" \"$here/address\"\n";
@@ -28,7 +28,7 @@ fn browser(folder: &Path) -> String {
     path.display().to_string()
 }
 
-/// Waits until the browser was asked for an address, as it runs beside the command.
+/// Waits until the browser, which runs concurrently with the command, has opened a URL.
 fn opened(folder: &Path) -> String {
     let begin = Instant::now();
     while !folder.join("address").exists() && begin.elapsed() < PATIENCE {
@@ -37,12 +37,12 @@ fn opened(folder: &Path) -> String {
     fs::read_to_string(folder.join("address")).unwrap()
 }
 
-/// The path of the run that was kept last.
+/// The page path of the latest run.
 fn path(project: &Project) -> String {
     format!("/runs/{}", project.newest_result()["id"].as_str().unwrap())
 }
 
-/// Starts a command whose stderr is a terminal; answers with what reads it.
+/// Starts a command whose stderr is a terminal; also returns the other end of the terminal.
 fn at_a_terminal(command: &mut Command) -> (Child, fs::File) {
     let pty = openpty(None, None).unwrap();
     let child =
@@ -50,20 +50,20 @@ fn at_a_terminal(command: &mut Command) -> (Child, fs::File) {
     (child, fs::File::from(pty.master))
 }
 
-/// All that was shown at a terminal whose programs have ended.
+/// The whole output at a terminal whose programs have exited.
 fn shown(mut terminal: fs::File) -> String {
     let mut bytes = Vec::new();
-    // Where nobody writes any more, some systems say that this is an error.
+    // Some systems report an error once there is no writer.
     let _ = terminal.read_to_end(&mut bytes);
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// What is shown at a terminal until this is.
+/// The output at a terminal up to this text.
 fn shown_until(terminal: &mut fs::File, end: &str) -> String {
     let (mut bytes, mut piece) = (Vec::new(), [0; 1024]);
     while !String::from_utf8_lossy(&bytes).contains(end) {
         let read = terminal.read(&mut piece).unwrap_or(0);
-        assert!(read > 0, "`{end}` is not shown: {}", String::from_utf8_lossy(&bytes));
+        assert!(read > 0, "`{end}` was not shown: {}", String::from_utf8_lossy(&bytes));
         bytes.extend_from_slice(&piece[..read]);
     }
     String::from_utf8_lossy(&bytes).into_owned()
@@ -89,10 +89,7 @@ fn a_run_names_its_address_where_a_dashboard_runs() {
     assert!(!json.stderr.contains("dashboard"), "{json:?}");
     drop(server);
     let after = project.cobalt(&run, 0);
-    assert!(
-        !after.stderr.contains("dashboard"),
-        "the file that it has left behind misleads nobody: {after:?}"
-    );
+    assert!(!after.stderr.contains("dashboard"), "a leftover server file is ignored: {after:?}");
 }
 
 #[test]
@@ -118,8 +115,8 @@ fn a_run_serves_a_dashboard_where_none_runs_and_ends_as_it_went() {
     let (mut child, terminal) = at_a_terminal(command.env("BROWSER", browser(&project.path(""))));
     let address = opened(&project.path(""));
     assert!(address.starts_with("http://127.0.0.1:") && address.ends_with(&path(&project)), "{address}");
-    assert!(child.try_wait().unwrap().is_none(), "it serves");
-    assert_eq!(interrupt(&mut child), Some(0), "how the run went counts");
+    assert!(child.try_wait().unwrap().is_none(), "the server exited");
+    assert_eq!(interrupt(&mut child), Some(0), "the exit code is that of the run");
     drop(command);
     let shown = shown(terminal);
     assert!(
@@ -152,7 +149,7 @@ fn a_server_that_does_not_answer_holds_no_run_up() {
     let begin = Instant::now();
     project.cobalt(&run, 0);
     let usual = begin.elapsed();
-    // Its system accepts connections, and nobody says a word.
+    // The system accepts connections, but nothing responds.
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", silent.local_addr().unwrap());
     project.write(".cobalt/serve.json", &serde_json::json!({ "url": url, "pid": 1 }).to_string());

@@ -1,4 +1,4 @@
-//! What is answered of runs that have ended.
+//! API responses about finished runs.
 
 use std::fs;
 
@@ -9,7 +9,7 @@ use super::server::Server;
 use crate::kept::package;
 use crate::store::{Kept, Store};
 
-/// What each of the items or runs of an answer has in a field.
+/// The values of a field in all elements of a list in a response.
 fn all<'a>(answer: &'a Value, list: &str, field: &str) -> Vec<&'a Value> {
     answer[list].as_array().unwrap().iter().map(|one| &one[field]).collect()
 }
@@ -29,7 +29,7 @@ fn runs_are_listed_filtered_and_sorted() {
             .map(|id| id.as_str().unwrap()[..1].to_owned())
             .collect::<String>()
     };
-    assert_eq!(ids(""), "bca", "the newest first");
+    assert_eq!(ids(""), "bca", "newest first");
     assert_eq!(ids("?order=asc"), "acb");
     assert_eq!(ids("?sort=name"), "bac");
     assert_eq!(ids("?sort=name&order=desc"), "cba");
@@ -40,7 +40,7 @@ fn runs_are_listed_filtered_and_sorted() {
     assert_eq!(ids("?experiment=desk"), "ba");
     assert_eq!(ids("?experiment=desk%2Fmini"), "");
     assert_eq!(ids("?since=2026-02-02"), "bc");
-    assert_eq!(ids("?until=2026-02-02"), "ca", "the day counts in");
+    assert_eq!(ids("?until=2026-02-02"), "ca", "`until` includes the day");
     assert_eq!(ids("?verdict=failed"), "");
     let answer = server.json("/api/runs?limit=1");
     assert_eq!((&answer["matching"], &answer["known"]), (&json!(3), &json!(3)));
@@ -94,7 +94,7 @@ fn items_are_paged_sorted_filtered_and_searched() {
     assert_eq!(all(&page, "items", "key"), ["item-9", "item-10"]);
     assert_eq!((&page["matching"], &page["total"]), (&json!(40), &json!(40)));
     let worst = items("limit=1&sort=score:right");
-    assert_eq!(all(&worst, "items", "key"), ["item-10"], "of equal ones the first");
+    assert_eq!(all(&worst, "items", "key"), ["item-10"], "ties are in dataset order");
     assert_eq!(all(&items("limit=1&sort=score:right&order=desc"), "items", "key"), ["item-0"]);
     assert_eq!(items("state=low")["matching"], 30);
     assert_eq!(
@@ -110,9 +110,9 @@ fn items_are_paged_sorted_filtered_and_searched() {
     let row = runs["runs"].as_array().unwrap().iter().find(|run| run["id"] == B).unwrap();
     assert_eq!((&row["passedItems"], &row["lowItems"]), (&json!(10), &json!(30)));
     assert_eq!(items("evaluator=right&minScore=0.5")["matching"], 10);
-    assert_eq!(items("search=OR%60%20%3Cnot")["matching"], 30, "whatever its case");
+    assert_eq!(items("search=OR%60%20%3Cnot")["matching"], 30, "search ignores case");
     assert_eq!(items("search=item-39")["matching"], 1);
-    assert_eq!(items("search=evaluations")["matching"], 0, "names of fields are no text");
+    assert_eq!(items("search=evaluations")["matching"], 0, "field names are not searched");
     assert_eq!(items("limit=0")["items"], json!([]));
 
     let item = server.json(&format!("/api/runs/{B}/items/item-11?state=low"));
@@ -130,7 +130,7 @@ fn runs_are_compared_item_by_item() {
     let server = Server::at(store.folder());
     let compare = |query: &str| server.json(&format!("/api/compare?a={A}&b={B}&{query}"));
     let whole = compare("");
-    assert_eq!(whole["items"].as_array().unwrap().len(), 40, "all, where no limit is given");
+    assert_eq!(whole["items"].as_array().unwrap().len(), 40, "all items without a limit");
     assert_eq!(all(&whole, "runs", "id"), [A, B]);
     assert_eq!(
         (&whole["regressed"], &whole["improved"], &whole["total"]),
@@ -149,7 +149,7 @@ fn runs_are_compared_item_by_item() {
     assert_eq!(
         (&found["found"], &found["changed"], &found["regressed"], &found["improved"]),
         (&json!(11), &json!(10), &json!(10), &json!(0)),
-        "counts are of the items that were found, whichever of them are shown"
+        "counts are of all items that match the search, not only those shown"
     );
     assert_eq!(compare("item=item-39&only=regressed&limit=1")["itemAt"], 29);
     assert_eq!(compare("item=item-7&only=regressed&limit=1")["itemAt"], json!(null));
@@ -209,7 +209,7 @@ fn whoever_has_an_answer_is_told_that_it_is_the_same() {
     let before = server.get(&path, &[]);
     store.keep(&Kept { id: B, day: 3, right: 2, ..Kept::default() });
     let after = server.get(&path, &[&format!("If-None-Match: {}", before.header("etag"))]);
-    assert_eq!(after.status, 200, "another file is another answer");
+    assert_eq!(after.status, 200, "a changed file changes the response");
     assert_ne!(after.header("etag"), before.header("etag"));
 }
 
@@ -242,7 +242,7 @@ fn files_of_the_original_are_answered_in_its_shape() {
         "id": "5ea00522f3eb", "name": "Fn: é/名", "timestamp": "2026-02-05T10:00:34.836Z", "tags": ["t1"],
         "summary": { "totalItems": 2, "totalDurationMs": 1003, "avgLatencyMs": 2, "scores": {
             "exact": { "avg": 0.5, "min": 0, "max": 1, "p50": 0.5, "p95": 1, "p99": 1 } } },
-        // Its fields may be in any order.
+        // The fields can be in any order.
         "items": [
             { "index": 0, "input": { "input": "a" }, "latencyMs": 1, "output": { "output": "A" }, "evaluations": { "exact": { "score": 1 } } },
             { "index": 1, "input": { "input": "b" }, "latencyMs": 3, "output": { "output": "" }, "evaluations": {}, "error": "no" },
@@ -252,7 +252,7 @@ fn files_of_the_original_are_answered_in_its_shape() {
     let text = format!("\u{feff}{}", serde_json::to_string_pretty(&file).unwrap());
     fs::write(results.join("2026-02-05T10-00-34_fn_5ea00522f3eb.json"), text).unwrap();
     let server = Server::at(folder.path());
-    assert_eq!(server.json("/api/runs/5ea00522f3eb"), json!({ "run": file }), "as it is kept");
+    assert_eq!(server.json("/api/runs/5ea00522f3eb"), json!({ "run": file }), "the stored report, unchanged");
     let run = server.json("/api/runs")["runs"][0].clone();
     assert_eq!((&run["avgScores"]["exact"], &run["totalItems"]), (&json!(0.5), &json!(2)));
     let trends = server.json("/api/trends?experiment=Fn%3A%20%C3%A9%2F%E5%90%8D");
@@ -281,7 +281,7 @@ fn thresholds_of_the_newest_run_are_lines_among_its_trends() {
     fs::write(&file, report.to_string()).unwrap();
     let server = Server::at(store.folder());
     let trends = server.json("/api/trends?experiment=desk");
-    assert_eq!(all(&trends, "trends", "id"), [A, B], "the oldest first");
+    assert_eq!(all(&trends, "trends", "id"), [A, B], "oldest first");
     assert_eq!(
         trends["thresholds"],
         json!([

@@ -1,4 +1,4 @@
-//! The server as a program, asked over plain TCP.
+//! The server as a process, with an HTTP client over plain TCP.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
@@ -12,26 +12,26 @@ use serde_json::Value;
 
 use crate::command::{COBALT, program};
 
-/// How long something may take that is expected at once.
+/// Timeout for things that should happen immediately.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// `cargo cobalt serve` in a folder; it ends when this is dropped.
+/// `cargo cobalt serve` in a folder; stops when dropped.
 pub(super) struct Server {
     pub(super) child: Child,
-    /// The host and the port of the address that it names.
+    /// The host and port of the printed URL.
     pub(super) host: String,
-    /// What it has said so far.
+    /// Its output so far.
     said: Arc<Mutex<String>>,
     reader: Option<JoinHandle<()>>,
 }
 
 impl Server {
-    /// Serves at a free port of this machine.
+    /// Starts it on a free local port.
     pub(super) fn at(folder: &Path) -> Self {
         Self::by(command(folder, &["--port", "0"]))
     }
 
-    /// Starts a command that serves.
+    /// Starts a command that runs a server.
     pub(super) fn by(mut command: Command) -> Self {
         let mut child = command.stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
         let lines = BufReader::new(child.stderr.take().unwrap()).lines();
@@ -51,7 +51,7 @@ impl Server {
         server
     }
 
-    /// Waits until what it has said has something in it.
+    /// Waits until its output matches.
     pub(super) fn hear<T>(&mut self, find: impl Fn(&str) -> Option<T>) -> T {
         let begin = Instant::now();
         loop {
@@ -80,7 +80,7 @@ impl Server {
         format!("http://{}", self.host)
     }
 
-    /// A connection that has sent these bytes.
+    /// Opens a connection and sends these bytes.
     pub(super) fn connect(&self, bytes: &str) -> TcpStream {
         let mut stream = TcpStream::connect(&*self.host).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
@@ -88,7 +88,7 @@ impl Server {
         stream
     }
 
-    /// Asks with these lines of a head alone.
+    /// Sends a request with only these head lines.
     pub(super) fn ask(&self, lines: &[&str]) -> Answer {
         let mut stream = self.connect(&format!("{}\r\nConnection: close\r\n\r\n", lines.join("\r\n")));
         let mut bytes = Vec::new();
@@ -96,13 +96,13 @@ impl Server {
         Answer::read(&bytes)
     }
 
-    /// Asks for a path, with further lines of the head; by HTTP/1.0, so that the answer is not cut into chunks.
+    /// Requests a path with additional headers; HTTP/1.0, as its responses are not chunked.
     pub(super) fn get(&self, path: &str, further: &[&str]) -> Answer {
         let (line, host) = (format!("GET {path} HTTP/1.0"), format!("Host: {}", self.host));
         self.ask(&[&[&*line, &*host], further].concat())
     }
 
-    /// What is answered with the status 200.
+    /// The JSON response; the status must be 200.
     #[track_caller]
     pub(super) fn json(&self, path: &str) -> Value {
         let answer = self.get(path, &[]);
@@ -110,7 +110,7 @@ impl Server {
         serde_json::from_str(&answer.body).unwrap()
     }
 
-    /// Why a question is refused with this status.
+    /// The error message; the status must be this.
     #[track_caller]
     pub(super) fn refusal(&self, path: &str, status: u16) -> String {
         let answer = self.get(path, &[]);
@@ -119,7 +119,7 @@ impl Server {
         answer.error()
     }
 
-    /// Presses Ctrl-C, and waits for the end.
+    /// Presses Ctrl-C and waits until the server exits.
     #[cfg(unix)]
     pub(super) fn interrupt(&mut self) -> ExitStatus {
         self.signal(nix::sys::signal::Signal::SIGINT)
@@ -130,7 +130,7 @@ impl Server {
         let id = nix::unistd::Pid::from_raw(self.child.id().try_into().unwrap());
         nix::sys::signal::kill(id, signal).unwrap();
         let status = self.child.wait().unwrap();
-        // What it said last is heard, too.
+        // Wait for the last lines of output, too.
         let _ = self.reader.take().map(JoinHandle::join);
         status
     }
@@ -144,14 +144,14 @@ impl Drop for Server {
     }
 }
 
-/// The command with these arguments; it opens no browser.
+/// `cargo cobalt serve` with these arguments, without opening a browser.
 pub(super) fn command(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = program(COBALT, folder);
     command.args(["cobalt", "serve", "--no-open"]).args(arguments).stdin(Stdio::null());
     command
 }
 
-/// What was answered.
+/// A response.
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) status: u16,
@@ -167,7 +167,7 @@ impl Answer {
         Self { status, head: head.to_owned(), body: body.to_owned() }
     }
 
-    /// The value of a header, empty where it is missing.
+    /// The value of a header; empty if it is missing.
     pub(super) fn header(&self, name: &str) -> &str {
         let pairs = self.head.lines().filter_map(|line| line.split_once(": "));
         pairs
@@ -177,9 +177,9 @@ impl Answer {
             .unwrap_or_default()
     }
 
-    /// The reason that is told in JSON.
+    /// The error message from the JSON body.
     pub(super) fn error(&self) -> String {
-        let body: Value = serde_json::from_str(&self.body).unwrap_or_else(|_| panic!("no JSON: {self:?}"));
+        let body: Value = serde_json::from_str(&self.body).unwrap_or_else(|_| panic!("not JSON: {self:?}"));
         body["error"].as_str().unwrap().to_owned()
     }
 }

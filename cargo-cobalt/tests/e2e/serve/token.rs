@@ -1,4 +1,4 @@
-//! The token of those who are let in where other machines can ask.
+//! Token authentication for servers that other machines can reach.
 
 use super::server::{Answer, Server, command};
 use crate::kept::package;
@@ -14,7 +14,7 @@ fn given() -> (tempfile::TempDir, Server) {
     (folder, server)
 }
 
-/// The cookie that an answer sets, as a browser sends it.
+/// The cookie set by a response, as a browser sends it back.
 fn cookie(answer: &Answer) -> String {
     format!("Cookie: other=1; {}", answer.header("set-cookie").split(';').next().unwrap())
 }
@@ -30,7 +30,10 @@ fn all_addresses_need_the_token_that_is_printed_once() {
     assert_eq!(server.get("/api/runs", &[]).status, 401);
     let bearer = format!("Authorization: Bearer {token}");
     assert_eq!(server.get("/api/runs", &[&bearer]).status, 200);
-    assert!(!folder.path().join(".cobalt/serve.json").exists(), "it is not told to other commands");
+    assert!(
+        !folder.path().join(".cobalt/serve.json").exists(),
+        "the server is not announced to other commands"
+    );
     assert_eq!(server.said(), said);
 }
 
@@ -108,7 +111,11 @@ fn whoever_has_no_token_gets_nothing() {
         }
     }
     assert_eq!(server.get("/", &[]).header("www-authenticate"), "Bearer");
-    assert_eq!(server.get(&format!("/api/runs?token={TOKEN}"), &[]).status, 401, "programs use the header");
+    assert_eq!(
+        server.get(&format!("/api/runs?token={TOKEN}"), &[]).status,
+        401,
+        "the API accepts no token in the URL"
+    );
 }
 
 #[test]
@@ -120,7 +127,7 @@ fn with_a_token_any_name_will_do_and_pages_of_other_servers_still_will_not() {
         server.ask(&lines).status
     };
     assert_eq!(ask(&[]), 200);
-    assert_eq!(ask(&["Origin: https://runs.example"]), 200, "behind a proxy that speaks TLS");
+    assert_eq!(ask(&["Origin: https://runs.example"]), 200, "behind a TLS proxy");
     assert_eq!(ask(&["Origin: https://evil.example"]), 403);
     assert_eq!(ask(&["Sec-Fetch-Site: cross-site"]), 403);
 }

@@ -98,7 +98,7 @@ const BEGINNINGS: [(&str, &str, usize); 73] = [
     ("HRKU-AA", ALNUM, 58),
 ];
 
-/// Names, operators and quotes around keys without a format of their own.
+/// Names, operators and quotes around keys without a vendor format.
 const NAMED: [&str; 18] = [
     "https://api.test/v1/models?api_key=%",
     "https://api.test/v1/models?page=1&key=%",

@@ -1,4 +1,4 @@
-//! Ordinary texts of many kinds, reproducible: contents of runs that must not be redacted.
+//! Ordinary texts that must not be redacted; reproducible.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
@@ -6,7 +6,7 @@ use fastrand::Rng;
 
 use super::keys::{ALNUM, HEX};
 
-/// Texts that were redacted by mistake once, and some that are close to a rule.
+/// Texts that were once redacted by mistake, and texts that nearly match a rule.
 const SEEN: [&str; 71] = [
     "PWD=/tmp/tmp1a2b3c",
     "OLDPWD=/home/u1s2e3r4/p1r2o3j4e5c6t",

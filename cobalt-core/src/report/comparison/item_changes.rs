@@ -317,7 +317,7 @@ mod tests {
         let changes = most_changed(&base, &other, 10);
         assert_eq!(keys_of(&changes), ["broken", "low"]);
         assert_eq!((changes[0].change, changes[0].other.error.as_deref()), (-1.0, Some("broke")));
-        assert_eq!(changes[0].scores[0].difference(), None, "there is no score to subtract");
+        assert_eq!(changes[0].scores[0].difference(), None, "no difference without a score");
     }
 
     #[test]

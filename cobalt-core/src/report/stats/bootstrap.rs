@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn of_few_values_all_resamples_count() {
-        // By hand, of two values: means of 0, 0.5, 0.5 and 1.
+        // By hand, for two values: means of 0, 0.5, 0.5 and 1.
         let two = bootstrap_mean(&[0.0, 1.0]).unwrap();
         assert_eq!(two.means, [0.0, 0.5, 0.5, 1.0]);
         assert_eq!(two.std_error(), 0.125_f64.sqrt());

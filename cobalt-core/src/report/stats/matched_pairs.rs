@@ -334,7 +334,7 @@ mod tests {
         let survey = matched_shares(&pairs(150, 86, 1_364), 1.0, 0.95).unwrap();
         assert!((survey.middle + 64.0 / 1_602.0).abs() < 1e-15);
         assert!((survey.std_error - 0.009_557_764_046_565_36).abs() < 1e-15);
-        // By the normal quantile it is -0.058683 to -0.021217; that of 1,599 degrees of freedom is larger by 0.08%.
+        // With the normal quantile, it is -0.058683 to -0.021217. Student's quantile (1,599 degrees of freedom) is 0.08% larger.
         assert!((survey.interval.low + 0.058_697_6).abs() < 1e-6, "{survey:?}");
         assert!((survey.interval.high + 0.021_202_6).abs() < 1e-6, "{survey:?}");
     }
@@ -376,7 +376,7 @@ mod tests {
             let pairs = spread.pairs_to_detect(least, TAIL).unwrap();
             assert!((pairs / n - 1.0).abs() < 1e-9, "{n} {spread:?}: {least} by {pairs}");
         }
-        // 25% and 10% of the pairs fall to the two sides: (1.96 * √0.35 + 0.8416 * √0.3275)² / 0.0225.
+        // 25% of the pairs differ in one direction and 10% in the other: (1.96 * √0.35 + 0.8416 * √0.3275)² / 0.0225.
         let (half, all) = (0.5, 0.35);
         let known = ShareSpread { of_unchanged: all, share: half, weights: weights(1.0, 1.0) };
         assert_eq!(known.pairs_to_detect(0.15, TAIL).unwrap().ceil(), 120.0);
@@ -392,7 +392,7 @@ mod tests {
         assert_eq!(known.pairs_to_detect(0.5, 0.5), None);
         assert_eq!(known.min_detectable_difference(1.0), None);
         let few = ShareSpread::of(&pairs(1, 0, 1), 1.0, weights(1.0, 1.0)).unwrap();
-        assert_eq!(few.min_detectable_difference(2.0), None, "even a difference of 1 would not show");
+        assert_eq!(few.min_detectable_difference(2.0), None, "even a difference of 1 is not detectable");
         for (share, weight) in [(f64::NAN, 1.0), (0.5, -1.0), (-0.1, 1.0), (0.5, f64::INFINITY), (0.5, 1.1)] {
             assert_eq!(ShareSpread::of(&[0.0, 1.0], share, weights(1.0, weight)), None, "{share} {weight}");
         }

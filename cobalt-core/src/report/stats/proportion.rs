@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn clusters_whose_observations_agree_count_once() {
-        // Six of ten clusters pass as a whole: s² is 0.24 / 9, and 0.52 / 2 of 500 are added; t of 49 and 9 degrees of freedom.
+        // All items of six of ten clusters pass: s² is 0.24 / 9, plus 0.52 / 2 / 500; t with 49 and 9 degrees of freedom.
         let whole = clusters(&[vec![(5, 5); 6], vec![(0, 5); 4]].concat());
         let found = wilson_clustered(&whole, 0.95).unwrap();
         let as_if = 0.24 / (0.24 / 9.0 + 0.26 / 500.0);

@@ -330,7 +330,7 @@ mod tests {
 
     #[test]
     fn many_differences_follow_the_normal_distribution() {
-        // Sizes that fill the tables, and that do not.
+        // Sizes that fill the tables, and sizes that do not.
         for n in [63, 64, 65, 71, 1_000] {
             let differences: Vec<f64> = (0..n).map(|i| if i % 8 < 5 { 1.0 } else { -1.0 }).collect();
             let z = sum(differences.iter().copied()) / (n as f64).sqrt();

@@ -233,7 +233,7 @@ mod written {
                 let threshold = Threshold::new(category, metric, comparison, bound);
                 label.map_or(threshold.clone(), |label| threshold.with_bound_text(label))
             })
-            .prop_filter("only those that can be declared", fits)
+            .prop_filter("only thresholds that can be declared", fits)
     }
 
     proptest! {
@@ -262,6 +262,6 @@ mod written {
             written_thresholds: vec!["correct.pass_rate(0.6) >= 0.95".to_owned()],
             ..config
         };
-        assert_eq!(cut.parse_thresholds().unwrap().len(), 2, "none is dropped");
+        assert_eq!(cut.parse_thresholds().unwrap().len(), 2, "no threshold is dropped");
     }
 }

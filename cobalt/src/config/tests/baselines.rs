@@ -42,7 +42,7 @@ fn files_to_be_held_against_are_listed_as_in_path() {
     let project = Project::new().variable("COBALT_BASELINE", list.to_str().unwrap());
     let config = project.load();
     let files = [project.path("kept/desk.json"), "/w/sums.json".into()];
-    assert_eq!(config.baseline_files(), Some(&files[..]), "relative to the root of the workspace");
+    assert_eq!(config.baseline_files(), Some(&files[..]), "relative to the workspace root");
     assert_eq!(origin(&config, "baseline"), "COBALT_BASELINE");
     let flags = Flags { baseline: vec!["/w/flag.json".into()], ..Flags::default() };
     let config = project.flags(flags).load();

@@ -20,7 +20,7 @@ fn load(project: &Project, name: &str) -> Result<Dataset, Error> {
 
 /// The error of loading a dataset, without the directory in its paths.
 fn error(project: &Project, name: &str) -> String {
-    let message = load(project, name).expect_err("there is a mistake").to_string();
+    let message = load(project, name).expect_err("expected an error").to_string();
     let root = project.folder.path().display().to_string();
     message.replace(&format!("{root}/"), "").replace(&root, "ROOT")
 }
@@ -47,7 +47,7 @@ fn a_file_that_is_missing_is_told_where_it_is_looked_for() {
     let project = Project::with(FILE);
     project.file("data/supprt.jsonl", "{}");
     let error = error(&project, "support");
-    assert!(error.starts_with("cannot read data/support.jsonl: "), "{error}");
+    assert!(error.starts_with("failed to read data/support.jsonl: "), "{error}");
     assert!(
         error.ends_with("did you mean `supprt.jsonl`? (relative paths start at the workspace root, ROOT)"),
         "{error}"

@@ -6,7 +6,7 @@ use super::Project;
 #[track_caller]
 pub fn refused(text: &str) -> String {
     let error = Project::with(text).error();
-    error.strip_prefix("cobalt.toml:").unwrap_or_else(|| panic!("no place: {error}")).to_owned()
+    error.strip_prefix("cobalt.toml:").unwrap_or_else(|| panic!("no location: {error}")).to_owned()
 }
 
 /// Snapshots the error of each of these files.

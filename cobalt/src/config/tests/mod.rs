@@ -76,7 +76,7 @@ impl Project {
 
     /// The error, without the directory in its paths.
     fn error(&self) -> String {
-        let message = self.try_load().expect_err("there is a mistake").to_string();
+        let message = self.try_load().expect_err("expected an error").to_string();
         message.replace(&format!("{}/", self.folder.path().display()), "")
     }
 }

@@ -134,7 +134,7 @@ fn the_folders_follow_their_variables_then_the_file() {
     let project = Project::with(storage).variable("COBALT_DIR", "moved");
     let config = project.load();
     assert_eq!(config.layout().journals(), project.path("moved/runs"));
-    assert_eq!(config.layout().results(), project.path("moved/results"), "all of it moves");
+    assert_eq!(config.layout().results(), project.path("moved/results"), "all results move");
     assert_eq!(
         setting(&config, "storage.history"),
         (json!(project.path("moved/history.db")), "COBALT_DIR".to_owned())
@@ -184,7 +184,7 @@ fn secrets_are_not_shown() {
     let config = Project::with(text).load();
     assert_eq!(setting(&config, "env.OPENAI_API_KEY").0, "[redacted]");
     assert_eq!(setting(&config, "env.NOTE").0, "it was [redacted:openai-key]");
-    assert_eq!(config.env()["OPENAI_API_KEY"], "not like a key", "the run gets them");
+    assert_eq!(config.env()["OPENAI_API_KEY"], "not like a key", "the run receives it");
 }
 
 const MODELS: &str = "[judge]\nmodel = \"m\"\nprovider = \"gemini\"\nbase-url = \"https://u:pw@host/v1\"\n\

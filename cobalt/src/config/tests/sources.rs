@@ -45,7 +45,7 @@ fn the_nearest_file_counts_and_no_other() {
         assert_eq!(config.concurrency(None), number, "{path}");
         assert_eq!(file(&config), project.path(path).to_str().unwrap());
     }
-    assert_eq!(project.load().timeout(None).as_secs(), 30, "nothing of another file counts");
+    assert_eq!(project.load().timeout(None).as_secs(), 30, "other files are ignored");
 }
 
 #[test]
@@ -54,11 +54,11 @@ fn a_file_can_be_asked_for_by_a_variable_and_by_a_flag() {
     project.file("ci.toml", "concurrency = 7");
     project.file("flag.toml", "concurrency = 8");
     let project = project.variable("COBALT_CONFIG", "ci.toml");
-    assert_eq!(project.load().concurrency(None), 7, "it is found from the root of the workspace");
+    assert_eq!(project.load().concurrency(None), 7, "the path is relative to the workspace root");
     let config = Some(project.path("flag.toml"));
     assert_eq!(project.flags(Flags { config, ..Flags::default() }).load().concurrency(None), 8);
     let unset = Project::with("concurrency = 3").variable("COBALT_CONFIG", "");
-    assert_eq!(unset.load().concurrency(None), 3, "an empty variable counts as unset");
+    assert_eq!(unset.load().concurrency(None), 3, "an empty variable is the same as unset");
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn a_folder_without_any_manifest_stands_for_itself() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("cobalt.toml"), "\u{feff}concurrency = 2\r\n").unwrap();
     let config = Config::load(folder.path(), |_| None).unwrap();
-    assert_eq!(config.concurrency(None), 2, "and a byte order mark is dropped");
+    assert_eq!(config.concurrency(None), 2, "a byte order mark is ignored");
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn flags_become_variables_for_the_test_binaries() {
         ("COBALT_SHARD", "2/4"),
         ("COBALT_BASELINE", "/w/desk.json"),
         ("COBALT_ON_INCONCLUSIVE", "fail"),
-        // What a variable may say of it is taken back.
+        // `--refresh` turns off COBALT_OFFLINE of the environment.
         ("COBALT_OFFLINE", "0"),
         ("COBALT_REFRESH", "1970-01-01T00:00:00.000Z"),
     ];

@@ -97,7 +97,7 @@ fn a_table_has_every_setting_of_its_evaluator() {
 fn a_schema_is_a_table_or_text_or_in_a_file_or_in_the_item() {
     use crate::JsonSchema;
 
-    // In the order that TOML's reader has them in.
+    // In the key order of the TOML parser.
     let schema = serde_json::json!({"required": ["price"], "type": "object"});
     makes(
         "type = \"json-schema\"\nschema = { type = \"object\", required = [\"price\"] }",
@@ -233,7 +233,7 @@ fn the_time_to_read_a_file_grows_with_its_keys() {
                 started.elapsed()
             })
         };
-        // Other programs may be in the way of some rounds.
+        // Other programs may slow down some rounds.
         let is_in_proportion = |[few, many]: [std::time::Duration; 2]| many < few * 8;
         assert!((0..5).any(|_| is_in_proportion(took())), "4 times the keys take more than 8 times as long");
     }

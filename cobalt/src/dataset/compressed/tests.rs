@@ -85,7 +85,7 @@ mod unpacked {
             let kind = if name.ends_with("gz") { "gzip" } else { "zstd" };
             for kept in [4, 10, 100, packed.len() / 2, packed.len() - 3, packed.len() - 1] {
                 let error = load(name, &packed[..kept], None).unwrap_err();
-                let start = format!("cannot read {name}: the {kind} stream is truncated after ");
+                let start = format!("failed to read {name}: the {kind} stream is truncated after ");
                 assert!(error.starts_with(&start), "{kept} bytes: {error}");
                 assert!(error.ends_with(" bytes of content; download or copy the file again"), "{error}");
             }
@@ -121,7 +121,7 @@ mod unpacked {
             assert_eq!(
                 load(name, &packed, Some(1_000_000)).unwrap_err(),
                 format!(
-                    "cannot read {name}: it exceeds 1,000,000 bytes after decompression; if this is expected, raise `max_bytes` \
+                    "failed to read {name}: it exceeds 1,000,000 bytes after decompression; if this is expected, raise `max_bytes` \
                     (`max-bytes` in cobalt.toml)"
                 )
             );

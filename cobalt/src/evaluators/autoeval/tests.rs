@@ -115,7 +115,7 @@ fn a_setting_that_a_kind_does_not_have_is_an_error() {
         ),
     ] {
         let error = checked(&evaluator, &item).unwrap_err();
-        assert!(error.contains(problem) && !error.contains("`e`"), "the name is told by who asks: {error}");
+        assert!(error.contains(problem) && !error.contains("`e`"), "the caller adds the name: {error}");
         let error = scored(&evaluator, item[0].clone(), Output::new("o"));
         assert!(error.is_err(), "{problem}");
     }

@@ -86,7 +86,7 @@ fn the_steps_are_asked_for_once_for_all_items_even_without_a_cache() {
     assert_eq!(
         server.requests().iter().filter(|asked| is_for_steps(asked)).count(),
         2,
-        "of another model's own"
+        "each model generates its own steps"
     );
 }
 
@@ -160,11 +160,7 @@ fn items_that_wait_for_the_same_steps_share_the_failure() {
             .iter()
             .all(|score| score.as_ref().unwrap_err().starts_with("failed to get evaluation steps: "))
     );
-    assert_eq!(
-        server.requests().len(),
-        1,
-        "one after another, each would wait for the failure of the one before"
-    );
+    assert_eq!(server.requests().len(), 1, "sequential requests would wait for each failure in turn");
 }
 
 #[test]

@@ -50,7 +50,7 @@ async fn what_is_no_answer_is_asked_once_more_with_what_was_wrong() {
         assert_eq!(
             (usage.calls, usage.tokens),
             (2, Tokens::new(80, 20)),
-            "the unusable one is paid for, too"
+            "unusable responses are billed, too"
         );
         let prompts: Vec<_> =
             server.requests().iter().map(|asked| asked.body["messages"][1].to_string()).collect();
@@ -160,15 +160,15 @@ async fn an_answer_is_kept_for_later_processes_until_it_is_too_old() {
     assert_eq!((answer, usage.calls, usage.cached, usage.cost), (Ok(0.5), 0, 1, 0.0));
     assert_eq!(server.requests().len(), 1);
     ask(&with_cache(&server, &folder, WEEK), &question("b")).await.0.unwrap();
-    assert_eq!(server.requests().len(), 2, "another question is another answer");
+    assert_eq!(server.requests().len(), 2, "a different question is a new request");
     let mut warmer = settings(&server);
     warmer.judge.temperature = Some(0.7);
     warmer.cache = with_cache_settings(&folder);
     ask(&of(warmer), &question("a")).await.0.unwrap();
-    assert_eq!(server.requests().len(), 3, "another temperature, too");
+    assert_eq!(server.requests().len(), 3, "so is a different temperature");
     sleep(Duration::from_millis(5)).await;
     ask(&with_cache(&server, &folder, Duration::from_millis(1)), &question("b")).await.0.unwrap();
-    assert_eq!(server.requests().len(), 4, "it has expired");
+    assert_eq!(server.requests().len(), 4, "the response has expired");
 }
 
 fn with_cache_settings(folder: &tempfile::TempDir) -> Option<crate::llm::CacheSettings> {

@@ -70,7 +70,7 @@ async fn a_request_has_neither_too_many_texts_nor_too_long_ones() {
     embed(&models, &both.iter().map(String::as_str).collect::<Vec<_>>()).await.0.unwrap();
     let mut sizes = sent(&server)[6..].to_vec();
     sizes.sort_unstable();
-    assert_eq!(sizes, [16, 20, 20, 20, 20], "also if the number of texts fills a request");
+    assert_eq!(sizes, [16, 20, 20, 20, 20], "even if the texts fill a request exactly");
 }
 
 #[tokio::test]
@@ -129,7 +129,7 @@ async fn a_text_that_is_refused_fails_no_other() {
     assert_eq!(
         good.1.calls,
         server.requests().len() as u64 - 4,
-        "requests of 6, 3, 2 and 1 texts are refused"
+        "requests of 6, 3, 2 and 1 texts are rejected"
     );
 }
 

@@ -44,7 +44,7 @@ fn led(role: Role, own: &str, configured: &str, variables: &str) -> Result<Targe
     resolve_target(role, &choice(own), &settings, &variable).map_err(|error| error.0)
 }
 
-/// The same in a line: provider, model, base URL, key.
+/// The same as one line: provider, model, base URL, key.
 #[track_caller]
 fn leads(role: Role, own: &str, configured: &str, variables: &str, expected: &str) {
     let Target { provider, model, base_url, api_key, .. } = led(role, own, configured, variables).unwrap();

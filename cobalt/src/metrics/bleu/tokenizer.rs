@@ -245,7 +245,7 @@ mod tests {
             ("用Rust写 re-use, 1,000.", "用 Rust 写 re-use , 1,000 ."),
             ("说“好”—行…", "说 “ 好 ” — 行 …"),
             ("&lt;b 中.文", "& lt ; b 中 . 文"),
-            // Rare letters beyond the first plane are none of them there.
+            // Characters outside the Basic Multilingual Plane are not split.
             ("𠀀𠀁x", "𠀀𠀁x"),
             ("ｗｉｄｅ 漢\u{3000}字", "ｗ ｉ ｄ ｅ 漢 字"),
         ] {

@@ -28,7 +28,7 @@ export function Component() {
         {isChosen && (
           <div className="flex items-center gap-2">
             {parameters.ids.length < SIDES.length && (
-              <Button onClick={() => setPlace(parameters.ids.length)}>Add third run</Button>
+              <Button onClick={() => setPlace(parameters.ids.length)}>Add a third run</Button>
             )}
             <Link to="/compare" className="px-2 text-accent hover:underline">
               New comparison

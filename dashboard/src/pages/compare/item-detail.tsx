@@ -58,7 +58,10 @@ function OutputDiffs({ item, runs }: ItemDetailProps) {
   if (base == null || present.length < 2) {
     return present.map(({ output, place }) => (
       <section key={place} aria-label={`Output of ${runLabel(place)}`}>
-        <OutputHeading place={place} note={present.length < 2 ? `Only in ${LETTERS[place]}` : 'Not in A'} />
+        <OutputHeading
+          place={place}
+          note={present.length < 2 ? `Only in run ${LETTERS[place]}` : 'Not in run A'}
+        />
         <SingleOutput output={output} />
       </section>
     ));

@@ -113,7 +113,7 @@ function LatestRuns({ experiments }: Pick<Runs, 'experiments'>) {
     <Panel title="Latest two runs">
       {several.length === 0 && (
         <EmptyState title="No experiment has two runs yet">
-          <p>Make a change and run it again.</p>
+          <p>Make a change and run the experiment again.</p>
           <CommandSnippet>cargo cobalt run</CommandSnippet>
         </EmptyState>
       )}

@@ -38,7 +38,7 @@ export function Metrics({ overview }: { overview: Overview }) {
       </MetricCell>
       <MetricCell
         name="Below pass mark"
-        note="items, by any evaluator"
+        note="items, for at least one evaluator"
         tone={overview.states.low > 0 ? 'text-warn' : undefined}
       >
         {formatCount(overview.states.low)}

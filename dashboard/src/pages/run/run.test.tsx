@@ -85,7 +85,7 @@ describe('a run', () => {
     const config = { ...report().config, thresholds: ['latency.p95<=3s'] };
     open({ run: report({ partial: true, config }) });
     const thresholds = await screen.findByRole('region', { name: 'Thresholds' });
-    expect(thresholds).toHaveTextContent('is not evaluated');
+    expect(thresholds).toHaveTextContent('not evaluated for a partial run');
     expect(thresholds).toHaveTextContent('latency.p95 ≤ 3s');
     expect(screen.getByText('not evaluated')).toBeVisible();
   });

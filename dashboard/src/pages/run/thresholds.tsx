@@ -64,7 +64,7 @@ function NotEvaluated({ run: { ciStatus, config, partial } }: { run: Report }) {
     <>
       <p className="text-muted">
         {partial === true
-          ? 'Thresholds cover all items, so a partial run is not evaluated:'
+          ? 'Thresholds cover all items, so they are not evaluated for a partial run:'
           : 'Evaluated when the run finishes:'}
       </p>
       <ul className="mt-2 divide-y divide-line">

@@ -9,7 +9,7 @@ const COLUMNS = ['p50', 'p95', 'p99', 'max'] as const;
 export function Usage({ overview }: { overview: Overview }) {
   const { summary } = overview.run;
   return (
-    <Panel title="Latency, tokens and costs">
+    <Panel title="Latency, tokens and cost">
       <table className="w-full tabular-nums">
         <caption className="sr-only">Percentiles per item</caption>
         <thead>

@@ -15,7 +15,7 @@ export function NoRuns({ isRunning }: { isRunning: boolean }) {
     <EmptyState title="No runs yet">
       <p>No experiments yet? Create one:</p>
       <CommandSnippet>cargo cobalt init</CommandSnippet>
-      <p>Then run it; the results appear here automatically:</p>
+      <p>Run it; results appear here automatically:</p>
       <CommandSnippet>cargo cobalt run</CommandSnippet>
     </EmptyState>
   );

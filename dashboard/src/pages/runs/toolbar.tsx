@@ -116,7 +116,9 @@ function SortFields({ filters }: { filters: Filters }) {
       </SelectField>
       <IconButton
         look="plain"
-        label={filters.order === 'asc' ? 'Ascending; reverse order' : 'Descending; reverse order'}
+        label={
+          filters.order === 'asc' ? 'Ascending; switch to descending' : 'Descending; switch to ascending'
+        }
         onClick={filters.reverseOrder}
       >
         <Arrow />

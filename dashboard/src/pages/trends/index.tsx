@@ -100,7 +100,7 @@ function TrendsView({ trends, parameters }: { trends: Trends; parameters: Trends
     <>
       {trends.trends.length === 1 && (
         <div className="flex flex-wrap items-center gap-3 rounded-lg border border-line bg-surface px-4 py-3">
-          <p className="grow">A trend needs at least two runs. Make a change and run it again.</p>
+          <p className="grow">A trend needs at least two runs. Make a change and run the experiment again.</p>
           <CommandSnippet>cargo cobalt run</CommandSnippet>
         </div>
       )}

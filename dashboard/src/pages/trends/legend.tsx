@@ -15,7 +15,7 @@ interface LegendProps {
 export function Legend({ series, hidden, onToggle, thresholds }: LegendProps) {
   return (
     <div className="mb-2 flex flex-wrap items-center gap-x-4 gap-y-1 text-xs">
-      <ul aria-label="Lines" className="flex flex-wrap gap-x-1 gap-y-1">
+      <ul aria-label="Legend" className="flex flex-wrap gap-x-1 gap-y-1">
         {series.map(({ name, colour, dash }) => {
           const isHidden = hidden.includes(name);
           return (
@@ -47,7 +47,7 @@ export function Legend({ series, hidden, onToggle, thresholds }: LegendProps) {
 /** The names of the lines. */
 export function LineNames({ series }: { series: Series[] }) {
   return (
-    <ul aria-label="Lines" className="flex flex-wrap gap-x-4 gap-y-1 text-muted text-xs">
+    <ul aria-label="Legend" className="flex flex-wrap gap-x-4 gap-y-1 text-muted text-xs">
       {series.map(({ name, colour, dash }) => (
         <li key={name} className="flex items-center gap-1.5">
           <LineSample colour={colour} dash={dash} />

@@ -83,12 +83,12 @@ pub(crate) fn tells_failures(output: &Reply) -> Score {
     let Reply { answer, trace } = output;
     let silent = trace.iter().find(|call| call.error.as_ref().is_some_and(|error| !answer.contains(error)));
     match silent {
-        Some(call) => Score::from(false).reason(format!("the failure of {} is not told", call.tool)),
-        None => Score::from(true).reason("every failure is told"),
+        Some(call) => Score::from(false).reason(format!("the failure of {} is not reported", call.tool)),
+        None => Score::from(true).reason("every failure is reported"),
     }
 }
 
-/// The share that is not missing; 1 if there is nothing to find.
+/// The share that is not missing; 1 if nothing is expected.
 fn share(whole: usize, what: &str, missing: Vec<String>) -> Score {
     let part = whole - missing.len();
     let score = if whole == 0 { 1.0 } else { part as f64 / whole as f64 };

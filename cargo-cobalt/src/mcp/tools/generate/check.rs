@@ -227,7 +227,7 @@ fn target_name(agent: &Agent, test: &Path, argument: &str) -> Result<String, Err
         ));
     }
     if is_of_another_target(agent, test) {
-        return refused("is among the sources of the package: name a file in `tests/`");
+        return refused("is one of the package's source files: name a file in `tests/`");
     }
     let name = test.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
     let is_of_name =

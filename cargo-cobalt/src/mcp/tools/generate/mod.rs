@@ -102,9 +102,9 @@ pub fn description() -> Tool {
         NAME,
         "Write an experiment for an agent",
         "Write an experiment for an agent: the project's judge model (`[judge]` in cobalt.toml) reads the agent's Rust source and \
-         writes a dataset of normal, edge and adversarial cases, and a test target with matching evaluators. Costs money. \
+         writes a dataset of normal, edge and adversarial cases, and a test target with matching evaluators. The model requests cost money. \
          Compiles the target with `cargo check` and returns errors to the model up to three times; never runs it. On failure, \
-         leaves nothing behind. Read the source before you run it with `cobalt_run`.",
+         leaves nothing behind. Review the generated source before you run it with `cobalt_run`.",
         ToolAnnotations::new().read_only(false).destructive(true).idempotent(false).open_world(true),
     )
 }

@@ -31,7 +31,7 @@ pub struct Arguments {
     project: Option<String>,
     /// Only experiments in this Rust file: a test target, or any file that declares experiments. Relative to the project root.
     file: Option<String>,
-    /// Only experiments whose name or a tag contains this or, with `*`, `?` or `[…]`, matches it.
+    /// Only experiments whose name or tag contains this text, or matches it as a pattern with `*`, `?` or `[…]`.
     filter: Option<String>,
     /// Only these experiments, by full name as in `cobalt_list` or as in test cases. Empty means all.
     experiments: Option<Vec<String>>,

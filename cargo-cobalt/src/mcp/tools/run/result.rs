@@ -37,7 +37,7 @@ const ROOM_OF_TEXT: usize = 7_500;
 #[serde(rename_all = "camelCase")]
 pub struct RunResult {
     project: Project,
-    /// Whether all selected experiments ran and passed. An experiment without evaluated thresholds has not passed.
+    /// Whether all selected experiments ran and passed. False if the thresholds of an experiment were not evaluated (partial run).
     passed: bool,
     /// The overall outcome, in a sentence.
     verdict: String,
@@ -62,7 +62,7 @@ pub struct RunResult {
     /// Other errors.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     errors: Vec<String>,
-    /// Probable mistakes, which alone fail nothing.
+    /// Likely mistakes; they do not change `passed`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<String>,
     /// The last lines of stderr, if it failed.

@@ -15,7 +15,7 @@ fn a_copy_is_used_however_the_source_has_changed_since() {
     source.items.push(item! { "id": "c" });
     let copy = source.load().unwrap();
     assert_eq!((copy.keys(), copy.hash()), (fetched.keys(), fetched.hash()));
-    assert_eq!(copy.fetch(), fetched.fetch(), "to the millisecond, in memory as in the file");
+    assert_eq!(copy.fetch(), fetched.fetch(), "rounded to the millisecond in memory, as in the file");
     assert_eq!(copy.fetch().unwrap().version.as_deref(), Some("v7"));
     assert_eq!(copy.source(), "fake:support desk");
     assert_eq!(source.asked(), 1);
@@ -73,7 +73,7 @@ fn a_copy_from_the_future_is_not_taken_for_a_new_one() {
     source.load().unwrap();
     source.edit(|text| text.replacen("\"fetchedAt\":\"2", "\"fetchedAt\":\"3", 1));
     source.load().unwrap();
-    assert_eq!(source.asked(), 1, "without a word on its age, it is used");
+    assert_eq!(source.asked(), 1, "the copy is used if `max_age` is not set");
     source.terms.max_age = Some(Duration::from_secs(60));
     source.load().unwrap();
     assert_eq!(source.asked(), 2);
@@ -277,13 +277,13 @@ fn what_is_not_expected_is_not_kept_and_the_error_says_how_it_differs_from_the_c
     let mut source = expecting(Some(2), None, FakeSource::with(&["a", "b"]));
     source.load().unwrap();
     source.items = vec![item! { "id": "b", "n": 1 }, item! { "id": "c" }, item! { "id": "d" }];
-    assert_eq!(source.loaded(), ["a", "b"], "the copy is as expected");
+    assert_eq!(source.loaded(), ["a", "b"], "the copy matches");
     source.refresh();
     let error = source.fails();
     let difference = "expected 2 items: 2 items added, 1 item removed, 1 item changed since the copy of 20";
     assert!(error.contains(difference), "{error}");
     source.settings.refresh = None;
-    assert_eq!(source.loaded(), ["a", "b"], "and it stays");
+    assert_eq!(source.loaded(), ["a", "b"], "and it is kept");
 }
 
 #[test]

@@ -225,7 +225,7 @@ fn items_that_are_kept_back_are_missed() {
     });
     let error = refusal(&server);
     assert!(error.starts_with("Langfuse reports 150 items but returned 100"), "{error}");
-    assert_eq!(server.requests().len(), 2, "an empty page is the end, whatever the server says");
+    assert_eq!(server.requests().len(), 2, "an empty page is always the last one");
 }
 
 #[test]
@@ -318,7 +318,7 @@ fn a_refused_key_is_named_by_where_it_is_from_and_is_not_shown() {
     assert!(error.contains("rejected the key in LANGFUSE_PUBLIC_KEY and the key in LANGFUSE_SECRET_KEY"));
     assert!(error.contains("set `.base_url(…)` to the URL of the key's region or server"), "{error}");
     assert!(!error.contains("another-project") && !error.contains(PUBLIC), "{error}");
-    assert_eq!(server.requests().len(), 1, "a refused key is not sent again");
+    assert_eq!(server.requests().len(), 1, "a rejected key is not sent again");
 }
 
 #[test]

@@ -139,7 +139,7 @@ fn all_pages_are_fetched_in_their_order_as_of_the_latest_version() {
     let answering = workspace.clone();
     let server = TestServer::start(move |asked| {
         let answer = answering.answer(asked);
-        // What is added later is of a later version.
+        // Later examples belong to a later version.
         answering.add(9000, "2026-11-22T09:00:00+00:00");
         answer
     });
@@ -287,7 +287,7 @@ fn a_refused_key_is_named_by_where_it_is_from_and_is_not_shown() {
     assert!(error.contains("rejected the key in LANGCHAIN_API_KEY"), "{error}");
     assert!(error.contains("set `.base_url(…)` to the URL of the key's region or server"), "{error}");
     assert!(!error.contains("another-workspace"), "{error}");
-    assert_eq!(server.requests().len(), 1, "a refused key is not sent again");
+    assert_eq!(server.requests().len(), 1, "a rejected key is not sent again");
 }
 
 #[test]

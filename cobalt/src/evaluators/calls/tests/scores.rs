@@ -135,7 +135,7 @@ fn the_share_of_right_arguments_is_a_mean_over_the_expected_calls() {
 
 #[test]
 fn an_assignment_that_fits_is_not_missed() {
-    // The first call meets both; the second meets the first expectation alone.
+    // The first call matches both expectations; the second matches only the first.
     let made = json!([search("Friday"), search("Sunday")]);
     let wanted = json!(["search", search("Friday")]);
     assert_eq!(value(&recall(), made.clone(), wanted.clone()), 1.0);

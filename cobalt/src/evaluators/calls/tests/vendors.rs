@@ -221,7 +221,7 @@ fn a_call_that_a_message_holds_twice_is_one_call() {
         json!([{ "role": "assistant", "content": "It rains.", "toolInvocations": all, "parts": parts }]);
     check("Vercel's UI messages, older versions", messages, json!("rain"), Ok(json!("full")));
     let call = json!({ "role": "assistant", "tool_calls": [{ "id": "c", "function": { "name": "book", "arguments": "{}" } }] });
-    assert_eq!(ToolCall::read(&json!([call, call])).unwrap().len(), 2, "of two messages");
+    assert_eq!(ToolCall::read(&json!([call, call])).unwrap().len(), 2, "in two messages");
 }
 
 #[test]

@@ -16,7 +16,7 @@ async fn one_process_is_kept_for_many_outputs() {
     assert_eq!(scores.each_ref().map(|score| &score.all_metadata()["n"]), [&json!(1), &json!(2)]);
     assert_eq!(pid(&scores[0]), pid(&scores[1]));
     let other = ask(&evaluator.clone()).await.unwrap();
-    assert_ne!(pid(&other), pid(&scores[0]), "a clone has processes of its own");
+    assert_ne!(pid(&other), pid(&scores[0]), "a clone has its own processes");
 }
 
 #[tokio::test]
@@ -110,7 +110,7 @@ async fn what_is_printed_beside_the_answer_is_told_and_the_next_output_gets_its_
     assert_eq!(ask(&late).await.unwrap().value(), 0.5);
     tokio::time::sleep(Duration::from_millis(300)).await;
     assert_says(&refused(&late).await, &["more than one line for an output, such as `0.25`"]);
-    assert_eq!(ask(&late).await.unwrap().value(), 0.5, "the next process is in step");
+    assert_eq!(ask(&late).await.unwrap().value(), 0.5, "the next process is in sync");
 }
 
 #[tokio::test]
@@ -155,7 +155,7 @@ async fn an_answer_that_says_which_request_it_is_for_is_taken_for_no_other() {
     assert_eq!(ask(&evaluator).await.unwrap().value(), 0.1);
     let error = refused(&evaluator).await;
     assert_says(&error, &[r#"\"id\": 1, \"score\": 0.2}`, not for the request with `id` 2"#]);
-    assert_eq!(ask(&evaluator).await.unwrap().value(), 0.3, "the next process is in step");
+    assert_eq!(ask(&evaluator).await.unwrap().value(), 0.3, "the next process is in sync");
 }
 
 #[tokio::test]

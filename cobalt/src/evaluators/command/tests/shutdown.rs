@@ -26,7 +26,7 @@ async fn until_written(file: &Path) {
 fn assert_ends(pid: u64) {
     let deadline = Instant::now() + PLENTY;
     while is_alive(pid) {
-        assert!(Instant::now() < deadline, "{pid} is left");
+        assert!(Instant::now() < deadline, "process {pid} is still running");
         std::thread::sleep(Duration::from_millis(2));
     }
 }
@@ -35,7 +35,7 @@ fn assert_ends(pid: u64) {
 async fn a_program_that_takes_too_long_is_ended_with_what_it_has_started() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("pids");
-    // The second process has none of our pipes, and ignores signals to terminate.
+    // The second process does not use our pipes, and ignores termination signals.
     let script = format!(
         "(trap '' TERM HUP INT; echo $$ > {0}; sleep 60 & echo $! >> {0}; wait) < /dev/null > /dev/null 2>&1 & cat > /dev/null",
         file.display()
@@ -60,12 +60,12 @@ async fn given_up_or_dropped_a_process_is_gone() {
     let evaluator = loop_of(COUNTS);
     let waiting = pid(&ask(&evaluator).await.unwrap());
     drop(evaluator);
-    assert!(!is_alive(waiting), "it is gone with the evaluator");
+    assert!(!is_alive(waiting), "the process ends with the evaluator");
 
     let hanging = loop_of(&format!("[ $n = 2 ] && sleep 60; {COUNTS}"));
     let asked = pid(&ask(&hanging).await.unwrap());
     let _ = tokio::time::timeout(Duration::from_millis(50), ask(&hanging)).await.unwrap_err();
-    assert!(!is_alive(asked), "it is gone with the future that waited for it");
+    assert!(!is_alive(asked), "the process ends with the future that waits for it");
 }
 
 #[tokio::test]
@@ -95,7 +95,7 @@ async fn one_that_does_not_end_by_itself_is_ended_when_the_run_is_over() {
 fn one_is_gone_as_well_where_whoever_runs_the_experiment_panics() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("pid");
-    // It waits for an output that never comes, and would not exit on its own.
+    // It waits for output that never comes, and would never exit.
     let evaluator = shell(&format!("read -r line; echo $$ > {}; echo 1; sleep 60; sleep 60", file.display()));
     let items = Dataset::from_items([crate::item! { "input": "first" }, crate::item! { "input": "second" }]);
     let experiment =
@@ -110,11 +110,11 @@ fn one_is_gone_as_well_where_whoever_runs_the_experiment_panics() {
     let run = runtime.spawn(async move {
         tokio::select! {
             _ = experiment.run(agent) => {}
-            () = until_written(&file) => panic!("as a test wants it"),
+            () = until_written(&file) => panic!("requested by the test"),
         }
     });
     assert!(runtime.block_on(run).unwrap_err().is_panic());
-    // As at the end of a program that unwinds.
+    // As in a program that unwinds.
     drop(runtime);
     assert_ends(std::fs::read_to_string(folder.path().join("pid")).unwrap().trim().parse().unwrap());
 }
@@ -151,7 +151,7 @@ fn a_program_is_found_before_the_run_or_it_is_said_where_it_was_looked_for() {
     let started = folder.path().join("started");
     let evaluator = shell(&format!("touch {}", started.display()));
     check(&evaluator).unwrap();
-    assert!(!started.exists(), "it is not run for that");
+    assert!(!started.exists(), "the check does not run it");
 
     let error = |program: &str| check(&CommandEvaluator::new("c", program)).unwrap_err();
     assert_says(&error("no-such-program"), &["program `no-such-program` not found in PATH; install it"]);
@@ -226,7 +226,7 @@ async fn the_documented_programs_score() {
         [("python3", "python", 0.0..0.5), ("node", "javascript", 0.0..0.1), ("sh", "sh", 0.0..0.1)]
     {
         if Command::new(interpreter).args(["-c", ""]).status().is_err() {
-            println!("skipped: `{interpreter}` is not there");
+            println!("skipped: `{interpreter}` is not installed");
             continue;
         }
         let file = folder.path().join(language);

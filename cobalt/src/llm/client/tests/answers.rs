@@ -138,14 +138,14 @@ async fn an_error_that_comes_as_an_answer_is_told() {
 #[tokio::test]
 async fn tokens_read_from_the_cache_are_among_those_of_the_input() {
     let expected = Tokens { input: 2_060, output: 10, cached_input: 2_000 };
-    // As in <https://platform.openai.com/docs/guides/prompt-caching>: among `prompt_tokens`.
+    // As in <https://platform.openai.com/docs/guides/prompt-caching>: part of `prompt_tokens`.
     let usage = json!({
         "prompt_tokens": 2_060, "completion_tokens": 10, "prompt_tokens_details": {"cached_tokens": 2_000},
     });
     let answer = json!({"choices": [{"message": {"content": VERDICT}}], "usage": usage});
     let server = TestServer::script([ScriptedResponse::json(200, &answer)]);
     assert_eq!(ask(&client(), &openai(&server)).await.unwrap().tokens, expected);
-    // As in <https://platform.claude.com/docs/en/build-with-claude/prompt-caching>: beside `input_tokens`.
+    // As in <https://platform.claude.com/docs/en/build-with-claude/prompt-caching>: in addition to `input_tokens`.
     let usage = json!({
         "input_tokens": 40, "cache_creation_input_tokens": 20, "cache_read_input_tokens": 2_000, "output_tokens": 10,
     });
@@ -162,7 +162,7 @@ async fn an_answer_that_does_not_say_what_it_used_used_nothing() {
 
 #[tokio::test]
 async fn a_compressed_answer_is_read() {
-    // `{"choices":[{"message":{"content":"{}"}}]}` by gzip.
+    // `{"choices":[{"message":{"content":"{}"}}]}`, gzipped.
     let body = [
         31, 139, 8, 0, 0, 0, 0, 0, 2, 3, 171, 86, 74, 206, 200, 207, 76, 78, 45, 86, 178, 138, 174, 86, 202,
         77, 45, 46, 78, 76, 79, 85, 178, 170, 86, 74, 206, 207, 43, 73, 205, 43, 81, 178, 82, 170, 174, 85,
@@ -176,7 +176,7 @@ async fn a_compressed_answer_is_read() {
 #[tokio::test]
 async fn an_answer_of_fifty_megabytes_is_not_read() {
     let body = vec![b' '; 50_000_000];
-    // Reading a part of it takes a while on a busy machine.
+    // Reading it can be slow on a busy machine.
     let client = client_of(&ModelSettings { timeout: Duration::from_secs(30), ..settings() });
     for answer in [ScriptedResponse::text(200, body.clone()), ScriptedResponse::text(200, body).in_pieces()] {
         let server = TestServer::script([answer]);

@@ -206,7 +206,7 @@ async fn the_schema_is_in_the_instruction_where_nothing_else_tells_it() {
         assert!(system.starts_with("Be a judge."));
         let expected = matches!(form(&asked.body), "json" | "text");
         assert_eq!(system.contains(&schema().schema.to_string()), expected, "{system}");
-        // <https://platform.openai.com/docs/guides/structured-outputs#json-mode>: else JSON mode is refused.
+        // <https://platform.openai.com/docs/guides/structured-outputs#json-mode>: otherwise JSON mode is rejected.
         assert_eq!(system.contains("JSON"), expected, "{system}");
     }
 }

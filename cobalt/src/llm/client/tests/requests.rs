@@ -79,7 +79,7 @@ async fn azure_is_asked_as_openai_is_with_the_key_in_a_header_of_its_own() {
 }
 
 /// <https://platform.claude.com/docs/en/api/messages/create> and
-/// <https://platform.claude.com/docs/en/build-with-claude/structured-outputs>, which refuses bounds of numbers.
+/// <https://platform.claude.com/docs/en/build-with-claude/structured-outputs>, which rejects numeric bounds.
 #[tokio::test]
 async fn anthropic_is_asked_for_a_message_with_a_json_schema() {
     let asked = asked(Provider::Anthropic, "claude-haiku-4-5").await;

@@ -106,7 +106,7 @@ fn rows_that_were_deleted_last_do_not_come_back() {
     let server = service.serve();
     let fetched = fetched(&refunds(&server));
     assert_eq!(ids(&fetched), ["row-3", "row-2"]);
-    assert_eq!(fetched.version, None, "as of the latest transaction of these, row-1 was there");
+    assert_eq!(fetched.version, None, "row-1 still existed at the latest transaction of these rows");
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn a_version_a_snapshot_or_an_environment_can_be_pinned() {
     assert_eq!((ids(&snapshot), snapshot.version.as_deref()), (vec!["row-2", "row-1"], Some("1002")));
     let environment = fetched(&refunds(&server).environment("prod/stable"));
     assert_eq!(environment.version.as_deref(), Some("1001"));
-    assert!(server.requests().iter().all(|asked| path(asked) != "/btql"), "nothing is to be found out");
+    assert!(server.requests().iter().all(|asked| path(asked) != "/btql"), "no query is needed");
 }
 
 #[test]
@@ -157,9 +157,9 @@ fn another_state_host_or_organisation_is_another_copy() {
     let identities: std::collections::BTreeSet<_> = remotes.iter().map(|remote| of(&[], remote)).collect();
     assert_eq!(identities.len(), remotes.len());
     let in_eu = of(&[("BRAINTRUST_API_URL", "https://api-eu.braintrust.dev")], &remotes[0]);
-    assert_eq!(in_eu, of(&[], &remotes[6]), "from either setting");
+    assert_eq!(in_eu, of(&[], &remotes[6]), "the same for both settings");
     let keyed = of(&[("BRAINTRUST_API_KEY", KEY)], &remotes[0].clone().api_key("another"));
-    assert_eq!(keyed, of(&[], &remotes[0]), "keys are no part of it");
+    assert_eq!(keyed, of(&[], &remotes[0]), "keys are not part of the identity");
 }
 
 pub const KEY: &str = "sk-of-the-test";
@@ -179,7 +179,7 @@ type Given = Option<((usize, u64), Arc<Vec<Value>>)>;
 #[derive(Clone, Debug, Default)]
 pub struct Service {
     pub(super) writes: Arc<Mutex<Vec<Write>>>,
-    /// The last history, by the number of writes and the version, as pages are requested one after another.
+    /// The last history, by number of writes and version, because pages are requested one after another.
     pub(super) given: Arc<Mutex<Given>>,
     /// Whether it is too old to support the query language.
     pub(super) is_old: bool,

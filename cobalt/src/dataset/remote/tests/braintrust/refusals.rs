@@ -41,7 +41,7 @@ fn a_key_that_is_refused_is_said_to_be_whose() {
         "{error}"
     );
     assert!(!error.contains("sk-wrong"), "{error}");
-    assert_eq!(server.requests().len(), 1, "it is not asked again");
+    assert_eq!(server.requests().len(), 1, "the request is not retried");
 
     let key = Some(Key::Variable("TEAM_KEY".to_owned()));
     let configured = FetchEnvironment::with(&[("TEAM_KEY", "sk-wrong"), ("BRAINTRUST_API_KEY", KEY)])
@@ -127,7 +127,7 @@ fn a_limit_of_requests_is_waited_for() {
     let server = after(vec![ScriptedResponse::text(429, "Too many requests"); 9]);
     let error = error(&refunds(&server));
     assert!(error.contains("429") && error.contains("try again later"), "{error}");
-    assert_eq!(pages(&server).len(), 2, "once more, as of `retries`");
+    assert_eq!(pages(&server).len(), 2, "one retry, as set by `retries`");
 }
 
 #[test]

@@ -16,7 +16,7 @@ const KEY: &str = "key-0123456789-of-the-test";
 fn fetch(remote: &RemoteDataset<Url>) -> Result<FetchedData, FetchError> {
     let folder = tempfile::tempdir().unwrap();
     let fetched = FetchEnvironment::with(&[("KEY", KEY)]).folder(folder.path()).fetch(remote);
-    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "a file is left");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "a file is left behind");
     fetched
 }
 
