@@ -75,7 +75,7 @@ fn items_that_are_missing_or_there_twice_are_named() {
         error.starts_with("2 of 4 items are missing from all shards (indexes, from 0: 2, 3); "),
         "{error}"
     );
-    assert!(error.contains("missing shard 2/2: "), "{error}");
+    assert!(error.contains("no results of shard 2/2: "), "{error}");
     let one_of_many = |it: &mut Value| it["shard"]["of"] = json!(u16::MAX);
     let error = refused(vec![shard(1, &[0, 1], one_of_many)]);
     assert!(error.contains("9/65535 and 65,526 more: run it with"), "{error}");
