@@ -31,10 +31,13 @@ pub fn group_decimal(number: &str) -> String {
     format!("{sign}{whole}{fraction}")
 }
 
-/// A share from 0 to 1 as a percentage with at most one decimal: `95%`, `66.7%`.
+/// A share from 0 to 1 as a percentage with at most one decimal: `95%`, `66.7%`. More decimals show that it is not 0% or 100%.
 #[must_use]
 pub fn percent(share: f64) -> String {
-    format!("{}%", format_decimal(share * 100.0, 1))
+    let rounded = |decimals| format_decimal(share * 100.0, decimals);
+    let is_exact = |text: &str| (text != "0" || share <= 0.0) && (text != "100" || share >= 1.0);
+    let number = (1..6).map(rounded).find(|text| is_exact(text)).unwrap_or_else(|| rounded(6));
+    format!("{number}%")
 }
 
 /// Rounds a number to at most `most` decimals (at least one) and drops trailing zeros. A zero has no sign.
@@ -197,6 +200,7 @@ mod tests {
     #[test]
     fn a_percentage_has_no_space_and_at_most_one_decimal() {
         assert_eq!([0.0, 0.95, 2.0 / 3.0, 1.0].map(percent), ["0%", "95%", "66.7%", "100%"]);
+        assert_eq!([0.0004, 0.9996].map(percent), ["0.04%", "99.96%"]);
     }
 
     #[test]

@@ -54,7 +54,14 @@ describe('formatting', () => {
   });
 
   test('percentages and counts', () => {
-    expect([0.95, 2 / 3, 0.0004].map(formatPercent)).toEqual(['95%', '66.7%', '0%']);
+    expect([0.95, 2 / 3, 0, 1, 0.0004, 0.9996].map(formatPercent)).toEqual([
+      '95%',
+      '66.7%',
+      '0%',
+      '100%',
+      '0.04%',
+      '99.96%',
+    ]);
     expect([pluralize(1, 'item'), pluralize(12_345, 'item')]).toEqual(['1 item', '12,345 items']);
   });
 

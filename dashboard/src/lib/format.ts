@@ -25,8 +25,14 @@ export function formatSigned(value: number, digits = 3): string {
   return value < 0 ? `−${text}` : `+${text}`;
 }
 
-/** A share from 0 to 1 with at most one decimal: `95%`, `66.7%`. */
-export const formatPercent = (share: number) => `${Number(formatFixed(100 * share, 1))}%`;
+/** A share from 0 to 1 with at most one decimal: `95%`, `66.7%`. More decimals show that it is not 0% or 100%. */
+export function formatPercent(share: number): string {
+  for (let decimals = 1; decimals < 6; decimals += 1) {
+    const number = Number(formatFixed(100 * share, decimals));
+    if ((number !== 0 || share <= 0) && (number !== 100 || share >= 1)) return `${number}%`;
+  }
+  return `${100 * share}%`;
+}
 
 /** A count: `12,345`. */
 export const formatCount = (value: number) => Math.round(value).toLocaleString('en-US');

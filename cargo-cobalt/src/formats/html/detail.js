@@ -58,7 +58,7 @@ function evaluations(run, evaluators) {
 function evaluation(name, mark, found) {
   const low = found.score === undefined || found.score < mark;
   const score = found.score === undefined
-    ? badge("bad", "no score")
+    ? badge("bad", "scoring error")
     : [element("progress", { max: "1", value: found.score, "aria-hidden": "true" }), badge(low ? "bad" : "good", figure(found.score))];
   const rest = { ...found.metadata, ...(found.judge ? { judge: found.judge } : {}) };
   return element("div", { class: low ? "evaluation low" : "evaluation" },

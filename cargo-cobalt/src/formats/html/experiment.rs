@@ -6,7 +6,7 @@ use cobalt_core::reporters::{
     escape_control, explain_difference, format_agent_usage, format_duration, format_judge_usage,
     format_pass_count,
 };
-use cobalt_core::wording::count;
+use cobalt_core::wording::{count, percent};
 use maud::{Markup, html};
 
 use super::components::{
@@ -205,7 +205,7 @@ fn score_figures(stats: &ScoreStats, mark: f64) -> Markup {
         td.number { strong { (format_score(stats.avg)) } }
         td.number { (interval.as_deref().unwrap_or("–")) }
         td { (mean_chart(stats, mark)) }
-        td.number { (stats.pass_rate.map_or_else(|| "–".to_owned(), |rate| format!("{:.1}%", rate * 100.0))) }
+        td.number { (stats.pass_rate.map_or_else(|| "–".to_owned(), percent)) }
         @for value in [stats.min, stats.p50, stats.p95, stats.p99, stats.max] { td.number { (format_score(value)) } }
     }
 }
