@@ -27,10 +27,11 @@ pub fn notes(
     if base.name != other.name {
         notes.push(format!("the runs are of different experiments: `{}` and `{}`", base.name, other.name));
     }
-    if base.id == other.id {
+    let is_same = base.id == other.id;
+    if is_same {
         notes.push("both sides are the same run".to_owned());
     }
-    for run in [base, other] {
+    for run in [base, other].into_iter().take(if is_same { 1 } else { 2 }) {
         if run.partial {
             notes.push(format!("run {} is partial: only some of its items were run", run.id));
         }
