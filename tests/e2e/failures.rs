@@ -82,7 +82,8 @@ fn only_so_many_threads_are_left_behind_and_the_rest_is_told_so() {
     // On a busy machine some time out before they get a thread.
     let called = sandbox.starts().len();
     assert!(called <= timeouts, "{called} {timeouts}");
-    assert!((64..64 + 16).contains(&called), "{called}");
+    // A call can start on its thread while its caller gives up, before the thread counts as abandoned.
+    assert!((64..=64 + 16).contains(&called), "{called}");
     finished.stderr_has(&[&format!("abandoned {called} calls of plain functions that timed out")]);
 }
 
