@@ -120,22 +120,14 @@ mod pages {
     struct Readme;
     #[doc = include_str!("../../cargo-cobalt/src/assistants/skills.md")]
     struct Skills;
-    #[doc = include_str!("../../docs/compare.md")]
-    struct Compare;
-    #[doc = include_str!("../../docs/daily.md")]
-    struct Daily;
     #[doc = include_str!("../../docs/datasets.md")]
     struct Datasets;
     #[doc = include_str!("../../docs/evaluators.md")]
     struct Evaluators;
-    #[doc = include_str!("../../docs/failing-item.md")]
-    struct FailingItem;
     #[doc = include_str!("../../docs/first-experiment.md")]
     struct FirstExperiment;
     #[doc = include_str!("../../docs/gate.md")]
     struct Gate;
-    #[doc = include_str!("../../docs/install.md")]
-    struct Install;
     #[doc = include_str!("../../docs/judge.md")]
     struct Judge;
     #[doc = include_str!("../../docs/library.md")]

@@ -19,7 +19,7 @@ for (const [page, text] of html) {
         links += 1;
         const [path, anchor] = link.split('#');
         const file = path ? resolve(dirname(page), decodeURI(path)) : page;
-        const isHere = path === '' || existsSync(file);
+        const isHere = existsSync(file);
         const hasAnchor = !anchor || !html.has(file) || ids(file).has(decodeURIComponent(anchor));
         if (!isHere || !hasAnchor) broken.push(`${relative(root, page)}: ${link}`);
     }

@@ -12,9 +12,9 @@ use cobalt_core::store::result_file_name;
 use tempfile::TempDir;
 
 use crate::command::{COBALT, program};
-use crate::kept::{DAY, package, report};
 use crate::project::ProgramOutput;
 use crate::snapshot::assert_printed;
+use crate::stored_runs::{DAY, package, report};
 
 /// A package with a store.
 struct Project(TempDir);

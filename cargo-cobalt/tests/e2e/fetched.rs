@@ -5,13 +5,13 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use crate::project::{ProgramOutput, Project};
-use crate::receiver::{Answer, Receiver};
+use crate::receiver::{Receiver, Reply};
 
 /// This many items, as JSON.
-fn items(number: usize) -> Answer {
+fn items(number: usize) -> Reply {
     let items: Vec<_> =
         (0..number).map(|n| json!({ "id": format!("item-{n}"), "says": format!("{n}") })).collect();
-    Answer::Json(json!(items).to_string())
+    Reply::Json(json!(items).to_string())
 }
 
 /// A package with two experiments over the same remote dataset.
@@ -22,7 +22,7 @@ struct Fetching {
 
 impl Fetching {
     /// With a server that gives these answers, one per request.
-    fn from(answers: &[Answer]) -> Self {
+    fn from(answers: &[Reply]) -> Self {
         let project = Project::empty();
         let manifest = project
             .read("Cargo.toml")
@@ -57,7 +57,7 @@ impl Fetching {
 
 #[test]
 fn a_command_lists_runs_and_refreshes_what_was_fetched() {
-    let fetching = Fetching::from(&[items(2), items(3), Answer::Status(503, "")]);
+    let fetching = Fetching::from(&[items(2), items(3), Reply::Status(503, "")]);
     let listed = fetching.listed(&[]);
     assert_eq!((&listed[0]["items"], &listed[1]["items"], fetching.asked()), (&json!(2), &json!(1), 1));
     assert_eq!(listed[0]["hash"].as_str().unwrap().len(), 64);

@@ -12,8 +12,8 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::command::{COBALT, program};
-use crate::kept::{package, report};
 use crate::snapshot::assert_text;
+use crate::stored_runs::{package, report};
 
 /// A package with a store.
 struct Project(TempDir);

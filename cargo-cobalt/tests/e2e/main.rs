@@ -22,7 +22,6 @@ mod gsm8k;
 mod history;
 mod import;
 mod init;
-mod kept;
 mod keys;
 mod markdown;
 mod mcp;
@@ -44,6 +43,7 @@ mod shards;
 mod show;
 mod snapshot;
 mod store;
+mod stored_runs;
 mod variables;
 mod warnings;
 #[cfg(unix)]

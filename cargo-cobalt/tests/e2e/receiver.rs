@@ -27,7 +27,7 @@ impl Received {
 
 /// A scripted answer.
 #[derive(Clone, Debug)]
-pub(crate) enum Answer {
+pub(crate) enum Reply {
     /// This status, with additional header lines.
     Status(u16, &'static str),
     /// This JSON text.
@@ -46,7 +46,7 @@ pub(crate) struct Receiver {
 
 impl Receiver {
     /// Gives these answers, one per request; the last one is repeated.
-    pub(crate) fn start(answers: &[Answer]) -> Self {
+    pub(crate) fn start(answers: &[Reply]) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let (received, stopped) = (Arc::new(Mutex::new(Vec::new())), Arc::new(AtomicBool::new(false)));
@@ -67,11 +67,11 @@ impl Receiver {
                 let answer = answers.get(notes.len()).or(answers.last()).cloned();
                 notes.push(request);
                 match answer {
-                    Some(Answer::Status(status, head)) => {
+                    Some(Reply::Status(status, head)) => {
                         let end = "content-length: 0\r\nconnection: close\r\n\r\n";
                         let _ = write!(stream, "HTTP/1.1 {status} Scripted\r\n{head}{end}");
                     }
-                    Some(Answer::Json(text)) => {
+                    Some(Reply::Json(text)) => {
                         let head =
                             "HTTP/1.1 200 Scripted\r\ncontent-type: application/json\r\nconnection: close";
                         let _ = write!(stream, "{head}\r\ncontent-length: {}\r\n\r\n{text}", text.len());

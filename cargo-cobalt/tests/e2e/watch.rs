@@ -11,7 +11,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use crate::project::Project;
-use crate::receiver::{self, Answer};
+use crate::receiver::{self, Reply};
 
 /// Timeout for waits that include a build, possibly the first one of all tests.
 const PATIENCE: Duration = Duration::from_secs(600);
@@ -119,7 +119,7 @@ fn each_change_runs_what_it_touches() {
 
 #[test]
 fn nobody_is_told_of_what_is_tried() {
-    let receiver = receiver::Receiver::start(&[Answer::Status(204, "")]);
+    let receiver = receiver::Receiver::start(&[Reply::Status(204, "")]);
     let project = Project::steered();
     project.write("cobalt.toml", &format!("[[webhooks]]\nurl = \"http://{}\"\n", receiver.host()));
     let (watching, said) = Watching::start(&project, &[]);

@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 use sha2::Sha256;
 
 use crate::project::{ProgramOutput, Project};
-use crate::receiver::{Answer, Received, Receiver};
+use crate::receiver::{Received, Receiver, Reply};
 
 const KEY: &str = "key-of-the-test";
-const OK: Answer = Answer::Status(204, "");
+const OK: Reply = Reply::Status(204, "");
 
 /// A project with a webhook whose URL contains a secret.
 fn told(receiver: &Receiver, settings: &str) -> Project {
@@ -84,7 +84,7 @@ fn a_run_is_told_with_its_verdicts_and_signed_and_without_inputs_and_outputs() {
 
 #[test]
 fn what_may_pass_is_sent_again_as_it_was() {
-    let receiver = Receiver::start(&[Answer::Status(500, ""), Answer::Status(429, "retry-after: 0\r\n"), OK]);
+    let receiver = Receiver::start(&[Reply::Status(500, ""), Reply::Status(429, "retry-after: 0\r\n"), OK]);
     let project = told(&receiver, "secret-env = \"HOOK_KEY\"\n");
     let said = ProgramOutput::by(run(&project).env("HOOK_KEY", KEY), 0);
     assert!(!said.stderr.contains("webhook"), "{said:?}");
@@ -97,11 +97,11 @@ fn what_may_pass_is_sent_again_as_it_was() {
 #[test]
 fn what_does_not_pass_is_a_warning_without_the_address_and_changes_no_exit_code() {
     let answers = [
-        (Answer::Status(400, ""), "status 400"),
-        (Answer::Status(401, ""), "status 401"),
-        (Answer::Status(302, "location: /elsewhere\r\n"), "redirects are not followed"),
-        (Answer::Status(429, "retry-after: 3600\r\n"), "status 429"),
-        (Answer::Status(503, "retry-after: 18446744073709551615\r\n"), "status 503"),
+        (Reply::Status(400, ""), "status 400"),
+        (Reply::Status(401, ""), "status 401"),
+        (Reply::Status(302, "location: /elsewhere\r\n"), "redirects are not followed"),
+        (Reply::Status(429, "retry-after: 3600\r\n"), "status 429"),
+        (Reply::Status(503, "retry-after: 18446744073709551615\r\n"), "status 503"),
     ];
     for (answer, why) in answers {
         let receiver = Receiver::start(std::slice::from_ref(&answer));
@@ -119,7 +119,7 @@ fn what_does_not_pass_is_a_warning_without_the_address_and_changes_no_exit_code(
 
 #[test]
 fn nobody_waits_for_a_server_that_is_silent_or_gone_or_of_another_kind() {
-    let silent = Receiver::start(&[Answer::Never]);
+    let silent = Receiver::start(&[Reply::Never]);
     let gone = Receiver::start(&[OK]).host();
     let project = told(&silent, "timeout = \"300ms\"\nretries = 0\n");
     let other = format!(
@@ -208,7 +208,7 @@ fn a_merged_run_is_told_as_one_of_all_items() {
 #[test]
 #[cfg(unix)]
 fn ctrl_c_ends_the_waiting_and_leaves_the_verdict() {
-    let silent = Receiver::start(&[Answer::Never]);
+    let silent = Receiver::start(&[Reply::Never]);
     let project = told(&silent, "timeout = \"60s\"\n");
     project.cobalt(&["list"], 0);
     let began = Instant::now();

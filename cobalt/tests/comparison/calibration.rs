@@ -216,7 +216,7 @@ impl fmt::Display for Share {
 
 /// The results of a cell.
 #[derive(Clone, Copy, Debug, Default)]
-struct Found {
+struct Rates {
     /// The interval of the difference contains the true one: for an unchanged agent, and for one that dropped.
     covered: Share,
     covered_drop: Share,
@@ -234,7 +234,7 @@ struct Found {
     detectable: f64,
 }
 
-impl Found {
+impl Rates {
     fn of(cell: Cell, trials: u64) -> Self {
         let mut found = Self::default();
         let mut detectable = Vec::new();
@@ -284,7 +284,7 @@ fn holds(interval: Option<Interval>, truth: f64) -> bool {
     interval.is_some_and(|ci| ci.low <= truth && truth <= ci.high)
 }
 
-impl fmt::Display for Found {
+impl fmt::Display for Rates {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { covered, covered_drop, ratio_covered, worse, met, within, power, detectable } = self;
         write!(
@@ -368,7 +368,7 @@ impl Cell {
     }
 
     /// What is wrong with the cell, with a margin for chance.
-    fn faults(self, found: &Found) -> Vec<String> {
+    fn faults(self, found: &Rates) -> Vec<String> {
         let least = if self.is_skewed() { 0.90 } else { 0.925 };
         let most = if self.is_cautious() { 1.0 } else { 0.98 };
         let wrong = if self.is_skewed() { 0.05 } else { 0.025 };
@@ -400,7 +400,7 @@ impl Cell {
 #[test]
 fn what_is_said_of_two_runs_holds_as_often_as_it_says() {
     let faults = each_cell(&cells(), |cell| {
-        let found = Found::of(*cell, trials(cell.items));
+        let found = Rates::of(*cell, trials(cell.items));
         println!("{cell}: {found}");
         cell.faults(&found)
     });

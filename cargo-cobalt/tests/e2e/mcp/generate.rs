@@ -12,7 +12,7 @@ use walkdir::WalkDir;
 use super::assistant::Assistant;
 use super::snapshot::{answer, assert_ran, listed, pretty, text};
 use crate::project::Project;
-use crate::receiver::{Answer, Receiver};
+use crate::receiver::{Receiver, Reply};
 
 const KEY: &str = "key-0f9e8d7c6b5a4f3e2d1c";
 /// A made-up key in the agent's source.
@@ -27,7 +27,7 @@ struct Desk {
 
 impl Desk {
     /// The name must be unique, as packages share build output and cargo identifies them by name.
-    fn new(name: &str, answers: &[Answer]) -> Self {
+    fn new(name: &str, answers: &[Reply]) -> Self {
         let project = Project::empty();
         project.rename(name);
         project.write("Cargo.toml", &format!("{MANIFEST_COMMENT}{}", project.read("Cargo.toml")));
@@ -85,12 +85,12 @@ fn source(library: &str, target: &str, call: &str) -> String {
 }
 
 /// The model's response with these items and this source.
-fn says(items: Value, source: &str) -> Answer {
+fn says(items: Value, source: &str) -> Reply {
     let answer = json!({ "analysis": "A desk.", "items": items, "source": source }).to_string();
     let choice =
         json!({ "index": 0, "message": { "role": "assistant", "content": answer }, "finish_reason": "stop" });
     let usage = json!({ "prompt_tokens": 1000, "completion_tokens": 100, "total_tokens": 1100 });
-    Answer::Json(json!({ "choices": [choice], "usage": usage }).to_string())
+    Reply::Json(json!({ "choices": [choice], "usage": usage }).to_string())
 }
 
 #[test]
@@ -219,7 +219,7 @@ fn what_never_compiles_leaves_everything_as_it_was() {
 #[test]
 fn what_is_cancelled_leaves_nothing() {
     let broken = source("generate_cancelled", "router_evals", "missing(message)");
-    let desk = Desk::new("generate_cancelled", &[says(items(), &broken), Answer::Never]);
+    let desk = Desk::new("generate_cancelled", &[says(items(), &broken), Reply::Never]);
     let before = desk.files();
     let arguments = json!({ "agentFile": "src/router.rs", "datasetSize": 3 });
     let mut assistant = Assistant::of(&desk.project);
@@ -237,7 +237,7 @@ fn what_is_cancelled_leaves_nothing() {
 #[test]
 fn a_server_that_ends_leaves_nothing() {
     let broken = source("generate_ended", "router_evals", "missing(message)");
-    let desk = Desk::new("generate_ended", &[says(items(), &broken), Answer::Never]);
+    let desk = Desk::new("generate_ended", &[says(items(), &broken), Reply::Never]);
     let before = desk.files();
     let arguments = json!({ "agentFile": "src/router.rs", "datasetSize": 3 });
     let mut assistant = Assistant::of(&desk.project);
@@ -249,7 +249,7 @@ fn a_server_that_ends_leaves_nothing() {
 
 #[test]
 fn what_cannot_come_to_a_good_end_is_refused_before_a_model_is_asked() {
-    let desk = Desk::new("generate_refused", &[Answer::Status(500, "")]);
+    let desk = Desk::new("generate_refused", &[Reply::Status(500, "")]);
     let outside = tempfile::tempdir().unwrap();
     fs::write(outside.path().join("agent.rs"), "pub fn f() {}").unwrap();
     desk.project.write("src/broken.rs", "fn (");

@@ -1,7 +1,7 @@
 //! Static files of the page, and paths that are not found.
 
 use super::server::Server;
-use crate::kept::package;
+use crate::stored_runs::package;
 
 #[test]
 fn addresses_of_the_page_lead_to_it_and_missing_files_are_missed() {

@@ -1,7 +1,7 @@
 //! Rejected hosts and cross-origin requests on localhost, and the security headers of all responses.
 
 use super::server::Server;
-use crate::kept::package;
+use crate::stored_runs::package;
 
 #[test]
 fn a_name_that_is_not_the_servers_is_refused_as_after_rebinding() {
@@ -86,7 +86,7 @@ fn every_answer_says_what_its_page_may_do() {
 #[test]
 fn an_export_is_a_file_and_no_page() {
     let folder = package();
-    let report = crate::kept::report("81b28d6afd20", "desk", 1);
+    let report = crate::stored_runs::report("81b28d6afd20", "desk", 1);
     let results = folder.path().join(".cobalt/results");
     std::fs::create_dir_all(&results).unwrap();
     let file = results.join(cobalt_core::store::result_file_name(&report));

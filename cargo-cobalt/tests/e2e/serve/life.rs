@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use super::server::{Server, command};
-use crate::kept::package;
 use crate::project::ProgramOutput;
+use crate::stored_runs::package;
 
 #[test]
 fn a_port_that_is_taken_is_named_with_a_way_out() {

@@ -13,8 +13,8 @@ use nix::unistd::Pid;
 
 use super::server::{Server, command};
 use crate::command::{COBALT, program};
-use crate::kept::package;
 use crate::project::{ProgramOutput, Project};
+use crate::stored_runs::package;
 
 /// Timeout for things that should happen immediately.
 const PATIENCE: Duration = Duration::from_secs(60);

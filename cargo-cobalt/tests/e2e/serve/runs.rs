@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use super::server::Server;
 
-use crate::kept::package;
 use crate::store::{Kept, Store};
+use crate::stored_runs::package;
 
 /// The values of a field in all elements of a list in a response.
 fn all<'a>(answer: &'a Value, list: &str, field: &str) -> Vec<&'a Value> {

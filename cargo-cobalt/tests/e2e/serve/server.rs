@@ -89,15 +89,15 @@ impl Server {
     }
 
     /// Sends a request with only these head lines.
-    pub(super) fn ask(&self, lines: &[&str]) -> Answer {
+    pub(super) fn ask(&self, lines: &[&str]) -> ServerResponse {
         let mut stream = self.connect(&format!("{}\r\nConnection: close\r\n\r\n", lines.join("\r\n")));
         let mut bytes = Vec::new();
         stream.read_to_end(&mut bytes).unwrap();
-        Answer::read(&bytes)
+        ServerResponse::read(&bytes)
     }
 
     /// Requests a path with additional headers; HTTP/1.0, as its responses are not chunked.
-    pub(super) fn get(&self, path: &str, further: &[&str]) -> Answer {
+    pub(super) fn get(&self, path: &str, further: &[&str]) -> ServerResponse {
         let (line, host) = (format!("GET {path} HTTP/1.0"), format!("Host: {}", self.host));
         self.ask(&[&[&*line, &*host], further].concat())
     }
@@ -153,13 +153,13 @@ pub(super) fn command(folder: &Path, arguments: &[&str]) -> Command {
 
 /// A response.
 #[derive(Debug)]
-pub(super) struct Answer {
+pub(super) struct ServerResponse {
     pub(super) status: u16,
     head: String,
     pub(super) body: String,
 }
 
-impl Answer {
+impl ServerResponse {
     fn read(bytes: &[u8]) -> Self {
         let text = String::from_utf8_lossy(bytes);
         let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));

@@ -1,8 +1,8 @@
 //! Token authentication for servers that other machines can reach.
 
-use super::server::{Answer, Server, command};
-use crate::kept::package;
+use super::server::{Server, ServerResponse, command};
 use crate::project::ProgramOutput;
+use crate::stored_runs::package;
 
 const TOKEN: &str = "a-token-of-the-team";
 
@@ -15,7 +15,7 @@ fn given() -> (tempfile::TempDir, Server) {
 }
 
 /// The cookie set by a response, as a browser sends it back.
-fn cookie(answer: &Answer) -> String {
+fn cookie(answer: &ServerResponse) -> String {
     format!("Cookie: other=1; {}", answer.header("set-cookie").split(';').next().unwrap())
 }
 

@@ -88,9 +88,9 @@ fn a_scale_gives_the_score_itself_without_a_chain_of_thought() {
 
 #[test]
 fn a_score_out_of_range_is_asked_for_again_and_then_an_error() {
-    let mended = TestServer::script([chat(&json!({ "score": 1.7 })), chat(&json!({ "score": 0.7 }))]);
-    assert_eq!(scored(&judge(&mended).scale()).value(), 0.7);
-    assert_eq!(mended.requests().len(), 2);
+    let corrected = TestServer::script([chat(&json!({ "score": 1.7 })), chat(&json!({ "score": 0.7 }))]);
+    assert_eq!(scored(&judge(&corrected).scale()).value(), 0.7);
+    assert_eq!(corrected.requests().len(), 2);
 
     let stubborn = TestServer::script([chat(&json!({ "score": "0.8" }))]);
     let error = judged(&judge(&stubborn).scale(), &context()).0.unwrap_err();
