@@ -38,7 +38,7 @@ export function Metrics({ overview }: { overview: Overview }) {
       </MetricCell>
       <MetricCell
         name="Below pass mark"
-        note="items, for at least one evaluator"
+        note={`of ${formatCount(overview.finishedItems)}`}
         tone={overview.states.low > 0 ? 'text-warn' : undefined}
       >
         {formatCount(overview.states.low)}
