@@ -12,6 +12,7 @@ pub mod nesting;
 pub mod paths;
 pub mod pattern;
 pub mod prices;
+pub mod recordings;
 pub mod redact;
 pub mod report;
 pub mod reporters;

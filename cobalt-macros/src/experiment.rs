@@ -18,7 +18,7 @@ use crate::settings::Settings;
 use crate::source_hash::source_hash;
 use crate::thresholds::{self, Threshold};
 
-const KEYS: [&str; 11] = [
+const KEYS: [&str; 12] = [
     "dataset",
     "evaluators",
     "name",
@@ -28,6 +28,7 @@ const KEYS: [&str; 11] = [
     "tags",
     "thresholds",
     "strict",
+    "record",
     "ignore_without",
     "crate",
 ];
@@ -43,6 +44,8 @@ struct Experiment {
     /// Builder calls, each with its span: `.runs(3)`.
     calls: Vec<TokenStream>,
     form: AgentSignature,
+    /// Whether its model traffic is recorded.
+    records: bool,
 }
 
 /// The agent's signature.
@@ -92,7 +95,8 @@ impl Experiment {
         let form = AgentSignature::parse(&function, &library, errors);
         let name = name.unwrap_or_else(|| function::name(&function).to_token_stream());
         let dataset = settings.get("dataset")?.1.clone();
-        Some(Self { library, function, name, dataset, evaluators, thresholds, calls, form })
+        let records = settings.get("record").is_some();
+        Some(Self { library, function, name, dataset, evaluators, thresholds, calls, form, records })
     }
 
     fn registration(&self, hash: u64, in_test_target: bool) -> TokenStream {
@@ -106,6 +110,7 @@ impl Experiment {
         };
         let experiment = Ident::new("__cobalt_experiment", generated_span(Span::call_site()));
         let define = self.define(&experiment);
+        let records = self.records;
         let library = self.library.at(Span::call_site());
         // The attribute's span, for `line!()`.
         let place = Span::call_site();
@@ -134,6 +139,7 @@ impl Experiment {
                         manifest_dir: ::core::env!("CARGO_MANIFEST_DIR"),
                         source_hash: #hash,
                         in_test_target: #in_test_target,
+                        records: #records,
                         dataset: __cobalt_dataset,
                         define: __cobalt_define,
                     }
@@ -302,6 +308,12 @@ fn builder_calls(settings: &Settings, errors: &mut Errors) -> Vec<TokenStream> {
         calls.extend(tags.iter().map(|tag| builder_call(&method, tag, tag.to_token_stream())));
     }
     if let Some((key, value)) = settings.get("strict") {
+        calls.push(builder_call(key, value, value.to_token_stream()));
+    }
+    if let Some((key, value)) = settings.get("record") {
+        if matches!(value, Expr::Lit(ExprLit { lit: Lit::Bool(_) | Lit::Int(_) | Lit::Float(_), .. })) {
+            errors.at(value, "`record` is the folder of recordings: write `record = \"cassettes\"`");
+        }
         calls.push(builder_call(key, value, value.to_token_stream()));
     }
     if let Some((key, value)) = settings.get("ignore_without") {

@@ -18,6 +18,7 @@ use crate::dataset::Dataset;
 use crate::evaluators::{EvalContext, Evaluator};
 use crate::experiment::{AgentFn, Context, Records, ResolvedDefinition};
 use crate::llm::{LlmHandle, Models};
+use crate::recording::{AgentTraffic, ExecutionTraffic, ExperimentTraffic, within};
 use crate::thread_pool::{self, AbortOnDrop, catch_panic, join_all};
 
 /// How long all evaluators together may take to release resources.
@@ -38,6 +39,8 @@ pub struct Work {
     pub(crate) keys: Arc<[Arc<str>]>,
     /// The indexes of the items to run, in start order.
     pub(crate) items: Vec<usize>,
+    /// The model traffic, if it passes through the gateway.
+    pub(crate) traffic: Option<Arc<ExperimentTraffic>>,
     /// One permit per item that may run in parallel. An item takes one; the recorder returns it when the item is saved, which bounds
     /// how many results can be lost. The recorder closes the semaphore if items cannot be saved.
     pub(crate) slots: Arc<Semaphore>,
@@ -133,12 +136,14 @@ pub async fn run_item(work: &Work, index: usize, executed: impl Fn(usize)) -> It
     let key = &work.keys[index];
     let mut runs = Vec::with_capacity(work.definition.runs);
     for run_index in 0..work.definition.runs {
-        let context = Context::new(work.dataset.clone(), index, Arc::clone(key), run_index);
-        let mut execution = run_trial(work, context).await;
+        let mut execution = run_trial(work, index, run_index).await;
         // Agents and evaluators have seen everything; what is saved and displayed must not contain keys.
         execution.redact();
         runs.push(execution);
         executed(run_index);
+    }
+    if let Some(traffic) = &work.traffic {
+        traffic.close(index);
     }
     let passed = runs.iter().all(|run_item| passes(work, run_item));
     let input = redacted_item(work.dataset.shared(index));
@@ -168,9 +173,41 @@ impl AgentFailure {
     }
 }
 
-async fn run_trial(work: &Work, context: Context) -> Execution {
-    let (answer, took) = call_agent(work, context.clone()).await;
-    let latency_ms = milliseconds(took);
+async fn run_trial(work: &Work, index: usize, run_index: usize) -> Execution {
+    let begun = work.traffic.as_ref().map(|traffic| traffic.begin(work.dataset.shared(index), index, run_index));
+    let traffic = match begun.transpose() {
+        Ok(traffic) => traffic,
+        Err(error) => return Execution { status: Status::Error, error: Some(error), ..Execution::default() },
+    };
+    let context = Context::new(work.dataset.clone(), index, Arc::clone(&work.keys[index]), run_index);
+    let context = context.with_traffic(traffic.clone());
+    let mut execution = run_agent_and_evaluators(work, context, traffic.clone()).await;
+    match traffic.map(|traffic| traffic.end()).transpose() {
+        Ok(traffic) => execution.traffic = traffic.flatten().map(Box::new),
+        // The output is valid, but the next run would not replay what this one saw.
+        Err(error) => {
+            execution = Execution { status: Status::Error, error: Some(error), output: None, ..execution };
+        }
+    }
+    execution
+}
+
+async fn run_agent_and_evaluators(
+    work: &Work,
+    context: Context,
+    traffic: Option<Arc<ExecutionTraffic>>,
+) -> Execution {
+    let (answer, took) = call_agent(work, context.clone(), traffic.as_ref()).await;
+    let AgentTraffic { recorded_latency, waited, problem } = match &traffic {
+        Some(traffic) => traffic.end_agent(took).await,
+        None => AgentTraffic::default(),
+    };
+    let latency_ms = recorded_latency.unwrap_or_else(|| milliseconds(took.saturating_sub(waited)));
+    // A request that was not recorded is never a score, whatever the agent made of it.
+    let answer = match problem {
+        Some(problem) => Err(AgentFailure { reported: reported(answer), ..AgentFailure::error(problem) }),
+        None => answer,
+    };
     // From here on, tasks left behind by the agent cannot add records to this execution or to the next.
     let mut recorded = context.recorder().close();
     match answer.and_then(|output| validate_output(output, &mut recorded)) {
@@ -180,7 +217,7 @@ async fn run_trial(work: &Work, context: Context) -> Execution {
             let (item, key) = (Arc::clone(context.shared_item()), Arc::clone(context.shared_key()));
             let cx =
                 EvalContext::for_trial(item, key, context.index(), context.run_index(), Arc::clone(&output));
-            let evaluations = evaluate(work, &cx).await;
+            let evaluations = evaluate(work, &cx, traffic.as_ref()).await;
             let output = Some(Arc::unwrap_or_clone(output));
             Execution { output, latency_ms, evaluations, ..Execution::default() }
         }
@@ -188,6 +225,14 @@ async fn run_trial(work: &Work, context: Context) -> Execution {
             recorded.merge_into(&mut reported);
             Execution { status, latency_ms, error: Some(error), recorded: reported, ..Execution::default() }
         }
+    }
+}
+
+/// The metadata of an answer that does not count.
+fn reported(answer: Result<Output, AgentFailure>) -> Item {
+    match answer {
+        Ok(output) => output.into_metadata(),
+        Err(failure) => failure.reported,
     }
 }
 
@@ -205,7 +250,11 @@ fn milliseconds(duration: Duration) -> f64 {
 }
 
 /// Calls the agent in its own task, so that a panic or a blocking call stays isolated.
-async fn call_agent(work: &Work, context: Context) -> (Result<Output, AgentFailure>, Duration) {
+async fn call_agent(
+    work: &Work,
+    context: Context,
+    traffic: Option<&Arc<ExecutionTraffic>>,
+) -> (Result<Output, AgentFailure>, Duration) {
     let limit = work.definition.timeout;
     let agent = Arc::clone(&work.agent);
     let called = Instant::now();
@@ -213,9 +262,13 @@ async fn call_agent(work: &Work, context: Context) -> (Result<Output, AgentFailu
     let answer = async move {
         catch_panic(agent(context)).await.map_err(|panic| thread_pool::describe_panic(&*panic))
     };
-    let mut task = AbortOnDrop::new(tokio::spawn(answer));
+    let mut task = AbortOnDrop::new(match traffic {
+        Some(traffic) => tokio::spawn(within(Arc::clone(traffic.token()), answer)),
+        None => tokio::spawn(answer),
+    });
     let failed = |error: String| Err(AgentFailure::error(error));
-    match timeout(limit, task.join()).await {
+    let waited = || traffic.map_or(Duration::ZERO, |traffic| traffic.waited());
+    match timeout_without_waits(limit, called, waited, task.join()).await {
         Ok(Ok(Ok((Ok(output), took)))) => {
             (output.check_depth().or_else(|error| failed(error.to_string())), took)
         }
@@ -230,18 +283,36 @@ async fn call_agent(work: &Work, context: Context) -> (Result<Output, AgentFailu
     }
 }
 
+/// Waits for a future up to a limit, which the time in which it waited for a vendor's limits does not count against.
+async fn timeout_without_waits<F: Future>(
+    limit: Duration,
+    started: Instant,
+    waited: impl Fn() -> Duration,
+    future: F,
+) -> Result<F::Output, ()> {
+    let mut future = std::pin::pin!(future);
+    loop {
+        let left = (limit + waited()).saturating_sub(started.elapsed());
+        match timeout(left, &mut future).await {
+            Ok(output) => return Ok(output),
+            Err(_) if started.elapsed() < limit + waited() => {}
+            Err(_) => return Err(()),
+        }
+    }
+}
+
 fn timeout_message(limit: Duration) -> String {
     format!("timed out after {}", humantime::format_duration(limit))
 }
 
 /// Runs all evaluators in parallel.
-async fn evaluate(work: &Work, cx: &EvalContext) -> Evaluations {
+async fn evaluate(work: &Work, cx: &EvalContext, traffic: Option<&Arc<ExecutionTraffic>>) -> Evaluations {
     let scores = match &work.definition.evaluators[..] {
-        [evaluator] => vec![run_evaluator(work, &**evaluator, cx).await],
+        [evaluator] => vec![run_evaluator(work, &**evaluator, cx, traffic).await],
         evaluators => {
             let scores =
                 evaluators.iter().map(|evaluator| -> std::pin::Pin<Box<dyn Future<Output = _> + Send>> {
-                    Box::pin(run_evaluator(work, &**evaluator, cx))
+                    Box::pin(run_evaluator(work, &**evaluator, cx, traffic))
                 });
             join_all(scores.collect()).await
         }
@@ -249,8 +320,13 @@ async fn evaluate(work: &Work, cx: &EvalContext) -> Evaluations {
     work.names.iter().cloned().zip(scores).collect()
 }
 
-async fn run_evaluator(work: &Work, evaluator: &dyn Evaluator, cx: &EvalContext) -> ScoredEvaluation {
-    let asking = LlmHandle::new(Arc::clone(&work.models));
+async fn run_evaluator(
+    work: &Work,
+    evaluator: &dyn Evaluator,
+    cx: &EvalContext,
+    traffic: Option<&Arc<ExecutionTraffic>>,
+) -> ScoredEvaluation {
+    let asking = LlmHandle::new(Arc::clone(&work.models), traffic.cloned());
     let cx = cx.with_llm(asking.clone()).with_timeout(work.definition.timeout);
     // The call itself may panic before it returns a future.
     let mut evaluation = Box::pin(async { evaluator.evaluate(&cx).await });

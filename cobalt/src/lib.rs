@@ -14,6 +14,7 @@ pub mod llm;
 pub mod metrics;
 #[doc(hidden)]
 pub mod private;
+pub mod recording;
 mod session;
 mod settings;
 mod shards;

@@ -36,6 +36,9 @@ impl ThresholdOutcome {
 /// [`evaluate_against`](super::comparison::evaluate_against).
 #[must_use]
 pub fn evaluate(threshold: &Threshold, figures: &RunMetrics<'_>) -> ThresholdOutcome {
+    if let Some(outcome) = replayed_latency(threshold, figures) {
+        return outcome;
+    }
     match measure(threshold, figures) {
         Ok(_) if threshold.is_against_baseline() => {
             let message = format!("`{threshold}` needs a baseline");
@@ -59,6 +62,25 @@ pub fn evaluate(threshold: &Threshold, figures: &RunMetrics<'_>) -> ThresholdOut
 /// The outcome of a threshold if the run has nothing to measure for it.
 pub fn missing_measurement(threshold: &Threshold, figures: &RunMetrics<'_>) -> Option<ThresholdOutcome> {
     measure(threshold, figures).err().map(|reason| nothing_to_measure(threshold, &reason))
+}
+
+/// The outcome of a threshold for the latency if every item was replayed: there is nothing to measure, which is nobody's fault, so it
+/// passes.
+fn replayed_latency(threshold: &Threshold, figures: &RunMetrics<'_>) -> Option<ThresholdOutcome> {
+    let is_replayed = !figures.latency.is_empty() && figures.live_latency.is_empty();
+    if *threshold.category() != Category::Latency || !is_replayed {
+        return None;
+    }
+    let message = format!(
+        "`{threshold}` has nothing to measure: {} replayed, so the latency is that of the recording; to measure it, run with \
+         `COBALT_RECORD=off`",
+        match figures.latency.len() {
+            1 => "the item was".to_owned(),
+            items => format!("all {} were", count(items, "item")),
+        }
+    );
+    let outcome = ThresholdOutcome::new(threshold, ThresholdStatus::Inconclusive, None, message);
+    Some(ThresholdOutcome { passed: true, ..outcome })
 }
 
 fn nothing_to_measure(threshold: &Threshold, reason: &str) -> ThresholdOutcome {
@@ -126,7 +148,7 @@ fn measure(threshold: &Threshold, figures: &RunMetrics<'_>) -> Result<f64, Strin
                 })
                 .and_then(|evaluator| evaluator_metric(metric, evaluator))
         }
-        Category::Latency => amount_metric(metric, &figures.latency, || "no item was run".to_owned()),
+        Category::Latency => amount_metric(metric, &figures.live_latency, || "no item was run".to_owned()),
         Category::Tokens if figures.without_tokens > 0 && !figures.tokens.is_empty() => {
             let how = "`Output::tokens(input, output)` or `Context::record`";
             Err(partially_reported(figures.without_tokens, figures, "tokens", how))
@@ -238,6 +260,9 @@ pub fn evaluate_all(
     against: &BaselineContext<'_>,
 ) -> Vec<ThresholdOutcome> {
     let alone = |threshold: &Threshold| {
+        if let Some(outcome) = replayed_latency(threshold, figures) {
+            return Some(outcome);
+        }
         (!threshold.is_against_baseline())
             .then(|| evaluate(threshold, figures))
             // There is nothing to compare with any baseline.

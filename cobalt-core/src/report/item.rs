@@ -9,6 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
 use super::stats::describe;
+use super::traffic::Traffic;
 use crate::item::{ExecutionUsage, Item, Output, TokenCount};
 use crate::prices::{JudgeUsage, PriceTable};
 use crate::redact::{redact, redact_fields};
@@ -143,6 +144,8 @@ pub struct Execution {
     pub error: Option<String>,
     /// What the agent recorded before it failed; empty if there is an output, whose metadata includes it.
     pub recorded: Item,
+    /// The model traffic that passed through the gateway; absent if there was none.
+    pub traffic: Option<Box<Traffic>>,
 }
 
 impl Execution {
@@ -304,6 +307,8 @@ struct SerializedExecution<'a> {
     status: Status,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    traffic: Option<&'a Traffic>,
 }
 
 /// An output. The original tool expects one even if the agent failed.
@@ -333,6 +338,7 @@ impl<'a> From<&'a Execution> for SerializedExecution<'a> {
             evaluations: &run.evaluations,
             status: run.status,
             error: run.error.as_deref(),
+            traffic: run.traffic.as_deref(),
         }
     }
 }
@@ -352,6 +358,8 @@ pub struct SerializedItem<'a> {
     passed: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    traffic: Option<&'a Traffic>,
     #[serde(skip_serializing_if = "Option::is_none")]
     runs: Option<Vec<SerializedExecution<'a>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -398,6 +406,7 @@ impl Serialize for ItemResult {
             status: self.status(),
             passed: self.passed,
             error: self.error(),
+            traffic: first.traffic.as_deref().filter(|_| !several),
             runs: several.then(|| self.runs.iter().map(SerializedExecution::from).collect()),
             aggregated: several.then(|| SerializedAggregation {
                 avg_latency_ms: self.latency_ms(),
@@ -419,6 +428,7 @@ struct ParsedExecution {
     evaluations: Evaluations,
     status: Option<Status>,
     error: Option<String>,
+    traffic: Option<Box<Traffic>>,
 }
 
 impl From<ParsedExecution> for Execution {
@@ -428,8 +438,8 @@ impl From<ParsedExecution> for Execution {
             output if status == Status::Ok => (output, Item::new()),
             output => (None, output.map(Output::into_metadata).unwrap_or_default()),
         };
-        let ParsedExecution { latency_ms, evaluations, error, .. } = run;
-        Self { status, output, latency_ms, evaluations, error, recorded }
+        let ParsedExecution { latency_ms, evaluations, error, traffic, .. } = run;
+        Self { status, output, latency_ms, evaluations, error, recorded, traffic }
     }
 }
 
@@ -459,6 +469,7 @@ struct ParsedItem {
     evaluations: Evaluations,
     status: Option<Status>,
     error: Option<String>,
+    traffic: Option<Box<Traffic>>,
 }
 
 impl<'de> Deserialize<'de> for ItemResult {
@@ -473,6 +484,7 @@ impl<'de> Deserialize<'de> for ItemResult {
                 evaluations: item.evaluations,
                 status: item.status,
                 error: item.error,
+                traffic: item.traffic,
             }));
         }
         let input = match item.input {

@@ -88,6 +88,10 @@ pub struct MeasuredItem {
     /// The agent cost over all trials of the item in USD; absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<f64>,
+    /// A hash of each message that the agent sent to a model in the first trial, in order; empty if its traffic did not pass through
+    /// the gateway. See [`Traffic::asked`](super::Traffic::asked).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub asked: Vec<String>,
     /// Each evaluator's scores from 0 to 1, one for each trial that it scored.
     pub scores: BTreeMap<String, Vec<f64>>,
     /// The latency and usage of each trial; empty for a single trial, and in files of earlier versions.
@@ -182,6 +186,7 @@ impl MeasuredItem {
             cluster: cluster_name(&item.input),
             failed: (0..).zip(&item.runs).filter(|(_, run)| run.is_in_error()).map(|(run, _)| run).collect(),
             latency_ms: item.latency_ms(),
+            asked: item.runs.first().and_then(|run| run.traffic.as_ref()).map_or_else(Vec::new, |traffic| traffic.asked.clone()),
             tokens: usage.tokens,
             cost: usage.known_cost(),
             scores: scores.filter(|(_, scores)| !scores.is_empty()).collect(),

@@ -8,6 +8,7 @@ use super::item::{ItemResult, Status};
 use super::stats::{Cluster, Interval, by_cluster, describe, pass_at_k, pass_hat_k, sum, wilson_clustered};
 use super::summary::{JudgeTotals, LatencyStats, ScoreStats, Summary};
 use super::threshold::{Category, Metric, Threshold};
+use super::traffic::TrafficSummary;
 use crate::item::ExecutionUsage;
 use crate::prices::PriceTable;
 use crate::wording::{format_decimal, group_decimal};
@@ -20,6 +21,8 @@ pub struct RunMetrics<'a> {
     pub(super) evaluators: Vec<EvaluatorMetrics<'a>>,
     /// Each item's mean latency in milliseconds.
     pub(super) latency: Vec<f64>,
+    /// The same without items whose latency is that of a recording.
+    pub(super) live_latency: Vec<f64>,
     /// Each item's tokens over its trials, if reported.
     pub(super) tokens: Vec<f64>,
     total_tokens: Option<u64>,
@@ -88,6 +91,7 @@ impl<'a> RunMetrics<'a> {
 
     fn add(&mut self, item: &ItemResult, cluster: usize, prices: &PriceTable) {
         self.latency.push(item.latency_ms());
+        self.live_latency.extend((!item.has_replayed_latency()).then(|| item.latency_ms()));
         self.successful += usize::from(item.status() == Status::Ok);
         let is_answered = item.runs.iter().any(|run| run.status == Status::Ok);
         self.answered |= is_answered;
@@ -150,6 +154,7 @@ impl<'a> RunMetrics<'a> {
                 p95: l.p95,
                 p99: l.p99,
             }),
+            traffic: TrafficSummary::of(self.items),
             ..Summary::default()
         };
         self.judges.add_to(&mut summary);

@@ -15,6 +15,7 @@ mod shard;
 pub mod stats;
 mod summary;
 mod threshold;
+mod traffic;
 mod validate;
 
 pub use crate::timestamp::Timestamp;
@@ -33,5 +34,6 @@ pub use summary::{LatencyStats, ScoreStats, Summary};
 pub use threshold::{
     Category, Comparison, LatencyBound, Metric, NumberBound, Threshold, ThresholdError, parse_duration,
 };
+pub use traffic::{Traffic, TrafficSummary};
 pub(crate) use validate::validate_item;
 pub use validate::{ItemError, validate_items};

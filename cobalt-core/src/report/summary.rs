@@ -8,6 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use super::config::RunConfig;
 use super::item::{ItemResult, Status};
 use super::stats::{Interval, sum};
+use super::traffic::TrafficSummary;
 use crate::prices::JudgeUsage;
 
 /// The summary of a whole run.
@@ -67,6 +68,9 @@ pub struct Summary {
     /// The agent's latency.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub latency: Option<LatencyStats>,
+    /// The model traffic that passed through the gateway; absent if there was none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub traffic: Option<TrafficSummary>,
 }
 
 fn is_zero(count: &usize) -> bool {

@@ -18,6 +18,7 @@ use super::evaluators::EvaluatorEntry;
 use super::locate::SourceFile;
 use super::models::{Cache, Embedding, Judge};
 use super::platforms::Platforms;
+use super::recordings::RecordingsTable;
 use super::reporter::Reporter;
 use super::settings::dotted_key;
 use super::small_tables::{Dashboard, ModelPrice, Redaction, Storage};
@@ -76,6 +77,8 @@ pub struct ConfigFile {
     /// Webhooks that `cargo cobalt run` and `merge` call when a run finishes.
     #[cfg_attr(feature = "schema", schemars(with = "Option<Vec<super::webhooks::WebhookTable>>"))]
     pub(super) webhooks: Option<Vec<WebhookConfig>>,
+    /// Recordings of model traffic.
+    pub(super) recordings: Option<RecordingsTable>,
     /// Settings of `cargo cobalt serve`.
     pub(super) dashboard: Option<Dashboard>,
     /// Redaction of stored, displayed and served text.

@@ -154,6 +154,7 @@ impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
             datasets,
             platforms,
             webhooks,
+            recordings,
             dashboard,
             redaction,
             ci,
@@ -183,6 +184,7 @@ impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
         let webhooks = self.webhooks(webhooks);
         let accounts = self.accounts(platforms.unwrap_or_default())?;
         let fetch = self.fetch_settings(&layout, accounts)?;
+        let recordings = self.recordings(recordings.unwrap_or_default())?;
         let dashboard = self.dashboard(dashboard.unwrap_or_default());
         let redacts_forms = self.redacts_forms(redaction.unwrap_or_default())?;
         Ok(Config {
@@ -212,6 +214,7 @@ impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
             baseline,
             datasets,
             webhooks,
+            recordings,
             dashboard,
             redacts_forms,
             fetch,

@@ -10,6 +10,7 @@ mod locate;
 mod models;
 mod overrides;
 mod platforms;
+mod recordings;
 mod reporter;
 mod resolve;
 mod resolved;

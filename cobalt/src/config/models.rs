@@ -74,7 +74,7 @@ impl EvalContext {
 #[cfg(feature = "judge")]
 fn llm_from_environment() -> Result<LlmHandle, EvalError> {
     let config = Config::from_environment().map_err(|error| EvalError::new(error.to_string()))?;
-    Ok(LlmHandle::new(config.shared_models()))
+    Ok(LlmHandle::new(config.shared_models(), None))
 }
 
 /// Default model of judges, and how to call it.

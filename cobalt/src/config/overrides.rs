@@ -14,9 +14,10 @@ use super::error::ConfigError;
 use super::reporter::Reporter;
 use super::settings::{OnInconclusive, RerunMode};
 use super::variables::{
-    BASELINE, CACHE, CI, CONCURRENCY, CONFIG, OFFLINE, ON_INCONCLUSIVE, ONLY, REDACTION_FORMS, REFRESH,
+    BASELINE, CACHE, CI, CONCURRENCY, CONFIG, OFFLINE, ON_INCONCLUSIVE, ONLY, RECORD, RECORD_STALE, REDACTION_FORMS, REFRESH,
     RESUME, RUNS, SHARD, TIMEOUT,
 };
+use crate::recording::RecordMode;
 use crate::settings::{MAX_RUNS, MAX_TIMEOUT};
 
 /// Settings from the command's flags, which override all others.
@@ -47,6 +48,10 @@ pub struct Flags {
     pub offline: bool,
     /// `--refresh`: re-fetch cached datasets older than this, the start of the command.
     pub refresh: Option<SystemTime>,
+    /// `--record`: how to use recordings of model traffic.
+    pub record: Option<RecordMode>,
+    /// `--record-stale`: record again what is older.
+    pub record_stale: Option<Duration>,
     /// `--on-inconclusive`: how to treat inconclusive thresholds.
     pub on_inconclusive: Option<OnInconclusive>,
 }
@@ -69,7 +74,9 @@ impl Flags {
         let baseline = baseline.map(|list| (BASELINE, list));
         let on_inconclusive =
             self.on_inconclusive.map(|outcome| (ON_INCONCLUSIVE, outcome.to_string().into()));
-        let all = [config, concurrency, runs, ci, resume, only, shard, baseline, on_inconclusive];
+        let record = self.record.map(|mode| (RECORD, mode.to_string().into()));
+        let stale = self.record_stale.map(|age| (RECORD_STALE, humantime::format_duration(age).to_string().replace(' ', "").into()));
+        let all = [config, concurrency, runs, ci, resume, only, shard, baseline, on_inconclusive, record, stale];
         Ok(all.into_iter().flatten().chain(self.fetch_variables()).collect())
     }
 
@@ -156,6 +163,14 @@ impl<F: Fn(&str) -> Option<OsString>> EnvVariables<F> {
 
     pub fn on_inconclusive(&self) -> Result<Option<OnInconclusive>, ConfigError> {
         self.read(ON_INCONCLUSIVE, "`pass` or `fail`", |text| text.parse().ok())
+    }
+
+    pub fn record(&self) -> Result<Option<RecordMode>, ConfigError> {
+        self.read(RECORD, "`off`, `replay`, `record` or `auto`", |text| text.parse().ok())
+    }
+
+    pub fn record_stale(&self) -> Result<Option<Duration>, ConfigError> {
+        self.read(RECORD_STALE, "an age such as `30d`", |text| humantime::parse_duration(text).ok())
     }
 
     pub fn cache(&self) -> Result<Option<bool>, ConfigError> {

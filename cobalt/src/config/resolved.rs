@@ -21,6 +21,7 @@ use crate::dataset::settings::FetchSettings;
 use crate::dataset::tables::DatasetTable;
 use crate::evaluators::Evaluator;
 use crate::llm::ModelSettings;
+use crate::recording::RecordSettings;
 use crate::settings::TargetPattern;
 
 /// The resolved settings.
@@ -62,6 +63,7 @@ pub struct Config {
     pub(super) webhooks: Vec<Webhook>,
     pub(super) dashboard: DashboardSettings,
     pub(super) redacts_forms: bool,
+    pub(super) recordings: RecordSettings,
     pub(super) fetch: FetchSettings,
     pub(super) settings: Vec<Setting>,
 }
@@ -236,6 +238,11 @@ impl Config {
     /// The settings for fetching datasets.
     pub(crate) fn fetch_settings(&self) -> &FetchSettings {
         &self.fetch
+    }
+
+    /// The settings for recordings of model traffic.
+    pub(crate) fn recordings(&self) -> &RecordSettings {
+        &self.recordings
     }
 
     /// The thresholds of an experiment that declares none.

@@ -22,6 +22,12 @@ pub(crate) const RESUME: &str = "COBALT_RESUME";
 pub const ONLY: &str = "COBALT_ONLY";
 /// The shard of the items to run.
 pub const SHARD: &str = "COBALT_SHARD";
+/// How recordings of model traffic are used.
+pub const RECORD: &str = "COBALT_RECORD";
+/// Recordings older than this are renewed.
+pub const RECORD_STALE: &str = "COBALT_RECORD_STALE";
+/// The gateway that a process is for itself.
+pub(crate) const GATEWAY: &str = "COBALT_GATEWAY";
 /// A hash of the package's sources, passed by `cargo cobalt run`.
 pub const SOURCES: &str = "COBALT_SOURCES";
 /// Whether datasets are never fetched.
@@ -48,7 +54,7 @@ pub(crate) const REQUEST: &str = "COBALT_REQUEST";
 const PREFIX: &str = "COBALT_";
 
 /// Every variable that users may set for a run or for the command.
-const KNOWN_VARIABLES: [&str; 21] = [
+const KNOWN_VARIABLES: [&str; 24] = [
     BASELINE,
     CACHE,
     CACHE_DIR,
@@ -56,10 +62,13 @@ const KNOWN_VARIABLES: [&str; 21] = [
     CONCURRENCY,
     CONFIG,
     DIR,
+    GATEWAY,
     HISTORY_DB,
     OFFLINE,
     ONLY,
     ON_INCONCLUSIVE,
+    RECORD,
+    RECORD_STALE,
     REDACTION_FORMS,
     REFRESH,
     REQUEST,

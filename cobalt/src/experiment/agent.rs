@@ -11,6 +11,7 @@ use serde::de::DeserializeOwned;
 use super::into_output::IntoOutput;
 use super::record::{Record, Recorder};
 use crate::dataset::{Dataset, DecodeError, decode};
+use crate::recording::{ExecutionTraffic, within_sync};
 use crate::thread_pool;
 
 /// Why an agent returned no output: its own error, a panic, or an item that does not match its parameter type.
@@ -100,7 +101,9 @@ macro_rules! impl_agent {
                     let called = Instant::now();
                     let call = thread_pool::run(move || {
                         let started = Instant::now();
+                        let context = $context.clone();
                         let answer = || agent $arguments.into_output();
+                        let answer = || -> Result<Output, AgentError> { context.run_plain(answer) };
                         (answer(), started.elapsed())
                     });
                     Box::pin(async move {
@@ -137,12 +140,25 @@ pub struct Context {
     run_index: usize,
     dataset: Dataset,
     recorder: Recorder,
+    traffic: Option<Arc<ExecutionTraffic>>,
 }
 
 impl Context {
     pub(crate) fn new(dataset: Dataset, index: usize, key: Arc<str>, run_index: usize) -> Self {
         let item = Arc::clone(dataset.shared(index));
-        Self { item, key, index, run_index, dataset, recorder: Recorder::new() }
+        Self { item, key, index, run_index, dataset, recorder: Recorder::new(), traffic: None }
+    }
+
+    pub(crate) fn with_traffic(self, traffic: Option<Arc<ExecutionTraffic>>) -> Self {
+        Self { traffic, ..self }
+    }
+
+    /// Runs a plain agent, so that its thread is known to belong to this execution.
+    fn run_plain<R>(&self, agent: impl FnOnce() -> R) -> R {
+        match &self.traffic {
+            Some(traffic) => within_sync(Arc::clone(traffic.token()), agent),
+            None => agent(),
+        }
     }
 
     /// The item, as in the dataset.
@@ -232,5 +248,42 @@ impl Context {
 
     pub(crate) fn recorder(&self) -> &Recorder {
         &self.recorder
+    }
+
+    /// The base URL for a client of a vendor's API that you build for this item: requests to it are recorded and replayed as those of
+    /// this item, exactly. Without recordings, it is the vendor's own base URL, or that of the environment.
+    ///
+    /// ```
+    /// use cobalt::{Context, Provider};
+    ///
+    /// async fn agent(context: Context) -> String {
+    ///     let base_url = context.base_url(Provider::OpenAi);
+    ///     // let client = Client::with_config(OpenAIConfig::new().with_api_base(base_url));
+    ///     base_url
+    /// }
+    /// ```
+    ///
+    /// For `Azure`, set `AZURE_OPENAI_ENDPOINT`; without it, the URL is empty. For a server that is not a [`Provider`](crate::Provider),
+    /// use [`base_url_for`](Self::base_url_for).
+    #[cfg(feature = "record")]
+    #[must_use]
+    pub fn base_url(&self, provider: crate::Provider) -> String {
+        crate::recording::base_url(provider, self.traffic.as_deref())
+    }
+
+    /// The same for any server, such as vLLM or another vendor, by its base URL. It is returned unchanged without recordings.
+    #[cfg(feature = "record")]
+    #[must_use]
+    pub fn base_url_for(&self, base_url: &str) -> String {
+        crate::recording::base_url_for(base_url, self.traffic.as_deref())
+    }
+
+    /// The header that attributes a request to this item: name and value. Use it if several items share a client. `None` without
+    /// recordings. [`current_header`](crate::recording::current_header) finds it by the task.
+    #[cfg(feature = "record")]
+    #[must_use]
+    pub fn request_header(&self) -> Option<(&'static str, String)> {
+        let traffic = self.traffic.as_ref()?;
+        Some((crate::recording::EXECUTION_HEADER, traffic.token().to_string()))
     }
 }

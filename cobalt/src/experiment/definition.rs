@@ -13,6 +13,7 @@ use super::agent::{Agent, AgentFn};
 use crate::dataset::{Dataset, IntoDataset};
 use crate::error::Error;
 use crate::evaluators::Evaluator;
+use crate::recording::{RecordMode, Recordings, ResolvedRecording};
 use crate::settings::{MAX_RUNS, MAX_TIMEOUT};
 
 /// The resolved settings of an experiment, without its data and its agent.
@@ -29,6 +30,8 @@ pub struct ResolvedDefinition {
     pub(crate) strict: bool,
     /// A fingerprint of the configured judge models, if any are configured.
     pub(crate) models: Option<String>,
+    /// How recordings of model traffic are used.
+    pub(crate) recording: ResolvedRecording,
     /// A hash of the declaration's source, if declared with an attribute.
     pub(crate) source_hash: Option<u64>,
     /// The location of the declaration, if declared with an attribute.
@@ -83,6 +86,11 @@ impl ResolvedDefinition {
             let hours = self.timeout.as_secs() / 3600;
             let most = MAX_TIMEOUT.as_secs() / 3600;
             return Err(format!("`timeout` is {hours}h, but the maximum is {most}h"));
+        }
+        if self.recording.mode != RecordMode::Off && cfg!(not(feature = "record")) {
+            return Err("its model traffic is recorded or replayed, which needs the feature `record` of `cobalt`; enable it in Cargo.toml, or \
+                        set COBALT_RECORD=off"
+                .to_owned());
         }
         if self.evaluators.is_empty() {
             return Err("it has no evaluator, so nothing would be measured; add one, or set `evaluators` for all experiments \
@@ -186,6 +194,8 @@ pub(crate) struct Declaration {
     pub(crate) evaluators: Vec<Arc<dyn Evaluator>>,
     pub(crate) thresholds: Vec<Threshold>,
     pub(crate) strict: Option<bool>,
+    /// Recordings of its model traffic.
+    pub(crate) recordings: Option<Recordings>,
     /// Variables that must be set for it to run.
     pub(crate) ignore_without: Vec<String>,
     /// A hash of the declaration's source, if declared with an attribute.
@@ -224,6 +234,7 @@ impl Experiment {
                 evaluators: Vec::new(),
                 thresholds: Vec::new(),
                 strict: None,
+                recordings: None,
                 ignore_without: Vec::new(),
                 source_hash: None,
                 declared_at: None,
@@ -295,6 +306,16 @@ impl Experiment {
     /// For the effect on test cases, see [`experiment`](macro@crate::experiment).
     pub fn ignore_without(mut self, variable: impl Into<String>) -> Self {
         self.declaration.ignore_without.push(variable.into());
+        self
+    }
+
+    /// Records the model traffic of the agent and the judges, and replays it: a folder relative to the package, or
+    /// [`Recordings`](crate::recording::Recordings). See [`recording`](crate::recording).
+    ///
+    /// Only the attribute leads clients to the gateway by variables such as `OPENAI_BASE_URL`. With this method, use
+    /// [`Context::base_url`](crate::Context::base_url) or a header.
+    pub fn record(mut self, recordings: impl Into<Recordings>) -> Self {
+        self.declaration.recordings = Some(recordings.into());
         self
     }
 

@@ -93,6 +93,9 @@ fn run(args: &Args) -> Result<i32, String> {
     let mut warnings = warnings::unknown_variables(&definitions, &config);
     warnings.extend(warnings::keys_in_config(&config));
     definitions.retain(|definition| args.may_select(&cases::case_name(definition)));
+    if !args.mimic.list && planned_run::needs_gateway(&definitions, &config) {
+        planned_run::lead_clients_to_gateway(&config)?;
+    }
     let Some(request) = Request::from_environment()? else {
         return test(&definitions, args, config, warnings);
     };

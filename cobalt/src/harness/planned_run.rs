@@ -10,6 +10,8 @@ use cobalt_core::store::{InterruptedRun, derive_id};
 use super::cases::{CaseTarget, LoadFailure};
 use crate::config::Config;
 use crate::error::Error;
+use crate::private::ExperimentDefinition;
+use crate::recording::RecordMode;
 use crate::session::{ItemSelection, MissingKeys, Plan, Rerun, Run};
 
 /// Cases with their names.
@@ -167,16 +169,46 @@ impl PlannedRun {
     }
 }
 
+/// Whether the traffic of some experiment may be recorded or replayed.
+pub fn needs_gateway(definitions: &[&'static ExperimentDefinition], config: &Config) -> bool {
+    let settings = config.recordings();
+    let is_recorded = |definition: &&ExperimentDefinition| {
+        definition.records || settings.resolve(&(definition.name)(), None).mode != RecordMode::Off
+    };
+    settings.requested != Some(RecordMode::Off) && definitions.iter().any(is_recorded)
+}
+
+/// Restarts the process with the variables that lead clients to the gateway; returns if they do.
+#[cfg(feature = "record")]
+pub fn lead_clients_to_gateway(config: &Config) -> Result<(), String> {
+    let variables = crate::recording::missing_variables()?;
+    if variables.is_empty() {
+        return crate::recording::Gateway::shared(config.prices()).map(drop);
+    }
+    restart(variables.iter()).map_err(|error| format!("failed to restart with the gateway for model traffic: {error}"))
+}
+
+/// Without the feature, an experiment that needs it is refused when it is read.
+#[cfg(not(feature = "record"))]
+pub fn lead_clients_to_gateway(_: &Config) -> Result<(), String> {
+    Ok(())
+}
+
 /// Restarts the process with the variables that are missing; returns if every variable is set.
 pub fn restart_with_missing_variables(variables: &BTreeMap<String, String>) -> Result<(), String> {
-    let missing: Vec<_> = variables.iter().filter(|(name, _)| env::var_os(name).is_none()).collect();
-    if missing.is_empty() {
+    let mut missing = variables.iter().filter(|(name, _)| env::var_os(name).is_none()).peekable();
+    if missing.peek().is_none() {
         return Ok(());
     }
+    restart(missing).map_err(|error| format!("failed to restart with the variables of `[env]`: {error}"))
+}
+
+/// Restarts the process with further variables. Returns only on error.
+fn restart<'a>(variables: impl Iterator<Item = (&'a String, &'a String)>) -> Result<(), String> {
     let program = env::current_exe().map_err(|error| format!("failed to find this program: {error}"))?;
     let mut command = Command::new(program);
-    command.args(env::args_os().skip(1)).envs(missing);
-    Err(format!("failed to restart with the variables of `[env]`: {}", exec(command)))
+    command.args(env::args_os().skip(1)).envs(variables);
+    Err(exec(command).to_string())
 }
 
 /// Replaces this process. Returns only on error.

@@ -20,6 +20,10 @@ pub(crate) use attempt::{
     AttemptError, BodyLimit, Failure, HttpRequest, HttpResponse, RedirectPolicy, Refusal, RetryPolicy,
     Timeout, attempt, is_safe_cross_origin,
 };
+#[cfg(feature = "record")]
+pub(crate) use attempt::{is_transient, retry_after};
+#[cfg(feature = "record")]
+pub(crate) use connections::root_cause;
 pub(crate) use connections::Connections;
 pub(crate) use redaction::redact_key;
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
+use cobalt_core::prices::Tokens;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -48,6 +49,8 @@ pub struct AcceptedAnswer {
     pub text: Arc<str>,
     /// Whether it came from the cache.
     pub from_cache: bool,
+    /// The tokens that it used.
+    pub tokens: Tokens,
 }
 
 /// How many bytes may be scanned in vain per byte of text, before the parser skips ahead.

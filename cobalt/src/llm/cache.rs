@@ -153,6 +153,21 @@ pub fn question_key(target: &Target, question: &Question) -> String {
     key_of_parts("question", target, parts)
 }
 
+/// The key of a question in recordings: without the model, which may not be known when it is replayed.
+pub fn recorded_question_key(question: &Question, temperature: Option<f64>) -> String {
+    let Question { system, prompt, schema, repetition: which } = question;
+    let mut written = schema.schema.clone();
+    written.sort_all_objects();
+    let temperature = temperature.map(|temperature| temperature.to_string()).unwrap_or_default();
+    let parts = ["question", VERSION, schema.name, &written.to_string(), system, prompt, &which.to_string(), &temperature];
+    sha256_hex(&parts)
+}
+
+/// The key of a text in recordings, for embedding or moderation.
+pub fn recorded_text_key(what: &str, text: &str) -> String {
+    sha256_hex(&[what, VERSION, text])
+}
+
 /// The cache key of a text, for embedding or moderation.
 pub fn text_key(what: &str, target: &Target, text: &str) -> String {
     key_of_parts(what, target, [text.to_owned()])

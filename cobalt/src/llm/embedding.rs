@@ -4,12 +4,17 @@ use std::collections::HashMap;
 use std::pin::Pin;
 use std::sync::Arc;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use cobalt_core::prices::Tokens;
+use serde_json::json;
+
 use super::client::Target;
 use super::embedding_batcher::EmbeddedText;
 use super::models::Models;
 use super::single_flight::Shared;
 use super::vendors::Role;
-use super::{AskError, JudgeMeter, ModelChoice, Provider, cache};
+use super::{AskError, CallMeter, ModelChoice, Provider, cache};
 use crate::thread_pool::join_all;
 
 /// The result for a text.
@@ -26,9 +31,18 @@ impl Models {
         &self,
         choice: &ModelChoice,
         texts: &[&str],
-        meter: &JudgeMeter,
+        meter: &CallMeter,
     ) -> Result<Vec<Arc<[f32]>>, AskError> {
-        let target = self.resolve_for_call(Role::Embedding, choice)?;
+        let target = match self.resolve_for_call(Role::Embedding, choice) {
+            // What is recorded needs no key.
+            Err(error) => return self.recorded_vectors(choice, texts, meter)?.ok_or(error),
+            Ok(target) => target,
+        };
+        if target.provider != Provider::Local
+            && let Some(recorded) = self.recorded_vectors(choice, texts, meter)?
+        {
+            return Ok(recorded);
+        }
         if target.provider == Provider::Local {
             return Ok(texts.iter().map(|text| embed(text).into()).collect());
         }
@@ -48,10 +62,32 @@ impl Models {
                 the cache folder"
             )));
         }
+        for (text, place) in &places {
+            let encoded = encode_vector(&vectors[*place]);
+            let key = |_| cache::recorded_text_key("embedding", text);
+            self.record_answer(&target, key, json!({ "text": text }), (encoded.into(), Tokens::default()), meter);
+        }
         Ok(texts.iter().map(|text| Arc::clone(&vectors[places[text]])).collect())
     }
 
-    async fn vector(&self, target: &Target, text: &str, meter: &JudgeMeter) -> Result<Arc<[f32]>, AskError> {
+    /// The recorded embeddings of texts; `None` if one of them is not recorded and may be requested.
+    fn recorded_vectors(
+        &self,
+        choice: &ModelChoice,
+        texts: &[&str],
+        meter: &CallMeter,
+    ) -> Result<Option<Vec<Arc<[f32]>>>, AskError> {
+        let vector = |text: &&str| {
+            let key = |_| cache::recorded_text_key("embedding", text);
+            let Some(answer) = self.recorded_answer(Role::Embedding, choice, key, meter)? else { return Ok(None) };
+            let bytes = answer.answer.as_str().and_then(|text| STANDARD.decode(text).ok());
+            let damaged = || AskError(format!("the recorded embedding of `{}` is damaged; record it again", answer.model));
+            bytes.and_then(|bytes| decode_vector(&bytes)).ok_or_else(damaged).map(Some)
+        };
+        texts.iter().map(vector).collect()
+    }
+
+    async fn vector(&self, target: &Target, text: &str, meter: &CallMeter) -> Result<Arc<[f32]>, AskError> {
         let key = cache::text_key("embedding", target, text);
         let ask = async {
             if let Some(vector) = self.cached(&key).and_then(|bytes| decode_vector(&bytes)) {
@@ -68,6 +104,11 @@ impl Models {
         }
         vector
     }
+}
+
+/// Encodes a vector as it is decoded, in Base64.
+fn encode_vector(vector: &[f32]) -> String {
+    STANDARD.encode(vector.iter().flat_map(|number| number.to_le_bytes()).collect::<Vec<_>>())
 }
 
 /// Decodes a cached vector: little-endian, four bytes per number.

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::vendors::Role;
 use super::{
-    CheckError, JudgeMeter, JudgeUsage, ModelChoice, ModelSettings, Models, Question, Schema, target,
+    CheckError, CallMeter, JudgeUsage, ModelChoice, ModelSettings, Models, Question, Schema, target,
 };
 use crate::http::redact_key;
 
@@ -22,7 +22,7 @@ const MIN_TIMEOUT: Duration = Duration::from_secs(300);
 pub struct Judge {
     models: Models,
     choice: ModelChoice,
-    meter: JudgeMeter,
+    meter: CallMeter,
 }
 
 impl Judge {
@@ -49,7 +49,7 @@ impl Judge {
         };
         // The choice already includes the values of all variables.
         let models = Models::new(settings, prices.clone(), |_| None);
-        Ok(Self { models, choice, meter: JudgeMeter::default() })
+        Ok(Self { models, choice, meter: CallMeter::default() })
     }
 
     /// Asks for an object that matches a schema, and once more if the answer does not match. `schema` is the JSON schema of an

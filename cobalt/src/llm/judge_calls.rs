@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use cobalt_core::prices::Tokens;
 use cobalt_core::redact::redacted;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::answer::{AcceptedAnswer, AskError, Moderation, Question, parse_answer};
 use super::client::{ClientError, OrderedJson, Target};
@@ -12,7 +12,7 @@ use super::embedding_batcher::CallUsage;
 use super::models::Models;
 use super::single_flight::Shared;
 use super::vendors::Role;
-use super::{JudgeMeter, ModelChoice, cache};
+use super::{CallMeter, ModelChoice, cache};
 
 /// How often a question is asked until the answer is usable.
 const ATTEMPTS: usize = 2;
@@ -24,22 +24,30 @@ impl Models {
         &self,
         choice: &ModelChoice,
         question: &Question,
-        meter: &JudgeMeter,
+        meter: &CallMeter,
         read: impl Fn(&Map<String, Value>) -> Result<T, String>,
     ) -> Result<T, AskError> {
+        let recorded_key = |temperature| cache::recorded_question_key(question, temperature);
+        if let Some(answer) = self.recorded_answer(Role::Judge, choice, recorded_key, meter)? {
+            let text = answer.answer.as_str().unwrap_or_default();
+            return parse_answer(text, &question.prompt, read)
+                .map_err(|problem| AskError(format!("the recorded answer of `{}` is unusable: {problem}", answer.model)));
+        }
         let target = self.resolve_for_call(Role::Judge, choice)?;
         let key = cache::question_key(&target, question);
         let accepts = |text: &str| parse_answer(text, &question.prompt, |object| read(object).map(drop));
         let ask = async {
             if let Some(text) = self.cached_text(&key).filter(|text| accepts(text).is_ok()) {
-                return Ok(AcceptedAnswer { text: text.into(), from_cache: true });
+                return Ok(AcceptedAnswer { text: text.into(), from_cache: true, tokens: Tokens::default() });
             }
-            let text = self.ask_until_accepted(&target, question, meter, accepts).await?;
+            let (text, tokens) = self.ask_until_accepted(&target, question, meter, accepts).await?;
             // The judged output may contain a key, and the answer may repeat it.
             self.cache_response(&key, redacted(&text).as_bytes());
-            Ok(AcceptedAnswer { text: text.into(), from_cache: false })
+            Ok(AcceptedAnswer { text: text.into(), from_cache: false, tokens })
         };
-        let given = self.share_request(&target, &key, meter, ask).await?;
+        let (given, tokens) = self.share_request(&target, &key, meter, ask).await?;
+        let asked = json!({ "system": question.system, "prompt": question.prompt });
+        self.record_answer(&target, recorded_key, asked, (redacted(&given).into(), tokens), meter);
         parse_answer(&given, &question.prompt, read).map_err(|problem| unusable_answer(&target, &problem))
     }
 
@@ -48,57 +56,73 @@ impl Models {
         &self,
         choice: &ModelChoice,
         text: &str,
-        meter: &JudgeMeter,
+        meter: &CallMeter,
     ) -> Result<Moderation, AskError> {
+        let recorded_key = |_| cache::recorded_text_key("moderation", text);
+        if let Some(answer) = self.recorded_answer(Role::Moderation, choice, recorded_key, meter)? {
+            return serde_json::from_value(answer.answer)
+                .map_err(|error| AskError(format!("the recorded answer of `{}` is unusable: {error}", answer.model)));
+        }
         let target = self.resolve_for_call(Role::Moderation, choice)?;
         let key = cache::text_key("moderation", &target, text);
         let ask = async {
             let is_whole = |text: &String| serde_json::from_str::<Moderation>(text).is_ok();
             if let Some(text) = self.cached_text(&key).filter(is_whole) {
-                return Ok(AcceptedAnswer { text: text.into(), from_cache: true });
+                return Ok(AcceptedAnswer { text: text.into(), from_cache: true, tokens: Tokens::default() });
             }
             let found = self.call_moderation(&target, text, meter).await?;
             let text = serde_json::to_string(&found).map_err(|error| AskError(error.to_string()))?;
             self.cache_response(&key, text.as_bytes());
-            Ok(AcceptedAnswer { text: text.into(), from_cache: false })
+            Ok(AcceptedAnswer { text: text.into(), from_cache: false, tokens: Tokens::default() })
         };
-        let given = self.share_request(&target, &key, meter, ask).await?;
-        serde_json::from_str(&given).map_err(|error| unusable_answer(&target, &error.to_string()))
+        let (given, tokens) = self.share_request(&target, &key, meter, ask).await?;
+        let found = serde_json::from_str(&given).map_err(|error| unusable_answer(&target, &error.to_string()))?;
+        let answer = serde_json::from_str(&given).unwrap_or_default();
+        self.record_answer(&target, recorded_key, json!({ "text": text }), (answer, tokens), meter);
+        Ok(found)
     }
 
-    /// The result of a request that may already be in flight.
+    /// The result of a request that may already be in flight, and the tokens that it used for this caller.
     async fn share_request(
         &self,
         target: &Target,
         key: &str,
-        meter: &JudgeMeter,
+        meter: &CallMeter,
         ask: impl Future<Output = Result<AcceptedAnswer, AskError>>,
-    ) -> Result<Arc<str>, AskError> {
+    ) -> Result<(Arc<str>, Tokens), AskError> {
         let Shared { outcome, from_other_caller: shared } = self.answers.run(key, ask).await;
-        let AcceptedAnswer { text, from_cache: known } = outcome?;
+        let AcceptedAnswer { text, from_cache: known, tokens } = outcome?;
         if shared || known {
             self.record_cache_hit(meter, target);
         }
-        Ok(text)
+        Ok((text, if shared { Tokens::default() } else { tokens }))
     }
 
-    /// Asks until an answer is accepted, up to the limit of attempts.
+    /// Asks until an answer is accepted, up to the limit of attempts. Returns it with the tokens of all attempts.
     async fn ask_until_accepted(
         &self,
         target: &Target,
         question: &Question,
-        meter: &JudgeMeter,
+        meter: &CallMeter,
         accepts: impl Fn(&str) -> Result<(), String>,
-    ) -> Result<String, AskError> {
+    ) -> Result<(String, Tokens), AskError> {
         let Question { system, prompt, schema, .. } = question;
         let mut prompt = prompt.clone();
         let mut problem = String::new();
+        let mut used = Tokens::default();
+        let mut add = |tokens: Tokens| {
+            used.input += tokens.input;
+            used.output += tokens.output;
+            used.cached_input += tokens.cached_input;
+            used
+        };
         for _ in 0..ATTEMPTS {
             match self.client.chat(target, system, &prompt, schema).await {
                 Ok(reply) => {
                     self.record_usage(meter, target, CallUsage::one_call(reply.tokens));
+                    let used = add(reply.tokens);
                     match accepts(&reply.text) {
-                        Ok(()) => return Ok(reply.text),
+                        Ok(()) => return Ok((reply.text, used)),
                         Err(wrong) => {
                             prompt = retry_prompt(question, &wrong);
                             problem = unusable_answer(target, &wrong).0;
@@ -107,6 +131,7 @@ impl Models {
                 }
                 Err(ClientError::Malformed { problem: wrong, tokens }) => {
                     self.record_usage(meter, target, CallUsage::one_call(tokens));
+                    add(tokens);
                     prompt = retry_prompt(question, "it was empty, cut off, or in another form");
                     problem = wrong;
                 }
@@ -123,7 +148,7 @@ impl Models {
         &self,
         target: &Target,
         text: &str,
-        meter: &JudgeMeter,
+        meter: &CallMeter,
     ) -> Result<Moderation, AskError> {
         let mut found = self.client.moderate(target, text).await;
         if let Err(ClientError::Malformed { tokens, .. }) = found {

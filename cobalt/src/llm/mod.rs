@@ -39,13 +39,12 @@ mod vendors;
 pub(crate) use answer::{AskError, Moderation, Question, Schema};
 #[doc(inline)]
 pub use cobalt_core::prices;
-pub(crate) use cobalt_core::prices::JudgeMeter;
 #[doc(inline)]
 pub use cobalt_core::prices::JudgeUsage;
 #[cfg(feature = "judge")]
 #[doc(hidden)]
 pub use judge::Judge;
-pub(crate) use llm_handle::LlmHandle;
+pub(crate) use llm_handle::{CallMeter, LlmHandle};
 pub(crate) use models::Models;
 pub(crate) use settings::{
     CacheSettings, CheckErrorKind, DEFAULT_CONCURRENCY, DEFAULT_RETRIES, DEFAULT_TIMEOUT, DEFAULT_TTL,

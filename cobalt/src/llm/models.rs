@@ -3,6 +3,9 @@
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use cobalt_core::prices::{PriceTable, Tokens};
+use cobalt_core::recordings::JudgeAnswer;
+use cobalt_core::timestamp::Timestamp;
+use serde_json::Value;
 
 use super::answer::AcceptedAnswer;
 use super::cache::Cache;
@@ -11,7 +14,7 @@ use super::embedding::EmbeddingResult;
 use super::embedding_batcher::{CallUsage, EmbeddingBatcher};
 use super::single_flight::SingleFlight;
 use super::vendors::Role;
-use super::{AskError, CheckError, JudgeMeter, ModelChoice, ModelSettings, target};
+use super::{AskError, CallMeter, CheckError, ModelChoice, ModelSettings, Provider, target};
 
 /// The instances in use: users with the same settings share one.
 static IN_USE: Mutex<Vec<Weak<Models>>> = Mutex::new(Vec::new());
@@ -43,7 +46,7 @@ impl Models {
             .filter_map(Weak::upgrade)
             .find(|models| models.settings == *settings && models.prices == *prices);
         same.unwrap_or_else(|| {
-            let variable = |name: &str| std::env::var(name).ok();
+            let variable = crate::recording::original_variable;
             let models = Arc::new(Self::new(settings.clone(), prices.clone(), variable));
             in_use.push(Arc::downgrade(&models));
             models
@@ -107,7 +110,7 @@ impl Models {
     /// Adds calls, tokens and cost to the usage.
     pub(super) fn record_usage(
         &self,
-        meter: &JudgeMeter,
+        meter: &CallMeter,
         target: &Target,
         CallUsage { calls, tokens }: CallUsage,
     ) {
@@ -129,8 +132,68 @@ impl Models {
         });
     }
 
+    /// The recorded answer to a question, of which `key` makes the key with the temperature.
+    ///
+    /// An error if it is not recorded, and questions must not be asked.
+    pub(super) fn recorded_answer(
+        &self,
+        role: Role,
+        choice: &ModelChoice,
+        key: impl FnOnce(Option<f64>) -> String,
+        meter: &CallMeter,
+    ) -> Result<Option<JudgeAnswer>, AskError> {
+        let Some(recording) = &meter.recording else { return Ok(None) };
+        let named = target::resolve_model(role, choice, &self.settings, &self.variable);
+        let named = named.map_err(|error| AskError(error.to_string()))?;
+        let Some(answer) = recording.judge_answer(&key(named.temperature), &named.model, named.is_chosen) else {
+            return recording.refused_question().map_or(Ok(None), |problem| Err(AskError(problem)));
+        };
+        meter.add(|usage| {
+            push_unique(&mut usage.models, &answer.model);
+            usage.cached += 1;
+            usage.tokens.input += answer.tokens.input;
+            usage.tokens.output += answer.tokens.output;
+            usage.tokens.cached_input += answer.tokens.cached_input;
+            match self.prices.estimate(&answer.model, answer.tokens) {
+                Some(cost) => usage.cost += cost,
+                None if answer.tokens.input + answer.tokens.output > 0 => {
+                    push_unique(&mut usage.unpriced, &answer.model);
+                }
+                None => {}
+            }
+        });
+        Ok(Some(answer))
+    }
+
+    /// Records an answer, if answers are recorded.
+    pub(super) fn record_answer(
+        &self,
+        target: &Target,
+        key: impl FnOnce(Option<f64>) -> String,
+        question: Value,
+        (answer, tokens): (Value, Tokens),
+        meter: &CallMeter,
+    ) {
+        if let Some(recording) = &meter.recording {
+            let model = Provider::split_prefix(&target.model).map_or(&*target.model, |(_, bare)| bare);
+            let provider = target.provider.name().to_owned();
+            recording.keep_judge_answer(
+                JudgeAnswer {
+                    key: key(target.temperature),
+                    provider,
+                    model: model.to_owned(),
+                    question: None,
+                    answer,
+                    tokens,
+                    recorded_at: Some(Timestamp::now()),
+                },
+                question,
+            );
+        }
+    }
+
     /// Counts a cached or shared answer.
-    pub(super) fn record_cache_hit(&self, meter: &JudgeMeter, target: &Target) {
+    pub(super) fn record_cache_hit(&self, meter: &CallMeter, target: &Target) {
         meter.add(|usage| {
             push_unique(&mut usage.models, &target.model);
             usage.cached += 1;

@@ -44,6 +44,34 @@ pub fn resolve_target(
     Ok(Target { provider, model, base_url, api_key, temperature })
 }
 
+/// The model that a choice names, without what is only needed to call it.
+#[derive(Clone, Debug)]
+pub struct NamedModel {
+    pub model: String,
+    pub temperature: Option<f64>,
+    /// Whether a setting names it; otherwise it depends on the keys that are set.
+    pub is_chosen: bool,
+}
+
+/// Resolves the model of a choice. No key is needed.
+pub fn resolve_model(
+    role: Role,
+    own: &ModelChoice,
+    settings: &ModelSettings,
+    variable: Lookup<'_>,
+) -> Result<NamedModel, CheckError> {
+    let configured = match role {
+        Role::Embedding => &settings.embedding,
+        Role::Judge | Role::Moderation => &settings.judge,
+    };
+    let found = TargetResolver { role, own, configured, variable: Variables(variable) };
+    let (provider, model) = found.model()?;
+    let taken_over = found.applicable_config(provider).filter(|_| role != Role::Moderation);
+    let is_chosen = own.model.is_some() || taken_over.is_some_and(|configured| configured.model.is_some());
+    let model = Provider::split_prefix(&model).map_or(model.as_str(), |(_, bare)| bare).to_owned();
+    Ok(NamedModel { model, temperature: own.temperature.or(configured.temperature), is_chosen })
+}
+
 /// The inputs of the resolution.
 struct TargetResolver<'a> {
     role: Role,

@@ -15,6 +15,7 @@ use crate::error::Error;
 use crate::evaluators::{Evaluator, Setup};
 use crate::experiment::{Declaration, ResolvedDefinition};
 use crate::llm::{CheckError, CheckErrorKind};
+use crate::recording::RecordMode;
 use crate::thread_pool;
 
 /// The missing keys, each once.
@@ -58,6 +59,10 @@ impl Plan {
     /// Lets each evaluator check whether it can score the selected items, or all. Missing keys are collected.
     pub fn check(&self, items: Option<&[usize]>, missing: &mut MissingKeys) -> Result<(), Error> {
         let setup = Setup { dataset: select_items(&self.dataset, items), models: Arc::clone(&self.models) };
+        // Recorded answers need no key.
+        let mut unneeded = MissingKeys::default();
+        let replays = self.definition.recording.mode == RecordMode::Replay;
+        let missing = if replays { &mut unneeded } else { missing };
         match collect_problems(&self.definition, &setup, missing).next() {
             Some(problem) => Err(Error::Definition { experiment: self.name().to_owned(), problem }),
             None => Ok(()),

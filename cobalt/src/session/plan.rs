@@ -15,6 +15,7 @@ use crate::dataset::{Dataset, DatasetError};
 use crate::error::Error;
 use crate::experiment::{AgentFn, Declaration, Experiment, Prepared, ProgressCallback, ResolvedDefinition};
 use crate::llm::Models;
+use crate::recording::{self, ExperimentTraffic};
 
 /// A validated experiment with its items and their keys.
 pub struct Plan {
@@ -29,6 +30,8 @@ pub struct Plan {
     pub(super) sources: Option<String>,
     /// The baseline of the run.
     pub(super) baseline: Baseline,
+    /// The model traffic, if it passes through the gateway.
+    pub(super) traffic: Option<Arc<ExperimentTraffic>>,
 }
 
 impl Plan {
@@ -38,7 +41,9 @@ impl Plan {
         let definition = Arc::new(resolve_definition(declaration, config)?);
         let unfit = |source| Error::ExperimentDataset { experiment: definition.name.clone(), source };
         let dataset = dataset.and_then(check_dataset).map_err(unfit)?;
-        let keys = dataset.keys().into_iter().map(Arc::from).collect();
+        let keys: Arc<[Arc<str>]> = dataset.keys().into_iter().map(Arc::from).collect();
+        let traffic = recording::start(&definition.name, &definition.recording, &keys, definition.runs, config)
+            .map_err(|problem| Error::Definition { experiment: definition.name.clone(), problem })?;
         Ok(Self {
             definition,
             agent,
@@ -49,6 +54,7 @@ impl Plan {
             save,
             sources: config.sources().map(str::to_owned),
             baseline: Baseline::for_partial_run(),
+            traffic,
         })
     }
 
@@ -134,6 +140,7 @@ pub fn resolve_definition(declaration: Declaration, config: &Config) -> Result<R
         mut evaluators,
         thresholds,
         strict,
+        recordings,
         ignore_without: _,
         source_hash,
         declared_at,
@@ -156,6 +163,7 @@ pub fn resolve_definition(declaration: Declaration, config: &Config) -> Result<R
         thresholds,
         strict,
         models: config.models().fingerprint(),
+        recording: config.recordings().resolve(&name, recordings.as_ref()),
         source_hash,
         declared_at,
     };

@@ -17,6 +17,7 @@ use crate::config::Config;
 use crate::engine::{Event, Work};
 use crate::error::Error;
 use crate::experiment::{ProgressCallback, ResolvedDefinition};
+use crate::recording::ExperimentTraffic;
 
 /// The recorder's state for one experiment.
 pub struct Recorder {
@@ -38,6 +39,8 @@ pub struct Recorder {
     started: Instant,
     /// The duration of the run in earlier processes.
     earlier_duration: Duration,
+    /// The model traffic, if it passes through the gateway.
+    traffic: Option<Arc<ExperimentTraffic>>,
     /// The engine's permits to start items.
     slots: Arc<Semaphore>,
     /// Items of the current batch.
@@ -71,6 +74,7 @@ impl Recorder {
             items,
             started: Instant::now(),
             earlier_duration,
+            traffic: work.traffic.clone(),
             slots: Arc::clone(&work.slots),
             batch_items: 0,
             ended: false,
@@ -200,6 +204,9 @@ impl Recorder {
         let declared_at = self.definition.declared_at.clone();
         let mut report = Report { declared_at, git, ..self.header.report(items) };
         evaluate_run(&mut report, &self.definition.thresholds, &self.baseline, duration, config);
+        if let Some(traffic) = &self.traffic {
+            traffic.finish(&mut report.summary.traffic);
+        }
         report
     }
 }

@@ -268,6 +268,7 @@ impl Run {
             agent: plan.agent,
             dataset: plan.dataset,
             models: plan.models,
+            traffic: plan.traffic,
             keys: plan.keys,
             items: expected.into_iter().filter(|index| !seen.contains(index)).collect(),
         };

@@ -38,6 +38,7 @@ pub(crate) fn item(key: impl ToString, scores: &[f64]) -> MeasuredItem {
         cluster: None,
         failed: Vec::new(),
         latency_ms: 0.0,
+        asked: Vec::new(),
         tokens: None,
         cost: None,
         scores: scores.collect(),

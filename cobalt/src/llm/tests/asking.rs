@@ -11,7 +11,7 @@ use tokio::time::{sleep, timeout};
 
 use super::{WEEK, ask, models, of, question, score, settings, with_cache};
 use crate::llm::test_server::{ScriptedResponse, TestServer};
-use crate::llm::{JudgeMeter, ModelChoice, ModelSettings};
+use crate::llm::{CallMeter, ModelChoice, ModelSettings};
 use crate::thread_pool::join_all;
 
 #[tokio::test]
@@ -183,7 +183,7 @@ async fn a_kept_answer_that_is_refused_now_is_asked_for_anew() {
         ScriptedResponse::chat("{\"score\": 0.8}"),
     ]);
     ask(&with_cache(&server, &folder, WEEK), &question("a")).await.0.unwrap();
-    let (meter, models) = (JudgeMeter::default(), with_cache(&server, &folder, WEEK));
+    let (meter, models) = (CallMeter::default(), with_cache(&server, &folder, WEEK));
     let high = |object: &_| {
         score(object).and_then(|score| if score > 0.6 { Ok(score) } else { Err("low".to_owned()) })
     };
@@ -216,7 +216,7 @@ async fn a_moderation_is_kept_as_well() {
         ScriptedResponse::json(200, &json!({"results": [result]})),
     ]);
     for calls in [2, 0] {
-        let (models, meter) = (with_cache(&server, &folder, WEEK), JudgeMeter::default());
+        let (models, meter) = (with_cache(&server, &folder, WEEK), CallMeter::default());
         let found = models.moderate(&ModelChoice::default(), "text", &meter).await.unwrap();
         assert_eq!((found.flagged, found.category_scores["violence"]), (true, 0.75));
         let usage = meter.usage().unwrap();

@@ -13,7 +13,7 @@ use super::{WEEK, models, of, settings, with_cache};
 use crate::config::Config;
 use crate::llm::models::Models;
 use crate::llm::test_server::{ReceivedRequest, ScriptedResponse, TestServer};
-use crate::llm::{JudgeMeter, ModelChoice, Provider};
+use crate::llm::{CallMeter, ModelChoice, Provider};
 
 /// An embedding with the text's length, for 3 tokens per text and 1 per request.
 fn lengths(asked: &ReceivedRequest) -> ScriptedResponse {
@@ -27,7 +27,7 @@ fn lengths(asked: &ReceivedRequest) -> ScriptedResponse {
 }
 
 async fn embed(models: &Models, texts: &[&str]) -> (Result<Vec<f32>, String>, JudgeUsage) {
-    let meter = JudgeMeter::default();
+    let meter = CallMeter::default();
     let vectors = models.embed(&ModelChoice::default(), texts, &meter).await;
     let firsts = vectors.map(|vectors| vectors.iter().map(|vector| vector[0]).collect());
     (firsts.map_err(|error| error.to_string()), meter.usage().unwrap_or_default())

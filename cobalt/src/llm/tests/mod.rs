@@ -15,7 +15,7 @@ use tempfile::TempDir;
 
 use super::models::Models;
 use super::test_server::TestServer;
-use super::{CacheSettings, JudgeMeter, JudgeUsage, ModelChoice, ModelSettings, Question, Schema};
+use super::{CacheSettings, CallMeter, JudgeUsage, ModelChoice, ModelSettings, Question, Schema};
 
 /// Settings without a cache, with the judge and embedding models on a test server.
 fn settings(server: &TestServer) -> ModelSettings {
@@ -78,7 +78,7 @@ fn score(object: &Map<String, Value>) -> Result<f64, String> {
 
 /// Asks the configured judge.
 async fn ask(models: &Models, question: &Question) -> (Result<f64, String>, JudgeUsage) {
-    let meter = JudgeMeter::default();
+    let meter = CallMeter::default();
     let answer = models.ask(&ModelChoice::default(), question, &meter, score).await;
     (answer.map_err(|error| error.to_string()), meter.usage().unwrap_or_default())
 }

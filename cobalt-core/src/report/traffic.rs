@@ -1,0 +1,179 @@
+//! The model traffic of an agent that passed through the gateway: what was replayed, and what was sent.
+
+use serde::{Deserialize, Serialize};
+
+use super::item::ItemResult;
+use crate::timestamp::Timestamp;
+
+fn is_zero(count: &usize) -> bool {
+    *count == 0
+}
+
+fn is_none(number: &f64) -> bool {
+    *number == 0.0
+}
+
+/// The model traffic of one trial.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", default)]
+pub struct Traffic {
+    /// Requests answered from the recording.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub replayed: usize,
+    /// Requests sent to a vendor.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub live: usize,
+    /// Judge answers from the recording.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub replayed_judges: usize,
+    /// When the oldest replayed part was recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recorded_at: Option<Timestamp>,
+    /// The cost of the requests sent to a vendor in USD, as far as prices are known.
+    #[serde(skip_serializing_if = "is_none")]
+    pub live_cost: f64,
+    /// Requests that were sent again after the vendor was busy or failed.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub retried: usize,
+    /// Milliseconds in which all requests waited for a limit or for a retry. They are not part of the latency.
+    #[serde(skip_serializing_if = "is_none")]
+    pub waited_ms: f64,
+    /// Where the conversation diverged from the recording.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub diverged: Option<String>,
+    /// A hash of each message that was sent to a model, in order; the first is that of the model, the tools and the settings. Two
+    /// trials with the same list asked the same.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub asked: Vec<String>,
+}
+
+impl Traffic {
+    /// Whether every request was answered from the recording.
+    #[must_use]
+    pub fn is_replayed(&self) -> bool {
+        self.replayed > 0 && self.live == 0
+    }
+}
+
+/// The model traffic of a run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase", default)]
+pub struct TrafficSummary {
+    /// Items whose requests were all answered from recordings. Their latency and cost are those of the recording.
+    pub replayed_items: usize,
+    /// Items with a request to a vendor.
+    pub live_items: usize,
+    /// Items whose conversation diverged from the recording.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub diverged_items: usize,
+    /// Requests answered from recordings.
+    pub replayed: usize,
+    /// Requests sent to vendors.
+    pub live: usize,
+    /// When the oldest replayed part was recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recorded_at: Option<Timestamp>,
+    /// The cost of the requests sent to vendors in USD, as far as prices are known.
+    #[serde(skip_serializing_if = "is_none")]
+    pub live_cost: f64,
+    /// Requests that were sent again after a vendor was busy or failed.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub retried: usize,
+    /// Milliseconds in which agents waited for limits and retries; not part of any latency.
+    #[serde(skip_serializing_if = "is_none")]
+    pub waited_ms: f64,
+    /// Requests attributed to an item only by their content.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub attributed_by_content: usize,
+    /// Requests that could not be attributed to an item. They were recorded and replayed all the same.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub unattributed: usize,
+    /// Those of them that were answered from recordings.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub unattributed_replayed: usize,
+}
+
+impl TrafficSummary {
+    /// The traffic of items; `None` if there was none.
+    pub fn of<'a>(items: impl IntoIterator<Item = &'a ItemResult>) -> Option<Self> {
+        let mut summary = Self::default();
+        let mut is_empty = true;
+        for item in items {
+            let mut trials = item.runs.iter().filter_map(|run| run.traffic.as_deref()).peekable();
+            if trials.peek().is_none() {
+                continue;
+            }
+            is_empty = false;
+            summary.add(trials);
+        }
+        (!is_empty).then_some(summary)
+    }
+
+    fn add<'a>(&mut self, trials: impl Iterator<Item = &'a Traffic>) {
+        let (mut replayed, mut live, mut diverged) = (0, 0, false);
+        for trial in trials {
+            replayed += trial.replayed;
+            live += trial.live;
+            diverged |= trial.diverged.is_some();
+            self.live_cost += trial.live_cost;
+            self.retried += trial.retried;
+            self.waited_ms += trial.waited_ms;
+            self.recorded_at = self.recorded_at.into_iter().chain(trial.recorded_at).min();
+        }
+        self.replayed += replayed;
+        self.live += live;
+        self.replayed_items += usize::from(replayed > 0 && live == 0);
+        self.live_items += usize::from(live > 0);
+        self.diverged_items += usize::from(diverged);
+    }
+
+    /// Whether any request was answered from a recording.
+    #[must_use]
+    pub fn has_replays(&self) -> bool {
+        self.replayed > 0 || self.unattributed_replayed > 0
+    }
+}
+
+impl ItemResult {
+    /// Whether its latency is that of a recording, at least in part: some trial was replayed.
+    #[must_use]
+    pub fn has_replayed_latency(&self) -> bool {
+        self.runs.iter().any(|run| run.traffic.as_deref().is_some_and(|traffic| traffic.replayed > 0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::item::Item;
+    use crate::report::Execution;
+
+    fn item(trials: &[Option<Traffic>]) -> ItemResult {
+        let run = |traffic: &Option<Traffic>| Execution {
+            traffic: traffic.clone().map(Box::new),
+            ..Execution::default()
+        };
+        let runs = trials.iter().map(run).collect();
+        ItemResult { index: 0, key: String::new(), input: Arc::new(Item::new()), passed: true, runs }
+    }
+
+    #[test]
+    fn items_are_counted_by_what_all_of_their_trials_did() {
+        let traffic = |replayed, live| Some(Traffic { replayed, live, live_cost: live as f64, ..Traffic::default() });
+        let items = [
+            item(&[None]),
+            item(&[traffic(2, 0), traffic(3, 0)]),
+            item(&[traffic(2, 0), traffic(1, 1)]),
+            item(&[traffic(0, 4)]),
+        ];
+        let summary = TrafficSummary::of(&items).unwrap();
+        assert_eq!((summary.replayed_items, summary.live_items), (1, 2));
+        assert_eq!((summary.replayed, summary.live, summary.live_cost), (8, 5, 5.0));
+        assert!(items[2].has_replayed_latency() && !items[3].has_replayed_latency());
+        assert_eq!(TrafficSummary::of(&items[..1]), None);
+    }
+}

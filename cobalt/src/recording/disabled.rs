@@ -1,0 +1,81 @@
+//! The stubs for recordings if the feature `record` is off.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use cobalt_core::item::Item;
+use cobalt_core::recordings::JudgeAnswer;
+use cobalt_core::report::{Traffic, TrafficSummary};
+
+/// No traffic.
+#[derive(Debug)]
+pub enum ExperimentTraffic {}
+
+/// No traffic.
+#[derive(Debug)]
+pub enum ExecutionTraffic {}
+
+/// What the traffic says about an agent that has ended.
+#[derive(Debug, Default)]
+pub struct AgentTraffic {
+    pub recorded_latency: Option<f64>,
+    pub waited: Duration,
+    pub problem: Option<String>,
+}
+
+impl ExperimentTraffic {
+    pub(crate) fn begin(self: &Arc<Self>, _: &Item, _: usize, _: usize) -> Result<Arc<ExecutionTraffic>, String> {
+        match **self {}
+    }
+
+    pub(crate) fn close(&self, _: usize) {
+        match *self {}
+    }
+
+    pub(crate) fn finish(&self, _: &mut Option<TrafficSummary>) {
+        match *self {}
+    }
+}
+
+impl ExecutionTraffic {
+    pub fn token(&self) -> &Arc<str> {
+        match *self {}
+    }
+
+    pub fn waited(&self) -> Duration {
+        match *self {}
+    }
+
+    pub async fn end_agent(&self, _: Duration) -> AgentTraffic {
+        match *self {}
+    }
+
+    pub fn end(&self) -> Result<Option<Traffic>, String> {
+        match *self {}
+    }
+
+    #[cfg(feature = "judge")]
+    pub fn judge_answer(&self, _: &str, _: &str, _: bool) -> Option<JudgeAnswer> {
+        match *self {}
+    }
+
+    #[cfg(feature = "judge")]
+    pub fn keep_judge_answer(&self, _: JudgeAnswer, _: serde_json::Value) {
+        match *self {}
+    }
+
+    #[cfg(feature = "judge")]
+    pub fn refused_question(&self) -> Option<String> {
+        match *self {}
+    }
+}
+
+/// Runs an agent's future.
+pub fn within<F: Future>(_: Arc<str>, future: F) -> impl Future<Output = F::Output> {
+    future
+}
+
+/// Runs a plain function.
+pub fn within_sync<R>(_: Arc<str>, function: impl FnOnce() -> R) -> R {
+    function()
+}

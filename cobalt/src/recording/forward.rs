@@ -1,0 +1,324 @@
+//! Passes a request on to a vendor, and the response back as it comes, while it is recorded.
+
+use std::io;
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
+
+use bytes::Bytes;
+use cobalt_core::back_off::BackOff;
+use cobalt_core::hash::sha256_hex;
+use cobalt_core::prices::PriceTable;
+use cobalt_core::recordings::{Body, Interaction, RecordedRequest, RecordedResponse, RecordingFolder};
+use http_body_util::BodyExt as _;
+use hyper::Method;
+use hyper::header::{ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderMap, HeaderName, RETRY_AFTER};
+use hyper::header::{TE, TRAILER, TRANSFER_ENCODING, UPGRADE};
+use reqwest::Response;
+use tokio::sync::mpsc;
+
+use super::current::EXECUTION_HEADER;
+use super::execution::InFlight;
+use super::gateway::{Gateway, Sink};
+use super::reply::{self, Reply, StreamedBody};
+use super::usage::ResponseUsage;
+use crate::http::{Connections, is_transient, retry_after, root_cause};
+
+/// How often a request is sent again.
+const RETRIES: u32 = 4;
+/// The longest wait for which a vendor may ask.
+const MAX_WAIT: Duration = Duration::from_secs(60);
+/// How long the rest of a response is read that the client no longer reads.
+const REST_TIMEOUT: Duration = Duration::from_secs(1);
+/// Parts of a response on their way to the client.
+const PARTS: usize = 16;
+
+/// What connects to vendors.
+#[derive(Debug)]
+pub struct Forwarder {
+    connections: Connections,
+    back_off: BackOff,
+    pub prices: PriceTable,
+}
+
+/// A request that is passed on.
+#[derive(Debug)]
+pub struct Outgoing {
+    pub method: Method,
+    pub url: String,
+    pub headers: HeaderMap,
+    pub body: Bytes,
+    /// The vendor's name, or the host.
+    pub vendor: String,
+    pub recorded: RecordedRequest,
+    /// The body in the form in which it is compared.
+    pub compared: Bytes,
+}
+
+impl Forwarder {
+    pub fn new(prices: PriceTable) -> Self {
+        Self { connections: Connections::default(), back_off: BackOff::default(), prices }
+    }
+}
+
+/// A response, or why there is none.
+enum Outcome {
+    Response(Response),
+    /// A transient error that was read, to be returned after the last attempt.
+    Busy { status: u16, headers: HeaderMap, body: Bytes },
+    Unreachable(String),
+}
+
+impl Gateway {
+    /// Sends a request, and returns the response while it arrives.
+    pub(super) async fn send(self: Arc<Self>, outgoing: Outgoing, sink: Sink) -> Reply {
+        let mut in_flight = sink.execution().map(super::execution::ExecutionTraffic::in_flight);
+        // If the client goes away, nobody else completes the entry.
+        let mut unanswered = GiveUpOnDrop { gateway: Arc::clone(&self), sink: Some(sink.clone()) };
+        let (outcome, sent) = self.send_with_retries(&outgoing, &sink, in_flight.as_mut()).await;
+        let (status, headers, first) = match outcome {
+            Outcome::Response(response) => {
+                let (status, headers) = (response.status().as_u16(), response.headers().clone());
+                (status, headers, Upstream::Open(response))
+            }
+            Outcome::Busy { status, headers, body } => (status, headers, Upstream::Read(Some(body))),
+            Outcome::Unreachable(problem) => {
+                let message = format!("cannot reach {}: {problem}", cobalt_core::redact::redacted_url(&outgoing.url));
+                return reply::error(502, "unreachable", &message);
+            }
+        };
+        unanswered.sink = None;
+        let (parts, received) = mpsc::channel(PARTS);
+        let capture = Capture::new(&headers, status, sent);
+        let gateway = Arc::clone(&self);
+        let pass_on = async move {
+            let _in_flight = in_flight;
+            capture.pass_on(gateway, (outgoing.recorded, outgoing.compared), sink, first, parts).await;
+        };
+        tokio::spawn(pass_on);
+        let mut reply = Reply::new(StreamedBody(received).boxed_unsync());
+        *reply.status_mut() = hyper::StatusCode::from_u16(status).unwrap_or(hyper::StatusCode::OK);
+        let forwarded = headers.iter().filter(|(name, _)| !is_of_connection(name));
+        reply.headers_mut().extend(forwarded.map(|(name, value)| (name.clone(), value.clone())));
+        reply
+    }
+
+    /// Sends a request until it is answered, or until another attempt would not help. Returns when the last attempt was sent.
+    async fn send_with_retries(
+        &self,
+        outgoing: &Outgoing,
+        sink: &Sink,
+        mut in_flight: Option<&mut InFlight>,
+    ) -> (Outcome, Instant) {
+        let mut attempt = 0;
+        loop {
+            let sent = Instant::now();
+            let outcome = self.forwarder.send_once(outgoing).await;
+            let wait = match &outcome {
+                Outcome::Response(_) => return (outcome, sent),
+                Outcome::Busy { headers, body, .. } => {
+                    let asked = retry_after(headers, SystemTime::now());
+                    let is_final = is_quota(body) || asked.is_some_and(|asked| asked > MAX_WAIT);
+                    (!is_final).then(|| self.forwarder.back_off.wait(attempt, asked))
+                }
+                Outcome::Unreachable(_) => Some(self.forwarder.back_off.wait(attempt, None)),
+            };
+            let Some(wait) = wait.filter(|_| attempt < RETRIES) else { return (outcome, sent) };
+            attempt += 1;
+            if let Some(execution) = sink.execution() {
+                execution.count_retry();
+            }
+            in_flight.iter_mut().for_each(|in_flight| in_flight.set_waiting(true));
+            tokio::time::sleep(wait).await;
+            in_flight.iter_mut().for_each(|in_flight| in_flight.set_waiting(false));
+        }
+    }
+}
+
+struct GiveUpOnDrop {
+    gateway: Arc<Gateway>,
+    sink: Option<Sink>,
+}
+
+impl Drop for GiveUpOnDrop {
+    fn drop(&mut self) {
+        if let Some(sink) = &self.sink {
+            self.gateway.give_up(sink);
+        }
+    }
+}
+
+impl Forwarder {
+    async fn send_once(&self, outgoing: &Outgoing) -> Outcome {
+        let client = match self.connections.client_for(&outgoing.url) {
+            Ok(client) => client,
+            Err(problem) => return Outcome::Unreachable(problem),
+        };
+        let mut headers = outgoing.headers.clone();
+        let of_connection: Vec<_> = headers.keys().filter(|name| is_of_connection(name)).cloned().collect();
+        of_connection.iter().for_each(|name| drop(headers.remove(name)));
+        // Compressed responses could not be recorded as text.
+        headers.remove(ACCEPT_ENCODING);
+        headers.remove(EXECUTION_HEADER);
+        let request = client.request(outgoing.method.clone(), &outgoing.url).headers(headers);
+        let request = if outgoing.body.is_empty() { request } else { request.body(outgoing.body.clone()) };
+        match request.send().await {
+            Ok(response) if is_transient(response.status().as_u16()) => {
+                let (status, headers) = (response.status().as_u16(), response.headers().clone());
+                let body = response.bytes().await.unwrap_or_default();
+                Outcome::Busy { status, headers, body }
+            }
+            Ok(response) => Outcome::Response(response),
+            Err(error) => Outcome::Unreachable(root_cause(&error)),
+        }
+    }
+}
+
+/// Whether the quota is exhausted, which waiting does not change.
+fn is_quota(body: &[u8]) -> bool {
+    memchr::memmem::find(body, b"insufficient_quota").is_some()
+}
+
+/// Whether a header concerns only one connection.
+fn is_of_connection(name: &HeaderName) -> bool {
+    let own = [HOST, CONNECTION, CONTENT_LENGTH, TRANSFER_ENCODING, TE, TRAILER, UPGRADE];
+    own.contains(name) || matches!(name.as_str(), "keep-alive" | "proxy-authorization" | "proxy-connection")
+}
+
+/// Where a response comes from.
+enum Upstream {
+    Open(Response),
+    /// It is already read.
+    Read(Option<Bytes>),
+}
+
+impl Upstream {
+    async fn next(&mut self) -> Result<Option<Bytes>, reqwest::Error> {
+        match self {
+            Self::Open(response) => response.chunk().await,
+            Self::Read(body) => Ok(body.take()),
+        }
+    }
+}
+
+/// The parts of a response that have arrived.
+struct Capture {
+    status: u16,
+    content_type: Option<String>,
+    retry_after: Option<String>,
+    /// When the request was sent.
+    sent: Instant,
+    parts: Vec<(u64, Bytes)>,
+}
+
+impl Capture {
+    fn new(headers: &HeaderMap, status: u16, sent: Instant) -> Self {
+        let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
+        Self { status, content_type: text(CONTENT_TYPE), retry_after: text(RETRY_AFTER), sent, parts: Vec::new() }
+    }
+
+    /// Passes the parts on to the client, and keeps the response. The client receives the last part only when it is kept: then its
+    /// item may end.
+    async fn pass_on(
+        mut self,
+        gateway: Arc<Gateway>,
+        request: (RecordedRequest, Bytes),
+        sink: Sink,
+        mut upstream: Upstream,
+        client: mpsc::Sender<io::Result<Bytes>>,
+    ) {
+        let mut held: Option<Bytes> = None;
+        let mut deadline = None;
+        let broken = loop {
+            let next = match deadline {
+                None => upstream.next().await,
+                Some(deadline) => match tokio::time::timeout_at(deadline, upstream.next()).await {
+                    Ok(next) => next,
+                    Err(_) => break Some(String::from("the client went away")),
+                },
+            };
+            match next {
+                Ok(Some(part)) => {
+                    let at = u64::try_from(self.sent.elapsed().as_millis()).unwrap_or(u64::MAX);
+                    self.parts.push((at, part.clone()));
+                    let is_stream = self.is_stream();
+                    let ready = if is_stream { Some(part) } else { held.replace(part) };
+                    if let Some(part) = ready
+                        && deadline.is_none()
+                        && client.send(Ok(part)).await.is_err()
+                    {
+                        deadline = Some(tokio::time::Instant::now() + REST_TIMEOUT);
+                    }
+                }
+                Ok(None) => break None,
+                Err(error) => break Some(root_cause(&error)),
+            }
+        };
+        self.keep(&gateway, request, &sink, broken.is_some());
+        // The client may have gone.
+        if let Some(part) = held {
+            let _ = client.send(Ok(part)).await;
+        }
+        if let Some(problem) = broken {
+            let _ = client.send(Err(io::Error::other(problem))).await;
+        }
+    }
+
+    fn is_stream(&self) -> bool {
+        self.content_type.as_deref().is_some_and(|kind| kind.starts_with("text/event-stream"))
+    }
+
+    fn keep(self, gateway: &Gateway, (request, compared): (RecordedRequest, Bytes), sink: &Sink, truncated: bool) {
+        let folder = sink.folder();
+        let latency_ms = self.sent.elapsed().as_micros() as f64 / 1000.0;
+        let stored = match &folder {
+            Some(folder) => Body::of(&compared, &mut |data: &[u8]| folder.write_blob(data)).map(drop),
+            None => Ok(()),
+        };
+        let body = match stored.and_then(|()| self.body(folder.as_ref())) {
+            Ok(body) => body,
+            Err(error) => {
+                eprintln!("error: cannot write a recording: {error}");
+                return gateway.give_up(sink);
+            }
+        };
+        let usage = match &body {
+            Some(Body::Json(value)) => ResponseUsage::of_json(value),
+            Some(Body::Events(events)) => ResponseUsage::of_events(events),
+            _ => ResponseUsage::default(),
+        };
+        let asked = request.body.as_ref().and_then(Body::json).and_then(|value| value["model"].as_str());
+        let model = usage.model.or_else(|| asked.map(str::to_owned));
+        let response = RecordedResponse {
+            status: self.status,
+            content_type: self.content_type,
+            retry_after: self.retry_after,
+            truncated,
+            body,
+        };
+        let interaction = Interaction {
+            experiment: None,
+            recorded_at: None,
+            request,
+            response,
+            latency_ms,
+            model,
+            tokens: usage.tokens,
+        };
+        gateway.keep(sink, interaction, usage.id);
+    }
+
+    fn body(&self, folder: Option<&RecordingFolder>) -> io::Result<Option<Body>> {
+        let mut store = |data: &[u8]| match folder {
+            Some(folder) => folder.write_blob(data),
+            None => Ok(sha256_hex(&[data])),
+        };
+        if self.is_stream() {
+            let parts: Vec<_> = self.parts.iter().map(|(at, part)| (*at, &part[..])).collect();
+            return Body::of_stream(&parts, &mut store);
+        }
+        match &self.parts[..] {
+            [(_, part)] => Body::of(part, &mut store),
+            parts => Body::of(&parts.iter().flat_map(|(_, part)| part.iter().copied()).collect::<Vec<u8>>(), &mut store),
+        }
+    }
+}

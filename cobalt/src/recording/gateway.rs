@@ -1,0 +1,576 @@
+//! The gateway: an HTTP server on loopback through which agents reach models. It answers from recordings, or passes requests on.
+
+use std::collections::{BTreeMap, HashMap};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+
+use bytes::Bytes;
+use cobalt_core::hash::sha256_hex;
+use cobalt_core::prices::PriceTable;
+use cobalt_core::recordings::{Body, Interaction, RecordedRequest, RecordingFolder};
+use cobalt_core::redact::redacted_url;
+use http_body_util::BodyExt as _;
+use hyper::body::Incoming;
+use hyper::header::{AUTHORIZATION, HeaderMap};
+use hyper::{Method, Request};
+use hyper_util::rt::TokioIo;
+use serde_json::Value;
+
+use super::current::EXECUTION_HEADER;
+use super::execution::{Decision, ExecutionTraffic};
+use super::experiment::ExperimentTraffic;
+use super::forward::{Forwarder, Outgoing};
+use super::reply::{self, Reply};
+use super::route::{Destination, VENDORS, VendorRoute};
+use super::settings::RecordMode;
+use super::unattributed::Unattributed;
+
+/// The maximum number of response identifiers that are remembered.
+const MAX_IDS: usize = 100_000;
+
+/// The gateway of this process, once it is started.
+static GATEWAY: OnceLock<Result<Arc<Gateway>, String>> = OnceLock::new();
+
+/// The gateway.
+#[derive(Debug)]
+pub struct Gateway {
+    address: SocketAddr,
+    /// The first part of the path of requests that name no execution.
+    token: String,
+    /// The base URLs that variables had before they led here.
+    upstreams: BTreeMap<String, String>,
+    executions: Mutex<HashMap<Arc<str>, Arc<ExecutionTraffic>>>,
+    experiments: Mutex<Vec<Weak<ExperimentTraffic>>>,
+    next: AtomicU64,
+    /// The executions that received a response, by its identifier: a later request may continue it.
+    ids: Mutex<HashMap<String, Weak<ExecutionTraffic>>>,
+    unattributed: Unattributed,
+    pub(super) forwarder: Forwarder,
+}
+
+/// To whom a request belongs.
+enum Owner {
+    /// An execution that the request names, or the only one.
+    Exact(Arc<ExecutionTraffic>),
+    /// The only execution whose item the request contains.
+    ByContent(Arc<ExecutionTraffic>),
+    /// One of several.
+    Unknown(Vec<Arc<ExecutionTraffic>>),
+}
+
+/// What a new response is recorded in.
+#[derive(Clone, Debug)]
+pub enum Sink {
+    Execution { execution: Arc<ExecutionTraffic>, entry: usize },
+    Unattributed { experiment: Arc<ExperimentTraffic>, is_only: bool, replaces: bool },
+    Nothing,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// How to start the gateway.
+#[derive(Debug)]
+pub struct GatewayStart {
+    /// The socket to listen on; a new one if there is none.
+    pub listener: Option<TcpListener>,
+    /// The token of the process; a new one if there is none.
+    pub token: Option<String>,
+    /// The base URLs that variables had before they led here.
+    pub upstreams: BTreeMap<String, String>,
+}
+
+impl Gateway {
+    /// The gateway of this process; started on first use.
+    pub fn shared(prices: &PriceTable) -> Result<Arc<Self>, String> {
+        let start = || {
+            let start = super::process::take_start().unwrap_or_else(|| GatewayStart {
+                listener: None,
+                token: None,
+                upstreams: current_upstreams(),
+            });
+            Self::start(start, prices.clone())
+        };
+        GATEWAY.get_or_init(start).clone()
+    }
+
+    /// The gateway of this process, if it is started.
+    pub fn running() -> Option<Arc<Self>> {
+        GATEWAY.get()?.clone().ok()
+    }
+
+    /// Starts a gateway on a thread of its own, so that no agent can block it.
+    pub fn start(start: GatewayStart, prices: PriceTable) -> Result<Arc<Self>, String> {
+        let failed = |error: std::io::Error| format!("the gateway for model traffic cannot start: {error}");
+        let listener = match start.listener {
+            Some(listener) => listener,
+            None => bind().map_err(failed)?,
+        };
+        listener.set_nonblocking(true).map_err(failed)?;
+        let gateway = Arc::new(Self {
+            address: listener.local_addr().map_err(failed)?,
+            token: start.token.unwrap_or_else(random_token),
+            upstreams: start.upstreams,
+            executions: Mutex::default(),
+            experiments: Mutex::default(),
+            next: AtomicU64::new(0),
+            ids: Mutex::default(),
+            unattributed: Unattributed::default(),
+            forwarder: Forwarder::new(prices),
+        });
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
+        let serving = Arc::clone(&gateway);
+        let thread = std::thread::Builder::new().name("cobalt-gateway".to_owned());
+        thread
+            .spawn(move || runtime.block_on(serve(serving, listener)))
+            .map_err(failed)?;
+        Ok(gateway)
+    }
+
+    /// The base URL for requests to a vendor: of an execution, or of the process.
+    pub fn base_url(&self, vendor: &VendorRoute, execution: Option<&ExecutionTraffic>) -> String {
+        self.url(&format!("{}{}", vendor.name, vendor.base_path), execution)
+    }
+
+    /// The same for any other server.
+    pub fn base_url_for(&self, base_url: &str, execution: Option<&ExecutionTraffic>) -> Option<String> {
+        Some(self.url(&Destination::path_for(base_url)?, execution))
+    }
+
+    fn url(&self, path: &str, execution: Option<&ExecutionTraffic>) -> String {
+        let token = execution.map_or(&*self.token, |execution| execution.token());
+        format!("http://{}/{token}/{path}", self.address)
+    }
+
+    /// The value that a variable had before it led here; `None` if it does not lead here.
+    pub fn original_variable(&self, name: &str) -> Option<Option<String>> {
+        let leads_here = std::env::var(name).is_ok_and(|value| value.contains(&self.token));
+        leads_here.then(|| self.upstreams.get(name).cloned())
+    }
+
+    /// The base URL of a vendor to which requests are passed on.
+    fn upstream(&self, vendor: &VendorRoute) -> Option<String> {
+        let set = vendor.all_variables().find_map(|(name, _)| self.upstreams.get(name));
+        let url = set.map(|url| url.trim_end_matches('/').to_owned());
+        // The variable of Ollama may hold only a host.
+        let url = url.map(|url| if url.contains("://") { url } else { format!("http://{url}") });
+        url.or_else(|| vendor.own.map(str::to_owned))
+    }
+
+    pub(super) fn new_token(&self) -> Arc<str> {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        format!("{}-{number}", self.token).into()
+    }
+
+    pub(super) fn add(&self, execution: &Arc<ExecutionTraffic>) {
+        lock(&self.executions).insert(Arc::clone(execution.token()), Arc::clone(execution));
+    }
+
+    pub(super) fn remove(&self, execution: &ExecutionTraffic) {
+        lock(&self.executions).remove(execution.token());
+    }
+
+    /// Registers an experiment, before any of its trials.
+    pub(crate) fn add_experiment(&self, experiment: &Arc<ExperimentTraffic>) {
+        let mut experiments = lock(&self.experiments);
+        experiments.retain(|known| known.strong_count() > 0);
+        experiments.push(Arc::downgrade(experiment));
+    }
+
+    fn experiments(&self) -> Vec<Arc<ExperimentTraffic>> {
+        lock(&self.experiments).iter().filter_map(Weak::upgrade).collect()
+    }
+
+    /// Writes the recordings of unattributed requests.
+    pub(super) fn save_unattributed(&self) {
+        let experiments = self.experiments();
+        let ignore = experiments.first().map_or(&[][..], |experiment| experiment.ignore());
+        if let Err(error) = self.unattributed.save(ignore) {
+            eprintln!("error: {error}");
+        }
+    }
+
+    /// Answers a request.
+    async fn answer(self: Arc<Self>, request: Request<Incoming>) -> Reply {
+        let (head, body) = request.into_parts();
+        let path = head.uri.path_and_query().map_or("", |path| path.as_str());
+        let (token, path) = path.trim_start_matches('/').split_once('/').unwrap_or((path, ""));
+        let named = head.headers.get(EXECUTION_HEADER).and_then(|value| value.to_str().ok());
+        let owner = match self.owner_by_token(named.unwrap_or(token)) {
+            Ok(owner) => owner,
+            Err(refusal) => return refusal,
+        };
+        let Some(destination) = Destination::parse(path) else {
+            let known: Vec<_> = VENDORS.iter().map(|vendor| vendor.name).collect();
+            let message = format!(
+                "the path `/{path}` names no vendor; the first part must be one of {}, or `to/https/<host>`",
+                known.join(", ")
+            );
+            return reply::error(404, "not_found", &message);
+        };
+        let Ok(body) = body.collect().await else {
+            return reply::error(400, "bad_request", "the request broke off");
+        };
+        let body = body.to_bytes();
+        let compared = comparable(&body, &head.headers);
+        let base = destination.base.clone().or_else(|| self.upstream(VendorRoute::named(&destination.vendor)?));
+        let url = base.map(|base| join(&base, &destination.rest));
+        let recorded = RecordedRequest {
+            method: head.method.to_string(),
+            path: destination.recorded_path(),
+            url: url.as_deref().map(redacted_url),
+            body: Body::of_request(&compared),
+        };
+        let owner = owner.unwrap_or_else(|| self.owner_by_content(&recorded));
+        if is_signed_for_host(&head.headers) {
+            return refuse_signed(&owner);
+        }
+        let sink = match self.decide(owner, &recorded) {
+            Ok(sink) => sink,
+            Err(reply) => return *reply,
+        };
+        let Some(url) = url else {
+            let variables = VendorRoute::named(&destination.vendor).map_or("", |vendor| vendor.if_set[0]);
+            let vendor = &destination.vendor;
+            let message = format!("{vendor} has no address of its own; set {variables} to the base URL of your resource");
+            self.give_up(&sink);
+            return reply::error(400, "bad_request", &message);
+        };
+        let outgoing =
+            Outgoing { method: head.method, url, headers: head.headers, body, vendor: destination.vendor, recorded, compared };
+        self.send(outgoing, sink).await
+    }
+
+    /// The owner by a token; none if the token is that of the process.
+    fn owner_by_token(&self, token: &str) -> Result<Option<Owner>, Reply> {
+        if token == self.token {
+            return Ok(None);
+        }
+        if let Some(execution) = lock(&self.executions).get(token) {
+            return Ok(Some(Owner::Exact(Arc::clone(execution))));
+        }
+        Err(match token.strip_prefix(&self.token) {
+            Some(_) => reply::error(
+                410,
+                "execution_ended",
+                "this base URL or header belongs to an item that has finished; get it from the `Context` of each item, and do not \
+                 keep it in a client that several items share",
+            ),
+            None => reply::error(403, "forbidden", "this address is only for the process that started the gateway"),
+        })
+    }
+
+    /// The owner of a request that names none: the only execution, or that whose item it contains.
+    fn owner_by_content(&self, request: &RecordedRequest) -> Owner {
+        let mut running: Vec<_> = lock(&self.executions).values().cloned().collect();
+        if running.len() <= 1 {
+            return running.pop().map_or(Owner::Unknown(Vec::new()), Owner::Exact);
+        }
+        running.sort_unstable_by(|one, other| one.token().cmp(other.token()));
+        let Some(value) = request.body.as_ref().and_then(Body::json) else { return Owner::Unknown(running) };
+        if let Some(previous) = value["previous_response_id"].as_str()
+            && let Some(execution) = lock(&self.ids).get(previous).and_then(Weak::upgrade)
+        {
+            return Owner::Exact(execution);
+        }
+        let sent = conversation(value);
+        let overlaps: Vec<_> = running.iter().map(|execution| execution.overlap(&sent)).collect();
+        let most = overlaps.iter().copied().max().unwrap_or_default();
+        if most == (0, 0) {
+            return Owner::Unknown(running);
+        }
+        let mut best: Vec<_> =
+            running.into_iter().zip(overlaps).filter(|(_, overlap)| *overlap == most).map(|(one, _)| one).collect();
+        match best.len() {
+            1 => best.pop().map_or(Owner::Unknown(Vec::new()), Owner::ByContent),
+            _ => Owner::Unknown(best),
+        }
+    }
+
+    /// Answers from a recording, refuses, or says where to record the response.
+    fn decide(&self, owner: Owner, request: &RecordedRequest) -> Result<Sink, Box<Reply>> {
+        let candidates = match owner {
+            Owner::Exact(execution) => return decided(execution, request),
+            Owner::ByContent(execution) => {
+                execution.experiment().counts().by_content.fetch_add(1, Ordering::Relaxed);
+                if !execution.experiment().mode().replays() {
+                    return decided(execution, request);
+                }
+                if let Some(interaction) = execution.answer_if_recorded(request) {
+                    return Err(Box::new(replay(&interaction, execution.experiment().folder())));
+                }
+                // When it was recorded, it may have been attributed otherwise.
+                if let Some(reply) = self.answer_elsewhere(&execution, request)? {
+                    return Err(Box::new(reply));
+                }
+                return decided(execution, request);
+            }
+            Owner::Unknown(candidates) => candidates,
+        };
+        let experiments = match &candidates[..] {
+            [] => self.experiments(),
+            candidates => candidates.iter().map(|execution| Arc::clone(execution.experiment())).collect(),
+        };
+        let Some(first) = experiments.first() else { return Ok(Sink::Nothing) };
+        let is_only = experiments.iter().all(|other| Arc::ptr_eq(first, other));
+        if experiments.iter().all(|experiment| experiment.mode() == RecordMode::Off) {
+            return Ok(Sink::Nothing);
+        }
+        first.counts().unattributed.fetch_add(1, Ordering::Relaxed);
+        if experiments.iter().any(|experiment| experiment.mode().replays()) {
+            let recorded = candidates.iter().find_map(|execution| {
+                let interaction = execution.answer_if_recorded(request)?;
+                Some(replay(&interaction, execution.experiment().folder()))
+            });
+            let recorded = match recorded {
+                Some(reply) => Some(reply),
+                None => self.answer_unattributed(&experiments, request)?,
+            };
+            if let Some(reply) = recorded {
+                first.counts().unattributed_replayed.fetch_add(1, Ordering::Relaxed);
+                return Err(Box::new(reply));
+            }
+        }
+        if experiments.iter().any(|experiment| experiment.mode() == RecordMode::Replay) {
+            let RecordedRequest { method, path, .. } = request;
+            let problem = format!(
+                "not recorded: {method} {path}, which could not be attributed to an item; to record it, run with \
+                 `COBALT_RECORD=auto`"
+            );
+            // It is unknown whose request it is, so none of them has an output that can be trusted.
+            candidates.iter().for_each(|execution| execution.refuse(&problem));
+            return Err(Box::new(reply::error(400, "not_recorded", &problem)));
+        }
+        let replaces = first.mode() == RecordMode::Record;
+        Ok(Sink::Unattributed { experiment: Arc::clone(first), is_only, replaces })
+    }
+
+    /// Answers a request from the recordings of other running items, or from those without an item.
+    fn answer_elsewhere(
+        &self,
+        execution: &Arc<ExecutionTraffic>,
+        request: &RecordedRequest,
+    ) -> Result<Option<Reply>, Box<Reply>> {
+        let experiment = execution.experiment();
+        let others: Vec<_> = lock(&self.executions).values().cloned().collect();
+        let others = others.iter().filter(|other| !Arc::ptr_eq(other, execution));
+        for other in others.filter(|other| Arc::ptr_eq(other.experiment(), experiment)) {
+            if let Some(interaction) = other.answer_if_recorded(request) {
+                return Ok(Some(replay(&interaction, experiment.folder())));
+            }
+        }
+        let found = self.answer_unattributed(std::slice::from_ref(experiment), request)?;
+        if found.is_some() {
+            experiment.counts().unattributed.fetch_add(1, Ordering::Relaxed);
+            experiment.counts().unattributed_replayed.fetch_add(1, Ordering::Relaxed);
+        }
+        Ok(found)
+    }
+
+    fn answer_unattributed(
+        &self,
+        experiments: &[Arc<ExperimentTraffic>],
+        request: &RecordedRequest,
+    ) -> Result<Option<Reply>, Box<Reply>> {
+        let names: Vec<_> = experiments.iter().map(|experiment| experiment.name()).collect();
+        for experiment in experiments {
+            let root = experiment.root();
+            let found = self.unattributed.answer(root, request, experiment.ignore(), &names);
+            match found {
+                Ok(Some(interaction)) => return Ok(Some(replay(&interaction, &RecordingFolder::new(root)))),
+                Ok(None) => {}
+                Err(problem) => return Err(Box::new(reply::error(400, "not_recorded", &problem))),
+            }
+        }
+        Ok(None)
+    }
+
+    /// Keeps a new interaction, before the client has received the end of the response.
+    pub(super) fn keep(&self, sink: &Sink, interaction: Interaction, id: Option<String>) {
+        match sink {
+            Sink::Execution { execution, entry } => {
+                if let Some(id) = id {
+                    let mut ids = lock(&self.ids);
+                    if ids.len() >= MAX_IDS {
+                        ids.retain(|_, execution| execution.strong_count() > 0);
+                    }
+                    ids.insert(id, Arc::downgrade(execution));
+                }
+                execution.complete(*entry, Some(interaction), &self.forwarder.prices);
+            }
+            Sink::Unattributed { experiment, is_only, replaces } => {
+                let experiment_name = is_only.then(|| experiment.name().to_owned());
+                let recorded_at = Some(cobalt_core::timestamp::Timestamp::now());
+                let interaction = Interaction { experiment: experiment_name, recorded_at, ..interaction };
+                self.unattributed.add(experiment.root(), interaction, *replaces);
+            }
+            Sink::Nothing => {}
+        }
+    }
+
+    /// Notes that a request got no response.
+    pub(super) fn give_up(&self, sink: &Sink) {
+        if let Sink::Execution { execution, entry } = sink {
+            execution.complete(*entry, None, &self.forwarder.prices);
+        }
+    }
+}
+
+impl Sink {
+    /// Where long texts are stored; `None` if nothing is recorded.
+    pub(super) fn folder(&self) -> Option<RecordingFolder> {
+        match self {
+            Self::Execution { execution, .. } => {
+                execution.records().then(|| execution.experiment().folder().clone())
+            }
+            Self::Unattributed { experiment, .. } => Some(RecordingFolder::new(experiment.root())),
+            Self::Nothing => None,
+        }
+    }
+
+    pub(super) fn execution(&self) -> Option<&Arc<ExecutionTraffic>> {
+        match self {
+            Self::Execution { execution, .. } => Some(execution),
+            _ => None,
+        }
+    }
+}
+
+fn decided(execution: Arc<ExecutionTraffic>, request: &RecordedRequest) -> Result<Sink, Box<Reply>> {
+    match execution.decide(request) {
+        Decision::Replay(interaction) => Err(Box::new(replay(&interaction, execution.experiment().folder()))),
+        Decision::Refuse(problem) => Err(Box::new(reply::error(400, "not_recorded", &problem))),
+        Decision::Send(entry) => Ok(Sink::Execution { execution, entry }),
+    }
+}
+
+/// A recorded response.
+fn replay(interaction: &Interaction, folder: &RecordingFolder) -> Reply {
+    let response = &interaction.response;
+    let bytes = match &response.body {
+        Some(body) => match body.bytes(&|hash| folder.read_blob(hash)) {
+            Ok(bytes) => Bytes::from(bytes),
+            Err(error) => return reply::error(400, "not_recorded", &error.to_string()),
+        },
+        None => Bytes::new(),
+    };
+    let body = if response.truncated { reply::broken_off(bytes) } else { reply::whole(bytes) };
+    let (content_type, retry_after) = (response.content_type.as_deref(), response.retry_after.as_deref());
+    reply::recorded(response.status, content_type, retry_after, body)
+}
+
+/// Whether a request is signed for the host that it was made for, as those to Amazon Bedrock are.
+fn is_signed_for_host(headers: &HeaderMap) -> bool {
+    headers.get(AUTHORIZATION).is_some_and(|value| value.as_bytes().starts_with(b"AWS4-HMAC"))
+}
+
+fn refuse_signed(owner: &Owner) -> Reply {
+    let problem = "Amazon Bedrock signs the host of each request, so requests to it cannot pass through the gateway; leave its endpoint as \
+                   it is, and its traffic is neither recorded nor replayed";
+    if let Owner::Exact(execution) | Owner::ByContent(execution) = owner {
+        execution.refuse(problem);
+    }
+    reply::error(400, "signed_for_host", problem)
+}
+
+/// The body of a form without its boundary, which is random; any other body as it is.
+fn comparable(body: &Bytes, headers: &HeaderMap) -> Bytes {
+    let content_type = headers.get(hyper::header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let boundary = content_type.filter(|kind| kind.starts_with("multipart/")).and_then(|kind| {
+        kind.split(';').find_map(|part| part.trim().strip_prefix("boundary=")).map(|boundary| boundary.trim_matches('"'))
+    });
+    let Some(boundary) = boundary.filter(|boundary| !boundary.is_empty()) else { return body.clone() };
+    let mut rest = &body[..];
+    let mut changed = Vec::with_capacity(body.len());
+    while let Some(at) = rest.windows(boundary.len()).position(|window| window == boundary.as_bytes()) {
+        changed.extend_from_slice(&rest[..at]);
+        changed.extend_from_slice(b"boundary");
+        rest = &rest[at + boundary.len()..];
+    }
+    changed.extend_from_slice(rest);
+    changed.into()
+}
+
+/// A base URL, which may have a query, and a path below it.
+fn join(base: &str, rest: &str) -> String {
+    match base.split_once('?') {
+        Some((base, query)) => {
+            let mark = if rest.contains('?') { '&' } else { '?' };
+            format!("{}{rest}{mark}{query}", base.trim_end_matches('/'))
+        }
+        None => format!("{}{rest}", base.trim_end_matches('/')),
+    }
+}
+
+/// The fields that hold what is said to a model, as opposed to its tools and settings.
+const CONVERSATION: [&str; 9] =
+    ["messages", "input", "contents", "prompt", "query", "texts", "documents", "message", "content"];
+
+/// The texts of a conversation; all texts of a request in another form.
+fn conversation(request: &Value) -> Vec<&str> {
+    let mut found = Vec::new();
+    CONVERSATION.iter().filter_map(|field| request.get(field)).for_each(|value| texts(value, &mut found));
+    if found.is_empty() {
+        texts(request, &mut found);
+    }
+    found
+}
+
+/// All texts in a value.
+fn texts<'a>(value: &'a Value, found: &mut Vec<&'a str>) {
+    match value {
+        Value::String(text) => found.push(text),
+        Value::Array(list) => list.iter().for_each(|value| texts(value, found)),
+        Value::Object(fields) => fields.values().for_each(|value| texts(value, found)),
+        _ => {}
+    }
+}
+
+/// A socket on loopback, on a free port.
+pub fn bind() -> std::io::Result<TcpListener> {
+    TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
+}
+
+/// A token that other processes cannot guess.
+pub fn random_token() -> String {
+    let seed: [u64; 4] = std::array::from_fn(|_| std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), 0));
+    let time = format!("{seed:?} {:?} {}", std::time::SystemTime::now(), std::process::id());
+    sha256_hex(&[time])[..24].to_owned()
+}
+
+/// The variables of base URLs that are set.
+pub fn current_upstreams() -> BTreeMap<String, String> {
+    let set = |(name, _): (&str, bool)| Some((name.to_owned(), std::env::var(name).ok().filter(|url| !url.is_empty())?));
+    VENDORS.iter().flat_map(VendorRoute::all_variables).filter_map(set).collect()
+}
+
+async fn serve(gateway: Arc<Gateway>, listener: TcpListener) {
+    let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
+    loop {
+        let Ok((stream, _)) = listener.accept().await else {
+            // Too many open files: others will be closed.
+            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+            continue;
+        };
+        // Otherwise the end of a response may wait until the client confirms its beginning.
+        let _ = stream.set_nodelay(true);
+        let gateway = Arc::clone(&gateway);
+        tokio::spawn(async move {
+            let service = hyper::service::service_fn(|request: Request<Incoming>| {
+                let gateway = Arc::clone(&gateway);
+                async move {
+                    let is_head = request.method() == Method::HEAD;
+                    let reply = gateway.answer(request).await;
+                    Ok::<_, std::convert::Infallible>(if is_head { reply.map(|_| reply::whole("")) } else { reply })
+                }
+            });
+            let connection = hyper::server::conn::http1::Builder::new()
+                .header_read_timeout(None)
+                .serve_connection(TokioIo::new(stream), service);
+            // The client went away, or a recorded response broke off.
+            let _ = connection.await;
+        });
+    }
+}

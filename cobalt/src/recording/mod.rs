@@ -1,0 +1,108 @@
+#![doc = include_str!("../../docs/recording.md")]
+
+#[cfg(feature = "record")]
+mod asked;
+#[cfg(feature = "record")]
+mod current;
+#[cfg(feature = "record")]
+mod execution;
+#[cfg(feature = "record")]
+mod experiment;
+#[cfg(feature = "record")]
+mod forward;
+#[cfg(feature = "record")]
+mod gateway;
+#[cfg(feature = "record")]
+mod process;
+#[cfg(feature = "record")]
+mod reply;
+#[cfg(feature = "record")]
+mod route;
+mod settings;
+#[cfg(feature = "record")]
+mod unattributed;
+#[cfg(feature = "record")]
+mod usage;
+#[cfg(not(feature = "record"))]
+mod disabled;
+
+use std::sync::Arc;
+
+use crate::config::Config;
+#[cfg(feature = "record")]
+pub use current::{EXECUTION_HEADER, current_header, in_current_execution};
+#[cfg(feature = "record")]
+pub(crate) use current::{within, within_sync};
+#[cfg(not(feature = "record"))]
+pub(crate) use disabled::{AgentTraffic, ExecutionTraffic, ExperimentTraffic, within, within_sync};
+#[cfg(feature = "record")]
+pub(crate) use execution::{AgentTraffic, ExecutionTraffic};
+#[cfg(feature = "record")]
+pub(crate) use experiment::ExperimentTraffic;
+#[cfg(feature = "record")]
+pub(crate) use gateway::Gateway;
+#[cfg(feature = "record")]
+pub(crate) use process::missing_variables;
+#[cfg(feature = "record")]
+pub(crate) use route::VendorRoute;
+pub use settings::{RecordMode, Recordings};
+pub(crate) use settings::{RecordSettings, ResolvedRecording};
+
+/// Starts the traffic of an experiment; `None` if its traffic does not pass through the gateway.
+#[cfg(feature = "record")]
+pub(crate) fn start(
+    name: &str,
+    settings: &ResolvedRecording,
+    keys: &Arc<[Arc<str>]>,
+    runs: usize,
+    config: &Config,
+) -> Result<Option<Arc<ExperimentTraffic>>, String> {
+    if settings.mode == RecordMode::Off && Gateway::running().is_none() {
+        return Ok(None);
+    }
+    let gateway = Gateway::shared(config.prices())?;
+    let traffic = ExperimentTraffic::new(name, settings.clone(), Arc::clone(&gateway), Arc::clone(keys), runs);
+    gateway.add_experiment(&traffic);
+    Ok(Some(traffic))
+}
+
+/// Nothing passes through a gateway without the feature.
+#[cfg(not(feature = "record"))]
+pub(crate) fn start(
+    _: &str,
+    _: &ResolvedRecording,
+    _: &Arc<[Arc<str>]>,
+    _: usize,
+    _: &Config,
+) -> Result<Option<Arc<ExperimentTraffic>>, String> {
+    Ok(None)
+}
+
+/// An environment variable as it was before it led to the gateway.
+pub(crate) fn original_variable(name: &str) -> Option<String> {
+    #[cfg(feature = "record")]
+    if let Some(gateway) = Gateway::running()
+        && let Some(value) = gateway.original_variable(name)
+    {
+        return value;
+    }
+    std::env::var(name).ok()
+}
+
+/// The base URL of a provider's API through the gateway, for a trial.
+#[cfg(feature = "record")]
+pub(crate) fn base_url(provider: crate::Provider, execution: Option<&ExecutionTraffic>) -> String {
+    let Some(vendor) = VendorRoute::of(provider) else { return String::new() };
+    if let (Some(execution), Some(gateway)) = (execution, Gateway::running()) {
+        return gateway.base_url(vendor, Some(execution));
+    }
+    let set = vendor.all_variables().find_map(|(name, _)| original_variable(name).filter(|url| !url.is_empty()));
+    set.unwrap_or_else(|| vendor.own.unwrap_or_default().to_owned())
+}
+
+/// The base URL of any server through the gateway, for a trial.
+#[cfg(feature = "record")]
+pub(crate) fn base_url_for(base_url: &str, execution: Option<&ExecutionTraffic>) -> String {
+    let led = execution.and_then(|execution| Gateway::running()?.base_url_for(base_url, Some(execution)));
+    led.unwrap_or_else(|| base_url.to_owned())
+}

@@ -1,0 +1,171 @@
+//! The vendors whose traffic passes through the gateway, and how clients are led there.
+
+use crate::llm::Provider;
+
+/// A vendor's API.
+#[derive(Debug)]
+pub struct VendorRoute {
+    /// The name in addresses, in recordings and in limits.
+    pub name: &'static str,
+    /// The path at the end of the vendor's base URL, which clients expect.
+    pub base_path: &'static str,
+    /// The vendor's base URL; `None` if it differs per account.
+    pub own: Option<&'static str>,
+    /// Variables from which clients read the base URL. They are set for the process if the vendor has a base URL of its own.
+    pub variables: &'static [&'static str],
+    /// Further variables, which are only replaced if they are set.
+    pub if_set: &'static [&'static str],
+}
+
+const fn vendor(
+    name: &'static str,
+    base_path: &'static str,
+    own: &'static str,
+    variables: &'static [&'static str],
+    if_set: &'static [&'static str],
+) -> VendorRoute {
+    VendorRoute { name, base_path, own: Some(own), variables, if_set }
+}
+
+/// All vendors with a name of their own. Any other server is reached by its address.
+pub const VENDORS: &[VendorRoute] = &[
+    vendor("openai", "/v1", "https://api.openai.com/v1", &["OPENAI_BASE_URL"], &["OPENAI_API_BASE"]),
+    vendor("anthropic", "", "https://api.anthropic.com", &["ANTHROPIC_BASE_URL"], &["ANTHROPIC_API_URL"]),
+    vendor(
+        "gemini",
+        "",
+        "https://generativelanguage.googleapis.com",
+        &["GOOGLE_GEMINI_BASE_URL"],
+        &["GEMINI_BASE_URL"],
+    ),
+    vendor("cohere", "", "https://api.cohere.com", &["CO_API_URL"], &["COHERE_BASE_URL"]),
+    vendor("mistral", "/v1", "https://api.mistral.ai/v1", &[], &["MISTRAL_BASE_URL", "MISTRAL_API_BASE"]),
+    vendor("groq", "/openai/v1", "https://api.groq.com/openai/v1", &[], &["GROQ_BASE_URL"]),
+    vendor("deepseek", "", "https://api.deepseek.com", &[], &["DEEPSEEK_BASE_URL"]),
+    vendor("xai", "/v1", "https://api.x.ai/v1", &[], &["XAI_BASE_URL"]),
+    vendor("openrouter", "/api/v1", "https://openrouter.ai/api/v1", &[], &["OPENROUTER_BASE_URL"]),
+    vendor("ollama", "", "http://localhost:11434", &[], &["OLLAMA_API_BASE_URL", "OLLAMA_BASE_URL", "OLLAMA_HOST"]),
+    vendor("voyage", "/v1", "https://api.voyageai.com/v1", &[], &["VOYAGE_BASE_URL"]),
+    VendorRoute {
+        name: "azure",
+        base_path: "",
+        own: None,
+        variables: &[],
+        if_set: &["AZURE_OPENAI_ENDPOINT", "AZURE_OPENAI_BASE_URL", "AZURE_API_BASE"],
+    },
+];
+
+impl VendorRoute {
+    /// The vendor with this name.
+    pub fn named(name: &str) -> Option<&'static Self> {
+        VENDORS.iter().find(|vendor| vendor.name == name)
+    }
+
+    /// The vendor of a provider; `None` for one without requests.
+    pub fn of(provider: Provider) -> Option<&'static Self> {
+        Self::named(provider.name())
+    }
+
+    /// All variables, with whether they are set even if they were not before.
+    pub fn all_variables(&self) -> impl Iterator<Item = (&'static str, bool)> + '_ {
+        let always = self.variables.iter().map(|name| (*name, true));
+        always.chain(self.if_set.iter().map(|name| (*name, false)))
+    }
+}
+
+/// Where a request goes: a vendor, or another server by its address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Destination {
+    /// The vendor's name, or the host.
+    pub vendor: String,
+    /// The path below the base URL, with its leading slash and its query.
+    pub rest: String,
+    /// The base URL, if the request names it.
+    pub base: Option<String>,
+}
+
+/// The first part of the path of a server that is reached by its address.
+const BY_ADDRESS: &str = "to";
+
+impl Destination {
+    /// Parses the path after the token: `openai/v1/chat/completions` or `to/https/host:8080/v1/chat/completions`.
+    pub fn parse(path: &str) -> Option<Self> {
+        let (first, rest) = split(path);
+        if first == BY_ADDRESS {
+            let (scheme, rest) = split(rest);
+            let (host, rest) = split(rest);
+            if !matches!(scheme, "http" | "https") || host.is_empty() {
+                return None;
+            }
+            return Some(Self {
+                vendor: host.to_owned(),
+                rest: with_slash(rest),
+                base: Some(format!("{scheme}://{host}")),
+            });
+        }
+        let vendor = VendorRoute::named(first)?;
+        let rest = with_slash(rest);
+        let below = rest.strip_prefix(vendor.base_path).filter(|below| below.starts_with(['/', '?']) || below.is_empty());
+        Some(Self { vendor: first.to_owned(), rest: below.unwrap_or(&rest).to_owned(), base: None })
+    }
+
+    /// The path of a base URL below the gateway.
+    pub fn path_for(base_url: &str) -> Option<String> {
+        let (scheme, rest) = base_url.split_once("://")?;
+        Some(format!("{BY_ADDRESS}/{scheme}/{}", rest.trim_end_matches('/')))
+    }
+
+    /// The path by which requests are compared and recorded, without secrets in its query.
+    pub fn recorded_path(&self) -> String {
+        let (path, query) = self.rest.split_once('?').unwrap_or((&self.rest, ""));
+        let mut kept: Vec<_> = query.split('&').filter(|pair| !pair.is_empty() && !is_secret_pair(pair)).collect();
+        kept.sort_unstable();
+        let query = if kept.is_empty() { String::new() } else { format!("?{}", kept.join("&")) };
+        format!("{}{path}{query}", self.vendor)
+    }
+}
+
+/// Whether a pair of a query holds a key or a signature.
+fn is_secret_pair(pair: &str) -> bool {
+    let name = pair.split('=').next().unwrap_or_default();
+    let secret = ["key", "api_key", "api-key", "apikey", "access_token", "token", "sig", "signature", "code"];
+    secret.iter().any(|secret| name.eq_ignore_ascii_case(secret)) || cobalt_core::redact::is_secret(name)
+}
+
+fn split(path: &str) -> (&str, &str) {
+    path.split_once('/').unwrap_or((path, ""))
+}
+
+fn with_slash(rest: &str) -> String {
+    if rest.is_empty() || rest.starts_with('?') { rest.to_owned() } else { format!("/{rest}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(path: &str) -> (String, Option<String>) {
+        let destination = Destination::parse(path).unwrap();
+        (destination.recorded_path(), destination.base)
+    }
+
+    #[test]
+    fn a_path_names_its_vendor_or_its_server() {
+        for (path, recorded) in [
+            ("openai/v1/chat/completions", "openai/chat/completions"),
+            ("openai/v1", "openai"),
+            ("openai/v1x/files", "openai/v1x/files"),
+            ("anthropic/v1/messages?beta=true", "anthropic/v1/messages?beta=true"),
+            ("gemini/v1beta/models/g:generateContent?alt=sse&key=abc", "gemini/v1beta/models/g:generateContent?alt=sse"),
+            ("azure/openai/deployments/d/chat/completions?b=2&a=1", "azure/openai/deployments/d/chat/completions?a=1&b=2"),
+        ] {
+            assert_eq!(parsed(path), (recorded.to_owned(), None));
+        }
+        let (recorded, base) = parsed("to/http/vllm:8000/v1/chat/completions");
+        assert_eq!((recorded.as_str(), base.as_deref()), ("vllm:8000/v1/chat/completions", Some("http://vllm:8000")));
+        for path in ["", "unknown/v1", "to/ftp/host/x", "to/http"] {
+            assert_eq!(Destination::parse(path), None, "{path}");
+        }
+        assert_eq!(Destination::path_for("https://host.test/v1/").unwrap(), "to/https/host.test/v1");
+    }
+}

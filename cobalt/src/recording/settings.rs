@@ -1,0 +1,196 @@
+//! What an experiment declares about its recordings.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::settings::StringVisitor;
+
+/// The folder of recordings if none is set, relative to the package.
+pub const DEFAULT_FOLDER: &str = "cassettes";
+
+/// How an experiment uses recordings of model traffic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum RecordMode {
+    /// Requests go to the vendors; nothing is recorded.
+    Off,
+    /// Requests are answered from the recordings; nothing leaves the machine.
+    Replay,
+    /// Requests go to the vendors; everything is recorded again.
+    Record,
+    /// Requests are answered from the recordings until a conversation diverges. From there on they go to the vendor, and the new part
+    /// is recorded.
+    Auto,
+}
+
+impl RecordMode {
+    /// The name in settings.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::Replay => "replay",
+            Self::Record => "record",
+            Self::Auto => "auto",
+        }
+    }
+}
+
+impl fmt::Display for RecordMode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for RecordMode {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let all = [Self::Off, Self::Replay, Self::Record, Self::Auto];
+        let known = all.into_iter().find(|mode| mode.name() == text);
+        known.ok_or_else(|| format!("expected `off`, `replay`, `record` or `auto`, not `{text}`"))
+    }
+}
+
+impl<'de> Deserialize<'de> for RecordMode {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let expected = "`off`, `replay`, `record` or `auto` in quotes";
+        deserializer.deserialize_str(StringVisitor { expected, read: str::parse })
+    }
+}
+
+/// Where an experiment's model traffic is recorded, and what is compared: the value of `record` in
+/// [`experiment`](macro@crate::experiment). A path alone is enough.
+///
+/// ```
+/// use cobalt::recording::Recordings;
+///
+/// let recordings = Recordings::new("cassettes").ignore(["user", "metadata.trace_id"]);
+/// assert_eq!(recordings, Recordings::from("cassettes").ignore(["user", "metadata.trace_id"]));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
+pub struct Recordings {
+    pub(crate) folder: PathBuf,
+    pub(crate) ignore: Vec<String>,
+    pub(crate) mode: Option<RecordMode>,
+}
+
+impl Recordings {
+    /// Recordings below a folder, relative to the package; each experiment has a folder of its own in it.
+    pub fn new(folder: impl Into<PathBuf>) -> Self {
+        Self { folder: folder.into(), ignore: Vec::new(), mode: None }
+    }
+
+    /// Fields of request bodies that are not compared, because they differ each time: dotted paths such as `metadata.trace_id`. A path
+    /// continues through each element of a list.
+    pub fn ignore<T: Into<String>>(mut self, fields: impl IntoIterator<Item = T>) -> Self {
+        self.ignore.extend(fields.into_iter().map(Into::into));
+        self
+    }
+
+    /// The mode, unless a flag or a variable sets it. Default: `replay` if recordings exist or under `CI`, else `auto`.
+    pub fn mode(mut self, mode: RecordMode) -> Self {
+        self.mode = Some(mode);
+        self
+    }
+}
+
+impl<T: Into<PathBuf>> From<T> for Recordings {
+    fn from(folder: T) -> Self {
+        Self::new(folder)
+    }
+}
+
+/// The settings of `cobalt.toml`, of flags and of variables that apply to all experiments.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct RecordSettings {
+    /// The mode of the flag or the variable.
+    pub(crate) requested: Option<RecordMode>,
+    /// The mode of the file.
+    pub(crate) mode: Option<RecordMode>,
+    /// The folder, relative to the package.
+    pub(crate) folder: Option<PathBuf>,
+    /// Further fields that are not compared.
+    pub(crate) ignore: Vec<String>,
+    /// Whether `CI` is set.
+    pub(crate) is_ci: bool,
+    /// Recordings that are older are renewed.
+    pub(crate) stale_after: Option<std::time::Duration>,
+}
+
+/// How one experiment uses recordings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ResolvedRecording {
+    pub(crate) mode: RecordMode,
+    /// The folder of all experiments' recordings.
+    pub(crate) root: PathBuf,
+    /// The folder of this experiment's recordings.
+    pub(crate) folder: PathBuf,
+    pub(crate) ignore: Vec<String>,
+    pub(crate) stale_after: Option<std::time::Duration>,
+}
+
+impl RecordSettings {
+    /// Resolves a declaration: flag or variable, then the declaration, then the file. An experiment that declares nothing replays if it
+    /// has recordings.
+    pub(crate) fn resolve(&self, experiment: &str, declared: Option<&Recordings>) -> ResolvedRecording {
+        let folder = declared.map(|declared| declared.folder.clone()).or_else(|| self.folder.clone());
+        let is_declared = folder.is_some();
+        let root = cobalt_core::paths::resolve(folder.unwrap_or_else(|| DEFAULT_FOLDER.into()));
+        let folder = root.join(cobalt_core::store::file_slug(experiment));
+        let exists = folder.is_dir();
+        let fallback = match (is_declared || exists, exists || self.is_ci) {
+            (false, _) => RecordMode::Off,
+            (true, true) => RecordMode::Replay,
+            (true, false) => RecordMode::Auto,
+        };
+        let said = self.requested.or_else(|| declared?.mode).or(self.mode);
+        let ignore = declared.iter().flat_map(|declared| &declared.ignore).chain(&self.ignore).cloned().collect();
+        ResolvedRecording {
+            mode: said.unwrap_or(fallback),
+            root,
+            folder,
+            ignore,
+            stale_after: self.stale_after,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mode(settings: &RecordSettings, declared: Option<&Recordings>) -> RecordMode {
+        settings.resolve("an experiment of this test", declared).mode
+    }
+
+    #[test]
+    fn only_experiments_with_recordings_are_recorded_or_replayed() {
+        let dir = tempfile::tempdir().unwrap();
+        let declared = Recordings::new(dir.path());
+        let (local, ci) = (RecordSettings::default(), RecordSettings { is_ci: true, ..RecordSettings::default() });
+        assert_eq!(mode(&local, None), RecordMode::Off);
+        assert_eq!(mode(&ci, None), RecordMode::Off);
+        assert_eq!(mode(&local, Some(&declared)), RecordMode::Auto);
+        assert_eq!(mode(&ci, Some(&declared)), RecordMode::Replay);
+        std::fs::create_dir(dir.path().join("an-experiment-of-this-test")).unwrap();
+        assert_eq!(mode(&local, Some(&declared)), RecordMode::Replay);
+        let folder = Some(dir.path().to_owned());
+        assert_eq!(mode(&RecordSettings { folder, ..RecordSettings::default() }, None), RecordMode::Replay);
+    }
+
+    #[test]
+    fn a_flag_overrides_the_declaration_which_overrides_the_file() {
+        let settings = |requested| RecordSettings { requested, mode: Some(RecordMode::Off), ..RecordSettings::default() };
+        let declared = Recordings::new("cassettes").mode(RecordMode::Auto);
+        assert_eq!(mode(&settings(Some(RecordMode::Record)), Some(&declared)), RecordMode::Record);
+        assert_eq!(mode(&settings(None), Some(&declared)), RecordMode::Auto);
+        assert_eq!(mode(&settings(None), None), RecordMode::Off);
+        assert!("replays".parse::<RecordMode>().is_err());
+    }
+}
